@@ -1,0 +1,19 @@
+import {SvcCommand} from '../../src/cli/index.js'
+import {describeSettings} from '../../src/config/index.js'
+
+export default class ConfigCheck extends SvcCommand<typeof ConfigCheck> {
+  static override summary = 'Check Svc.toml and the environment.'
+  static override description =
+    `Fails with status 2 when the file cannot be parsed or a value has the wrong type. Keys that no setting reads, and
+environment variables that cannot be read, are warnings.`
+  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> -C ./project']
+
+  async run(): Promise<void> {
+    this.report(describeSettings(this.settingSources()).warnings)
+    const {root, configPath: file = null} = this.workspace
+    await this.output.result(
+      {ok: true, root, file, warnings: this.warnings},
+      ({warnings}) => `${file ?? 'No Svc.toml'}: ${warnings.length === 0 ? 'ok' : `${warnings.length} warnings`}`,
+    )
+  }
+}

@@ -1,0 +1,47 @@
+import {Flags} from '@oclif/core'
+import {formatTable, SvcCommand} from '../../src/cli/index.js'
+import {describeSettings} from '../../src/config/index.js'
+import type {ConfigShowV1} from '../../src/contracts/index.js'
+
+export default class ConfigShow extends SvcCommand<typeof ConfigShow> {
+  static override summary = 'Show every setting, its value and where it comes from.'
+  static override description =
+    `A value comes from the environment, else from Svc.toml, else from its default; flags of a command come before all of
+them. Sources that gave a value and lost are shown too. Secrets are never shown.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --changed',
+    '<%= config.bin %> <%= command.id %> --json | jq \'.settings[] | select(.origin.source == "env")\'',
+  ]
+  static override flags = {
+    changed: Flags.boolean({description: 'Only settings that are not at their default.'}),
+  }
+
+  async run(): Promise<void> {
+    const {settings, warnings} = describeSettings(this.settingSources())
+    this.report(warnings)
+    const shown = this.flags.changed ? settings.filter(({origin}) => origin.source !== 'default') : settings
+    const result = {
+      root: this.workspace.root,
+      file: this.workspace.configPath ?? null,
+      settings: shown,
+      warnings: this.warnings,
+    }
+    await this.output.result(result, asText)
+  }
+}
+
+const asText = ({settings}: ConfigShowV1) =>
+  formatTable(
+    ['SETTING', 'VALUE', 'FROM', 'OVERRIDES'],
+    settings.map(({name, value, origin, overridden}) => [
+      name,
+      show(value),
+      where(origin),
+      overridden.map((loser) => `${where(loser)} = ${show(loser.value)}`).join(', '),
+    ]),
+  )
+
+const show = (value: unknown) => (value === null ? '-' : typeof value === 'string' ? value : JSON.stringify(value))
+
+const where = ({source, name}: {source: string; name?: string}) => (name === undefined ? source : `${source} ${name}`)

@@ -1,0 +1,16 @@
+import {formatTable, SvcCommand} from '../../src/cli/index.js'
+
+export default class ContractsList extends SvcCommand<typeof ContractsList> {
+  static override summary = 'List the wire contracts.'
+  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+
+  async run(): Promise<void> {
+    const {listContracts} = await import('../../src/contracts/index.js')
+    await this.output.result(await listContracts(), (contracts) =>
+      formatTable(
+        ['CONTRACT', 'ALSO', 'SUMMARY'],
+        contracts.map(({id, aliases, summary}) => [id, aliases.join(', '), summary]),
+      ),
+    )
+  }
+}

@@ -1,0 +1,90 @@
+import {Args, Flags} from '@oclif/core'
+import {readTextInput, SvcCommand, settingFlags, withProgress} from '../src/cli/index.js'
+import {engineSettings} from '../src/config/index.js'
+import type {GenerateV1} from '../src/contracts/index.js'
+import type {Engine, GenerateRequest, GenerateSummary} from '../src/llm/index.js'
+
+export default class Generate extends SvcCommand<typeof Generate> {
+  static override summary = 'Generate text with a model directory.'
+  static override description =
+    `The directory holds config.json, tokenizer.json and safetensors shards, as training or a download leaves
+them; nothing is exported or converted. The text is printed as it is generated.
+
+A model with a chat template gets the prompt as a user's message; --raw sends it as it is. With --raw and no prompt,
+the text starts from the beginning-of-text token.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
+    'cat question.txt | <%= config.bin %> <%= command.id %> --model ./my-model --temperature 0 -',
+    '<%= config.bin %> <%= command.id %> --model ./my-model --json "Hello" | jq .timings',
+  ]
+  static override args = {
+    prompt: Args.string({description: 'The prompt; - reads it from standard input.'}),
+  }
+  static override flags = {
+    model: Flags.string({
+      char: 'm',
+      description: 'Model directory, or the id owner/name of a model in the local Hugging Face cache.',
+      helpValue: 'DIR',
+      required: true,
+    }),
+    ...settingFlags(engineSettings),
+    seed: Flags.integer({
+      description: 'Seed of the sampling; chosen at random when left out.',
+      min: 0,
+      max: 2 ** 32 - 1,
+    }),
+    stop: Flags.string({description: 'End the text before this string; may be repeated.', multiple: true}),
+    raw: Flags.boolean({description: 'Send the prompt as it is, without the chat template.'}),
+  }
+
+  async run(): Promise<void> {
+    const {model, raw, stop = [], quiet} = this.flags
+    const {threads, numCtx, maxTokens, ...sampling} = this.settings(engineSettings)
+    const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
+    const prompt = this.args.prompt === '-' ? await readTextInput(this.signal) : this.args.prompt
+
+    const {startEngine} = await import('../src/llm/index.js')
+    const started = performance.now()
+    const options = {threads, numCtx, log: this.logOptions(), signal: this.signal}
+    const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
+    const loadMs = performance.now() - started
+    try {
+      const request = {prompt, raw, maxTokens, stop, sampling: {...sampling, seed}}
+      const {text, summary} = await this.#print(engine, request)
+      await this.output.result(toResult(engine.name, text, seed, loadMs, summary), () =>
+        text.endsWith('\n') ? '' : '\n',
+      )
+    } finally {
+      await engine.close()
+    }
+  }
+
+  async #print(engine: Engine, request: GenerateRequest): Promise<{text: string; summary: GenerateSummary}> {
+    let text = ''
+    for await (const event of engine.generate(request, this.signal)) {
+      if (event.type === 'done') return {text, summary: event}
+      text += event.text
+      await this.output.piece(event.text)
+    }
+    throw new Error('The engine ended without a summary.')
+  }
+}
+
+function toResult(model: string, text: string, seed: number, loadMs: number, summary: GenerateSummary): GenerateV1 {
+  const {finishReason, promptTokens, completionTokens, prefillMs, decodeMs} = summary
+  const tenths = (ms: number) => Math.round(ms * 10) / 10
+  return {
+    model,
+    text,
+    finish_reason: finishReason,
+    seed,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    timings: {
+      load_ms: tenths(loadMs),
+      prefill_ms: tenths(prefillMs),
+      decode_ms: tenths(decodeMs),
+      decode_tokens_per_second: completionTokens < 2 ? null : tenths(((completionTokens - 1) / decodeMs) * 1000),
+    },
+  }
+}

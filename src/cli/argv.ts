@@ -1,0 +1,5 @@
+/** Whether `--json` stands before a `--`. */
+export function jsonRequested(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json')
+}

@@ -1,0 +1,122 @@
+import {resolve} from 'node:path'
+import {chdir, cwd} from 'node:process'
+import {Command, Flags, type Interfaces} from '@oclif/core'
+import {
+  type ConfigFile,
+  discoverWorkspace,
+  loggingSettings,
+  readConfigFile,
+  resolveSettings,
+  type SettingRows,
+  type SettingSources,
+  type SettingTable,
+  type SettingValues,
+  type SettingWarning,
+  settingTables,
+  unknownKeys,
+  type Workspace,
+} from '../config/index.js'
+import {SvcError} from '../errors/index.js'
+import {Interruption} from './interruption.js'
+import {Output} from './output.js'
+
+type Parsed<T extends typeof Command> = {
+  flags: Interfaces.InferredFlags<(typeof SvcCommand)['baseFlags'] & T['flags']>
+  args: Interfaces.InferredArgs<T['args']>
+}
+
+/**
+ * A command: parses, calls one function of the core, prints. Before `run`, the flags are parsed, the workspace is found
+ * and its `Svc.toml` is read; a broken one stops every command.
+ */
+export abstract class SvcCommand<T extends typeof Command = typeof Command> extends Command {
+  static override baseFlags = {
+    json: Flags.boolean({description: 'Print the result as JSON.', helpGroup: 'GLOBAL'}),
+    quiet: Flags.boolean({char: 'q', description: 'Print no notices and no progress.', helpGroup: 'GLOBAL'}),
+    debug: Flags.boolean({description: 'Show where an error comes from.', helpGroup: 'GLOBAL'}),
+    cwd: Flags.string({char: 'C', description: 'Work in this folder.', helpValue: 'DIR', helpGroup: 'GLOBAL'}),
+  }
+
+  protected flags!: Parsed<T>['flags']
+  protected args!: Parsed<T>['args']
+  /** All arguments in order, for a command that takes any number of them. */
+  protected argumentList!: string[]
+  protected output!: Output
+  protected workspace!: Workspace
+  protected configFile: ConfigFile | undefined
+  /** What was wrong with the file, and with the environment as far as settings have been resolved. */
+  protected readonly warnings: SettingWarning[] = []
+  readonly #interruption = new Interruption()
+
+  /** Aborts when the command is stopped from outside. */
+  protected get signal(): AbortSignal {
+    return this.#interruption.signal
+  }
+
+  protected override async init(): Promise<void> {
+    await super.init()
+    const {flags, args, argv} = await this.parse({...this.ctor, baseFlags: SvcCommand.baseFlags} as Interfaces.Input<
+      Parsed<T>['flags'],
+      Interfaces.OutputFlags<typeof SvcCommand.baseFlags>,
+      Parsed<T>['args']
+    >)
+    this.flags = flags as Parsed<T>['flags']
+    this.args = args as Parsed<T>['args']
+    this.argumentList = argv as string[]
+    const {json, quiet, cwd: folder} = this.flags as {json: boolean; quiet: boolean; cwd?: string}
+    this.output = new Output({json, quiet})
+    if (folder !== undefined) enter(folder)
+    this.workspace = discoverWorkspace(cwd())
+    if (this.workspace.configPath !== undefined) await this.#readConfig(this.workspace.configPath)
+  }
+
+  async #readConfig(path: string): Promise<void> {
+    this.configFile = await readConfigFile(path)
+    this.report(this.configFile.warnings)
+    this.report(unknownKeys(settingTables, this.configFile))
+    // A value of a wrong type stops every command, whether or not it reads the setting.
+    for (const table of settingTables) resolveSettings(table, {env: {}, file: this.configFile})
+  }
+
+  /** The values of a table, from flags, environment and file. */
+  protected settings<R extends SettingRows>(table: SettingTable<R>): SettingValues<R> {
+    const {values, warnings} = resolveSettings(table, this.settingSources(table))
+    this.report(warnings)
+    return values
+  }
+
+  protected settingSources(table?: SettingTable): SettingSources {
+    const given = this.flags as Readonly<Record<string, unknown>>
+    const flags = Object.entries(table?.rows ?? {}).flatMap(([name, {flag}]) =>
+      flag === undefined ? [] : [[name, given[flag]]],
+    )
+    return {flags: Object.fromEntries(flags), env: process.env, file: this.configFile}
+  }
+
+  /** How threads and rooms of this process log. */
+  protected logOptions(): {filter: string; format: 'auto' | 'text' | 'json'} {
+    return this.settings(loggingSettings)
+  }
+
+  protected report(warnings: readonly SettingWarning[]): void {
+    this.warnings.push(...warnings)
+    for (const {message} of warnings) this.output.notice(`warning: ${message}`)
+  }
+
+  protected override async catch(error: Error): Promise<never> {
+    throw this.signal.aborted ? this.signal.reason : error
+  }
+
+  protected override async finally(error: Error | undefined): Promise<void> {
+    this.#interruption.dispose()
+    await super.finally(error)
+  }
+}
+
+function enter(folder: string): void {
+  try {
+    chdir(folder)
+  } catch (error) {
+    throw new SvcError('directory_not_found', {path: resolve(folder)}, {cause: error})
+  }
+}

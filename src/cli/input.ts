@@ -1,0 +1,46 @@
+import {isUtf8} from 'node:buffer'
+import {createReadStream} from 'node:fs'
+import {SvcError} from '../errors/index.js'
+
+const maxTextBytes = 16 << 20
+
+/**
+ * Reads a file, or standard input where the path is `-`.
+ * @throws file_not_found, file_unreadable, stdin_too_long; the reason of the signal
+ */
+export async function readInput(path: string, signal: AbortSignal, maxBytes = maxTextBytes): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  const source = path === '-' ? process.stdin : createReadStream(path, {signal})
+  const abandon = () => source.destroy()
+  signal.addEventListener('abort', abandon)
+  try {
+    for await (const chunk of source) {
+      length += chunk.length
+      if (length > maxBytes) throw new SvcError('stdin_too_long', {limit: maxBytes})
+      chunks.push(chunk as Buffer)
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : SvcError.from(error)
+  } finally {
+    signal.removeEventListener('abort', abandon)
+  }
+  return Buffer.concat(chunks)
+}
+
+/**
+ * Text from standard input, without the one newline that `echo` and editors put at the end.
+ * @throws stdin_not_utf8 with the place; stdin_too_long
+ */
+export async function readTextInput(signal: AbortSignal): Promise<string> {
+  const bytes = await readInput('-', signal)
+  const text = bytes.toString('utf8')
+  if (!isUtf8(bytes)) throw new SvcError('stdin_not_utf8', {offset: firstDifference(bytes, Buffer.from(text, 'utf8'))})
+  return text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '')
+}
+
+/** Decoding replaces the first byte that does not fit: there the two begin to differ. */
+function firstDifference(a: Buffer, b: Buffer): number {
+  const at = a.findIndex((byte, i) => byte !== b[i])
+  return at === -1 ? Math.min(a.length, b.length) : at
+}

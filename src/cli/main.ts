@@ -1,0 +1,38 @@
+import {Config, Errors, flush, run, settings} from '@oclif/core'
+import {asCliError, asText, Exit, SvcError} from '../errors/index.js'
+import {jsonRequested} from './argv.js'
+import {unknownCommand} from './command-line.js'
+import {fromOclif} from './oclif-errors.js'
+import {StdoutClosed} from './output.js'
+import {packageRoot} from './package.js'
+
+/** Runs one command line and sets the exit status. Whatever goes wrong leaves through here. */
+export async function main(argv: readonly string[]): Promise<void> {
+  settings.enableAutoTranspile = false
+  try {
+    const config = await Config.load(packageRoot)
+    const unknown = unknownCommand(config, argv)
+    if (unknown !== undefined) throw unknown
+    await run([...argv], config)
+    await flush()
+  } catch (thrown) {
+    process.exitCode = report(thrown, argv)
+  }
+}
+
+function report(thrown: unknown, argv: readonly string[]): number {
+  if (thrown instanceof StdoutClosed) return Exit.ok
+  if (thrown instanceof Errors.ExitError) return thrown.oclif.exit ?? Exit.ok
+  const error = fromOclif(thrown) ?? SvcError.from(thrown)
+  if (jsonRequested(argv)) process.stdout.write(`${JSON.stringify(asCliError(error))}\n`)
+  else process.stderr.write(asText(error))
+  if (debugRequested(argv)) process.stderr.write(`${trace(error)}\n`)
+  return error.exit
+}
+
+const debugRequested = (argv: readonly string[]) =>
+  argv.includes('--debug') || /(^|,)(svc|\*)($|,|:)/.test(process.env.DEBUG ?? '')
+
+/** The stack of an error and of what caused it. */
+const trace = (error: Error): string =>
+  error.cause instanceof Error ? `${error.stack}\nCaused by ${trace(error.cause)}` : (error.stack ?? '')

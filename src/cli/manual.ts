@@ -1,0 +1,136 @@
+import type {Command} from '@oclif/core'
+import {settingTables} from '../config/index.js'
+import {Exit} from '../errors/index.js'
+import {loadCommands} from './package.js'
+
+/** A page of the manual: its file name and its text in man(7) macros. */
+export interface ManualPage {
+  file: string
+  text: string
+}
+
+/** The manual: `svc.1` and a page per command, all from the declarations that `--help` is made of. */
+export async function manualPages(): Promise<ManualPage[]> {
+  const {commands, pjson, version} = await loadCommands()
+  const visible = commands.filter(({hidden}) => !hidden).sort((a, b) => a.id.localeCompare(b.id))
+  const context = {bin: 'svc', version}
+  return [
+    {file: 'svc.1', text: overview(pjson.description ?? '', visible, context)},
+    ...visible.map((command) => ({file: `${pageName(command.id)}.1`, text: commandPage(command, context)})),
+  ]
+}
+
+interface Context {
+  bin: string
+  version: string
+}
+
+type Loadable = Command.Loadable
+
+const pageName = (id: string) => `svc-${id.replaceAll(':', '-')}`
+const typed = (id: string) => `svc ${id.replaceAll(':', ' ')}`
+
+function overview(description: string, commands: readonly Loadable[], context: Context): string {
+  return page('svc', context, [
+    ['NAME', `svc \\- ${troff(description)}`],
+    ['SYNOPSIS', '.B svc\n\\fICOMMAND\\fR [\\fIARGUMENTS\\fR] [\\fIFLAGS\\fR]'],
+    ['COMMANDS', commands.map(({id, summary = ''}) => item(`\\fB${troff(typed(id))}\\fR`, summary)).join('')],
+    ['EXIT STATUS', exitStatus()],
+    ['ENVIRONMENT', environment()],
+    ['FILES', item('\\fISvc.toml\\fR', 'Settings of a workspace: the nearest one, from the current folder upwards.')],
+    ['SEE ALSO', commands.map(({id}) => `.BR ${pageName(id)} (1)`).join(',\n')],
+  ])
+}
+
+function commandPage(command: Loadable, context: Context): string {
+  const {id, summary = '', description = '', args, flags} = command
+  const shown = Object.values(flags).filter(({hidden}) => !hidden)
+  const own = shown.filter(({helpGroup}) => helpGroup !== 'GLOBAL')
+  const common = shown.filter(({helpGroup}) => helpGroup === 'GLOBAL')
+  return page(pageName(id), context, [
+    ['NAME', `${pageName(id)} \\- ${troff(summary)}`],
+    ['SYNOPSIS', `.B ${troff(typed(id))}\n${Object.values(args).map(argument).join(' ')} [\\fIFLAGS\\fR]`],
+    ['DESCRIPTION', paragraphs(description)],
+    [
+      'ARGUMENTS',
+      Object.values(args)
+        .map((arg) => item(argument(arg), arg.description ?? ''))
+        .join(''),
+    ],
+    ['FLAGS', own.map(flag).join('')],
+    ['COMMON FLAGS', common.map(flag).join('')],
+    ['EXAMPLES', examples(command, context)],
+    ['EXIT STATUS', exitStatus()],
+    ['SEE ALSO', '.BR svc (1)'],
+  ])
+}
+
+function page(name: string, {version}: Context, sections: readonly (readonly [string, string])[]): string {
+  const body = sections.filter(([, text]) => text !== '').map(([title, text]) => `.SH ${title}\n${text.trimEnd()}\n`)
+  return `.TH ${name.toUpperCase()} 1 "" "svc ${version}" "svc manual"\n${body.join('')}`
+}
+
+const argument = ({name, required}: {name: string; required?: boolean}) =>
+  required ? `\\fI${name.toUpperCase()}\\fR` : `[\\fI${name.toUpperCase()}\\fR]`
+
+function flag(declared: Loadable['flags'][string]): string {
+  const {char, name, description = '', type} = declared
+  const value = type === 'option' ? ` \\fI${troff(placeholder(declared))}\\fR` : ''
+  const spelt = type === 'boolean' && declared.allowNo ? `[no-]${name}` : name
+  const names = [...(char === undefined ? [] : [`\\fB\\-${char}\\fR`]), `\\fB\\-\\-${troff(spelt)}\\fR${value}`]
+  return item(names.join(', '), `${description}${declared.required ? ' Required.' : ''}`)
+}
+
+const placeholder = (declared: Loadable['flags'][string]) =>
+  ('helpValue' in declared ? declared.helpValue?.toString() : undefined) ?? declared.name.toUpperCase()
+
+function examples({examples: declared = [], id}: Loadable, {bin}: Context): string {
+  const lines = declared.map((example) => (typeof example === 'string' ? example : example.command))
+  const expand = (line: string) =>
+    line.replaceAll('<%= config.bin %>', bin).replaceAll('<%= command.id %>', id.replaceAll(':', ' '))
+  return lines.length === 0 ? '' : `.nf\n${lines.map((line) => troff(expand(line))).join('\n')}\n.fi\n`
+}
+
+const exitMeanings: readonly (readonly [number, string])[] = [
+  [Exit.ok, 'Success.'],
+  [Exit.failed, 'The operation failed.'],
+  [Exit.usage, 'The command line or the configuration is wrong.'],
+  [Exit.notFound, 'Something named was not found.'],
+  [Exit.conflict, 'Conflict, or denied.'],
+  [Exit.unavailable, 'A server, a port or a database is not available.'],
+  [Exit.interrupted, 'Interrupted (SIGINT).'],
+  [Exit.terminated, 'Terminated (SIGTERM).'],
+]
+
+const exitStatus = () => exitMeanings.map(([status, meaning]) => item(`\\fB${status}\\fR`, meaning)).join('')
+
+/** Every environment variable that a setting reads, with the TOML key of the same setting. */
+function environment(): string {
+  const settings = settingTables.flatMap(({rows}) => Object.values(rows))
+  return settings
+    .filter(({env = []}) => env.length > 0)
+    .map(({env = [], toml = [], type, doc, default: fallback}) => {
+      const facts = [
+        `Takes ${type.expected}.`,
+        ...(fallback === undefined ? [] : [`Default: ${fallback}.`]),
+        ...(toml.length === 0 ? [] : [`In Svc.toml: ${toml.join(', ')}.`]),
+      ]
+      return item(env.map((name) => `\\fB${name}\\fR`).join(', '), [doc, ...facts].join(' '))
+    })
+    .join('')
+}
+
+const item = (term: string, text: string) => `.TP\n${term}\n${troff(text)}\n`
+
+const paragraphs = (text: string) =>
+  text
+    .split(/\n{2,}/)
+    .map((paragraph) => troff(paragraph.replaceAll('\n', ' ')))
+    .join('\n.PP\n')
+
+/** Backslashes, dashes, and a dot or quote at the start of a line mean something to troff. */
+const troff = (text: string) =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/gm, '\\&$1')

@@ -1,0 +1,40 @@
+import {resolveSettings, type SettingSources, type SettingWarning} from './resolve.js'
+import {settingTables} from './tables/index.js'
+
+/** A setting as `svc config show` prints it; a secret shows only that it is set. */
+export interface DescribedSetting {
+  name: string
+  value: unknown
+  origin: {source: 'flag' | 'env' | 'file' | 'default'; name?: string}
+  overridden: {source: 'flag' | 'env' | 'file' | 'default'; name?: string; value: unknown}[]
+  env: string[]
+  toml: string[]
+  takes: string
+  doc: string
+}
+
+/** Every setting with its value, its origin and the sources that lost. */
+export function describeSettings(sources: SettingSources): {settings: DescribedSetting[]; warnings: SettingWarning[]} {
+  const resolutions = settingTables.map((table) => resolveSettings(table, sources))
+  const settings = resolutions.flatMap(({settings}) =>
+    settings.map(({name, setting, value, origin, overridden}): DescribedSetting => {
+      const show = (shown: unknown) => (shown === undefined ? null : setting.secret ? '(set)' : shown)
+      return {
+        name,
+        value: show(value),
+        origin,
+        overridden: overridden.map((loser) => ({...loser, value: show(loser.value)})),
+        env: [...(setting.env ?? [])],
+        toml: [...(setting.toml ?? [])],
+        takes: setting.type.expected,
+        doc: setting.doc,
+      }
+    }),
+  )
+  return {settings, warnings: unique(resolutions.flatMap(({warnings}) => warnings))}
+}
+
+/** A variable that two settings read is reported once. */
+const unique = (warnings: readonly SettingWarning[]) => [
+  ...new Map(warnings.map((warning) => [`${warning.code} ${warning.subject}`, warning])).values(),
+]

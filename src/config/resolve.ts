@@ -1,0 +1,193 @@
+import {nearest, SvcError} from '../errors/index.js'
+import type {ConfigFile} from './file.js'
+import type {Setting, SettingRows, SettingTable} from './setting.js'
+
+/** Where a value came from: `flag --threads`, `env SVC_THREADS`, `file engine.threads`, `default`. */
+export interface Origin {
+  source: 'flag' | 'env' | 'file' | 'default'
+  name?: string
+}
+
+/** A value that was given but lost to a source of higher precedence. */
+export interface Overridden extends Origin {
+  value: unknown
+}
+
+export interface ResolvedSetting {
+  name: string
+  setting: Setting
+  value: unknown
+  origin: Origin
+  overridden: Overridden[]
+}
+
+/** Something in the environment or the file that was left out of account, and why. */
+export interface SettingWarning {
+  code: 'config_env_invalid' | 'config_key_unknown' | 'config_table_deprecated'
+  message: string
+  /** The environment variable or TOML key. */
+  subject: string
+}
+
+export interface SettingSources {
+  /** Values already parsed by the command line, by setting name. */
+  flags?: Readonly<Record<string, unknown>>
+  env: Readonly<Record<string, string | undefined>>
+  file?: ConfigFile | undefined
+}
+
+type Value<S> = S extends {type: {parse(text: string): infer T}; default: infer D}
+  ? D extends undefined
+    ? T
+    : Exclude<T, undefined>
+  : S extends {type: {parse(text: string): infer T}}
+    ? T | undefined
+    : never
+
+/** The values of a table, typed: a row with a default always has one. */
+export type SettingValues<R extends SettingRows> = {-readonly [K in keyof R]: Value<R[K]>}
+
+export interface Resolution<R extends SettingRows> {
+  values: SettingValues<R>
+  settings: ResolvedSetting[]
+  warnings: SettingWarning[]
+}
+
+interface Candidate extends Origin {
+  value: unknown
+}
+
+const unset = Symbol('unset')
+
+/**
+ * The value of every setting of a table. Precedence: flag, environment, file (in the order of the row's keys),
+ * default. Pure: everything it reads is passed in.
+ *
+ * An unreadable environment variable is a warning and changes nothing.
+ * @throws config_type when the file gives a value of another type: silence would hide the typo
+ */
+export function resolveSettings<R extends SettingRows>(
+  table: SettingTable<R>,
+  {flags = {}, env, file}: SettingSources,
+): Resolution<R> {
+  const warnings: SettingWarning[] = []
+  const resolved = Object.entries(table.rows).map(([name, setting]): ResolvedSetting => {
+    const candidates = [
+      ...fromFlag(name, setting, flags),
+      ...fromEnvironment(setting, env, warnings),
+      ...fromFile(setting, file),
+    ]
+    const [winner, ...losers] = candidates
+    return {
+      name: `${table.name}.${snakeCase(name)}`,
+      setting,
+      value: winner === undefined ? setting.default : winner.value,
+      origin: winner === undefined ? {source: 'default'} : origin(winner),
+      overridden: losers.map((loser) => ({...origin(loser), value: loser.value})),
+    }
+  })
+  const values = Object.fromEntries(Object.keys(table.rows).map((name, i) => [name, resolved[i]?.value]))
+  return {values: values as SettingValues<R>, settings: resolved, warnings}
+}
+
+/** Settings are written as in TOML: `engine.num_ctx`. */
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const origin = ({source, name}: Candidate): Origin => (name === undefined ? {source} : {source, name})
+
+function fromFlag(name: string, setting: Setting, flags: Readonly<Record<string, unknown>>): Candidate[] {
+  return flags[name] === undefined ? [] : [{source: 'flag', name: `--${setting.flag ?? name}`, value: flags[name]}]
+}
+
+function fromEnvironment(setting: Setting, env: SettingSources['env'], warnings: SettingWarning[]): Candidate[] {
+  return (setting.env ?? []).flatMap((variable): Candidate[] => {
+    const value = readVariable(setting, variable, env[variable], warnings)
+    return value === unset ? [] : [{source: 'env', name: variable, value}]
+  })
+}
+
+function readVariable(setting: Setting, variable: string, raw: string | undefined, warnings: SettingWarning[]) {
+  const trimmed = raw?.trim()
+  if (trimmed === undefined) return unset
+  if (trimmed === '') return setting.empty === 'clear' ? undefined : unset
+  const value = setting.type.parse(trimmed)
+  if (value !== undefined) return value
+  const shown = setting.secret ? 'its value' : `"${trimmed}"`
+  warnings.push({
+    code: 'config_env_invalid',
+    subject: variable,
+    message: `${variable} takes ${setting.type.expected}, not ${shown}; the variable is ignored.`,
+  })
+  return unset
+}
+
+function fromFile(setting: Setting, file: ConfigFile | undefined): Candidate[] {
+  if (file === undefined) return []
+  return (setting.toml ?? []).flatMap((key): Candidate[] => {
+    const raw = lookup(file.data, key.split('.'))
+    if (raw === undefined) return []
+    if (typeof raw === 'string' && raw.trim() === '') return []
+    const value = setting.type.accept(typeof raw === 'string' ? raw.trim() : raw)
+    if (value === undefined)
+      throw new SvcError('config_type', {
+        file: file.path,
+        key,
+        expected: setting.type.expected,
+        found: setting.secret ? 'what it is set to' : describe(raw),
+      })
+    return [{source: 'file', name: key, value}]
+  })
+}
+
+function lookup(data: unknown, keys: readonly string[]): unknown {
+  let node = data
+  for (const key of keys) {
+    if (!isTable(node)) return undefined
+    node = node[key]
+  }
+  return node
+}
+
+const isTable = (node: unknown): node is Record<string, unknown> =>
+  typeof node === 'object' && node !== null && !Array.isArray(node) && !(node instanceof Date)
+
+const describe = (value: unknown): string => {
+  if (typeof value === 'bigint') return String(value)
+  if (isTable(value)) return 'a table'
+  return JSON.stringify(value)
+}
+
+/**
+ * Keys of the file that no setting of any table reads, each with the nearest known key. A file written for a newer
+ * version keeps working: unknown keys are warnings.
+ * @throws config_type when a table stands where a value belongs, or the reverse
+ */
+export function unknownKeys(tables: readonly SettingTable[], file: ConfigFile): SettingWarning[] {
+  const known = tables.flatMap((table) => Object.values(table.rows).flatMap((setting) => setting.toml ?? []))
+  const prefixes = new Set(
+    known.flatMap((key) =>
+      key
+        .split('.')
+        .slice(0, -1)
+        .map((_, i, parts) => parts.slice(0, i + 1).join('.')),
+    ),
+  )
+  const visit = (node: Record<string, unknown>, prefix: string): SettingWarning[] =>
+    Object.entries(node).flatMap(([name, value]) => {
+      const key = prefix + name
+      if (known.includes(key)) return []
+      if (prefixes.has(key)) {
+        if (isTable(value)) return visit(value, `${key}.`)
+        throw new SvcError('config_type', {file: file.path, key, expected: 'a table', found: describe(value)})
+      }
+      const suggestion = nearest(key, [...known, ...prefixes])
+      return [
+        {
+          code: 'config_key_unknown',
+          subject: key,
+          message: `${file.path}: no setting reads ${key}.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`,
+        },
+      ]
+    })
+  return visit(file.data, '')
+}

@@ -1,0 +1,31 @@
+import type {SettingType} from './types.js'
+
+/** One setting. Sources are listed in their order of precedence; a flag always comes before them. */
+export interface Setting<T = unknown> {
+  type: SettingType<T>
+  /** The value when no source gives one; undefined means unset. */
+  default?: T
+  /** One sentence for the manual. */
+  doc: string
+  /** Long name of the command flag, without dashes. */
+  flag?: string
+  env?: readonly string[]
+  /** Dotted TOML keys, such as `mesh.control_url`. */
+  toml?: readonly string[]
+  /** An empty environment variable is no value, except where it clears what the file says. */
+  empty?: 'clear'
+  /** Never shown: `config show` prints only that it is set. */
+  secret?: true
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table holds settings of every type
+export type SettingRows = Record<string, Setting<any>>
+
+/** The settings of one subject, by name. */
+export interface SettingTable<R extends SettingRows = SettingRows> {
+  readonly name: string
+  readonly rows: R
+}
+
+/** Declares a table of settings; names are unique within it. */
+export const settings = <const R extends SettingRows>(name: string, rows: R): SettingTable<R> => ({name, rows})

@@ -1,0 +1,37 @@
+import {settings} from '../setting.js'
+import {baseUrl, integer, number, text} from '../types.js'
+
+/** Where clients find the inference server. */
+export const inferenceSettings = settings('inference', {
+  url: {
+    type: baseUrl(),
+    env: ['SVC_INFERENCE_URL', 'SVC_LOCAL_SERVER_URL', 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'],
+    toml: ['mesh.inference_base_url', 'orchestrator.mesh_inference_base_url', 'orchestrator.populi_inference_base_url'],
+    default: 'http://127.0.0.1:11435',
+    doc: 'Base address of the inference server.',
+  },
+  model: {
+    type: text('a model name'),
+    env: ['SVC_INFERENCE_MODEL'],
+    default: 'default-model',
+    doc: 'Model that clients ask for; the name under which it is served.',
+  },
+  apiKey: {
+    type: text('a token'),
+    env: ['SVC_INFERENCE_API_KEY'],
+    secret: true,
+    doc: 'Bearer token of the inference server.',
+  },
+  temperature: {
+    type: number({min: 0, max: 2}),
+    env: ['SVC_INFERENCE_TEMPERATURE'],
+    default: 0.7,
+    doc: 'Sampling temperature that clients ask for.',
+  },
+  maxTokens: {
+    type: integer({min: 1}),
+    env: ['SVC_INFERENCE_MAX_TOKENS'],
+    default: 2048,
+    doc: 'Most tokens that clients ask for.',
+  },
+})

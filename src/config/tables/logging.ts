@@ -1,0 +1,20 @@
+import {settings} from '../setting.js'
+import {choice, text} from '../types.js'
+
+/** The log on standard error. */
+export const loggingSettings = settings('log', {
+  filter: {
+    type: text('a level, or a comma-separated list of target=level'),
+    env: ['SVC_LOG', 'RUST_LOG'],
+    toml: ['log.filter'],
+    default: 'warn',
+    doc: 'What is logged: a level (error, warn, info, debug, trace, off), or a list such as info,llm=debug.',
+  },
+  format: {
+    type: choice('auto', 'text', 'json'),
+    env: ['SVC_LOG_FORMAT'],
+    toml: ['log.format'],
+    default: 'auto',
+    doc: 'How a log line looks; auto is text on a terminal and JSON elsewhere.',
+  },
+})

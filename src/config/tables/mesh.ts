@@ -1,0 +1,46 @@
+import {settings} from '../setting.js'
+import {baseUrl, boolean, list, text} from '../types.js'
+
+/** How this workspace takes part in a mesh. */
+export const meshSettings = settings('mesh', {
+  controlUrl: {
+    type: baseUrl(),
+    env: ['SVC_ORCHESTRATOR_MESH_CONTROL_URL'],
+    toml: ['mesh.control_url', 'orchestrator.mesh_control_url'],
+    empty: 'clear',
+    doc: 'Base address of the control plane.',
+  },
+  inferenceBaseUrl: {
+    type: baseUrl(),
+    env: ['SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'],
+    toml: ['mesh.inference_base_url', 'orchestrator.mesh_inference_base_url', 'orchestrator.populi_inference_base_url'],
+    empty: 'clear',
+    doc: 'Inference server meant for processes of this mesh; launchers export it as SVC_INFERENCE_URL.',
+  },
+  scopeId: {
+    type: text('a scope id'),
+    env: ['SVC_MESH_SCOPE_ID'],
+    toml: ['mesh.scope_id', 'orchestrator.mesh_scope_id'],
+    empty: 'clear',
+    doc: 'Tenancy boundary: processes that share membership use the same value.',
+  },
+  token: {
+    type: text('a token'),
+    env: ['SVC_MESH_TOKEN'],
+    secret: true,
+    doc: 'Bearer token of the control plane.',
+  },
+  labels: {
+    type: list(),
+    toml: ['mesh.labels'],
+    default: [] as readonly string[],
+    doc: 'Labels of this node.',
+  },
+  advertiseGpu: {
+    type: boolean('flag'),
+    env: ['SVC_MESH_ADVERTISE_GPU'],
+    toml: ['mesh.advertise_gpu'],
+    default: false,
+    doc: 'Advertise a CUDA device to the mesh.',
+  },
+})

@@ -1,0 +1,91 @@
+import {catalogue, type ErrorCode, type ErrorParams, type ErrorRow, type ExitStatus} from './catalogue.js'
+
+/** An error as plain data, for crossing a thread or a process. */
+export interface ErrorRecord {
+  code: ErrorCode
+  params: object
+  stack: string | undefined
+}
+
+/**
+ * An error a user can meet: a row of the catalogue with the facts of this case.
+ *
+ * @example throw new SvcError('shard_missing', {shard: 'model-00002-of-00002.safetensors', index})
+ */
+export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'SvcError'
+  readonly code: C
+  readonly params: ErrorParams<C>
+
+  constructor(code: C, params: ErrorParams<C>, options?: ErrorOptions) {
+    const row = catalogue[code] as ErrorRow<ErrorParams<C>>
+    super(row.say(params), options)
+    this.code = code
+    this.params = params
+  }
+
+  get #row(): ErrorRow<ErrorParams<C>> {
+    return catalogue[this.code] as ErrorRow<ErrorParams<C>>
+  }
+
+  get exit(): ExitStatus {
+    return this.#row.exit
+  }
+
+  get status(): number {
+    return this.#row.http
+  }
+
+  /** What to do about it: one sentence. */
+  get hint(): string {
+    const {hint} = this.#row
+    return typeof hint === 'function' ? hint(this.params) : hint
+  }
+
+  /** The code OpenAI clients know for this error, or null. */
+  get openaiCode(): string | null {
+    return this.#row.openai ?? null
+  }
+
+  /** The request field at fault, or null. */
+  get param(): string | null {
+    return this.#row.param?.(this.params) || null
+  }
+
+  toRecord(): ErrorRecord {
+    return {code: this.code, params: this.params, stack: (this.cause as Error | undefined)?.stack ?? this.stack}
+  }
+
+  static fromRecord(record: ErrorRecord): SvcError {
+    const error = new SvcError(record.code, record.params as ErrorParams<ErrorCode>)
+    if (record.stack !== undefined) error.stack = record.stack
+    return error
+  }
+
+  /** Whatever was thrown, as a row of the catalogue: file-system errors keep their meaning, the rest is `internal`. */
+  static from(thrown: unknown): SvcError {
+    if (thrown instanceof SvcError) return thrown
+    if (thrown instanceof Error) {
+      const fault = thrown as NodeJS.ErrnoException
+      const path = fault.path ?? 'the file'
+      switch (fault.code) {
+        case 'ENOENT':
+          return new SvcError('file_not_found', {path}, {cause: thrown})
+        case 'EACCES':
+        case 'EPERM':
+          return new SvcError('file_unreadable', {path, reason: 'permission denied'}, {cause: thrown})
+        case 'EISDIR':
+          return new SvcError('file_unreadable', {path, reason: 'it is a directory'}, {cause: thrown})
+        case 'ENOSPC':
+          return new SvcError('disk_full', {path}, {cause: thrown})
+      }
+      if (thrown.name === 'AbortError') return new SvcError('interrupted', {}, {cause: thrown})
+      return new SvcError('internal', {reason: thrown.message}, {cause: thrown})
+    }
+    return new SvcError('internal', {reason: String(thrown)})
+  }
+}
+
+/** Whether something thrown is the error of one row, with its parameters typed. */
+export const isErrorOf = <C extends ErrorCode>(thrown: unknown, code: C): thrown is SvcError<C> =>
+  thrown instanceof SvcError && thrown.code === code

@@ -1,0 +1,70 @@
+import type {SvcError} from './error.js'
+
+/** The error of a command under `--json`. */
+export interface CliError {
+  error: {code: string; message: string; remediation: string; exit: number}
+}
+
+/** Turns an error into the body of one wire. `requestId` is known where the error answers a request. */
+export type ErrorRenderer = (error: SvcError, requestId?: string) => object
+
+/** stdout of a failed command under `--json`. */
+export const asCliError = (error: SvcError): CliError => ({
+  error: {code: error.code, message: error.message, remediation: error.hint, exit: error.exit},
+})
+
+/** stderr of a failed command in text mode: what is wrong, then what to do. */
+export const asText = (error: SvcError): string => `error: ${error.message} (${error.code})\n  hint: ${error.hint}\n`
+
+/** `/api/*` of the inference server, as Ollama answers. */
+export const asOllamaError = (error: SvcError) => ({error: error.message})
+
+/** `/v1/*` of the inference server, as OpenAI answers: all four keys, always. */
+export const asOpenAiError = (error: SvcError) => ({
+  error: {
+    message: error.message,
+    type: error.status >= 500 ? 'server_error' : 'invalid_request_error',
+    param: error.param,
+    code: error.openaiCode,
+  },
+})
+
+const titles: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  507: 'Insufficient Storage',
+}
+
+/** The mesh control plane: problem details, RFC 9457, with our code beside them. */
+export const asProblem: ErrorRenderer = (error, requestId) => ({
+  type: 'about:blank',
+  title: titles[error.status] ?? 'Error',
+  status: error.status,
+  code: error.code,
+  detail: error.message,
+  hint: error.hint,
+  ...(requestId === undefined ? {} : {request_id: requestId}),
+})
+
+/** `/api/audio/*`: flat. */
+export const asAudioError = (error: SvcError) => ({error: error.code, message: error.message, hint: error.hint})
+
+/** Routes of a data-language program. */
+export const asDatabaseError: ErrorRenderer = (error, requestId) => ({
+  ok: false,
+  code: error.code.toUpperCase(),
+  message: error.message,
+  ...(requestId === undefined ? {} : {request_id: requestId}),
+})

@@ -1,0 +1,29 @@
+/** Exit statuses of every command: stable, documented, the same on each surface. */
+export const Exit = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  conflict: 4,
+  unavailable: 5,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+export type ExitStatus = (typeof Exit)[keyof typeof Exit]
+
+/** One kind of error. `say` and `hint` are one sentence each: what is wrong and where, and what to do about it. */
+export interface ErrorRow<P> {
+  exit: ExitStatus
+  /** HTTP status when the error answers a request. */
+  http: number
+  say: (params: P) => string
+  hint: string | ((params: P) => string)
+  /** The code OpenAI clients know for this error, where they know one. */
+  openai?: string
+  /** Which request field is at fault, for wires that name it. */
+  param?: (params: P) => string
+}
+
+/** Gives each row its own parameter type while keeping the table an ordinary object. */
+export const rows = <T extends Record<string, ErrorRow<never>>>(table: T): T => table

@@ -1,0 +1,86 @@
+import {Exit, rows} from '../row.js'
+import {didYouMean} from '../suggestion.js'
+
+/** Errors of the command line itself and of the machine it runs on. */
+export const commandErrors = rows({
+  internal: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {reason: string}) => `Something went wrong inside svc: ${p.reason}`,
+    hint: 'Run the command again with --debug and report what it prints.',
+  },
+  interrupted: {
+    exit: Exit.interrupted,
+    http: 499,
+    say: (_: object) => 'Interrupted.',
+    hint: 'Run the command again when you are ready.',
+  },
+  terminated: {
+    exit: Exit.terminated,
+    http: 503,
+    say: (_: object) => 'Terminated.',
+    hint: 'The process was asked to stop; run the command again.',
+  },
+  usage: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {reason: string}) => p.reason,
+    hint: 'Add --help to the command to see how it is used.',
+  },
+  command_unknown: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {command: string; suggestion?: string | undefined}) =>
+      `There is no command ${p.command}.${didYouMean(p.suggestion)}`,
+    hint: 'Run svc --help to list the commands.',
+  },
+  flag_unknown: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {flag: string; suggestion?: string | undefined}) =>
+      `There is no flag ${p.flag}.${didYouMean(p.suggestion)}`,
+    hint: 'Add --help to the command to list its flags.',
+  },
+  flag_value: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {flag: string; value: string; expected: string}) => `${p.flag} takes ${p.expected}, not "${p.value}".`,
+    hint: 'Add --help to the command to see what each flag takes.',
+  },
+  stdin_not_utf8: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {offset: number}) => `Standard input is not UTF-8 text: byte ${p.offset} does not fit.`,
+    hint: 'Convert the input first, for example with iconv -t utf-8.',
+  },
+  stdin_too_long: {
+    exit: Exit.usage,
+    http: 413,
+    say: (p: {limit: number}) => `Standard input is longer than ${p.limit} bytes.`,
+    hint: 'Send a shorter input.',
+  },
+  file_not_found: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {path: string}) => `There is no file ${p.path}.`,
+    hint: 'Check the path; it is taken from the current directory, or from the one given with -C.',
+  },
+  file_unreadable: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {path: string; reason: string}) => `Cannot read ${p.path}: ${p.reason}.`,
+    hint: 'Check that the path is a file and that you may read it.',
+  },
+  directory_not_found: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {path: string}) => `There is no directory ${p.path}.`,
+    hint: 'Check the path.',
+  },
+  disk_full: {
+    exit: Exit.failed,
+    http: 507,
+    say: (p: {path: string}) => `No space is left to write ${p.path}.`,
+    hint: 'Free some disk space and run the command again.',
+  },
+})

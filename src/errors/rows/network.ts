@@ -1,0 +1,104 @@
+import {Exit, rows} from '../row.js'
+
+/** Errors of servers and clients. */
+export const networkErrors = rows({
+  port_in_use: {
+    exit: Exit.unavailable,
+    http: 500,
+    say: (p: {host: string; port: number}) => `Another process listens on ${p.host}:${p.port} already.`,
+    hint: (p: {port: number}) => `Stop that process, or choose another port, for example --port ${p.port + 1}.`,
+  },
+  address_unavailable: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {host: string; port: number; reason: string}) => `Cannot listen on ${p.host}:${p.port}: ${p.reason}.`,
+    hint: 'Give an address of this machine, for example --host 127.0.0.1.',
+  },
+  unreachable: {
+    exit: Exit.unavailable,
+    http: 502,
+    say: (p: {url: string; reason: string}) => `Cannot reach ${p.url}: ${p.reason}.`,
+    hint: 'Check that the server runs and that the address is right.',
+  },
+  timeout: {
+    exit: Exit.unavailable,
+    http: 504,
+    say: (p: {url: string; ms: number}) => `${p.url} did not answer within ${p.ms} ms.`,
+    hint: 'Try again, or allow more time.',
+  },
+  http_status: {
+    exit: Exit.failed,
+    http: 502,
+    say: (p: {url: string; status: number; detail?: string | undefined}) =>
+      `${p.url} answered ${p.status}${p.detail ? `: ${p.detail}` : ''}.`,
+    hint: 'The status and the sentence come from the server; its log may say more.',
+  },
+  response_too_large: {
+    exit: Exit.failed,
+    http: 502,
+    say: (p: {url: string; limit: number}) => `The answer of ${p.url} is larger than ${p.limit} bytes.`,
+    hint: 'Ask for less at a time.',
+  },
+  bad_request: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {reason: string; param?: string | undefined}) => p.reason,
+    hint: 'Change the request and send it again.',
+    param: (p: {param?: string | undefined}) => p.param ?? '',
+  },
+  invalid_json: {
+    exit: Exit.usage,
+    http: 400,
+    openai: 'invalid_json',
+    say: (p: {reason: string}) => `The request body is not valid JSON: ${p.reason}.`,
+    hint: 'Send one JSON value as the body.',
+  },
+  body_missing: {
+    exit: Exit.usage,
+    http: 400,
+    say: (_: object) => 'missing request body',
+    hint: 'Send one JSON value as the body.',
+  },
+  body_too_large: {
+    exit: Exit.usage,
+    http: 413,
+    openai: 'request_too_large',
+    say: (p: {limit: number}) => `The request body is larger than ${p.limit} bytes.`,
+    hint: 'Send a smaller body.',
+  },
+  unauthorized: {
+    exit: Exit.conflict,
+    http: 401,
+    openai: 'invalid_api_key',
+    say: (_: object) => 'The request carries no valid token.',
+    hint: 'Send the header Authorization: Bearer TOKEN.',
+  },
+  host_forbidden: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {host: string}) => `Requests for the host ${p.host} are refused here.`,
+    hint: 'Use the loopback address that the server printed when it started.',
+  },
+  route_unknown: {
+    exit: Exit.notFound,
+    http: 404,
+    openai: 'unknown_url',
+    say: (p: {method: string; path: string}) => `There is no route ${p.method} ${p.path}.`,
+    hint: 'Check the method and the path.',
+  },
+  method_not_allowed: {
+    exit: Exit.usage,
+    http: 405,
+    openai: 'method_not_allowed',
+    say: (p: {method: string; path: string; allowed: readonly string[]}) =>
+      `${p.path} does not take ${p.method}; it takes ${p.allowed.join(', ')}.`,
+    hint: 'Use one of the allowed methods.',
+  },
+  overloaded: {
+    exit: Exit.unavailable,
+    http: 503,
+    openai: 'overloaded',
+    say: (p: {reason: string}) => p.reason,
+    hint: 'Wait as long as Retry-After says, then send the request again.',
+  },
+})

@@ -1,0 +1,36 @@
+import {Exit, rows} from '../row.js'
+
+/** Errors of SQLite files. */
+export const storeErrors = rows({
+  store_engine_missing: {
+    exit: Exit.unavailable,
+    http: 500,
+    say: (p: {reason: string}) => `The SQLite engine cannot be loaded: ${p.reason}.`,
+    hint: 'Build it for this Node version with npm rebuild better-sqlite3.',
+  },
+  store_unopenable: {
+    exit: Exit.unavailable,
+    http: 500,
+    say: (p: {path: string; reason: string}) => `Cannot open the database ${p.path}: ${p.reason}.`,
+    hint: 'Check that the folder exists and that you may write to it.',
+  },
+  store_damaged: {
+    exit: Exit.unavailable,
+    http: 500,
+    say: (p: {path: string; reason: string}) => `${p.path} is not a sound SQLite database: ${p.reason}.`,
+    hint: 'Move the file away and restore a backup.',
+  },
+  store_busy: {
+    exit: Exit.unavailable,
+    http: 503,
+    say: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
+    hint: 'Try again when the other process has finished.',
+  },
+  store_newer: {
+    exit: Exit.conflict,
+    http: 500,
+    say: (p: {path: string; fragment: string; found: number; known: number}) =>
+      `${p.path} was written by a newer version: ${p.fragment} is at version ${p.found}, this program knows ${p.known}.`,
+    hint: 'Update svc, or use another database file.',
+  },
+})

@@ -1,0 +1,119 @@
+import {SvcError} from '../../errors/index.js'
+
+/**
+ * Keys of a Hugging Face `config.json` that do not change what the model computes at inference: bookkeeping, training,
+ * and defaults of generation.
+ */
+const inert = new Set([
+  'architectures',
+  'attention_dropout',
+  'auto_map',
+  'bos_token_id',
+  'chunk_size_feed_forward',
+  'classifier_dropout',
+  'dtype',
+  'embd_pdrop',
+  'eos_token_id',
+  'hidden_dropout',
+  'id2label',
+  'initializer_range',
+  'is_decoder',
+  'is_encoder_decoder',
+  'label2id',
+  'max_length',
+  'max_window_layers',
+  'model_type',
+  'output_attentions',
+  'output_hidden_states',
+  'pad_token_id',
+  'pretraining_tp',
+  'problem_type',
+  'resid_pdrop',
+  'return_dict',
+  'task_specific_params',
+  'torch_dtype',
+  'transformers_version',
+  'unk_token_id',
+  'unsloth_fixed',
+  'unsloth_version',
+  'use_cache',
+])
+
+type Config = Readonly<Record<string, unknown>>
+
+/**
+ * Reads a `config.json` and keeps account of what was read, so that a key nobody read is refused instead of ignored.
+ * Null and false stand for "not there".
+ */
+export class ConfigReader {
+  readonly #config: Config
+  readonly #file: string
+  readonly #read = new Set<string>()
+
+  constructor(config: Config, file: string) {
+    this.#config = config
+    this.#file = file
+  }
+
+  /** A count of at least one. */
+  count(key: string, fallback?: number): number {
+    const value = this.#take(key) ?? fallback
+    if (!Number.isSafeInteger(value) || (value as number) < 1) throw this.#invalid(key, 'a whole number of at least 1')
+    return value as number
+  }
+
+  positive(key: string, fallback: number): number {
+    const value = this.#take(key) ?? fallback
+    if (!Number.isFinite(value) || (value as number) <= 0) throw this.#invalid(key, 'a number above 0')
+    return value as number
+  }
+
+  flag(key: string, fallback: boolean): boolean {
+    const value = this.#take(key) ?? fallback
+    if (typeof value !== 'boolean') throw this.#invalid(key, 'true or false')
+    return value
+  }
+
+  /** A key that changes the computation and is known with these values only; absent is the first of them. */
+  only(key: string, ...known: readonly unknown[]): void {
+    const value = this.#take(key)
+    if (isAbsent(value) || known.includes(value)) return
+    throw this.#unsupported(key, value)
+  }
+
+  /** A table inside the configuration, with its own account; an absent one is empty. */
+  table(key: string): ConfigReader {
+    const value = this.#take(key)
+    if (isAbsent(value)) return new ConfigReader({}, this.#file)
+    if (typeof value !== 'object' || Array.isArray(value)) throw this.#invalid(key, 'an object')
+    return new ConfigReader(value as Config, this.#file)
+  }
+
+  /** @throws model_config_unsupported for the first key that nothing has read */
+  refuseUnread(): void {
+    const unread = Object.keys(this.#config).find(
+      (key) => !this.#read.has(key) && !inert.has(key) && !key.startsWith('_') && !isAbsent(this.#config[key]),
+    )
+    if (unread !== undefined) throw this.#unsupported(unread, this.#config[unread])
+  }
+
+  invalid(reason: string): SvcError {
+    return new SvcError('model_file_invalid', {file: this.#file, reason})
+  }
+
+  #take(key: string): unknown {
+    this.#read.add(key)
+    return this.#config[key] ?? undefined
+  }
+
+  #invalid(key: string, expected: string): SvcError {
+    return this.invalid(`${key} must be ${expected}, not ${JSON.stringify(this.#config[key])}`)
+  }
+
+  #unsupported(key: string, value: unknown): SvcError {
+    return new SvcError('model_config_unsupported', {file: this.#file, key, value: JSON.stringify(value)})
+  }
+}
+
+const isAbsent = (value: unknown): value is null | undefined | false =>
+  value === null || value === undefined || value === false

@@ -1,0 +1,55 @@
+import {type DestinationStream, destination, type Logger, pino} from 'pino'
+import {parseLogFilter} from './filter.js'
+import {redact} from './redact.js'
+import {asTextLine} from './text.js'
+
+export type {Logger} from 'pino'
+
+export interface LogOptions {
+  /** See `parseLogFilter`. */
+  filter: string
+  format: 'auto' | 'text' | 'json'
+  /** Standard error when left out. */
+  stream?: DestinationStream
+}
+
+interface Log {
+  root: Logger
+  level(target: string): string
+}
+
+let log: Log | undefined
+
+/** Sets the process-wide log up; loggers handed out before keep the old settings. */
+export function configureLog(options: LogOptions): void {
+  log = open(options)
+}
+
+/**
+ * The logger of one target, such as `llm` or `svc.orchestrator.placement`.
+ * @example logger('llm').info({tokens}, 'prefill done')
+ */
+export function logger(target: string): Logger {
+  log ??= open({filter: 'warn', format: 'auto'})
+  return log.root.child({target}, {level: log.level(target)})
+}
+
+function open({filter, format, stream = destination({fd: 2, sync: true})}: LogOptions): Log {
+  const {level} = parseLogFilter(filter)
+  const text = format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
+  const root = pino(
+    {
+      level: 'trace',
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: {level: (label) => ({level: label}), log: (record) => redact(record)},
+      hooks: {
+        logMethod(args, method) {
+          method.apply(this, args.map((arg) => (typeof arg === 'string' ? redact(arg) : arg)) as typeof args)
+        },
+      },
+    },
+    text ? {write: (line: string) => stream.write(asTextLine(line))} : stream,
+  )
+  return {root, level}
+}

@@ -1,0 +1,166 @@
+import {setTimeout as sleep} from 'node:timers/promises'
+import {Agent, type Dispatcher, request} from 'undici'
+import {SvcError} from '../errors/index.js'
+
+export interface HttpClientOptions {
+  /** `http://127.0.0.1:11435`, without a trailing slash. */
+  baseUrl: string
+  /** Sent as a bearer token; never part of an error. */
+  token?: string | undefined
+  connectTimeoutMs?: number
+  /** Longest silence while headers or body are awaited, ms. */
+  idleTimeoutMs?: number
+  /** Largest body read into memory, bytes. */
+  maxBodyBytes?: number
+  /** How often a request is tried when the server answers 429 or 503. */
+  attempts?: number
+}
+
+export interface HttpRequest {
+  method?: Dispatcher.HttpMethod
+  /** Sent as JSON. */
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+}
+
+export interface HttpResponse<T> {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  body: T
+}
+
+export interface HttpClient {
+  readonly baseUrl: string
+  /**
+   * Sends a request and reads the JSON answer.
+   * @throws http_status (with the status, so that a caller can branch on it), unreachable, timeout,
+   *   response_too_large, document_unparsable; what `signal` was aborted with
+   */
+  json<T>(path: string, request?: HttpRequest): Promise<HttpResponse<T>>
+  /** The same, with the body left to be read piece by piece. */
+  stream(path: string, request?: HttpRequest): Promise<HttpResponse<AsyncIterable<Uint8Array>>>
+  close(): Promise<void>
+}
+
+const retried = new Set([429, 503])
+const maxWaitMs = 30_000
+const detailBytes = 64 << 10
+
+/** A client of one server. Keep-alive connections are shared by its requests. */
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const {
+    baseUrl,
+    token,
+    connectTimeoutMs = 5000,
+    idleTimeoutMs = 60_000,
+    maxBodyBytes = 64 << 20,
+    attempts = 4,
+  } = options
+  const dispatcher = new Agent({
+    connect: {timeout: connectTimeoutMs},
+    headersTimeout: idleTimeoutMs,
+    bodyTimeout: idleTimeoutMs,
+  })
+
+  async function sendOnce(url: string, {method = 'GET', body, headers = {}, signal}: HttpRequest) {
+    try {
+      return await request(url, {
+        dispatcher,
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(body === undefined ? {} : {'content-type': 'application/json'}),
+          ...(token === undefined ? {} : {authorization: `Bearer ${token}`}),
+          ...headers,
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: signal ?? null,
+      })
+    } catch (error) {
+      throw asNetworkError(error, url, idleTimeoutMs, signal)
+    }
+  }
+
+  async function send(path: string, http: HttpRequest) {
+    const url = baseUrl + path
+    for (let attempt = 1; ; attempt++) {
+      const response = await sendOnce(url, http)
+      const {statusCode: status} = response
+      if (status < 400) return {url, response}
+      const detail = await read(response.body, detailBytes, url).catch(() => '')
+      if (!retried.has(status) || attempt >= attempts)
+        throw new SvcError('http_status', {url, status, detail: sentenceOf(detail)})
+      await sleep(waitMs(attempt, response.headers['retry-after']), undefined, {
+        signal: http.signal ?? undefined,
+      }).catch((error: unknown) => {
+        throw http.signal?.reason ?? error
+      })
+    }
+  }
+
+  return {
+    baseUrl,
+    async json<T>(path: string, http: HttpRequest = {}) {
+      const {url, response} = await send(path, http)
+      const text = await read(response.body, maxBodyBytes, url).catch((error: unknown) => {
+        throw asNetworkError(error, url, idleTimeoutMs, http.signal)
+      })
+      try {
+        return {
+          status: response.statusCode,
+          headers: response.headers,
+          body: (text === '' ? undefined : JSON.parse(text)) as T,
+        }
+      } catch (error) {
+        throw new SvcError('document_unparsable', {subject: url, reason: (error as Error).message}, {cause: error})
+      }
+    },
+    async stream(path, http = {}) {
+      const {response} = await send(path, http)
+      return {status: response.statusCode, headers: response.headers, body: response.body}
+    },
+    close: () => dispatcher.close(),
+  }
+}
+
+/** `Retry-After` in seconds where the server gave it, else 250 ms doubled per attempt with up to half as much jitter. */
+export function waitMs(attempt: number, retryAfter?: string | string[] | undefined, random = Math.random()): number {
+  const given = Number([retryAfter].flat()[0])
+  if (Number.isFinite(given) && given >= 0) return Math.min(given * 1000, maxWaitMs)
+  return Math.min(250 * 2 ** (attempt - 1) * (1 + random / 2), maxWaitMs)
+}
+
+async function read(body: AsyncIterable<Buffer>, limit: number, url: string): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > limit) throw new SvcError('response_too_large', {url, limit})
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The sentence of an error body in any of the shapes servers use, else its first line. */
+function sentenceOf(text: string): string | undefined {
+  try {
+    const body = JSON.parse(text)
+    const sentence = body?.error?.message ?? body?.detail ?? body?.message ?? body?.error
+    if (typeof sentence === 'string') return sentence.replace(/\.$/, '')
+  } catch {
+    // Not JSON: the text itself is the sentence.
+  }
+  return text.split('\n')[0]?.slice(0, 200) || undefined
+}
+
+const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+
+function asNetworkError(error: unknown, url: string, ms: number, signal?: AbortSignal): unknown {
+  if (signal?.aborted) return signal.reason
+  if (error instanceof SvcError) return error
+  const {code = '', message} = error as NodeJS.ErrnoException
+  if (timeoutCodes.has(code)) return new SvcError('timeout', {url, ms}, {cause: error})
+  const reason = code === 'ECONNREFUSED' ? 'nothing listens there' : message || code
+  return new SvcError('unreachable', {url, reason}, {cause: error})
+}

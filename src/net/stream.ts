@@ -1,0 +1,50 @@
+import {once} from 'node:events'
+import type {ServerResponse} from 'node:http'
+import type {FastifyReply} from 'fastify'
+
+/** A reply that is written piece by piece. */
+export interface ReplyStream {
+  /** Sends one value; resolves when the client has room for more, at once when it has gone. */
+  write(value: unknown): Promise<void>
+  end(): void
+  /** Aborts when the client has gone. */
+  readonly gone: AbortSignal
+}
+
+/** Newline-delimited JSON: one value per line. */
+export const ndjsonStream = (reply: FastifyReply): ReplyStream =>
+  open(reply, 'application/x-ndjson', (value) => `${JSON.stringify(value)}\n`)
+
+/** Server-sent events: one `data:` field per value; a string goes out as it is, so that `[DONE]` can be sent. */
+export const sseStream = (reply: FastifyReply): ReplyStream =>
+  open(reply, 'text/event-stream', (value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`)
+
+function open(reply: FastifyReply, contentType: string, frame: (value: unknown) => string): ReplyStream {
+  reply.hijack()
+  const {raw} = reply
+  const gone = new AbortController()
+  raw.on('close', () => {
+    if (!raw.writableFinished) gone.abort()
+  })
+  raw.on('error', () => gone.abort())
+  raw.writeHead(reply.statusCode, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': contentType,
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  })
+  return {
+    gone: gone.signal,
+    async write(value) {
+      if (gone.signal.aborted || raw.writableEnded) return
+      if (!raw.write(frame(value))) await drained(raw, gone.signal)
+    },
+    end: () => raw.end(),
+  }
+}
+
+async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
+  await once(raw, 'drain', {signal}).catch((error: Error) => {
+    if (error.name !== 'AbortError') throw error
+  })
+}

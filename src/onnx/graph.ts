@@ -1,0 +1,152 @@
+import {type AttributeValue, attribute, type DataType, dataTypeBytes, model, tensorHead, valueInfo} from './model.js'
+import {ProtobufWriter} from './protobuf.js'
+
+declare const valueBrand: unique symbol
+/** The name of a tensor inside one graph. */
+export type Value = string & {readonly [valueBrand]: true}
+
+/** A size, or the name of one that is known only when the graph runs. */
+export type Dimension = number | string
+
+export type Attributes = Readonly<Record<string, AttributeValue>>
+
+/** Bytes of an initialiser that stay where they are: `location` is relative to the session's external folder. */
+export interface ExternalData {
+  location: string
+  /** From the start of the file, bytes. */
+  offset: number
+  /** Bytes. */
+  length: number
+}
+
+/** No value, where an operator takes an optional input. */
+const absent = '' as Value
+
+/**
+ * Builds one ONNX graph. Each method adds to the graph and gives the value it made.
+ *
+ * @example
+ *   const graph = new GraphBuilder('double')
+ *   const x = graph.input('x', 'float32', ['n'])
+ *   graph.output('y', graph.node('Add', [x, x]), 'float32', ['n'])
+ *   const bytes = graph.build()
+ */
+export class GraphBuilder {
+  readonly #name: string
+  readonly #names = new Set<string>()
+  readonly #nodes: ProtobufWriter[] = []
+  readonly #initializers: ProtobufWriter[] = []
+  readonly #inputs: ProtobufWriter[] = []
+  readonly #outputs: ProtobufWriter[] = []
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  input(name: string, type: DataType, dims: readonly Dimension[]): Value {
+    this.#inputs.push(valueInfo(name, type, dims))
+    return this.#claim(name)
+  }
+
+  /** Gives a value a public name. */
+  output(name: string, value: Value, type: DataType, dims: readonly Dimension[]): void {
+    if (value !== name) this.#emit('Identity', [value], [this.#claim(name)], {}, '')
+    this.#outputs.push(valueInfo(name, type, dims))
+  }
+
+  /** An initialiser held inside the model. */
+  constant(name: string, type: DataType, dims: readonly number[], data: ArrayBufferView): Value {
+    this.#checkLength(name, type, dims, data.byteLength)
+    const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    this.#initializers.push(tensorHead(name, type, dims).bytes(9, raw))
+    return this.#claim(name)
+  }
+
+  /** An initialiser whose bytes are mapped from a file when the session opens; nothing is copied. */
+  external(name: string, type: DataType, dims: readonly number[], {location, offset, length}: ExternalData): Value {
+    this.#checkLength(name, type, dims, length)
+    const tensor = tensorHead(name, type, dims)
+    for (const [key, value] of Object.entries({location, offset: String(offset), length: String(length)}))
+      tensor.message(13, new ProtobufWriter().text(1, key).text(2, value))
+    this.#initializers.push(tensor.integer(14, 1))
+    return this.#claim(name)
+  }
+
+  /** An operator of the default domain with one output. */
+  node(op: string, inputs: readonly (Value | undefined)[], attributes: Attributes = {}): Value {
+    return this.#add(op, inputs, 1, attributes, '')[0] as Value
+  }
+
+  /** An operator of ONNX Runtime's own domain, `com.microsoft`, with one output. */
+  contrib(op: string, inputs: readonly (Value | undefined)[], attributes: Attributes = {}): Value {
+    return this.#add(op, inputs, 1, attributes, 'com.microsoft')[0] as Value
+  }
+
+  /**
+   * An operator of `com.microsoft` with several outputs. A name makes an output public without an Identity node, which
+   * is what lets the runtime write it into a tensor of ours; `undefined` leaves an optional output away.
+   */
+  contribOutputs<const N extends readonly (string | true | undefined)[]>(
+    op: string,
+    inputs: readonly (Value | undefined)[],
+    outputs: N,
+    attributes: Attributes = {},
+  ): {[K in keyof N]: Value} {
+    const values = outputs.map((output) => {
+      if (output === undefined) return absent
+      return output === true ? this.#fresh(op) : this.#claim(output)
+    })
+    this.#emit(op, inputs, values, attributes, 'com.microsoft')
+    return values as {[K in keyof N]: Value}
+  }
+
+  /** The serialised model. */
+  build(): Uint8Array {
+    const graph = new ProtobufWriter()
+    for (const node of this.#nodes) graph.message(1, node)
+    graph.text(2, this.#name)
+    for (const initializer of this.#initializers) graph.message(5, initializer)
+    for (const input of this.#inputs) graph.message(11, input)
+    for (const output of this.#outputs) graph.message(12, output)
+    return model(graph)
+  }
+
+  #add(op: string, inputs: readonly (Value | undefined)[], outputs: number, attributes: Attributes, domain: string) {
+    const values = Array.from({length: outputs}, () => this.#fresh(op))
+    this.#emit(op, inputs, values, attributes, domain)
+    return values
+  }
+
+  #emit(
+    op: string,
+    inputs: readonly (Value | undefined)[],
+    outputs: readonly Value[],
+    attributes: Attributes,
+    domain: string,
+  ): void {
+    const node = new ProtobufWriter()
+    for (const input of inputs) node.text(1, input ?? absent)
+    for (const output of outputs) node.text(2, output)
+    node.text(4, op)
+    for (const [name, value] of Object.entries(attributes)) node.message(5, attribute(name, value))
+    if (domain !== '') node.text(7, domain)
+    this.#nodes.push(node)
+  }
+
+  #fresh(op: string): Value {
+    return this.#claim(`${op}_${this.#nodes.length}_${this.#names.size}`)
+  }
+
+  /** The runtime only warns about a name used twice, and then uses one of the two: so it must not happen. */
+  #claim(name: string): Value {
+    if (this.#names.has(name)) throw new Error(`The graph ${this.#name} has two values named ${name}.`)
+    this.#names.add(name)
+    return name as Value
+  }
+
+  #checkLength(name: string, type: DataType, dims: readonly number[], length: number): void {
+    const expected = dims.reduce((product, dim) => product * dim, dataTypeBytes(type))
+    if (expected !== length)
+      throw new Error(`The initialiser ${name} has ${length} bytes, its shape needs ${expected}.`)
+  }
+}

@@ -1,0 +1,56 @@
+import {InferenceSession, type OnnxValue, Tensor as OrtTensor} from 'onnxruntime-node'
+
+export type Tensor = OrtTensor
+
+type TensorData = Float32Array | BigInt64Array | Int32Array | Uint8Array | Int8Array
+
+const typeOf = (data: TensorData) => {
+  if (data instanceof Float32Array) return 'float32'
+  if (data instanceof BigInt64Array) return 'int64'
+  if (data instanceof Int32Array) return 'int32'
+  return data instanceof Uint8Array ? 'uint8' : 'int8'
+}
+
+/** A tensor over the given memory; nothing is copied. */
+export const tensor = (data: TensorData, dims: readonly number[]): Tensor => new OrtTensor(typeOf(data), data, dims)
+
+export interface SessionOptions {
+  /** Folder that external initialisers are relative to: a real path, since the runtime follows no link out of it. */
+  externalFolder?: string
+  /** Threads that compute one operator. */
+  threads: number
+}
+
+/** A graph, loaded and ready. */
+export interface Session {
+  /**
+   * Runs the graph. Outputs that are given as tensors are written in place; `null` lets the runtime make one.
+   * The runtime computes on its own threads but blocks the thread that calls.
+   */
+  run(
+    feeds: Readonly<Record<string, Tensor>>,
+    fetches: Readonly<Record<string, Tensor | null>>,
+  ): Promise<Readonly<Record<string, Tensor>>>
+  release(): Promise<void>
+}
+
+/** Opens a session on a serialised model. */
+export async function openSession(model: Uint8Array, {externalFolder, threads}: SessionOptions): Promise<Session> {
+  const session = await InferenceSession.create(model, {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: 3,
+    ...(externalFolder === undefined
+      ? {}
+      : {extra: {session: {model_external_initializers_file_folder_path: externalFolder}}}),
+  })
+  return {
+    run: (feeds, fetches) =>
+      session.run(feeds as Record<string, OnnxValue>, fetches as Record<string, OnnxValue | null>) as ReturnType<
+        Session['run']
+      >,
+    release: () => session.release(),
+  }
+}

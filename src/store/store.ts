@@ -1,0 +1,129 @@
+import {mkdir} from 'node:fs/promises'
+import {dirname} from 'node:path'
+import type {Database, Statement} from 'better-sqlite3'
+import {SvcError} from '../errors/index.js'
+import {applyFragments, type Fragment} from './fragment.js'
+
+export interface StoreOptions {
+  /**
+   * `normal`: a commit survives the death of the process, not the loss of power. `full`: it survives both, at the
+   * price of a disk flush each.
+   */
+  durability?: 'normal' | 'full'
+  /** How long a statement waits for another process's lock, ms. */
+  busyTimeoutMs?: number
+}
+
+/** A value SQLite can hold. */
+export type SqlValue = string | number | bigint | Buffer | null
+export type SqlParams = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
+
+export interface Store {
+  readonly path: string
+  /** Every row, typed by the caller, who knows the columns of the statement. */
+  all<Row>(sql: string, params?: SqlParams): Row[]
+  /** The first row. */
+  get<Row>(sql: string, params?: SqlParams): Row | undefined
+  /** Rows one at a time, for results too large to hold. */
+  iterate<Row>(sql: string, params?: SqlParams): IterableIterator<Row>
+  /** Runs a statement that gives no rows. */
+  run(sql: string, params?: SqlParams): {changes: number; lastInsertRowid: number | bigint}
+  /**
+   * Runs work in one transaction that takes the write lock at once; an exception rolls everything back. A transaction
+   * inside a transaction is a savepoint.
+   */
+  transaction<T>(work: () => T): T
+  close(): void
+}
+
+type Engine = typeof import('better-sqlite3')
+
+async function loadEngine(): Promise<Engine> {
+  try {
+    const {default: engine} = await import('better-sqlite3')
+    return engine
+  } catch (error) {
+    throw new SvcError('store_engine_missing', {reason: (error as Error).message.split('\n')[0] ?? ''}, {cause: error})
+  }
+}
+
+/**
+ * Opens a database file in WAL mode, creating it and its folder (readable by the owner alone) where needed, and brings
+ * the given fragments up to date.
+ * @throws store_engine_missing, store_unopenable, store_damaged, store_busy, store_newer
+ */
+export async function openStore(
+  path: string,
+  fragments: readonly Fragment[],
+  options: StoreOptions = {},
+): Promise<Store> {
+  const {durability = 'normal', busyTimeoutMs = 5000} = options
+  const engine = await loadEngine()
+  const inMemory = path === ':memory:'
+  try {
+    if (!inMemory) await mkdir(dirname(path), {recursive: true, mode: 0o700})
+    const database = withOwnerOnly(() => new engine(path, {timeout: busyTimeoutMs}))
+    try {
+      database.pragma('journal_mode = WAL')
+      database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
+      database.pragma('foreign_keys = ON')
+      applyFragments(database, path, fragments)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    return asStore(database, path)
+  } catch (error) {
+    throw storeError(error, path, true)
+  }
+}
+
+/** Files made by `open` are readable by the owner alone, the WAL beside the database too. */
+function withOwnerOnly<T>(open: () => T): T {
+  const before = process.umask(0o077)
+  try {
+    return open()
+  } finally {
+    process.umask(before)
+  }
+}
+
+function asStore(database: Database, path: string): Store {
+  const statements = new Map<string, Statement<unknown[], unknown>>()
+  const prepare = (sql: string) => {
+    let statement = statements.get(sql)
+    if (statement === undefined) {
+      statement = database.prepare(sql)
+      statements.set(sql, statement)
+    }
+    return statement
+  }
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw storeError(error, path)
+    }
+  }
+  return {
+    path,
+    all: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).all(params) as Row[]),
+    get: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).get(params) as Row | undefined),
+    iterate: <Row>(sql: string, params: SqlParams = []) =>
+      guarded(() => prepare(sql).iterate(params) as IterableIterator<Row>),
+    run: (sql, params = []) => guarded(() => prepare(sql).run(params)),
+    transaction: (work) => guarded(() => database.transaction(work).immediate()),
+    close: () => database.close(),
+  }
+}
+
+/** SQLite's own faults as rows of the catalogue; anything else passes through. */
+function storeError(error: unknown, path: string, opening = false): unknown {
+  if (error instanceof SvcError) return error
+  const {code = '', message} = error as NodeJS.ErrnoException
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new SvcError('store_busy', {path}, {cause: error})
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
+    return new SvcError('store_damaged', {path, reason: message}, {cause: error})
+  if (code === 'SQLITE_FULL') return new SvcError('disk_full', {path}, {cause: error})
+  return opening ? new SvcError('store_unopenable', {path, reason: message}, {cause: error}) : error
+}

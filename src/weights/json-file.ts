@@ -1,0 +1,21 @@
+import {readFile} from 'node:fs/promises'
+import {SvcError} from '../errors/index.js'
+
+/**
+ * Reads a JSON file that must hold an object.
+ * @throws model_file_invalid, file_not_found, file_unreadable
+ */
+export async function readJsonObject(file: string): Promise<Record<string, unknown>> {
+  const source = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw SvcError.from(error)
+  })
+  let value: unknown
+  try {
+    value = JSON.parse(source)
+  } catch (error) {
+    throw new SvcError('model_file_invalid', {file, reason: (error as Error).message}, {cause: error})
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new SvcError('model_file_invalid', {file, reason: 'it does not hold a JSON object'})
+  return value as Record<string, unknown>
+}

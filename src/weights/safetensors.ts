@@ -1,0 +1,186 @@
+import {type FileHandle, open} from 'node:fs/promises'
+import {endianness} from 'node:os'
+import {SvcError} from '../errors/index.js'
+
+/** Element types of the format, with their sizes in bytes. */
+const dtypes = {
+  BOOL: 1,
+  U8: 1,
+  I8: 1,
+  F8_E4M3: 1,
+  F8_E5M2: 1,
+  U16: 2,
+  I16: 2,
+  F16: 2,
+  BF16: 2,
+  U32: 4,
+  I32: 4,
+  F32: 4,
+  U64: 8,
+  I64: 8,
+  F64: 8,
+} as const
+
+export type Dtype = keyof typeof dtypes
+
+export const dtypeBytes = (dtype: Dtype): number => dtypes[dtype]
+
+/** Where one tensor lies: `offset` counts from the start of the file, in bytes. */
+export interface TensorEntry {
+  readonly name: string
+  readonly dtype: Dtype
+  readonly shape: readonly number[]
+  readonly file: string
+  readonly offset: number
+  readonly length: number
+}
+
+/** The format's own limit: a header of 100 MB describes any model and fits in memory. */
+const maxHeaderBytes = 100_000_000
+const prefixBytes = 8
+
+/**
+ * Reads and checks the header of a safetensors file; the data stays on disk. Layout: 8-byte little-endian header
+ * length, JSON header, data. Source: the format's description by Hugging Face.
+ * @throws safetensors_invalid, file_not_found, file_unreadable
+ */
+export async function readSafetensorsHeader(file: string): Promise<TensorEntry[]> {
+  const handle = await open(file).catch((error: unknown) => {
+    throw SvcError.from(error)
+  })
+  try {
+    return parseHeader(file, await readHeader(file, handle), (await handle.stat()).size)
+  } finally {
+    await handle.close()
+  }
+}
+
+interface Header {
+  json: string
+  dataStart: number
+}
+
+async function readHeader(file: string, handle: FileHandle): Promise<Header> {
+  const {size} = await handle.stat()
+  if (size < prefixBytes) throw invalid(file, `it has ${size} bytes, too few for a header`)
+  const prefix = new DataView(await readRange(file, handle, 0, prefixBytes))
+  const length = Number(prefix.getBigUint64(0, true))
+  if (length > maxHeaderBytes) throw invalid(file, `its header claims ${length} bytes, more than ${maxHeaderBytes}`)
+  if (prefixBytes + length > size) throw invalid(file, `its header claims ${length} bytes, the file has ${size}`)
+  const bytes = await readRange(file, handle, prefixBytes, length)
+  try {
+    const json = new TextDecoder('utf-8', {fatal: true}).decode(bytes)
+    return {json, dataStart: prefixBytes + length}
+  } catch {
+    throw invalid(file, 'its header is not UTF-8')
+  }
+}
+
+function parseHeader(file: string, {json, dataStart}: Header, fileSize: number): TensorEntry[] {
+  const header = parseObject(json)
+  if (header === undefined) throw invalid(file, 'its header is not a JSON object')
+  const dataBytes = fileSize - dataStart
+  const entries = Object.entries(header)
+    .filter(([name]) => name !== '__metadata__')
+    .map(([name, entry]) => parseEntry(file, name, entry, dataStart, dataBytes))
+  refuseOverlap(file, entries)
+  return entries
+}
+
+function parseEntry(file: string, name: string, entry: unknown, dataStart: number, dataBytes: number): TensorEntry {
+  const {dtype, shape, data_offsets: offsets} = (entry ?? {}) as Record<string, unknown>
+  if (typeof dtype !== 'string' || !Object.hasOwn(dtypes, dtype))
+    throw invalid(file, `the tensor ${name} has the unknown dtype ${JSON.stringify(dtype)}`)
+  if (!isSizes(shape)) throw invalid(file, `the tensor ${name} has no valid shape`)
+  if (!isSizes(offsets) || offsets.length !== 2) throw invalid(file, `the tensor ${name} has no valid offsets`)
+  const [start, end] = offsets as [number, number]
+  if (start > end || end > dataBytes)
+    throw invalid(file, `the tensor ${name} lies at bytes ${start} to ${end}, the data has ${dataBytes}`)
+  const elements = shape.reduce((product, dim) => product * dim, 1)
+  const expected = elements * dtypes[dtype as Dtype]
+  if (end - start !== expected)
+    throw invalid(file, `the tensor ${name} has ${end - start} bytes, its shape and dtype need ${expected}`)
+  return {name, dtype: dtype as Dtype, shape, file, offset: dataStart + start, length: expected}
+}
+
+function refuseOverlap(file: string, entries: readonly TensorEntry[]): void {
+  const sorted = entries.filter(({length}) => length > 0).sort((a, b) => a.offset - b.offset)
+  for (const [i, entry] of sorted.entries()) {
+    const next = sorted[i + 1]
+    if (next !== undefined && entry.offset + entry.length > next.offset)
+      throw invalid(file, `the tensors ${entry.name} and ${next.name} overlap`)
+  }
+}
+
+const isSizes = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0)
+
+function parseObject(json: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(json)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const invalid = (file: string, reason: string) => new SvcError('safetensors_invalid', {file, reason})
+
+/** Reads exactly `length` bytes from `offset`. */
+async function readRange(file: string, handle: FileHandle, offset: number, length: number): Promise<ArrayBuffer> {
+  const buffer = new ArrayBuffer(length)
+  const bytes = new Uint8Array(buffer)
+  for (let at = 0; at < length; ) {
+    const {bytesRead} = await handle.read(bytes, at, length - at, offset + at)
+    if (bytesRead === 0) throw invalid(file, `it ends at byte ${offset + at}, inside its data`)
+    at += bytesRead
+  }
+  return buffer
+}
+
+const widened = ['F32', 'F16', 'BF16'] as const
+
+/**
+ * The values of a tensor as 32-bit floats, row-major; F16 and BF16 are widened without loss.
+ * @throws tensor_dtype for any other dtype; safetensors_invalid when the file has shrunk
+ */
+export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Array> {
+  const {name, file, dtype, offset, length} = entry
+  if (!widened.includes(dtype as never))
+    throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: widened})
+  const handle = await open(file)
+  try {
+    const buffer = await readRange(file, handle, offset, length)
+    if (dtype === 'F32') return littleEndian ? new Float32Array(buffer) : swapped(buffer)
+    const halves = new DataView(buffer)
+    const widen = dtype === 'BF16' ? widenBf16 : widenF16
+    return Float32Array.from({length: length / 2}, (_, i) => widen(halves.getUint16(2 * i, true)))
+  } finally {
+    await handle.close()
+  }
+}
+
+const littleEndian = endianness() === 'LE'
+
+function swapped(buffer: ArrayBuffer): Float32Array {
+  const view = new DataView(buffer)
+  return Float32Array.from({length: buffer.byteLength / 4}, (_, i) => view.getFloat32(4 * i, true))
+}
+
+const scratch = new DataView(new ArrayBuffer(4))
+
+/** bfloat16 is the upper half of a 32-bit float. */
+function widenBf16(bits: number): number {
+  scratch.setUint32(0, bits << 16)
+  return scratch.getFloat32(0)
+}
+
+/** IEEE 754 binary16: 1 sign, 5 exponent (bias 15) and 10 fraction bits. */
+function widenF16(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1
+  const exponent = (bits >> 10) & 0x1f
+  const fraction = bits & 0x3ff
+  if (exponent === 0) return sign * fraction * 2 ** -24
+  if (exponent === 0x1f) return fraction === 0 ? sign * Infinity : Number.NaN
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
+}

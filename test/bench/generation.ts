@@ -1,0 +1,41 @@
+import {loadLanguageModel, startEngine} from '../../src/llm/index.js'
+import {sharedData} from '../support/project.js'
+import {median, round} from './measure.js'
+
+const request = {
+  prompt: undefined,
+  raw: true,
+  maxTokens: 256,
+  stop: [],
+  sampling: {temperature: 0, topK: 0, topP: 1, seed: 1},
+}
+const load = {threads: 1, numCtx: 0}
+
+/** Load time and speed of the small story model: in the calling thread, and in an engine's thread. */
+export async function generation() {
+  const directory = sharedData('stories260K')
+  if (directory === undefined) return {skipped: 'needs shared/data/stories260K beside the project'}
+  const direct = await measure(() => loadLanguageModel(directory, load))
+  const engine = await measure(async () => {
+    const started = await startEngine(directory, load)
+    return {generate: started.generate, release: () => started.close()}
+  })
+  return {direct, engine, engine_to_direct: round(engine.tokens_per_second / direct.tokens_per_second, 3)}
+}
+
+interface Loaded {
+  generate: (asked: typeof request) => AsyncIterable<{type: string; decodeMs?: number; completionTokens?: number}>
+  release(): Promise<void>
+}
+
+async function measure(open: () => Promise<Loaded>) {
+  const started = performance.now()
+  const model = await open()
+  const loadMs = performance.now() - started
+  const speeds: number[] = []
+  for (let run = 0; run < 6; run++)
+    for await (const {type, decodeMs = 0, completionTokens = 0} of model.generate(request))
+      if (type === 'done' && run > 0) speeds.push((completionTokens / decodeMs) * 1000)
+  await model.release()
+  return {load_ms: round(loadMs), tokens_per_second: round(median(speeds))}
+}

@@ -1,0 +1,14 @@
+/** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
+import {generation} from './generation.js'
+import {startup} from './startup.js'
+
+const benchmarks = {startup, generation}
+type Name = keyof typeof benchmarks
+
+const asked = process.argv.slice(2)
+const names = (asked.length === 0 ? Object.keys(benchmarks) : asked) as Name[]
+for (const name of names) {
+  const benchmark = benchmarks[name]
+  if (benchmark === undefined) throw new Error(`There is no benchmark ${name}; there are ${Object.keys(benchmarks)}.`)
+  process.stdout.write(`${JSON.stringify({benchmark: name, ...(await benchmark())})}\n`)
+}
