@@ -18,8 +18,9 @@ name ends in .yaml or .yml.`
   static override strict = false
 
   async run(): Promise<void> {
-    const {assertContract, readDocument} = await import('../../src/contracts/index.js')
+    const {assertContract, findContract, readDocument} = await import('../../src/contracts/index.js')
     const [contract = '', ...documents] = this.argumentList
+    await findContract(contract)
     for (const path of documents) {
       const name = path === '-' ? 'standard input' : path
       const source = (await readInput(path, this.signal)).toString('utf8')

@@ -67,7 +67,7 @@ async function forward(
     total_length: tensor(Int32Array.of(total), [1]),
     logit_rows: rowsOf(logits, time),
   }
-  const fetches: Record<string, Tensor | null> = {logits: null}
+  const fetches: {logits: Tensor | null; [present: string]: Tensor | null} = {logits: null}
   for (const [i, {key, value}] of cache.tensors.entries()) {
     feeds[`past_key.${i}`] = key
     feeds[`past_value.${i}`] = value
@@ -76,7 +76,7 @@ async function forward(
   }
   const outputs = await session.run(feeds, fetches)
   cache.advance(time)
-  return (outputs.logits as Tensor).data as Float32Array
+  return outputs.logits.data as Float32Array
 }
 
 function rowsOf(logits: 'last' | 'all', time: number): Tensor {

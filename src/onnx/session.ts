@@ -1,4 +1,4 @@
-import {InferenceSession, type OnnxValue, Tensor as OrtTensor} from 'onnxruntime-node'
+import {InferenceSession, Tensor as OrtTensor} from 'onnxruntime-node'
 
 export type Tensor = OrtTensor
 
@@ -27,10 +27,10 @@ export interface Session {
    * Runs the graph. Outputs that are given as tensors are written in place; `null` lets the runtime make one.
    * The runtime computes on its own threads but blocks the thread that calls.
    */
-  run(
+  run<F extends Readonly<Record<string, Tensor | null>>>(
     feeds: Readonly<Record<string, Tensor>>,
-    fetches: Readonly<Record<string, Tensor | null>>,
-  ): Promise<Readonly<Record<string, Tensor>>>
+    fetches: F,
+  ): Promise<{[K in keyof F]: Tensor}>
   release(): Promise<void>
 }
 
@@ -47,10 +47,8 @@ export async function openSession(model: Uint8Array, {externalFolder, threads}: 
       : {extra: {session: {model_external_initializers_file_folder_path: externalFolder}}}),
   })
   return {
-    run: (feeds, fetches) =>
-      session.run(feeds as Record<string, OnnxValue>, fetches as Record<string, OnnxValue | null>) as ReturnType<
-        Session['run']
-      >,
+    run: <F extends Readonly<Record<string, Tensor | null>>>(feeds: Readonly<Record<string, Tensor>>, fetches: F) =>
+      session.run(feeds, fetches) as unknown as Promise<{[K in keyof F]: Tensor}>,
     release: () => session.release(),
   }
 }

@@ -58,7 +58,7 @@ async function locate(model: string, {cwd, env}: ModelLookup): Promise<string> {
   const given = resolve(cwd, model)
   if (await isDirectory(given)) return given
   const tried = [given]
-  if (/^[\w.-]+\/[\w.-]+$/.test(model)) {
+  if (/^\w[\w.-]*\/[\w.-]+$/.test(model)) {
     const snapshot = await cachedSnapshot(model, env)
     if (await isDirectory(snapshot)) return snapshot
     tried.push(snapshot)

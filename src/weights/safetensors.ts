@@ -131,7 +131,9 @@ async function readRange(file: string, handle: FileHandle, offset: number, lengt
   const buffer = new ArrayBuffer(length)
   const bytes = new Uint8Array(buffer)
   for (let at = 0; at < length; ) {
-    const {bytesRead} = await handle.read(bytes, at, length - at, offset + at)
+    const {bytesRead} = await handle.read(bytes, at, length - at, offset + at).catch((error: Error) => {
+      throw SvcError.from(Object.assign(error, {path: file}))
+    })
     if (bytesRead === 0) throw invalid(file, `it ends at byte ${offset + at}, inside its data`)
     at += bytesRead
   }

@@ -1,0 +1,17 @@
+// Generates text through the library: node examples/generate.mjs MODEL_DIRECTORY "Once upon a time"
+import {startEngine} from 'svc/llm'
+
+const [model, prompt] = process.argv.slice(2)
+if (model === undefined || prompt === undefined) {
+  process.stderr.write('usage: node examples/generate.mjs MODEL_DIRECTORY PROMPT\n')
+  process.exit(2)
+}
+
+// The engine computes in a thread of its own; 0 means: choose for me.
+const engine = await startEngine(model, {threads: 0, numCtx: 0})
+const sampling = {temperature: 0.7, topK: 40, topP: 0.9, seed: 7}
+for await (const event of engine.generate({prompt, raw: true, maxTokens: 100, stop: [], sampling})) {
+  if (event.type === 'text') process.stdout.write(event.text)
+  else process.stderr.write(`\n${event.completionTokens} tokens, ended by ${event.finishReason}\n`)
+}
+await engine.close()

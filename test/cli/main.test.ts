@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
+import {readFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {before, describe, it} from 'node:test'
+import {pathToFileURL} from 'node:url'
+import {contractViolations} from '../../src/contracts/index.js'
+import {projectFile} from '../support/project.js'
+import {svc} from '../support/svc.js'
+import {suiteFolder, temporaryFolder} from '../support/temporary.js'
+import {writeTinyLlama} from '../support/tiny-llama.js'
+
+const {version} = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
+
+describe('the svc command line', () => {
+  for (const flag of ['--version', '-V'])
+    it(`${flag} prints its version`, async () => {
+      const {stdout, exitCode} = await svc([flag])
+      assert.equal(stdout.split(' ')[0], `svc/${version}`)
+      assert.equal(exitCode, 0)
+    })
+
+  for (const args of [['--help'], ['-h'], []])
+    it(`${args[0] ?? 'nothing at all'} prints the commands`, async () => {
+      const {stdout, stderr, exitCode} = await svc(args)
+      for (const word of ['generate', 'config', 'contracts', 'autocomplete']) assert.ok(stdout.includes(word), word)
+      assert.deepEqual([stderr, exitCode], ['', 0])
+    })
+
+  it('--help of a command shows what it takes', async () => {
+    const {stdout} = await svc(['generate', '--help'])
+    for (const word of ['--model', '--max-tokens', 'PROMPT', 'EXAMPLES', '--json'])
+      assert.ok(stdout.includes(word), word)
+  })
+
+  it('a topic alone prints its commands', async () => {
+    const {stdout, exitCode} = await svc(['config'])
+    assert.match(stdout, /config check[\s\S]*config show/)
+    assert.equal(exitCode, 0)
+  })
+
+  const unknown: readonly [string[], RegExp][] = [
+    [['genrate'], /no command genrate\. Did you mean generate\?/],
+    [['config', 'shwo'], /no command config shwo\. Did you mean config show\?/],
+    [['contract', 'list'], /no command contract\. Did you mean contracts\?/],
+    [['xyzzy'], /no command xyzzy\. \(command_unknown\)/],
+    [['config', 'show', '--chnged'], /no flag --chnged\. Did you mean --changed\?/],
+    [['config', 'show', '-z'], /no flag -z\. /],
+  ]
+  for (const [args, says] of unknown)
+    it(`svc ${args.join(' ')} suggests the nearest`, async () => {
+      const {stdout, stderr, exitCode} = await svc(args)
+      assert.match(stderr, says)
+      assert.deepEqual([stdout, exitCode], ['', 2])
+      const json = await svc([...args, '--json'])
+      assert.deepEqual(await contractViolations('cli/error.v1', JSON.parse(json.stdout)), [])
+      assert.equal(json.stderr, '')
+    })
+
+  it('a --json behind -- is an argument, not a flag', async () => {
+    const {stdout, stderr, exitCode} = await svc(['contracts', 'validate', 'cli/error.v1', '--', '--json'])
+    assert.match(stderr, /no file --json/)
+    assert.deepEqual([stdout, exitCode], ['', 3])
+  })
+
+  it('--quiet keeps notices away, not results', async () => {
+    const env = {SVC_THREADS: 'many'}
+    const loud = await svc(['config', 'check'], {env})
+    assert.match(loud.stderr, /^warning: SVC_THREADS/)
+    const quiet = await svc(['config', 'check', '--quiet'], {env})
+    assert.deepEqual([quiet.stderr, quiet.stdout], ['', loud.stdout])
+  })
+
+  it('prints no colours where nobody looks, and none with NO_COLOR', async () => {
+    const escapeCode = String.fromCharCode(27)
+    for (const env of [{}, {NO_COLOR: '1', FORCE_COLOR: '0'}]) {
+      const {stdout, stderr} = await svc(['generate', '--help'], {env})
+      assert.ok(!stdout.includes(escapeCode) && !stderr.includes(escapeCode))
+    }
+  })
+
+  it('completes in the shell', async (test) => {
+    const home = await temporaryFolder(test)
+    const env = {HOME: home, XDG_CACHE_HOME: join(home, 'cache'), SHELL: '/bin/bash'}
+    const {exitCode, stdout} = await svc(['autocomplete', 'bash'], {env})
+    assert.equal(exitCode, 0)
+    assert.match(stdout, /\.bashrc/)
+    const functions = await readFile(join(home, 'cache/svc/autocomplete/functions/bash/svc.bash'), 'utf8')
+    assert.match(functions, /generate .*--max-tokens/)
+  })
+})
+
+describe('what a command loads', () => {
+  const model = suiteFolder()
+  before(() => writeTinyLlama(model))
+
+  const heavy = ['onnxruntime-node', 'fastify', 'better-sqlite3', 'pino', 'undici', 'ajv', 'yaml', 'listr2']
+  const cases: readonly [string[], string[]][] = [
+    [['--version'], []],
+    [['--help'], []],
+    [['generate', '--help'], []],
+    [['config', 'show'], []],
+    [
+      ['contracts', 'list'],
+      ['ajv', 'yaml'],
+    ],
+    [
+      ['generate', '-m', model, '--raw', '--max-tokens', '2', 'Hi'],
+      ['onnxruntime-node', 'pino'],
+    ],
+  ]
+  for (const [args, needed] of cases)
+    it(`svc ${args.filter((arg) => arg !== model).join(' ')}: ${needed.join(', ') || 'nothing heavy'}`, async (test) => {
+      const file = join(await temporaryFolder(test), 'loads')
+      const preload = pathToFileURL(projectFile('dist/test/support/report-loads.js')).href
+      const env = {NODE_OPTIONS: `--import ${preload}`, SVC_TEST_LOADS: file}
+      const {exitCode} = await svc(args, {env})
+      assert.equal(exitCode, 0)
+      const loaded = new Set((await readFile(file, 'utf8')).split('\n'))
+      assert.ok(loaded.has('@oclif/core'), 'the list is not empty')
+      assert.deepEqual(heavy.filter((name) => loaded.has(name)).sort(), [...needed].sort())
+    })
+})

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {formatTable} from '../../src/cli/index.js'
+
+describe('a table', () => {
+  it('aligns its columns and has no blanks at the ends of lines', () =>
+    assert.equal(
+      formatTable(
+        ['NAME', 'VALUE', 'NOTE'],
+        [
+          ['a', '1', 'first'],
+          ['longer', '22', ''],
+        ],
+      ),
+      'NAME    VALUE  NOTE\na       1      first\nlonger  22\n',
+    ))
+})

@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict'
+import {spawn} from 'node:child_process'
+import {once} from 'node:events'
+import {readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {before, describe, it, type TestContext} from 'node:test'
+import {type CliErrorV1, contractViolations} from '../../src/contracts/index.js'
+import {withHeader} from '../support/safetensors-file.js'
+import {type SvcOptions, startSvc, svc, svcBinary} from '../support/svc.js'
+import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
+import {tinyConfig, tinyLlama, tinyLlamaFiles, writeTinyLlama} from '../support/tiny-llama.js'
+
+/** What a user does wrong, and what they are told: the code, the exit status, and words of the sentence. */
+interface BadInput {
+  /** Files that differ from those of a sound model; undefined removes one. */
+  files?: Record<string, string | Uint8Array | undefined>
+  args?: string[]
+  options?: SvcOptions
+  code: string
+  exit: number
+  says: RegExp
+}
+
+const header = (changes: object) =>
+  withHeader(
+    JSON.stringify({'model.embed_tokens.weight': {dtype: 'F32', shape: [2], data_offsets: [0, 8], ...changes}}),
+    new Uint8Array(8),
+  )
+const single = (bytes: Uint8Array) => ({
+  'model.safetensors.index.json': undefined,
+  'model-00001-of-00002.safetensors': undefined,
+  'model-00002-of-00002.safetensors': undefined,
+  'model.safetensors': bytes,
+})
+const config = (changes: object) => ({'config.json': JSON.stringify({...tinyConfig(tinyLlama), ...changes})})
+const endlessHeader = () => {
+  const bytes = Buffer.alloc(32)
+  bytes.writeBigUInt64LE(2n ** 60n)
+  return bytes
+}
+const shard = 'model-00001-of-00002.safetensors'
+const sound = tinyLlamaFiles()
+const cutShard = () => {
+  const bytes = sound[shard] as Uint8Array
+  return bytes.subarray(0, bytes.length - 100)
+}
+
+const cases: Record<string, BadInput> = {
+  'a model that is not there': {
+    args: ['-m', './nowhere', 'Hi'],
+    code: 'model_not_found',
+    exit: 3,
+    says: /Places tried:\s+\/.*nowhere/,
+  },
+  'a truncated shard': {files: {[shard]: cutShard()}, code: 'safetensors_invalid', exit: 1, says: new RegExp(shard)},
+  'a header that is too long': {
+    files: single(endlessHeader()),
+    code: 'safetensors_invalid',
+    exit: 1,
+    says: /more than 100000000/,
+  },
+  'offsets out of range': {
+    files: single(header({data_offsets: [8, 16]})),
+    code: 'safetensors_invalid',
+    exit: 1,
+    says: /bytes 8 to 16, the data has 8/,
+  },
+  'tensors that overlap': {
+    files: single(
+      withHeader(
+        JSON.stringify({
+          a: {dtype: 'F32', shape: [2], data_offsets: [0, 8]},
+          b: {dtype: 'F32', shape: [1], data_offsets: [4, 8]},
+        }),
+        new Uint8Array(8),
+      ),
+    ),
+    code: 'safetensors_invalid',
+    exit: 1,
+    says: /a and b overlap/,
+  },
+  'a dtype that is none': {
+    files: single(header({dtype: 'F99'})),
+    code: 'safetensors_invalid',
+    exit: 1,
+    says: /unknown dtype "F99"/,
+  },
+  'a dtype that is not computed': {
+    files: single(header({dtype: 'I32'})),
+    code: 'tensor_dtype',
+    exit: 1,
+    says: /model\.embed_tokens\.weight .* I32/,
+  },
+  'a length that is not shape times dtype': {
+    files: single(header({shape: [3]})),
+    code: 'safetensors_invalid',
+    exit: 1,
+    says: /has 8 bytes, .* need 12/,
+  },
+  'a shape that is not the configuration’s': {
+    files: config({hidden_size: 64}),
+    code: 'tensor_shape',
+    exit: 1,
+    says: /is \[\d+.*\]; config\.json asks for \[.*\]/,
+  },
+  'a missing tensor': {
+    files: config({num_hidden_layers: 3}),
+    code: 'tensor_missing',
+    exit: 1,
+    says: /model\.layers\.2/,
+  },
+  'a missing shard': {files: {[shard]: undefined}, code: 'shard_missing', exit: 3, says: new RegExp(shard)},
+  'a missing tokenizer': {
+    files: {'tokenizer.json': undefined},
+    code: 'model_file_missing',
+    exit: 3,
+    says: /tokenizer\.json/,
+  },
+  'a missing config': {files: {'config.json': undefined}, code: 'model_file_missing', exit: 3, says: /config\.json/},
+  'a config that is not JSON': {
+    files: {'config.json': '{"model_type": '},
+    code: 'model_file_invalid',
+    exit: 1,
+    says: /config\.json/,
+  },
+  'a tokenizer that is none': {
+    files: {'tokenizer.json': '{"model": {"type": "Magic"}}'},
+    code: 'model_file_invalid',
+    exit: 1,
+    says: /tokenizer\.json/,
+  },
+  'an unknown family': {files: config({model_type: 'mamba'}), code: 'model_family_unknown', exit: 1, says: /"mamba"/},
+  'a scaled rope': {
+    files: config({rope_scaling: {rope_type: 'yarn', factor: 4}}),
+    code: 'model_config_unsupported',
+    exit: 1,
+    says: /rope_scaling/,
+  },
+  'an activation that is not computed': {
+    files: config({hidden_act: 'gelu'}),
+    code: 'model_config_unsupported',
+    exit: 1,
+    says: /hidden_act to "gelu"/,
+  },
+  'a key that nobody knows': {
+    files: config({residual_multiplier: 0.22}),
+    code: 'model_config_unsupported',
+    exit: 1,
+    says: /residual_multiplier to 0\.22/,
+  },
+  'heads that do not divide': {
+    files: config({num_key_value_heads: 3}),
+    code: 'model_file_invalid',
+    exit: 1,
+    says: /no multiple/,
+  },
+  'a size that is no number': {
+    files: config({hidden_size: '48'}),
+    code: 'model_file_invalid',
+    exit: 1,
+    says: /hidden_size/,
+  },
+  'no prompt': {args: [], code: 'prompt_missing', exit: 2, says: /no prompt/},
+  'an empty prompt': {args: [''], code: 'prompt_empty', exit: 2, says: /empty/},
+  'an empty standard input': {args: ['-'], options: {input: '\n'}, code: 'prompt_empty', exit: 2, says: /empty/},
+  'a prompt longer than the context': {
+    args: ['--raw', '--num-ctx', '16', 'x'.repeat(40)],
+    code: 'prompt_too_long',
+    exit: 2,
+    says: /41 tokens .* 16/,
+  },
+  'standard input that is not UTF-8': {
+    args: ['-'],
+    options: {input: Uint8Array.of(0x61, 0xc3, 0xa9, 0x62, 0xff, 0x63)},
+    code: 'stdin_not_utf8',
+    exit: 2,
+    says: /byte 4/,
+  },
+  'a temperature that is no number': {
+    args: ['--temperature', 'hot', 'Hi'],
+    code: 'flag_value',
+    exit: 2,
+    says: /--temperature .*"hot"/,
+  },
+  'an unknown flag': {
+    args: ['--temprature', '1', 'Hi'],
+    code: 'flag_unknown',
+    exit: 2,
+    says: /Did you mean --temperature\?/,
+  },
+  'one argument too many': {args: ['Hi', 'there'], code: 'usage', exit: 2, says: /there/},
+  'a Svc.toml that cannot be parsed': {
+    files: {'Svc.toml': '[engine]\nthreads = = 2\n'},
+    args: ['Hi'],
+    code: 'config_unparsable',
+    exit: 2,
+    says: /Svc\.toml:2:11 /,
+  },
+  'a Svc.toml with a wrong type': {
+    files: {'Svc.toml': '[engine]\nthreads = "two"\n'},
+    args: ['Hi'],
+    code: 'config_type',
+    exit: 2,
+    says: /engine\.threads takes a whole number .*, not "two"/,
+  },
+  'a folder that is not there': {
+    args: ['-C', './nowhere', 'Hi'],
+    code: 'directory_not_found',
+    exit: 3,
+    says: /nowhere/,
+  },
+}
+
+/** A model directory with some files changed; a key set to undefined removes the file. */
+async function modelWith(test: TestContext, files: BadInput['files'] = {}): Promise<string> {
+  const folder = await temporaryFolder(test)
+  const kept = Object.entries({...sound, ...files}).filter(([, content]) => content !== undefined)
+  await writeFiles(folder, Object.fromEntries(kept) as Record<string, string | Uint8Array>)
+  return folder
+}
+
+describe('svc generate tells a user what is wrong', () => {
+  for (const [name, {files, args = ['Hi'], options, code, exit, says}] of Object.entries(cases)) {
+    const run = async (test: TestContext, ...more: string[]) => {
+      const cwd = await modelWith(test, files)
+      const model = args.includes('-m') ? [] : ['-m', '.']
+      return svc(['generate', ...more, ...model, ...args], {...options, cwd})
+    }
+
+    it(`in text: ${name}`, async (test) => {
+      const {stdout, stderr, exitCode} = await run(test)
+      assert.equal(stdout, '')
+      assert.match(stderr, /^error: [\s\S]+ \([a-z][a-z0-9_]*\)\n {2}hint: .+\n$/)
+      assert.match(stderr, says)
+      assert.ok(stderr.includes(`(${code})`), stderr)
+      assert.equal(exitCode, exit)
+      assert.doesNotMatch(stderr, /\n\s+at /, 'no stack trace')
+    })
+
+    it(`in JSON: ${name}`, async (test) => {
+      const {stdout, stderr, exitCode} = await run(test, '--json')
+      const answer = JSON.parse(stdout) as CliErrorV1
+      assert.deepEqual(await contractViolations('cli/error.v1', answer), [])
+      assert.deepEqual([answer.error.code, answer.error.exit, exitCode], [code, exit, exit])
+      assert.match(answer.error.message, says)
+      assert.equal(stderr, '')
+    })
+  }
+
+  it('with a stack trace under --debug alone', async () => {
+    const {stderr} = await svc(['generate', '--debug', '-m', './nowhere', 'Hi'])
+    assert.match(stderr, /model_not_found[\s\S]*\n\s+at /)
+  })
+})
+
+describe('svc generate that is stopped while it prints', () => {
+  const model = suiteFolder()
+  before(() => writeTinyLlama(model, {contextLength: 8192}))
+  const endless = () => ['generate', '-m', model, '--raw', '--temperature', '1', '--max-tokens', '8000', 'Hi']
+
+  for (const [signal, code, exit] of [
+    ['SIGINT', 'interrupted', 130],
+    ['SIGTERM', 'terminated', 143],
+  ] as const)
+    it(`by ${signal} says so once and exits with ${exit}`, async () => {
+      const running = startSvc(endless())
+      await once(running.stdout as NodeJS.ReadableStream, 'data')
+      running.kill(signal)
+      const {exitCode, stderr} = await running
+      assert.equal(exitCode, exit)
+      assert.match(stderr as unknown as string, new RegExp(`^error: .* \\(${code}\\)\\n {2}hint: .+\\n$`))
+    })
+
+  it('by SIGINT while it waits for standard input exits with 130', async (test) => {
+    const cwd = await temporaryFolder(test)
+    await writeFiles(cwd, {'Svc.toml': 'unheard_of = 1\n'})
+    const running = startSvc(['generate', '-m', model, '--json', '-'], {cwd})
+    await once(running.stderr as NodeJS.ReadableStream, 'data')
+    running.kill('SIGINT')
+    const {exitCode, stdout} = await running
+    assert.equal(exitCode, 130)
+    assert.equal(JSON.parse(stdout as unknown as string).error.code, 'interrupted')
+  })
+
+  it('by a reader that goes ends in silence, and soon', async () => {
+    const child = spawn(process.execPath, [svcBinary, ...endless()], {stdio: ['ignore', 'pipe', 'pipe']})
+    let stderr = ''
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    await once(child.stdout, 'data')
+    child.stdout.destroy()
+    const [status] = await once(child, 'exit')
+    assert.equal(stderr, '')
+    assert.equal(status, 0)
+  })
+
+  it('by a reader that was never there ends in silence', async (test) => {
+    const folder = await temporaryFolder(test)
+    const errors = join(folder, 'errors')
+    await writeFile(errors, '')
+    const script = `"$0" "$@" 2>"${errors}" | true; exit "\${PIPESTATUS[0]}"`
+    const child = spawn('bash', ['-c', script, process.execPath, svcBinary, ...endless()], {stdio: 'ignore'})
+    const [status] = await once(child, 'exit')
+    assert.equal(await readFile(errors, 'utf8'), '')
+    assert.equal(status, 0)
+  })
+})

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import {realpath} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {type ConfigShowV1, contractViolations} from '../../src/contracts/index.js'
+import {svc} from '../support/svc.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+async function workspace(test: TestContext, toml?: string): Promise<string> {
+  const folder = await realpath(await temporaryFolder(test))
+  if (toml !== undefined) await writeFiles(folder, {'Svc.toml': toml})
+  return folder
+}
+
+async function show(cwd: string, env: Record<string, string> = {}) {
+  const {stdout, stderr, exitCode} = await svc(['config', 'show', '--json'], {cwd, env})
+  const result = JSON.parse(stdout) as ConfigShowV1
+  assert.deepEqual(await contractViolations('cli/config-show.v1', result), [])
+  const setting = (name: string) => {
+    const found = result.settings.find((candidate) => candidate.name === name)
+    assert.ok(found, name)
+    return {value: found.value, origin: found.origin, overridden: found.overridden}
+  }
+  return {result, setting, stderr, exitCode}
+}
+
+describe('svc config show', () => {
+  it('shows value, origin and every source that lost', async (test) => {
+    const toml = '[mesh]\ncontrol_url = "http://a:1"\n[orchestrator]\nmesh_control_url = "http://b:2"\n'
+    const cwd = await workspace(test, toml)
+    const {setting, result} = await show(cwd, {SVC_ORCHESTRATOR_MESH_CONTROL_URL: 'c:3/'})
+    assert.deepEqual(setting('mesh.control_url'), {
+      value: 'http://c:3',
+      origin: {source: 'env', name: 'SVC_ORCHESTRATOR_MESH_CONTROL_URL'},
+      overridden: [
+        {source: 'file', name: 'mesh.control_url', value: 'http://a:1'},
+        {source: 'file', name: 'orchestrator.mesh_control_url', value: 'http://b:2'},
+      ],
+    })
+    assert.equal(result.file, join(cwd, 'Svc.toml'))
+    assert.equal(result.root, cwd)
+  })
+
+  it('finds Svc.toml in the nearest folder above', async (test) => {
+    const cwd = await workspace(test, '[engine]\nthreads = 1\n')
+    await writeFiles(cwd, {'inner/deep/file': '', 'inner/Svc.toml': '[engine]\nthreads = 2\n'})
+    assert.equal((await show(join(cwd, 'inner/deep'))).setting('engine.threads').value, 2)
+  })
+
+  it('lets an empty variable clear what the file says, where the setting allows it', async (test) => {
+    const cwd = await workspace(test, '[mesh]\nscope_id = "team"\ncontrol_url = "http://a:1"\n[engine]\nthreads = 3\n')
+    const {setting} = await show(cwd, {SVC_MESH_SCOPE_ID: '', SVC_ORCHESTRATOR_MESH_CONTROL_URL: ' ', SVC_THREADS: ''})
+    assert.equal(setting('mesh.scope_id').value, null)
+    assert.equal(setting('mesh.control_url').value, null)
+    assert.equal(setting('engine.threads').value, 3)
+  })
+
+  it('never shows a secret', async (test) => {
+    const cwd = await workspace(test)
+    const env = {SVC_MESH_TOKEN: 'tok-1234567', SVC_INFERENCE_API_KEY: 'key-1234567'}
+    for (const args of [['--json'], []]) {
+      const {stdout, stderr} = await svc(['config', 'show', ...args], {cwd, env})
+      assert.match(stdout, /\(set\)/)
+      assert.doesNotMatch(stdout + stderr, /1234567/)
+    }
+  })
+
+  it('warns of what it cannot read and goes on', async (test) => {
+    const cwd = await workspace(test, '[engine]\nthread = 3\n[mens]\nscope_id = "old"\n')
+    const {setting, stderr, exitCode, result} = await show(cwd, {SVC_TEMPERATURE: 'hot'})
+    assert.equal(exitCode, 0)
+    assert.equal(setting('mesh.scope_id').value, 'old')
+    assert.match(stderr, /\[mens\] is now called \[mesh\]/)
+    assert.match(stderr, /no setting reads engine\.thread\. Did you mean engine\.threads\?/)
+    assert.match(stderr, /SVC_TEMPERATURE takes a number .*, not "hot"/)
+    assert.deepEqual(result.warnings.map(({subject}) => subject).sort(), ['SVC_TEMPERATURE', 'engine.thread', 'mens'])
+  })
+
+  it('prints a table, and only what differs with --changed', async (test) => {
+    const cwd = await workspace(test)
+    const all = await svc(['config', 'show'], {cwd})
+    assert.match(all.stdout, /^SETTING +VALUE +FROM +OVERRIDES\n/)
+    const changed = await svc(['config', 'show', '--changed'], {cwd, env: {SVC_THREADS: '2'}})
+    assert.match(changed.stdout, /^SETTING.*\nengine\.threads +2 +env SVC_THREADS\n$/)
+  })
+})
+
+describe('svc config check', () => {
+  it('passes a sound workspace, and one without a file', async (test) => {
+    const sound = await svc(['config', 'check', '--json'], {cwd: await workspace(test, '[log]\nfilter = "info"\n')})
+    const result = JSON.parse(sound.stdout)
+    assert.deepEqual(await contractViolations('cli/config-check.v1', result), [])
+    assert.deepEqual([result.ok, result.warnings], [true, []])
+    const none = await svc(['config', 'check'], {cwd: await workspace(test)})
+    assert.deepEqual([none.stdout, none.exitCode], ['No Svc.toml: ok\n', 0])
+  })
+
+  const broken: readonly [string, string, RegExp][] = [
+    ['an unclosed string', '[engine]\nthreads = "2\n', /Svc\.toml:2:\d+ is not valid TOML/],
+    ['a key set twice', 'a = 1\na = 2\n', /Svc\.toml:2:1 is not valid TOML/],
+    ['a number where a text belongs', '[log]\nfilter = 3\n', /log\.filter takes .*, not 3/],
+    [
+      'a number out of range',
+      '[engine]\ntemperature = 9.5\n',
+      /engine\.temperature takes a number from 0 to 2, not 9\.5/,
+    ],
+    ['a value where a table belongs', 'mesh = "http://a"\n', /mesh takes a table, not "http:\/\/a"/],
+    [
+      'a table where a value belongs',
+      '[engine.threads]\nx = 1\n',
+      /engine\.threads takes a whole number .*, not a table/,
+    ],
+  ]
+  for (const [name, toml, says] of broken)
+    it(`refuses ${name}, as every other command does`, async (test) => {
+      const cwd = await workspace(test, toml)
+      for (const command of [
+        ['config', 'check'],
+        ['config', 'show'],
+        ['contracts', 'list'],
+      ]) {
+        const {stderr, exitCode} = await svc(command, {cwd})
+        assert.match(stderr, says)
+        assert.equal(exitCode, 2)
+      }
+    })
+})

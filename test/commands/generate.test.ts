@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {before, describe, it} from 'node:test'
+import {contractViolations, type GenerateV1} from '../../src/contracts/index.js'
+import {loadLanguageModel, startEngine} from '../../src/llm/index.js'
+import {sharedData, skipWithout} from '../support/project.js'
+import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
+import {writeTinyLlama} from '../support/tiny-llama.js'
+
+/** The greedy text that the model's author published. */
+const published = `Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she saw a big, red ball. She wanted to play with it, but it was too high.
+Lily's mom said, "Lily, let's go to the park." Lily was sad and didn't know what to do. She said, "I want to play with your ball, but I can't find it."
+Lily was sad and didn't know what to do. She said, "I'm sorry, Lily. I didn't know what to do."
+Lily didn't want to help her mom, so she said, "I'm sorry, mom. I didn't know what to do." Her mom said, "Don't worry, Lily. We can help you.`
+
+const greedy = {temperature: 0, topK: 0, topP: 1, seed: 0}
+const fromBeginning = {prompt: undefined, raw: true, maxTokens: 256, stop: [], sampling: greedy}
+
+describe('a published model', {skip: skipWithout('stories260K')}, () => {
+  const model = sharedData('stories260K') ?? ''
+  const generate = (args: string[], options?: SvcOptions) =>
+    svc(['generate', '--model', model, '--raw', '--temperature', '0', ...args], options)
+
+  it('tells its published story, every character', async () => {
+    const {stdout, stderr, exitCode} = await generate([])
+    assert.equal(stdout.slice(0, published.length), published)
+    assert.equal(stderr, '')
+    assert.equal(exitCode, 0)
+  })
+
+  it('stops after --max-tokens, and ends the line', async () => {
+    const {stdout} = await generate(['--max-tokens', '256'])
+    assert.equal(stdout, `${published}\n`)
+  })
+
+  it('tells the same story through the library, in this thread and in an engine', async () => {
+    const direct = await loadLanguageModel(model)
+    const engine = await startEngine(model, {threads: 1, numCtx: 0})
+    for (const {generate} of [direct, engine]) {
+      let text = ''
+      for await (const event of generate(fromBeginning)) if (event.type === 'text') text += event.text
+      assert.equal(text, published)
+    }
+    await direct.release()
+    await engine.close()
+  })
+
+  it('goes on from a prompt, with the blank between the words', async () => {
+    const {stdout} = await generate(['--max-tokens', '20', 'Once upon a'])
+    assert.match(stdout, /^ time, there was/)
+  })
+
+  it('reads the prompt from standard input, without the newline at its end', async () => {
+    const {stdout} = await generate(['--max-tokens', '20', '-'], {input: 'Once upon a\n'})
+    assert.match(stdout, /^ time, there was/)
+  })
+
+  it('ends before a stop string', async () => {
+    const {stdout} = await generate(['--stop', 'outside', '--stop', 'never'])
+    assert.equal(stdout, 'Once upon a time, there was a little girl named Lily. She loved to play \n')
+  })
+
+  it('gives one JSON value with counts and timings', async () => {
+    const {stdout, stderr} = await generate(['--max-tokens', '256', '--json', '--seed', '5'])
+    const result = JSON.parse(stdout) as GenerateV1
+    assert.deepEqual(await contractViolations('cli/generate.v1', result), [])
+    const {timings, ...rest} = result
+    assert.deepEqual(rest, {
+      model: 'stories260K',
+      text: published,
+      finish_reason: 'length',
+      seed: 5,
+      prompt_tokens: 1,
+      completion_tokens: 256,
+    })
+    assert.ok(timings.load_ms > 0 && (timings.decode_tokens_per_second ?? 0) > 0)
+    assert.equal(stderr, '')
+  })
+
+  it('says why it ended: a stop string, or the end of the context', async () => {
+    const stopped = await generate(['--json', '--stop', 'Lily'])
+    assert.equal(JSON.parse(stopped.stdout).finish_reason, 'stop')
+    const full = await generate(['--json', '--num-ctx', '32'])
+    const {finish_reason: reason, completion_tokens: tokens} = JSON.parse(full.stdout)
+    assert.deepEqual([reason, tokens], ['length', 31])
+  })
+
+  it('samples the same text from the same seed, and another from another', async () => {
+    const sample = async (seed: string) =>
+      (await svc(['generate', '-m', model, '--raw', '--seed', seed, '--max-tokens', '60'])).stdout
+    const [first, again, other] = [await sample('11'), await sample('11'), await sample('12')]
+    assert.equal(first, again)
+    assert.notEqual(first, other)
+  })
+
+  it('sends the prompt as it is when there is no chat template, and says so once', async () => {
+    const {stdout, stderr} = await svc([
+      'generate',
+      '-m',
+      model,
+      '--temperature',
+      '0',
+      '--max-tokens',
+      '5',
+      'Once upon a',
+    ])
+    assert.match(stdout, /^ time/)
+    assert.equal(stderr.match(/no chat template/g)?.length, 1)
+  })
+
+  it('takes settings from the environment and from Svc.toml, and flags before both', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFiles(folder, {'Svc.toml': '[engine]\nmax_tokens = 3\ntemperature = 0.0\n'})
+    const count = async (args: string[], env: Record<string, string> = {}) => {
+      const {stdout} = await svc(['generate', '-m', model, '--raw', '--json', ...args], {cwd: folder, env})
+      return JSON.parse(stdout).completion_tokens
+    }
+    assert.equal(await count([]), 3)
+    assert.equal(await count([], {SVC_MAX_TOKENS: '4'}), 4)
+    assert.equal(await count(['--max-tokens', '5'], {SVC_MAX_TOKENS: '4'}), 5)
+  })
+})
+
+describe('a model that a user has trained', () => {
+  const model = join(suiteFolder(), 'tiny')
+  before(() => writeTinyLlama(model, {layout: 'numbered', dtype: 'BF16'}))
+
+  it('generates, and goes by the name of its directory', async () => {
+    const {stdout, exitCode} = await svc(['generate', '-m', `${model}/`, '--raw', '--json', '--max-tokens', '8', 'Hi'])
+    const {model: name, prompt_tokens: prompt, completion_tokens: tokens} = JSON.parse(stdout)
+    assert.deepEqual([name, prompt, tokens, exitCode], ['tiny', 3, 8, 0])
+  })
+
+  it('is taken from the folder that -C names', async () => {
+    const {exitCode} = await svc([
+      'generate',
+      '-C',
+      join(model, '..'),
+      '-m',
+      'tiny',
+      '--raw',
+      '--max-tokens',
+      '1',
+      'Hi',
+    ])
+    assert.equal(exitCode, 0)
+  })
+
+  it('gets the prompt through its chat template unless --raw is given', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeTinyLlama(folder)
+    const template = '{{ bos_token }}[{{ messages[0].role }}]{{ messages[0].content }}'
+    await writeFiles(folder, {'chat_template.jinja': template})
+    const tokens = async (...args: string[]) =>
+      JSON.parse((await svc(['generate', '-m', folder, '--json', '--max-tokens', '1', ...args])).stdout).prompt_tokens
+    assert.equal(await tokens('Hi'), 1 + '[user]Hi'.length)
+    assert.equal(await tokens('--raw', 'Hi'), 1 + 'Hi'.length)
+  })
+
+  it('prints while it generates: the first text comes long before the end', async () => {
+    const running = startSvc(['generate', '-m', model, '--raw', '--seed', '1', '--max-tokens', '900', 'Hi'])
+    const pieces: number[] = []
+    running.stdout?.on('data', () => pieces.push(performance.now()))
+    const {exitCode} = await running
+    assert.equal(exitCode, 0)
+    assert.ok(pieces.length > 10, `${pieces.length} pieces`)
+  })
+})
+
+describe('an engine', () => {
+  const model = suiteFolder()
+  before(() => writeTinyLlama(model, {contextLength: 8192}))
+  const endless = {prompt: 'Hi', raw: true, maxTokens: 8000, stop: [], sampling: {...greedy, temperature: 1}}
+
+  it('leaves the calling thread free while it computes', async () => {
+    const engine = await startEngine(model, {threads: 1, numCtx: 0})
+    let ticks = 0
+    const clock = setInterval(() => ticks++, 5)
+    for await (const event of engine.generate({...endless, maxTokens: 400})) assert.ok(event)
+    clearInterval(clock)
+    await engine.close()
+    assert.ok(ticks > 5, `${ticks} ticks`)
+  })
+
+  it('ends a request whose signal aborts, and serves the next', async () => {
+    const engine = await startEngine(model, {threads: 1, numCtx: 0})
+    const abort = new AbortController()
+    let texts = 0
+    const reason = new Error('enough')
+    await assert.rejects(async () => {
+      for await (const _ of engine.generate(endless, abort.signal)) if (++texts === 3) abort.abort(reason)
+    }, reason)
+    for await (const event of engine.generate({...endless, maxTokens: 2}))
+      if (event.type === 'done') assert.equal(event.completionTokens, 2)
+    await engine.close()
+  })
+
+  it('runs several requests at once, each with its own text', async () => {
+    const engine = await startEngine(model, {threads: 1, numCtx: 0})
+    const text = async (prompt: string) => {
+      let all = ''
+      for await (const event of engine.generate({...endless, prompt, maxTokens: 40, sampling: greedy}))
+        if (event.type === 'text') all += event.text
+      return all
+    }
+    const alone = [await text('one'), await text('two'), await text('three')]
+    assert.deepEqual(await Promise.all([text('one'), text('two'), text('three')]), alone)
+    await engine.close()
+  })
+
+  it('that is closed ends what still runs', async () => {
+    const engine = await startEngine(model, {threads: 1, numCtx: 0})
+    const running = (async () => {
+      for await (const _ of engine.generate(endless)) await engine.close()
+    })()
+    await assert.rejects(running, {code: 'interrupted'})
+  })
+
+  it('that cannot load says what a load in this thread says', async () => {
+    await assert.rejects(startEngine('/nowhere', {threads: 1, numCtx: 0}), {code: 'model_not_found'})
+  })
+})

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
+import {mkdir, symlink, writeFile} from 'node:fs/promises'
+import {createRequire} from 'node:module'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {type Attributes, GraphBuilder, openSession, tensor, type Value} from '../../src/onnx/index.js'
+import {projectFile} from '../support/project.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+/**
+ * What the engine relies on in this very release of onnxruntime-node. After an upgrade, read each failure: the design
+ * may have to follow.
+ */
+const version = '1.30.0'
+
+const float32 = (...values: number[]) => tensor(Float32Array.from(values), [values.length])
+
+describe(`onnxruntime-node ${version}`, () => {
+  it('is the release that is pinned and installed', () => {
+    const manifest = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
+    assert.equal(manifest.dependencies['onnxruntime-node'], version)
+    assert.equal(createRequire(import.meta.url)('onnxruntime-node/package.json').version, version)
+  })
+
+  it('copies every output, also one that we gave the memory for; that memory is written too', async () => {
+    const graph = new GraphBuilder('double')
+    const x = graph.input('x', 'float32', ['n'])
+    graph.output('y', graph.node('Add', [x, x]), 'float32', ['n'])
+    const session = await openSession(graph.build(), {threads: 1})
+    const given = float32(0, 0)
+    const {y} = await session.run({x: float32(1, 2)}, {y: given})
+    await session.release()
+    assert.deepEqual([...(given.data as Float32Array)], [2, 4], 'our memory is written in place')
+    assert.notEqual(y.data, given.data, 'the result is a copy: where it is not, the cache needs no buckets')
+  })
+
+  describe('external initialisers', () => {
+    const bytes = Buffer.from(Float32Array.of(9, 1, 2, 3).buffer)
+
+    async function sum(folder: string, location: string): Promise<number[]> {
+      const graph = new GraphBuilder('external')
+      const x = graph.input('x', 'float32', [3])
+      const w = graph.external('w', 'float32', [3], {location, offset: 4, length: 12})
+      graph.output('y', graph.node('Add', [x, w]), 'float32', [3])
+      const session = await openSession(graph.build(), {threads: 1, externalFolder: folder})
+      const {y} = await session.run({x: float32(10, 20, 30)}, {y: null})
+      await session.release()
+      return [...(y.data as Float32Array)]
+    }
+
+    it('are read from a file in the given folder, at any offset', async (test) => {
+      const folder = await temporaryFolder(test)
+      await writeFile(join(folder, 'w.bin'), bytes)
+      assert.deepEqual(await sum(folder, 'w.bin'), [11, 22, 33])
+    })
+
+    it('are read from a folder below it', async (test) => {
+      const folder = await temporaryFolder(test)
+      await mkdir(join(folder, 'deep/er'), {recursive: true})
+      await writeFile(join(folder, 'deep/er/w.bin'), bytes)
+      assert.deepEqual(await sum(folder, 'deep/er/w.bin'), [11, 22, 33])
+    })
+
+    it('are refused through a link that leads out of it, and through ..', async (test) => {
+      const folder = await temporaryFolder(test)
+      await mkdir(join(folder, 'model'))
+      await writeFile(join(folder, 'w.bin'), bytes)
+      await symlink('../w.bin', join(folder, 'model/link.bin'))
+      await assert.rejects(sum(join(folder, 'model'), 'link.bin'), /escapes/)
+      await assert.rejects(sum(join(folder, 'model'), '../w.bin'), /escapes/)
+    })
+  })
+
+  describe('operators', () => {
+    type Build = (graph: GraphBuilder, x: Value) => Value
+    const constant = (graph: GraphBuilder, name: string, ...values: number[]) =>
+      graph.constant(name, 'float32', [values.length], Float32Array.from(values))
+    const cases: Record<string, {build: Build; x: number[]; y: number[]}> = {
+      'SimplifiedLayerNormalization is the RMS norm': {
+        x: [3, 4],
+        y: [3 / Math.sqrt(12.5), 8 / Math.sqrt(12.5)],
+        build: (graph, x) =>
+          graph.node('SimplifiedLayerNormalization', [x, constant(graph, 'scale', 1, 2)], {
+            axis: -1,
+            epsilon: {float: 0},
+          }),
+      },
+      'FusedMatMul with transB takes weights as they lie in a shard': {
+        x: [1, 2],
+        y: [5, 11],
+        build: (graph, x) =>
+          graph.contrib('FusedMatMul', [x, graph.constant('w', 'float32', [2, 2], Float32Array.of(1, 2, 3, 4))], {
+            transB: 1,
+          }),
+      },
+      'QuickGelu with alpha 1 is x * sigmoid(x)': {
+        x: [1, -2],
+        y: [1 / (1 + Math.exp(-1)), -2 / (1 + Math.exp(2))],
+        build: (graph, x) => graph.contrib('QuickGelu', [x], {alpha: {float: 1}} satisfies Attributes),
+      },
+      'Cast widens bfloat16': {
+        x: [1, 1],
+        y: [2, 1.5],
+        build: (graph, x) => {
+          const half = graph.constant('half', 'bfloat16', [2], Uint16Array.of(0x3f80, 0x3f00))
+          return graph.node('Add', [x, graph.node('Cast', [half], {to: 1})])
+        },
+      },
+    }
+    for (const [name, {build, x, y}] of Object.entries(cases))
+      it(name, async () => {
+        const graph = new GraphBuilder('operator')
+        const input = graph.input('x', 'float32', [1, 2])
+        graph.output('y', build(graph, input), 'float32', [1, 2])
+        const session = await openSession(graph.build(), {threads: 1})
+        const outputs = await session.run({x: tensor(Float32Array.from(x), [1, 2])}, {y: null})
+        await session.release()
+        const actual = [...(outputs.y.data as Float32Array)]
+        for (const [i, value] of y.entries()) assert.ok(Math.abs((actual[i] as number) - value) < 1e-6, `${actual}`)
+      })
+
+    it('GroupQueryAttention writes keys and values into the memory that holds the past', async () => {
+      const graph = new GraphBuilder('attention')
+      const dims = ['batch', 1, 'capacity', 8]
+      const qkv = graph.input('qkv', 'float32', ['batch', 'time', 8])
+      const past = [graph.input('past_key', 'float32', dims), graph.input('past_value', 'float32', dims)]
+      const lengths = [graph.input('last_index', 'int32', ['batch']), graph.input('total_length', 'int32', [1])]
+      const [y, key, value] = graph.contribOutputs(
+        'GroupQueryAttention',
+        [qkv, qkv, qkv, ...past, ...lengths],
+        ['y', 'present_key', 'present_value'],
+        {num_heads: 1, kv_num_heads: 1},
+      )
+      graph.output('y', y, 'float32', ['batch', 'time', 8])
+      graph.output('present_key', key, 'float32', dims)
+      graph.output('present_value', value, 'float32', dims)
+      const session = await openSession(graph.build(), {threads: 1})
+      const cache = () => tensor(new Float32Array(4 * 8), [1, 1, 4, 8])
+      const [keys, values] = [cache(), cache()]
+      const fetches = {y: null, present_key: keys, present_value: values}
+      for (let position = 0; position < 2; position++) {
+        const feeds = {
+          qkv: tensor(new Float32Array(8).fill(position + 1), [1, 1, 8]),
+          past_key: keys,
+          past_value: values,
+          last_index: tensor(Int32Array.of(position), [1]),
+          total_length: tensor(Int32Array.of(position + 1), [1]),
+        }
+        await session.run(feeds, fetches)
+      }
+      await session.release()
+      const firsts = [0, 1, 2, 3].map((position) => (keys.data as Float32Array)[position * 8])
+      assert.deepEqual(firsts, [1, 2, 0, 0])
+    })
+  })
+})

@@ -1,0 +1,33 @@
+/** Runs a few commands under another Node (its path is the argument): they must work, and must not load SQLite. */
+import assert from 'node:assert/strict'
+import {mkdtemp, readFile, rm} from 'node:fs/promises'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {pathToFileURL} from 'node:url'
+import {execa} from 'execa'
+import {projectFile} from './support/project.js'
+import {svcBinary} from './support/svc.js'
+import {writeTinyLlama} from './support/tiny-llama.js'
+
+const node = process.argv[2]
+assert.ok(node, 'give the path of a node executable')
+const folder = await mkdtemp(join(tmpdir(), 'svc-smoke-'))
+const loads = join(folder, 'loads')
+const preload = pathToFileURL(projectFile('dist/test/support/report-loads.js')).href
+
+const svc = (...args: string[]) =>
+  execa(node, ['--import', preload, svcBinary, ...args], {env: {SVC_TEST_LOADS: loads}, cwd: folder})
+
+try {
+  const model = join(folder, 'tiny')
+  await writeTinyLlama(model)
+  assert.match((await svc('--version')).stdout, /^svc\//)
+  assert.match((await svc('--help')).stdout, /generate/)
+  const {stdout} = await svc('generate', '--model', model, '--raw', '--json', '--max-tokens', '4', 'Hi')
+  assert.equal(JSON.parse(stdout).completion_tokens, 4)
+  const loaded = new Set((await readFile(loads, 'utf8')).split('\n'))
+  assert.ok(loaded.has('onnxruntime-node') && !loaded.has('better-sqlite3'), [...loaded].join(' '))
+  process.stdout.write(`${(await execa(node, ['--version'])).stdout}: --version, --help and generate work.\n`)
+} finally {
+  await rm(folder, {recursive: true, force: true})
+}

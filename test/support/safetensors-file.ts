@@ -1,0 +1,44 @@
+/** A safetensors file in memory, written without the product's code, so that hostile ones can be made too. */
+export interface FileTensor {
+  dtype: string
+  shape: readonly number[]
+  data: Uint8Array
+}
+
+/** Tensors one after the other, as the format's own writer lays them out. */
+export function safetensorsFile(tensors: Readonly<Record<string, FileTensor>>): Uint8Array {
+  let at = 0
+  const header: Record<string, unknown> = {}
+  for (const [name, {dtype, shape, data}] of Object.entries(tensors)) {
+    header[name] = {dtype, shape, data_offsets: [at, at + data.length]}
+    at += data.length
+  }
+  return withHeader(JSON.stringify(header), Buffer.concat(Object.values(tensors).map(({data}) => data)))
+}
+
+/** Any header, true or not, padded to a multiple of 8. */
+export function withHeader(json: string, data: Uint8Array = new Uint8Array()): Uint8Array {
+  const header = Buffer.from(json.padEnd(Math.ceil(json.length / 8) * 8))
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  return Buffer.concat([length, header, data])
+}
+
+export type FloatDtype = 'F32' | 'F16' | 'BF16'
+
+/** Values in one of the float dtypes; those of 16 bits are rounded towards zero. */
+export function floatBytes(values: Float32Array, dtype: FloatDtype): Uint8Array {
+  if (dtype === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
+  const out = new DataView(new ArrayBuffer(2 * values.length))
+  const narrow = dtype === 'BF16' ? (bits: number) => bits >>> 16 : f16Bits
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)
+  for (const [i, value] of bits.entries()) out.setUint16(2 * i, narrow(value), true)
+  return new Uint8Array(out.buffer)
+}
+
+function f16Bits(bits: number): number {
+  const sign = (bits >>> 16) & 0x8000
+  const exponent = ((bits >>> 23) & 0xff) - 127 + 15
+  if (exponent <= 0) return sign
+  return sign | (exponent << 10) | ((bits >>> 13) & 0x3ff)
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {createTokenizer, OutputText, type Tokenizer} from '../../src/text/index.js'
+import {byteTokenizer} from '../support/tiny-llama.js'
+
+const bytes = createTokenizer(byteTokenizer(), {}, 'tokenizer.json')
+
+/** Sentence-piece style: a word carries its leading blank, and the first blank of a text is dropped. */
+const words: Tokenizer = {
+  encode: () => [],
+  id: () => undefined,
+  decode: (tokens) =>
+    tokens
+      .map((token) => [' Once', ' upon', ' a', ' time', ',', ' there'][token])
+      .join('')
+      .replace(/^ /, ''),
+}
+
+function pieces(output: OutputText, tokens: Iterable<number>): string[] {
+  return [...Array.from(tokens, (token) => output.push(token)), output.end()].filter((piece) => piece !== '')
+}
+
+const utf8 = (text: string) => [...Buffer.from(text, 'utf8')]
+
+describe('text that comes out token by token', () => {
+  it('keeps the blanks between words, and drops the first one only at the start of a text', () => {
+    assert.deepEqual(pieces(new OutputText(words, [], []), [0, 1, 2, 3]), ['Once', ' upon', ' a', ' time'])
+    assert.deepEqual(pieces(new OutputText(words, [0, 1], []), [2, 3]), [' a', ' time'])
+  })
+
+  const texts = [
+    'plain',
+    'naïve — “quotes”',
+    '日本語のテキスト',
+    '👩‍👩‍👧 family',
+    'tabs\tand\nlines\r\n',
+    'é',
+    '\u{10ffff}',
+  ]
+  for (const text of texts)
+    it(`never cuts a character: ${JSON.stringify(text)}`, () => {
+      const out = pieces(new OutputText(bytes, [], []), utf8(text))
+      assert.equal(out.join(''), text)
+      assert.ok(out.every((piece) => !piece.includes('\uFFFD')))
+    })
+
+  it('adds up to the decoding of all tokens when bytes are no characters', () => {
+    const noise = Array.from({length: 600}, (_, i) => (i * 167 + 131) % 256)
+    assert.equal(pieces(new OutputText(bytes, [], []), noise).join(''), bytes.decode(noise))
+  })
+
+  it('lets broken bytes go instead of holding the rest back', () => {
+    const output = new OutputText(bytes, [], [])
+    const out = Array.from({length: 50}, () => output.push(0xff)).join('')
+    assert.ok(out.length >= 46, `${out.length} of 50 are out`)
+  })
+
+  it('brings a broken end out when no more tokens come', () => {
+    const output = new OutputText(bytes, [], [])
+    assert.equal(output.push(0xe2), '')
+    assert.equal(output.push(0x80), '')
+    assert.equal(output.end(), bytes.decode([0xe2, 0x80]))
+  })
+
+  it('does not cost more as the text grows: only the last few tokens are decoded again', () => {
+    let longest = 0
+    const counting: Tokenizer = {
+      ...bytes,
+      decode(tokens) {
+        longest = Math.max(longest, tokens.length)
+        return bytes.decode(tokens)
+      },
+    }
+    pieces(new OutputText(counting, utf8('a long prompt, much longer than the window'), []), utf8('x'.repeat(2000)))
+    assert.ok(longest <= 16, `${longest} tokens were decoded at once`)
+  })
+})
+
+describe('a stop string', () => {
+  const run = (text: string, stop: string[]) => {
+    const output = new OutputText(bytes, [], stop)
+    const out: string[] = []
+    for (const byte of utf8(text)) {
+      out.push(output.push(byte))
+      if (output.stopped) break
+    }
+    return {text: out.join('') + output.end(), stopped: output.stopped}
+  }
+  const cases: readonly [string, string[], string, boolean][] = [
+    ['one two END three', ['END'], 'one two ', true],
+    ['one two EN', ['END'], 'one two EN', false],
+    ['EEEND', ['END'], 'EE', true],
+    ['abab abc', ['abc'], 'abab ', true],
+    ['END', ['END'], '', true],
+    ['first or second', ['second', 'or'], 'first ', true],
+    ['ends with ü', ['ü'], 'ends with ', true],
+    ['nothing', [], 'nothing', false],
+    ['an empty one is none', [''], 'an empty one is none', false],
+  ]
+  for (const [text, stop, expected, stopped] of cases)
+    it(`${JSON.stringify(stop)} in ${JSON.stringify(text)}`, () =>
+      assert.deepEqual(run(text, stop), {text: expected, stopped}))
+
+  it('is found across token borders, and nothing of it is let out before', () => {
+    const output = new OutputText(words, [], ['a time'])
+    assert.deepEqual(
+      [0, 1, 2, 3].map((token) => output.push(token)),
+      ['Once', ' upon', ' ', ''],
+    )
+    assert.equal(output.stopped, true)
+    assert.equal(output.end(), '')
+  })
+})

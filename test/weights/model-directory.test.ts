@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import {mkdir, realpath, symlink} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {commonFolder, openModelDirectory} from '../../src/weights/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {tinyLlamaFiles, writeTinyLlama} from '../support/tiny-llama.js'
+
+describe('a model directory', () => {
+  it('goes by the last component of its path, however that is written', async (test) => {
+    const folder = await temporaryFolder(test)
+    const model = join(folder, 'my-model')
+    await writeTinyLlama(model)
+    await symlink(model, join(folder, 'latest'))
+    const named = async (given: string, cwd = folder) => (await openModelDirectory(given, {cwd, env: {}})).name
+    assert.equal(await named('my-model'), 'my-model')
+    assert.equal(await named('./my-model/'), 'my-model')
+    assert.equal(await named('.', model), 'my-model')
+    assert.equal(await named('latest'), 'latest')
+  })
+
+  for (const layout of ['single', 'indexed', 'numbered'] as const)
+    it(`has the same tensors when its weights are ${layout}`, async (test) => {
+      const folder = await temporaryFolder(test)
+      await writeTinyLlama(folder, {layout})
+      const {tensors} = await openModelDirectory(folder)
+      assert.equal(tensors.size, 21)
+      assert.deepEqual(tensors.get('lm_head.weight')?.shape, [257, 48])
+    })
+
+  it('that is not there names every place tried', async (test) => {
+    const folder = await temporaryFolder(test)
+    const lookup = {cwd: folder, env: {HF_HUB_CACHE: join(folder, 'hub')}}
+    await assert.rejects(openModelDirectory('acme/tiny', lookup), {
+      code: 'model_not_found',
+      params: {
+        model: 'acme/tiny',
+        tried: [join(folder, 'acme/tiny'), join(folder, 'hub/models--acme--tiny/snapshots/main')],
+      },
+    })
+    await assert.rejects(openModelDirectory('./tiny', lookup), {
+      params: {model: './tiny', tried: [join(folder, 'tiny')]},
+    })
+  })
+
+  it('is found in the hub cache by its id, and its shards are the files that the links lead to', async (test) => {
+    const folder = await realpath(await temporaryFolder(test))
+    const repository = join(folder, 'hub/models--acme--tiny')
+    const files = tinyLlamaFiles()
+    await writeFiles(repository, {'refs/main': 'abc123\n'})
+    await mkdir(join(repository, 'snapshots/abc123'), {recursive: true})
+    for (const [name, content] of Object.entries(files)) {
+      await writeFiles(join(repository, 'blobs'), {[`blob-${name}`]: content})
+      await symlink(`../../blobs/blob-${name}`, join(repository, 'snapshots/abc123', name))
+    }
+    const {name, tensors} = await openModelDirectory('acme/tiny', {cwd: folder, env: {HF_HOME: folder}})
+    assert.equal(name, 'tiny')
+    assert.equal(tensors.get('lm_head.weight')?.file, join(repository, 'blobs/blob-model-00002-of-00002.safetensors'))
+  })
+
+  const broken: readonly [string, Record<string, string | Uint8Array | undefined>, object][] = [
+    ['has no config.json', {'config.json': undefined}, {code: 'model_file_missing', message: /config\.json/}],
+    ['has no tokenizer.json', {'tokenizer.json': undefined}, {code: 'model_file_missing', message: /tokenizer\.json/}],
+    [
+      'has no weights',
+      {
+        'model.safetensors.index.json': undefined,
+        'model-00001-of-00002.safetensors': undefined,
+        'model-00002-of-00002.safetensors': undefined,
+      },
+      {code: 'model_file_missing', message: /index\.json[\s\S]*model\.safetensors[\s\S]*model-\*-of-\*/},
+    ],
+    [
+      'lacks a shard that the index names',
+      {'model-00002-of-00002.safetensors': undefined},
+      {code: 'shard_missing', message: /model-00002-of-00002/},
+    ],
+    [
+      'lacks a shard of its numbering',
+      {'model-00001-of-00002.safetensors': undefined, 'model.safetensors.index.json': undefined},
+      {code: 'shard_missing', message: /model-00001-of-00002/},
+    ],
+    [
+      'has an index without a map',
+      {'model.safetensors.index.json': '{}'},
+      {code: 'model_file_invalid', message: /no weight_map/},
+    ],
+    ['has an index that is not JSON', {'model.safetensors.index.json': '{'}, {code: 'model_file_invalid'}],
+    [
+      'has an index that leads out of the directory',
+      {'model.safetensors.index.json': JSON.stringify({weight_map: {w: '../other.safetensors'}})},
+      {code: 'model_file_invalid', message: /must be a file name, not "\.\.\/other/},
+    ],
+    [
+      'has an index that names a tensor its shard does not have',
+      {'model.safetensors.index.json': JSON.stringify({weight_map: {w: 'model-00001-of-00002.safetensors'}})},
+      {code: 'tensor_missing', message: /w is not in model-00001-of-00002/},
+    ],
+    [
+      'has an adapter, which is not applied',
+      {'adapter_model.safetensors': new Uint8Array(8)},
+      {code: 'adapter_unsupported', message: /adapter_model/},
+    ],
+  ]
+  for (const [name, changes, error] of broken)
+    it(`that ${name} is refused`, async (test) => {
+      const folder = await temporaryFolder(test)
+      const files = Object.entries({...tinyLlamaFiles(), ...changes}).filter(([, content]) => content !== undefined)
+      await writeFiles(folder, Object.fromEntries(files) as Record<string, string | Uint8Array>)
+      await assert.rejects(openModelDirectory(folder), error)
+    })
+})
+
+describe('the folder that several files have in common', () => {
+  const cases: readonly [readonly string[], string][] = [
+    [['/a/b/x'], '/a/b'],
+    [['/a/b/x', '/a/b/y'], '/a/b'],
+    [['/a/b/x', '/a/c/y'], '/a'],
+    [['/a/b/x', '/a/bc/y'], '/a'],
+    [['/a/x', '/a/b/y'], '/a'],
+    [['/a/b/y', '/a/x'], '/a'],
+    [['/a/x', '/b/y'], '/'],
+  ]
+  for (const [files, folder] of cases)
+    it(`of ${files.join(' and ')} is ${folder}`, () => assert.equal(commonFolder(files), folder))
+})
