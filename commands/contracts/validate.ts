@@ -1,25 +1,29 @@
 import {Args} from '@oclif/core'
 import {readInput, SvcCommand} from '../../src/cli/index.js'
 import type {ContractsValidateV1} from '../../src/contracts/index.js'
+import {SvcError} from '../../src/errors/index.js'
 
 export default class ContractsValidate extends SvcCommand<typeof ContractsValidate> {
-  static override summary = 'Validate documents against a contract.'
+  static override summary = 'Validate documents against a contract, or the contracts themselves.'
   static override description =
     `Fails with status 1 at the first document that does not fit, and says where. A document is JSON, or YAML when its
-name ends in .yaml or .yml.`
+name ends in .yaml or .yml. Without arguments, checks that every contract is a sound schema.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> external_serving_handoff_v1 ./run/external_serving_handoff_v1.json',
     '<%= config.bin %> generate --model ./my-model --json Hi | <%= config.bin %> <%= command.id %> cli/generate.v1 -',
+    '<%= config.bin %> <%= command.id %>',
   ]
   static override args = {
-    contract: Args.string({description: 'Id of the contract.', required: true}),
-    document: Args.string({description: 'The document; - reads standard input. May be repeated.', required: true}),
+    contract: Args.string({description: 'Id of the contract.'}),
+    document: Args.string({description: 'The document; - reads standard input. May be repeated.'}),
   }
   static override strict = false
 
   async run(): Promise<void> {
+    const [contract, ...documents] = this.argumentList
+    if (contract === undefined) return this.#checkAll()
+    if (documents.length === 0) throw new SvcError('usage', {reason: `No document to validate against ${contract}.`})
     const {assertContract, findContract, readDocument} = await import('../../src/contracts/index.js')
-    const [contract = '', ...documents] = this.argumentList
     await findContract(contract)
     for (const path of documents) {
       const name = path === '-' ? 'standard input' : path
@@ -28,5 +32,13 @@ name ends in .yaml or .yml.`
     }
     const result: ContractsValidateV1 = {ok: true, contract, documents}
     await this.output.result(result, () => documents.map((path) => `${path}: ok\n`).join(''))
+  }
+
+  async #checkAll(): Promise<void> {
+    const {checkContracts, listContracts} = await import('../../src/contracts/index.js')
+    await checkContracts()
+    const {length} = await listContracts()
+    const result: ContractsValidateV1 = {ok: true, contract: null, documents: []}
+    await this.output.result(result, () => `${length} contracts: ok`)
   }
 }

@@ -55,11 +55,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
 
   protected override async init(): Promise<void> {
     await super.init()
-    const {flags, args, argv} = await this.parse({...this.ctor, baseFlags: SvcCommand.baseFlags} as Interfaces.Input<
-      Parsed<T>['flags'],
-      Interfaces.OutputFlags<typeof SvcCommand.baseFlags>,
-      Parsed<T>['args']
-    >)
+    const {flags, args, argv} = await this.parse(this.#input())
     this.flags = flags as Parsed<T>['flags']
     this.args = args as Parsed<T>['args']
     this.argumentList = argv as string[]
@@ -68,6 +64,16 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     if (folder !== undefined) enter(folder)
     this.workspace = discoverWorkspace(cwd())
     if (this.workspace.configPath !== undefined) await this.#readConfig(this.workspace.configPath)
+  }
+
+  /** What the parser is given. Standard input is read where `-` asks for it, never to fill in an argument. */
+  #input(): Interfaces.Input<
+    Parsed<T>['flags'],
+    Interfaces.OutputFlags<typeof SvcCommand.baseFlags>,
+    Parsed<T>['args']
+  > {
+    const args = Object.entries(this.ctor.args ?? {}).map(([name, arg]) => [name, {...arg, ignoreStdin: true}])
+    return {...this.ctor, baseFlags: SvcCommand.baseFlags, args: Object.fromEntries(args)} as never
   }
 
   async #readConfig(path: string): Promise<void> {
@@ -93,9 +99,14 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     return {flags: Object.fromEntries(flags), env: process.env, file: this.configFile}
   }
 
-  /** How threads and rooms of this process log. */
-  protected logOptions(): {filter: string; format: 'auto' | 'text' | 'json'} {
-    return this.settings(loggingSettings)
+  /** How the threads of this process log, and what must never be printed. */
+  protected logOptions(): {filter: string; format: 'auto' | 'text' | 'json'; secrets: string[]} {
+    const sources = this.settingSources()
+    const secrets = settingTables
+      .flatMap((table) => resolveSettings(table, sources).settings)
+      .filter(({setting, value}) => setting.secret && typeof value === 'string')
+      .map(({value}) => value as string)
+    return {...this.settings(loggingSettings), secrets}
   }
 
   protected report(warnings: readonly SettingWarning[]): void {

@@ -3,12 +3,13 @@ import {asCliError, asText, Exit, SvcError} from '../errors/index.js'
 import {jsonRequested} from './argv.js'
 import {unknownCommand} from './command-line.js'
 import {fromOclif} from './oclif-errors.js'
-import {StdoutClosed} from './output.js'
+import {StdoutClosed, silenceStreamErrors} from './output.js'
 import {packageRoot} from './package.js'
 
 /** Runs one command line and sets the exit status. Whatever goes wrong leaves through here. */
 export async function main(argv: readonly string[]): Promise<void> {
   settings.enableAutoTranspile = false
+  silenceStreamErrors()
   try {
     const config = await Config.load(packageRoot)
     const unknown = unknownCommand(config, argv)
@@ -24,7 +25,8 @@ function report(thrown: unknown, argv: readonly string[]): number {
   if (thrown instanceof StdoutClosed) return Exit.ok
   if (thrown instanceof Errors.ExitError) return thrown.oclif.exit ?? Exit.ok
   const error = fromOclif(thrown) ?? SvcError.from(thrown)
-  if (jsonRequested(argv)) process.stdout.write(`${JSON.stringify(asCliError(error))}\n`)
+  if (jsonRequested(argv) && process.stdout.errored === null)
+    process.stdout.write(`${JSON.stringify(asCliError(error))}\n`)
   else process.stderr.write(asText(error))
   if (debugRequested(argv)) process.stderr.write(`${trace(error)}\n`)
   return error.exit

@@ -1,4 +1,4 @@
-import {once} from 'node:events'
+import {SvcError} from '../errors/index.js'
 
 /** The reader of standard output has gone (`svc … | head`): no error, only an end. */
 export class StdoutClosed extends Error {
@@ -32,15 +32,24 @@ export class Output {
     if (!this.#quiet) process.stderr.write(`${text}\n`)
   }
 
-  /** Waits where the reader is slow; throws when it has gone. */
-  async #write(text: string): Promise<void> {
-    const {stdout} = process
-    if (stdout.destroyed || stdout.errored !== null) throw new StdoutClosed()
-    if (stdout.write(text)) return
-    try {
-      await once(stdout, 'drain')
-    } catch (error) {
-      throw (error as NodeJS.ErrnoException).code === 'EPIPE' ? new StdoutClosed() : error
-    }
+  /** Resolves when the text is out, so a slow reader slows the command; throws when the reader has gone. */
+  #write(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(asWriteError(error)) : resolve()))
+    })
+  }
+}
+
+/** Errors of a stream that has gone: `EPIPE` at the first write, then that it is destroyed. */
+const gone = new Set(['EPIPE', 'ERR_STREAM_DESTROYED'])
+
+const asWriteError = (error: NodeJS.ErrnoException): Error =>
+  gone.has(error.code ?? '') ? new StdoutClosed() : SvcError.from(Object.assign(error, {path: 'standard output'}))
+
+/** Failed writes are reported to their callers; the streams' own error events would only end the process. */
+export function silenceStreamErrors(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error')
+    stream.on('error', () => {})
   }
 }

@@ -81,7 +81,7 @@ export function resolveSettings<R extends SettingRows>(
     return {
       name: `${table.name}.${snakeCase(name)}`,
       setting,
-      value: winner === undefined ? setting.default : winner.value,
+      value: winner?.value ?? setting.default,
       origin: winner === undefined ? {source: 'default'} : origin(winner),
       overridden: losers.map((loser) => ({...origin(loser), value: loser.value})),
     }
@@ -109,7 +109,7 @@ function fromEnvironment(setting: Setting, env: SettingSources['env'], warnings:
 function readVariable(setting: Setting, variable: string, raw: string | undefined, warnings: SettingWarning[]) {
   const trimmed = raw?.trim()
   if (trimmed === undefined) return unset
-  if (trimmed === '') return setting.empty === 'clear' ? undefined : unset
+  if (trimmed === '') return setting.clears?.includes(variable) ? undefined : unset
   const value = setting.type.parse(trimmed)
   if (value !== undefined) return value
   const shown = setting.secret ? 'its value' : `"${trimmed}"`
@@ -153,6 +153,7 @@ const isTable = (node: unknown): node is Record<string, unknown> =>
 
 const describe = (value: unknown): string => {
   if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') return Number.isNaN(value) ? 'nan' : String(value).replace('Infinity', 'inf')
   if (isTable(value)) return 'a table'
   return JSON.stringify(value)
 }
@@ -175,8 +176,10 @@ export function unknownKeys(tables: readonly SettingTable[], file: ConfigFile): 
   const visit = (node: Record<string, unknown>, prefix: string): SettingWarning[] =>
     Object.entries(node).flatMap(([name, value]) => {
       const key = prefix + name
-      if (known.includes(key)) return []
-      if (prefixes.has(key)) {
+      // A dot inside a quoted name is a character of the name, not a step into a table.
+      const quoted = name.includes('.')
+      if (!quoted && known.includes(key)) return []
+      if (!quoted && prefixes.has(key)) {
         if (isTable(value)) return visit(value, `${key}.`)
         throw new SvcError('config_type', {file: file.path, key, expected: 'a table', found: describe(value)})
       }

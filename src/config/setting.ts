@@ -12,8 +12,8 @@ export interface Setting<T = unknown> {
   env?: readonly string[]
   /** Dotted TOML keys, such as `mesh.control_url`. */
   toml?: readonly string[]
-  /** An empty environment variable is no value, except where it clears what the file says. */
-  empty?: 'clear'
+  /** Those of `env` whose empty value clears what the file says; any other empty variable is no value. */
+  clears?: readonly string[]
   /** Never shown: `config show` prints only that it is set. */
   secret?: true
 }

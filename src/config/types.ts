@@ -73,7 +73,10 @@ const booleanWords: Record<BooleanWords, {expected: string; parse(value: string)
       return /^(0|false|no|off)$/i.test(value) ? false : undefined
     },
   },
-  flag: {expected: '1 or true to switch it on', parse: (value) => /^(1|true)$/i.test(value)},
+  flag: {
+    expected: 'true or false (in the environment, 1 or true to switch it on)',
+    parse: (value) => /^(1|true)$/i.test(value),
+  },
 }
 
 export const boolean = (words: BooleanWords): SettingType<boolean> => ({

@@ -5,4 +5,4 @@
 export {type Contract, contractsFolder, findContract, listContracts} from './catalogue.js'
 export {readDocument} from './document.js'
 export type * from './types.js'
-export {assertContract, contractViolations} from './validate.js'
+export {assertContract, checkContracts, contractViolations} from './validate.js'

@@ -146,11 +146,14 @@ export type ContractsListV1 = {
 }[]
 
 /**
- * Result of svc contracts validate --json, when every document fits.
+ * Result of svc contracts validate --json, when all is well.
  */
 export interface ContractsValidateV1 {
   ok: true
-  contract: string
+  /**
+   * Null when the contracts themselves were checked.
+   */
+  contract: string | null
   documents: string[]
 }
 

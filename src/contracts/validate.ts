@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises'
 import {Ajv2020, type ErrorObject, type ValidateFunction} from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import {SvcError} from '../errors/index.js'
-import {findContract} from './catalogue.js'
+import {findContract, listContracts} from './catalogue.js'
 
 const ajv = new Ajv2020({allErrors: true, strict: true, allowUnionTypes: true})
 addFormats.default(ajv)
@@ -27,6 +27,14 @@ async function compile(file: string): Promise<ValidateFunction> {
   } catch (error) {
     throw new SvcError('contract_broken', {file, reason: (error as Error).message}, {cause: error})
   }
+}
+
+/**
+ * Compiles every contract: the schemas themselves are sound.
+ * @throws contract_broken
+ */
+export async function checkContracts(): Promise<void> {
+  for (const {file} of await listContracts()) await validator(file)
 }
 
 /**

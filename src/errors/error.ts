@@ -70,6 +70,7 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
       const path = fault.path ?? 'the file'
       switch (fault.code) {
         case 'ENOENT':
+        case 'ENOTDIR':
           return new SvcError('file_not_found', {path}, {cause: thrown})
         case 'EACCES':
         case 'EPERM':

@@ -7,7 +7,7 @@ import type {LoadOptions} from './language-model.js'
 
 export interface EngineOptions extends LoadOptions {
   /** How the worker logs; as the calling thread does. */
-  log?: Pick<LogOptions, 'filter' | 'format'>
+  log?: Omit<LogOptions, 'stream'>
   signal?: AbortSignal | undefined
 }
 

@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises'
-import {availableParallelism} from 'node:os'
 import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
+import {physicalCores} from '../onnx/index.js'
 import {ChatTemplate, createTokenizer, declaredTemplate, type Tokenizer} from '../text/index.js'
 import {type ModelDirectory, openModelDirectory, readJsonObject} from '../weights/index.js'
 import {openDecoder} from './decoder.js'
@@ -9,7 +9,7 @@ import {readDecoderSpec} from './families/index.js'
 import {type GenerateEvent, type GenerateRequest, generate} from './generation.js'
 
 export interface LoadOptions {
-  /** Threads that compute; 0 takes one per available processor. */
+  /** Threads that compute; 0 takes one per physical core. */
   threads: number
   /** Context length in tokens; 0 takes the model's own, up to 8192. Never more than the model's own. */
   numCtx: number
@@ -46,13 +46,15 @@ export async function loadLanguageModel(
     directory.generationConfig === undefined ? {} : await readJsonObject(directory.generationConfig)
   const decoder = await openDecoder(spec, directory.tensors, {
     contextLength: Math.min(numCtx || defaultContext, spec.contextLength),
-    threads: threads || availableParallelism(),
+    threads: threads || physicalCores(),
   })
   const parts = {decoder, tokenizer, endTokens: endTokens(tokenizer, config, generationConfig)}
   return {
     name: directory.name,
     contextLength: decoder.contextLength,
-    generate: (request, signal) => generate(parts, encodePrompt(tokenizer, template, request), request, signal),
+    async *generate(request, signal) {
+      yield* generate(parts, encodePrompt(tokenizer, template, request), request, signal)
+    },
     release: () => decoder.release(),
   }
 }

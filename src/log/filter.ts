@@ -24,7 +24,7 @@ export function parseLogFilter(filter: string): LogFilter {
     .filter(Boolean)) {
     const [left = '', right] = directive.split('=', 2).map((part) => part.trim())
     const level = toLevel(right ?? left)
-    if (level === undefined) invalid.push(directive)
+    if (level === undefined || left === '') invalid.push(directive)
     else if (right === undefined) base = level
     else byTarget.set(left, level)
   }

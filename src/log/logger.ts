@@ -1,6 +1,6 @@
 import {type DestinationStream, destination, type Logger, pino} from 'pino'
 import {parseLogFilter} from './filter.js'
-import {redact} from './redact.js'
+import {redact, registerSecret} from './redact.js'
 import {asTextLine} from './text.js'
 
 export type {Logger} from 'pino'
@@ -9,6 +9,8 @@ export interface LogOptions {
   /** See `parseLogFilter`. */
   filter: string
   format: 'auto' | 'text' | 'json'
+  /** Values that must never be printed. */
+  secrets?: readonly string[]
   /** Standard error when left out. */
   stream?: DestinationStream
 }
@@ -22,6 +24,7 @@ let log: Log | undefined
 
 /** Sets the process-wide log up; loggers handed out before keep the old settings. */
 export function configureLog(options: LogOptions): void {
+  for (const secret of options.secrets ?? []) registerSecret(secret)
   log = open(options)
 }
 
@@ -42,14 +45,21 @@ function open({filter, format, stream = destination({fd: 2, sync: true})}: LogOp
       level: 'trace',
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: {level: (label) => ({level: label}), log: (record) => redact(record)},
+      formatters: {level: (label) => ({level: label})},
       hooks: {
+        // What a message formats becomes text at once, so its members are looked at before.
         logMethod(args, method) {
-          method.apply(this, args.map((arg) => (typeof arg === 'string' ? redact(arg) : arg)) as typeof args)
+          const [first, ...formatted] = args
+          method.apply(this, [first, ...formatted.map((arg) => redact(arg))] as typeof args)
         },
       },
     },
-    text ? {write: (line: string) => stream.write(asTextLine(line))} : stream,
+    {
+      write(line: string) {
+        const record = redact(JSON.parse(line))
+        stream.write(text ? asTextLine(record) : `${JSON.stringify(record)}\n`)
+      },
+    },
   )
   return {root, level}
 }

@@ -1,9 +1,9 @@
-/** A log record as a person reads it: `12:03:04.567 info llm: prefill done tokens=12`. */
-export function asTextLine(record: string): string {
-  const {level, time, target, msg, ...rest} = JSON.parse(record) as Record<string, unknown>
-  const facts = Object.entries(rest).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  )
+/** A log record as a person reads it, on one line: `12:03:04.567 info llm: prefill done tokens=12`. */
+export function asTextLine({level, time, target, msg, ...rest}: Readonly<Record<string, unknown>>): string {
+  const facts = Object.entries(rest).map(([key, value]) => `${key}=${plain(value)}`)
   const head = `${String(time).slice(11, 23)} ${level} ${target ?? 'svc'}:`
-  return `${[head, msg, ...facts].filter((part) => part !== undefined).join(' ')}\n`
+  const line = [head, msg, ...facts].filter((part) => part !== undefined).join(' ')
+  return `${line.replace(/[\r\n]+/g, '\\n')}\n`
 }
+
+const plain = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -4,3 +4,4 @@
 export {type Attributes, type Dimension, type ExternalData, GraphBuilder, type Value} from './graph.js'
 export {type DataType, dataTypeBytes} from './model.js'
 export {openSession, type Session, type SessionOptions, type Tensor, tensor} from './session.js'
+export {physicalCores} from './threads.js'

@@ -29,7 +29,7 @@ function originUrl(root: string): string | undefined {
     const config = readFileSync(join(gitFolder(root), 'config'), 'utf8')
     const section = /\[remote "origin"\]([^[]*)/.exec(config)?.[1] ?? ''
     const url = /^\s*url\s*=\s*(.+?)\s*$/m.exec(section)?.[1]
-    return url?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^@/]*@/i, '$1')
+    return url?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
   } catch {
     return undefined
   }

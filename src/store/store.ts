@@ -109,8 +109,13 @@ function asStore(database: Database, path: string): Store {
     path,
     all: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).all(params) as Row[]),
     get: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).get(params) as Row | undefined),
-    iterate: <Row>(sql: string, params: SqlParams = []) =>
-      guarded(() => prepare(sql).iterate(params) as IterableIterator<Row>),
+    *iterate<Row>(sql: string, params: SqlParams = []) {
+      try {
+        yield* prepare(sql).iterate(params) as IterableIterator<Row>
+      } catch (error) {
+        throw storeError(error, path)
+      }
+    },
     run: (sql, params = []) => guarded(() => prepare(sql).run(params)),
     transaction: (work) => guarded(() => database.transaction(work).immediate()),
     close: () => database.close(),

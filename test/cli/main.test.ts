@@ -4,9 +4,10 @@ import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {pathToFileURL} from 'node:url'
+import {execa} from 'execa'
 import {contractViolations} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
-import {svc} from '../support/svc.js'
+import {svc, svcBinary} from '../support/svc.js'
 import {suiteFolder, temporaryFolder} from '../support/temporary.js'
 import {writeTinyLlama} from '../support/tiny-llama.js'
 
@@ -77,6 +78,22 @@ describe('the svc command line', () => {
       const {stdout, stderr} = await svc(['generate', '--help'], {env})
       assert.ok(!stdout.includes(escapeCode) && !stderr.includes(escapeCode))
     }
+  })
+
+  it('says when standard output cannot be written', async (test) => {
+    const errors = join(await temporaryFolder(test), 'errors')
+    const script = `"$0" "$@" >/dev/full 2>"${errors}"`
+    const {exitCode} = await execa('bash', ['-c', script, process.execPath, svcBinary, 'config', 'show'], {
+      reject: false,
+    })
+    assert.match(await readFile(errors, 'utf8'), /^error: No space is left to write standard output\. \(disk_full\)\n/)
+    assert.equal(exitCode, 1)
+  })
+
+  it('says nothing when the reader of its errors has gone', async () => {
+    const script = `{ "$0" "$@" 2>&1; } | true; exit "\${PIPESTATUS[0]}"`
+    const {exitCode} = await execa('bash', ['-c', script, process.execPath, svcBinary, 'genrate'], {reject: false})
+    assert.equal(exitCode, 2)
   })
 
   it('completes in the shell', async (test) => {

@@ -27,6 +27,14 @@ describe('svc contracts list', () => {
 })
 
 describe('svc contracts validate', () => {
+  it('without arguments checks the contracts themselves', async () => {
+    const {stdout, exitCode} = await svc(['contracts', 'validate', '--json'])
+    const result = JSON.parse(stdout)
+    assert.deepEqual(await contractViolations('cli/contracts-validate.v1', result), [])
+    assert.deepEqual([result, exitCode], [{ok: true, contract: null, documents: []}, 0])
+    assert.match((await svc(['contracts', 'validate'])).stdout, /^\d+ contracts: ok\n$/)
+  })
+
   it('passes documents that fit, by id and by alias, JSON and YAML', async (test) => {
     const folder = await temporaryFolder(test)
     const yaml = Object.entries(handoff).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
@@ -69,7 +77,7 @@ describe('svc contracts validate', () => {
     const broken = await run('cli/error.v1', '-')
     assert.match(broken.stderr, /standard input cannot be parsed: .*\(document_unparsable\)/)
     const missing = await run('cli/error.v1')
-    assert.match(missing.stderr, /Missing 1 required arg.*\(usage\)/)
+    assert.match(missing.stderr, /No document to validate against cli\/error\.v1\. \(usage\)/)
     assert.equal(missing.exitCode, 2)
   })
 })

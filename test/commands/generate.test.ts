@@ -56,6 +56,11 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     assert.match(stdout, /^ time, there was/)
   })
 
+  it('leaves standard input alone unless - asks for it', async () => {
+    const {stdout} = await generate(['--max-tokens', '256'], {input: 'Once upon a'})
+    assert.equal(stdout, `${published}\n`)
+  })
+
   it('ends before a stop string', async () => {
     const {stdout} = await generate(['--stop', 'outside', '--stop', 'never'])
     assert.equal(stdout, 'Once upon a time, there was a little girl named Lily. She loved to play \n')

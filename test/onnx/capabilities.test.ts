@@ -99,6 +99,19 @@ describe(`onnxruntime-node ${version}`, () => {
         y: [1 / (1 + Math.exp(-1)), -2 / (1 + Math.exp(2))],
         build: (graph, x) => graph.contrib('QuickGelu', [x], {alpha: {float: 1}} satisfies Attributes),
       },
+      'RotaryEmbedding turns the halves of a head by the angle of its position': {
+        x: [3, 4],
+        y: [3 * 0.6 - 4 * 0.8, 4 * 0.6 + 3 * 0.8],
+        build: (graph, x) => {
+          const table = (name: string, ...values: number[]) =>
+            graph.constant(name, 'float32', [2, 1], Float32Array.from(values))
+          const heads = graph.node('Reshape', [x, graph.constant('s3', 'int64', [3], BigInt64Array.of(1n, 1n, 2n))])
+          const position = graph.constant('position', 'int64', [1, 1], BigInt64Array.of(1n))
+          const tables = [table('cos', 1, 0.6), table('sin', 0, 0.8)]
+          const turned = graph.contrib('RotaryEmbedding', [heads, position, ...tables], {num_heads: 1})
+          return graph.node('Reshape', [turned, graph.constant('s2', 'int64', [2], BigInt64Array.of(1n, 2n))])
+        },
+      },
       'Cast widens bfloat16': {
         x: [1, 1],
         y: [2, 1.5],

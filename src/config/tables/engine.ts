@@ -9,7 +9,7 @@ export const engineSettings = settings('engine', {
     env: ['SVC_THREADS'],
     toml: ['engine.threads'],
     default: 0,
-    doc: 'Threads that compute; 0 takes one per available processor.',
+    doc: 'Threads that compute; 0 takes one per physical core.',
   },
   numCtx: {
     type: integer({min: 0}),

@@ -7,6 +7,7 @@ export const inferenceSettings = settings('inference', {
     type: baseUrl(),
     env: ['SVC_INFERENCE_URL', 'SVC_LOCAL_SERVER_URL', 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'],
     toml: ['mesh.inference_base_url', 'orchestrator.mesh_inference_base_url', 'orchestrator.populi_inference_base_url'],
+    clears: ['SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'],
     default: 'http://127.0.0.1:11435',
     doc: 'Base address of the inference server.',
   },

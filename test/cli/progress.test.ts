@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import {before, describe, it} from 'node:test'
+import {execa} from 'execa'
+import {svc, svcBinary} from '../support/svc.js'
+import {suiteFolder} from '../support/temporary.js'
+import {writeTinyLlama} from '../support/tiny-llama.js'
+
+/** Runs a command on a terminal of 80 columns, made by script(1), and gives all that the terminal was sent. */
+async function onTerminal(command: string): Promise<string> {
+  const {stdout} = await execa('script', ['--quiet', '--command', `stty cols 80 rows 24; ${command}`, '/dev/null'])
+  return stdout
+}
+
+describe('progress', {skip: process.platform === 'linux' ? false : 'needs script(1) of util-linux'}, () => {
+  const model = suiteFolder()
+  before(() => writeTinyLlama(model))
+  const command = () => `"${process.execPath}" "${svcBinary}" generate -m "${model}" --raw --max-tokens 2 Hi`
+
+  it('is shown on a terminal while a model loads, also when the result goes elsewhere', async () => {
+    assert.match(await onTerminal(command()), /Loading the model/)
+    assert.match(await onTerminal(`${command()} >/dev/null`), /Loading the model/)
+  })
+
+  it('is not shown with --quiet, nor where standard error is no terminal', async () => {
+    assert.doesNotMatch(await onTerminal(`${command()} --quiet`), /Loading/)
+    assert.doesNotMatch(await onTerminal(`${command()} 2>/dev/null`), /Loading/)
+    const {stdout, stderr} = await svc(['generate', '-m', model, '--raw', '--max-tokens', '2', 'Hi'])
+    assert.doesNotMatch(stdout + stderr, /Loading/)
+  })
+})
