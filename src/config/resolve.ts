@@ -112,7 +112,7 @@ function readVariable(setting: Setting, variable: string, raw: string | undefine
   if (trimmed === '') return setting.clears?.includes(variable) ? undefined : unset
   const value = setting.type.parse(trimmed)
   if (value !== undefined) return value
-  const shown = setting.secret ? 'its value' : `"${trimmed}"`
+  const shown = setting.secret ? 'its value' : `"${withoutCredentials(trimmed)}"`
   warnings.push({
     code: 'config_env_invalid',
     subject: variable,
@@ -155,8 +155,11 @@ const describe = (value: unknown): string => {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isNaN(value) ? 'nan' : String(value).replace('Infinity', 'inf')
   if (isTable(value)) return 'a table'
-  return JSON.stringify(value)
+  return withoutCredentials(JSON.stringify(value))
 }
+
+/** User and password of an address that was refused because it has them. */
+const withoutCredentials = (text: string) => text.replace(/(\/\/)[^/"]*@/g, '$1…@')
 
 /**
  * Keys of the file that no setting of any table reads, each with the nearest known key. A file written for a newer

@@ -117,6 +117,8 @@ export const baseUrl = (): SettingType<string> => {
     if (!URL.canParse(candidate)) return undefined
     const url = new URL(candidate)
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined
+    // A password in an address would be shown wherever the address is.
+    if (url.username !== '' || url.password !== '') return undefined
     if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
     if (url.hostname === '[::]') url.hostname = '[::1]'
     url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/(v1|api)$/, '')
@@ -125,7 +127,7 @@ export const baseUrl = (): SettingType<string> => {
     return url.toString().replace(/\/$/, '')
   }
   return {
-    expected: 'an http or https address',
+    expected: 'an http or https address without a user or password',
     parse: normalise,
     accept: (value) => (typeof value === 'string' ? normalise(value) : undefined),
   }

@@ -26,6 +26,8 @@ let log: Log | undefined
 export function configureLog(options: LogOptions): void {
   for (const secret of options.secrets ?? []) registerSecret(secret)
   log = open(options)
+  const {invalid} = parseLogFilter(options.filter)
+  if (invalid.length > 0) logger('log').warn({invalid}, 'Parts of the log filter cannot be read and are ignored.')
 }
 
 /**

@@ -1,9 +1,18 @@
 import {randomUUID} from 'node:crypto'
 import type {AddressInfo} from 'node:net'
-import {type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify} from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify'
 import {type ErrorRenderer, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {isLoopback} from './loopback.js'
+import {readBodiesAsJson} from './request-body.js'
+import {collectMethods} from './routes.js'
 
 export type HttpApp = FastifyInstance
 
@@ -20,7 +29,6 @@ export interface AppOptions {
   loopbackOnly?: boolean
 }
 
-const problemJson = 'application/problem+json'
 const requestIdForm = /^[\w.:-]{1,128}$/
 
 /**
@@ -29,9 +37,12 @@ const requestIdForm = /^[\w.:-]{1,128}$/
  */
 export function createApp(options: AppOptions): HttpApp {
   const {target, renderer, bodyLimit = 8 << 20, requestTimeoutMs = 60_000, loopbackOnly = true} = options
+  const refuseForeignHost = ({hostname: host}: FastifyRequest) => {
+    if (loopbackOnly && !isLoopback(host)) throw new SvcError('host_forbidden', {host})
+  }
   const app = fastify({
     loggerInstance: logger(target) as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({disableRequestLogging: true}),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
@@ -40,42 +51,46 @@ export function createApp(options: AppOptions): HttpApp {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID()
     },
-  })
-  const methods = collectMethods(app)
-
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
-    const host = request.hostname
-    if (loopbackOnly && !isLoopback(host)) throw new SvcError('host_forbidden', {host})
-  })
-  app.addHook('onResponse', async (request, reply) => {
-    const {method, url, id} = request
-    request.log.info({method, path: url.split('?')[0], status: reply.statusCode, ms: Math.round(reply.elapsedTime), id})
+    // A path that cannot be decoded comes here without passing any hook.
+    frameworkErrors: (thrown, request, reply) => {
+      try {
+        refuseForeignHost(request)
+        answer(thrown, request, reply)
+      } catch (foreign) {
+        answer(foreign, request, reply)
+      }
+    },
   })
 
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', {parseAs: 'string'}, (_request, body, done) => {
-    if (body.length === 0) return done(null, undefined)
-    try {
-      done(null, JSON.parse(body as string))
-    } catch (error) {
-      done(new SvcError('invalid_json', {reason: (error as Error).message}))
-    }
-  })
-
-  app.setErrorHandler((thrown, request, reply) => {
+  function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = fromFastify(thrown, bodyLimit)
     if (error.status >= 500) request.log.error({err: thrown, code: error.code, id: request.id}, error.message)
-    const render = renderer(pathOf(request))
-    const body = render(error, request.id)
-    reply.code(error.status).type('status' in body ? problemJson : 'application/json; charset=utf-8')
-    if (error.status === 503 || error.status === 429) reply.header('retry-after', '1')
-    return reply.send(JSON.stringify(body))
+    const body = renderer(pathOf(request))(withoutInternals(error), request.id)
+    const busy = error.status === 503 || error.status === 429
+    if (busy && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
+    reply
+      .code(error.status)
+      .header('x-request-id', request.id)
+      .type('status' in body ? 'application/problem+json' : 'application/json; charset=utf-8')
+      .send(JSON.stringify(body))
+  }
+
+  const methodsAt = collectMethods(app)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    refuseForeignHost(request)
   })
+  readBodiesAsJson(app)
+  app.addHook('onResponse', async (request, reply) => {
+    const {method, id} = request
+    const ms = Math.round(reply.elapsedTime)
+    request.log.info({method, path: pathOf(request), status: reply.statusCode, ms, id})
+  })
+  app.setErrorHandler(answer)
   app.setNotFoundHandler((request, reply) => {
     const {method} = request
     const path = pathOf(request)
-    const allowed = methods(path)
+    const allowed = methodsAt(path)
     if (allowed.length === 0) throw new SvcError('route_unknown', {method, path})
     reply.header('allow', allowed.join(', '))
     throw new SvcError('method_not_allowed', {method, path, allowed})
@@ -85,27 +100,17 @@ export function createApp(options: AppOptions): HttpApp {
 
 const pathOf = (request: FastifyRequest) => request.url.split('?')[0] ?? request.url
 
-/** The methods that some route takes at a path: what tells 405 from 404. */
-function collectMethods(app: HttpApp): (path: string) => string[] {
-  const routes: {method: string; pattern: RegExp}[] = []
-  app.addHook('onRoute', ({method, url}) => {
-    const source = url
-      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-      .replace(/:[^/]+/g, '[^/]+')
-      .replace(/\*/g, '.*')
-    const pattern = new RegExp(`^${source.replace(/\/$/, '')}/?$`)
-    for (const one of [method].flat()) routes.push({method: one, pattern})
-  })
-  return (path) => [...new Set(routes.filter(({pattern}) => pattern.test(path)).map(({method}) => method))].sort()
-}
-
 function fromFastify(thrown: unknown, bodyLimit: number): SvcError {
-  if (thrown instanceof SvcError) return thrown
-  const {code, statusCode = 500, message} = thrown as {code?: string; statusCode?: number; message: string}
+  if (!(thrown instanceof Error) || thrown instanceof SvcError) return SvcError.from(thrown)
+  const {code, statusCode = 500, message} = thrown as Error & {code?: string; statusCode?: number}
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new SvcError('body_too_large', {limit: bodyLimit}, {cause: thrown})
   if (statusCode >= 400 && statusCode < 500) return new SvcError('bad_request', {reason: message}, {cause: thrown})
   return SvcError.from(thrown)
 }
+
+/** What went wrong inside is for the log, not for a client. */
+const withoutInternals = (error: SvcError): SvcError =>
+  error.code === 'internal' ? new SvcError('internal', {reason: 'the log of the server says more'}) : error
 
 export interface Listening {
   host: string

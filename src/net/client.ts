@@ -63,6 +63,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     bodyTimeout: idleTimeoutMs,
   })
 
+  const limits = {connectTimeoutMs, idleTimeoutMs}
+
   async function sendOnce(url: string, {method = 'GET', body, headers = {}, signal}: HttpRequest) {
     try {
       return await request(url, {
@@ -78,24 +80,27 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         signal: signal ?? null,
       })
     } catch (error) {
-      throw asNetworkError(error, url, idleTimeoutMs, signal)
+      throw asNetworkError(error, url, limits, signal)
     }
+  }
+
+  /** What the server says about a refusal: never with the token in it, which some servers repeat. */
+  async function refusal(response: Dispatcher.ResponseData, url: string, signal: AbortSignal | undefined) {
+    const text = await read(response.body, detailBytes, url).catch(() => '')
+    signal?.throwIfAborted()
+    const detail = sentenceOf(text)
+    return token === undefined ? detail : detail?.replaceAll(token, '[redacted]')
   }
 
   async function send(path: string, http: HttpRequest) {
     const url = baseUrl + path
     for (let attempt = 1; ; attempt++) {
       const response = await sendOnce(url, http)
-      const {statusCode: status} = response
+      const {statusCode: status, headers} = response
       if (status < 400) return {url, response}
-      const detail = await read(response.body, detailBytes, url).catch(() => '')
-      if (!retried.has(status) || attempt >= attempts)
-        throw new SvcError('http_status', {url, status, detail: sentenceOf(detail)})
-      await sleep(waitMs(attempt, response.headers['retry-after']), undefined, {
-        signal: http.signal ?? undefined,
-      }).catch((error: unknown) => {
-        throw http.signal?.reason ?? error
-      })
+      const detail = await refusal(response, url, http.signal)
+      if (!retried.has(status) || attempt >= attempts) throw new SvcError('http_status', {url, status, detail})
+      await pause(waitMs(attempt, headers['retry-after']), http.signal)
     }
   }
 
@@ -104,7 +109,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     async json<T>(path: string, http: HttpRequest = {}) {
       const {url, response} = await send(path, http)
       const text = await read(response.body, maxBodyBytes, url).catch((error: unknown) => {
-        throw asNetworkError(error, url, idleTimeoutMs, http.signal)
+        throw asNetworkError(error, url, limits, http.signal)
       })
       try {
         return {
@@ -117,18 +122,30 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       }
     },
     async stream(path, http = {}) {
-      const {response} = await send(path, http)
-      return {status: response.statusCode, headers: response.headers, body: response.body}
+      const {url, response} = await send(path, http)
+      const body = pieces(response.body, url, limits, http.signal)
+      return {status: response.statusCode, headers: response.headers, body}
     },
-    close: () => dispatcher.close(),
+    close: async () => {
+      if (!dispatcher.closed) await dispatcher.close()
+    },
   }
 }
 
 /** `Retry-After` in seconds where the server gave it, else 250 ms doubled per attempt with up to half as much jitter. */
 export function waitMs(attempt: number, retryAfter?: string | string[] | undefined, random = Math.random()): number {
-  const given = Number([retryAfter].flat()[0])
+  const [header = ''] = [retryAfter].flat()
+  const given = header.trim() === '' ? Number.NaN : Number(header)
   if (Number.isFinite(given) && given >= 0) return Math.min(given * 1000, maxWaitMs)
   return Math.min(250 * 2 ** (attempt - 1) * (1 + random / 2), maxWaitMs)
+}
+
+async function* pieces(body: AsyncIterable<Buffer>, url: string, limits: TimeLimits, signal?: AbortSignal) {
+  try {
+    yield* body
+  } catch (error) {
+    throw asNetworkError(error, url, limits, signal)
+  }
 }
 
 async function read(body: AsyncIterable<Buffer>, limit: number, url: string): Promise<string> {
@@ -147,20 +164,35 @@ function sentenceOf(text: string): string | undefined {
   try {
     const body = JSON.parse(text)
     const sentence = body?.error?.message ?? body?.detail ?? body?.message ?? body?.error
-    if (typeof sentence === 'string') return sentence.replace(/\.$/, '')
+    if (typeof sentence === 'string') return firstLine(sentence)
   } catch {
     // Not JSON: the text itself is the sentence.
   }
-  return text.split('\n')[0]?.slice(0, 200) || undefined
+  return firstLine(text)
 }
 
-const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+/** Without the full stop, since a sentence goes on around it. */
+const firstLine = (text: string) => text.split(/\r?\n/)[0]?.slice(0, 200).replace(/\.$/, '') || undefined
 
-function asNetworkError(error: unknown, url: string, ms: number, signal?: AbortSignal): unknown {
+interface TimeLimits {
+  connectTimeoutMs: number
+  idleTimeoutMs: number
+}
+
+function asNetworkError(error: unknown, url: string, limits: TimeLimits, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason
   if (error instanceof SvcError) return error
   const {code = '', message} = error as NodeJS.ErrnoException
-  if (timeoutCodes.has(code)) return new SvcError('timeout', {url, ms}, {cause: error})
+  if (code === 'UND_ERR_CONNECT_TIMEOUT')
+    return new SvcError('timeout', {url, ms: limits.connectTimeoutMs}, {cause: error})
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return new SvcError('timeout', {url, ms: limits.idleTimeoutMs}, {cause: error})
   const reason = code === 'ECONNREFUSED' ? 'nothing listens there' : message || code
   return new SvcError('unreachable', {url, reason}, {cause: error})
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, {signal}).catch((error: unknown) => {
+    throw signal?.reason ?? error
+  })
 }

@@ -23,6 +23,7 @@ function open(reply: FastifyReply, contentType: string, frame: (value: unknown) 
   reply.hijack()
   const {raw} = reply
   const gone = new AbortController()
+  if (raw.destroyed) gone.abort()
   raw.on('close', () => {
     if (!raw.writableFinished) gone.abort()
   })

@@ -29,11 +29,24 @@ export function applyFragments(database: Database, path: string, fragments: read
     )
     // Looked at again under the write lock: another process may have been first.
     for (const {name, found, migrations} of outdated(database, path, fragments)) {
-      for (const migration of migrations.slice(found)) database.exec(migration)
+      for (const [i, migration] of migrations.slice(found).entries())
+        migrate(database, migration, {path, fragment: name, version: found + i + 1})
       record.run(name, migrations.length)
     }
   })
   apply.immediate()
+}
+
+function migrate(database: Database, sql: string, step: {path: string; fragment: string; version: number}): void {
+  try {
+    database.exec(sql)
+  } catch (error) {
+    // Only SQL that is wrong is the migration's fault; a lock or a damaged file is told as what it is.
+    const {code, message} = error as NodeJS.ErrnoException
+    if (code === 'SQLITE_ERROR' || code?.startsWith('SQLITE_CONSTRAINT'))
+      throw new SvcError('store_migration_failed', {...step, reason: message}, {cause: error})
+    throw error
+  }
 }
 
 /** The fragments that are behind, with the version each is at. */

@@ -1,4 +1,4 @@
-import {mkdir} from 'node:fs/promises'
+import {mkdir, open} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import type {Database, Statement} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
@@ -61,8 +61,8 @@ export async function openStore(
   const engine = await loadEngine()
   const inMemory = path === ':memory:'
   try {
-    if (!inMemory) await mkdir(dirname(path), {recursive: true, mode: 0o700})
-    const database = withOwnerOnly(() => new engine(path, {timeout: busyTimeoutMs}))
+    if (!inMemory) await createFile(path)
+    const database = new engine(path, {timeout: busyTimeoutMs})
     try {
       database.pragma('journal_mode = WAL')
       database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
@@ -78,15 +78,15 @@ export async function openStore(
   }
 }
 
-/** Files made by `open` are readable by the owner alone, the WAL beside the database too. */
-function withOwnerOnly<T>(open: () => T): T {
-  const before = process.umask(0o077)
-  try {
-    return open()
-  } finally {
-    process.umask(before)
-  }
+/** Makes the file readable by its owner alone, where it is new; SQLite gives its side files the same mode. */
+async function createFile(path: string): Promise<void> {
+  await mkdir(dirname(path), {recursive: true, mode: 0o700})
+  const file = await open(path, 'a', 0o600)
+  await file.close()
 }
+
+/** Prepared statements that are kept; SQL made at run time does not fill the memory. */
+const maxStatements = 512
 
 function asStore(database: Database, path: string): Store {
   const statements = new Map<string, Statement<unknown[], unknown>>()
@@ -94,6 +94,8 @@ function asStore(database: Database, path: string): Store {
     let statement = statements.get(sql)
     if (statement === undefined) {
       statement = database.prepare(sql)
+      const [oldest] = statements.keys()
+      if (statements.size >= maxStatements && oldest !== undefined) statements.delete(oldest)
       statements.set(sql, statement)
     }
     return statement
@@ -111,7 +113,8 @@ function asStore(database: Database, path: string): Store {
     get: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).get(params) as Row | undefined),
     *iterate<Row>(sql: string, params: SqlParams = []) {
       try {
-        yield* prepare(sql).iterate(params) as IterableIterator<Row>
+        // A statement of its own: one that is being walked cannot run again until the walk ends.
+        yield* database.prepare(sql).iterate(params) as IterableIterator<Row>
       } catch (error) {
         throw storeError(error, path)
       }
@@ -125,6 +128,7 @@ function asStore(database: Database, path: string): Store {
 /** SQLite's own faults as rows of the catalogue; anything else passes through. */
 function storeError(error: unknown, path: string, opening = false): unknown {
   if (error instanceof SvcError) return error
+  if (!(error instanceof Error)) return error
   const {code = '', message} = error as NodeJS.ErrnoException
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new SvcError('store_busy', {path}, {cause: error})
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))

@@ -6,7 +6,8 @@ export const networkErrors = rows({
     exit: Exit.unavailable,
     http: 500,
     say: (p: {host: string; port: number}) => `Another process listens on ${p.host}:${p.port} already.`,
-    hint: (p: {port: number}) => `Stop that process, or choose another port, for example --port ${p.port + 1}.`,
+    hint: (p: {port: number}) =>
+      `Stop that process, or choose another port, for example --port ${p.port < 65_535 ? p.port + 1 : p.port - 1}.`,
   },
   address_unavailable: {
     exit: Exit.usage,
@@ -76,7 +77,7 @@ export const networkErrors = rows({
   host_forbidden: {
     exit: Exit.conflict,
     http: 403,
-    say: (p: {host: string}) => `Requests for the host ${p.host} are refused here.`,
+    say: (p: {host: string}) => `Requests for the host "${p.host}" are refused here.`,
     hint: 'Use the loopback address that the server printed when it started.',
   },
   route_unknown: {

@@ -26,6 +26,13 @@ export const storeErrors = rows({
     say: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
     hint: 'Try again when the other process has finished.',
   },
+  store_migration_failed: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {path: string; fragment: string; version: number; reason: string}) =>
+      `${p.path} cannot be brought to version ${p.version} of ${p.fragment}: ${p.reason}.`,
+    hint: 'Nothing was changed; report the sentence, and keep a copy of the file.',
+  },
   store_newer: {
     exit: Exit.conflict,
     http: 500,

@@ -1,0 +1,35 @@
+import {isUtf8} from 'node:buffer'
+import type {FastifyInstance, FastifyRequest} from 'fastify'
+import {SvcError} from '../errors/index.js'
+
+const json = 'application/json'
+
+/**
+ * Makes every body JSON whatever its content type says (curl's default is that of a form), unless a parser was added
+ * for that type. An empty body is undefined.
+ */
+export function readBodiesAsJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(json, {parseAs: 'buffer'}, (_request, body, done) => {
+    try {
+      done(null, parse(body as Buffer))
+    } catch (error) {
+      done(error as SvcError)
+    }
+  })
+  app.addHook('onRequest', async ({headers}: FastifyRequest) => {
+    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+    if (type === undefined || !app.hasContentTypeParser(type)) headers['content-type'] = json
+  })
+}
+
+/** @throws invalid_json */
+function parse(body: Buffer): unknown {
+  if (body.length === 0) return undefined
+  if (!isUtf8(body)) throw new SvcError('invalid_json', {reason: 'it is not UTF-8'})
+  try {
+    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw new SvcError('invalid_json', {reason: (error as Error).message})
+  }
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {inspect} from 'node:util'
+import {baseUrl, boolean, choice, integer, list, number, path, type SettingType, text} from '../../src/config/types.js'
+
+type Case = [given: unknown, value: unknown]
+
+/** What a variable or a flag may say, and what the file may say; undefined is refused. */
+function reads(type: SettingType<unknown>, {words, toml}: {words: Case[]; toml: Case[]}): void {
+  for (const [given, value] of words)
+    it(`${value === undefined ? 'refuses' : 'reads'} the words ${inspect(given)}`, () => {
+      assert.deepEqual(type.parse(given as string), value)
+    })
+  for (const [given, value] of toml)
+    it(`${value === undefined ? 'refuses' : 'takes'} ${inspect(given)} from the file`, () => {
+      assert.deepEqual(type.accept(given), value)
+    })
+}
+
+const refused = (...given: unknown[]): Case[] => given.map((one) => [one, undefined])
+
+describe('a whole number from 1 to 10', () => {
+  const type = integer({min: 1, max: 10})
+  reads(type, {
+    words: [
+      ['7', 7],
+      ['+7', 7],
+      ['1', 1],
+      ['10', 10],
+      ...refused('0', '11', '-7', '7.0', '7e0', '0x7', 'seven', '7 8'),
+    ],
+    toml: [[7, 7], ...refused(0, 11, 7.5, '7', true, [7], Number.NaN, 2 ** 60)],
+  })
+
+  it('says so', () => {
+    assert.equal(type.expected, 'a whole number from 1 to 10')
+  })
+})
+
+describe('a whole number without bounds', () => {
+  reads(integer(), {words: [['-7', -7], ...refused('9007199254740993', '')], toml: [[-7, -7]]})
+})
+
+describe('what a number says about its bounds', () => {
+  for (const [type, expected] of [
+    [integer(), 'a whole number'],
+    [integer({min: 1}), 'a whole number of at least 1'],
+    [number({max: 2}), 'a number of at most 2'],
+    [number({min: 0, max: 2}), 'a number from 0 to 2'],
+  ] as const)
+    it(expected, () => {
+      assert.equal(type.expected, expected)
+    })
+})
+
+describe('a number from 0 to 2', () => {
+  reads(number({min: 0, max: 2}), {
+    words: [
+      ['0.7', 0.7],
+      ['0', 0],
+      ['2', 2],
+      ['1e-1', 0.1],
+      ...refused('', ' ', '-0.1', '2.01', 'Infinity', 'NaN', 'x'),
+    ],
+    toml: [[0.7, 0.7], [2, 2], ...refused('0.7', 3, Number.NaN, Number.POSITIVE_INFINITY, false)],
+  })
+})
+
+describe('a strict boolean', () => {
+  reads(boolean('strict'), {
+    words: [['true', true], ['false', false], ...refused('True', 'FALSE', '1', '0', 'yes', 'on', '')],
+    toml: [[true, true], [false, false], ...refused('true', 1)],
+  })
+})
+
+describe('a lenient boolean', () => {
+  reads(boolean('lenient'), {
+    words: [
+      ...['1', 'true', 'yes', 'on', 'TRUE', 'Yes', 'ON'].map((word): Case => [word, true]),
+      ...['0', 'false', 'no', 'off', 'FALSE', 'No', 'Off'].map((word): Case => [word, false]),
+      ...refused('2', 'y', 'enabled', ''),
+    ],
+    toml: [[true, true], ...refused('yes', 1)],
+  })
+})
+
+describe('a boolean that only switches on', () => {
+  reads(boolean('flag'), {
+    words: [
+      ['1', true],
+      ['true', true],
+      ['TRUE', true],
+      ['0', false],
+      ['yes', false],
+      ['on', false],
+      ['banana', false],
+    ],
+    toml: [[true, true], [false, false], ...refused('1', 1)],
+  })
+})
+
+describe('one of a few words', () => {
+  const type = choice('auto', 'text', 'json')
+  reads(type, {
+    words: [['json', 'json'], ['JSON', 'json'], ...refused('yaml', '')],
+    toml: [['text', 'text'], ['Auto', 'auto'], ...refused(1, ['text'])],
+  })
+
+  it('lists the words, for a person and for a shell', () => {
+    assert.equal(type.expected, 'one of auto, text, json')
+    assert.deepEqual(type.options, ['auto', 'text', 'json'])
+  })
+})
+
+describe('text', () => {
+  reads(text(), {words: [['as it is', 'as it is']], toml: [['as it is', 'as it is'], ...refused(1, true, ['a'])]})
+})
+
+describe('a path', () => {
+  reads(path(), {words: [['/a/b c', '/a/b c']], toml: [['../x', '../x'], ...refused(1)]})
+
+  it('says so', () => {
+    assert.equal(path().expected, 'a path')
+  })
+})
+
+describe('a list of words', () => {
+  const type = list()
+  reads(type, {
+    words: [
+      ['a,b', ['a', 'b']],
+      [' a , ,b,a ', ['a', 'b']],
+      [',', []],
+    ],
+    toml: [
+      [
+        ['a ', 'b', '', 'a'],
+        ['a', 'b'],
+      ],
+      [[], []],
+      ...refused('a,b', [1], ['a', 1], {}),
+    ],
+  })
+
+  it('is written the way it is read', () => {
+    assert.equal(type.format?.(['a', 'b']), 'a,b')
+    assert.deepEqual(type.parse(type.format?.(['a', 'b']) ?? ''), ['a', 'b'])
+  })
+})
+
+describe('the base address of a server', () => {
+  reads(baseUrl(), {
+    words: [
+      ['http://127.0.0.1:11435', 'http://127.0.0.1:11435'],
+      ['http://127.0.0.1:11435/', 'http://127.0.0.1:11435'],
+      ['http://127.0.0.1:11435///', 'http://127.0.0.1:11435'],
+      ['127.0.0.1:11435', 'http://127.0.0.1:11435'],
+      ['localhost:11435', 'http://localhost:11435'],
+      ['gpu-box', 'http://gpu-box'],
+      ['https://example.org', 'https://example.org'],
+      ['HTTPS://Example.org', 'https://example.org'],
+      ['http://0.0.0.0:8080', 'http://127.0.0.1:8080'],
+      ['0.0.0.0', 'http://127.0.0.1'],
+      ['http://[::]:8080', 'http://[::1]:8080'],
+      ['http://host:1/v1', 'http://host:1'],
+      ['http://host:1/v1/', 'http://host:1'],
+      ['http://host:1/api', 'http://host:1'],
+      ['http://host:1/proxy/v1', 'http://host:1/proxy'],
+      ['http://host:1/proxy', 'http://host:1/proxy'],
+      ['http://host:1/v1?key=1#top', 'http://host:1'],
+      ...refused('', 'ftp://host', 'file:///etc', 'http://', 'not a url', 'http://host:99999'),
+    ],
+    toml: [['http://host:1/v1', 'http://host:1'], ...refused(8080, true)],
+  })
+})

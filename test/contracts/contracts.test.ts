@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import {readdir, readFile} from 'node:fs/promises'
+import {isAbsolute, join, relative} from 'node:path'
+import {describe, it} from 'node:test'
+import {inspect} from 'node:util'
+import {
+  assertContract,
+  contractsFolder,
+  contractViolations,
+  type ExternalServingHandoffV1,
+  findContract,
+  listContracts,
+  readDocument,
+} from '../../src/contracts/index.js'
+import {Exit, isErrorOf} from '../../src/errors/index.js'
+import {generateTypes, readTypes} from './generate.js'
+
+const contracts = await listContracts()
+const schemas = contracts.filter(({file}) => file.endsWith('.schema.json'))
+
+describe('the catalogue of contracts', () => {
+  it('names every schema file of the folder, and only files that are there', async () => {
+    const files = await readdir(contractsFolder, {recursive: true})
+    assert.deepEqual(
+      schemas.map(({file}) => relative(contractsFolder, file)).sort(),
+      files.filter((file) => file.endsWith('.schema.json')).sort(),
+    )
+    for (const {file} of contracts) assert.notEqual((await readFile(file, 'utf8')).trim(), '', file)
+  })
+
+  it('gives each contract names of its own, an absolute file and a sentence', () => {
+    const names = contracts.flatMap(({id, aliases}) => [id, ...aliases])
+    assert.equal(new Set(names).size, names.length)
+    for (const {id, file, summary} of contracts) {
+      assert.ok(isAbsolute(file), id)
+      assert.match(summary, /^[A-Z][^\n]*\.$/, id)
+    }
+  })
+
+  it('finds a contract by its id and by its other names', async () => {
+    const byId = await findContract('eval/external-serving-handoff')
+    assert.equal(byId.file, join(contractsFolder, 'eval/external-serving-handoff.schema.json'))
+    assert.equal(await findContract('external_serving_handoff_v1'), byId)
+  })
+
+  for (const [id, suggestion] of [
+    ['cli/eror.v1', 'cli/error.v1'],
+    ['external_serving_handof_v1', 'external_serving_handoff_v1'],
+    ['banana', undefined],
+    ['', undefined],
+  ] as const)
+    it(`does not know "${id}"${suggestion === undefined ? '' : ` and suggests ${suggestion}`}`, async () => {
+      for (const work of [findContract(id), contractViolations(id, {}), assertContract(id, {}, 'x.json')])
+        await assert.rejects(work, (error) => {
+          assert.ok(isErrorOf(error, 'contract_unknown'))
+          assert.equal(error.params.suggestion, suggestion)
+          assert.equal(error.exit, Exit.notFound)
+          return true
+        })
+    })
+})
+
+describe('every schema', () => {
+  for (const {id, file} of schemas) {
+    it(`${id} is a draft 2020-12 schema under its own name`, async () => {
+      const {$schema, $id, title, description} = JSON.parse(await readFile(file, 'utf8'))
+      assert.equal($schema, 'https://json-schema.org/draft/2020-12/schema')
+      assert.equal($id, `urn:svc:contract:${id}`)
+      assert.match(title, /^[A-Z][A-Za-z0-9]+$/)
+      assert.notEqual(description ?? '', '')
+    })
+
+    it(`${id} can be used, and refuses what is no document at all`, async () => {
+      assert.notDeepEqual(await contractViolations(id, 42), [])
+    })
+  }
+})
+
+describe('the types of the program', () => {
+  it('are the ones of the schemas: npm run contracts writes them anew', async () => {
+    assert.equal(await readTypes(), await generateTypes())
+  })
+})
+
+describe('a hand-off document', () => {
+  const id = 'eval/external-serving-handoff'
+  const good: ExternalServingHandoffV1 = {
+    schema: 'svc_external_serving_handoff_v1',
+    schema_version: 1,
+    backend_family: 'openai-compatible',
+    base_model: 'acme/small-base',
+    tokenizer_source: '/runs/r7/tokenizer.json',
+    artifact_dir: '/runs/r7',
+    prompt_format: 'qwen_chatml_im_start',
+  }
+  const full: ExternalServingHandoffV1 = {
+    ...good,
+    adapter_path: 'adapter.safetensors',
+    openai_base_url: 'http://127.0.0.1:11435/v1',
+    notes: 'Serve with: svc serve --model /runs/r7',
+  }
+
+  for (const [kind, document] of [
+    ['with only what is required', good],
+    ['with everything', full],
+    ['with nulls where a value is optional', {...good, adapter_path: null, openai_base_url: null, notes: null}],
+  ] as const)
+    it(`${kind} fits`, async () => {
+      assert.deepEqual(await contractViolations(id, document), [])
+      await assertContract('external_serving_handoff_v1', document, 'handoff.json')
+    })
+
+  for (const backend of ['vllm', 'ollama', 'hf-transformers', 'openai-compatible', 'other'])
+    it(`for ${backend} fits`, async () => {
+      assert.deepEqual(await contractViolations(id, {...good, backend_family: backend}), [])
+    })
+
+  const required = Object.keys(good)
+  const texts = ['base_model', 'tokenizer_source', 'artifact_dir', 'prompt_format']
+  const optional = ['adapter_path', 'openai_base_url', 'notes']
+  const backends = '["vllm","ollama","hf-transformers","openai-compatible","other"]'
+  const defects: [change: Record<string, unknown>, violation: string][] = [
+    ...required.map((name): [Record<string, unknown>, string] => [
+      {[name]: undefined},
+      `the document must have required property '${name}'`,
+    ]),
+    ...texts.map((name): [Record<string, unknown>, string] => [
+      {[name]: ''},
+      `/${name} must NOT have fewer than 1 characters`,
+    ]),
+    ...texts.map((name): [Record<string, unknown>, string] => [{[name]: 7}, `/${name} must be string`]),
+    ...optional.map((name): [Record<string, unknown>, string] => [{[name]: 7}, `/${name} must be string,null`]),
+    [{schema: 'something_else_v1'}, '/schema must be "svc_external_serving_handoff_v1"'],
+    [{schema_version: 2}, '/schema_version must be 1'],
+    [{schema_version: '1'}, '/schema_version must be 1'],
+    [{backend_family: 'tgi'}, `/backend_family must be one of ${backends}`],
+    [{extra: true}, 'the document has an unknown member "extra"'],
+  ]
+  for (const [change, violation] of defects)
+    it(`changed to ${inspect(change)} is told: ${violation}`, async () => {
+      const document = JSON.parse(JSON.stringify({...full, ...change}))
+      assert.deepEqual(await contractViolations(id, document), [violation])
+    })
+
+  it('is refused with its name, its contract and every defect', async () => {
+    const document = {...good, schema_version: 2, base_model: ''}
+    await assert.rejects(assertContract(id, document, 'run/handoff.json'), (error) => {
+      assert.ok(isErrorOf(error, 'contract_violation'))
+      assert.equal(error.exit, Exit.failed)
+      assert.ok(error.message.startsWith(`run/handoff.json does not fit the contract ${id}: `))
+      assert.match(error.message, /\/schema_version must be 1/)
+      assert.match(error.message, /\/base_model must NOT have fewer than 1 characters/)
+      return true
+    })
+  })
+
+  it('with very many defects is told the first ones and how many are left', async () => {
+    const extra = Object.fromEntries(Array.from({length: 20}, (_, i) => [`extra${i}`, i]))
+    const violations = await contractViolations(id, {...good, ...extra})
+    assert.equal(violations.length, 9)
+    assert.equal(violations.at(-1), 'and 12 more')
+  })
+})
+
+describe('a document', () => {
+  it('is JSON, or YAML when its name says so', () => {
+    assert.deepEqual(readDocument('{"a": [1, null]}', 'a.json'), {a: [1, null]})
+    assert.deepEqual(readDocument('{"a": 1}', 'standard input'), {a: 1})
+    for (const name of ['a.yaml', 'a.yml'])
+      assert.deepEqual(readDocument('a:\n  - 1\n  - x: y\n', name), {a: [1, {x: 'y'}]})
+  })
+
+  for (const [name, source] of [
+    ['a.json', '{"a": '],
+    ['a.json', ''],
+    ['a.json', 'a: 1'],
+    ['standard input', 'a: 1'],
+    ['a.yaml', 'a: b: c'],
+    ['a.yaml', 'a: [1'],
+  ] as const)
+    it(`${name} that holds ${JSON.stringify(source)} is refused in one sentence`, () => {
+      assert.throws(
+        () => readDocument(source, name),
+        (error: Error) => {
+          assert.ok(isErrorOf(error, 'document_unparsable'))
+          assert.match(error.message, new RegExp(`^${name} cannot be parsed: [^\\n]*[^.:\\n]\\.$`))
+          return true
+        },
+      )
+    })
+})

@@ -1,0 +1,553 @@
+import assert from 'node:assert/strict'
+import {EventEmitter, once} from 'node:events'
+import {createServer, get, type IncomingMessage} from 'node:http'
+import type {AddressInfo} from 'node:net'
+import {Readable} from 'node:stream'
+import {text} from 'node:stream/consumers'
+import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {request} from 'undici'
+import {
+  asAudioError,
+  asDatabaseError,
+  asOllamaError,
+  asOpenAiError,
+  asProblem,
+  type ErrorRenderer,
+  isErrorOf,
+  SvcError,
+} from '../../src/errors/index.js'
+import {configureLog} from '../../src/log/index.js'
+import {type AppOptions, createApp, type HttpApp, listen, ndjsonStream, sseStream} from '../../src/net/index.js'
+
+const log: Record<string, unknown>[] = []
+configureLog({filter: 'info', format: 'json', stream: {write: (line) => void log.push(JSON.parse(line))}})
+
+/** What the log says about one request; the last line comes a moment after the answer. */
+async function logged(id: string) {
+  const lines = () => log.filter((record) => record.id === id)
+  for (let i = 0; i < 1000 && !lines().some(({status}) => status !== undefined); i++) await sleep(5)
+  return lines()
+}
+
+/** The dialects of the servers here, by the beginning of the path. */
+const dialects: [path: string, renderer: ErrorRenderer][] = [
+  ['/api/audio/', asAudioError],
+  ['/api/', asOllamaError],
+  ['/v1/mesh/', asProblem],
+  ['/v1/', asOpenAiError],
+  ['/', asDatabaseError],
+]
+const renderer = (path: string) => dialects.find(([start]) => path.startsWith(start))?.[1] ?? asDatabaseError
+
+/** A server with the given routes on a free port, closed when the test ends. */
+async function serve(test: TestContext, routes: (app: HttpApp) => void, options: Partial<AppOptions> = {}) {
+  const app = createApp({target: 'test', renderer, ...options})
+  routes(app)
+  test.after(async () => {
+    app.server.closeAllConnections()
+    await app.close()
+  })
+  return listen(app, {host: '127.0.0.1', port: 0})
+}
+
+const echo = (app: HttpApp) => {
+  app.post('/v1/echo', async ({body}) => ({body}))
+  app.get('/v1/echo', async () => ({body: null}))
+  app.get('/v1/models/:id', async ({params}) => params)
+  app.delete('/v1/models/:id', async () => ({}))
+  app.get('/files/*', async () => ({}))
+  app.get('/', async () => ({}))
+}
+
+describe('an answer', {timeout: 20_000}, () => {
+  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+  for (const id of ['r-1', 'trace:7.b_c', 'x'.repeat(128)])
+    it(`carries the request id that the client gave: ${id.slice(0, 12)}`, async (t) => {
+      const {baseUrl} = await serve(t, echo)
+      for (const path of ['/v1/echo', '/v1/nothing']) {
+        const response = await fetch(baseUrl + path, {headers: {'x-request-id': id}})
+        assert.equal(response.headers.get('x-request-id'), id)
+      }
+    })
+
+  for (const [why, id] of [
+    ['none was given', undefined],
+    ['the given one has spaces', 'a b'],
+    ['the given one is too long', 'x'.repeat(129)],
+    ['the given one is markup', '<script>'],
+  ] as const)
+    it(`carries a new request id when ${why}`, async (t) => {
+      const {baseUrl} = await serve(t, echo)
+      const headers = id === undefined ? {} : {'x-request-id': id}
+      const ids = [1, 2].map(async () => (await fetch(`${baseUrl}/v1/echo`, {headers})).headers.get('x-request-id'))
+      const [one, two] = await Promise.all(ids)
+      assert.match(one ?? '', uuid)
+      assert.match(two ?? '', uuid)
+      assert.notEqual(one, two)
+    })
+
+  it('leaves one line in the log, without the query', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    await fetch(`${baseUrl}/v1/echo?key=abc`, {headers: {'x-request-id': 'logged-1'}})
+    const lines = (await logged('logged-1')).map(({method, path, status, target}) => ({method, path, status, target}))
+    assert.deepEqual(lines, [{method: 'GET', path: '/v1/echo', status: 200, target: 'test'}])
+  })
+})
+
+describe('a path without a route', () => {
+  for (const [method, path] of [
+    ['GET', '/v1/nothing'],
+    ['POST', '/v1/models'],
+    ['GET', '/v1/models/a/b'],
+    ['GET', '/v1'],
+  ] as const)
+    it(`${method} ${path} is 404`, async (t) => {
+      const {baseUrl} = await serve(t, echo)
+      const response = await fetch(baseUrl + path, {method})
+      assert.equal(response.status, 404)
+      assert.equal(response.headers.get('allow'), null)
+    })
+})
+
+describe('a route', () => {
+  it('is found with and without a slash at the end', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    for (const path of ['/v1/echo', '/v1/echo/', '/v1/echo?q=/'])
+      assert.equal((await fetch(baseUrl + path)).status, 200, path)
+  })
+})
+
+describe('a route with another method', () => {
+  for (const [method, path, allow] of [
+    ['PUT', '/v1/echo', 'GET, HEAD, POST'],
+    ['PUT', '/v1/echo/', 'GET, HEAD, POST'],
+    ['PUT', '/v1/echo?q=/', 'GET, HEAD, POST'],
+    ['POST', '/v1/models/tiny', 'DELETE, GET, HEAD'],
+    ['POST', '/files/a/b.txt', 'GET, HEAD'],
+    ['DELETE', '/', 'GET, HEAD'],
+    ['OPTIONS', '/v1/echo', 'GET, HEAD, POST'],
+  ] as const)
+    it(`${method} ${path} is 405 and allows ${allow}`, async (t) => {
+      const {baseUrl} = await serve(t, echo)
+      const response = await fetch(baseUrl + path, {method})
+      assert.equal(response.status, 405)
+      assert.equal(response.headers.get('allow'), allow)
+    })
+})
+
+describe('a request body', () => {
+  const value = {text: 'Grüße', list: [1, null]}
+
+  for (const type of [
+    'application/json',
+    'application/json',
+    'text/plain;charset=UTF-8',
+    'application/x-www-form-urlencoded',
+    'application/octet-stream',
+    'application/vnd.x+json',
+    'json',
+    undefined,
+  ])
+    it(`is read as JSON when its content type is ${type ?? 'left out'}`, async (t) => {
+      const {baseUrl} = await serve(t, echo)
+      const {statusCode, body} = await request(`${baseUrl}/v1/echo`, {
+        method: 'POST',
+        headers: type === undefined ? {} : {'content-type': type},
+        body: JSON.stringify(value),
+      })
+      assert.deepEqual([statusCode, await body.json()], [200, {body: value}])
+    })
+
+  it('may be empty', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    for (const headers of [{}, {'content-type': 'application/json'}]) {
+      const response = await fetch(`${baseUrl}/v1/echo`, {method: 'POST', headers})
+      assert.deepEqual([response.status, await response.json()], [200, {}])
+    }
+  })
+
+  it('that is not JSON is a mistake of the client', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    for (const body of ['{"a":', 'a=1&b=2', "{'a': 1}", '{} {}']) {
+      const response = await fetch(`${baseUrl}/v1/echo`, {method: 'POST', body})
+      assert.equal(response.status, 400, body)
+      const {error} = (await response.json()) as {error: {message: string; code: string}}
+      assert.equal(error.code, 'invalid_json')
+      assert.match(error.message, /^The request body is not valid JSON: .+\.$/)
+    }
+  })
+
+  for (const sent of ['at once', 'in pieces'])
+    it(`that is too large is refused, sent ${sent}`, async (t) => {
+      const {baseUrl} = await serve(t, echo, {bodyLimit: 100})
+      const fits = JSON.stringify('x'.repeat(98))
+      const tooLarge = JSON.stringify('x'.repeat(99))
+      const post = async (body: string) => {
+        const response = await request(`${baseUrl}/v1/echo`, {
+          method: 'POST',
+          body: sent === 'at once' ? body : Readable.from([body.slice(0, 50), body.slice(50)]),
+        })
+        return {status: response.statusCode, body: (await response.body.json()) as Record<string, object>}
+      }
+      assert.equal((await post(fits)).status, 200)
+      const {status, body} = await post(tooLarge)
+      assert.equal(status, 413)
+      assert.deepEqual(body.error, {
+        message: 'The request body is larger than 100 bytes.',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'request_too_large',
+      })
+    })
+})
+
+describe('a server for this machine only', () => {
+  const status = async (baseUrl: string, host: string, path = '/v1/echo') => {
+    const {statusCode, body} = await request(baseUrl + path, {headers: {host}})
+    await body.dump()
+    return statusCode
+  }
+
+  it('refuses a name that another page made point here', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    const {statusCode, body, headers} = await request(`${baseUrl}/v1/echo`, {headers: {host: 'evil.example:80'}})
+    assert.equal(statusCode, 403)
+    assert.equal(typeof headers['x-request-id'], 'string')
+    assert.match(await body.text(), /Requests for the host \\"evil\.example\\" are refused here\./)
+  })
+
+  it('refuses it before it looks for a route or reads the body', async (t) => {
+    let calls = 0
+    const {baseUrl} = await serve(t, (app) => {
+      app.post('/v1/count', async () => ({calls: ++calls}))
+    })
+    assert.equal(await status(baseUrl, 'evil.example', '/v1/nothing'), 403)
+    const {statusCode, body} = await request(`${baseUrl}/v1/count`, {
+      method: 'POST',
+      headers: {host: 'evil.example'},
+      body: '{',
+    })
+    await body.dump()
+    assert.equal(statusCode, 403)
+    assert.equal(calls, 0)
+  })
+
+  it('is not fooled by a forwarded host', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    const {statusCode, body} = await request(`${baseUrl}/v1/echo`, {
+      headers: {host: 'evil.example', 'x-forwarded-host': 'localhost'},
+    })
+    await body.dump()
+    assert.equal(statusCode, 403)
+  })
+
+  for (const host of ['localhost', 'localhost:1234', '127.0.0.1', '[::1]:11435', 'app.localhost'])
+    it(`answers for ${host}`, async (t) => {
+      const {baseUrl} = await serve(t, echo)
+      assert.equal(await status(baseUrl, host), 200)
+    })
+
+  it('answers for any host once it is meant for others', async (t) => {
+    const {baseUrl} = await serve(t, echo, {loopbackOnly: false})
+    assert.equal(await status(baseUrl, 'gpu-box.example:11435'), 200)
+  })
+})
+
+describe('an error on each path', () => {
+  const message = 'top_p must be at most 1.'
+  const fail = async () => {
+    throw new SvcError('bad_request', {reason: message, param: 'top_p'})
+  }
+  const cases: [path: string, contentType: string, body: object][] = [
+    ['/api/chat', 'application/json', {error: message}],
+    [
+      '/v1/chat/completions',
+      'application/json',
+      {error: {message, type: 'invalid_request_error', param: 'top_p', code: null}},
+    ],
+    [
+      '/v1/mesh/join',
+      'application/problem+json',
+      {
+        type: 'about:blank',
+        title: 'Bad Request',
+        status: 400,
+        code: 'bad_request',
+        detail: message,
+        hint: 'Change the request and send it again.',
+        request_id: 'r-1',
+      },
+    ],
+    [
+      '/api/audio/transcribe',
+      'application/json',
+      {error: 'bad_request', message, hint: 'Change the request and send it again.'},
+    ],
+    ['/books', 'application/json', {ok: false, code: 'BAD_REQUEST', message, request_id: 'r-1'}],
+  ]
+  for (const [path, contentType, body] of cases)
+    it(`${path} speaks its own dialect`, async (t) => {
+      const {baseUrl} = await serve(t, (app) => {
+        app.get(path, fail)
+      })
+      const response = await fetch(`${baseUrl}${path}?x=1`, {headers: {'x-request-id': 'r-1'}})
+      assert.equal(response.status, 400)
+      assert.equal(response.headers.get('content-type')?.split(';')[0], contentType)
+      assert.deepEqual(await response.json(), body)
+    })
+
+  it('is in the dialect of the path even where there is no route', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    assert.deepEqual(await (await fetch(`${baseUrl}/api/nothing`)).json(), {
+      error: 'There is no route GET /api/nothing.',
+    })
+    assert.deepEqual(await (await fetch(`${baseUrl}/v1/nothing`)).json(), {
+      error: {
+        message: 'There is no route GET /v1/nothing.',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'unknown_url',
+      },
+    })
+  })
+
+  it('is in the dialect of the path even when the path is malformed', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    const response = await fetch(`${baseUrl}/api/%E0%A4%A`, {headers: {'x-request-id': 'r-1'}})
+    assert.equal(response.status, 400)
+    assert.equal(response.headers.get('x-request-id'), 'r-1')
+    const body = (await response.json()) as Record<string, unknown>
+    assert.deepEqual(Object.keys(body), ['error'])
+    assert.equal(typeof body.error, 'string')
+  })
+})
+
+describe('a server that cannot answer now', () => {
+  it('says when to try again', async (t) => {
+    const {baseUrl} = await serve(t, (app) => {
+      app.get('/v1/chat', async () => {
+        throw new SvcError('overloaded', {reason: 'The queue is full.'})
+      })
+    })
+    const response = await fetch(`${baseUrl}/v1/chat`)
+    assert.equal(response.status, 503)
+    assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
+    assert.equal(((await response.json()) as {error: {code: string}}).error.code, 'overloaded')
+  })
+
+  it('keeps the time that the route asked for', async (t) => {
+    const {baseUrl} = await serve(t, (app) => {
+      app.get('/v1/chat', async (_request, reply) => {
+        reply.header('retry-after', '7')
+        throw new SvcError('overloaded', {reason: 'The model is loading.'})
+      })
+    })
+    assert.equal((await fetch(`${baseUrl}/v1/chat`)).headers.get('retry-after'), '7')
+  })
+
+  it('says nothing of the kind about other errors', async (t) => {
+    const {baseUrl} = await serve(t, echo)
+    assert.equal((await fetch(`${baseUrl}/v1/nothing`)).headers.get('retry-after'), null)
+  })
+})
+
+describe('a fault inside a route', {timeout: 20_000}, () => {
+  it('is 500 for the client, and in the log with the request id', async (t) => {
+    const {baseUrl} = await serve(t, (app) => {
+      app.get('/v1/chat', async () => {
+        throw new TypeError('x is not a function')
+      })
+    })
+    const response = await fetch(`${baseUrl}/v1/chat`, {headers: {'x-request-id': 'fault-1'}})
+    assert.equal(response.status, 500)
+    const body = await response.text()
+    assert.equal(JSON.parse(body).error.type, 'server_error')
+    assert.doesNotMatch(body, /at .*\.[jt]s/, 'no stack trace')
+    const record = (await logged('fault-1')).find(({level}) => level === 'error')
+    assert.equal(record?.code, 'internal')
+    assert.match(JSON.stringify(record?.err), /app\.test/)
+  })
+})
+
+describe('a port', () => {
+  it('that is taken is reported with the next one to try', async (t) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    t.after(() => other.close())
+    const {port} = other.address() as AddressInfo
+    const app = createApp({target: 'test', renderer})
+    t.after(() => app.close())
+    await assert.rejects(listen(app, {host: '127.0.0.1', port}), (error: SvcError) => {
+      assert.ok(isErrorOf(error, 'port_in_use'))
+      assert.equal(error.message, `Another process listens on 127.0.0.1:${port} already.`)
+      assert.equal(error.exit, 5)
+      return true
+    })
+  })
+
+  it('0 is a free one, and the address to call is given', async (t) => {
+    const {baseUrl, port, host} = await serve(t, echo)
+    assert.ok(port > 0)
+    assert.equal(host, '127.0.0.1')
+    assert.equal(baseUrl, `http://127.0.0.1:${port}`)
+    assert.equal((await fetch(baseUrl)).status, 200)
+  })
+
+  it('on an address of another machine is reported', async (t) => {
+    const app = createApp({target: 'test', renderer})
+    t.after(() => app.close())
+    await assert.rejects(listen(app, {host: '192.0.2.1', port: 0}), (error) => isErrorOf(error, 'address_unavailable'))
+  })
+})
+
+describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
+  const kinds = [
+    ['newline-delimited JSON', ndjsonStream, 'application/x-ndjson', '{"n":1}\n{"text":"a\\nb"}\n"[DONE]"\n'],
+    [
+      'server-sent events',
+      sseStream,
+      'text/event-stream',
+      'data: {"n":1}\n\ndata: {"text":"a\\nb"}\n\ndata: [DONE]\n\n',
+    ],
+  ] as const
+
+  for (const [kind, open, contentType, expected] of kinds) {
+    it(`as ${kind} has its type, a request id and no cache`, async (t) => {
+      const gone = new EventEmitter()
+      const closed = once(gone, 'closed')
+      const {baseUrl} = await serve(t, (app) => {
+        app.get('/v1/stream', async (_request, reply) => {
+          reply.header('x-more', 'yes')
+          const stream = open(reply)
+          for (const value of [{n: 1}, {text: 'a\nb'}, '[DONE]']) await stream.write(value)
+          stream.end()
+          reply.raw.once('close', () => gone.emit('closed', stream.gone.aborted))
+        })
+      })
+      const response = await fetch(`${baseUrl}/v1/stream`, {headers: {'x-request-id': 'r-1'}})
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('content-type'), contentType)
+      assert.equal(response.headers.get('cache-control'), 'no-cache')
+      assert.equal(response.headers.get('x-request-id'), 'r-1')
+      assert.equal(response.headers.get('x-more'), 'yes')
+      assert.equal(await response.text(), expected)
+      assert.deepEqual(await closed, [false], 'the client stayed to the end')
+    })
+
+    it(`as ${kind} arrives while the rest is still being made`, async (t) => {
+      const client = new EventEmitter()
+      const {baseUrl} = await serve(t, (app) => {
+        app.get('/v1/stream', async (_request, reply) => {
+          const stream = open(reply)
+          const first = once(client, 'got the first')
+          await stream.write({n: 1})
+          await first
+          await stream.write({n: 2})
+          stream.end()
+        })
+      })
+      const {body} = await fetch(`${baseUrl}/v1/stream`)
+      const pieces: string[] = []
+      for await (const piece of body!.pipeThrough(new TextDecoderStream())) {
+        pieces.push(piece)
+        client.emit('got the first')
+      }
+      assert.equal(pieces.length, 2)
+    })
+
+    it(`as ${kind} stops the work when the client goes away`, async (t) => {
+      const server = new EventEmitter()
+      const stopped = once(server, 'stopped')
+      const {baseUrl} = await serve(t, (app) => {
+        app.get('/v1/stream', async (_request, reply) => {
+          const stream = open(reply)
+          await stream.write({n: 1})
+          if (!stream.gone.aborted) await once(stream.gone, 'abort')
+          await stream.write({n: 2})
+          stream.end()
+          server.emit('stopped')
+        })
+      })
+      const controller = new AbortController()
+      const {body} = await fetch(`${baseUrl}/v1/stream`, {signal: controller.signal})
+      await body!.getReader().read()
+      controller.abort()
+      await stopped
+    })
+  }
+
+  const frame = 'x'.repeat(1 << 20)
+  const frames = 40
+
+  it('waits for a client that reads slowly, and holds little for it', async (t) => {
+    const server = new EventEmitter()
+    const full = once(server, 'full')
+    let largest = 0
+    const {baseUrl} = await serve(t, (app) => {
+      app.get('/v1/stream', async (_request, reply) => {
+        const stream = ndjsonStream(reply)
+        for (let i = 0; i < frames; i++) {
+          const sent = stream.write(frame)
+          largest = Math.max(largest, reply.raw.writableLength)
+          if (reply.raw.writableNeedDrain) server.emit('full')
+          await sent
+        }
+        stream.end()
+      })
+    })
+    const [response] = (await once(get(`${baseUrl}/v1/stream`), 'response')) as [IncomingMessage]
+    await full
+    const answer = await text(response)
+    assert.equal(answer.length, frames * (frame.length + '""\n'.length))
+    assert.ok(largest < 4 * frame.length, `${largest} bytes were held`)
+  })
+
+  it('stops waiting for a slow client that goes away', async (t) => {
+    const server = new EventEmitter()
+    const full = once(server, 'full')
+    const stopped = once(server, 'stopped')
+    const {baseUrl} = await serve(t, (app) => {
+      app.get('/v1/stream', async (_request, reply) => {
+        const stream = ndjsonStream(reply)
+        while (!stream.gone.aborted) {
+          const sent = stream.write(frame)
+          if (reply.raw.writableNeedDrain) server.emit('full')
+          await sent
+        }
+        server.emit('stopped')
+      })
+    })
+    const [response] = (await once(get(`${baseUrl}/v1/stream`), 'response')) as [IncomingMessage]
+    await full
+    response.destroy()
+    await stopped
+  })
+
+  it('is not begun for a client that went away while it waited', async (t) => {
+    const server = new EventEmitter()
+    const waiting = once(server, 'waiting')
+    const opened = once(server, 'opened')
+    const written = once(server, 'written')
+    const {baseUrl} = await serve(t, (app) => {
+      app.get('/v1/stream', async (_request, reply) => {
+        const closed = once(reply.raw, 'close')
+        server.emit('waiting')
+        await closed
+        const stream = ndjsonStream(reply)
+        server.emit('opened', stream.gone.aborted)
+        await stream.write(frame)
+        stream.end()
+        server.emit('written')
+      })
+    })
+    const controller = new AbortController()
+    const answer = fetch(`${baseUrl}/v1/stream`, {signal: controller.signal}).catch(() => {})
+    await waiting
+    controller.abort()
+    await answer
+    assert.deepEqual(await opened, [true], 'the work knows at once that nobody waits')
+    await written
+  })
+})

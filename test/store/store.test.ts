@@ -1,0 +1,587 @@
+import assert from 'node:assert/strict'
+import {on} from 'node:events'
+import {copyFile, mkdir, readFile, stat, truncate, writeFile} from 'node:fs/promises'
+import {dirname, join} from 'node:path'
+import {createInterface} from 'node:readline'
+import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {execa} from 'execa'
+import {type ErrorCode, Exit, isErrorOf, type SvcError} from '../../src/errors/index.js'
+import {type Fragment, fragment, openStore, type Store, type StoreOptions} from '../../src/store/index.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+const notes = fragment('notes', 'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT')
+const door = new URL('../../src/store/index.js', import.meta.url).href
+
+/** A database in a folder of its own, closed when the test ends. */
+async function open(test: TestContext, fragments: readonly Fragment[] = [notes], options?: StoreOptions) {
+  const path = join(await temporaryFolder(test), '.svc', 'store.db')
+  return reopen(test, path, fragments, options)
+}
+
+async function reopen(
+  test: TestContext,
+  path: string,
+  fragments: readonly Fragment[] = [notes],
+  options?: StoreOptions,
+) {
+  const store = await openStore(path, fragments, options)
+  test.after(() => store.close())
+  return store
+}
+
+const texts = (store: Store) => store.all<{text: string}>('SELECT text FROM notes ORDER BY id').map(({text}) => text)
+const insert = (store: Store, text: string) => store.run('INSERT INTO notes (text) VALUES (?)', [text])
+const tables = (store: Store) =>
+  store
+    .all<{name: string}>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'schema_fragments' ORDER BY name",
+    )
+    .map(({name}) => name)
+const versions = (store: Store) =>
+  Object.fromEntries(
+    store
+      .all<{name: string; version: number}>('SELECT name, version FROM schema_fragments')
+      .map(({name, version}) => [name, version]),
+  )
+
+const failure = (code: ErrorCode, exit: number, message: RegExp) => (error: SvcError) => {
+  assert.ok(isErrorOf(error, code), String(error))
+  assert.equal(error.exit, exit)
+  assert.match(error.message, message)
+  return true
+}
+
+/** Another process that works on a database; it prints a line when it has come to a point. */
+function elsewhere(test: TestContext, path: string, script: string) {
+  const program = `
+    const {openStore, fragment} = await import(${JSON.stringify(door)})
+    const path = ${JSON.stringify(path)}
+    const notes = ${JSON.stringify(notes)}
+    const say = (line) => process.stdout.write(line + '\\n')
+    ${script}
+  `
+  const running = execa(process.execPath, ['--input-type=module', '--eval', program], {reject: false})
+  const lines = createInterface({input: running.stdout})
+  test.after(() => running.kill('SIGKILL'))
+  return {
+    running,
+    async said(line: string) {
+      for await (const [heard] of on(lines, 'line', {close: ['close']})) if (heard === line) return
+      assert.fail(`The other process ended: ${(await running).stderr}`)
+    },
+  }
+}
+
+describe('a new workspace', () => {
+  it('gets a database and its folder, for the eyes of the owner only', async (t) => {
+    const store = await open(t)
+    insert(store, 'a')
+    const mode = async (path: string) => (await stat(path)).mode & 0o777
+    assert.equal(await mode(dirname(store.path)), 0o700)
+    for (const file of [store.path, `${store.path}-wal`, `${store.path}-shm`])
+      assert.equal(await mode(file), 0o600, file)
+  })
+
+  it('leaves files that the program makes otherwise as readable as before', async (t) => {
+    const store = await open(t)
+    const other = join(dirname(store.path), 'report.txt')
+    const before = process.umask()
+    await writeFile(other, '')
+    assert.equal((await stat(other)).mode & 0o777, 0o666 & ~before)
+  })
+
+  it('does not change a folder that is there already', async (t) => {
+    const folder = join(await temporaryFolder(t), 'shared')
+    await mkdir(folder, {mode: 0o755})
+    const before = (await stat(folder)).mode
+    await reopen(t, join(folder, 'store.db'))
+    assert.equal((await stat(folder)).mode, before)
+  })
+
+  it('may keep everything in memory', async (t) => {
+    const store = await reopen(t, ':memory:')
+    insert(store, 'a')
+    assert.deepEqual(texts(store), ['a'])
+  })
+})
+
+describe('an open database', () => {
+  it('writes ahead, checks foreign keys, and by default survives the death of the process', async (t) => {
+    const store = await open(t)
+    assert.deepEqual(store.get('PRAGMA journal_mode'), {journal_mode: 'wal'})
+    assert.deepEqual(store.get('PRAGMA foreign_keys'), {foreign_keys: 1})
+    assert.deepEqual(store.get('PRAGMA synchronous'), {synchronous: 1})
+  })
+
+  it('survives the loss of power where that is asked for', async (t) => {
+    const store = await open(t, [notes], {durability: 'full'})
+    assert.deepEqual(store.get('PRAGMA synchronous'), {synchronous: 2})
+  })
+
+  it('takes parameters by place and by name', async (t) => {
+    const store = await open(t)
+    insert(store, 'a')
+    store.run('INSERT INTO notes (text) VALUES (:text)', {text: 'b'})
+    assert.deepEqual(store.all('SELECT text FROM notes WHERE text = ?', ['a']), [{text: 'a'}])
+    assert.deepEqual(store.get('SELECT text FROM notes WHERE text = :text', {text: 'b'}), {text: 'b'})
+    assert.equal(store.get('SELECT text FROM notes WHERE text = ?', ['c']), undefined)
+  })
+
+  it('says how many rows changed and which one was added', async (t) => {
+    const store = await open(t)
+    assert.deepEqual(insert(store, 'a'), {changes: 1, lastInsertRowid: 1})
+    insert(store, 'b')
+    assert.equal(store.run("UPDATE notes SET text = text || '!'").changes, 2)
+    assert.equal(store.run('DELETE FROM notes WHERE id = 99').changes, 0)
+  })
+
+  it('gives rows one at a time, and may be left in the middle', async (t) => {
+    const store = await open(t)
+    for (const text of ['a', 'b', 'c']) insert(store, text)
+    const seen: string[] = []
+    for (const {text} of store.iterate<{text: string}>('SELECT text FROM notes ORDER BY id')) {
+      seen.push(text)
+      if (text === 'b') break
+    }
+    assert.deepEqual(seen, ['a', 'b'])
+    insert(store, 'd')
+    assert.equal(texts(store).length, 4)
+  })
+
+  it('keeps its rows until it is opened again', async (t) => {
+    const store = await open(t)
+    insert(store, 'a')
+    store.close()
+    assert.deepEqual(texts(await reopen(t, store.path)), ['a'])
+  })
+
+  it('gives SQLite faults that are mistakes of the program as they are', async (t) => {
+    const store = await open(t)
+    insert(store, 'a')
+    assert.throws(() => insert(store, 'a'), {code: 'SQLITE_CONSTRAINT_UNIQUE'})
+    assert.throws(() => store.all('SELECT nothing FROM nowhere'), {code: 'SQLITE_ERROR'})
+  })
+})
+
+describe('a schema in fragments', () => {
+  const second = 'ALTER TABLE notes ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0'
+  const newer = fragment('notes', ...notes.migrations, second)
+  const tags = fragment('tags', 'CREATE TABLE tags (name TEXT PRIMARY KEY) STRICT')
+
+  it('is applied once', async (t) => {
+    const store = await open(t, [notes, tags])
+    insert(store, 'a')
+    store.close()
+    const again = await reopen(t, store.path, [notes, tags])
+    assert.deepEqual(tables(again), ['notes', 'tags'])
+    assert.deepEqual(versions(again), {notes: 1, tags: 1})
+    assert.deepEqual(texts(again), ['a'])
+  })
+
+  it('is brought up to date, and rows stay', async (t) => {
+    const store = await open(t)
+    insert(store, 'a')
+    store.close()
+    const again = await reopen(t, store.path, [newer])
+    assert.deepEqual(again.all('SELECT text, pinned FROM notes'), [{text: 'a', pinned: 0}])
+    assert.deepEqual(versions(again), {notes: 2})
+  })
+
+  it('grows by a fragment, while the others stay where they are', async (t) => {
+    const store = await open(t)
+    store.close()
+    const again = await reopen(t, store.path, [tags])
+    assert.deepEqual(tables(again), ['notes', 'tags'])
+    assert.deepEqual(versions(again), {notes: 1, tags: 1})
+  })
+
+  it('may hold several statements in one migration', async (t) => {
+    const store = await open(t, [
+      fragment(
+        'pair',
+        "CREATE TABLE one (a TEXT) STRICT; INSERT INTO one VALUES ('x;y'); CREATE TABLE two (b TEXT) STRICT;",
+      ),
+    ])
+    assert.deepEqual(tables(store), ['one', 'two'])
+    assert.deepEqual(store.get('SELECT a FROM one'), {a: 'x;y'})
+  })
+
+  it('records when each fragment was applied', async (t) => {
+    const store = await open(t)
+    const {applied_at: at} = store.get<{applied_at: string}>('SELECT applied_at FROM schema_fragments') ?? {
+      applied_at: '',
+    }
+    assert.match(at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  })
+
+  it('written by a newer version is refused, and nothing is touched', async (t) => {
+    const store = await open(t, [newer])
+    insert(store, 'a')
+    store.close()
+    await assert.rejects(
+      openStore(store.path, [tags, notes]),
+      failure('store_newer', Exit.conflict, /notes is at version 2, this program knows 1/),
+    )
+    const again = await reopen(t, store.path, [newer])
+    assert.deepEqual(tables(again), ['notes'])
+    assert.deepEqual(texts(again), ['a'])
+  })
+
+  it('changes nothing when one of its migrations fails', async (t) => {
+    const store = await open(t)
+    insert(store, 'a')
+    store.close()
+    const broken = fragment('notes', ...notes.migrations, second, 'UPDATE notes SET missing = 1')
+    await assert.rejects(openStore(store.path, [tags, broken]), (error: SvcError) => {
+      assert.ok(isErrorOf(error, 'store_migration_failed'))
+      assert.ok(error.message.includes(store.path))
+      assert.match(error.message, /no such column: missing/)
+      return true
+    })
+    const again = await reopen(t, store.path)
+    assert.deepEqual(tables(again), ['notes'])
+    assert.deepEqual(versions(again), {notes: 1})
+    assert.deepEqual(texts(again), ['a'])
+  })
+
+  it('is applied once by several processes that start at the same moment', async (t) => {
+    const path = join(await temporaryFolder(t), 'store.db')
+    const counted = fragment('counted', 'CREATE TABLE runs (n INTEGER) STRICT', 'INSERT INTO runs VALUES (1)')
+    const others = Array.from({length: 6}, () =>
+      elsewhere(
+        t,
+        path,
+        `
+          process.stdin.once('data', async () => {
+            const store = await openStore(path, [${JSON.stringify(counted)}])
+            store.close()
+            process.exit(0)
+          })
+          say('ready')
+        `,
+      ),
+    )
+    await Promise.all(others.map((other) => other.said('ready')))
+    for (const {running} of others) running.stdin?.write('go\n')
+    for (const {running} of others) {
+      const {exitCode, stderr} = await running
+      assert.equal(exitCode, 0, stderr)
+    }
+    assert.deepEqual((await reopen(t, path, [counted])).all('SELECT n FROM runs'), [{n: 1}])
+  })
+})
+
+describe('a transaction', () => {
+  it('gives what the work gives, and keeps what it did', async (t) => {
+    const store = await open(t)
+    const id = store.transaction(() => {
+      insert(store, 'a')
+      return insert(store, 'b').lastInsertRowid
+    })
+    assert.equal(id, 2)
+    assert.deepEqual(texts(store), ['a', 'b'])
+  })
+
+  it('undoes everything when the work throws, and hands the error on', async (t) => {
+    const store = await open(t)
+    const mistake = new Error('changed my mind')
+    assert.throws(
+      () =>
+        store.transaction(() => {
+          insert(store, 'a')
+          throw mistake
+        }),
+      (error) => error === mistake,
+    )
+    assert.deepEqual(texts(store), [])
+    insert(store, 'b')
+    assert.deepEqual(texts(store), ['b'])
+  })
+
+  it('inside another undoes only its own part', async (t) => {
+    const store = await open(t)
+    store.transaction(() => {
+      insert(store, 'outer')
+      assert.throws(() =>
+        store.transaction(() => {
+          insert(store, 'inner')
+          throw new Error('no')
+        }),
+      )
+      store.transaction(() => insert(store, 'second'))
+    })
+    assert.deepEqual(texts(store), ['outer', 'second'])
+  })
+
+  it('inside another is undone with it', async (t) => {
+    const store = await open(t)
+    assert.throws(() =>
+      store.transaction(() => {
+        store.transaction(() => insert(store, 'inner'))
+        throw new Error('no')
+      }),
+    )
+    assert.deepEqual(texts(store), [])
+  })
+
+  it('refuses work that goes on after it, and keeps nothing of it', async (t) => {
+    const store = await open(t)
+    assert.throws(() =>
+      store.transaction(async () => {
+        insert(store, 'a')
+      }),
+    )
+    assert.deepEqual(texts(store), [])
+  })
+
+  it('is not seen by others before it ends', async (t) => {
+    const store = await open(t)
+    const reader = await reopen(t, store.path)
+    store.transaction(() => {
+      insert(store, 'a')
+      assert.deepEqual(texts(reader), [])
+    })
+    assert.deepEqual(texts(reader), ['a'])
+  })
+})
+
+describe('a database that someone else is writing to', () => {
+  it('can be read', async (t) => {
+    const writer = await open(t)
+    const reader = await reopen(t, writer.path, [notes], {busyTimeoutMs: 0})
+    insert(writer, 'a')
+    writer.transaction(() => {
+      insert(writer, 'b')
+      assert.deepEqual(texts(reader), ['a'])
+    })
+  })
+
+  it('is busy for a second writer, who may try again later', async (t) => {
+    const first = await open(t)
+    const second = await reopen(t, first.path, [notes], {busyTimeoutMs: 0})
+    const busy = failure('store_busy', Exit.unavailable, /store\.db is locked by another process/)
+    first.transaction(() => {
+      insert(first, 'a')
+      assert.throws(() => insert(second, 'b'), busy)
+      assert.throws(() => second.transaction(() => assert.fail('it should not have begun')), busy)
+    })
+    insert(second, 'b')
+    assert.deepEqual(texts(first), ['a', 'b'])
+  })
+
+  it('waits for a writer in another process to finish', async (t) => {
+    const store = await open(t)
+    const other = elsewhere(
+      t,
+      store.path,
+      `
+        const store = await openStore(path, [notes])
+        store.transaction(() => {
+          store.run("INSERT INTO notes (text) VALUES ('theirs')")
+          say('holding')
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+        })
+        store.close()
+      `,
+    )
+    await other.said('holding')
+    insert(store, 'ours')
+    assert.deepEqual(texts(store), ['theirs', 'ours'])
+  })
+
+  it('can be opened to read what is there when the schema is up to date', async (t) => {
+    const writer = await open(t)
+    insert(writer, 'a')
+    const other = elsewhere(
+      t,
+      writer.path,
+      `
+        const store = await openStore(path, [notes])
+        process.stdin.once('end', () => process.exit(0)).resume()
+        store.run('BEGIN IMMEDIATE')
+        say('holding')
+      `,
+    )
+    await other.said('holding')
+    assert.deepEqual(texts(await reopen(t, writer.path, [notes], {busyTimeoutMs: 0})), ['a'])
+  })
+
+  it('is busy when it is opened with a schema to apply', async (t) => {
+    const writer = await open(t)
+    const other = elsewhere(
+      t,
+      writer.path,
+      `
+        const store = await openStore(path, [notes])
+        process.stdin.once('end', () => process.exit(0)).resume()
+        store.run('BEGIN IMMEDIATE')
+        say('holding')
+      `,
+    )
+    await other.said('holding')
+    await assert.rejects(
+      openStore(writer.path, [fragment('more', 'CREATE TABLE more (a TEXT) STRICT')], {busyTimeoutMs: 0}),
+      failure('store_busy', Exit.unavailable, /locked by another process/),
+    )
+  })
+})
+
+describe('a process that is killed', {timeout: 20_000}, () => {
+  it('in the middle of a transaction leaves what was committed, and only that', async (t) => {
+    const path = join(await temporaryFolder(t), 'store.db')
+    const other = elsewhere(
+      t,
+      path,
+      `
+        const store = await openStore(path, [notes])
+        store.run("INSERT INTO notes (text) VALUES ('committed')")
+        store.run('BEGIN IMMEDIATE')
+        store.run("INSERT INTO notes (text) VALUES ('half way')")
+        say('half way')
+        setInterval(() => {}, 1000)
+      `,
+    )
+    await other.said('half way')
+    other.running.kill('SIGKILL')
+    await other.running
+    const store = await reopen(t, path)
+    assert.deepEqual(texts(store), ['committed'])
+    assert.deepEqual(store.get('PRAGMA integrity_check'), {integrity_check: 'ok'})
+    insert(store, 'next')
+    assert.deepEqual(texts(store), ['committed', 'next'])
+  })
+
+  it('in the middle of a migration leaves the schema as it was', async (t) => {
+    const store = await open(t)
+    insert(store, 'a')
+    const endless = `
+      CREATE TABLE numbers (n INTEGER) STRICT;
+      WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count) INSERT INTO numbers SELECT n FROM count;
+    `
+    const other = elsewhere(
+      t,
+      store.path,
+      `
+        say('starting')
+        await openStore(path, [notes, fragment('numbers', ${JSON.stringify(endless)})])
+      `,
+    )
+    await other.said('starting')
+    const probe = await reopen(t, store.path, [notes], {busyTimeoutMs: 0})
+    const migrating = () => {
+      try {
+        probe.run("DELETE FROM notes WHERE text = ''")
+        return false
+      } catch (error) {
+        return isErrorOf(error, 'store_busy')
+      }
+    }
+    while (!t.signal.aborted && !migrating()) await sleep(10)
+    other.running.kill('SIGKILL')
+    await other.running
+    const again = await reopen(t, store.path)
+    assert.deepEqual(tables(again), ['notes'])
+    assert.deepEqual(versions(again), {notes: 1})
+    assert.deepEqual(texts(again), ['a'])
+  })
+})
+
+describe('a file that is no sound database', () => {
+  it('is refused when it is something else, and stays as it is', async (t) => {
+    const path = join(await temporaryFolder(t), 'store.db')
+    const content = 'This is a letter, not a database. '.repeat(100)
+    await writeFile(path, content)
+    await assert.rejects(
+      openStore(path, [notes]),
+      failure('store_damaged', Exit.unavailable, /not a sound SQLite database/),
+    )
+    assert.equal(await readFile(path, 'utf8'), content)
+  })
+
+  /** A copy of a database with many rows, to be spoilt. */
+  async function copy(test: TestContext) {
+    const store = await open(test)
+    store.transaction(() => {
+      for (let i = 0; i < 2000; i++) insert(store, `${i} ${'x'.repeat(100)}`)
+    })
+    store.close()
+    const path = `${store.path}.copy`
+    await copyFile(store.path, path)
+    return path
+  }
+  const damaged = failure('store_damaged', Exit.unavailable, /\.copy is not a sound SQLite database/)
+
+  it('is reported when a part of it is missing', async (t) => {
+    const path = await copy(t)
+    await truncate(path, 3 * 4096)
+    await assert.rejects(async () => texts(await reopen(t, path)), damaged)
+  })
+
+  it('is reported when a read comes to the damage', async (t) => {
+    const path = await copy(t)
+    const content = await readFile(path)
+    await writeFile(path, content.fill(0xff, 4 * 4096))
+    const store = await reopen(t, path)
+    assert.throws(() => texts(store), damaged)
+    assert.throws(() => {
+      for (const _ of store.iterate('SELECT text FROM notes'));
+    }, damaged)
+  })
+})
+
+describe('a database that is used in every way at once', () => {
+  it('can be read again while it is walked', async (t) => {
+    const store = await open(t)
+    for (const text of ['a', 'b']) insert(store, text)
+    const seen = [...store.iterate<{text: string}>('SELECT text FROM notes ORDER BY id')].flatMap(({text}) =>
+      store.all<{text: string}>('SELECT text FROM notes ORDER BY id').map((row) => text + row.text),
+    )
+    for (const {text} of store.iterate<{text: string}>('SELECT text FROM notes ORDER BY id'))
+      for (const row of store.iterate<{text: string}>('SELECT text FROM notes ORDER BY id')) assert.ok(text + row.text)
+    assert.deepEqual(seen, ['aa', 'ab', 'ba', 'bb'])
+  })
+
+  it('takes any number of different statements', async (t) => {
+    const store = await open(t)
+    for (let i = 0; i < 2000; i++) assert.deepEqual(store.get(`SELECT ${i} AS n`), {n: i})
+  })
+
+  it('can be opened in a worker thread', async (t) => {
+    const path = join(await temporaryFolder(t), '.svc', 'store.db')
+    const script = `
+      import {Worker} from 'node:worker_threads'
+      const work = \`import('${door}').then(({openStore}) => openStore(${JSON.stringify(path)}, [])).then((s) => s.close())\`
+      new Worker(work, {eval: true})
+    `
+    await execa(process.execPath, ['--input-type=module', '--eval', script])
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+  })
+})
+
+describe('a path where no database can be', () => {
+  it('is reported when it is a folder', async (t) => {
+    const folder = await temporaryFolder(t)
+    await assert.rejects(
+      openStore(folder, [notes]),
+      failure('store_unopenable', Exit.unavailable, /^Cannot open the database /),
+    )
+  })
+
+  it('is reported when it leads through a file', async (t) => {
+    const file = join(await temporaryFolder(t), 'file')
+    await writeFile(file, '')
+    await assert.rejects(
+      openStore(join(file, 'store.db'), [notes]),
+      failure('store_unopenable', Exit.unavailable, /^Cannot open the database /),
+    )
+  })
+})
+
+describe('several databases at once', () => {
+  it('are independent', async (t) => {
+    const [one, two] = [await open(t), await open(t)]
+    insert(one, 'a')
+    assert.deepEqual([texts(one), texts(two)], [['a'], []])
+  })
+})
