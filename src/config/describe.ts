@@ -1,5 +1,6 @@
-import {resolveSettings, type SettingSources, type SettingWarning} from './resolve.js'
+import {resolveSettings, type SettingSources} from './resolve.js'
 import {settingTables} from './tables/index.js'
+import type {SettingWarning} from './warning.js'
 
 /** A setting as `svc config show` prints it; a secret shows only that it is set. */
 export interface DescribedSetting {

@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
-import type {SettingWarning} from './resolve.js'
+import type {SettingWarning} from './warning.js'
 
 /** A parsed `Svc.toml`. */
 export interface ConfigFile {

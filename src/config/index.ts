@@ -11,7 +11,6 @@ export {
   resolveSettings,
   type SettingSources,
   type SettingValues,
-  type SettingWarning,
   unknownKeys,
 } from './resolve.js'
 export {type Setting, type SettingRows, type SettingTable, settings} from './setting.js'
@@ -22,4 +21,5 @@ export {loggingSettings} from './tables/logging.js'
 export {meshSettings} from './tables/mesh.js'
 export {workspaceSettings} from './tables/workspace.js'
 export * as types from './types.js'
+export type {SettingWarning} from './warning.js'
 export {discoverWorkspace, type Workspace} from './workspace.js'

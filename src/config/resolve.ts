@@ -1,6 +1,7 @@
 import {nearest, SvcError} from '../errors/index.js'
 import type {ConfigFile} from './file.js'
 import type {Setting, SettingRows, SettingTable} from './setting.js'
+import type {SettingWarning} from './warning.js'
 
 /** Where a value came from: `flag --threads`, `env SVC_THREADS`, `file engine.threads`, `default`. */
 export interface Origin {
@@ -19,14 +20,6 @@ export interface ResolvedSetting {
   value: unknown
   origin: Origin
   overridden: Overridden[]
-}
-
-/** Something in the environment or the file that was left out of account, and why. */
-export interface SettingWarning {
-  code: 'config_env_invalid' | 'config_key_unknown' | 'config_table_deprecated'
-  message: string
-  /** The environment variable or TOML key. */
-  subject: string
 }
 
 export interface SettingSources {

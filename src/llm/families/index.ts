@@ -1,15 +1,8 @@
 import {SvcError} from '../../errors/index.js'
 import type {DecoderSpec} from '../spec.js'
 import {ConfigReader} from './config-reader.js'
+import type {Family} from './family.js'
 import {llama} from './llama.js'
-
-/** A model family: which `config.json` is one of its models, and what that model computes. */
-export interface Family {
-  name: string
-  /** Values of `model_type` it answers to. */
-  modelTypes: readonly string[]
-  read(config: ConfigReader): DecoderSpec
-}
 
 export const families: readonly Family[] = [llama]
 

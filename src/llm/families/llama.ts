@@ -1,6 +1,6 @@
 import type {DecoderSpec, LayerSpec} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
-import type {Family} from './index.js'
+import type {Family} from './family.js'
 
 /**
  * Llama: RMS norms, rotary positions, grouped-query attention and a SwiGLU feed-forward, without biases.

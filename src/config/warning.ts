@@ -1,0 +1,7 @@
+/** Something in the environment or the file that was left out of account, and why. */
+export interface SettingWarning {
+  code: 'config_env_invalid' | 'config_key_unknown' | 'config_table_deprecated'
+  message: string
+  /** The environment variable or TOML key. */
+  subject: string
+}
