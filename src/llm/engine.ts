@@ -44,9 +44,10 @@ export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
 export async function startEngine(model: string, {log, signal, threads, numCtx}: EngineOptions): Promise<Engine> {
   const start: WorkerStart = {model, options: {threads, numCtx}, log}
   const worker = new Worker(new URL('./worker.js', import.meta.url), {workerData: start})
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const greeting = await greet(worker, signal)
   if (greeting.type === 'failed') {
-    await once(worker, 'exit')
+    await exited
     throw SvcError.fromRecord(greeting.error)
   }
   const running = new Set<AbortController>()
@@ -57,7 +58,7 @@ export async function startEngine(model: string, {log, signal, threads, numCtx}:
     async close() {
       for (const request of running) request.abort(new SvcError('interrupted', {}))
       worker.postMessage({type: 'close'} satisfies WorkerRequest)
-      await once(worker, 'exit')
+      await exited
     },
   }
 }
