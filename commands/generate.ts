@@ -2,7 +2,8 @@ import {Args, Flags} from '@oclif/core'
 import {readTextInput, SvcCommand, settingFlags, withProgress} from '../src/cli/index.js'
 import {engineSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
-import type {Engine, GenerateRequest, GenerateSummary} from '../src/llm/index.js'
+import {SvcError} from '../src/errors/index.js'
+import type {Engine, GenerateRequest, GenerateSummary, Prompt} from '../src/llm/index.js'
 
 export default class Generate extends SvcCommand<typeof Generate> {
   static override summary = 'Generate text with a model directory.'
@@ -38,25 +39,32 @@ the text starts from the beginning-of-text token.`
   }
 
   async run(): Promise<void> {
-    const {model, raw, stop = [], quiet} = this.flags
+    const {model, stop = [], quiet} = this.flags
     const {threads, numCtx, maxTokens, ...sampling} = this.settings(engineSettings)
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
-    const prompt = this.args.prompt === '-' ? await readTextInput(this.signal) : this.args.prompt
+    const prompt = await this.#prompt()
 
+    const {defaultSampling} = await import('../src/decode/index.js')
     const {startEngine} = await import('../src/llm/index.js')
-    const started = performance.now()
     const options = {threads, numCtx, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
-    const loadMs = performance.now() - started
     try {
-      const request = {prompt, raw, maxTokens, stop, sampling: {...sampling, seed}}
+      const request = {prompt, maxTokens, stop, sampling: {...defaultSampling, ...sampling, seed}}
       const {text, summary} = await this.#print(engine, request)
-      await this.output.result(toResult(engine.name, text, seed, loadMs, summary), () =>
-        text.endsWith('\n') ? '' : '\n',
-      )
+      const result = toResult(engine, text, seed, summary)
+      await this.output.result(result, () => (text.endsWith('\n') ? '' : '\n'))
     } finally {
       await engine.close()
     }
+  }
+
+  async #prompt(): Promise<Prompt> {
+    const {raw} = this.flags
+    const text = this.args.prompt === '-' ? await readTextInput(this.signal) : this.args.prompt
+    if (text === undefined && !raw) throw new SvcError('prompt_missing', {})
+    if (text === undefined) return {kind: 'beginning'}
+    if (raw) return {kind: 'raw', text}
+    return {kind: 'chat', messages: [{role: 'user', content: text}], overflow: 'refuse'}
   }
 
   async #print(engine: Engine, request: GenerateRequest): Promise<{text: string; summary: GenerateSummary}> {
@@ -70,11 +78,11 @@ the text starts from the beginning-of-text token.`
   }
 }
 
-function toResult(model: string, text: string, seed: number, loadMs: number, summary: GenerateSummary): GenerateV1 {
+function toResult({description, loadMs}: Engine, text: string, seed: number, summary: GenerateSummary): GenerateV1 {
   const {finishReason, promptTokens, completionTokens, prefillMs, decodeMs} = summary
   const tenths = (ms: number) => Math.round(ms * 10) / 10
   return {
-    model,
+    model: description.name,
     text,
     finish_reason: finishReason,
     seed,

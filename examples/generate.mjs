@@ -1,4 +1,5 @@
 // Generates text through the library: node examples/generate.mjs MODEL_DIRECTORY "Once upon a time"
+import {defaultSampling} from 'svc/decode'
 import {startEngine} from 'svc/llm'
 
 const [model, prompt] = process.argv.slice(2)
@@ -9,8 +10,13 @@ if (model === undefined || prompt === undefined) {
 
 // The engine computes in a thread of its own; 0 means: choose for me.
 const engine = await startEngine(model, {threads: 0, numCtx: 0})
-const sampling = {temperature: 0.7, topK: 40, topP: 0.9, seed: 7}
-for await (const event of engine.generate({prompt, raw: true, maxTokens: 100, stop: [], sampling})) {
+const request = {
+  prompt: {kind: 'raw', text: prompt},
+  maxTokens: 100,
+  stop: [],
+  sampling: {...defaultSampling, seed: 7},
+}
+for await (const event of engine.generate(request)) {
   if (event.type === 'text') process.stdout.write(event.text)
   else process.stderr.write(`\n${event.completionTokens} tokens, ended by ${event.finishReason}\n`)
 }

@@ -5,7 +5,7 @@ import {execa} from 'execa'
 import {projectFile} from './support/project.js'
 import {svc} from './support/svc.js'
 import {temporaryFolder} from './support/temporary.js'
-import {writeTinyLlama} from './support/tiny-llama.js'
+import {writeTinyModel} from './support/tiny-model.js'
 
 describe('the examples', () => {
   it('Svc.toml is sound and every key of it is read', async () => {
@@ -18,7 +18,7 @@ describe('the examples', () => {
 
   it('generate.mjs generates through the library', async (test) => {
     const model = await temporaryFolder(test)
-    await writeTinyLlama(model)
+    await writeTinyModel(model)
     const example = projectFile('examples/generate.mjs')
     const {stdout, stderr} = await execa(process.execPath, [example, model, 'Hi'])
     assert.ok(stdout.length > 0)

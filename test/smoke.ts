@@ -7,7 +7,7 @@ import {pathToFileURL} from 'node:url'
 import {execa} from 'execa'
 import {projectFile} from './support/project.js'
 import {svcBinary} from './support/svc.js'
-import {writeTinyLlama} from './support/tiny-llama.js'
+import {writeTinyModel} from './support/tiny-model.js'
 
 const node = process.argv[2]
 assert.ok(node, 'give the path of a node executable')
@@ -20,7 +20,7 @@ const svc = (...args: string[]) =>
 
 try {
   const model = join(folder, 'tiny')
-  await writeTinyLlama(model)
+  await writeTinyModel(model)
   assert.match((await svc('--version')).stdout, /^svc\//)
   assert.match((await svc('--help')).stdout, /generate/)
   const {stdout} = await svc('generate', '--model', model, '--raw', '--json', '--max-tokens', '4', 'Hi')

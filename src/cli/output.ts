@@ -27,6 +27,11 @@ export class Output {
     if (!this.json) await this.#write(text)
   }
 
+  /** One line of a stream of events, under `--json` alone. */
+  async event(value: object): Promise<void> {
+    if (this.json) await this.#write(`${JSON.stringify(value)}\n`)
+  }
+
   /** One line for the person at the terminal; never part of a result. */
   notice(text: string): void {
     if (!this.#quiet) process.stderr.write(`${text}\n`)

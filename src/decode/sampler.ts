@@ -1,91 +1,61 @@
+import {SvcError} from '../errors/index.js'
+import {draw, minP, softmax, topP} from './candidates.js'
+import {logitBias} from './logit-bias.js'
+import {argmax, finiteTokens, mostLikely} from './most-likely.js'
+import type {SamplingOptions} from './options.js'
+import {penalties} from './penalties.js'
 import {randomSource} from './random.js'
 
-export interface SamplingOptions {
-  /** 0 takes the most likely token, always. */
-  temperature: number
-  /** Sample from this many of the most likely tokens; 0 from all. */
-  topK: number
-  /** Sample from the fewest tokens whose probabilities add up to this. */
-  topP: number
-  /** 32-bit seed. */
-  seed: number
-}
-
-/** Chooses a token from the logits of one position, `[vocabulary]`; the logits are left as they are. */
-export type Sampler = (logits: Float32Array) => number
+/**
+ * Chooses a token from the logits of one position, `[vocabulary]`; `history` is prompt and reply so far. The logits are
+ * left as they are, and one that is not finite is never chosen.
+ * @throws generation_failed when no token is left
+ */
+export type Sampler = (logits: Float32Array, history: readonly number[]) => number
 
 /**
- * Greedy at temperature 0, else top-k, temperature, softmax, top-p and a draw, in this order. The same options and
- * logits give the same tokens.
+ * Logit bias, penalties, top-k, temperature, softmax, top-p, min-p and a draw, in this order; at temperature 0 the most
+ * likely token after bias and penalties. The same options give the same tokens for the same logits.
  */
-export function createSampler({temperature, topK, topP, seed}: SamplingOptions): Sampler {
-  if (temperature === 0) return argmax
-  const random = randomSource(seed)
+export function createSampler(options: SamplingOptions): Sampler {
+  const process = logitsProcessing(options)
+  const choose = options.temperature === 0 ? argmaxOrFail : seededDraw(options)
+  return (logits, history) => choose(process(logits, history))
+}
+
+/** The logits after bias and penalties: the caller's own where there are none, else a copy that lasts one step. */
+function logitsProcessing(
+  options: SamplingOptions,
+): (logits: Float32Array, history: readonly number[]) => Float32Array {
+  const processors = [logitBias(options.logitBias), penalties(options)].filter((processor) => processor !== undefined)
+  if (processors.length === 0) return (logits) => logits
+  let copy = new Float32Array()
+  return (logits, history) => {
+    if (copy.length !== logits.length) copy = new Float32Array(logits.length)
+    copy.set(logits)
+    for (const process of processors) process(copy, history)
+    return copy
+  }
+}
+
+function argmaxOrFail(logits: Float32Array): number {
+  const best = argmax(logits)
+  return best >= 0 ? best : failWithoutToken()
+}
+
+function seededDraw(options: SamplingOptions): (logits: Float32Array) => number {
+  const {temperature, topK} = options
+  const random = randomSource(options.seed)
   return (logits) => {
-    const candidates = mostLikely(logits, topK === 0 ? logits.length : topK)
-    const weights = softmax(candidates, logits, temperature)
-    return draw(candidates, nucleus(weights, topP), random())
+    const all = topK === 0 || topK >= logits.length
+    const ids = all ? finiteTokens(logits) : mostLikely(logits, topK)
+    if (ids.length === 0) failWithoutToken()
+    const candidates = softmax(ids, logits, temperature)
+    return draw(minP(topP(candidates, options.topP), options.minP), random())
   }
 }
 
-/** The lowest id on ties. */
-function argmax(logits: Float32Array): number {
-  let best = 0
-  for (let i = 1; i < logits.length; i++) if ((logits[i] as number) > (logits[best] as number)) best = i
-  return best
-}
-
-/** Ids of the k largest logits, largest first; the lower id first on ties. */
-function mostLikely(logits: Float32Array, k: number): Uint32Array {
-  const before = (a: number, b: number) => (logits[b] as number) - (logits[a] as number) || a - b
-  if (k >= logits.length) return Uint32Array.from(logits.keys()).sort(before)
-  // A heap with the worst of the k at its root: most of the vocabulary is refused by one comparison.
-  const heap = Uint32Array.from({length: k}, (_, i) => i)
-  const worse = (a: number, b: number) => before(heap[a] as number, heap[b] as number) > 0
-  const sink = (start: number) => {
-    for (let at = start; ; ) {
-      let worst = at
-      for (const child of [2 * at + 1, 2 * at + 2]) if (child < k && worse(child, worst)) worst = child
-      if (worst === at) return
-      const moved = heap[at] as number
-      heap[at] = heap[worst] as number
-      heap[worst] = moved
-      at = worst
-    }
-  }
-  for (let i = (k >> 1) - 1; i >= 0; i--) sink(i)
-  for (let id = k; id < logits.length; id++) {
-    if ((logits[id] as number) <= (logits[heap[0] as number] as number)) continue
-    heap[0] = id
-    sink(0)
-  }
-  return heap.sort(before)
-}
-
-/** Probabilities of the candidates, which are sorted by logit. */
-function softmax(candidates: Uint32Array, logits: Float32Array, temperature: number): Float64Array {
-  const highest = logits[candidates[0] as number] as number
-  const weights = Float64Array.from(candidates, (id) => Math.exp(((logits[id] as number) - highest) / temperature))
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  return weights.map((weight) => weight / total)
-}
-
-/** The head of the probabilities that adds up to `topP`: at least one. */
-function nucleus(probabilities: Float64Array, topP: number): Float64Array {
-  if (topP >= 1) return probabilities
-  let sum = 0
-  const end = probabilities.findIndex((probability) => {
-    sum += probability
-    return sum >= topP
-  })
-  return end === -1 ? probabilities : probabilities.subarray(0, end + 1)
-}
-
-function draw(candidates: Uint32Array, probabilities: Float64Array, uniform: number): number {
-  let left = uniform * probabilities.reduce((sum, probability) => sum + probability, 0)
-  for (const [i, probability] of probabilities.entries()) {
-    left -= probability
-    if (left < 0) return candidates[i] as number
-  }
-  return candidates[probabilities.length - 1] as number
+function failWithoutToken(): never {
+  const reason = 'no token is left to choose from, as its logits are not finite or every token is banned'
+  throw new SvcError('generation_failed', {reason})
 }

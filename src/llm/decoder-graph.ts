@@ -1,180 +1,206 @@
-import {relative} from 'node:path'
-import {SvcError} from '../errors/index.js'
-import {type DataType, GraphBuilder, type Value} from '../onnx/index.js'
-import {commonFolder, type Dtype, type TensorEntry} from '../weights/index.js'
-import {type AttentionSpec, type DecoderSpec, type LayerSpec, type RopeSpec, weightDtypes} from './spec.js'
+import {GraphBuilder, type Value} from '../onnx/index.js'
+import type {Adapter, TensorMap} from '../weights/index.js'
+import {Initializers} from './initializers.js'
+import {rotaryFrequencies} from './rope.js'
+import type {AttentionSpec, DecoderSpec, MlpSpec, RopeSpec} from './spec.js'
 
-/** A decoder as a serialised graph whose weights stay in their shards. */
+/** A decoder as a serialised graph whose weights stay in their files. */
 export interface DecoderGraph {
   model: Uint8Array
-  /** Folder that the shards' locations in the graph are relative to. */
+  /** Folder that the files' locations in the graph are relative to. */
   externalFolder: string
 }
-
-const dataTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', F16: 'float16', BF16: 'bfloat16'}
 
 /**
  * Builds the graph of a decoder.
  *
  * Inputs: `tokens` and `positions` int64 `[batch, time]`; `last_index` int32 `[batch]`, position of each row's last
  * token; `total_length` int32 `[1]`, the longest row with its past; `logit_rows` int64 `[rows]`, which of the
- * `batch * time` hidden states get logits; `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]`.
+ * `batch * time` hidden states get logits; `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]`; with
+ * an adapter `adapter` float32 `[batch, 1, 1]` and `adapter_rows` float32 `[rows, 1]`: 1 applies it, 0 does not.
  * Outputs: `logits` `[rows, vocabulary]`; `present_key.N`, `present_value.N`, which may be the same memory as the past.
  *
  * @param contextLength positions that get rotary angles
- * @throws tensor_missing, tensor_shape, tensor_dtype
+ * @throws tensor_missing, tensor_shape, tensor_dtype, adapter_mismatch
  */
 export function buildDecoderGraph(
   spec: DecoderSpec,
-  tensors: ReadonlyMap<string, TensorEntry>,
+  tensors: TensorMap,
+  adapter: Adapter | undefined,
   contextLength: number,
 ): DecoderGraph {
   const graph = new GraphBuilder('decoder')
-  const weights = new Weights(graph, tensors)
-  const {hiddenSize, vocabSize, normEps} = spec
-  const inputs = {
-    positions: graph.input('positions', 'int64', ['batch', 'time']),
-    lastIndex: graph.input('last_index', 'int32', ['batch']),
-    totalLength: graph.input('total_length', 'int32', [1]),
-  }
+  const weights = new Initializers(graph, tensors, adapter)
   const tokens = graph.input('tokens', 'int64', ['batch', 'time'])
   const logitRows = graph.input('logit_rows', 'int64', ['rows'])
-  const rope = rotaryTables(graph, contextLength)
+  const mask = adapter && graph.input('adapter', 'float32', ['batch', 1, 1])
+  const layers = new LayerBuilder(graph, weights, spec, contextLength, mask)
 
-  const norm = (x: Value, name: string) =>
-    graph.node('SimplifiedLayerNormalization', [x, weights.get(name, [hiddenSize])], {
-      axis: -1,
-      epsilon: {float: normEps},
-    })
-
+  const {hiddenSize, vocabSize} = spec
   let hidden = graph.node('Gather', [weights.get(spec.tensors.embedding, [vocabSize, hiddenSize]), tokens], {axis: 0})
-  for (const [i, layer] of spec.layers.entries()) {
-    const {attention, mlp} = layer
-    const attended = attend(graph, weights, attention, i, norm(hidden, attention.names.norm), hiddenSize, inputs, rope)
-    hidden = graph.node('Add', [hidden, attended])
-    hidden = graph.node('Add', [hidden, swiglu(graph, weights, mlp, norm(hidden, mlp.names.norm), hiddenSize)])
+  for (const [i, {attention, mlp}] of spec.layers.entries()) {
+    hidden = graph.node('Add', [hidden, layers.attend(attention, i, layers.norm(hidden, attention.names.norm))])
+    hidden = graph.node('Add', [hidden, layers.feedForward(mlp, layers.norm(hidden, mlp.names.norm))])
   }
   const rows = graph.node('Reshape', [hidden, graph.constant('rows_shape', 'int64', [2], int64(-1, hiddenSize))])
-  const wanted = graph.node('Gather', [rows, logitRows], {axis: 0})
-  const head = weights.get(spec.tensors.head, [vocabSize, hiddenSize])
-  graph.output('logits', linear(graph, norm(wanted, spec.tensors.norm), head), 'float32', ['rows', vocabSize])
+  const wanted = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
+  const rowMask = adapter && graph.input('adapter_rows', 'float32', ['rows', 1])
+  graph.output('logits', layers.head(wanted, rowMask), 'float32', ['rows', vocabSize])
+  weights.refuseUntaken()
   return {model: graph.build(), externalFolder: weights.folder}
 }
 
-interface SequenceInputs {
-  positions: Value
-  lastIndex: Value
-  totalLength: Value
-}
+/** The parts of a layer, as nodes of one graph. */
+class LayerBuilder {
+  readonly #graph: GraphBuilder
+  readonly #weights: Initializers
+  readonly #spec: DecoderSpec
+  readonly #contextLength: number
+  readonly #mask: Value | undefined
+  readonly #sequence: {positions: Value; lastIndex: Value; totalLength: Value}
+  readonly #rotary = new Map<string, {cos: Value; sin: Value}>()
+  readonly #shapes = new Map<string, Value>()
 
-/** Grouped-query attention with rotary positions and a cache. */
-function attend(
-  graph: GraphBuilder,
-  weights: Weights,
-  {heads, kvHeads, headDim, rope: ropeSpec, names}: AttentionSpec,
-  layer: number,
-  x: Value,
-  hiddenSize: number,
-  {positions, lastIndex, totalLength}: SequenceInputs,
-  rope: RotaryTables,
-): Value {
-  const project = (name: string, count: number) => linear(graph, x, weights.get(name, [count * headDim, hiddenSize]))
-  const {cos, sin} = rope(ropeSpec, headDim)
-  const rotate = (value: Value, count: number) =>
-    graph.contrib('RotaryEmbedding', [value, positions, cos, sin], {interleaved: 0, num_heads: count})
-  const cache = (name: string) => graph.input(`${name}.${layer}`, 'float32', ['batch', kvHeads, 'capacity', headDim])
-
-  const q = rotate(project(names.q, heads), heads)
-  const k = rotate(project(names.k, kvHeads), kvHeads)
-  const v = project(names.v, kvHeads)
-  const [context, key, value] = graph.contribOutputs(
-    'GroupQueryAttention',
-    [q, k, v, cache('past_key'), cache('past_value'), lastIndex, totalLength],
-    [true, `present_key.${layer}`, `present_value.${layer}`],
-    {num_heads: heads, kv_num_heads: kvHeads},
-  )
-  graph.output(`present_key.${layer}`, key, 'float32', ['batch', kvHeads, 'capacity', headDim])
-  graph.output(`present_value.${layer}`, value, 'float32', ['batch', kvHeads, 'capacity', headDim])
-  return linear(graph, context, weights.get(names.o, [hiddenSize, heads * headDim]))
-}
-
-/** down(silu(gate(x)) * up(x)). Source: Shazeer 2020. */
-function swiglu(
-  graph: GraphBuilder,
-  weights: Weights,
-  {intermediateSize, names}: LayerSpec['mlp'],
-  x: Value,
-  hiddenSize: number,
-): Value {
-  const gate = linear(graph, x, weights.get(names.gate, [intermediateSize, hiddenSize]))
-  const up = linear(graph, x, weights.get(names.up, [intermediateSize, hiddenSize]))
-  // QuickGelu with alpha 1 is x * sigmoid(x), in one node.
-  const activated = graph.contrib('QuickGelu', [gate], {alpha: {float: 1}})
-  const down = weights.get(names.down, [hiddenSize, intermediateSize])
-  return linear(graph, graph.node('Mul', [activated, up]), down)
-}
-
-/** x W^T, with W `[out, in]` as it lies in the shard. */
-const linear = (graph: GraphBuilder, x: Value, weight: Value): Value =>
-  graph.contrib('FusedMatMul', [x, weight], {transB: 1})
-
-type RotaryTables = (rope: RopeSpec, headDim: number) => {cos: Value; sin: Value}
-
-/** Tables of cos and sin, `[contextLength, headDim / 2]`, made once for each kind of rope. */
-function rotaryTables(graph: GraphBuilder, contextLength: number): RotaryTables {
-  const made = new Map<string, {cos: Value; sin: Value}>()
-  return ({theta}, headDim) => {
-    const key = `${theta}.${headDim}`
-    let tables = made.get(key)
-    if (tables === undefined) {
-      const pairs = headDim / 2
-      const angle = (i: number) => Math.floor(i / pairs) * theta ** (-(2 * (i % pairs)) / headDim)
-      const table = (name: string, of: (angle: number) => number) => {
-        const data = Float32Array.from({length: contextLength * pairs}, (_, i) => of(angle(i)))
-        return graph.constant(`${name}.${key}`, 'float32', [contextLength, pairs], data)
-      }
-      tables = {cos: table('rope_cos', Math.cos), sin: table('rope_sin', Math.sin)}
-      made.set(key, tables)
+  constructor(
+    graph: GraphBuilder,
+    weights: Initializers,
+    spec: DecoderSpec,
+    contextLength: number,
+    mask: Value | undefined,
+  ) {
+    this.#graph = graph
+    this.#weights = weights
+    this.#spec = spec
+    this.#contextLength = contextLength
+    this.#mask = mask
+    this.#sequence = {
+      positions: graph.input('positions', 'int64', ['batch', 'time']),
+      lastIndex: graph.input('last_index', 'int32', ['batch']),
+      totalLength: graph.input('total_length', 'int32', [1]),
     }
+  }
+
+  norm(x: Value, name: string, size = this.#spec.hiddenSize): Value {
+    const epsilon = {float: this.#spec.normEps}
+    return this.#graph.node('SimplifiedLayerNormalization', [x, this.#weights.get(name, [size])], {axis: -1, epsilon})
+  }
+
+  /** Grouped-query attention with rotary positions and a cache. */
+  attend({heads, kvHeads, headDim, rope, window, names, biases, headNorms}: AttentionSpec, layer: number, x: Value) {
+    const graph = this.#graph
+    const {hiddenSize} = this.#spec
+    const project = (which: 'q' | 'k' | 'v', count: number) =>
+      this.#biased(
+        this.#linear(x, names[which], [count * headDim, hiddenSize], this.#mask),
+        biases.includes(which) ? names[which] : undefined,
+        count * headDim,
+      )
+    const normed = (value: Value, name: string | undefined, count: number) =>
+      name === undefined ? value : this.#normHeads(value, name, count, headDim)
+    const rotated = (value: Value, count: number) => this.#rotate(value, count, headDim, rope)
+    const cache = (name: string) => graph.input(`${name}.${layer}`, 'float32', dims)
+    const dims = ['batch', kvHeads, 'capacity', headDim]
+
+    const q = rotated(normed(project('q', heads), headNorms?.q, heads), heads)
+    const k = rotated(normed(project('k', kvHeads), headNorms?.k, kvHeads), kvHeads)
+    const v = project('v', kvHeads)
+    const {lastIndex, totalLength} = this.#sequence
+    const [context, key, value] = graph.contribOutputs(
+      'GroupQueryAttention',
+      [q, k, v, cache('past_key'), cache('past_value'), lastIndex, totalLength],
+      [true, `present_key.${layer}`, `present_value.${layer}`],
+      {num_heads: heads, kv_num_heads: kvHeads, ...(window === undefined ? {} : {local_window_size: window})},
+    )
+    graph.output(`present_key.${layer}`, key, 'float32', dims)
+    graph.output(`present_value.${layer}`, value, 'float32', dims)
+    const out = this.#linear(context, names.o, [hiddenSize, heads * headDim], this.#mask)
+    return this.#biased(out, biases.includes('o') ? names.o : undefined, hiddenSize)
+  }
+
+  /** down(silu(gate(x)) * up(x)). Source: Shazeer 2020. */
+  feedForward({intermediateSize, names}: MlpSpec, x: Value): Value {
+    const {hiddenSize} = this.#spec
+    const gate = this.#linear(x, names.gate, [intermediateSize, hiddenSize], this.#mask)
+    const up = this.#linear(x, names.up, [intermediateSize, hiddenSize], this.#mask)
+    // QuickGelu with alpha 1 is x * sigmoid(x), in one node.
+    const activated = this.#graph.contrib('QuickGelu', [gate], {alpha: {float: 1}})
+    const product = this.#graph.node('Mul', [activated, up])
+    return this.#linear(product, names.down, [hiddenSize, intermediateSize], this.#mask)
+  }
+
+  /** Logits. An adapter's change of a tied head is applied here alone, not to the embedding. */
+  head(x: Value, rowMask: Value | undefined): Value {
+    const {vocabSize, hiddenSize, tensors} = this.#spec
+    return this.#linear(x, tensors.head, [vocabSize, hiddenSize], rowMask, [
+      tensors.head,
+      tensors.embedding,
+      'lm_head.weight',
+    ])
+  }
+
+  /** x W^T, with W `[out, in]` as it lies in the shard, and mask * scale * (x A^T) B^T where the adapter changes it. */
+  #linear(
+    x: Value,
+    name: string,
+    shape: readonly [number, number],
+    mask: Value | undefined,
+    targets: readonly string[] = [name],
+  ): Value {
+    const graph = this.#graph
+    const y = graph.contrib('FusedMatMul', [x, this.#weights.get(name, shape)], {transB: 1})
+    for (const target of targets) {
+      const delta = this.#weights.takeDelta(target, shape)
+      if (delta === undefined) continue
+      const down = graph.node('Mul', [graph.contrib('FusedMatMul', [x, delta.a], {transB: 1}), mask])
+      return graph.node('Add', [
+        y,
+        graph.contrib('FusedMatMul', [down, delta.b], {transB: 1, alpha: {float: delta.scale}}),
+      ])
+    }
+    return y
+  }
+
+  #biased(x: Value, weight: string | undefined, size: number): Value {
+    if (weight === undefined) return x
+    return this.#graph.node('Add', [x, this.#weights.get(weight.replace(/\.weight$/, '.bias'), [size])])
+  }
+
+  /** An RMS norm over each head: `[batch, time, heads * head_dim]` is seen as heads and put together again. */
+  #normHeads(x: Value, name: string, heads: number, headDim: number): Value {
+    const split = this.#graph.node('Reshape', [x, this.#shape(0, 0, heads, headDim)])
+    const normed = this.norm(split, name, headDim)
+    return this.#graph.node('Reshape', [normed, this.#shape(0, 0, heads * headDim)])
+  }
+
+  #rotate(x: Value, heads: number, headDim: number, rope: RopeSpec): Value {
+    const {cos, sin} = this.#rotaryTables(rope, headDim)
+    const inputs = [x, this.#sequence.positions, cos, sin]
+    return this.#graph.contrib('RotaryEmbedding', inputs, {interleaved: 0, num_heads: heads})
+  }
+
+  /** Tables of cos and sin, `[contextLength, headDim / 2]`, made once for each kind of rope. */
+  #rotaryTables(rope: RopeSpec, headDim: number): {cos: Value; sin: Value} {
+    const key = JSON.stringify([rope, headDim])
+    const made = this.#rotary.get(key)
+    if (made !== undefined) return made
+    const {frequencies, magnitude} = rotaryFrequencies(rope, headDim)
+    const pairs = frequencies.length
+    const table = (name: string, of: (angle: number) => number) => {
+      const at = (i: number) => magnitude * of(Math.floor(i / pairs) * (frequencies[i % pairs] as number))
+      const data = Float32Array.from({length: this.#contextLength * pairs}, (_, i) => at(i))
+      return this.#graph.constant(`${name}.${this.#rotary.size}`, 'float32', [this.#contextLength, pairs], data)
+    }
+    const tables = {cos: table('rope_cos', Math.cos), sin: table('rope_sin', Math.sin)}
+    this.#rotary.set(key, tables)
     return tables
+  }
+
+  #shape(...dims: number[]): Value {
+    const key = `shape.${dims.join('x')}`
+    const made = this.#shapes.get(key) ?? this.#graph.constant(key, 'int64', [dims.length], int64(...dims))
+    this.#shapes.set(key, made)
+    return made
   }
 }
 
 const int64 = (...values: number[]) => BigInt64Array.from(values, BigInt)
-
-/** The model's tensors as initialisers: each is checked against the shape the graph needs, and made once. */
-class Weights {
-  readonly folder: string
-  readonly #graph: GraphBuilder
-  readonly #tensors: ReadonlyMap<string, TensorEntry>
-  readonly #files: readonly string[]
-  readonly #made = new Map<string, Value>()
-
-  constructor(graph: GraphBuilder, tensors: ReadonlyMap<string, TensorEntry>) {
-    this.#graph = graph
-    this.#tensors = tensors
-    this.#files = [...new Set([...tensors.values()].map(({file}) => file))]
-    this.folder = commonFolder(this.#files)
-  }
-
-  get(name: string, shape: readonly number[]): Value {
-    let value = this.#made.get(name)
-    if (value === undefined) {
-      value = this.#make(name, shape)
-      this.#made.set(name, value)
-    }
-    return value
-  }
-
-  #make(name: string, expected: readonly number[]): Value {
-    const entry = this.#tensors.get(name)
-    if (entry === undefined) throw new SvcError('tensor_missing', {tensor: name, files: this.#files})
-    const {dtype, shape, file, offset, length} = entry
-    const type = dataTypes[dtype]
-    if (type === undefined) throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: weightDtypes})
-    if (shape.length !== expected.length || shape.some((dim, i) => dim !== expected[i]))
-      throw new SvcError('tensor_shape', {tensor: name, file, found: shape, expected})
-    const value = this.#graph.external(name, type, shape, {location: relative(this.folder, file), offset, length})
-    return type === 'float32' ? value : this.#graph.node('Cast', [value], {to: 1})
-  }
-}

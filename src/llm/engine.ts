@@ -1,9 +1,11 @@
-import {on, once} from 'node:events'
+import {once} from 'node:events'
 import {MessageChannel, type MessagePort, Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
-import type {GenerateEvent, GenerateRequest} from './generation.js'
-import type {LoadOptions} from './language-model.js'
+import {type CounterName, EngineCounters} from './counters.js'
+import {EventQueue} from './event-queue.js'
+import type {LoadOptions, ModelDescription} from './language-model.js'
+import type {GenerateEvent, GenerateRequest} from './request.js'
 
 export interface EngineOptions extends LoadOptions {
   /** How the worker logs; as the calling thread does. */
@@ -13,8 +15,10 @@ export interface EngineOptions extends LoadOptions {
 
 /** A model in a thread of its own: the calling thread stays free while it computes. */
 export interface Engine {
-  readonly name: string
-  readonly contextLength: number
+  readonly description: ModelDescription
+  /** Time from the start of the thread to a model that is ready, ms. */
+  readonly loadMs: number
+  counters(): Record<CounterName, number>
   /** See `LanguageModel.generate`. Leaving the loop early cancels the request. */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined>
   /** Cancels what runs and frees the model. */
@@ -26,10 +30,11 @@ export interface WorkerStart {
   model: string
   options: LoadOptions
   log: EngineOptions['log']
+  counters: SharedArrayBuffer
 }
 
 /** What the worker says first. */
-export type WorkerGreeting = {type: 'ready'; name: string; contextLength: number} | {type: 'failed'; error: ErrorRecord}
+export type WorkerGreeting = {type: 'ready'; description: ModelDescription} | {type: 'failed'; error: ErrorRecord}
 
 /** What the worker is asked; each request has a port of its own for its answers. */
 export type WorkerRequest = {type: 'generate'; request: GenerateRequest; port: MessagePort} | {type: 'close'}
@@ -41,8 +46,10 @@ export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
  * Starts a worker thread and loads a model in it.
  * @throws what `loadLanguageModel` throws; the reason of the signal
  */
-export async function startEngine(model: string, {log, signal, threads, numCtx}: EngineOptions): Promise<Engine> {
-  const start: WorkerStart = {model, options: {threads, numCtx}, log}
+export async function startEngine(model: string, {log, signal, ...options}: EngineOptions): Promise<Engine> {
+  const started = performance.now()
+  const counters = new EngineCounters()
+  const start: WorkerStart = {model, options, log, counters: counters.memory}
   const worker = new Worker(new URL('./worker.js', import.meta.url), {workerData: start})
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const greeting = await greet(worker, signal)
@@ -50,13 +57,16 @@ export async function startEngine(model: string, {log, signal, threads, numCtx}:
     await exited
     throw SvcError.fromRecord(greeting.error)
   }
-  const running = new Set<AbortController>()
+  const ended = new AbortController()
+  worker.on('error', (error) => ended.abort(new SvcError('generation_failed', {reason: error.message})))
+  worker.once('exit', () => ended.abort(new SvcError('generation_failed', {reason: 'the engine stopped'})))
   return {
-    name: greeting.name,
-    contextLength: greeting.contextLength,
-    generate: (request, requestSignal) => generate(worker, request, running, requestSignal),
+    description: greeting.description,
+    loadMs: performance.now() - started,
+    counters: () => counters.snapshot(),
+    generate: (request, requestSignal) => generate(worker, request, ended.signal, requestSignal),
     async close() {
-      for (const request of running) request.abort(new SvcError('interrupted', {}))
+      ended.abort(new SvcError('interrupted', {}))
       worker.postMessage({type: 'close'} satisfies WorkerRequest)
       await exited
     },
@@ -77,26 +87,24 @@ async function greet(worker: Worker, signal: AbortSignal | undefined): Promise<W
 async function* generate(
   worker: Worker,
   request: GenerateRequest,
-  running: Set<AbortController>,
+  ended: AbortSignal,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
-  const closing = new AbortController()
-  running.add(closing)
+  const stop = signal === undefined ? ended : AbortSignal.any([signal, ended])
+  stop.throwIfAborted()
   const {port1: port, port2} = new MessageChannel()
-  const stop = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal])
+  const queue = new EventQueue<GenerateEvent>(stop)
+  port.on('message', (answer: WorkerAnswer) => {
+    if (answer.type === 'failed') queue.fail(SvcError.fromRecord(answer.error))
+    else queue.push(answer)
+  })
   worker.postMessage({type: 'generate', request, port: port2} satisfies WorkerRequest, [port2])
   try {
-    for await (const [answer] of on(port, 'message', {signal: stop, close: ['close']})) {
-      const event = answer as WorkerAnswer
-      if (event.type === 'failed') throw SvcError.fromRecord(event.error)
+    for await (const event of queue) {
       yield event
       if (event.type === 'done') return
     }
-    throw new SvcError('generation_failed', {reason: 'the engine stopped'})
-  } catch (error) {
-    throw stop.aborted ? stop.reason : error
   } finally {
-    running.delete(closing)
     port.postMessage('cancel')
     port.close()
   }

@@ -1,99 +1,110 @@
-import {createSampler, type SamplingOptions} from '../decode/index.js'
-import {SvcError} from '../errors/index.js'
+import {createSampler, logProbabilities, type Sampler} from '../decode/index.js'
 import {OutputText, type Tokenizer} from '../text/index.js'
-import type {Decoder} from './decoder.js'
+import type {GenerateEvent, GenerateRequest, GenerateSummary, TokenChance, TokenLogprob} from './request.js'
 
-export interface GenerateRequest {
-  /** Undefined starts from the beginning-of-text token. */
-  prompt: string | undefined
-  /** Sends the prompt as it is, without the chat template. */
-  raw: boolean
-  maxTokens: number
-  sampling: SamplingOptions
-  /** Generation ends before any of these; they are not part of the text. */
-  stop: readonly string[]
-}
-
-/** What came of a request. Durations in ms. */
-export interface GenerateSummary {
-  finishReason: 'stop' | 'length'
-  promptTokens: number
-  completionTokens: number
-  /** From the request to the first token. */
-  prefillMs: number
-  /** From the first token to the last. */
-  decodeMs: number
-}
-
-export type GenerateEvent = {type: 'text'; text: string} | ({type: 'done'} & GenerateSummary)
-
-/** Tokens of a prompt that run at once: what a cancelled request may have to wait for. */
-const prefillChunk = 256
-
+/** What a generation needs to know of its model. */
 export interface GenerationModel {
-  decoder: Decoder
   tokenizer: Tokenizer
+  contextLength: number
   /** Tokens that end a text. */
   endTokens: ReadonlySet<number>
 }
 
 /**
- * Generates text after a tokenized prompt, piece by piece; the last event sums up. Aborting the signal ends it within
- * one step.
- * @throws prompt_too_long; the reason of the signal
+ * One text in the making: logits go in, the next token and events come out. It knows nothing of slots and runs.
  */
-export async function* generate(
-  {decoder, tokenizer, endTokens}: GenerationModel,
-  prompt: readonly number[],
-  {maxTokens, sampling, stop}: Omit<GenerateRequest, 'prompt' | 'raw'>,
-  signal?: AbortSignal,
-): AsyncGenerator<GenerateEvent, void, undefined> {
-  const {contextLength} = decoder
-  if (prompt.length >= contextLength)
-    throw new SvcError('prompt_too_long', {tokens: prompt.length, context: contextLength})
-  const sample = createSampler(sampling)
-  const output = new OutputText(tokenizer, prompt, stop)
-  const limit = Math.min(maxTokens, contextLength - prompt.length)
-  const started = performance.now()
+export class Generation {
+  /** Prompt and reply so far. */
+  readonly tokens: number[]
+  readonly #promptTokens: number
+  readonly #tokenizer: Tokenizer
+  readonly #endTokens: ReadonlySet<number>
+  readonly #sample: Sampler
+  readonly #output: OutputText
+  readonly #topLogprobs: number | undefined
+  readonly #limit: number
+  readonly #arrived = performance.now()
+  #started = 0
+  #firstToken = 0
+  #finishReason: GenerateSummary['finishReason'] | undefined
+  /** Of tokens whose text is still held back. */
+  #logprobs: TokenLogprob[] = []
 
-  const cache = decoder.newCache()
-  let logits = await prefill(decoder, cache, prompt, signal)
-  const firstToken = performance.now()
-  let completionTokens = 0
-  let ended = false
-  while (completionTokens < limit) {
-    signal?.throwIfAborted()
-    const token = sample(logits)
-    ended = endTokens.has(token)
-    if (ended) break
-    completionTokens++
-    const text = output.push(token)
-    if (text !== '') yield {type: 'text', text}
-    if (output.stopped) break
-    if (completionTokens < limit) logits = await decoder.forward(cache, [token])
+  constructor(
+    {tokenizer, contextLength: whole, endTokens}: GenerationModel,
+    prompt: readonly number[],
+    {sampling, stop, maxTokens, topLogprobs, contextLength = whole}: GenerateRequest,
+  ) {
+    this.tokens = [...prompt]
+    this.#promptTokens = prompt.length
+    this.#tokenizer = tokenizer
+    this.#endTokens = endTokens
+    this.#sample = createSampler(sampling)
+    this.#output = new OutputText(tokenizer, prompt, stop)
+    this.#topLogprobs = topLogprobs
+    this.#limit = Math.min(maxTokens ?? Number.POSITIVE_INFINITY, contextLength - prompt.length)
   }
-  const rest = output.end()
-  if (rest !== '') yield {type: 'text', text: rest}
-  yield {
-    type: 'done',
-    finishReason: ended || output.stopped ? 'stop' : 'length',
-    promptTokens: prompt.length,
-    completionTokens,
-    prefillMs: firstToken - started,
-    decodeMs: performance.now() - firstToken,
-  }
-}
 
-async function prefill(
-  decoder: Decoder,
-  cache: ReturnType<Decoder['newCache']>,
-  prompt: readonly number[],
-  signal: AbortSignal | undefined,
-): Promise<Float32Array> {
-  let logits: Float32Array = new Float32Array()
-  for (let at = 0; at < prompt.length; at += prefillChunk) {
-    signal?.throwIfAborted()
-    logits = await decoder.forward(cache, prompt.slice(at, at + prefillChunk))
+  get finished(): boolean {
+    return this.#finishReason !== undefined
   }
-  return logits
+
+  get completionTokens(): number {
+    return this.tokens.length - this.#promptTokens
+  }
+
+  /** Marks that the computation begins. */
+  start(): void {
+    this.#started = performance.now()
+  }
+
+  /**
+   * Chooses the next token.
+   * @param logits of the last position, `[vocabulary]`
+   * @returns what can be told now
+   */
+  next(logits: Float32Array): GenerateEvent[] {
+    if (this.completionTokens === 0) this.#firstToken = performance.now()
+    const token = this.#sample(logits, this.tokens)
+    if (this.#endTokens.has(token)) return this.#finish('stop')
+    this.tokens.push(token)
+    if (this.#topLogprobs !== undefined) this.#logprobs.push(this.#logprob(logits, token, this.#topLogprobs))
+    const events = this.#tell(this.#output.push(token))
+    if (this.#output.stopped) return [...events, ...this.#finish('stop')]
+    if (this.completionTokens >= this.#limit) return [...events, ...this.#finish('length')]
+    return events
+  }
+
+  #finish(reason: GenerateSummary['finishReason']): GenerateEvent[] {
+    const rest = this.#tell(this.#output.end(), true)
+    this.#finishReason = this.#output.stopped ? 'stop' : reason
+    const now = performance.now()
+    const summary: GenerateSummary = {
+      finishReason: this.#finishReason,
+      promptTokens: this.#promptTokens,
+      completionTokens: this.completionTokens,
+      tokens: this.tokens,
+      queueMs: this.#started - this.#arrived,
+      prefillMs: this.#firstToken - this.#started,
+      decodeMs: now - this.#firstToken,
+    }
+    return [...rest, {type: 'done', ...summary}]
+  }
+
+  #tell(text: string, last = false): GenerateEvent[] {
+    const logprobs = this.#logprobs
+    if (text === '' && !(last && logprobs.length > 0)) return []
+    this.#logprobs = []
+    return [{type: 'text', text, ...(this.#topLogprobs === undefined ? {} : {logprobs})}]
+  }
+
+  #logprob(logits: Float32Array, token: number, count: number): TokenLogprob {
+    const {logprob, top} = logProbabilities(logits, token, count)
+    return {...this.#chance(token, logprob), top: top.map((other) => this.#chance(other.token, other.logprob))}
+  }
+
+  #chance(token: number, logprob: number): TokenChance {
+    const bytes = this.#tokenizer.bytes(token)
+    return {token: bytes.toString('utf8'), bytes: [...bytes], logprob}
+  }
 }

@@ -16,63 +16,124 @@ export function bucketFor(length: number, contextLength: number): number {
   return Math.min(capacity, contextLength)
 }
 
+/** Keys and values of one layer for all sequences. */
+interface Slab {
+  key: Float32Array
+  value: Float32Array
+}
+
 /**
- * Keys and values of one sequence, `[1, kv_heads, capacity, head_dim]` per layer. The graph writes into this memory.
- * The capacity follows the length in buckets, because the runtime's cost of a step grows with the capacity, not with
- * what is used of it: each run copies every declared output once.
+ * Keys and values of several sequences, `[slots, kv_heads, capacity, head_dim]` per layer; each sequence has a slot,
+ * and the used slots come first. The graph writes into this memory.
+ *
+ * The capacity, common to all slots, follows the longest sequence in buckets, because the runtime's cost of a step
+ * grows with the capacity, not with what is used of it: each run copies every declared output once.
  */
 export class KvCache {
   readonly #layers: readonly CacheLayer[]
   readonly #contextLength: number
   #capacity = 0
-  #length = 0
-  #tensors: {key: Tensor; value: Tensor}[] = []
+  #slots = 0
+  #lengths: number[] = []
+  #slabs: Slab[] = []
+  readonly #views = new Map<string, {key: Tensor; value: Tensor}[]>()
 
   constructor(layers: readonly CacheLayer[], contextLength: number) {
     this.#layers = layers
     this.#contextLength = contextLength
   }
 
-  /** Positions that are filled. */
-  get length(): number {
-    return this.#length
+  /** Sequences that have a slot. */
+  get size(): number {
+    return this.#lengths.length
   }
 
   get capacity(): number {
     return this.#capacity
   }
 
-  /** The tensors of every layer, to be fed as the past and fetched as the present. */
-  get tensors(): readonly {key: Tensor; value: Tensor}[] {
-    return this.#tensors
+  /** Positions of a sequence that are filled. */
+  length(slot: number): number {
+    return this.#lengths[slot] ?? 0
   }
 
-  /** Makes room for `length` positions in all; what is filled stays. */
-  reserve(length: number): void {
-    if (length <= this.#capacity) return
-    const capacity = bucketFor(length, this.#contextLength)
-    this.#tensors = this.#layers.map((layer, i) => ({
-      key: this.#grown(layer, this.#tensors[i]?.key, capacity),
-      value: this.#grown(layer, this.#tensors[i]?.value, capacity),
+  /** Gives a new sequence the next slot. */
+  add(): number {
+    this.#lengths.push(0)
+    return this.#lengths.length - 1
+  }
+
+  /** Copies a sequence into another slot, over what is there. */
+  move(from: number, to: number): void {
+    if (from === to) return
+    for (const [i, {kvHeads, headDim}] of this.#layers.entries()) {
+      const size = kvHeads * this.#capacity * headDim
+      const {key, value} = this.#slabs[i] ?? {}
+      key?.copyWithin(to * size, from * size, (from + 1) * size)
+      value?.copyWithin(to * size, from * size, (from + 1) * size)
+    }
+    this.#lengths[to] = this.length(from)
+  }
+
+  /** Drops the last sequence; with the only one, the memory goes. */
+  pop(): void {
+    this.#lengths.pop()
+    if (this.#lengths.length === 0) this.#clear()
+  }
+
+  /** Makes room for `length` positions in a slot; what is filled stays. */
+  reserve(slot: number, length: number): void {
+    const slots = slot < this.#slots ? this.#slots : Math.max(this.#lengths.length, this.#slots)
+    const capacity = length <= this.#capacity ? this.#capacity : bucketFor(length, this.#contextLength)
+    if (slots === this.#slots && capacity === this.#capacity) return
+    this.#slabs = this.#layers.map((layer, i) => ({
+      key: this.#grown(layer, this.#slabs[i]?.key, slots, capacity),
+      value: this.#grown(layer, this.#slabs[i]?.value, slots, capacity),
     }))
+    this.#slots = slots
     this.#capacity = capacity
+    this.#views.clear()
+  }
+
+  /** The tensors of every layer over `count` slots from `first` on, to be fed as the past and fetched as the present. */
+  tensors(first: number, count: number): readonly {key: Tensor; value: Tensor}[] {
+    const name = `${first}+${count}`
+    const made = this.#views.get(name) ?? this.#slabs.map((slab, i) => this.#view(i, slab, first, count))
+    this.#views.set(name, made)
+    return made
   }
 
   /** Counts positions that the graph has written. */
-  advance(positions: number): void {
-    this.#length += positions
+  advance(slot: number, positions: number): void {
+    this.#lengths[slot] = this.length(slot) + positions
+  }
+
+  #view(layer: number, {key, value}: Slab, first: number, count: number): {key: Tensor; value: Tensor} {
+    const {kvHeads, headDim} = this.#layers[layer] as CacheLayer
+    const size = kvHeads * this.#capacity * headDim
+    const dims = [count, kvHeads, this.#capacity, headDim]
+    const view = (data: Float32Array) => tensor(data.subarray(first * size, (first + count) * size), dims)
+    return {key: view(key), value: view(value)}
+  }
+
+  #clear(): void {
+    this.#slabs = []
+    this.#slots = 0
+    this.#capacity = 0
+    this.#views.clear()
   }
 
   /** Re-strides: each head's positions move to the start of its longer row. */
-  #grown({kvHeads, headDim}: CacheLayer, old: Tensor | undefined, capacity: number): Tensor {
-    const data = new Float32Array(kvHeads * capacity * headDim)
-    if (old !== undefined) {
-      const filled = this.#length * headDim
-      for (let head = 0; head < kvHeads; head++) {
+  #grown({kvHeads, headDim}: CacheLayer, old: Float32Array | undefined, slots: number, capacity: number): Float32Array {
+    const data = new Float32Array(slots * kvHeads * capacity * headDim)
+    if (old === undefined) return data
+    for (const [slot, length] of this.#lengths.entries()) {
+      if (slot >= this.#slots) break
+      for (let head = slot * kvHeads; head < (slot + 1) * kvHeads; head++) {
         const from = head * this.#capacity * headDim
-        data.set((old.data as Float32Array).subarray(from, from + filled), head * capacity * headDim)
+        data.set(old.subarray(from, from + length * headDim), head * capacity * headDim)
       }
     }
-    return tensor(data, [1, kvHeads, capacity, headDim])
+    return data
   }
 }

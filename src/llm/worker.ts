@@ -2,29 +2,37 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
 import {configureLog} from '../log/index.js'
+import {EngineCounters} from './counters.js'
 import type {WorkerAnswer, WorkerGreeting, WorkerRequest, WorkerStart} from './engine.js'
 import {type LanguageModel, loadLanguageModel} from './language-model.js'
 
-const {model, options, log} = workerData as WorkerStart
+const {model, options, log, counters} = workerData as WorkerStart
 if (parentPort === null) throw new Error('worker.js runs in a worker thread.')
 const parent = parentPort
 if (log !== undefined) configureLog(log)
 
-const requests = new Set<Promise<void>>()
+/** Each ends one request. */
+const running = new Set<() => void>()
 
-async function answer(
-  loaded: LanguageModel,
-  {request, port}: Extract<WorkerRequest, {type: 'generate'}>,
-): Promise<void> {
+function answer(loaded: LanguageModel, {request, port}: Extract<WorkerRequest, {type: 'generate'}>): void {
   const cancelled = new AbortController()
-  port.once('message', () => cancelled.abort())
   const say = (message: WorkerAnswer) => port.postMessage(message)
-  try {
-    for await (const event of loaded.generate(request, cancelled.signal)) say(event)
-  } catch (error) {
-    if (!cancelled.signal.aborted) say({type: 'failed', error: asRecord(error)})
-  } finally {
+  const end = () => {
+    running.delete(end)
+    cancelled.abort()
     port.close()
+  }
+  const fail = (error: unknown) => {
+    say({type: 'failed', error: asRecord(error)})
+    end()
+  }
+  running.add(end)
+  port.once('message', end)
+  port.once('close', end)
+  try {
+    loaded.submit(request, {event: say, fail}, cancelled.signal)
+  } catch (error) {
+    fail(error)
   }
 }
 
@@ -38,19 +46,18 @@ function asRecord(error: unknown) {
 const greet = (greeting: WorkerGreeting) => parent.postMessage(greeting)
 
 try {
-  const loaded = await loadLanguageModel(model, options)
+  const loaded = await loadLanguageModel(model, options, new EngineCounters(counters))
   parent.on('message', async (message: WorkerRequest) => {
     if (message.type === 'generate') {
-      const request = answer(loaded, message)
-      requests.add(request)
-      void request.finally(() => requests.delete(request))
+      answer(loaded, message)
       return
     }
     parent.close()
-    await Promise.all(requests)
+    for (const end of running) end()
+    await loaded.idle()
     await loaded.release()
   })
-  greet({type: 'ready', name: loaded.name, contextLength: loaded.contextLength})
+  greet({type: 'ready', description: loaded.description})
 } catch (error) {
   greet({type: 'failed', error: asRecord(error)})
 }

@@ -64,7 +64,9 @@ export function createApp(options: AppOptions): HttpApp {
 
   function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = fromFastify(thrown, bodyLimit)
-    if (error.status >= 500) request.log.error({err: thrown, code: error.code, id: request.id}, error.message)
+    const {code, status, message} = error
+    if (status === 500) request.log.error({err: thrown, code, id: request.id}, message)
+    else request.log.info({code, status, id: request.id}, message)
     const body = renderer(pathOf(request))(withoutInternals(error), request.id)
     const busy = error.status === 503 || error.status === 429
     if (busy && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')

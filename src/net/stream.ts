@@ -6,6 +6,8 @@ import type {FastifyReply} from 'fastify'
 export interface ReplyStream {
   /** Sends one value; resolves when the client has room for more, at once when it has gone. */
   write(value: unknown): Promise<void>
+  /** Sends nothing that a reader sees, so that a connection which is silent for long stays open. */
+  ping(): void
   end(): void
   /** Aborts when the client has gone. */
   readonly gone: AbortSignal
@@ -13,13 +15,23 @@ export interface ReplyStream {
 
 /** Newline-delimited JSON: one value per line. */
 export const ndjsonStream = (reply: FastifyReply): ReplyStream =>
-  open(reply, 'application/x-ndjson', (value) => `${JSON.stringify(value)}\n`)
+  open(reply, 'application/x-ndjson', (value) => `${JSON.stringify(value)}\n`, '')
 
 /** Server-sent events: one `data:` field per value; a string goes out as it is, so that `[DONE]` can be sent. */
 export const sseStream = (reply: FastifyReply): ReplyStream =>
-  open(reply, 'text/event-stream', (value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`)
+  open(
+    reply,
+    'text/event-stream',
+    (value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`,
+    ': ping\n\n',
+  )
 
-function open(reply: FastifyReply, contentType: string, frame: (value: unknown) => string): ReplyStream {
+function open(
+  reply: FastifyReply,
+  contentType: string,
+  frame: (value: unknown) => string,
+  silence: string,
+): ReplyStream {
   reply.hijack()
   const {raw} = reply
   const gone = new AbortController()
@@ -39,6 +51,9 @@ function open(reply: FastifyReply, contentType: string, frame: (value: unknown) 
     async write(value) {
       if (gone.signal.aborted || raw.writableEnded) return
       if (!raw.write(frame(value))) await drained(raw, gone.signal)
+    },
+    ping() {
+      if (silence !== '' && !gone.signal.aborted && !raw.writableEnded) raw.write(silence)
     },
     end: () => raw.end(),
   }

@@ -1,7 +1,9 @@
 /**
  * ONNX graphs, written from typed nodes, and the sessions that run them. Nothing here knows what a graph computes.
  */
+
+export {requireDevice} from './device.js'
 export {type Attributes, type Dimension, type ExternalData, GraphBuilder, type Value} from './graph.js'
 export {type DataType, dataTypeBytes} from './model.js'
-export {openSession, type Session, type SessionOptions, type Tensor, tensor} from './session.js'
+export {type Device, openSession, type Session, type SessionOptions, type Tensor, tensor} from './session.js'
 export {physicalCores} from './threads.js'

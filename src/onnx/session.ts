@@ -14,7 +14,12 @@ const typeOf = (data: TensorData) => {
 /** A tensor over the given memory; nothing is copied. */
 export const tensor = (data: TensorData, dims: readonly number[]): Tensor => new OrtTensor(typeOf(data), data, dims)
 
+/** What a session computes on. */
+export type Device = 'cpu' | 'cuda'
+
 export interface SessionOptions {
+  /** The CPU where it is left out. */
+  device?: Device
   /** Folder that external initialisers are relative to: a real path, since the runtime follows no link out of it. */
   externalFolder?: string
   /** Threads that compute one operator. */
@@ -35,8 +40,12 @@ export interface Session {
 }
 
 /** Opens a session on a serialised model. */
-export async function openSession(model: Uint8Array, {externalFolder, threads}: SessionOptions): Promise<Session> {
+export async function openSession(
+  model: Uint8Array,
+  {externalFolder, threads, device = 'cpu'}: SessionOptions,
+): Promise<Session> {
   const session = await InferenceSession.create(model, {
+    executionProviders: device === 'cuda' ? ['cuda', 'cpu'] : ['cpu'],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',

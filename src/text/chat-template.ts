@@ -41,6 +41,12 @@ export class ChatTemplate {
   }
 }
 
+/** How ChatML writes a conversation. Source: the chat markup that OpenAI published in 2023. */
+export const chatml = `{% for message in messages %}<|im_start|>{{ message.role }}
+{{ message.content }}{% if not loop.last or message.role != 'assistant' %}<|im_end|>
+{% endif %}{% endfor %}{% if messages[-1].role != 'assistant' %}<|im_start|>assistant
+{% endif %}`
+
 /** The template that `tokenizer_config.json` declares: one text, or the one named `default`. */
 export function declaredTemplate(tokenizerConfig: Readonly<Record<string, unknown>>): string | undefined {
   const {chat_template: declared} = tokenizerConfig

@@ -1,8 +1,9 @@
 /**
- * Weights on disk: safetensors files, read by position and checked before use, and the model directories that hold
- * them. Nothing here loads a whole file.
+ * Weights on disk: safetensors files, read by position and checked before use, and the directories that training and
+ * downloads leave behind: base model, adapter, tokenizer. Nothing here loads a whole file.
  */
-
+export type {Adapter, LoraDelta} from './adapter.js'
 export {readJsonObject} from './json-file.js'
-export {commonFolder, type ModelDirectory, openModelDirectory} from './model-directory.js'
+export {openRunDirectory, type RunDirectory, type RunLookup} from './run-directory.js'
 export {type Dtype, dtypeBytes, readSafetensorsHeader, readTensorFloat32, type TensorEntry} from './safetensors.js'
+export {commonFolder, type TensorMap} from './shards.js'

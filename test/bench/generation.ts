@@ -1,13 +1,13 @@
-import {loadLanguageModel, startEngine} from '../../src/llm/index.js'
+import {defaultSampling} from '../../src/decode/index.js'
+import {type GenerateEvent, type GenerateRequest, loadLanguageModel, startEngine} from '../../src/llm/index.js'
 import {sharedData} from '../support/project.js'
 import {median, round} from './measure.js'
 
-const request = {
-  prompt: undefined,
-  raw: true,
+const request: GenerateRequest = {
+  prompt: {kind: 'beginning'},
   maxTokens: 256,
   stop: [],
-  sampling: {temperature: 0, topK: 0, topP: 1, seed: 1},
+  sampling: {...defaultSampling, temperature: 0},
 }
 const load = {threads: 1, numCtx: 0}
 
@@ -24,7 +24,7 @@ export async function generation() {
 }
 
 interface Loaded {
-  generate: (asked: typeof request) => AsyncIterable<{type: string; decodeMs?: number; completionTokens?: number}>
+  generate(asked: GenerateRequest): AsyncIterable<GenerateEvent>
   release(): Promise<void>
 }
 
@@ -34,8 +34,8 @@ async function measure(open: () => Promise<Loaded>) {
   const loadMs = performance.now() - started
   const speeds: number[] = []
   for (let run = 0; run < 6; run++)
-    for await (const {type, decodeMs = 0, completionTokens = 0} of model.generate(request))
-      if (type === 'done' && run > 0) speeds.push((completionTokens / decodeMs) * 1000)
+    for await (const event of model.generate(request))
+      if (event.type === 'done' && run > 0) speeds.push((event.completionTokens / event.decodeMs) * 1000)
   await model.release()
   return {load_ms: round(loadMs), tokens_per_second: round(median(speeds))}
 }

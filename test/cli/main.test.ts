@@ -9,7 +9,7 @@ import {contractViolations} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
 import {svc, svcBinary} from '../support/svc.js'
 import {suiteFolder, temporaryFolder} from '../support/temporary.js'
-import {writeTinyLlama} from '../support/tiny-llama.js'
+import {writeTinyModel} from '../support/tiny-model.js'
 
 const {version} = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
 
@@ -109,7 +109,7 @@ describe('the svc command line', () => {
 
 describe('what a command loads', () => {
   const model = suiteFolder()
-  before(() => writeTinyLlama(model))
+  before(() => writeTinyModel(model))
 
   const heavy = ['onnxruntime-node', 'fastify', 'better-sqlite3', 'pino', 'undici', 'ajv', 'yaml', 'listr2']
   const cases: readonly [string[], string[]][] = [

@@ -3,7 +3,7 @@ import {before, describe, it} from 'node:test'
 import {execa} from 'execa'
 import {svc, svcBinary} from '../support/svc.js'
 import {suiteFolder} from '../support/temporary.js'
-import {writeTinyLlama} from '../support/tiny-llama.js'
+import {writeTinyModel} from '../support/tiny-model.js'
 
 /** Runs a command on a terminal of 80 columns, made by script(1), and gives all that the terminal was sent. */
 async function onTerminal(command: string): Promise<string> {
@@ -13,7 +13,7 @@ async function onTerminal(command: string): Promise<string> {
 
 describe('progress', {skip: process.platform === 'linux' ? false : 'needs script(1) of util-linux'}, () => {
   const model = suiteFolder()
-  before(() => writeTinyLlama(model))
+  before(() => writeTinyModel(model))
   const command = () => `"${process.execPath}" "${svcBinary}" generate -m "${model}" --raw --max-tokens 2 Hi`
 
   it('is shown on a terminal while a model loads, also when the result goes elsewhere', async () => {

@@ -8,7 +8,7 @@ import {type CliErrorV1, contractViolations} from '../../src/contracts/index.js'
 import {withHeader} from '../support/safetensors-file.js'
 import {type SvcOptions, startSvc, svc, svcBinary} from '../support/svc.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
-import {tinyConfig, tinyLlama, tinyLlamaFiles, writeTinyLlama} from '../support/tiny-llama.js'
+import {tinyConfig, tinyModel, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 
 /** What a user does wrong, and what they are told: the code, the exit status, and words of the sentence. */
 interface BadInput {
@@ -32,14 +32,14 @@ const single = (bytes: Uint8Array) => ({
   'model-00002-of-00002.safetensors': undefined,
   'model.safetensors': bytes,
 })
-const config = (changes: object) => ({'config.json': JSON.stringify({...tinyConfig(tinyLlama), ...changes})})
+const config = (changes: object) => ({'config.json': JSON.stringify({...tinyConfig(tinyModel), ...changes})})
 const endlessHeader = () => {
   const bytes = Buffer.alloc(32)
   bytes.writeBigUInt64LE(2n ** 60n)
   return bytes
 }
 const shard = 'model-00001-of-00002.safetensors'
-const sound = tinyLlamaFiles()
+const sound = tinyModelFiles()
 const cutShard = () => {
   const bytes = sound[shard] as Uint8Array
   return bytes.subarray(0, bytes.length - 100)
@@ -130,11 +130,11 @@ const cases: Record<string, BadInput> = {
     says: /tokenizer\.json/,
   },
   'an unknown family': {files: config({model_type: 'mamba'}), code: 'model_family_unknown', exit: 1, says: /"mamba"/},
-  'a scaled rope': {
-    files: config({rope_scaling: {rope_type: 'yarn', factor: 4}}),
+  'a rope scaled in an unknown way': {
+    files: config({rope_scaling: {rope_type: 'dynamic', factor: 4}}),
     code: 'model_config_unsupported',
     exit: 1,
-    says: /rope_scaling/,
+    says: /rope_type to "dynamic"/,
   },
   'an activation that is not computed': {
     files: config({hidden_act: 'gelu'}),
@@ -255,7 +255,7 @@ describe('svc generate tells a user what is wrong', () => {
 
 describe('svc generate that is stopped while it prints', () => {
   const model = suiteFolder()
-  before(() => writeTinyLlama(model, {contextLength: 8192}))
+  before(() => writeTinyModel(model, {contextLength: 8192}))
   const endless = () => ['generate', '-m', model, '--raw', '--temperature', '1', '--max-tokens', '8000', 'Hi']
 
   for (const [signal, code, exit] of [

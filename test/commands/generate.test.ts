@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {contractViolations, type GenerateV1} from '../../src/contracts/index.js'
-import {loadLanguageModel, startEngine} from '../../src/llm/index.js'
+import {defaultSampling} from '../../src/decode/index.js'
+import {type GenerateRequest, loadLanguageModel, startEngine} from '../../src/llm/index.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
-import {writeTinyLlama} from '../support/tiny-llama.js'
+import {writeTinyModel} from '../support/tiny-model.js'
 
 /** The greedy text that the model's author published. */
 const published = `Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she saw a big, red ball. She wanted to play with it, but it was too high.
@@ -14,8 +15,8 @@ Lily's mom said, "Lily, let's go to the park." Lily was sad and didn't know what
 Lily was sad and didn't know what to do. She said, "I'm sorry, Lily. I didn't know what to do."
 Lily didn't want to help her mom, so she said, "I'm sorry, mom. I didn't know what to do." Her mom said, "Don't worry, Lily. We can help you.`
 
-const greedy = {temperature: 0, topK: 0, topP: 1, seed: 0}
-const fromBeginning = {prompt: undefined, raw: true, maxTokens: 256, stop: [], sampling: greedy}
+const greedy = {...defaultSampling, temperature: 0}
+const fromBeginning: GenerateRequest = {prompt: {kind: 'beginning'}, maxTokens: 256, stop: [], sampling: greedy}
 
 describe('a published model', {skip: skipWithout('stories260K')}, () => {
   const model = sharedData('stories260K') ?? ''
@@ -129,7 +130,7 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
 
 describe('a model that a user has trained', () => {
   const model = join(suiteFolder(), 'tiny')
-  before(() => writeTinyLlama(model, {layout: 'numbered', dtype: 'BF16'}))
+  before(() => writeTinyModel(model, {layout: 'numbered', dtype: 'BF16'}))
 
   it('generates, and goes by the name of its directory', async () => {
     const {stdout, exitCode} = await svc(['generate', '-m', `${model}/`, '--raw', '--json', '--max-tokens', '8', 'Hi'])
@@ -154,7 +155,7 @@ describe('a model that a user has trained', () => {
 
   it('gets the prompt through its chat template unless --raw is given', async (test) => {
     const folder = await temporaryFolder(test)
-    await writeTinyLlama(folder)
+    await writeTinyModel(folder)
     const template = '{{ bos_token }}[{{ messages[0].role }}]{{ messages[0].content }}'
     await writeFiles(folder, {'chat_template.jinja': template})
     const tokens = async (...args: string[]) =>
@@ -175,8 +176,9 @@ describe('a model that a user has trained', () => {
 
 describe('an engine', () => {
   const model = suiteFolder()
-  before(() => writeTinyLlama(model, {contextLength: 8192}))
-  const endless = {prompt: 'Hi', raw: true, maxTokens: 8000, stop: [], sampling: {...greedy, temperature: 1}}
+  before(() => writeTinyModel(model, {contextLength: 8192}))
+  const sampling = {...defaultSampling, temperature: 1}
+  const endless: GenerateRequest = {prompt: {kind: 'raw', text: 'Hi'}, maxTokens: 8000, stop: [], sampling}
 
   it('leaves the calling thread free while it computes', async () => {
     const engine = await startEngine(model, {threads: 1, numCtx: 0})
@@ -205,7 +207,12 @@ describe('an engine', () => {
     const engine = await startEngine(model, {threads: 1, numCtx: 0})
     const text = async (prompt: string) => {
       let all = ''
-      for await (const event of engine.generate({...endless, prompt, maxTokens: 40, sampling: greedy}))
+      for await (const event of engine.generate({
+        ...endless,
+        prompt: {kind: 'raw', text: prompt},
+        maxTokens: 40,
+        sampling: greedy,
+      }))
         if (event.type === 'text') all += event.text
       return all
     }

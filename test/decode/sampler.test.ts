@@ -1,32 +1,26 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {createSampler, randomSource, type SamplingOptions} from '../../src/decode/index.js'
+import {randomSource, type SamplingOptions} from '../../src/decode/index.js'
+import {isErrorOf} from '../../src/errors/index.js'
+import {assertFrequencies, frequencies, logitsOf, sampling} from './drawing.js'
 
-const sampling = (changes: Partial<SamplingOptions>) =>
-  createSampler({temperature: 1, topK: 0, topP: 1, seed: 1, ...changes})
-
-/** How often each token is drawn. */
-function frequencies(changes: Partial<SamplingOptions>, logits: Float32Array, draws = 20_000): number[] {
-  const sample = sampling(changes)
-  const counts = new Array<number>(logits.length).fill(0)
-  for (let i = 0; i < draws; i++) counts[sample(logits)]!++
-  return counts.map((count) => count / draws)
-}
-
-const logits = Float32Array.from([0.1, 0.2, 0.4, 0.3], Math.log)
-
-const close = (actual: readonly number[], expected: readonly number[]) => {
-  for (const [i, value] of expected.entries())
-    assert.ok(Math.abs((actual[i] as number) - value) < 0.015, `${actual} is not near ${expected}`)
-}
+const logits = logitsOf(0.1, 0.2, 0.4, 0.3)
 
 describe('greedy sampling', () => {
-  it('takes the most likely token', () => assert.equal(sampling({temperature: 0})(logits), 2))
-  it('takes the lowest id on ties', () => assert.equal(sampling({temperature: 0})(Float32Array.of(1, 3, 3, 2)), 1))
+  const greedy = sampling({temperature: 0})
+
+  it('takes the most likely token', () => assert.equal(greedy(logits, []), 2))
+  it('takes the lowest id on ties', () => assert.equal(greedy(Float32Array.of(1, 3, 3, 2), []), 1))
+  it('takes the most likely of negative logits', () => assert.equal(greedy(Float32Array.of(-9, -3, -5), []), 1))
+
+  it('is not changed by what it could not draw', () => {
+    const options = {temperature: 0, topK: 1, topP: 0, minP: 1}
+    assert.equal(sampling(options)(logits, []), 2)
+  })
 })
 
 describe('seeded sampling', () => {
-  it('draws in proportion to the probabilities', () => close(frequencies({}, logits), [0.1, 0.2, 0.4, 0.3]))
+  it('draws in proportion to the probabilities', () => assertFrequencies(frequencies({}, logits), [0.1, 0.2, 0.4, 0.3]))
 
   it('sharpens below temperature 1 and flattens above', () => {
     const powers = (power: number) => {
@@ -34,55 +28,199 @@ describe('seeded sampling', () => {
       const total = raised.reduce((sum, p) => sum + p, 0)
       return raised.map((p) => p / total)
     }
-    close(frequencies({temperature: 0.5}, logits), powers(2))
-    close(frequencies({temperature: 2}, logits), powers(0.5))
+    assertFrequencies(frequencies({temperature: 0.5}, logits), powers(2))
+    assertFrequencies(frequencies({temperature: 2}, logits), powers(0.5))
   })
 
-  it('top-k keeps the k most likely', () => {
-    close(frequencies({topK: 2}, logits), [0, 0, 4 / 7, 3 / 7])
-    close(frequencies({topK: 1}, logits), [0, 0, 1, 0])
-    close(frequencies({topK: 99}, logits), [0.1, 0.2, 0.4, 0.3])
+  it('is greedy at temperatures too small to divide by', () =>
+    assertFrequencies(frequencies({temperature: 1e-300}, logits), [0, 0, 1, 0]))
+
+  it('draws from large logits of either sign', () => {
+    const shifted = (offset: number) => logits.map((logit) => logit + offset)
+    assertFrequencies(frequencies({}, shifted(2000)), [0.1, 0.2, 0.4, 0.3])
+    assertFrequencies(frequencies({topK: 2}, shifted(-2000)), [0, 0, 4 / 7, 3 / 7])
   })
 
-  it('top-p keeps the fewest that reach it', () => {
-    close(frequencies({topP: 0.35}, logits), [0, 0, 1, 0])
-    close(frequencies({topP: 0.65}, logits), [0, 0, 4 / 7, 3 / 7])
-    close(frequencies({topP: 0}, logits), [0, 0, 1, 0])
+  const kept: [string, Partial<SamplingOptions>, number[]][] = [
+    ['top-k 2', {topK: 2}, [0, 0, 4 / 7, 3 / 7]],
+    ['top-k 1', {topK: 1}, [0, 0, 1, 0]],
+    ['top-k above the vocabulary', {topK: 99}, [0.1, 0.2, 0.4, 0.3]],
+    ['top-k 0, off', {topK: 0}, [0.1, 0.2, 0.4, 0.3]],
+    ['top-p below the best', {topP: 0.35}, [0, 0, 1, 0]],
+    ['top-p reached by two', {topP: 0.65}, [0, 0, 4 / 7, 3 / 7]],
+    ['top-p reached by three', {topP: 0.75}, [0, 2 / 9, 4 / 9, 3 / 9]],
+    ['top-p 0', {topP: 0}, [0, 0, 1, 0]],
+    ['top-p 1, off', {topP: 1}, [0.1, 0.2, 0.4, 0.3]],
+    ['min-p 0, off', {minP: 0}, [0.1, 0.2, 0.4, 0.3]],
+    ['min-p below the least likely', {minP: 0.24}, [0.1, 0.2, 0.4, 0.3]],
+    ['min-p above it', {minP: 0.26}, [0, 2 / 9, 4 / 9, 3 / 9]],
+    ['min-p above two', {minP: 0.7}, [0, 0, 4 / 7, 3 / 7]],
+    ['min-p 1', {minP: 1}, [0, 0, 1, 0]],
+    ['min-p of what top-k left', {topK: 3, minP: 0.6}, [0, 0, 4 / 7, 3 / 7]],
+  ]
+  for (const [name, options, expected] of kept)
+    it(`keeps by ${name}`, () => assertFrequencies(frequencies(options, logits), expected))
+
+  it('min-p 1 keeps all of the most likely', () =>
+    assertFrequencies(frequencies({minP: 1}, logitsOf(0.4, 0.2, 0.4)), [0.5, 0, 0.5]))
+
+  it('top-k and top-p take the lower ids on ties', () => {
+    const even = logitsOf(0.25, 0.25, 0.25, 0.25)
+    assertFrequencies(frequencies({topK: 2}, even), [0.5, 0.5, 0, 0])
+    assertFrequencies(frequencies({topP: 0.7}, even), [1 / 3, 1 / 3, 1 / 3, 0])
   })
 
-  it('top-p counts what top-k has left', () => close(frequencies({topK: 3, topP: 0.5}, logits), [0, 0, 4 / 7, 3 / 7]))
-
-  it('the same seed gives the same tokens, another one others', () => {
-    const draws = (seed: number) => {
-      const sample = sampling({seed})
-      return Array.from({length: 50}, () => sample(logits)).join('')
-    }
-    assert.equal(draws(7), draws(7))
-    assert.notEqual(draws(7), draws(8))
+  it('top-p ends with the token that meets it exactly', () => {
+    const even = logitsOf(0.25, 0.25, 0.25, 0.25)
+    assertFrequencies(frequencies({topP: 0.5}, even), [0.5, 0.5, 0, 0])
   })
 
   it('finds the k most likely of a large vocabulary', () => {
-    const random = randomSource(3)
-    const large = Float32Array.from({length: 50_000}, random)
-    const best = [...large.keys()].sort((a, b) => (large[b] as number) - (large[a] as number)).slice(0, 40)
+    const large = Float32Array.from({length: 50_000}, randomSource(3))
+    const best = [...large.keys()].sort((a, b) => large[b]! - large[a]!).slice(0, 40)
     const sample = sampling({topK: 40, temperature: 2})
-    const drawn = new Set(Array.from({length: 4000}, () => sample(large)))
+    const drawn = new Set(Array.from({length: 4000}, () => sample(large, [])))
     assert.deepEqual([...drawn].sort(), best.sort())
-  })
-
-  it('leaves the logits as they were', () => {
-    const before = logits.slice()
-    sampling({topK: 2})(logits)
-    assert.deepEqual(logits, before)
   })
 })
 
-describe('the random source', () => {
-  it('gives the published numbers of its algorithm', () => {
-    const random = randomSource(0)
-    assert.deepEqual(
-      Array.from({length: 3}, () => Math.floor(random() * 2 ** 32)),
-      [1144304738, 1416247, 958946056],
+describe('the seed', () => {
+  const draws = (options: Partial<SamplingOptions>) => {
+    const sample = sampling(options)
+    return Array.from({length: 50}, () => sample(logits, [])).join('')
+  }
+
+  it('gives the same tokens again, another one others', () => {
+    assert.equal(draws({seed: 7}), draws({seed: 7}))
+    assert.notEqual(draws({seed: 7}), draws({seed: 8}))
+  })
+
+  it('counts in its 32 bits', () => assert.equal(draws({seed: -1}), draws({seed: 2 ** 32 - 1})))
+  it('does not matter at temperature 0', () => assert.equal(draws({temperature: 0, seed: 7}), '2'.repeat(50)))
+
+  it('belongs to one sampler: two take turns without a trace', () => {
+    const [one, two] = [sampling({seed: 7}), sampling({seed: 8})]
+    const turns = Array.from({length: 50}, () => [one(logits, []), two(logits, [])])
+    assert.equal(turns.map(([token]) => token).join(''), draws({seed: 7}))
+  })
+})
+
+describe('the order of the sampling options', () => {
+  it('bias comes before penalties', () => {
+    // (-1 + 3) / 4 is above 0; -1 * 4 + 3 would be below.
+    const sample = sampling({temperature: 0, logitBias: {0: 3}, repeatPenalty: 4})
+    assert.equal(sample(Float32Array.of(-1, 0), [0]), 0)
+  })
+
+  it('bias comes before top-k', () =>
+    assertFrequencies(frequencies({topK: 1, logitBias: {0: 5}}, logits), [1, 0, 0, 0]))
+
+  it('penalties come before top-k', () =>
+    assertFrequencies(frequencies({topK: 2, presencePenalty: 9}, logits, [2]), [0, 2 / 5, 0, 3 / 5]))
+
+  it('penalties come before temperature', () =>
+    // A probability halved, then squared.
+    assertFrequencies(frequencies({temperature: 0.5, presencePenalty: Math.LN2}, logitsOf(0.5, 0.5), [1]), [
+      4 / 5,
+      1 / 5,
+    ]))
+
+  it('top-k comes before top-p', () => assertFrequencies(frequencies({topK: 2, topP: 0.55}, logits), [0, 0, 1, 0]))
+
+  it('temperature comes before top-p', () =>
+    assertFrequencies(frequencies({temperature: 0.5, topP: 0.5}, logits), [0, 0, 1, 0]))
+
+  it('temperature comes before min-p', () => {
+    const roots = [0, Math.sqrt(2), 2, Math.sqrt(3)]
+    const total = roots.reduce((sum, root) => sum + root, 0)
+    assertFrequencies(
+      frequencies({temperature: 2, minP: 0.6}, logits),
+      roots.map((root) => root / total),
     )
+  })
+
+  it('top-p comes before min-p', () =>
+    // After min-p the best one alone would have reached 0.55.
+    assertFrequencies(frequencies({topP: 0.55, minP: 0.6}, logits), [0, 0, 4 / 7, 3 / 7]))
+})
+
+describe('logits that are not finite', () => {
+  const {NaN: nan} = Number
+  const broken = Float32Array.of(nan, Infinity, Math.log(0.4), -Infinity, Math.log(0.6), nan)
+  const expected = [0, 0, 0.4, 0, 0.6, 0]
+
+  it('are never the greedy choice', () => assert.equal(sampling({temperature: 0})(broken, []), 4))
+
+  const options: Partial<SamplingOptions>[] = [
+    {},
+    {topK: 2},
+    {topK: 5},
+    {topK: 99},
+    {topP: 0.99},
+    {minP: 0.1},
+    {topK: 3, topP: 0.99, minP: 0.1},
+    {repeatPenalty: 2, presencePenalty: 0},
+    {logitBias: {0: 50, 1: 50, 3: 50, 5: -50}},
+  ]
+  for (const chosen of options)
+    it(`are never drawn with ${JSON.stringify(chosen)}`, () =>
+      assertFrequencies(frequencies(chosen, broken, [0, 1, 3, 5]), expected))
+
+  const none: [string, Partial<SamplingOptions>, Float32Array][] = [
+    ['greedy', {temperature: 0}, Float32Array.of(nan, Infinity, -Infinity)],
+    ['drawing from all', {}, Float32Array.of(nan, Infinity, -Infinity)],
+    ['drawing from the top k', {topK: 2}, Float32Array.of(nan, Infinity, -Infinity)],
+    ['of a vocabulary that is banned', {logitBias: {0: -100, 1: -100}}, Float32Array.of(1, 2)],
+    ['of an empty vocabulary', {}, Float32Array.of()],
+  ]
+  for (const [name, chosen, left] of none)
+    it(`fail when nothing else is left: ${name}`, () =>
+      assert.throws(
+        () => sampling(chosen)(left, []),
+        (error) => isErrorOf(error, 'generation_failed') && /no token is left/.test(error.message),
+      ))
+})
+
+describe("the caller's logits", () => {
+  const options: Partial<SamplingOptions>[] = [
+    {temperature: 0},
+    {topK: 2, topP: 0.5, minP: 0.5},
+    {temperature: 0, repeatPenalty: 2, presencePenalty: 1, frequencyPenalty: 1},
+    {repeatPenalty: 2, logitBias: {1: 4, 2: -100}},
+    {logitBias: {1: 100}},
+  ]
+  for (const chosen of options)
+    it(`are left as they were with ${JSON.stringify(chosen)}`, () => {
+      const given = logits.slice()
+      const sample = sampling(chosen)
+      for (let i = 0; i < 3; i++) sample(given, [2, 2, 3])
+      assert.deepEqual(given, logits)
+    })
+})
+
+describe('a large vocabulary', () => {
+  for (const chosen of [{temperature: 0}, {topK: 40, topP: 0.9, minP: 0.1}])
+    it(`is not copied without bias or penalties: ${JSON.stringify(chosen)}`, () => {
+      const large = new Float32Array(4_000_000)
+      const sample = sampling(chosen)
+      const before = process.memoryUsage().arrayBuffers
+      sample(large, [1, 2, 3])
+      const grown = process.memoryUsage().arrayBuffers - before
+      assert.ok(grown < 1_000_000, `${grown} bytes more`)
+    })
+})
+
+describe('a sampler', () => {
+  it('carries no bias or penalty from one step to the next', () => {
+    const sample = sampling({temperature: 0, presencePenalty: 1, logitBias: {0: 0.5}})
+    const steps = [[2], [], [2], [3], [2, 3]].map((history) => sample(logits, history))
+    assert.deepEqual(steps, [3, 2, 3, 2, 1])
+  })
+
+  it('follows a vocabulary that changes its size', () => {
+    const sample = sampling({temperature: 0, presencePenalty: 5})
+    assert.equal(sample(Float32Array.of(1, 2), [1]), 0)
+    assert.equal(sample(Float32Array.of(1, 2, 3, 4), [3]), 2)
+    assert.equal(sample(Float32Array.of(1, 2), []), 1)
   })
 })

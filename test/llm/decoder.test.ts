@@ -1,40 +1,92 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
-import {openDecoder} from '../../src/llm/decoder.js'
+import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
-import {openModelDirectory, readJsonObject} from '../../src/weights/index.js'
-import {ReferenceLlama, type Rope, rotateSwappedHalves} from '../reference/llama.js'
-import {temporaryFolder} from '../support/temporary.js'
-import {type TinyLlama, tinyLlama, writeTinyLlama} from '../support/tiny-llama.js'
+import {openRunDirectory, readJsonObject, readTensorFloat32} from '../../src/weights/index.js'
+import {
+  ReferenceDecoder,
+  type ReferenceDelta,
+  type Rope,
+  rotateHalves,
+  rotateSwappedHalves,
+} from '../reference/decoder.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {
+  type TinyAdapter,
+  type TinyModel,
+  tinyAdapter,
+  tinyAdapterFiles,
+  tinyModel,
+  writeTinyModel,
+} from '../support/tiny-model.js'
 
 const positions = 300
-const tokens = Array.from({length: positions}, (_, i) => (i * 73 + 11) % tinyLlama.vocabSize)
+const tokens = Array.from({length: positions}, (_, i) => (i * 73 + 11) % tinyModel.vocabSize)
 
 /** Sizes of the runs that feed the tokens: a long prefill, a second one with a past, then one by one over position 256. */
 const runs = [150, 90, ...Array.from({length: positions - 240}, () => 1)]
 
-async function load(test: TestContext, changes: Partial<TinyLlama>, rope?: Rope) {
-  const folder = await temporaryFolder(test)
-  await writeTinyLlama(folder, changes)
-  const directory = await openModelDirectory(folder)
-  const spec = readDecoderSpec(await readJsonObject(directory.config), directory.config)
-  const decoder = await openDecoder(spec, directory.tensors, {contextLength: spec.contextLength, threads: 1})
-  test.after(() => decoder.release())
-  const reference = await ReferenceLlama.load({...tinyLlama, ...changes}, directory.tensors, rope)
-  return {decoder, reference}
+interface Loaded {
+  decoder: Decoder
+  reference: ReferenceDecoder
+  /** The same without the adapter. */
+  base: ReferenceDecoder
 }
 
-async function engineLogits({decoder}: Awaited<ReturnType<typeof load>>): Promise<Float32Array[]> {
+async function load(
+  test: TestContext,
+  changes: Partial<TinyModel>,
+  adapter?: Partial<TinyAdapter>,
+  rope: Rope = rotateHalves,
+): Promise<Loaded> {
+  const folder = await temporaryFolder(test)
+  await writeTinyModel(folder, changes)
+  if (adapter !== undefined) await writeFiles(folder, tinyAdapterFiles(changes, adapter))
+  const directory = await openRunDirectory(folder)
+  const spec = readDecoderSpec(await readJsonObject(directory.config), directory.config, (name) =>
+    directory.tensors.has(name),
+  )
+  const decoder = await openDecoder(spec, directory.tensors, {
+    contextLength: spec.contextLength,
+    threads: 1,
+    adapter: directory.adapter,
+  })
+  test.after(() => decoder.release())
+  const model = {...tinyModel, ...changes}
+  const deltas = adapter === undefined ? new Map() : await referenceDeltas(directory, {...tinyAdapter, ...adapter})
+  return {
+    decoder,
+    reference: await ReferenceDecoder.load(model, directory.tensors, rope, deltas),
+    base: await ReferenceDecoder.load(model, directory.tensors, rope),
+  }
+}
+
+/** The changes by the name of the weight; that of the head by `lm_head`, for it is applied on the output side alone. */
+async function referenceDeltas(
+  {adapter}: Awaited<ReturnType<typeof openRunDirectory>>,
+  {rank, alpha, form}: TinyAdapter,
+): Promise<Map<string, ReferenceDelta>> {
+  const scale = form === 'peft-rs' ? alpha / Math.sqrt(rank) : alpha / rank
+  const deltas = new Map<string, ReferenceDelta>()
+  for (const {target, a, b} of adapter?.deltas ?? []) {
+    const name = /embed_tokens|lm_head/.test(target) ? 'lm_head' : target
+    deltas.set(name, {a: await readTensorFloat32(a), b: await readTensorFloat32(b), rank, scale})
+  }
+  return deltas
+}
+
+async function engineLogits({decoder}: Loaded): Promise<Float32Array[]> {
   const cache = decoder.newCache()
+  const slot = cache.add()
   const rows: Float32Array[] = []
   let at = 0
   for (const run of runs) {
-    const logits = await decoder.forward(cache, tokens.slice(at, at + run), 'all')
+    const logits = await decoder.prefill(cache, slot, tokens.slice(at, at + run), {logits: 'all'})
     const width = logits.length / run
     for (let row = 0; row < run; row++) rows.push(logits.slice(row * width, (row + 1) * width))
     at += run
   }
-  assert.equal(cache.length, positions)
+  assert.equal(cache.length(slot), positions)
   assert.equal(cache.capacity, 512, 'the cache has grown by one bucket')
   return rows
 }
@@ -46,34 +98,144 @@ function largestDifference(a: readonly Float32Array[], b: readonly Float32Array[
   )
 }
 
-const models: Record<string, Partial<TinyLlama>> = {
-  'two shards with an index': {layout: 'indexed'},
-  'a tied head in one file': {layout: 'single', tied: true, seed: 2},
+function assertEqual(actual: readonly Float32Array[], expected: readonly Float32Array[]): void {
+  const difference = largestDifference(actual, expected)
+  assert.ok(difference < 1e-4, `largest difference ${difference}`)
+  const best = (row: Float32Array) => row.indexOf(Math.max(...row))
+  assert.deepEqual(actual.map(best), expected.map(best), 'token for token')
+}
+
+const models: Record<string, Partial<TinyModel>> = {
+  'Llama in two shards with an index': {layout: 'indexed'},
+  'Llama with a tied head in one file': {layout: 'single', tied: true, seed: 2},
   'one key-value head and another rope base': {kvHeads: 1, ropeTheta: 500_000, seed: 3},
   'heads of 8, which no fused kernel takes': {headDim: 8, kvHeads: 4, seed: 4},
   'numbered shards in bfloat16': {layout: 'numbered', dtype: 'BF16', seed: 5},
   'half precision': {layout: 'single', dtype: 'F16', seed: 6},
+  'Mistral with a window of 50': {family: 'mistral', window: 50, seed: 7},
+  'Mistral without a window': {family: 'mistral', seed: 8},
+  'Qwen2 with biases': {family: 'qwen2', tied: true, layout: 'single', seed: 9},
+  'Qwen2 with a window from its second layer on': {family: 'qwen2', window: 40, firstWindowed: 1, seed: 10},
+  'Qwen3 with norms on its heads': {family: 'qwen3', headDim: 32, seed: 11},
+  'a linearly scaled rope': {ropeScaling: {rope_type: 'linear', factor: 4}, seed: 12},
+  'a rope scaled as Llama 3.1': {
+    ropeScaling: {
+      rope_type: 'llama3',
+      factor: 8,
+      low_freq_factor: 1,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 64,
+    },
+    seed: 13,
+  },
+  'a rope scaled by YaRN': {
+    family: 'qwen2',
+    ropeScaling: {rope_type: 'yarn', factor: 4, original_max_position_embeddings: 64},
+    seed: 14,
+  },
 }
 
-describe('the logits of a randomly initialised Llama, over 300 positions', () => {
+describe('the logits of a randomly initialised model, over 300 positions', () => {
   for (const [name, changes] of Object.entries(models))
     it(`equal the reference: ${name}`, async (test) => {
       const model = await load(test, changes)
-      const difference = largestDifference(await engineLogits(model), model.reference.logits(tokens))
-      assert.ok(difference < 1e-4, `largest difference ${difference}`)
+      assertEqual(await engineLogits(model), model.reference.logits(tokens))
     })
 
   it('would show the halves of the rotary embedding swapped', async (test) => {
-    const model = await load(test, {}, rotateSwappedHalves)
+    const model = await load(test, {}, undefined, rotateSwappedHalves)
     const difference = largestDifference(await engineLogits(model), model.reference.logits(tokens))
     assert.ok(difference > 1e-2, `largest difference ${difference}`)
   })
 
   it('of the last position alone are the last row of all', async (test) => {
     const {decoder} = await load(test, {})
-    const all = await decoder.forward(decoder.newCache(), tokens.slice(0, 20), 'all')
-    const last = await decoder.forward(decoder.newCache(), tokens.slice(0, 20))
-    assert.equal(last.length, tinyLlama.vocabSize)
-    assert.ok(largestDifference([last], [all.slice(-tinyLlama.vocabSize)]) < 1e-5)
+    const logits = async (which: 'last' | 'all') => {
+      const cache = decoder.newCache()
+      return decoder.prefill(cache, cache.add(), tokens.slice(0, 20), {logits: which})
+    }
+    const [all, last] = [await logits('all'), await logits('last')]
+    assert.equal(last.length, tinyModel.vocabSize)
+    assert.ok(largestDifference([last], [all.slice(-tinyModel.vocabSize)]) < 1e-5)
+  })
+})
+
+const adapters: Record<string, [Partial<TinyModel>, Partial<TinyAdapter>]> = {
+  'Llama, manifest v3, rank 4': [{}, {}],
+  'Llama, rank 16, tensors that end in .weight': [{seed: 21}, {rank: 16, alpha: 32, suffix: true}],
+  'a tied head, quantisation flat': [{tied: true, layout: 'single'}, {form: 'v3-flat'}],
+  'Qwen2, meta v2': [{family: 'qwen2', seed: 22}, {form: 'v2'}],
+  'Qwen3, PEFT': [
+    {family: 'qwen3', seed: 23},
+    {form: 'peft', rank: 16},
+  ],
+  'Mistral, rank-stabilised PEFT': [{family: 'mistral', window: 60, seed: 24}, {form: 'peft-rs'}],
+  'layers alone': [{seed: 25}, {head: false}],
+}
+
+describe('an adapter', () => {
+  for (const [name, [changes, adapter]] of Object.entries(adapters))
+    it(`gives the logits of the reference, and others than the base: ${name}`, async (test) => {
+      const model = await load(test, changes, adapter)
+      const [actual, expected] = [await engineLogits(model), model.reference.logits(tokens)]
+      assertEqual(actual, expected)
+      const difference = largestDifference(actual, model.base.logits(tokens))
+      assert.ok(difference > 1e-2, `the adapter changes the logits by ${difference}`)
+    })
+
+  it('whose up projection is zero changes nothing', async (test) => {
+    const model = await load(test, {}, {zero: true})
+    assertEqual(await engineLogits(model), model.base.logits(tokens))
+  })
+})
+
+describe('sequences that are computed together', () => {
+  const prompts = Array.from({length: 8}, (_, i) => tokens.slice(i, i + 3 + 37 * i))
+  const steps = 20
+
+  for (const [name, changes] of Object.entries({
+    Llama: {},
+    'Qwen2 with a window': {family: 'qwen2' as const, window: 40},
+  }))
+    it(`have the logits of the reference, base and adapted in one run: ${name}`, async (test) => {
+      const {decoder, reference, base} = await load(test, changes, {})
+      const cache = decoder.newCache()
+      const adapted = prompts.map((_, i) => i % 2 === 0)
+      for (const [i, prompt] of prompts.entries()) {
+        const slot = cache.add()
+        for (let at = 0; at < prompt.length; at += 64)
+          await decoder.prefill(cache, slot, prompt.slice(at, at + 64), {adapted: adapted[i] as boolean})
+      }
+      const texts = prompts.map((prompt) => [...prompt])
+      const expected = prompts.map((prompt, i) => {
+        const more = Array.from({length: steps}, (_, step) => tokens[(step * 7 + i) % positions] as number)
+        return (adapted[i] ? reference : base).logits([...prompt, ...more]).slice(prompt.length)
+      })
+      for (let step = 0; step < steps; step++) {
+        const next = texts.map((_, i) => tokens[(step * 7 + i) % positions] as number)
+        const logits = await decoder.step(cache, next, adapted)
+        const width = logits.length / 8
+        for (const i of texts.keys())
+          assertEqual(
+            [logits.slice(i * width, (i + 1) * width)],
+            [(expected[i] as Float32Array[])[step] as Float32Array],
+          )
+      }
+    })
+
+  it('keep their own past when another ends and its slot is filled', async (test) => {
+    const {decoder, reference} = await load(test, {})
+    const cache = decoder.newCache()
+    for (const prompt of prompts.slice(0, 3)) await decoder.prefill(cache, cache.add(), prompt)
+    cache.move(2, 0)
+    cache.pop()
+    const logits = await decoder.step(cache, [5, 6])
+    const width = logits.length / 2
+    const last = (prompt: readonly number[]) => reference.logits(prompt).at(-1) as Float32Array
+    assertEqual([logits.slice(0, width)], [last([...(prompts[2] as number[]), 5])])
+    assertEqual([logits.slice(width)], [last([...(prompts[1] as number[]), 6])])
+    cache.pop()
+    cache.pop()
+    assert.deepEqual([cache.size, cache.capacity], [0, 0], 'the memory goes with the last sequence')
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {createTokenizer, OutputText, type Tokenizer} from '../../src/text/index.js'
-import {byteTokenizer} from '../support/tiny-llama.js'
+import {byteTokenizer} from '../support/tiny-model.js'
 
 const bytes = createTokenizer(byteTokenizer(), {}, 'tokenizer.json')
 
@@ -9,6 +9,8 @@ const bytes = createTokenizer(byteTokenizer(), {}, 'tokenizer.json')
 const words: Tokenizer = {
   encode: () => [],
   id: () => undefined,
+  bytes: () => Buffer.alloc(0),
+  specials: [],
   decode: (tokens) =>
     tokens
       .map((token) => [' Once', ' upon', ' a', ' time', ',', ' there'][token])

@@ -3,6 +3,7 @@ import {engineSettings} from './engine.js'
 import {inferenceSettings} from './inference.js'
 import {loggingSettings} from './logging.js'
 import {meshSettings} from './mesh.js'
+import {serveSettings} from './serve.js'
 import {workspaceSettings} from './workspace.js'
 
 /** Every setting there is, in the order `svc config show` prints them. */
@@ -10,6 +11,7 @@ export const settingTables: readonly SettingTable[] = [
   workspaceSettings,
   loggingSettings,
   engineSettings,
+  serveSettings,
   inferenceSettings,
   meshSettings,
 ]

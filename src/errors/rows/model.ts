@@ -13,6 +13,21 @@ export const modelErrors = rows({
       `There is no model directory ${p.model}. Places tried:${places(p.tried)}`,
     hint: 'Give the path of a directory that holds config.json, tokenizer.json and safetensors shards.',
   },
+  model_not_served: {
+    exit: Exit.notFound,
+    http: 404,
+    openai: 'model_not_found',
+    say: (p: {model: string; served: string; suggestion?: string | undefined}) =>
+      `model '${p.model}' not found${p.suggestion === undefined ? `; this server serves '${p.served}'` : `, did you mean '${p.suggestion}'?`}`,
+    hint: (p: {served: string}) => `Ask for ${p.served}; GET /api/tags lists what is served.`,
+    param: (_: object) => 'model',
+  },
+  device_unavailable: {
+    exit: Exit.unavailable,
+    http: 500,
+    say: (p: {device: string; reason: string}) => `The device ${p.device} cannot be used: ${p.reason}.`,
+    hint: 'Install the CUDA files as the README describes, or use --device cpu.',
+  },
   model_file_missing: {
     exit: Exit.notFound,
     http: 500,
@@ -39,11 +54,58 @@ export const modelErrors = rows({
       `${p.file} sets ${p.key} to ${p.value}, which this version does not compute.`,
     hint: 'Results would be wrong if the key were ignored; if it does not change the computation, remove it.',
   },
+  base_model_not_found: {
+    exit: Exit.notFound,
+    http: 500,
+    say: (p: {base: string; tried: readonly string[]}) =>
+      `The base model ${p.base} of the adapter is not there. Places tried:${places(p.tried)}`,
+    hint: 'Give the directory of the base model with --base, or put its shards into the run directory.',
+  },
+  adapter_missing: {
+    exit: Exit.notFound,
+    http: 500,
+    say: (p: {path: string}) => `${p.path} was left by a training run, but its adapter weights are not there.`,
+    hint: 'Copy candle_qlora_adapter.safetensors (or adapter_model.safetensors) into the directory.',
+  },
+  adapter_invalid: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {file: string; reason: string}) => `The adapter cannot be used: ${p.reason} (${p.file}).`,
+    hint: 'Copy the adapter and its manifest again from where they were trained.',
+  },
   adapter_unsupported: {
     exit: Exit.failed,
     http: 500,
-    say: (p: {file: string}) => `The model directory has an adapter, ${p.file}, which this version does not apply.`,
-    hint: 'Merge the adapter into the base model first, or move it out of the directory to run the base model.',
+    say: (p: {file: string; key: string; value: string}) =>
+      `The adapter sets ${p.key} to ${p.value}, which this version does not compute (${p.file}).`,
+    hint: 'Train or export the adapter as plain LoRA, or merge it into the base model first.',
+  },
+  adapter_tensor_missing: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {tensor: string; manifest: string}) =>
+      `The adapter has no tensor ${p.tensor}, which ${p.manifest} asks for.`,
+    hint: 'The weights and the manifest belong to different adapters.',
+  },
+  adapter_mismatch: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {tensor: string; adapter: readonly number[]; base: string; found: readonly number[]}) =>
+      `The adapter tensor ${p.tensor} is ${shape(p.adapter)} and does not fit the base tensor ${p.base}, which is ${shape(p.found)}.`,
+    hint: 'The adapter was trained on another base model: check base_model in its manifest.',
+  },
+  adapter_ambiguous: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {adapter: string; tensor: string}) =>
+      `merged.safetensors holds a part of what ${p.adapter} changes, but not ${p.tensor}.`,
+    hint: 'Remove merged.safetensors or the adapter: applying both would change some weights twice.',
+  },
+  eval_gate_failed: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {file: string}) => `The evaluation of this run failed: ${p.file}.`,
+    hint: 'Train again, or serve it all the same with --ignore-eval-gate.',
   },
   safetensors_invalid: {
     exit: Exit.failed,

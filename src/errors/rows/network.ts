@@ -47,6 +47,14 @@ export const networkErrors = rows({
     hint: 'Change the request and send it again.',
     param: (p: {param?: string | undefined}) => p.param ?? '',
   },
+  unsupported_value: {
+    exit: Exit.usage,
+    http: 400,
+    openai: 'unsupported_value',
+    say: (p: {reason: string; param?: string | undefined}) => p.reason,
+    hint: 'Leave the field out, or give it a value that this server supports.',
+    param: (p: {param?: string | undefined}) => p.param ?? '',
+  },
   invalid_json: {
     exit: Exit.usage,
     http: 400,
@@ -74,6 +82,12 @@ export const networkErrors = rows({
     say: (_: object) => 'The request carries no valid token.',
     hint: 'Send the header Authorization: Bearer TOKEN.',
   },
+  origin_forbidden: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {origin: string}) => `Pages of ${p.origin} may not use this server.`,
+    hint: 'Allow the origin with --origins when the server is started.',
+  },
   host_forbidden: {
     exit: Exit.conflict,
     http: 403,
@@ -94,6 +108,13 @@ export const networkErrors = rows({
     say: (p: {method: string; path: string; allowed: readonly string[]}) =>
       `${p.path} does not take ${p.method}; it takes ${p.allowed.join(', ')}.`,
     hint: 'Use one of the allowed methods.',
+  },
+  not_implemented: {
+    exit: Exit.failed,
+    http: 501,
+    openai: 'not_implemented',
+    say: (p: {what: string}) => `${p.what} not implemented by this server`,
+    hint: 'Use a server that offers it.',
   },
   overloaded: {
     exit: Exit.unavailable,

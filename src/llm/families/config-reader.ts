@@ -21,7 +21,6 @@ const inert = new Set([
   'is_encoder_decoder',
   'label2id',
   'max_length',
-  'max_window_layers',
   'model_type',
   'output_attentions',
   'output_hidden_states',
@@ -62,7 +61,19 @@ export class ConfigReader {
     return value as number
   }
 
-  positive(key: string, fallback: number): number {
+  /** A count, or undefined where it is absent. */
+  optionalCount(key: string): number | undefined {
+    return isAbsent(this.#take(key)) ? undefined : this.count(key)
+  }
+
+  optionalNumber(key: string): number | undefined {
+    const value = this.#take(key)
+    if (isAbsent(value)) return undefined
+    if (!Number.isFinite(value)) throw this.#invalid(key, 'a number')
+    return value as number
+  }
+
+  positive(key: string, fallback?: number): number {
     const value = this.#take(key) ?? fallback
     if (!Number.isFinite(value) || (value as number) <= 0) throw this.#invalid(key, 'a number above 0')
     return value as number
@@ -72,6 +83,33 @@ export class ConfigReader {
     const value = this.#take(key) ?? fallback
     if (typeof value !== 'boolean') throw this.#invalid(key, 'true or false')
     return value
+  }
+
+  /** True or false, or undefined where the key is absent. */
+  optionalFlag(key: string): boolean | undefined {
+    return this.#take(key) === undefined ? undefined : this.flag(key, false)
+  }
+
+  /** A text, or undefined where it is absent. */
+  word(key: string): string | undefined {
+    const value = this.#take(key)
+    if (isAbsent(value)) return undefined
+    if (typeof value !== 'string') throw this.#invalid(key, 'a text')
+    return value
+  }
+
+  /** A list of texts that must all be known, or undefined where it is absent. */
+  words(key: string, ...known: readonly string[]): readonly string[] | undefined {
+    const value = this.#take(key)
+    if (isAbsent(value)) return undefined
+    if (!Array.isArray(value)) throw this.#invalid(key, 'a list')
+    const unknown = value.find((item) => !known.includes(item))
+    if (unknown !== undefined) throw this.#unsupported(key, unknown)
+    return value
+  }
+
+  has(key: string): boolean {
+    return !isAbsent(this.#config[key])
   }
 
   /** A key that changes the computation and is known with these values only; absent is the first of them. */
@@ -99,6 +137,10 @@ export class ConfigReader {
 
   invalid(reason: string): SvcError {
     return new SvcError('model_file_invalid', {file: this.#file, reason})
+  }
+
+  unsupported(key: string): SvcError {
+    return this.#unsupported(key, this.#config[key] ?? this.#config.type)
   }
 
   #take(key: string): unknown {

@@ -6,5 +6,6 @@ export interface Family {
   name: string
   /** Values of `model_type` it answers to. */
   modelTypes: readonly string[]
-  read(config: ConfigReader): DecoderSpec
+  /** @param has whether the weights have a tensor of this name */
+  read(config: ConfigReader, has: (tensor: string) => boolean): DecoderSpec
 }

@@ -3,21 +3,30 @@ import type {DecoderSpec} from '../spec.js'
 import {ConfigReader} from './config-reader.js'
 import type {Family} from './family.js'
 import {llama} from './llama.js'
+import {mistral} from './mistral.js'
+import {qwen2, qwen3} from './qwen.js'
 
-export const families: readonly Family[] = [llama]
+export const families: readonly Family[] = [llama, mistral, qwen2, qwen3]
 
 /**
- * What the model of a `config.json` computes.
+ * What the model of a `config.json` computes. A configuration with several parts is read by its `text_config`.
+ * @param has whether the weights have a tensor of this name
  * @throws model_family_unknown; model_config_unsupported for any key that would change the computation and is not
  *   known, by name; model_file_invalid for a value that cannot be
  */
-export function readDecoderSpec(config: Readonly<Record<string, unknown>>, file: string): DecoderSpec {
-  const type = typeof config.model_type === 'string' ? config.model_type : '(none)'
+export function readDecoderSpec(
+  config: Readonly<Record<string, unknown>>,
+  file: string,
+  has: (tensor: string) => boolean,
+): DecoderSpec {
+  const inner = config.text_config
+  const text = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : config
+  const type = typeof text.model_type === 'string' ? text.model_type : '(none)'
   const family = families.find(({modelTypes}) => modelTypes.includes(type))
   if (family === undefined)
     throw new SvcError('model_family_unknown', {file, family: type, known: families.flatMap((f) => f.modelTypes)})
-  const reader = new ConfigReader(config, file)
-  const spec = family.read(reader)
+  const reader = new ConfigReader(text, file)
+  const spec = family.read(reader, has)
   reader.refuseUnread()
   return spec
 }

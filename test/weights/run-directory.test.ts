@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import {mkdir, realpath, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {commonFolder, openModelDirectory} from '../../src/weights/index.js'
+import {commonFolder, openRunDirectory} from '../../src/weights/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
-import {tinyLlamaFiles, writeTinyLlama} from '../support/tiny-llama.js'
+import {tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 
 describe('a model directory', () => {
   it('goes by the last component of its path, however that is written', async (test) => {
     const folder = await temporaryFolder(test)
     const model = join(folder, 'my-model')
-    await writeTinyLlama(model)
+    await writeTinyModel(model)
     await symlink(model, join(folder, 'latest'))
-    const named = async (given: string, cwd = folder) => (await openModelDirectory(given, {cwd, env: {}})).name
+    const named = async (given: string, cwd = folder) => (await openRunDirectory(given, {cwd, env: {}})).name
     assert.equal(await named('my-model'), 'my-model')
     assert.equal(await named('./my-model/'), 'my-model')
     assert.equal(await named('.', model), 'my-model')
@@ -22,8 +22,8 @@ describe('a model directory', () => {
   for (const layout of ['single', 'indexed', 'numbered'] as const)
     it(`has the same tensors when its weights are ${layout}`, async (test) => {
       const folder = await temporaryFolder(test)
-      await writeTinyLlama(folder, {layout})
-      const {tensors} = await openModelDirectory(folder)
+      await writeTinyModel(folder, {layout})
+      const {tensors} = await openRunDirectory(folder)
       assert.equal(tensors.size, 21)
       assert.deepEqual(tensors.get('lm_head.weight')?.shape, [257, 48])
     })
@@ -31,14 +31,14 @@ describe('a model directory', () => {
   it('that is not there names every place tried', async (test) => {
     const folder = await temporaryFolder(test)
     const lookup = {cwd: folder, env: {HF_HUB_CACHE: join(folder, 'hub')}}
-    await assert.rejects(openModelDirectory('acme/tiny', lookup), {
+    await assert.rejects(openRunDirectory('acme/tiny', lookup), {
       code: 'model_not_found',
       params: {
         model: 'acme/tiny',
         tried: [join(folder, 'acme/tiny'), join(folder, 'hub/models--acme--tiny/snapshots/main')],
       },
     })
-    await assert.rejects(openModelDirectory('./tiny', lookup), {
+    await assert.rejects(openRunDirectory('./tiny', lookup), {
       params: {model: './tiny', tried: [join(folder, 'tiny')]},
     })
   })
@@ -46,14 +46,14 @@ describe('a model directory', () => {
   it('is found in the hub cache by its id, and its shards are the files that the links lead to', async (test) => {
     const folder = await realpath(await temporaryFolder(test))
     const repository = join(folder, 'hub/models--acme--tiny')
-    const files = tinyLlamaFiles()
+    const files = tinyModelFiles()
     await writeFiles(repository, {'refs/main': 'abc123\n'})
     await mkdir(join(repository, 'snapshots/abc123'), {recursive: true})
     for (const [name, content] of Object.entries(files)) {
       await writeFiles(join(repository, 'blobs'), {[`blob-${name}`]: content})
       await symlink(`../../blobs/blob-${name}`, join(repository, 'snapshots/abc123', name))
     }
-    const {name, tensors} = await openModelDirectory('acme/tiny', {cwd: folder, env: {HF_HOME: folder}})
+    const {name, tensors} = await openRunDirectory('acme/tiny', {cwd: folder, env: {HF_HOME: folder}})
     assert.equal(name, 'tiny')
     assert.equal(tensors.get('lm_head.weight')?.file, join(repository, 'blobs/blob-model-00002-of-00002.safetensors'))
   })
@@ -96,18 +96,13 @@ describe('a model directory', () => {
       {'model.safetensors.index.json': JSON.stringify({weight_map: {w: 'model-00001-of-00002.safetensors'}})},
       {code: 'tensor_missing', message: /w is not in model-00001-of-00002/},
     ],
-    [
-      'has an adapter, which is not applied',
-      {'adapter_model.safetensors': new Uint8Array(8)},
-      {code: 'adapter_unsupported', message: /adapter_model/},
-    ],
   ]
   for (const [name, changes, error] of broken)
     it(`that ${name} is refused`, async (test) => {
       const folder = await temporaryFolder(test)
-      const files = Object.entries({...tinyLlamaFiles(), ...changes}).filter(([, content]) => content !== undefined)
+      const files = Object.entries({...tinyModelFiles(), ...changes}).filter(([, content]) => content !== undefined)
       await writeFiles(folder, Object.fromEntries(files) as Record<string, string | Uint8Array>)
-      await assert.rejects(openModelDirectory(folder), error)
+      await assert.rejects(openRunDirectory(folder), error)
     })
 })
 

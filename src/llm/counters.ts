@@ -1,0 +1,34 @@
+/** What an engine counts. Gauges say how it is now, the others only grow. */
+const names = ['waiting', 'running', 'graphRuns', 'batchedRuns', 'promptTokens', 'completionTokens'] as const
+
+export type CounterName = (typeof names)[number]
+
+/**
+ * Counters that two threads see: the engine's thread writes, any other reads. One writer, so plain reads and writes of
+ * 64-bit floats do.
+ */
+export class EngineCounters {
+  readonly memory: SharedArrayBuffer
+  readonly #values: Float64Array
+
+  constructor(memory = new SharedArrayBuffer(names.length * Float64Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory
+    this.#values = new Float64Array(memory)
+  }
+
+  get(name: CounterName): number {
+    return this.#values[names.indexOf(name)] as number
+  }
+
+  set(name: CounterName, value: number): void {
+    this.#values[names.indexOf(name)] = value
+  }
+
+  add(name: CounterName, amount: number): void {
+    this.set(name, this.get(name) + amount)
+  }
+
+  snapshot(): Record<CounterName, number> {
+    return Object.fromEntries(names.map((name) => [name, this.get(name)])) as Record<CounterName, number>
+  }
+}

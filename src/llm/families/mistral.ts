@@ -1,0 +1,12 @@
+import {readDecoder} from './decoder.js'
+import type {Family} from './family.js'
+
+/** Mistral: Llama with an attention window in every layer. Source: Jiang et al. 2023. */
+export const mistral: Family = {
+  name: 'Mistral',
+  modelTypes: ['mistral'],
+  read(config, has) {
+    const window = config.optionalCount('sliding_window')
+    return readDecoder('mistral', config, has, {biases: [], headNorms: false, window: () => window})
+  },
+}

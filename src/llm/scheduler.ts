@@ -1,0 +1,214 @@
+import {SvcError} from '../errors/index.js'
+import type {EngineCounters} from './counters.js'
+import type {Decoder} from './decoder.js'
+import {Generation, type GenerationModel} from './generation.js'
+import type {KvCache} from './kv-cache.js'
+import type {GenerateEvent, GenerateRequest} from './request.js'
+
+export interface SchedulerOptions {
+  /** Requests that are computed at once. */
+  slots: number
+  /** Requests that may wait for a slot. */
+  queueLimit: number
+}
+
+/** Where the events of a request go. `fail` is told of faults; an aborted request is told nothing more. */
+export interface Listener {
+  event(event: GenerateEvent): void
+  fail(error: unknown): void
+}
+
+interface Job {
+  generation: Generation
+  adapted: boolean
+  listener: Listener
+  signal: AbortSignal
+  /** Tokens of the prompt that are in the cache. */
+  filled: number
+  promptTokens: number
+}
+
+const isReading = ({filled, promptTokens}: Job) => filled < promptTokens
+
+/** Longest that a running stream shall wait for another request's prompt, ms. */
+const patienceMs = 100
+const smallestChunk = 16
+const largestChunk = 512
+
+/**
+ * Shares one decoder among many requests. Each turn admits what waits, runs one chunk of one prompt, and one batched
+ * step of every request that generates; the graph takes no prompt chunks and steps in one run. Chunks are sized from
+ * the measured speed, so that streams go on while a long prompt is read.
+ */
+export class Scheduler {
+  readonly #decoder: Decoder
+  readonly #model: GenerationModel
+  readonly #options: SchedulerOptions
+  readonly #counters: EngineCounters
+  readonly #cache: KvCache
+  readonly #waiting: Job[] = []
+  /** By slot. Those whose prompt is read come first, since a batched run takes neighbouring slots. */
+  readonly #running: Job[] = []
+  #turning: Promise<void> | undefined
+  /** Tokens of a prompt that are read in one ms, as measured. */
+  #speed = 0
+
+  constructor(decoder: Decoder, model: GenerationModel, options: SchedulerOptions, counters: EngineCounters) {
+    this.#decoder = decoder
+    this.#model = model
+    this.#options = options
+    this.#counters = counters
+    this.#cache = decoder.newCache()
+  }
+
+  /**
+   * Queues a request whose prompt is tokenized.
+   * @throws prompt_too_long, overloaded
+   */
+  submit(prompt: readonly number[], request: GenerateRequest, listener: Listener, signal: AbortSignal): void {
+    const {contextLength = this.#decoder.contextLength} = request
+    if (prompt.length >= contextLength)
+      throw new SvcError('prompt_too_long', {tokens: prompt.length, context: contextLength})
+    const {slots, queueLimit} = this.#options
+    if (this.#waiting.length + this.#running.length >= slots + queueLimit)
+      throw new SvcError('overloaded', {reason: `${queueLimit} requests are waiting already.`})
+    this.#waiting.push({
+      generation: new Generation(this.#model, prompt, request),
+      adapted: request.adapter ?? true,
+      listener,
+      signal,
+      filled: 0,
+      promptTokens: prompt.length,
+    })
+    this.#count()
+    this.#wake()
+  }
+
+  /** Resolves when nothing waits or runs. */
+  async idle(): Promise<void> {
+    await this.#turning
+  }
+
+  #wake(): void {
+    this.#turning ??= this.#turn().finally(() => {
+      this.#turning = undefined
+      this.#count()
+      if (this.#waiting.length > 0) this.#wake()
+    })
+  }
+
+  /** Turns until nothing is left to do. */
+  async #turn(): Promise<void> {
+    try {
+      while (this.#waiting.length + this.#running.length > 0) {
+        this.#dropAborted()
+        this.#admit()
+        await this.#prefill()
+        await this.#step()
+        // Lets messages in, such as new requests and cancellations, before the next run blocks the thread.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    } catch (error) {
+      // The runtime has failed: whatever was running is lost, and said so.
+      for (const job of [...this.#running].reverse()) this.#leave(job, () => job.listener.fail(error))
+    }
+  }
+
+  #dropAborted(): void {
+    for (const job of this.#waiting.filter(({signal}) => signal.aborted))
+      this.#waiting.splice(this.#waiting.indexOf(job), 1)
+    for (const job of this.#running.filter(({signal}) => signal.aborted)) this.#leave(job)
+  }
+
+  #admit(): void {
+    while (this.#running.length < this.#options.slots) {
+      const job = this.#waiting.shift()
+      if (job === undefined) break
+      this.#cache.add()
+      this.#running.push(job)
+      job.generation.start()
+    }
+    this.#count()
+  }
+
+  /** One chunk of the first prompt that is not read yet. */
+  async #prefill(): Promise<void> {
+    const slot = this.#running.findIndex(isReading)
+    const job = this.#running[slot]
+    if (job === undefined) return
+    const chunk = job.generation.tokens.slice(job.filled, job.filled + this.#chunkSize())
+    const started = performance.now()
+    const logits = await this.#decoder.prefill(this.#cache, slot, chunk, {adapted: job.adapted})
+    this.#speed = chunk.length / (performance.now() - started)
+    this.#counters.add('promptTokens', chunk.length)
+    this.#counters.add('graphRuns', 1)
+    job.filled += chunk.length
+    if (!isReading(job) && !job.signal.aborted) this.#advance(job, logits)
+  }
+
+  /** As much of a prompt as can be read within the patience of those that wait for their next token. */
+  #chunkSize(): number {
+    const others = this.#running.some((job) => !isReading(job))
+    if (!others) return largestChunk
+    if (this.#speed === 0) return smallestChunk
+    const size = Math.floor((this.#speed * patienceMs) / smallestChunk) * smallestChunk
+    return Math.min(largestChunk, Math.max(smallestChunk, size))
+  }
+
+  /** The next token of every request whose prompt is read, in one run. */
+  async #step(): Promise<void> {
+    this.#dropAborted()
+    const jobs = this.#running.filter((job) => !isReading(job))
+    if (jobs.length === 0) return
+    const tokens = jobs.map(({generation}) => generation.tokens.at(-1) as number)
+    const logits = await this.#decoder.step(
+      this.#cache,
+      tokens,
+      jobs.map(({adapted}) => adapted),
+    )
+    this.#counters.add('graphRuns', 1)
+    if (jobs.length > 1) this.#counters.add('batchedRuns', 1)
+    const width = logits.length / jobs.length
+    for (const [row, job] of jobs.entries())
+      if (!job.signal.aborted) this.#advance(job, logits.subarray(row * width, (row + 1) * width))
+  }
+
+  #advance(job: Job, logits: Float32Array): void {
+    const before = job.generation.completionTokens
+    try {
+      for (const event of job.generation.next(logits)) job.listener.event(event)
+    } catch (error) {
+      this.#leave(job, () => job.listener.fail(error))
+      return
+    }
+    this.#counters.add('completionTokens', job.generation.completionTokens - before)
+    if (job.generation.finished) this.#leave(job)
+  }
+
+  /** Frees the slot of a job. The gap is closed from behind, first among those that generate, then among the rest. */
+  #leave(job: Job, tell?: () => void): void {
+    let gap = this.#running.indexOf(job)
+    if (!isReading(job))
+      gap = this.#fill(
+        gap,
+        this.#running.findLastIndex((other) => !isReading(other)),
+      )
+    this.#fill(gap, this.#running.length - 1)
+    this.#running.pop()
+    this.#cache.pop()
+    this.#count()
+    tell?.()
+  }
+
+  /** Moves a job into a gap and gives the gap it leaves. */
+  #fill(gap: number, from: number): number {
+    this.#cache.move(from, gap)
+    this.#running[gap] = this.#running[from] as Job
+    return from
+  }
+
+  #count(): void {
+    this.#counters.set('waiting', this.#waiting.length)
+    this.#counters.set('running', this.#running.length)
+  }
+}

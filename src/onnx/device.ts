@@ -1,0 +1,21 @@
+import {SvcError} from '../errors/index.js'
+import {GraphBuilder} from './graph.js'
+import {type Device, openSession} from './session.js'
+
+/**
+ * Makes sure that a device can compute, by opening a graph of one node on it.
+ * @throws device_unavailable
+ */
+export async function requireDevice(device: Device): Promise<void> {
+  if (device === 'cpu') return
+  const graph = new GraphBuilder('probe')
+  const x = graph.input('x', 'float32', [1])
+  graph.output('y', graph.node('Add', [x, x]), 'float32', [1])
+  try {
+    const session = await openSession(graph.build(), {threads: 1, device})
+    await session.release()
+  } catch (error) {
+    const reason = ((error as Error).message.split('\n')[0] ?? '').replace(/\.$/, '')
+    throw new SvcError('device_unavailable', {device, reason}, {cause: error})
+  }
+}

@@ -1,0 +1,165 @@
+import {SvcError} from '../errors/index.js'
+
+/** Most messages of one conversation. */
+export const mostMessages = 4096
+
+/** Most characters of one stop string. */
+export const longestStop = 1000
+
+export interface Bounds {
+  min?: number
+  max?: number
+}
+
+/**
+ * Reads the fields of a JSON object that a client sent. A field that is absent or null is undefined; one of a wrong
+ * type or out of bounds is `bad_request`, with a sentence that names the field.
+ */
+export class Fields {
+  readonly #values: Readonly<Record<string, unknown>>
+  readonly #path: string
+  readonly #label: (name: string) => string
+
+  /**
+   * @param path what stands before a field's name in the `param` of an error: `options.`, `messages[0].`
+   * @param label what a sentence calls a field, where that is not its path
+   */
+  constructor(values: object, path = '', label = (name: string) => path + name) {
+    this.#values = values as Record<string, unknown>
+    this.#path = path
+    this.#label = label
+  }
+
+  /** @throws body_missing when there is none; bad_request when it is no object */
+  static ofBody(body: unknown): Fields {
+    if (body === undefined) throw new SvcError('body_missing', {})
+    if (!isObject(body)) throw new SvcError('bad_request', {reason: 'the request body must be a JSON object'})
+    return new Fields(body)
+  }
+
+  get names(): string[] {
+    return Object.keys(this.#values)
+  }
+
+  /** The `param` of an error about a field. */
+  param(name: string): string {
+    return this.#path + name
+  }
+
+  /** The error of a field: "temperature must be …". */
+  wrong(name: string, must: string): SvcError {
+    return new SvcError('bad_request', {reason: `${this.#label(name)} must ${must}`, param: this.param(name)})
+  }
+
+  get(name: string): unknown {
+    return this.#values[name] ?? undefined
+  }
+
+  string(name: string): string | undefined {
+    return this.#typed(name, 'string', isString)
+  }
+
+  boolean(name: string): boolean | undefined {
+    return this.#typed(name, 'boolean', (value) => typeof value === 'boolean')
+  }
+
+  number(name: string, bounds: Bounds = {}): number | undefined {
+    return this.#within(name, this.#typed(name, 'number', isFiniteNumber), bounds)
+  }
+
+  /** Whole numbers of any size: a 64-bit seed has lost its last bits in JSON, and is still a seed. */
+  integer(name: string, bounds: Bounds = {}): number | undefined {
+    return this.#within(name, this.#typed(name, 'integer', isInteger), bounds)
+  }
+
+  integers(name: string, bounds: Bounds = {}): readonly number[] | undefined {
+    const values = this.#typed(name, 'list of integers', (value) => isList(value) && value.every(isInteger))
+    for (const value of (values ?? []) as number[]) this.#within(name, value, bounds)
+    return values as readonly number[] | undefined
+  }
+
+  /** A list of texts; a single text is a list of one. */
+  texts(name: string, {longest = Infinity, ...count}: Bounds & {longest?: number} = {}): readonly string[] | undefined {
+    const one = this.get(name)
+    if (isString(one)) return this.#short(name, [one], longest)
+    const all = this.#typed(name, 'string or list of strings', (value) => isList(value) && value.every(isString))
+    return all && this.#short(name, this.#counted(name, all as readonly string[], count), longest)
+  }
+
+  object(name: string, label?: (name: string) => string): Fields | undefined {
+    const value = this.#typed(name, 'object', isObject)
+    return value && new Fields(value, `${this.param(name)}.`, label)
+  }
+
+  objects(name: string, count: Bounds = {}): readonly Fields[] | undefined {
+    const items = this.#typed(name, 'list of objects', isList)
+    return (
+      items &&
+      this.#counted(name, items, count).map((item, i) => {
+        if (!isObject(item)) throw this.wrong(`${name}[${i}]`, 'be of type object')
+        return new Fields(item, `${this.param(name)}[${i}].`)
+      })
+    )
+  }
+
+  #typed<T>(name: string, type: string, is: (value: unknown) => value is T): T | undefined
+  #typed(name: string, type: string, is: (value: unknown) => boolean): unknown
+  #typed(name: string, type: string, is: (value: unknown) => boolean): unknown {
+    const value = this.get(name)
+    if (value !== undefined && !is(value)) throw this.wrong(name, `be of type ${type}`)
+    return value
+  }
+
+  #within<T extends number | undefined>(name: string, value: T, {min = -Infinity, max = Infinity}: Bounds): T {
+    if (value === undefined || (value >= min && value <= max)) return value
+    if (max === Infinity) throw this.wrong(name, `be at least ${min}`)
+    if (min === -Infinity) throw this.wrong(name, `be at most ${max}`)
+    throw this.wrong(name, `be between ${min} and ${max}`)
+  }
+
+  #counted<T>(name: string, items: readonly T[], {min = 0, max = Infinity}: Bounds): readonly T[] {
+    if (items.length < min) throw this.wrong(name, `have at least ${counted(min)}`)
+    if (items.length > max) throw this.wrong(name, `have at most ${counted(max)}`)
+    return items
+  }
+
+  #short(name: string, texts: readonly string[], longest: number): readonly string[] {
+    if (texts.some((text) => text.length > longest)) throw this.wrong(name, `have at most ${longest} characters each`)
+    return texts
+  }
+}
+
+const counted = (count: number) => (count === 1 ? '1 item' : `${count} items`)
+
+const isString = (value: unknown): value is string => typeof value === 'string'
+const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value)
+const isInteger = (value: unknown): value is number => Number.isInteger(value)
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A field that asks for something the server cannot do, unless `allows` holds: then its value asks for nothing. */
+export interface UnsupportedField {
+  name: string
+  allows(value: unknown): boolean
+}
+
+/** The first row of a table whose field asks for what the server cannot do. */
+export const firstUnsupported = <Row extends UnsupportedField>(fields: Fields, table: readonly Row[]) =>
+  table.find(({name, allows}) => {
+    const value = fields.get(name)
+    return value !== undefined && !allows(value)
+  })
+
+export const oneOf =
+  (...values: readonly unknown[]) =>
+  (value: unknown): boolean =>
+    values.includes(value)
+
+export const emptyList = (value: unknown): boolean => isList(value) && value.length === 0
+
+/** The entries that have a value, so that an optional property is absent rather than undefined. */
+export const given = <T extends object>(entries: T) =>
+  Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof T]?: Exclude<T[Key], undefined>
+  }

@@ -1,0 +1,32 @@
+import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
+import type {ServerMetrics} from './metrics.js'
+import type {ModelHost} from './model-host.js'
+import type {KeepAlive} from './ollama/keep-alive.js'
+import type {EffectiveDevice} from './ollama/model.js'
+
+/** What the routes of both dialects work with. */
+export interface ServeContext {
+  host: ModelHost
+  metrics: ServerMetrics
+  /** Version of the program. */
+  product: string
+  device: EffectiveDevice
+  /** What a request gets that does not say. */
+  defaults: {maxTokens: number; temperature: number; numCtx: number; seed(): number}
+}
+
+/** Generates on the served model, and takes the time to the first token. */
+export async function* generate(
+  {host, metrics}: ServeContext,
+  request: GenerateRequest,
+  signal: AbortSignal,
+  keepAlive?: KeepAlive,
+): AsyncGenerator<GenerateEvent, void, undefined> {
+  const started = performance.now()
+  let first = true
+  for await (const event of host.generate(request, signal, keepAlive)) {
+    if (first) metrics.firstToken((performance.now() - started) / 1000)
+    first = false
+    yield event
+  }
+}

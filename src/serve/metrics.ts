@@ -1,0 +1,67 @@
+import type {CounterName} from '../llm/index.js'
+
+/** Upper bounds of the buckets for the time to the first token, s. */
+const bounds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** What the server counts itself; the engine counts the rest. */
+export class ServerMetrics {
+  readonly #buckets = bounds.map(() => 0)
+  #count = 0
+  #sum = 0
+  readonly #requests = new Map<number, number>()
+
+  /** @param seconds from the arrival of a request to its first token */
+  firstToken(seconds: number): void {
+    for (const [i, bound] of bounds.entries()) if (seconds <= bound) this.#buckets[i] = (this.#buckets[i] as number) + 1
+    this.#count++
+    this.#sum += seconds
+  }
+
+  answered(status: number): void {
+    this.#requests.set(status, (this.#requests.get(status) ?? 0) + 1)
+  }
+
+  /** The text format of Prometheus, version 0.0.4. */
+  render(engine: Readonly<Record<CounterName, number>> | undefined): string {
+    const value = (name: CounterName) => engine?.[name] ?? 0
+    const families: [name: string, type: string, help: string, samples: [labels: string, value: number][]][] = [
+      ['svc_requests_running', 'gauge', 'Requests that are computed.', [['', value('running')]]],
+      ['svc_requests_waiting', 'gauge', 'Requests that wait for a slot.', [['', value('waiting')]]],
+      ['svc_slots_active', 'gauge', 'Slots of the cache that are in use.', [['', value('running')]]],
+      [
+        'svc_tokens_total',
+        'counter',
+        'Tokens by kind.',
+        [
+          ['{kind="prompt"}', value('promptTokens')],
+          ['{kind="completion"}', value('completionTokens')],
+        ],
+      ],
+      ['svc_graph_runs_total', 'counter', 'Runs of the graph.', [['', value('graphRuns')]]],
+      ['svc_batched_runs_total', 'counter', 'Runs for more than one request.', [['', value('batchedRuns')]]],
+      [
+        'svc_http_requests_total',
+        'counter',
+        'Answered requests by status.',
+        [...this.#requests].map(([status, count]) => [`{status="${status}"}`, count]),
+      ],
+      ['svc_model_loaded', 'gauge', 'Whether the model is in memory.', [['', engine === undefined ? 0 : 1]]],
+      ['svc_time_to_first_token_seconds', 'histogram', 'From a request to its first token.', this.#histogram()],
+    ]
+    return families
+      .map(([name, type, help, samples]) => {
+        const lines = samples.map(([labels, sample]) => `${name}${labels} ${sample}\n`).join('')
+        return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines}`
+      })
+      .join('')
+  }
+
+  #histogram(): [string, number][] {
+    return [
+      ...bounds.map((bound, i): [string, number] => [`_bucket{le="${bound}"}`, this.#buckets[i] as number]),
+      ['_bucket{le="+Inf"}', this.#count],
+      ['_sum', this.#sum],
+      ['_count', this.#count],
+    ]
+  }
+}

@@ -1,0 +1,111 @@
+import type {FastifyReply, FastifyRequest} from 'fastify'
+import {asOllamaError, SvcError} from '../../errors/index.js'
+import type {GenerateEvent} from '../../llm/index.js'
+import {type HttpApp, ndjsonStream} from '../../net/index.js'
+import {generate, type ServeContext} from '../context.js'
+import {clientGone, collect, streamEvents} from '../reply.js'
+import {ps, readShow, show, tags, version} from './model.js'
+import {type OllamaRequest, readChat, readGenerate} from './request.js'
+import * as response from './response.js'
+
+/** How one of the two generating routes writes its replies. */
+interface Wire {
+  read: typeof readChat
+  loaded: typeof response.chatLoaded
+  chunk: typeof response.chatChunk
+  end(head: response.ReplyHead, end: response.ReplyEnd, asked: OllamaRequest): object
+}
+
+const chatWire: Wire = {
+  read: readChat,
+  loaded: response.chatLoaded,
+  chunk: response.chatChunk,
+  end: response.chatEnd,
+}
+
+const generateWire: Wire = {
+  read: readGenerate,
+  loaded: response.generateLoaded as unknown as Wire['loaded'],
+  chunk: response.generateChunk as unknown as Wire['chunk'],
+  end: (head, end, asked) => response.generateEnd(head, end, {raw: asked.request.prompt.kind === 'raw'}),
+}
+
+const notImplemented: readonly ['GET' | 'POST' | 'DELETE' | 'HEAD', string, string][] = [
+  ['POST', '/api/embeddings', 'embeddings are'],
+  ['POST', '/api/embed', 'embeddings are'],
+  ['POST', '/api/pull', 'pulling models is'],
+  ['POST', '/api/push', 'pushing models is'],
+  ['POST', '/api/create', 'creating models is'],
+  ['POST', '/api/copy', 'copying models is'],
+  ['DELETE', '/api/delete', 'deleting models is'],
+  ['POST', '/api/blobs/:digest', 'storing blobs is'],
+  ['HEAD', '/api/blobs/:digest', 'storing blobs is'],
+]
+
+/** The routes of Ollama's dialect. */
+export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
+  const {host, product, device} = context
+  app.get('/api/version', async () => version(product, device))
+  app.get('/api/tags', async () => tags([host.served]))
+  app.get('/api/ps', async () =>
+    ps(host.loaded === undefined ? [] : [{model: host.served, device, expiresAt: host.loaded.expiresAt}]),
+  )
+  app.post('/api/show', async ({body}) => {
+    host.resolve(readShow(body))
+    return show(host.served)
+  })
+  app.post('/api/chat', (request, reply) => answer(context, chatWire, request, reply))
+  app.post('/api/generate', (request, reply) => answer(context, generateWire, request, reply))
+  for (const [method, url, what] of notImplemented)
+    app.route({
+      method,
+      url,
+      // Before the body is read: whatever it holds, the answer is the same.
+      onRequest: async () => {
+        throw new SvcError('not_implemented', {what})
+      },
+      handler: async () => undefined,
+    })
+}
+
+async function answer(
+  context: ServeContext,
+  wire: Wire,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const started = performance.now()
+  const asked = wire.read(request.body, context.defaults)
+  const head = () => ({model, createdAt: new Date()})
+  const model = context.host.resolve(asked.model)
+  if (asked.ignoredOptions.length > 0)
+    request.log.info({options: asked.ignoredOptions, id: request.id}, 'Ignored options.')
+  if (asked.load) return wire.loaded(head(), await loadOrUnload(context, asked))
+
+  const loadMs = await context.host.load(asked.keepAlive)
+  const gone = clientGone(reply)
+  const events = generate(context, {...asked.request, contextLength: asked.numCtx}, gone, asked.keepAlive)
+  const ending = (summary: response.ReplyEnd['summary']) => ({summary, loadMs, totalMs: performance.now() - started})
+  if (!asked.stream) {
+    const {summary, ...whole} = await collect(events)
+    return wire.end(head(), {...ending(summary), reply: whole}, asked)
+  }
+  await streamEvents<GenerateEvent>(
+    events,
+    () => ndjsonStream(reply),
+    (stream, event) =>
+      stream.write(event.type === 'done' ? wire.end(head(), ending(event), asked) : wire.chunk(head(), event)),
+    (stream, error) => stream.write(asOllamaError(SvcError.from(error))),
+    request,
+  )
+  return reply
+}
+
+async function loadOrUnload({host}: ServeContext, {keepAlive}: OllamaRequest): Promise<'load' | 'unload'> {
+  if (keepAlive === 0) {
+    await host.unload()
+    return 'unload'
+  }
+  await host.load(keepAlive)
+  return 'load'
+}

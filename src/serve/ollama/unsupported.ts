@@ -1,0 +1,36 @@
+import {SvcError} from '../../errors/index.js'
+import {emptyList, type Fields, firstUnsupported, oneOf, type UnsupportedField} from '../body.js'
+
+interface Row extends UnsupportedField {
+  /** @param model its name in quotes, or "the model" */
+  say(model: string): string
+}
+
+const noTools = (model: string) => `${model} does not support tools`
+const format: Row = {name: 'format', allows: oneOf(''), say: (model) => `${model} does not support format`}
+const think: Row = {name: 'think', allows: oneOf(false), say: (model) => `${model} does not support thinking`}
+const images: Row = {name: 'images', allows: emptyList, say: (model) => `${model} does not support images`}
+
+export const unsupportedByGenerate: readonly Row[] = [
+  {name: 'template', allows: oneOf(''), say: () => 'custom templates are not supported'},
+  {name: 'suffix', allows: oneOf(''), say: (model) => `${model} does not support insert`},
+  images,
+  format,
+  think,
+]
+
+export const unsupportedByChat: readonly Row[] = [{name: 'tools', allows: emptyList, say: noTools}, format, think]
+
+export const unsupportedInMessages: readonly Row[] = [
+  {name: 'role', allows: (role) => typeof role !== 'string' || role.toLowerCase() !== 'tool', say: noTools},
+  {name: 'tool_calls', allows: emptyList, say: noTools},
+  images,
+]
+
+/** @throws bad_request for the first field that asks for what the server cannot do */
+export function refuseUnsupported(fields: Fields, table: readonly Row[], model: string | undefined): void {
+  const row = firstUnsupported(fields, table)
+  if (row === undefined) return
+  const reason = row.say(model === undefined ? 'the model' : `"${model}"`)
+  throw new SvcError('bad_request', {reason, param: fields.param(row.name)})
+}

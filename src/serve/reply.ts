@@ -1,0 +1,65 @@
+import type {FastifyReply, FastifyRequest} from 'fastify'
+import type {GenerateEvent, GenerateSummary, TokenLogprob} from '../llm/index.js'
+import type {ReplyStream} from '../net/index.js'
+
+/** Aborts when the client has gone before its answer was whole. */
+export function clientGone({raw}: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(new Error('The client has gone.'))
+  })
+  return gone.signal
+}
+
+/** A reply that is not streamed. */
+export interface WholeReply {
+  text: string
+  logprobs?: TokenLogprob[]
+  summary: GenerateSummary
+}
+
+export async function collect(events: AsyncIterable<GenerateEvent>): Promise<WholeReply> {
+  let text = ''
+  let logprobs: TokenLogprob[] | undefined
+  for await (const event of events) {
+    if (event.type === 'done') return {text, ...(logprobs === undefined ? {} : {logprobs}), summary: event}
+    text += event.text
+    if (event.logprobs !== undefined) logprobs = [...(logprobs ?? []), ...event.logprobs]
+  }
+  throw new Error('The engine ended without a summary.')
+}
+
+/** How long a failure can still be told by a status, ms; after that the stream begins, and failures go into it. */
+const patienceMs = 1000
+const pingMs = 10_000
+
+/**
+ * Streams a reply. Its head goes out with the first event, so that a request which is refused gets a status of its own;
+ * where the first event takes long, the stream begins without it and is kept open by pings.
+ *
+ * @param write tells one event; @param failed tells that the reply has broken off
+ */
+export async function streamEvents<T>(
+  events: AsyncGenerator<T, void, undefined>,
+  open: () => ReplyStream,
+  write: (stream: ReplyStream, event: T) => Promise<void>,
+  failed: (stream: ReplyStream, error: unknown) => Promise<void>,
+  request: FastifyRequest,
+): Promise<void> {
+  const first = events.next()
+  first.catch(() => {})
+  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())])
+  const stream = open()
+  const pings = setInterval(() => stream.ping(), pingMs)
+  try {
+    for (let next = await first; next.done !== true; next = await events.next()) await write(stream, next.value)
+  } catch (error) {
+    if (stream.gone.aborted) return
+    request.log.warn({err: error, id: request.id}, 'A reply has broken off.')
+    await failed(stream, error)
+  } finally {
+    clearInterval(pings)
+    await events.return()
+    stream.end()
+  }
+}

@@ -1,0 +1,166 @@
+import {existsSync} from 'node:fs'
+import {readdir} from 'node:fs/promises'
+import {join} from 'node:path'
+import {SvcError} from '../errors/index.js'
+import {readJsonObject} from './json-file.js'
+import type {TensorEntry} from './safetensors.js'
+import {readTensorMap, type TensorMap} from './shards.js'
+
+/** A low-rank change of one weight: W' = W + scale * B A. */
+export interface LoraDelta {
+  /** Name of the base tensor it changes. */
+  target: string
+  /** Down projection `[rank, in]`. */
+  a: TensorEntry
+  /** Up projection `[out, rank]`. */
+  b: TensorEntry
+  scale: number
+}
+
+/** A trained LoRA adapter. */
+export interface Adapter {
+  file: string
+  deltas: readonly LoraDelta[]
+}
+
+/** What an adapter's manifest says of it, whichever form the manifest has. */
+export interface AdapterManifest {
+  file: string
+  /** Path or hub id of the base model. */
+  baseModel: string | undefined
+  /** The pairs of tensors, once the tensors are known. */
+  deltas(tensors: TensorMap): LoraDelta[]
+}
+
+const weightFiles = ['candle_qlora_adapter.safetensors', 'adapter_model.safetensors']
+const manifestNames: readonly (string | RegExp)[] = [
+  'adapter_manifest.json',
+  /adapter_manifest_v3\.json$/,
+  'adapter_meta_v2.json',
+  'candle_qlora_adapter_meta.json',
+  'meta.json',
+  'adapter_config.json',
+]
+
+/** The weights file of the adapter in a directory, where there is one. */
+export const findAdapterWeights = (path: string): string | undefined =>
+  weightFiles.map((file) => join(path, file)).find((file) => existsSync(file))
+
+/** Reads the first manifest of a directory, in order of age: v3, v2, PEFT. */
+export async function readAdapterManifest(path: string): Promise<AdapterManifest | undefined> {
+  const names = (await readdir(path)).sort()
+  for (const wanted of manifestNames) {
+    const name = names.find((candidate) => (typeof wanted === 'string' ? candidate === wanted : wanted.test(candidate)))
+    if (name !== undefined) return parseManifest(join(path, name), await readJsonObject(join(path, name)))
+  }
+  return undefined
+}
+
+/** @throws adapter_invalid, adapter_tensor_missing, safetensors_invalid */
+export async function readAdapter(file: string, manifest: AdapterManifest): Promise<Adapter> {
+  const deltas = manifest.deltas(await readTensorMap(file))
+  if (deltas.length === 0) throw new SvcError('adapter_invalid', {file, reason: 'it changes no weight'})
+  return {file, deltas}
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+function parseManifest(file: string, json: Json): AdapterManifest {
+  const {format, peft_type: peftType} = json
+  if (typeof format === 'string' && /_mens_adapter$|_mens_qlora_lora_only_v2$/.test(format))
+    return parseMapped(file, json)
+  if (peftType !== undefined || 'lora_alpha' in json) return parsePeft(file, json)
+  throw invalid(file, `its format is ${JSON.stringify(format)}; a *_mens_adapter, a *_lora_only_v2 or PEFT is expected`)
+}
+
+/** Manifest v3 (quantisation nested or flat) and meta v2: logical names, mapped to base tensors. */
+function parseMapped(file: string, json: Json): AdapterManifest {
+  const {base_key_map: map, layer_order: order, rank, alpha} = json
+  if (!isTextMap(map)) throw invalid(file, 'base_key_map must map logical names to base tensors')
+  if (!isTexts(order)) throw invalid(file, 'layer_order must be a list of logical names')
+  const scale = positive(file, 'alpha', alpha) / Math.max(1, positive(file, 'rank', rank))
+  return {
+    file,
+    baseModel: blankAsUnset(json.base_model),
+    deltas: (tensors) =>
+      order.flatMap((logical) => {
+        const target = map[logical]
+        if (target === undefined) return []
+        return [{target, scale, ...pair(tensors, file, [`${logical}.lora_a`], [`${logical}.lora_b`])}]
+      }),
+  }
+}
+
+/** Keys of a PEFT configuration that would change the computation, with the values under which they do not. */
+const peftNeutral: Readonly<Record<string, (value: unknown) => boolean>> = {
+  use_dora: (value) => value === false,
+  fan_in_fan_out: (value) => value === false,
+  bias: (value) => value === 'none',
+  modules_to_save: (value) => Array.isArray(value) && value.length === 0,
+  alpha_pattern: isEmpty,
+  rank_pattern: isEmpty,
+  use_bdlora: (value) => value === false,
+  lora_bias: (value) => value === false,
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+const peftName = /^base_model\.model\.(.+)\.lora_([AB])(?:\.default)?(?:\.weight)?$/
+
+/** PEFT's `adapter_config.json`; every tensor of the file must be a half of a pair. */
+function parsePeft(file: string, json: Json): AdapterManifest {
+  if (json.peft_type !== undefined && json.peft_type !== 'LORA')
+    throw new SvcError('adapter_unsupported', {file, key: 'peft_type', value: JSON.stringify(json.peft_type)})
+  for (const [key, neutral] of Object.entries(peftNeutral)) {
+    const value = json[key]
+    if (value !== undefined && value !== null && !neutral(value))
+      throw new SvcError('adapter_unsupported', {file, key, value: JSON.stringify(value)})
+  }
+  const rank = positive(file, 'r', json.r)
+  const scale = positive(file, 'lora_alpha', json.lora_alpha) / (json.use_rslora === true ? Math.sqrt(rank) : rank)
+  return {
+    file,
+    baseModel: blankAsUnset(json.base_model_name_or_path),
+    deltas(tensors) {
+      const unknown = [...tensors.keys()].find((name) => !peftName.test(name))
+      if (unknown !== undefined) throw invalid(file, `the tensor ${unknown} is no half of a LoRA pair`)
+      const modules = [...new Set([...tensors.keys()].map((name) => peftName.exec(name)?.[1] as string))]
+      return modules.map((module) => {
+        const spelt = (half: string) =>
+          [`.lora_${half}`, `.lora_${half}.default`].map((end) => `base_model.model.${module}${end}`)
+        return {target: `${module}.weight`, scale, ...pair(tensors, file, spelt('A'), spelt('B'))}
+      })
+    },
+  }
+}
+
+/** The two halves, each under any of its names, with or without `.weight`. */
+function pair(tensors: TensorMap, file: string, a: readonly string[], b: readonly string[]) {
+  const find = (names: readonly string[]) => {
+    for (const name of names) {
+      const entry = tensors.get(name) ?? tensors.get(`${name}.weight`)
+      if (entry !== undefined) return entry
+    }
+    throw new SvcError('adapter_tensor_missing', {tensor: names[0] ?? '', manifest: file})
+  }
+  return {a: find(a), b: find(b)}
+}
+
+const invalid = (file: string, reason: string) => new SvcError('adapter_invalid', {file, reason})
+
+function positive(file: string, key: string, value: unknown): number {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0)
+    throw invalid(file, `${key} must be a number above 0, not ${JSON.stringify(value)}`)
+  return value
+}
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+
+const isTextMap = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && isTexts(Object.values(value))
+
+const blankAsUnset = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined

@@ -1,0 +1,164 @@
+import {existsSync} from 'node:fs'
+import {readFile, stat} from 'node:fs/promises'
+import {homedir} from 'node:os'
+import {basename, join, resolve} from 'node:path'
+import {SvcError} from '../errors/index.js'
+import {type Adapter, findAdapterWeights, readAdapter, readAdapterManifest} from './adapter.js'
+import {readJsonObject} from './json-file.js'
+import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
+
+/**
+ * A directory that a training run left behind, or a plain model directory in Hugging Face layout: found and checked;
+ * weights are not read yet.
+ */
+export interface RunDirectory {
+  /** Last component of the path as it was given: the name the model goes by. */
+  name: string
+  path: string
+  /** Where the base model's weights are; the same as `path` where they lie in the directory itself. */
+  basePath: string
+  config: string
+  tokenizer: string
+  /** Files that a model may lack. */
+  tokenizerConfig?: string
+  generationConfig?: string
+  chatTemplate?: string
+  /** Every tensor of the model, by name; tensors of `merged.safetensors` replace those of the base. */
+  tensors: TensorMap
+  adapter?: Adapter
+  /** The base model as the manifest names it. */
+  baseModel?: string
+  /** How a chat becomes a prompt, as the hand-off file names it. */
+  promptFormat?: string
+  /** Whether training left this directory behind. A plain model has no manifest, no adapter, no merged weights. */
+  trained: boolean
+}
+
+export interface RunLookup {
+  /** A directory to take the base model from, before any that the manifest names. */
+  base?: string | undefined
+  /** Serve although the evaluation says that training did damage. */
+  ignoreEvalGate?: boolean | undefined
+  cwd?: string
+  env?: Readonly<Record<string, string | undefined>>
+}
+
+type Surroundings = Required<Pick<RunLookup, 'cwd' | 'env'>>
+
+/**
+ * Finds a model: a directory, or the id `owner/name` of one in the local Hugging Face cache. Never uses the network.
+ * @throws model_not_found, model_file_missing and base_model_not_found with every place tried; adapter_missing,
+ *   adapter_invalid, adapter_unsupported, adapter_tensor_missing, adapter_ambiguous, eval_gate_failed, shard_missing,
+ *   safetensors_invalid, model_file_invalid
+ */
+export async function openRunDirectory(model: string, lookup: RunLookup = {}): Promise<RunDirectory> {
+  const around = {cwd: lookup.cwd ?? process.cwd(), env: lookup.env ?? process.env}
+  const path = await locate(model, around)
+  if (lookup.ignoreEvalGate !== true) await refuseDamaged(path)
+  const manifest = await readAdapterManifest(path)
+  const weights = findAdapterWeights(path)
+  const merged = existsSync(join(path, 'merged.safetensors')) ? join(path, 'merged.safetensors') : undefined
+  const trained = manifest !== undefined || weights !== undefined || existsSync(join(path, 'training_manifest.json'))
+  if (trained && weights === undefined && merged === undefined) throw new SvcError('adapter_missing', {path})
+  if (weights !== undefined && manifest === undefined)
+    throw new SvcError('adapter_invalid', {file: weights, reason: 'there is no manifest beside it'})
+
+  const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
+  const base = await readShards(basePath)
+  const overlay = merged === undefined ? undefined : await readTensorMap(merged)
+  const adapter = weights === undefined || manifest === undefined ? undefined : await readAdapter(weights, manifest)
+  const find = (file: string) => [path, basePath].map((folder) => join(folder, file)).find((place) => existsSync(place))
+  const optional = (key: 'tokenizerConfig' | 'generationConfig' | 'chatTemplate', file: string) => {
+    const place = find(file)
+    return place === undefined ? {} : {[key]: place}
+  }
+  const required = (file: string) => {
+    const place = find(file)
+    if (place !== undefined) return place
+    const tried = [...new Set([path, basePath])].map((folder) => join(folder, file))
+    throw new SvcError('model_file_missing', {file, tried})
+  }
+  const promptFormat = await readPromptFormat(path)
+  return {
+    name: basename(resolve(around.cwd, model)),
+    path,
+    basePath,
+    config: required('config.json'),
+    tokenizer: required('tokenizer.json'),
+    ...optional('tokenizerConfig', 'tokenizer_config.json'),
+    ...optional('generationConfig', 'generation_config.json'),
+    ...optional('chatTemplate', 'chat_template.jinja'),
+    tensors: overlay === undefined ? base : new Map([...base, ...overlay]),
+    ...(adapter === undefined || isMerged(adapter, overlay) ? {} : {adapter}),
+    ...(manifest?.baseModel === undefined ? {} : {baseModel: manifest.baseModel}),
+    ...(promptFormat === undefined ? {} : {promptFormat}),
+    trained: trained || merged !== undefined,
+  }
+}
+
+/**
+ * Whether the merged weights hold what the adapter would change: then it must not be applied again.
+ * @throws adapter_ambiguous when they hold a part of it
+ */
+function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): boolean {
+  if (overlay === undefined) return false
+  const left = deltas.find(({target}) => !overlay.has(target))
+  if (left !== undefined) throw new SvcError('adapter_ambiguous', {adapter: file, tensor: left.target})
+  return true
+}
+
+async function locate(model: string, around: Surroundings): Promise<string> {
+  const given = resolve(around.cwd, model)
+  if (await isDirectory(given)) return given
+  const snapshot = await cachedSnapshot(model, around.env)
+  if (snapshot !== undefined && (await isDirectory(snapshot))) return snapshot
+  throw new SvcError('model_not_found', {model, tried: [given, snapshot].filter((place) => place !== undefined)})
+}
+
+/** The base model: where it was asked for, in the directory itself, or where the manifest points. */
+async function locateBase(
+  path: string,
+  declared: string | undefined,
+  asked: string | undefined,
+  {cwd, env}: Surroundings,
+): Promise<string> {
+  if (asked !== undefined) return locate(asked, {cwd, env})
+  if (await hasShards(path)) return path
+  const places =
+    declared === undefined ? [] : [resolve(path, declared), resolve(cwd, declared), await cachedSnapshot(declared, env)]
+  const tried = [...new Set(places.filter((place) => place !== undefined))]
+  for (const place of tried) if ((await isDirectory(place)) && (await hasShards(place))) return place
+  if (declared === undefined) throw new SvcError('model_file_missing', {file: 'weights', tried: shardPlaces(path)})
+  throw new SvcError('base_model_not_found', {base: declared, tried: [...shardPlaces(path), ...tried]})
+}
+
+/** The snapshot that `main` of a hub repository points to, where `huggingface_hub` keeps it. */
+async function cachedSnapshot(id: string, env: Surroundings['env']): Promise<string | undefined> {
+  if (!/^\w[\w.-]*\/[\w.-]+$/.test(id)) return undefined
+  const home = env.HF_HOME || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'huggingface')
+  const hub = env.HF_HUB_CACHE || join(home, 'hub')
+  const repository = join(hub, `models--${id.replace('/', '--')}`)
+  const revision = await readFile(join(repository, 'refs', 'main'), 'utf8').catch(() => 'main')
+  return join(repository, 'snapshots', revision.trim())
+}
+
+const isDirectory = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+
+/** @throws eval_gate_failed when the evaluation of the run says that it did damage */
+async function refuseDamaged(path: string): Promise<void> {
+  const report = join(path, 'collateral_damage_report.json')
+  if (!existsSync(report)) return
+  const {status} = await readJsonObject(report)
+  if (status === 'fail') throw new SvcError('eval_gate_failed', {file: report})
+}
+
+async function readPromptFormat(path: string): Promise<string | undefined> {
+  const file = join(path, 'external_serving_handoff_v1.json')
+  if (!existsSync(file)) return undefined
+  const {prompt_format: format} = await readJsonObject(file)
+  return typeof format === 'string' ? format : undefined
+}

@@ -1,0 +1,619 @@
+import assert from 'node:assert/strict'
+import {rename, writeFile} from 'node:fs/promises'
+import {connect} from 'node:net'
+import {join} from 'node:path'
+import {text} from 'node:stream/consumers'
+import {after, before, describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {Ollama} from 'ollama'
+import OpenAI from 'openai'
+import {request as httpRequest} from 'undici'
+import {sharedData, skipWithout} from '../support/project.js'
+import {type RunningServer, startServer} from '../support/server.js'
+import {svc} from '../support/svc.js'
+import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
+import {tinyAdapterFiles, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
+
+const published = 'Once upon a time, there was a little girl named Lily. She loved to play outside in the park.'
+const greedy = {temperature: 0, num_predict: 40}
+
+const clients = (server: RunningServer) => ({
+  ollama: new Ollama({host: server.baseUrl}),
+  openai: new OpenAI({baseURL: `${server.baseUrl}/v1`, apiKey: 'none', maxRetries: 0}),
+})
+
+async function counter(server: RunningServer, name: string): Promise<number> {
+  const text = await (await fetch(`${server.baseUrl}/metrics`)).text()
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+  return Number(line?.split(' ').at(-1))
+}
+
+/** Waits until a gauge has a value. */
+async function until(server: RunningServer, name: string, value: number): Promise<void> {
+  for (let i = 0; i < 100; i++) {
+    if ((await counter(server, name)) === value) return
+    await sleep(30)
+  }
+  assert.fail(`${name} did not become ${value}`)
+}
+
+const post = (server: RunningServer, path: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(server.baseUrl + path, {
+    method: 'POST',
+    headers,
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+  })
+
+describe('a published model, served', {skip: skipWithout('stories260K')}, () => {
+  const model = sharedData('stories260K') ?? ''
+  let server: RunningServer
+  before(async () => {
+    server = await startServer(['--model', `${model}/`])
+  })
+  after(() => server.stop())
+
+  describe('to the official ollama client', () => {
+    it('is listed, shown and running under its name', async () => {
+      const {ollama} = clients(server)
+      const {models} = await ollama.list()
+      assert.deepEqual(
+        models.map(({name, model: same, details}) => [name, same, details.family]),
+        [['stories260K', 'stories260K', 'llama']],
+      )
+      const shown = await ollama.show({model: 'stories260K'})
+      assert.match(shown.parameters, /num_ctx +512/)
+      assert.deepEqual(
+        (await ollama.ps()).models.map(({name}) => name),
+        ['stories260K'],
+      )
+      assert.match((await ollama.version()).version, /^\d+\.\d+\.\d+$/)
+    })
+
+    it('tells its published story, raw, whole and in a stream', async () => {
+      const {ollama} = clients(server)
+      const asked = {model: 'stories260K', prompt: 'Once upon a time', raw: true, options: greedy}
+      const whole = await ollama.generate({...asked, stream: false})
+      assert.ok(`Once upon a time${whole.response}`.startsWith(published), whole.response)
+      assert.deepEqual([whole.done_reason, whole.eval_count, whole.context], ['length', 40, undefined])
+      let streamed = ''
+      const ends: boolean[] = []
+      for await (const part of await ollama.generate({...asked, stream: true})) {
+        streamed += part.response
+        ends.push(part.done)
+      }
+      assert.equal(streamed, whole.response)
+      assert.deepEqual([ends.at(-1), ends.filter(Boolean).length], [true, 1])
+    })
+
+    it('chats, and goes on from the context it gave', async () => {
+      const {ollama} = clients(server)
+      const messages = [{role: 'user', content: 'Once upon a time'}]
+      let text = ''
+      for await (const part of await ollama.chat({
+        model: 'stories260K:latest',
+        messages,
+        stream: true,
+        options: greedy,
+      })) {
+        assert.equal(part.model, 'stories260K:latest')
+        text += part.message.content
+      }
+      assert.match(text, /little girl named Lily/)
+      const first = await ollama.generate({
+        model: 'stories260K',
+        prompt: 'Once upon',
+        options: {...greedy, num_predict: 3},
+      })
+      assert.equal(first.context?.length, first.prompt_eval_count + first.eval_count)
+      const second = await ollama.generate({
+        model: 'stories260K',
+        prompt: ' there',
+        context: first.context as number[],
+        options: greedy,
+      })
+      assert.ok(second.prompt_eval_count > first.prompt_eval_count)
+    })
+
+    it('gives log-probabilities', async () => {
+      const body = {
+        prompt: 'Once upon a',
+        raw: true,
+        stream: false,
+        logprobs: true,
+        top_logprobs: 3,
+        options: {...greedy, num_predict: 4},
+      }
+      const {response, logprobs} = (await (await post(server, '/api/generate', body)).json()) as {
+        response: string
+        logprobs: {token: string; logprob: number; top_logprobs: {token: string; logprob: number}[]}[]
+      }
+      assert.equal(logprobs.map(({token}) => token).join(''), response)
+      for (const {logprob, top_logprobs: top, token} of logprobs) {
+        assert.equal(top.length, 3)
+        assert.deepEqual([top[0]?.token, top[0]?.logprob], [token, logprob])
+        assert.ok(logprob <= 0)
+      }
+    })
+
+    it('stops within a token when the client aborts', async () => {
+      const {ollama} = clients(server)
+      const stream = await ollama.generate({
+        model: 'stories260K',
+        prompt: 'Once',
+        raw: true,
+        stream: true,
+        options: {num_predict: 500, temperature: 1},
+      })
+      await assert.rejects(async () => {
+        for await (const _ of stream) stream.abort()
+      }, /abort/i)
+      await until(server, 'svc_requests_running', 0)
+    })
+
+    it('answers mistakes with a sentence', async () => {
+      const {ollama} = clients(server)
+      await assert.rejects(
+        ollama.show({model: 'stories26K'}),
+        /model 'stories26K' not found, did you mean 'stories260K'\?/,
+      )
+      await assert.rejects(ollama.embeddings({model: 'stories260K', prompt: 'x'}), {status_code: 501})
+    })
+
+    it('is unloaded and loaded again when it is asked to', async () => {
+      const {ollama} = clients(server)
+      const unloaded = await post(server, '/api/generate', {prompt: '', keep_alive: 0})
+      assert.equal(((await unloaded.json()) as {done_reason: string}).done_reason, 'unload')
+      assert.deepEqual((await ollama.ps()).models, [])
+      const {response} = await ollama.generate({
+        model: 'stories260K',
+        prompt: 'Once upon a',
+        raw: true,
+        options: {...greedy, num_predict: 2},
+      })
+      assert.equal(response, ' time,')
+      assert.equal((await ollama.ps()).models.length, 1)
+    })
+  })
+
+  describe('to the official openai client', () => {
+    it('is listed and described', async () => {
+      const {openai} = clients(server)
+      const ids: string[] = []
+      for await (const {id} of openai.models.list()) ids.push(id)
+      assert.deepEqual(ids, ['stories260K'])
+      assert.equal((await openai.models.retrieve('stories260K')).owned_by, 'svc')
+    })
+
+    it('chats, whole and in a stream with its usage', async () => {
+      const {openai} = clients(server)
+      const asked = {
+        model: 'stories260K',
+        messages: [{role: 'user' as const, content: 'Once upon a time'}],
+        temperature: 0,
+        max_tokens: 20,
+      }
+      const whole = await openai.chat.completions.create(asked)
+      assert.match(whole.choices[0]?.message.content ?? '', /little girl/)
+      assert.deepEqual([whole.choices[0]?.finish_reason, whole.usage?.completion_tokens], ['length', 20])
+      let text = ''
+      let usage: unknown
+      const stream = await openai.chat.completions.create({
+        ...asked,
+        stream: true,
+        stream_options: {include_usage: true},
+      })
+      for await (const chunk of stream) {
+        text += chunk.choices[0]?.delta.content ?? ''
+        usage = chunk.usage ?? usage
+      }
+      assert.equal(text, whole.choices[0]?.message.content)
+      assert.deepEqual(usage, whole.usage)
+    })
+
+    it('gives n replies, log-probabilities and legacy completions', async () => {
+      const {openai} = clients(server)
+      const messages = [{role: 'user' as const, content: 'Once'}]
+      const many = await openai.chat.completions.create({
+        model: 'stories260K',
+        messages,
+        n: 3,
+        seed: 1,
+        max_tokens: 12,
+        temperature: 1.5,
+      })
+      assert.equal(new Set(many.choices.map(({message}) => message.content)).size, 3)
+      const again = await openai.chat.completions.create({
+        model: 'stories260K',
+        messages,
+        n: 3,
+        seed: 1,
+        max_tokens: 12,
+        temperature: 1.5,
+      })
+      assert.deepEqual(
+        again.choices.map(({message}) => message.content),
+        many.choices.map(({message}) => message.content),
+      )
+      const likely = await openai.chat.completions.create({
+        model: 'stories260K',
+        messages,
+        max_tokens: 3,
+        temperature: 0,
+        logprobs: true,
+        top_logprobs: 2,
+      })
+      assert.equal(likely.choices[0]?.logprobs?.content?.length, 3)
+      const legacy = await openai.completions.create({
+        model: 'stories260K',
+        prompt: 'Once upon a',
+        max_tokens: 2,
+        temperature: 0,
+      })
+      assert.equal(legacy.choices[0]?.text, ' time,')
+    })
+
+    it('forces and bans tokens by their id', async () => {
+      const {openai} = clients(server)
+      const asked = {
+        model: 'stories260K',
+        messages: [{role: 'user' as const, content: 'Once'}],
+        max_tokens: 3,
+        temperature: 0,
+      }
+      const forced = await openai.chat.completions.create({...asked, logprobs: true, logit_bias: {'400': 100}})
+      const tokens = forced.choices[0]?.logprobs?.content ?? []
+      assert.deepEqual([tokens.length, new Set(tokens.map(({token}) => token)).size], [3, 1])
+    })
+
+    it('stops when the client aborts', async () => {
+      const {openai} = clients(server)
+      const stream = await openai.chat.completions.create({
+        model: 'stories260K',
+        messages: [{role: 'user', content: 'Once'}],
+        max_tokens: 500,
+        stream: true,
+      })
+      for await (const _ of stream) stream.controller.abort()
+      await until(server, 'svc_requests_running', 0)
+    })
+
+    it('throws the errors that the client knows', async () => {
+      const {openai} = clients(server)
+      const messages = [{role: 'user' as const, content: 'x'}]
+      await assert.rejects(openai.chat.completions.create({model: 'gpt', messages}), {
+        status: 404,
+        code: 'model_not_found',
+      })
+      await assert.rejects(openai.chat.completions.create({model: 'stories260K', messages, temperature: 9}), {
+        status: 400,
+        param: 'temperature',
+      })
+      const long = [{role: 'user' as const, content: 'x '.repeat(2000)}]
+      await assert.rejects(openai.chat.completions.create({model: 'stories260K', messages: long}), {
+        status: 400,
+        code: 'context_length_exceeded',
+        message: /\d{4} tokens .* 512/,
+      })
+      await assert.rejects(openai.embeddings.create({model: 'stories260K', input: 'x'}), {status: 501})
+    })
+  })
+
+  it('computes 8 streams together, each as it would be alone', async () => {
+    const {ollama} = clients(server)
+    const prompts: string[] = ['Once', 'Lily', 'The big', 'One day', 'Her mom', 'A red ball', 'He said', 'They play']
+    const tell = async (prompt: string) =>
+      (await ollama.generate({model: 'stories260K', prompt, raw: true, options: {temperature: 0, num_predict: 60}}))
+        .response
+    const alone: (string | undefined)[] = []
+    for (const prompt of prompts) alone.push(await tell(prompt))
+    const before = await counter(server, 'svc_batched_runs_total')
+    assert.deepEqual(await Promise.all(prompts.map(tell)), alone)
+    assert.ok((await counter(server, 'svc_batched_runs_total')) > before, 'runs for more than one request')
+  })
+
+  it('generates at most one more token for a client that has gone', async () => {
+    const {port} = new URL(server.baseUrl)
+    const body = JSON.stringify({prompt: 'Once', raw: true, options: {num_predict: 400, temperature: 1}})
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(`POST /api/generate HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.destroy()
+    await until(server, 'svc_requests_running', 0)
+    const tokens = await counter(server, 'svc_tokens_total{kind="completion"}')
+    await sleep(200)
+    assert.equal(await counter(server, 'svc_tokens_total{kind="completion"}'), tokens)
+  })
+})
+
+describe('a trained run directory, served', () => {
+  const root = suiteFolder()
+  const run = join(root, 'my-run')
+  before(async () => {
+    await writeTinyModel(join(root, 'base'))
+    const {'adapter_manifest.json': manifest, ...weights} = tinyAdapterFiles()
+    const declared = {...JSON.parse(manifest as string), base_model: '../base'}
+    await writeFiles(run, {...weights, 'adapter_manifest.json': JSON.stringify(declared)})
+  })
+
+  const reply = async (server: RunningServer) => {
+    const body = {prompt: 'Hello', raw: true, stream: false, options: {temperature: 0, num_predict: 20}}
+    return ((await (await post(server, '/api/generate', body)).json()) as {response: string}).response
+  }
+
+  it('applies the adapter to the base that the manifest names', async () => {
+    const adapted = await startServer(['--model', run])
+    const plain = await startServer(['--model', join(root, 'base'), '--model-name', ' plain '])
+    try {
+      assert.notEqual(await reply(adapted), await reply(plain))
+      assert.doesNotMatch(adapted.stderr(), /no adapter/)
+      assert.match(plain.stderr(), /no adapter/)
+      assert.deepEqual(
+        (await clients(plain).ollama.list()).models.map(({name}) => name),
+        ['plain'],
+      )
+      assert.deepEqual(
+        (await clients(adapted).ollama.list()).models.map(({name}) => name),
+        ['my-run'],
+      )
+    } finally {
+      assert.deepEqual([await adapted.stop(), await plain.stop('SIGINT')], [0, 0])
+    }
+  })
+
+  const refused: readonly [string, Record<string, string | Uint8Array>, string[], number, RegExp][] = [
+    [
+      'an adapter of another base',
+      tinyAdapterFiles({hiddenSize: 64}),
+      [],
+      2,
+      /l0\.q\.lora_a is \[4, 64\] .* model\.layers\.0\.self_attn\.q_proj\.weight, which is \[64, 48\]/,
+    ],
+    [
+      'a manifest without weights',
+      {'adapter_manifest.json': tinyAdapterFiles()['adapter_manifest.json'] as string},
+      [],
+      3,
+      /adapter weights are not there/,
+    ],
+    [
+      'a failed evaluation',
+      {'collateral_damage_report.json': '{"status":"fail"}'},
+      [],
+      1,
+      /evaluation of this run failed/,
+    ],
+    [
+      'DoRA',
+      {
+        ...tinyAdapterFiles({}, {form: 'peft'}),
+        'adapter_config.json': '{"peft_type":"LORA","r":4,"lora_alpha":8,"use_dora":true}',
+      },
+      [],
+      1,
+      /use_dora to true/,
+    ],
+    ['a device that is not there', {}, ['--device', 'cuda'], 5, /device cuda cannot be used/],
+  ]
+  for (const [name, files, args, exit, says] of refused)
+    it(`is refused before the port opens: ${name}`, async (test) => {
+      const folder = await temporaryFolder(test)
+      await writeFiles(folder, {...tinyModelFiles(), ...files})
+      const {stderr, stdout, exitCode} = await svc(['serve', '--model', folder, '--port', '0', ...args])
+      assert.match(stderr, says)
+      assert.deepEqual([stdout, exitCode], ['', exit])
+    })
+
+  it('is served all the same with --ignore-eval-gate', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFiles(folder, {...tinyModelFiles(), 'collateral_damage_report.json': '{"status":"fail"}'})
+    const server = await startServer(['--model', folder, '--ignore-eval-gate'])
+    assert.equal(await server.stop(), 0)
+  })
+})
+
+describe('a server that is used badly', () => {
+  const model = suiteFolder()
+  let server: RunningServer
+  before(async () => {
+    await writeTinyModel(model, {contextLength: 4096})
+    server = await startServer(['--model', model, '--model-name', 'tiny', '--parallel', '2', '--queue', '2'])
+  })
+  after(() => server.stop())
+  const endless = {prompt: 'Hi', raw: true, options: {num_predict: 4000, temperature: 1}}
+
+  const bad: readonly [string, string, unknown, number, RegExp][] = [
+    ['a body that is not JSON', '/api/generate', '{"prompt":', 400, /not valid JSON/],
+    ['a body that is not UTF-8', '/api/chat', Uint8Array.of(0x22, 0xff, 0x22), 400, /not UTF-8/],
+    ['no body', '/api/generate', '', 400, /missing request body/],
+    ['a negative num_predict', '/api/generate', {prompt: 'x', options: {num_predict: -5}}, 400, /num_predict/],
+    [
+      'an option that is no number',
+      '/api/generate',
+      '{"prompt":"x","options":{"temperature":NaN}}',
+      400,
+      /not valid JSON/,
+    ],
+    [
+      'an option of a wrong type',
+      '/api/generate',
+      {prompt: 'x', options: {top_k: 'many'}},
+      400,
+      /option ..top_k.. must be of type integer/,
+    ],
+    ['a prompt over the context', '/api/generate', {prompt: 'x'.repeat(5000), raw: true}, 400, /5001 tokens .* 4096/],
+    [
+      '1,000 stop strings',
+      '/api/generate',
+      {prompt: 'x', options: {stop: Array.from({length: 1000}, (_, i) => `s${i}`)}},
+      400,
+      /stop/,
+    ],
+    [
+      '1,000 stop strings, OpenAI',
+      '/v1/chat/completions',
+      {messages: [{role: 'user', content: 'x'}], stop: Array.from({length: 1000}, (_, i) => `s${i}`)},
+      400,
+      /stop/,
+    ],
+    ['an unknown model', '/api/chat', {model: 'tinny', messages: []}, 404, /'tinny' not found, did you mean 'tiny'/],
+    ['a format', '/api/generate', {prompt: 'x', format: 'json'}, 400, /format/],
+    [
+      'tools',
+      '/v1/chat/completions',
+      {messages: [{role: 'user', content: 'x'}], tools: [{type: 'function'}]},
+      400,
+      /tools/,
+    ],
+    ['thinking', '/api/chat', {messages: [{role: 'user', content: 'x'}], think: true}, 400, /think/],
+    ['a suffix', '/api/generate', {prompt: 'x', suffix: 'y'}, 400, /insert/],
+    ['a token that is none', '/api/generate', {prompt: 'x', context: [99_999]}, 400, /token 99999/],
+    ['an unknown route', '/api/nothing', {}, 404, /no route/],
+    ['embeddings, whatever the body', '/api/embeddings', '{', 501, /not implemented/],
+  ]
+  for (const [name, path, asked, status, says] of bad)
+    it(`answers ${status}: ${name}`, async () => {
+      const response = await post(server, path, asked)
+      const body = await response.text()
+      assert.equal(response.status, status, body)
+      assert.match(body, says)
+      assert.match(response.headers.get('content-type') ?? '', /^application\/json/)
+      const {error} = JSON.parse(body)
+      assert.equal(typeof error, path.startsWith('/v1') ? 'object' : 'string')
+      assert.ok(response.headers.get('x-request-id'))
+    })
+
+  it('answers 413 to a body of 10 MB, before it is sent', async () => {
+    const socket = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
+    socket.write(`POST /api/generate HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${10 << 20}\r\n\r\n{"prompt":"`)
+    const answer = await text(socket)
+    assert.match(answer, /^HTTP\/1\.1 413 /)
+    assert.match(answer, /larger than 8388608 bytes/)
+  })
+
+  it('answers 405 with the methods that a route takes', async () => {
+    const response = await fetch(`${server.baseUrl}/api/chat`)
+    assert.deepEqual([response.status, response.headers.get('allow')?.includes('POST')], [405, true])
+  })
+
+  it('refuses foreign hosts and origins, and lets those of this machine in', async () => {
+    const status = async (headers: Record<string, string>) =>
+      (await httpRequest(`${server.baseUrl}/api/tags`, {headers})).statusCode
+    assert.equal(await status({host: 'evil.example'}), 403)
+    assert.equal(await status({origin: 'https://evil.example'}), 403)
+    assert.equal(await status({origin: 'http://localhost:3000'}), 200)
+    const preflight = await fetch(`${server.baseUrl}/v1/chat/completions`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'http://localhost:3000',
+        'access-control-request-headers': 'authorization, x-stainless-os, x-evil',
+      },
+    })
+    assert.deepEqual(
+      [preflight.status, preflight.headers.get('access-control-allow-headers')],
+      [204, 'authorization, x-stainless-os'],
+    )
+  })
+
+  it('tells those that find the queue full when to come back', async () => {
+    const abort = new AbortController()
+    const all = Array.from({length: 4}, () =>
+      fetch(`${server.baseUrl}/api/generate`, {method: 'POST', body: JSON.stringify(endless), signal: abort.signal}),
+    )
+    await until(server, 'svc_requests_waiting', 2)
+    const refused = await post(server, '/v1/completions', {prompt: 'x'})
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1'])
+    abort.abort()
+    await Promise.allSettled(all)
+    await until(server, 'svc_requests_running', 0)
+  })
+
+  it('waits for a slow reader and goes on serving others', async () => {
+    const {port} = new URL(server.baseUrl)
+    const body = JSON.stringify({...endless, logprobs: true, top_logprobs: 20})
+    const slow = connect(Number(port), '127.0.0.1')
+    slow.write(`POST /api/generate HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    await new Promise((resolve) => slow.once('readable', resolve))
+    slow.pause()
+    const other = await post(server, '/api/generate', {...endless, stream: false, options: {num_predict: 5}})
+    assert.equal(((await other.json()) as {eval_count: number}).eval_count, 5)
+    slow.destroy()
+    await until(server, 'svc_requests_running', 0)
+  })
+
+  it('answers on while a long prompt is read', async () => {
+    const long = post(server, '/api/generate', {
+      prompt: 'x'.repeat(4000),
+      raw: true,
+      stream: false,
+      options: {num_predict: 1},
+    })
+    const waits: number[] = []
+    for (let i = 0; i < 20; i++) {
+      const started = performance.now()
+      await (await fetch(`${server.baseUrl}/api/version`)).text()
+      waits.push(performance.now() - started)
+    }
+    assert.equal((await long).status, 200)
+    assert.ok(Math.min(...waits) < 500)
+  })
+
+  it('goes on with the model it has loaded when the file is replaced', async () => {
+    const file = join(model, 'model-00001-of-00002.safetensors')
+    await writeFile(`${file}.new`, 'damaged')
+    await rename(`${file}.new`, file)
+    const response = await post(server, '/api/generate', {...endless, stream: false, options: {num_predict: 5}})
+    assert.equal(response.status, 200)
+    await post(server, '/api/generate', {prompt: '', keep_alive: 0})
+    const reloaded = await post(server, '/api/generate', {...endless, stream: false})
+    assert.deepEqual([reloaded.status, /not a sound safetensors/.test(await reloaded.text())], [500, true])
+  })
+})
+
+describe('a server that is stopped', () => {
+  const model = suiteFolder()
+  before(() => writeTinyModel(model, {contextLength: 4096}))
+
+  it('lets a stream end, and then exits with 0', async () => {
+    const server = await startServer(['--model', model])
+    const body = {prompt: 'Hi', raw: true, options: {num_predict: 300, temperature: 1}}
+    const response = await post(server, '/api/generate', body)
+    const reader = response.body?.getReader()
+    await reader?.read()
+    const stopped = server.stop()
+    let last = ''
+    for (;;) {
+      const {done, value} = (await reader?.read()) ?? {done: true}
+      if (done) break
+      last = Buffer.from(value as Uint8Array).toString()
+    }
+    assert.match(last, /"done":true/)
+    assert.equal(await stopped, 0)
+  })
+
+  it('says so when the port is taken', async () => {
+    const server = await startServer(['--model', model])
+    const {port} = new URL(server.baseUrl)
+    const {stderr, exitCode} = await svc(['serve', '--model', model, '--port', port])
+    assert.match(
+      stderr,
+      new RegExp(`listens on 127\\.0\\.0\\.1:${port} already.*port_in_use.*\\n.*--port ${Number(port) + 1}`),
+    )
+    assert.equal(exitCode, 5)
+    await server.stop()
+  })
+
+  it('asks for its key, and never shows it', async () => {
+    const server = await startServer(['--model', model, '--api-key-env', 'MY_KEY'], {
+      env: {MY_KEY: 'sesame-open', SVC_LOG: 'info'},
+    })
+    const status = async (headers: Record<string, string>) =>
+      (await fetch(`${server.baseUrl}/v1/models`, {headers})).status
+    assert.equal(await status({}), 401)
+    assert.equal(await status({authorization: 'Bearer sesame-close'}), 401)
+    assert.equal(await status({authorization: 'Bearer sesame-open'}), 200)
+    assert.equal((await fetch(`${server.baseUrl}/health`)).status, 200)
+    assert.equal((await fetch(`${server.baseUrl}/metrics`)).status, 401)
+    await server.stop()
+    assert.doesNotMatch(server.stderr(), /sesame-open/)
+  })
+})

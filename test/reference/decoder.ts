@@ -1,0 +1,209 @@
+import {readTensorFloat32, type TensorEntry} from '../../src/weights/index.js'
+import {biasesOf, type TinyModel} from '../support/tiny-model.js'
+
+/** A low-rank change of a weight, found by reading the adapter's file with the naming of its form. */
+export interface ReferenceDelta {
+  a: Float32Array
+  b: Float32Array
+  rank: number
+  scale: number
+}
+
+/**
+ * A stacked decoder written out in plain loops, to hold the engine against: it shares nothing with it but the
+ * safetensors reader. Sums are in double precision, results are rounded to 32-bit floats.
+ */
+export class ReferenceDecoder {
+  readonly #model: TinyModel
+  readonly #weights: ReadonlyMap<string, Float32Array>
+  readonly #rope: Rope
+  readonly #deltas: ReadonlyMap<string, ReferenceDelta>
+
+  private constructor(
+    model: TinyModel,
+    weights: ReadonlyMap<string, Float32Array>,
+    rope: Rope,
+    deltas: ReadonlyMap<string, ReferenceDelta>,
+  ) {
+    this.#model = model
+    this.#weights = weights
+    this.#rope = rope
+    this.#deltas = deltas
+  }
+
+  static async load(
+    model: TinyModel,
+    tensors: ReadonlyMap<string, TensorEntry>,
+    rope: Rope = rotateHalves,
+    deltas: ReadonlyMap<string, ReferenceDelta> = new Map(),
+  ) {
+    const weights = new Map<string, Float32Array>()
+    for (const [name, entry] of tensors) weights.set(name, await readTensorFloat32(entry))
+    return new ReferenceDecoder(model, weights, rope, deltas)
+  }
+
+  /** Logits of every position, `[tokens][vocabulary]`. */
+  logits(tokens: readonly number[]): Float32Array[] {
+    const {hiddenSize, layers, vocabSize, tied} = this.#model
+    const embedding = this.#weight('model.embed_tokens.weight')
+    let hidden = tokens.map((token) => embedding.slice(token * hiddenSize, (token + 1) * hiddenSize))
+    for (let layer = 0; layer < layers; layer++) {
+      const prefix = `model.layers.${layer}`
+      const attended = this.#attention(
+        layer,
+        prefix,
+        hidden.map((x) => this.#norm(x, `${prefix}.input_layernorm.weight`)),
+      )
+      hidden = hidden.map((x, i) => add(x, attended[i] as Float32Array))
+      hidden = hidden.map((x) => add(x, this.#mlp(prefix, this.#norm(x, `${prefix}.post_attention_layernorm.weight`))))
+    }
+    const head = tied ? 'model.embed_tokens.weight' : 'lm_head.weight'
+    return hidden.map((x) => this.#linear(head, this.#norm(x, 'model.norm.weight'), vocabSize, 'lm_head'))
+  }
+
+  #attention(layer: number, prefix: string, inputs: readonly Float32Array[]): Float32Array[] {
+    const {heads, kvHeads, headDim, hiddenSize, family, window, firstWindowed} = this.#model
+    const reach = window === null || (family !== 'mistral' && layer < firstWindowed) ? Number.POSITIVE_INFINITY : window
+    const project = (name: 'q' | 'k' | 'v', count: number, x: Float32Array) => {
+      const y = this.#linear(`${prefix}.self_attn.${name}_proj.weight`, x, count * headDim)
+      return biasesOf(this.#model).includes(name) ? add(y, this.#weight(`${prefix}.self_attn.${name}_proj.bias`)) : y
+    }
+    const frequencies = scaledFrequencies(this.#model)
+    const rotated = (name: 'q' | 'k', x: Float32Array, position: number) => {
+      for (let start = 0; start < x.length; start += headDim) {
+        const head = x.subarray(start, start + headDim)
+        if (family === 'qwen3') head.set(this.#norm(head, `${prefix}.self_attn.${name}_norm.weight`))
+        this.#rope(head, position, frequencies)
+      }
+      return x
+    }
+    const keys = inputs.map((x, position) => rotated('k', project('k', kvHeads, x), position))
+    const values = inputs.map((x) => project('v', kvHeads, x))
+    return inputs.map((x, position) => {
+      const query = rotated('q', project('q', heads, x), position)
+      const first = Math.max(0, position + 1 - reach)
+      const context = new Float32Array(heads * headDim)
+      for (let head = 0; head < heads; head++) {
+        const shared = Math.floor(head / (heads / kvHeads)) * headDim
+        const q = query.subarray(head * headDim, (head + 1) * headDim)
+        const scores = keys
+          .slice(first, position + 1)
+          .map((key) => dot(q, key.subarray(shared, shared + headDim)) / Math.sqrt(headDim))
+        const weights = softmax(scores)
+        for (const [past, weight] of weights.entries())
+          for (let d = 0; d < headDim; d++)
+            context[head * headDim + d]! += weight * ((values[first + past] as Float32Array)[shared + d] as number)
+      }
+      return this.#linear(`${prefix}.self_attn.o_proj.weight`, context, hiddenSize)
+    })
+  }
+
+  #mlp(prefix: string, x: Float32Array): Float32Array {
+    const {intermediateSize, hiddenSize} = this.#model
+    const gate = this.#linear(`${prefix}.mlp.gate_proj.weight`, x, intermediateSize)
+    const up = this.#linear(`${prefix}.mlp.up_proj.weight`, x, intermediateSize)
+    const activated = gate.map((value, i) => (value / (1 + Math.exp(-value))) * (up[i] as number))
+    return this.#linear(`${prefix}.mlp.down_proj.weight`, activated, hiddenSize)
+  }
+
+  /** W x + scale * B A x; `deltaName` where the change goes by another name than the weight. */
+  #linear(name: string, x: Float32Array, rows: number, deltaName = name): Float32Array {
+    const y = multiply(this.#weight(name), x, rows)
+    const delta = this.#deltas.get(deltaName)
+    if (delta === undefined) return y
+    const change = multiply(delta.b, multiply(delta.a, x, delta.rank), rows)
+    return y.map((value, i) => value + delta.scale * (change[i] as number))
+  }
+
+  #norm(x: Float32Array, name: string): Float32Array {
+    const scale = this.#weight(name)
+    const root = Math.sqrt(dot(x, x) / x.length + 1e-5)
+    return x.map((value, i) => (value / root) * (scale[i] as number))
+  }
+
+  #weight(name: string): Float32Array {
+    const weight = this.#weights.get(name)
+    if (weight === undefined) throw new Error(`The reference has no tensor ${name}.`)
+    return weight
+  }
+}
+
+/** Angle per position of each pair, and what the turned vector is multiplied by. */
+export interface Frequencies {
+  angles: readonly number[]
+  magnitude: number
+}
+
+/** Written after `modeling_rope_utils.py` of transformers. */
+function scaledFrequencies({ropeTheta, ropeScaling, headDim, contextLength}: TinyModel): Frequencies {
+  const inverse = Array.from({length: headDim / 2}, (_, j) => 1 / ropeTheta ** ((2 * j) / headDim))
+  if (ropeScaling === null) return {angles: inverse, magnitude: 1}
+  const value = (key: string, fallback?: number) => Number(ropeScaling[key] ?? fallback)
+  const factor = value('factor')
+  const original = value('original_max_position_embeddings', contextLength)
+  if (ropeScaling.rope_type === 'linear') return {angles: inverse.map((f) => f / factor), magnitude: 1}
+  if (ropeScaling.rope_type === 'llama3') {
+    const [low, high] = [value('low_freq_factor'), value('high_freq_factor')]
+    const angles = inverse.map((frequency) => {
+      const wavelength = (2 * Math.PI) / frequency
+      if (wavelength < original / high) return frequency
+      if (wavelength > original / low) return frequency / factor
+      const smooth = (original / wavelength - low) / (high - low)
+      return ((1 - smooth) * frequency) / factor + smooth * frequency
+    })
+    return {angles, magnitude: 1}
+  }
+  const correction = (rotations: number) =>
+    (headDim * Math.log(original / (rotations * 2 * Math.PI))) / (2 * Math.log(ropeTheta))
+  const low = Math.max(Math.floor(correction(value('beta_fast', 32))), 0)
+  const high = Math.min(Math.ceil(correction(value('beta_slow', 1))), headDim - 1)
+  const angles = inverse.map((frequency, j) => {
+    const ramp = Math.min(1, Math.max(0, (j - low) / (high - low || 0.001)))
+    const extrapolation = 1 - ramp
+    return (frequency / factor) * (1 - extrapolation) + frequency * extrapolation
+  })
+  return {angles, magnitude: value('attention_factor', 0.1 * Math.log(factor) + 1)}
+}
+
+/** Turns one head's vector, in place, by its position. */
+export type Rope = (head: Float32Array, position: number, frequencies: Frequencies) => void
+
+/** Element j of the first half pairs with element j of the second, as Hugging Face lays these models out. */
+export const rotateHalves: Rope = (head, position, {angles, magnitude}) => {
+  const half = head.length / 2
+  for (const [j, frequency] of angles.entries()) {
+    const angle = position * frequency
+    const [cos, sin] = [magnitude * Math.cos(angle), magnitude * Math.sin(angle)]
+    const [a, b] = [head[j] as number, head[j + half] as number]
+    head[j] = a * cos - b * sin
+    head[j + half] = b * cos + a * sin
+  }
+}
+
+/** The mistake of taking the second half for the first. */
+export const rotateSwappedHalves: Rope = (head, position, frequencies) => {
+  const half = head.length / 2
+  const swap = () => head.set([...head.subarray(half), ...head.subarray(0, half)])
+  swap()
+  rotateHalves(head, position, frequencies)
+  swap()
+}
+
+function multiply(matrix: Float32Array, x: Float32Array, rows: number): Float32Array {
+  return Float32Array.from({length: rows}, (_, row) => dot(matrix.subarray(row * x.length, (row + 1) * x.length), x))
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number)
+  return sum
+}
+
+const add = (a: Float32Array, b: Float32Array) => a.map((value, i) => value + (b[i] as number))
+
+function softmax(scores: readonly number[]): number[] {
+  const highest = Math.max(...scores)
+  const weights = scores.map((score) => Math.exp(score - highest))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  return weights.map((weight) => weight / total)
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {ps, readShow, show, tags, version} from '../../../src/serve/ollama/model.js'
+import {refusal, servedModel} from '../samples.js'
+
+const details = {
+  parent_model: 'acme/small-base',
+  format: 'safetensors',
+  family: 'qwen2',
+  families: ['qwen2'],
+  parameter_size: '494.03M',
+  quantization_level: 'F32',
+}
+
+describe('GET /api/version', () => {
+  it('on the CPU does not name a GPU runtime anywhere', () => {
+    const body = JSON.stringify(version('0.1.0', 'cpu'))
+    assert.equal(body, '{"version":"0.12.0","server":"svc","server_version":"0.1.0","runtime":"onnxruntime-cpu"}')
+    assert.doesNotMatch(body, /cuda|rocm|metal/i)
+  })
+
+  it('on a GPU names it', () =>
+    assert.equal(
+      JSON.stringify(version('0.1.0', 'cuda:0')),
+      '{"version":"0.12.0","server":"svc","server_version":"0.1.0","runtime":"onnxruntime-cuda","cuda":true,"device":"cuda:0"}',
+    ))
+})
+
+describe('GET /api/tags', () => {
+  it('lists the served model under its exact name', () =>
+    assert.deepEqual(tags([servedModel]), {
+      models: [
+        {
+          name: 'my-run',
+          model: 'my-run',
+          modified_at: '2026-01-05T10:11:12.000Z',
+          size: 1_200_340_992,
+          digest: 'ab'.repeat(32),
+          details,
+        },
+      ],
+    }))
+
+  it('has no parent where the base model is unknown', () =>
+    assert.equal(tags([{...servedModel, baseModel: undefined}]).models[0]?.details.parent_model, ''))
+
+  const sizes: [count: number, text: string][] = [
+    [512, '512'],
+    [25_300, '25K'],
+    [2_000_000, '2M'],
+    [494_032_768, '494.03M'],
+    [1_543_714_304, '1.5B'],
+    [7_000_000_000, '7B'],
+  ]
+  for (const [count, text] of sizes)
+    it(`writes ${count} parameters as ${text}`, () =>
+      assert.equal(tags([{...servedModel, parameterCount: count}]).models[0]?.details.parameter_size, text))
+})
+
+describe('POST /api/show', () => {
+  const asked: [body: object, name: string][] = [
+    [{model: 'my-run', verbose: true}, 'my-run'],
+    [{name: 'my-run'}, 'my-run'],
+    [{model: 'a', name: 'b'}, 'a'],
+    [{model: '', name: 'b'}, 'b'],
+  ]
+  for (const [body, name] of asked)
+    it(`${JSON.stringify(body)} asks for ${name}`, () => assert.equal(readShow(body), name))
+
+  const refused: [body: unknown, code: string, sentence: string, param: string | null][] = [
+    [{}, 'bad_request', 'model is required', 'model'],
+    [{model: ''}, 'bad_request', 'model is required', 'model'],
+    [{model: 5}, 'bad_request', 'model must be of type string', 'model'],
+    [{name: 5}, 'bad_request', 'name must be of type string', 'name'],
+    [{model: 'a', verbose: 1}, 'bad_request', 'verbose must be of type boolean', 'verbose'],
+    [undefined, 'body_missing', 'missing request body', null],
+  ]
+  for (const [body, code, sentence, param] of refused)
+    it(`refuses ${JSON.stringify(body)}`, () => assert.throws(() => readShow(body), refusal(code, sentence, param)))
+
+  it('describes the model as the sheet shows', () =>
+    assert.deepEqual(show(servedModel), {
+      license: '',
+      modelfile: '',
+      parameters: 'num_ctx                        8192\nstop                           "<|im_end|>"',
+      template: '{{ .Prompt }}',
+      details,
+      model_info: {
+        'general.architecture': 'qwen2',
+        'general.basename': 'my-run',
+        'general.parameter_count': 494_032_768,
+        'qwen2.context_length': 8192,
+        'qwen2.embedding_length': 896,
+        'qwen2.block_count': 24,
+        'qwen2.attention.head_count': 14,
+        'qwen2.attention.head_count_kv': 2,
+      },
+      capabilities: ['completion'],
+      modified_at: '2026-01-05T10:11:12.000Z',
+    }))
+
+  it('shows the template that the model has', () =>
+    assert.equal(show({...servedModel, template: '{{ messages }}'}).template, '{{ messages }}'))
+})
+
+describe('GET /api/ps', () => {
+  const entry = {
+    name: 'my-run',
+    model: 'my-run',
+    size: 1_200_340_992,
+    digest: 'ab'.repeat(32),
+    details,
+    context_length: 8192,
+  }
+  it('is empty when nothing is loaded', () => assert.deepEqual(ps([]), {models: []}))
+
+  it('says when a model will be unloaded', () =>
+    assert.deepEqual(ps([{model: servedModel, expiresAt: new Date('2026-01-05T10:16:12.000Z'), device: 'cpu'}]), {
+      models: [{...entry, expires_at: '2026-01-05T10:16:12.000+00:00', size_vram: 0}],
+    }))
+
+  it('has a date for never, and counts GPU memory', () =>
+    assert.deepEqual(ps([{model: servedModel, expiresAt: 'forever', device: 'cuda:0'}]), {
+      models: [{...entry, expires_at: '9000-01-01T00:00:00.000+00:00', size_vram: 1_200_340_992}],
+    }))
+})

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {type OllamaRequest, readChat, readGenerate} from '../../../src/serve/ollama/request.js'
+import {defaults, refusal} from '../samples.js'
+
+const generate = (body: object) => readGenerate(body, defaults)
+const chat = (body: object) => readChat(body, defaults)
+
+const unsaid = {
+  maxTokens: 512,
+  stop: [],
+  sampling: {
+    temperature: 0.7,
+    topK: 40,
+    topP: 0.9,
+    minP: 0,
+    seed: 99,
+    repeatPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    repeatLastN: 64,
+    logitBias: {},
+  },
+}
+const user = (content: string) => ({role: 'user' as const, content})
+const system = (content: string) => ({role: 'system' as const, content})
+
+describe('POST /api/generate', () => {
+  const plain: OllamaRequest = {
+    stream: true,
+    load: false,
+    numCtx: 8192,
+    ignoredOptions: [],
+    request: {...unsaid, prompt: {kind: 'chat', messages: [user('Hi')], overflow: 'refuse'}},
+  }
+  const withPrompt = (prompt: OllamaRequest['request']['prompt']) => ({...plain, request: {...plain.request, prompt}})
+
+  const accepted: [what: string, body: object, expected: OllamaRequest][] = [
+    ['a prompt', {}, plain],
+    ['a model', {model: 'my-run'}, {...plain, model: 'my-run'}],
+    ['no model', {model: ''}, plain],
+    ['null everywhere', {model: null, stream: null, options: null, format: null, keep_alive: null, raw: null}, plain],
+    ['stream false', {stream: false}, {...plain, stream: false}],
+    ['stream true', {stream: true}, plain],
+    ['keep_alive', {keep_alive: '10m'}, {...plain, keepAlive: 600_000}],
+    ['options', {options: {num_ctx: 64, flux: 1}}, {...plain, numCtx: 64, ignoredOptions: ['flux']}],
+    ['fields of no meaning', {shift: true, truncate: false, user: 'me'}, plain],
+    ['an empty system', {system: ''}, plain],
+    [
+      'a system turn',
+      {system: 'Be brief.'},
+      withPrompt({kind: 'chat', messages: [system('Be brief.'), user('Hi')], overflow: 'refuse'}),
+    ],
+    [
+      'a context',
+      {context: [1, 2, 3]},
+      withPrompt({kind: 'chat', messages: [user('Hi')], overflow: 'refuse', context: [1, 2, 3]}),
+    ],
+    ['an empty context', {context: []}, plain],
+    ['a raw prompt', {raw: true}, withPrompt({kind: 'raw', text: 'Hi'})],
+    [
+      'a raw prompt with nothing beside it',
+      {raw: true, system: '', template: '', context: []},
+      withPrompt({kind: 'raw', text: 'Hi'}),
+    ],
+    ['raw false', {raw: false}, plain],
+    ['empty fields that would ask for more', {suffix: '', format: '', images: [], template: '', think: false}, plain],
+    ['logprobs', {logprobs: true}, {...plain, request: {...plain.request, topLogprobs: 0}}],
+    ['top_logprobs', {logprobs: true, top_logprobs: 20}, {...plain, request: {...plain.request, topLogprobs: 20}}],
+    ['top_logprobs without logprobs', {top_logprobs: 3}, plain],
+    ['logprobs false', {logprobs: false, top_logprobs: 3}, plain],
+  ]
+  for (const [what, body, expected] of accepted)
+    it(`takes ${what}`, () => assert.deepEqual(generate({prompt: 'Hi', ...body}), expected))
+
+  for (const body of [{}, {prompt: ''}, {prompt: null}, {prompt: '', keep_alive: 0}])
+    it(`loads or unloads on ${JSON.stringify(body)}`, () => assert.equal(generate(body).load, true))
+
+  const rawError = 'raw mode does not support template, system, or context'
+  const refused: [body: object, sentence: string, param: string][] = [
+    [{prompt: 5}, 'prompt must be of type string', 'prompt'],
+    [{model: 5}, 'model must be of type string', 'model'],
+    [{stream: 'yes'}, 'stream must be of type boolean', 'stream'],
+    [{options: 'hot'}, 'options must be of type object', 'options'],
+    [{options: {top_k: '5'}}, 'option "top_k" must be of type integer', 'options.top_k'],
+    [{system: 5}, 'system must be of type string', 'system'],
+    [{raw: 1}, 'raw must be of type boolean', 'raw'],
+    [{shift: 1}, 'shift must be of type boolean', 'shift'],
+    [{truncate: 1}, 'truncate must be of type boolean', 'truncate'],
+    [{context: 'abc'}, 'context must be of type list of integers', 'context'],
+    [{context: [1, 0.5]}, 'context must be of type list of integers', 'context'],
+    [{context: [-1]}, 'context must be at least 0', 'context'],
+    [{raw: true, template: 'x'}, rawError, 'raw'],
+    [{raw: true, system: 'x'}, rawError, 'raw'],
+    [{raw: true, context: [1]}, rawError, 'raw'],
+    [{template: '{{ .Prompt }}'}, 'custom templates are not supported', 'template'],
+    [{suffix: 'end'}, 'the model does not support insert', 'suffix'],
+    [{model: 'my-run', suffix: 'end'}, '"my-run" does not support insert', 'suffix'],
+    [{model: 'my-run', images: ['iVBO']}, '"my-run" does not support images', 'images'],
+    [{model: 'my-run', format: 'json'}, '"my-run" does not support format', 'format'],
+    [{model: 'my-run', format: 'yaml'}, '"my-run" does not support format', 'format'],
+    [{model: 'my-run', format: {type: 'object'}}, '"my-run" does not support format', 'format'],
+    [{model: 'my-run', think: true}, '"my-run" does not support thinking', 'think'],
+    [{model: 'my-run', think: 'high'}, '"my-run" does not support thinking', 'think'],
+    [{logprobs: 5}, 'logprobs must be of type boolean', 'logprobs'],
+    [{top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
+    [{top_logprobs: -1}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
+    [{top_logprobs: '5'}, 'top_logprobs must be of type integer', 'top_logprobs'],
+    [{keep_alive: '5'}, 'keep_alive must be a number of seconds or a duration such as "10m"', 'keep_alive'],
+  ]
+  for (const [body, sentence, param] of refused)
+    it(`refuses ${JSON.stringify(body)}`, () =>
+      assert.throws(() => generate({prompt: 'Hi', ...body}), refusal('bad_request', sentence, param)))
+
+  it('refuses to be without a body', () =>
+    assert.throws(() => readGenerate(undefined, defaults), refusal('body_missing', 'missing request body', null)))
+})
+
+describe('POST /api/chat', () => {
+  const plain: OllamaRequest = {
+    stream: true,
+    load: false,
+    numCtx: 8192,
+    ignoredOptions: [],
+    request: {...unsaid, prompt: {kind: 'chat', messages: [user('Hi')], overflow: 'drop_oldest'}},
+  }
+  const withMessages = (messages: {role: 'system' | 'user' | 'assistant'; content: string}[]): OllamaRequest => ({
+    ...plain,
+    load: messages.length === 0,
+    request: {...plain.request, prompt: {kind: 'chat', messages, overflow: 'drop_oldest'}},
+  })
+
+  const accepted: [what: string, body: object, expected: OllamaRequest][] = [
+    ['one turn', {}, plain],
+    ['stream false', {stream: false}, {...plain, stream: false}],
+    ['model and keep_alive', {model: 'm', keep_alive: -1}, {...plain, model: 'm', keepAlive: 'forever'}],
+    [
+      'truncate false',
+      {truncate: false},
+      {...plain, request: {...plain.request, prompt: {kind: 'chat', messages: [user('Hi')], overflow: 'refuse'}}},
+    ],
+    ['truncate true', {truncate: true}, plain],
+    ['empty fields that would ask for more', {tools: [], format: '', think: false}, plain],
+    ['logprobs', {logprobs: true, top_logprobs: 2}, {...plain, request: {...plain.request, topLogprobs: 2}}],
+    [
+      'a conversation',
+      {
+        messages: [
+          {role: 'System', content: 'Be brief.'},
+          {role: 'USER', content: 'Hi', images: [], tool_calls: null},
+          {role: 'assistant', content: 'Hello', thinking: 'They greet.', tool_calls: []},
+          {role: 'user', content: null},
+          {role: 'user'},
+        ],
+      },
+      withMessages([system('Be brief.'), user('Hi'), {role: 'assistant', content: 'Hello'}, user(''), user('')]),
+    ],
+    ['no messages', {messages: []}, withMessages([])],
+    ['messages of null', {messages: null}, withMessages([])],
+  ]
+  for (const [what, body, expected] of accepted)
+    it(`takes ${what}`, () => assert.deepEqual(chat({messages: [user('Hi')], ...body}), expected))
+
+  it('takes 4096 messages, and no more', () => {
+    assert.doesNotThrow(() => chat({messages: Array(4096).fill(user('Hi'))}))
+    assert.throws(
+      () => chat({messages: Array(4097).fill(user('Hi'))}),
+      refusal('bad_request', 'messages must have at most 4096 items', 'messages'),
+    )
+  })
+
+  const tools = '"my-run" does not support tools'
+  const refused: [body: object, sentence: string, param: string][] = [
+    [{messages: 'Hi'}, 'messages must be of type list of objects', 'messages'],
+    [{messages: ['Hi']}, 'messages[0] must be of type object', 'messages[0]'],
+    [{messages: [{content: 'Hi'}]}, 'messages[0].role must be one of system, user, assistant', 'messages[0].role'],
+    [{messages: [{role: 'wizard'}]}, 'messages[0].role must be one of system, user, assistant', 'messages[0].role'],
+    [{messages: [{role: 5}]}, 'messages[0].role must be of type string', 'messages[0].role'],
+    [{messages: [user('Hi'), {role: 'Tool', content: '21'}]}, tools, 'messages[1].role'],
+    [{messages: [{role: 'user', content: 5}]}, 'messages[0].content must be of type string', 'messages[0].content'],
+    [{messages: [{role: 'user', content: [{}]}]}, 'messages[0].content must be of type string', 'messages[0].content'],
+    [{messages: [{role: 'user', thinking: 5}]}, 'messages[0].thinking must be of type string', 'messages[0].thinking'],
+    [{messages: [{role: 'user', images: ['iVBO']}]}, '"my-run" does not support images', 'messages[0].images'],
+    [{messages: [{role: 'assistant', tool_calls: [{}]}]}, tools, 'messages[0].tool_calls'],
+    [{tools: [{type: 'function'}]}, tools, 'tools'],
+    [{format: 'json'}, '"my-run" does not support format', 'format'],
+    [{think: true}, '"my-run" does not support thinking', 'think'],
+    [{stream: 1}, 'stream must be of type boolean', 'stream'],
+    [{truncate: 1}, 'truncate must be of type boolean', 'truncate'],
+    [{top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
+    [{options: {num_predict: -3}}, 'option "num_predict" must be at least -2', 'options.num_predict'],
+  ]
+  for (const [body, sentence, param] of refused)
+    it(`refuses ${JSON.stringify(body)}`, () =>
+      assert.throws(
+        () => chat({model: 'my-run', messages: [user('Hi')], ...body}),
+        refusal('bad_request', sentence, param),
+      ))
+})

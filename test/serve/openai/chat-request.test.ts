@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import type {GenerateRequest} from '../../../src/llm/index.js'
+import {type OpenAiRequest, readChatCompletion} from '../../../src/serve/openai/chat-request.js'
+import {defaults, refusal} from '../samples.js'
+
+const user = (content: unknown) => ({role: 'user', content})
+const read = (body: object) => readChatCompletion({messages: [user('Hi')], ...body}, defaults)
+
+const plain: OpenAiRequest = {
+  stream: false,
+  includeUsage: false,
+  n: 1,
+  request: {
+    prompt: {kind: 'chat', messages: [{role: 'user', content: 'Hi'}], overflow: 'refuse'},
+    maxTokens: 512,
+    stop: [],
+    sampling: {
+      temperature: 0.7,
+      topK: 0,
+      topP: 1,
+      minP: 0,
+      seed: 99,
+      repeatPenalty: 1,
+      presencePenalty: 0,
+      frequencyPenalty: 0,
+      repeatLastN: -1,
+      logitBias: {},
+    },
+  },
+}
+const asking = (changes: Partial<GenerateRequest>): OpenAiRequest => ({
+  ...plain,
+  request: {...plain.request, ...changes},
+})
+const sampled = (changes: Partial<GenerateRequest['sampling']>) =>
+  asking({sampling: {...plain.request.sampling, ...changes}})
+const saying = (...messages: {role: 'system' | 'user' | 'assistant'; content: string}[]) =>
+  asking({prompt: {kind: 'chat', messages, overflow: 'refuse'}})
+
+describe('POST /v1/chat/completions', () => {
+  const numbers = ['temperature', 'top_p', 'min_p', 'frequency_penalty', 'presence_penalty', 'repetition_penalty']
+  const nullable = [...numbers, 'model', 'max_tokens', 'max_completion_tokens', 'stream', 'stop', 'seed', 'n', 'top_k']
+  const beyondText = ['tools', 'tool_choice', 'functions', 'function_call', 'response_format', 'reasoning_effort']
+  const nulls = [...nullable, ...beyondText, 'logprobs', 'top_logprobs', 'logit_bias', 'stream_options', 'modalities']
+
+  const accepted: [body: object, expected: OpenAiRequest][] = [
+    [{}, plain],
+    [Object.fromEntries(nulls.map((name) => [name, null])), plain],
+    [{model: 'my-run'}, {...plain, model: 'my-run'}],
+    [{model: ''}, plain],
+    [{max_tokens: 7}, asking({maxTokens: 7})],
+    [{max_completion_tokens: 8}, asking({maxTokens: 8})],
+    [{max_tokens: 7, max_completion_tokens: 8}, asking({maxTokens: 8})],
+    [{temperature: 0}, sampled({temperature: 0})],
+    [{temperature: 2}, sampled({temperature: 2})],
+    [{top_p: 0}, sampled({topP: 0})],
+    [{top_p: 0.3}, sampled({topP: 0.3})],
+    [{stream: true}, {...plain, stream: true}],
+    [
+      {stream: true, stream_options: {include_usage: true}},
+      {...plain, stream: true, includeUsage: true},
+    ],
+    [
+      {stream: true, stream_options: {include_obfuscation: true}},
+      {...plain, stream: true},
+    ],
+    [{stream_options: {include_usage: true}}, plain],
+    [{stop: 'END'}, asking({stop: ['END']})],
+    [{stop: ['a', 'b', 'c', 'd']}, asking({stop: ['a', 'b', 'c', 'd']})],
+    [{stop: []}, plain],
+    [{seed: 7}, sampled({seed: 7})],
+    [{seed: -1}, sampled({seed: 0xffff_ffff})],
+    [{seed: 2 ** 40 + 3}, sampled({seed: 3})],
+    [{n: 8}, {...plain, n: 8}],
+    [{logprobs: false}, plain],
+    [{logprobs: true}, asking({topLogprobs: 0})],
+    [{logprobs: true, top_logprobs: 20}, asking({topLogprobs: 20})],
+    [{logprobs: false, top_logprobs: 0}, plain],
+    [{frequency_penalty: -2, presence_penalty: 2}, sampled({frequencyPenalty: -2, presencePenalty: 2})],
+    [{logit_bias: {'50256': -100, '7': 1.5}}, sampled({logitBias: {7: 1.5, 50256: -100}})],
+    [{logit_bias: {}}, plain],
+    [{response_format: {type: 'text'}}, plain],
+    [{tools: []}, plain],
+    [{tool_choice: 'none'}, plain],
+    [{tool_choice: 'auto', parallel_tool_calls: false}, plain],
+    [{reasoning_effort: 'none'}, plain],
+    [{modalities: ['text']}, plain],
+    [{top_k: 5, min_p: 0.1, repetition_penalty: 1.2}, sampled({topK: 5, minP: 0.1, repeatPenalty: 1.2})],
+    [{top_k: -1}, sampled({topK: 0})],
+    [
+      {
+        ...{user: 'u', metadata: {a: 1}, store: true, service_tier: 'auto', safety_identifier: 's', verbosity: 'low'},
+        ...{prompt_cache_key: 'k', prediction: {type: 'content'}, something_new: [1]},
+      },
+      plain,
+    ],
+    [
+      {
+        messages: [
+          user([
+            {type: 'text', text: 'H'},
+            {type: 'text', text: 'i'},
+          ]),
+        ],
+      },
+      plain,
+    ],
+    [
+      {
+        messages: [
+          {role: 'developer', content: 'Be brief.', name: 'dev'},
+          {role: 'system', content: ''},
+          {role: 'assistant', content: 'Hello', refusal: null, tool_calls: [], function_call: null},
+        ],
+      },
+      saying(
+        {role: 'system', content: 'Be brief.'},
+        {role: 'system', content: ''},
+        {role: 'assistant', content: 'Hello'},
+      ),
+    ],
+  ]
+  for (const [body, expected] of accepted)
+    it(`takes ${JSON.stringify(body).slice(0, 100)}`, () => assert.deepEqual(read(body), expected))
+
+  const wrongTypes: [type: string, values: unknown[], names: string[]][] = [
+    ['string', [5, {}], ['model']],
+    ['boolean', ['true', 1], ['stream', 'logprobs', 'parallel_tool_calls']],
+    ['integer', ['5', 1.5, true], ['max_tokens', 'max_completion_tokens', 'seed', 'n', 'top_logprobs', 'top_k']],
+    ['number', ['0.5', true, Number.NaN, Infinity], numbers],
+    ['object', [5, 'a', []], ['stream_options', 'logit_bias']],
+    ['string or list of strings', [5, [5]], ['stop']],
+    ['list of objects', [5, 'a', {}], ['messages']],
+  ]
+  for (const [type, values, names] of wrongTypes)
+    for (const name of names)
+      for (const value of values)
+        it(`refuses ${name}: ${JSON.stringify(value)} (${value})`, () =>
+          assert.throws(() => read({[name]: value}), refusal('bad_request', `${name} must be of type ${type}`, name)))
+
+  const refused: [body: object, sentence: string, param: string][] = [
+    [{messages: undefined}, 'messages must be given', 'messages'],
+    [{messages: null}, 'messages must be given', 'messages'],
+    [{messages: []}, 'messages must have at least 1 item', 'messages'],
+    [{messages: Array(4097).fill(user('Hi'))}, 'messages must have at most 4096 items', 'messages'],
+    [{messages: ['Hi']}, 'messages[0] must be of type object', 'messages[0]'],
+    ...[{content: 'Hi'}, {role: 'wizard'}, {role: 'User'}, {role: 'function'}, {role: 'constructor'}].map(
+      (message): [object, string, string] => [
+        {messages: [message]},
+        'messages[0].role must be one of developer, system, user, assistant',
+        'messages[0].role',
+      ],
+    ),
+    [{messages: [{role: 5}]}, 'messages[0].role must be of type string', 'messages[0].role'],
+    ...[null, undefined, 5, {}].map((content): [object, string, string] => [
+      {messages: [user(content)]},
+      'messages[0].content must be of type string or list of parts',
+      'messages[0].content',
+    ]),
+    [{messages: [user(['Hi'])]}, 'messages[0].content[0] must be of type object', 'messages[0].content[0]'],
+    [{messages: [user([{type: 'song'}])]}, 'messages[0].content[0].type must be text', 'messages[0].content[0].type'],
+    [{messages: [user([{text: 'Hi'}])]}, 'messages[0].content[0].type must be text', 'messages[0].content[0].type'],
+    [{messages: [user([{type: 'text'}])]}, 'messages[0].content[0].text must be given', 'messages[0].content[0].text'],
+    [
+      {messages: [user([{type: 'text', text: 5}])]},
+      'messages[0].content[0].text must be of type string',
+      'messages[0].content[0].text',
+    ],
+    [{max_tokens: 0}, 'max_tokens must be at least 1', 'max_tokens'],
+    [{max_tokens: 0, max_completion_tokens: 8}, 'max_tokens must be at least 1', 'max_tokens'],
+    [{max_completion_tokens: -1}, 'max_completion_tokens must be at least 1', 'max_completion_tokens'],
+    [{temperature: 2.1}, 'temperature must be between 0 and 2', 'temperature'],
+    [{temperature: -0.1}, 'temperature must be between 0 and 2', 'temperature'],
+    [{top_p: 1.1}, 'top_p must be between 0 and 1', 'top_p'],
+    [{min_p: -1}, 'min_p must be between 0 and 1', 'min_p'],
+    [{n: 0}, 'n must be between 1 and 8', 'n'],
+    [{n: 9}, 'n must be between 1 and 8', 'n'],
+    [{frequency_penalty: 2.1}, 'frequency_penalty must be between -2 and 2', 'frequency_penalty'],
+    [{presence_penalty: -2.1}, 'presence_penalty must be between -2 and 2', 'presence_penalty'],
+    [{repetition_penalty: 0}, 'repetition_penalty must be between 0.01 and 100', 'repetition_penalty'],
+    [{stop: ['a', 'b', 'c', 'd', 'e']}, 'stop must have at most 4 items', 'stop'],
+    [{stop: 'x'.repeat(1001)}, 'stop must have at most 1000 characters each', 'stop'],
+    [{logprobs: true, top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
+    [{logprobs: true, top_logprobs: -1}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
+    [{top_logprobs: 2}, 'top_logprobs must stand beside logprobs: true', 'top_logprobs'],
+    [{logprobs: false, top_logprobs: 2}, 'top_logprobs must stand beside logprobs: true', 'top_logprobs'],
+    [{logit_bias: {'5': 101}}, 'logit_bias.5 must be between -100 and 100', 'logit_bias.5'],
+    [{logit_bias: {'5': 'a'}}, 'logit_bias.5 must be of type number', 'logit_bias.5'],
+    [{logit_bias: {hello: 5}}, 'logit_bias must have token ids as its keys', 'logit_bias'],
+    [{logit_bias: {'-1': 5}}, 'logit_bias must have token ids as its keys', 'logit_bias'],
+    [
+      {stream_options: {include_usage: 1}},
+      'stream_options.include_usage must be of type boolean',
+      'stream_options.include_usage',
+    ],
+  ]
+  for (const [body, sentence, param] of refused)
+    it(`refuses ${JSON.stringify(body).slice(0, 100)}`, () =>
+      assert.throws(() => read(body), refusal('bad_request', sentence, param)))
+
+  const noFormat = 'response_format must be {"type":"text"}: no other is supported'
+  const noTools = 'tool_choice must be none or auto where there are no tools'
+  const noReason = 'reasoning_effort must be none: the model does not reason'
+  const noMedia = 'the model reads text alone: parts of the types image_url, input_audio and file are not supported'
+  const unsupported: [body: object, sentence: string, param: string][] = [
+    [{tools: [{type: 'function', function: {name: 'f'}}]}, 'tools are not supported', 'tools'],
+    [{tool_choice: 'required'}, noTools, 'tool_choice'],
+    [{tool_choice: {type: 'function', function: {name: 'f'}}}, noTools, 'tool_choice'],
+    [{functions: []}, 'functions is deprecated and not supported; its successor is tools', 'functions'],
+    [
+      {function_call: 'auto'},
+      'function_call is deprecated and not supported; its successor is tool_choice',
+      'function_call',
+    ],
+    [{response_format: {type: 'json_object'}}, noFormat, 'response_format'],
+    [{response_format: {type: 'json_schema', json_schema: {name: 'x', schema: {}}}}, noFormat, 'response_format'],
+    [{response_format: {}}, noFormat, 'response_format'],
+    [{response_format: 'json'}, noFormat, 'response_format'],
+    [{reasoning_effort: 'low'}, noReason, 'reasoning_effort'],
+    [{reasoning_effort: 5}, noReason, 'reasoning_effort'],
+    [{modalities: ['text', 'audio']}, 'modalities must be ["text"]: no other is supported', 'modalities'],
+    [{messages: [{role: 'tool', content: '21'}]}, 'messages of the role tool are not supported', 'messages[0].role'],
+    [
+      {messages: [{role: 'assistant', content: null, tool_calls: [{}]}]},
+      'tool_calls are not supported',
+      'messages[0].tool_calls',
+    ],
+    [
+      {messages: [{role: 'assistant', content: null, function_call: {}}]},
+      'function_call is not supported',
+      'messages[0].function_call',
+    ],
+    ...['image_url', 'input_audio', 'file'].map((type): [object, string, string] => [
+      {messages: [user([{type: 'text', text: 'Hi'}, {type}])]},
+      noMedia,
+      'messages[0].content[1].type',
+    ]),
+  ]
+  for (const [body, sentence, param] of unsupported)
+    it(`cannot do ${JSON.stringify(body)}`, () =>
+      assert.throws(() => read(body), refusal('unsupported_value', sentence, param)))
+
+  it('refuses to be without a body', () =>
+    assert.throws(() => readChatCompletion(undefined, defaults), refusal('body_missing', 'missing request body', null)))
+})

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import type {GenerateRequest} from '../../../src/llm/index.js'
+import type {OpenAiRequest} from '../../../src/serve/openai/chat-request.js'
+import {readCompletion} from '../../../src/serve/openai/completion-request.js'
+import {defaults, refusal} from '../samples.js'
+
+const read = (body: object) => readCompletion({prompt: 'Once', ...body}, defaults)
+
+const plain: OpenAiRequest = {
+  stream: false,
+  includeUsage: false,
+  n: 1,
+  request: {
+    prompt: {kind: 'raw', text: 'Once'},
+    maxTokens: 512,
+    stop: [],
+    sampling: {
+      temperature: 0.7,
+      topK: 0,
+      topP: 1,
+      minP: 0,
+      seed: 99,
+      repeatPenalty: 1,
+      presencePenalty: 0,
+      frequencyPenalty: 0,
+      repeatLastN: -1,
+      logitBias: {},
+    },
+  },
+}
+const asking = (changes: Partial<GenerateRequest>): OpenAiRequest => ({
+  ...plain,
+  request: {...plain.request, ...changes},
+})
+const sampled = (changes: Partial<GenerateRequest['sampling']>) =>
+  asking({sampling: {...plain.request.sampling, ...changes}})
+
+describe('POST /v1/completions', () => {
+  const accepted: [body: object, expected: OpenAiRequest][] = [
+    [{}, plain],
+    [{prompt: ['Once']}, plain],
+    [{prompt: ''}, asking({prompt: {kind: 'beginning'}})],
+    [{prompt: null}, asking({prompt: {kind: 'beginning'}})],
+    [{model: 'my-run'}, {...plain, model: 'my-run'}],
+    [{max_tokens: 7}, asking({maxTokens: 7})],
+    [{temperature: 1, top_p: 0.5, seed: 3}, sampled({temperature: 1, topP: 0.5, seed: 3})],
+    [{presence_penalty: 1, frequency_penalty: -1}, sampled({presencePenalty: 1, frequencyPenalty: -1})],
+    [{logit_bias: {'5': 100}}, sampled({logitBias: {5: 100}})],
+    [{stop: ['a', 'b']}, asking({stop: ['a', 'b']})],
+    [
+      {stream: true, stream_options: {include_usage: true}},
+      {...plain, stream: true, includeUsage: true},
+    ],
+    [
+      {n: 2, best_of: 2},
+      {...plain, n: 2},
+    ],
+    [{best_of: 1}, plain],
+    [{logprobs: 0}, asking({topLogprobs: 0})],
+    [{logprobs: 5}, asking({topLogprobs: 5})],
+    [{echo: false, suffix: '', best_of: null, logprobs: null, user: 'u'}, plain],
+  ]
+  for (const [body, expected] of accepted)
+    it(`takes ${JSON.stringify(body)}`, () => assert.deepEqual(read(body), expected))
+
+  const refused: [body: object, sentence: string, param: string][] = [
+    [{prompt: 5}, 'prompt must be of type string or list of strings', 'prompt'],
+    [{prompt: [1, 2]}, 'prompt must be of type string or list of strings', 'prompt'],
+    [{prompt: []}, 'prompt must have at least 1 item', 'prompt'],
+    [{prompt: ['a', 'b']}, 'prompt must have at most 1 item', 'prompt'],
+    [{max_tokens: 0}, 'max_tokens must be at least 1', 'max_tokens'],
+    [{temperature: 3}, 'temperature must be between 0 and 2', 'temperature'],
+    [{n: 9}, 'n must be between 1 and 8', 'n'],
+    [{best_of: 1.5}, 'best_of must be of type integer', 'best_of'],
+    [{logprobs: 6}, 'logprobs must be between 0 and 5', 'logprobs'],
+    [{logprobs: true}, 'logprobs must be of type integer', 'logprobs'],
+    [{stop: ['a', 'b', 'c', 'd', 'e']}, 'stop must have at most 4 items', 'stop'],
+  ]
+  for (const [body, sentence, param] of refused)
+    it(`refuses ${JSON.stringify(body)}`, () =>
+      assert.throws(() => read(body), refusal('bad_request', sentence, param)))
+
+  const unsupported: [body: object, sentence: string, param: string][] = [
+    [{echo: true}, 'echo is not supported', 'echo'],
+    [{suffix: 'end'}, 'suffix is not supported', 'suffix'],
+    [{best_of: 3}, 'best_of must equal n: no reply is left out', 'best_of'],
+    [{n: 2, best_of: 1}, 'best_of must equal n: no reply is left out', 'best_of'],
+  ]
+  for (const [body, sentence, param] of unsupported)
+    it(`cannot do ${JSON.stringify(body)}`, () =>
+      assert.throws(() => read(body), refusal('unsupported_value', sentence, param)))
+})

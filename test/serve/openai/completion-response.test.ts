@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {
+  charactersIn,
+  completion,
+  completionDelta,
+  completionEnd,
+  completionUsage,
+} from '../../../src/serve/openai/completion-response.js'
+import {logprobs, summaryOf} from '../samples.js'
+
+const head = {id: 'cmpl-5f3c', created: 1_767_607_872, model: 'my-run', systemFingerprint: 'svc-0.1.0-cpu'}
+const heading = {
+  id: 'cmpl-5f3c',
+  object: 'text_completion',
+  created: 1_767_607_872,
+  model: 'my-run',
+  system_fingerprint: 'svc-0.1.0-cpu',
+}
+const summary = summaryOf({completionTokens: 2, finishReason: 'length'})
+const usage = {prompt_tokens: 21, completion_tokens: 2, total_tokens: 23}
+const columns = {
+  tokens: ['He', '\ufffd'],
+  token_logprobs: [-0.12, -0.5],
+  top_logprobs: [{He: -0.12, A: -2.5}, {'\ufffd': -0.5}],
+  text_offset: [0, 2],
+}
+
+describe('a text completion', () => {
+  it('has its choices and the usage', () =>
+    assert.deepEqual(completion(head, [{text: ' upon', summary}]), {
+      ...heading,
+      choices: [{text: ' upon', index: 0, logprobs: null, finish_reason: 'length'}],
+      usage,
+    }))
+
+  it('counts the tokens of all choices', () =>
+    assert.deepEqual(
+      completion(
+        head,
+        [1, 2, 3].map((count) => ({text: '', summary: summaryOf({completionTokens: count})})),
+      ).usage,
+      {
+        prompt_tokens: 21,
+        completion_tokens: 6,
+        total_tokens: 27,
+      },
+    ))
+
+  it('has logprobs in columns', () =>
+    assert.deepEqual(completion(head, [{text: 'He', logprobs, summary}]).choices[0]?.logprobs, columns))
+
+  it('has no column of alternatives where none were asked for', () => {
+    const bare = logprobs.map((token) => ({...token, top: []}))
+    assert.deepEqual(completion(head, [{text: 'He', logprobs: bare, summary}]).choices[0]?.logprobs, {
+      ...columns,
+      top_logprobs: null,
+    })
+  })
+
+  it('streams pieces, then the reason it ended, then the usage', () => {
+    const stream = {...head, includeUsage: true}
+    assert.deepEqual(completionDelta(stream, 1, {text: ' upon'}, 0), {
+      ...heading,
+      choices: [{text: ' upon', index: 1, logprobs: null, finish_reason: null}],
+      usage: null,
+    })
+    assert.deepEqual(completionEnd(stream, 1, summary), {
+      ...heading,
+      choices: [{text: '', index: 1, logprobs: null, finish_reason: 'length'}],
+      usage: null,
+    })
+    assert.deepEqual(completionUsage(stream, [summary]), {...heading, choices: [], usage})
+  })
+
+  it('streams without a usage where none was asked for', () => {
+    const stream = {...head, includeUsage: false}
+    assert.equal('usage' in completionDelta(stream, 0, {text: 'a'}, 0), false)
+    assert.equal('usage' in completionEnd(stream, 0, summary), false)
+  })
+
+  it('streams logprobs with offsets that go on', () => {
+    const {choices} = completionDelta({...head, includeUsage: false}, 0, {text: 'He', logprobs}, 10)
+    assert.deepEqual(choices[0]?.logprobs, {...columns, text_offset: [10, 12]})
+  })
+
+  it('counts a character that is spread over tokens once', () => {
+    const bytes = [...Buffer.from('é€😀a')]
+    assert.equal(charactersIn(bytes.map((byte) => ({token: '\ufffd', bytes: [byte], logprob: -1, top: []}))), 4)
+  })
+})

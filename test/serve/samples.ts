@@ -1,0 +1,60 @@
+import type {SvcError} from '../../src/errors/index.js'
+import type {GenerateSummary, TokenLogprob} from '../../src/llm/index.js'
+import type {ServedModel} from '../../src/serve/served-model.js'
+
+/** What the server of these tests does where a request says nothing. */
+export const defaults = {maxTokens: 512, temperature: 0.7, numCtx: 8192, seed: () => 99}
+
+export const servedModel: ServedModel = {
+  name: 'my-run',
+  baseModel: 'acme/small-base',
+  family: 'qwen2',
+  parameterCount: 494_032_768,
+  bytes: 1_200_340_992,
+  digest: 'ab'.repeat(32),
+  modifiedAt: new Date('2026-01-05T10:11:12.000Z'),
+  dtype: 'F32',
+  contextLength: 8192,
+  embeddingLength: 896,
+  blockCount: 24,
+  headCount: 14,
+  headCountKv: 2,
+  template: undefined,
+  stop: ['<|im_end|>'],
+}
+
+/** The summary of the sheet's examples, with what a test changes. */
+export const summaryOf = (changes: Partial<GenerateSummary> = {}): GenerateSummary => ({
+  finishReason: 'stop',
+  promptTokens: 21,
+  completionTokens: 48,
+  tokens: [151_644, 872, 198],
+  queueMs: 11,
+  prefillMs: 210,
+  decodeMs: 690,
+  ...changes,
+})
+
+/** Two tokens; the second is the first byte of a character. */
+export const logprobs: TokenLogprob[] = [
+  {
+    token: 'He',
+    bytes: [72, 101],
+    logprob: -0.12,
+    top: [
+      {token: 'He', bytes: [72, 101], logprob: -0.12},
+      {token: 'A', bytes: [65], logprob: -2.5},
+    ],
+  },
+  {token: '\ufffd', bytes: [0xc3], logprob: -0.5, top: [{token: '\ufffd', bytes: [0xc3], logprob: -0.5}]},
+]
+
+/** For `assert.throws`: a row of the catalogue, its sentence and the field at fault. */
+export const refusal =
+  (code: string, message: string, param: string | null) =>
+  (error: SvcError): boolean => {
+    const found = {code: error.code, message: error.message, param: error.param, status: error.status}
+    const expected = {code, message, param, status: 400}
+    if (JSON.stringify(found) === JSON.stringify(expected)) return true
+    throw new Error(`expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`)
+  }

@@ -1,0 +1,273 @@
+import {type FloatDtype, floatBytes, safetensorsFile} from './safetensors-file.js'
+import {writeFiles} from './temporary.js'
+
+export interface TinyModel {
+  family: 'llama' | 'mistral' | 'qwen2' | 'qwen3'
+  vocabSize: number
+  hiddenSize: number
+  intermediateSize: number
+  layers: number
+  heads: number
+  kvHeads: number
+  headDim: number
+  contextLength: number
+  ropeTheta: number
+  /** `rope_scaling` of the configuration. */
+  ropeScaling: Readonly<Record<string, number | string>> | null
+  /** Attention window, in positions. */
+  window: number | null
+  /** First layer with a window, for the families that say so. */
+  firstWindowed: number
+  tied: boolean
+  dtype: FloatDtype
+  /** How the weights are laid out: one file, a numbered set with an index, or a numbered set alone. */
+  layout: 'single' | 'indexed' | 'numbered'
+  seed: number
+}
+
+export const tinyModel: TinyModel = {
+  family: 'llama',
+  vocabSize: 257,
+  hiddenSize: 48,
+  intermediateSize: 80,
+  layers: 2,
+  heads: 4,
+  kvHeads: 2,
+  headDim: 16,
+  contextLength: 1024,
+  ropeTheta: 10_000,
+  ropeScaling: null,
+  window: null,
+  firstWindowed: 0,
+  tied: false,
+  dtype: 'F32',
+  layout: 'indexed',
+  seed: 1,
+}
+
+/** Which projections of a family add a bias. */
+export const biasesOf = ({family}: TinyModel): readonly ('q' | 'k' | 'v')[] =>
+  family === 'qwen2' ? ['q', 'k', 'v'] : []
+
+/** The `config.json` of a tiny model. */
+export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
+  architectures: ['TinyForCausalLM'],
+  model_type: model.family,
+  vocab_size: model.vocabSize,
+  hidden_size: model.hiddenSize,
+  intermediate_size: model.intermediateSize,
+  num_hidden_layers: model.layers,
+  num_attention_heads: model.heads,
+  num_key_value_heads: model.kvHeads,
+  head_dim: model.headDim,
+  max_position_embeddings: model.contextLength,
+  rms_norm_eps: 1e-5,
+  rope_theta: model.ropeTheta,
+  rope_scaling: model.ropeScaling,
+  tie_word_embeddings: model.tied,
+  hidden_act: 'silu',
+  torch_dtype: 'float32',
+  ...(model.family === 'llama' ? {} : {sliding_window: model.window}),
+  ...(model.family.startsWith('qwen')
+    ? {use_sliding_window: model.window !== null, max_window_layers: model.firstWindowed}
+    : {}),
+})
+
+/** The files of a randomly initialised model with a byte-level tokenizer: complete, and small enough for any test. */
+export function tinyModelFiles(changes: Partial<TinyModel> = {}): Record<string, string | Uint8Array> {
+  const model = {...tinyModel, ...changes}
+  return {
+    'config.json': JSON.stringify(tinyConfig(model)),
+    'tokenizer.json': JSON.stringify(byteTokenizer()),
+    'tokenizer_config.json': JSON.stringify({bos_token: '<s>', tokenizer_class: 'LlamaTokenizer'}),
+    ...weightFiles(model),
+  }
+}
+
+export const writeTinyModel = (folder: string, changes: Partial<TinyModel> = {}): Promise<void> =>
+  writeFiles(folder, tinyModelFiles(changes))
+
+export interface TinyAdapter {
+  rank: number
+  alpha: number
+  /** Which manifest describes it, and so how its tensors are spelt. */
+  form: 'v3' | 'v3-flat' | 'v2' | 'peft' | 'peft-rs'
+  /** Whether tensors of the two older forms end in `.weight`. */
+  suffix: boolean
+  /** Whether the head is changed too. */
+  head: boolean
+  /** Whether the up projection is zero, as at the start of training. */
+  zero: boolean
+  seed: number
+}
+
+export const tinyAdapter: TinyAdapter = {rank: 4, alpha: 8, form: 'v3', suffix: false, head: true, zero: false, seed: 9}
+
+/** Logical name, base tensor and shape `[out, in]` of every weight that the adapter of a tiny model changes. */
+function adapted(model: TinyModel, {head}: TinyAdapter): [logical: string, target: string, shape: readonly number[]][] {
+  const shapes = tensorShapes(model)
+  const layers = Array.from({length: model.layers}, (_, i) =>
+    Object.entries({
+      q: 'self_attn.q',
+      k: 'self_attn.k',
+      v: 'self_attn.v',
+      o: 'self_attn.o',
+      gate: 'mlp.gate',
+      up: 'mlp.up',
+      down: 'mlp.down',
+    }).map(([short, long]) => [`l${i}.${short}`, `model.layers.${i}.${long}_proj.weight`] as const),
+  ).flat()
+  const tail = head ? [['lm_head', 'model.embed_tokens.weight'] as const] : []
+  return [...layers, ...tail].map(([logical, target]) => [logical, target, shapes[target] as readonly number[]])
+}
+
+/** The files of a random adapter for a tiny model. */
+export function tinyAdapterFiles(
+  modelChanges: Partial<TinyModel> = {},
+  changes: Partial<TinyAdapter> = {},
+): Record<string, string | Uint8Array> {
+  const model = {...tinyModel, ...modelChanges}
+  const adapter = {...tinyAdapter, ...changes}
+  const {rank, alpha, form, suffix, zero} = adapter
+  const peft = form.startsWith('peft')
+  const random = gaussian(adapter.seed)
+  const targets = adapted(model, adapter)
+  const tensors = targets.flatMap(([logical, target, [out = 0, input = 0]]) => {
+    const module = target === 'model.embed_tokens.weight' ? 'lm_head' : target.replace(/\.weight$/, '')
+    const name = (half: 'a' | 'b') =>
+      peft
+        ? `base_model.model.${module}.lora_${half.toUpperCase()}.weight`
+        : `${logical}.lora_${half}${suffix ? '.weight' : ''}`
+    const values = (length: number, scale: number) =>
+      floatBytes(
+        Float32Array.from({length}, () => scale * random()),
+        'F32',
+      )
+    return [
+      [name('a'), {dtype: 'F32', shape: [rank, input], data: values(rank * input, 1 / Math.sqrt(input))}],
+      [name('b'), {dtype: 'F32', shape: [out, rank], data: values(out * rank, zero ? 0 : 0.1)}],
+    ] as const
+  })
+  const weights = safetensorsFile(Object.fromEntries(tensors))
+  if (peft) {
+    const config = {
+      peft_type: 'LORA',
+      r: rank,
+      lora_alpha: alpha,
+      use_rslora: form === 'peft-rs',
+      bias: 'none',
+      fan_in_fan_out: false,
+    }
+    return {'adapter_model.safetensors': weights, 'adapter_config.json': JSON.stringify(config)}
+  }
+  const quant = {base_quant: 'nf4', double_quant: true}
+  const common = {
+    base_key_map: Object.fromEntries(targets.map(([logical, target]) => [logical, target])),
+    layer_order: targets.map(([logical]) => logical),
+    vocab: model.vocabSize,
+    d_model: model.hiddenSize,
+    rank,
+    alpha,
+  }
+  const manifests = {
+    v3: ['adapter_manifest.json', {format: 'svc_mens_adapter', version: 3, adapter_method: 'qlora', quant, ...common}],
+    'v3-flat': [
+      'adapter_manifest.json',
+      {format: 'svc_mens_adapter', version: 3, adapter_method: 'qlora', ...quant, ...common},
+    ],
+    v2: [
+      'meta.json',
+      {format: 'svc_mens_qlora_lora_only_v2', version: 2, embed_key: 'model.embed_tokens.weight', ...common},
+    ],
+  } as const
+  const [file, manifest] = manifests[form as keyof typeof manifests]
+  return {'candle_qlora_adapter.safetensors': weights, [file]: JSON.stringify(manifest)}
+}
+
+function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
+  const random = gaussian(model.seed)
+  const tensors = Object.entries(tensorShapes(model)).map(([name, shape]) => {
+    const size = shape.reduce((product, dim) => product * dim, 1)
+    const norm = name.endsWith('norm.weight')
+    // Wide enough that attention attends to something, so that a wrong position would show.
+    const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(shape[1] as number)
+    const values = Float32Array.from({length: size}, () => (norm ? 1 : 0) + scale * random())
+    return [name, {dtype: model.dtype, shape, data: floatBytes(values, model.dtype)}] as const
+  })
+  if (model.layout === 'single') return {'model.safetensors': safetensorsFile(Object.fromEntries(tensors))}
+  const half = tensors.length >> 1
+  const shards = {
+    'model-00001-of-00002.safetensors': tensors.slice(0, half),
+    'model-00002-of-00002.safetensors': tensors.slice(half),
+  }
+  const files = Object.fromEntries(
+    Object.entries(shards).map(([file, part]) => [file, safetensorsFile(Object.fromEntries(part))]),
+  )
+  if (model.layout === 'numbered') return files
+  const map = Object.entries(shards).flatMap(([file, part]) => part.map(([name]) => [name, file] as const))
+  return {...files, 'model.safetensors.index.json': JSON.stringify({weight_map: Object.fromEntries(map)})}
+}
+
+function tensorShapes(model: TinyModel): Record<string, readonly number[]> {
+  const {vocabSize, hiddenSize, intermediateSize, heads, kvHeads, headDim} = model
+  const shapes: Record<string, readonly number[]> = {'model.embed_tokens.weight': [vocabSize, hiddenSize]}
+  for (let i = 0; i < model.layers; i++) {
+    const layer = `model.layers.${i}`
+    for (const name of biasesOf(model))
+      shapes[`${layer}.self_attn.${name}_proj.bias`] = [(name === 'q' ? heads : kvHeads) * headDim]
+    if (model.family === 'qwen3')
+      for (const name of ['q', 'k']) shapes[`${layer}.self_attn.${name}_norm.weight`] = [headDim]
+    shapes[`${layer}.input_layernorm.weight`] = [hiddenSize]
+    shapes[`${layer}.self_attn.q_proj.weight`] = [heads * headDim, hiddenSize]
+    shapes[`${layer}.self_attn.k_proj.weight`] = [kvHeads * headDim, hiddenSize]
+    shapes[`${layer}.self_attn.v_proj.weight`] = [kvHeads * headDim, hiddenSize]
+    shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
+    shapes[`${layer}.post_attention_layernorm.weight`] = [hiddenSize]
+    shapes[`${layer}.mlp.gate_proj.weight`] = [intermediateSize, hiddenSize]
+    shapes[`${layer}.mlp.up_proj.weight`] = [intermediateSize, hiddenSize]
+    shapes[`${layer}.mlp.down_proj.weight`] = [hiddenSize, intermediateSize]
+  }
+  shapes['model.norm.weight'] = [hiddenSize]
+  if (!model.tied) shapes['lm_head.weight'] = [vocabSize, hiddenSize]
+  return shapes
+}
+
+/** A tokenizer of one token per byte, and a beginning-of-text token, id 256. */
+export function byteTokenizer(): object {
+  const vocab = Object.fromEntries([...byteAlphabet().map((letter, byte) => [letter, byte]), ['<s>', 256]])
+  const byteLevel = {type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false}
+  return {
+    version: '1.0',
+    added_tokens: [
+      {id: 256, content: '<s>', single_word: false, lstrip: false, rstrip: false, normalized: false, special: true},
+    ],
+    normalizer: null,
+    pre_tokenizer: byteLevel,
+    post_processor: {
+      type: 'TemplateProcessing',
+      single: [{SpecialToken: {id: '<s>', type_id: 0}}, {Sequence: {id: 'A', type_id: 0}}],
+      pair: [{Sequence: {id: 'A', type_id: 0}}, {Sequence: {id: 'B', type_id: 1}}],
+      special_tokens: {'<s>': {id: '<s>', ids: [256], tokens: ['<s>']}},
+    },
+    decoder: byteLevel,
+    model: {type: 'BPE', vocab, merges: []},
+  }
+}
+
+/** GPT-2's letters for the bytes 0 to 255: printable ones stand for themselves, the others follow from U+0100 on. */
+function byteAlphabet(): string[] {
+  const printable = (byte: number) =>
+    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255)
+  let next = 256
+  return Array.from({length: 256}, (_, byte) => String.fromCodePoint(printable(byte) ? byte : next++))
+}
+
+/** Seeded normal numbers: a linear congruential generator and the Box-Muller transform. */
+function gaussian(seed: number): () => number {
+  let state = BigInt(seed)
+  const uniform = () => {
+    state = (state * 6364136223846793005n + 1442695040888963407n) & 0xffffffffffffffffn
+    return (Number(state >> 11n) + 1) / 2 ** 53
+  }
+  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
+}
