@@ -4,10 +4,11 @@ export class EventQueue<T> implements AsyncIterable<T> {
   readonly #values: T[] = []
   #failure: {error: unknown} | undefined
   #wake: () => void = () => {}
+  readonly #onAbort = () => this.fail(this.#signal.reason)
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
-    signal.addEventListener('abort', () => this.fail(signal.reason), {once: true})
+    signal.addEventListener('abort', this.#onAbort, {once: true})
   }
 
   push(value: T): void {
@@ -22,15 +23,20 @@ export class EventQueue<T> implements AsyncIterable<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for (;;) {
-      if (this.#signal.aborted) throw this.#signal.reason
-      const value = this.#values.shift()
-      if (value !== undefined) yield value
-      else if (this.#failure !== undefined) throw this.#failure.error
-      else
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
+    try {
+      for (;;) {
+        if (this.#signal.aborted) throw this.#signal.reason
+        const value = this.#values.shift()
+        if (value !== undefined) yield value
+        else if (this.#failure !== undefined) throw this.#failure.error
+        else
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve
+          })
+      }
+    } finally {
+      // The signal may outlive the queue by far.
+      this.#signal.removeEventListener('abort', this.#onAbort)
     }
   }
 }

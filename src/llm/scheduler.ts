@@ -32,7 +32,7 @@ const isReading = ({filled, promptTokens}: Job) => filled < promptTokens
 
 /** Longest that a running stream shall wait for another request's prompt, ms. */
 const patienceMs = 100
-const smallestChunk = 16
+const smallestChunk = 4
 const largestChunk = 512
 
 /**

@@ -1,8 +1,9 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
 import {generation} from './generation.js'
+import {llm} from './llm.js'
 import {startup} from './startup.js'
 
-const benchmarks = {startup, generation}
+const benchmarks = {startup, generation, llm}
 type Name = keyof typeof benchmarks
 
 const asked = process.argv.slice(2)

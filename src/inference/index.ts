@@ -1,0 +1,7 @@
+/**
+ * The client's side of inference: where the server is, which models there are by default, and whether the server
+ * answers. Everything that generates text elsewhere asks here.
+ */
+export {type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
+export {type EndpointProbe, probeEndpoint} from './probe.js'
+export {type ModelEntry, modelRegistry, placeholderModel} from './registry.js'

@@ -1,0 +1,101 @@
+import {open} from 'node:fs/promises'
+import {join} from 'node:path'
+import {writeFiles} from '../support/temporary.js'
+import {byteTokenizer} from '../support/tiny-model.js'
+
+/** Qwen2.5-0.5B: its shape, with random weights. */
+export const qwen05b = {
+  architectures: ['Qwen2ForCausalLM'],
+  model_type: 'qwen2',
+  vocab_size: 151_936,
+  hidden_size: 896,
+  intermediate_size: 4864,
+  num_hidden_layers: 24,
+  num_attention_heads: 14,
+  num_key_value_heads: 2,
+  max_position_embeddings: 32_768,
+  rms_norm_eps: 1e-6,
+  rope_theta: 1_000_000,
+  tie_word_embeddings: true,
+  hidden_act: 'silu',
+  use_sliding_window: false,
+}
+
+type Shape = typeof qwen05b
+
+/** Writes a model directory with random weights of about the size that training leaves, and a byte tokenizer. */
+export async function writeRandomModel(folder: string, shape: Shape, dtype: 'F32' | 'BF16'): Promise<void> {
+  await writeFiles(folder, {
+    'config.json': JSON.stringify(shape),
+    'tokenizer.json': JSON.stringify(byteTokenizer()),
+    'tokenizer_config.json': JSON.stringify({bos_token: '<s>'}),
+  })
+  const bytes = dtype === 'F32' ? 4 : 2
+  const tensors = tensorsOf(shape)
+  const header: Record<string, object> = {}
+  let end = 0
+  for (const [name, dims] of tensors) {
+    const start = end
+    end += dims.reduce((product, dim) => product * dim, bytes)
+    header[name] = {dtype, shape: dims, data_offsets: [start, end]}
+  }
+  const json = JSON.stringify(header)
+  const padded = json.padEnd(Math.ceil(json.length / 8) * 8)
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(padded.length))
+  const file = await open(join(folder, 'model.safetensors'), 'w')
+  await file.write(length)
+  await file.write(padded)
+  for (const [name, dims] of tensors) await writeValues(file, name, dims, dtype)
+  await file.close()
+}
+
+/** A million normal-ish values, repeated from changing places: fast, and no two rows are the same. */
+const pool = Float32Array.from({length: 1 << 20}, () => (Math.random() + Math.random() + Math.random() - 1.5) * 2)
+
+async function writeValues(
+  file: Awaited<ReturnType<typeof open>>,
+  name: string,
+  dims: readonly number[],
+  dtype: 'F32' | 'BF16',
+): Promise<void> {
+  const size = dims.reduce((product, dim) => product * dim, 1)
+  const norm = name.endsWith('norm.weight')
+  const scale = dims.length === 1 ? 0.02 : 1 / Math.sqrt(dims[1] as number)
+  const values = pool.map((value) => (norm ? 1 : value * scale))
+  const narrow = Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16)
+  const source = dtype === 'F32' ? values : narrow
+  for (let left = size; left > 0; ) {
+    const start = Math.floor(Math.random() * 1000)
+    const part = source.subarray(start, Math.min(source.length, start + left))
+    await file.write(new Uint8Array(part.buffer, part.byteOffset, part.byteLength))
+    left -= part.length
+  }
+}
+
+function tensorsOf(shape: Shape): [string, number[]][] {
+  const {hidden_size: hidden, intermediate_size: inner, vocab_size: vocab} = shape
+  const kv = (hidden / shape.num_attention_heads) * shape.num_key_value_heads
+  const layer = (i: number): [string, number[]][] => {
+    const prefix = `model.layers.${i}`
+    return [
+      [`${prefix}.input_layernorm.weight`, [hidden]],
+      [`${prefix}.self_attn.q_proj.weight`, [hidden, hidden]],
+      [`${prefix}.self_attn.q_proj.bias`, [hidden]],
+      [`${prefix}.self_attn.k_proj.weight`, [kv, hidden]],
+      [`${prefix}.self_attn.k_proj.bias`, [kv]],
+      [`${prefix}.self_attn.v_proj.weight`, [kv, hidden]],
+      [`${prefix}.self_attn.v_proj.bias`, [kv]],
+      [`${prefix}.self_attn.o_proj.weight`, [hidden, hidden]],
+      [`${prefix}.post_attention_layernorm.weight`, [hidden]],
+      [`${prefix}.mlp.gate_proj.weight`, [inner, hidden]],
+      [`${prefix}.mlp.up_proj.weight`, [inner, hidden]],
+      [`${prefix}.mlp.down_proj.weight`, [hidden, inner]],
+    ]
+  }
+  return [
+    ['model.embed_tokens.weight', [vocab, hidden]],
+    ...Array.from({length: shape.num_hidden_layers}, (_, i) => layer(i)).flat(),
+    ['model.norm.weight', [hidden]],
+  ]
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {readConfigFile} from '../../src/config/index.js'
+import {modelRegistry, probeEndpoint, resolveEndpoint} from '../../src/inference/index.js'
+import {startServer} from '../support/server.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {writeTinyModel} from '../support/tiny-model.js'
+
+describe('the address of the inference server', () => {
+  const mesh = {SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL: 'http://mesh:4'}
+  const cases: readonly [string, string | undefined, Record<string, string>, string][] = [
+    ['is that of svc serve by default', undefined, {}, 'http://127.0.0.1:11435'],
+    ['comes from the mesh', undefined, mesh, 'http://mesh:4'],
+    ['comes from a third-party server', undefined, {...mesh, SVC_LOCAL_SERVER_URL: 'http://other:3'}, 'http://other:3'],
+    [
+      'comes from its own variable before all others',
+      undefined,
+      {...mesh, SVC_LOCAL_SERVER_URL: 'http://other:3', SVC_INFERENCE_URL: 'http://own:2'},
+      'http://own:2',
+    ],
+    ['is the one that is given', 'given:1/v1/', {SVC_INFERENCE_URL: 'http://own:2'}, 'http://given:1'],
+    [
+      'is not changed by a blank variable',
+      undefined,
+      {SVC_INFERENCE_URL: '  ', SVC_LOCAL_SERVER_URL: ''},
+      'http://127.0.0.1:11435',
+    ],
+    ['leaves /v1 and /api out', undefined, {SVC_INFERENCE_URL: 'localhost:9/api/'}, 'http://localhost:9'],
+    [
+      'reaches a server that listens everywhere',
+      undefined,
+      {SVC_INFERENCE_URL: 'http://0.0.0.0:9'},
+      'http://127.0.0.1:9',
+    ],
+  ]
+  for (const [name, url, env, expected] of cases)
+    it(name, () => assert.equal(resolveEndpoint({env}, url === undefined ? {} : {url}).endpoint.baseUrl, expected))
+
+  it('comes from the workspace file, and a broken variable is a warning', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFiles(folder, {'Svc.toml': '[mesh]\ninference_base_url = "http://file:5"\n'})
+    const file = await readConfigFile(join(folder, 'Svc.toml'))
+    const {endpoint, warnings} = resolveEndpoint({env: {SVC_INFERENCE_URL: 'ftp://x'}, file})
+    assert.equal(endpoint.baseUrl, 'http://file:5')
+    assert.deepEqual(
+      warnings.map(({subject}) => subject),
+      ['SVC_INFERENCE_URL'],
+    )
+  })
+})
+
+describe('the default model registry', () => {
+  const endpoint = (model: string) => resolveEndpoint({env: {SVC_INFERENCE_MODEL: model}}).endpoint
+
+  it('has the local model under the name that the variable gives', () => {
+    const [entry, ...more] = modelRegistry(endpoint(' my-run '))
+    assert.deepEqual(entry, {
+      id: 'my-run',
+      slug: 'local/my-run',
+      provider: 'local',
+      tier: 'local',
+      cost: 0,
+      maxTokens: 4096,
+      baseUrl: 'http://127.0.0.1:11435',
+    })
+    assert.deepEqual(more, [])
+  })
+
+  it('has what the server serves instead of the placeholder, and beside a name', () => {
+    const ids = (model: string, served: string[]) => modelRegistry(endpoint(model), served).map(({id}) => id)
+    assert.deepEqual(ids('', []), ['default-model'])
+    assert.deepEqual(ids('', ['a', 'b']), ['a', 'b'])
+    assert.deepEqual(ids('a', ['a', 'b']), ['a', 'b'])
+    assert.deepEqual(ids('c', ['a']), ['c', 'a'])
+  })
+})
+
+describe('a probe', () => {
+  it('finds svc serve, its model, and no GPU where there is none', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeTinyModel(folder)
+    const server = await startServer(['--model', folder, '--model-name', 'tiny'], {env: {KEY: 'sesame-key'}})
+    test.after(() => server.stop())
+    const probe = (model: string) =>
+      probeEndpoint(resolveEndpoint({env: {SVC_INFERENCE_URL: server.baseUrl, SVC_INFERENCE_MODEL: model}}).endpoint)
+    assert.deepEqual(await probe('tiny'), {reachable: true, models: ['tiny'], model: 'tiny', gpu: undefined})
+    assert.equal((await probe('')).model, 'tiny')
+    assert.equal((await probe('another')).model, undefined)
+  })
+
+  it('says why a server cannot be reached', async () => {
+    const {endpoint} = resolveEndpoint({env: {SVC_INFERENCE_URL: 'http://127.0.0.1:9'}})
+    const {reachable, reason} = await probeEndpoint(endpoint)
+    assert.equal(reachable, false)
+    assert.match(reason ?? '', /127\.0\.0\.1:9.*nothing listens there/)
+  })
+})
