@@ -23,8 +23,8 @@ name ends in .yaml or .yml. Without arguments, checks that every contract is a s
     const [contract, ...documents] = this.argumentList
     if (contract === undefined) return this.#checkAll()
     if (documents.length === 0) throw new SvcError('usage', {reason: `No document to validate against ${contract}.`})
-    const {assertContract, findContract, readDocument} = await import('../../src/contracts/index.js')
-    await findContract(contract)
+    const {assertContract, findSchema, readDocument} = await import('../../src/contracts/index.js')
+    await findSchema(contract)
     for (const path of documents) {
       const name = path === '-' ? 'standard input' : path
       const source = (await readInput(path, this.signal)).toString('utf8')

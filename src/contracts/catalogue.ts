@@ -12,29 +12,36 @@ export interface Contract {
   aliases: readonly string[]
 }
 
+/** What the file of a contract is: one JSON Schema, or an OpenAPI document that describes routes. */
+export type ContractKind = 'schema' | 'openapi'
+
 /** The package's `contracts/` folder, seen from the compiled file. */
 export const contractsFolder = fileURLToPath(new URL('../../../contracts', import.meta.url))
 
 interface Catalogue {
-  contracts: {id: string; file: string; summary: string; aliases?: string[]}[]
+  contracts: {id: string; kind?: ContractKind; file: string; summary: string; aliases?: string[]}[]
 }
 
-let listed: Promise<readonly Contract[]> | undefined
+interface Listed {
+  kind: ContractKind
+  contract: Contract
+}
 
-/** Every contract, in the order of `contracts/index.yaml`. */
-export function listContracts(): Promise<readonly Contract[]> {
+let listed: Promise<readonly Listed[]> | undefined
+
+/** Every contract, or those of one kind, in the order of `contracts/index.yaml`. */
+export async function listContracts(kind?: ContractKind): Promise<readonly Contract[]> {
   listed ??= readCatalogue()
-  return listed
+  const rows = await listed
+  return rows.filter((row) => kind === undefined || row.kind === kind).map(({contract}) => contract)
 }
 
-async function readCatalogue(): Promise<readonly Contract[]> {
+async function readCatalogue(): Promise<readonly Listed[]> {
   const source = await readFile(join(contractsFolder, 'index.yaml'), 'utf8')
   const {contracts} = parse(source) as Catalogue
-  return contracts.map(({id, file, summary, aliases = []}) => ({
-    id,
-    file: join(contractsFolder, file),
-    summary,
-    aliases,
+  return contracts.map(({id, kind = 'schema', file, summary, aliases = []}) => ({
+    kind,
+    contract: {id, file: join(contractsFolder, file), summary, aliases},
   }))
 }
 
@@ -45,4 +52,16 @@ export async function findContract(id: string): Promise<Contract> {
   if (contract !== undefined) return contract
   const names = contracts.flatMap((candidate) => [candidate.id, ...candidate.aliases])
   throw new SvcError('contract_unknown', {id, suggestion: nearest(id, names)})
+}
+
+/**
+ * The contract that documents can be held to.
+ * @throws contract_unknown; usage when it describes routes
+ */
+export async function findSchema(id: string): Promise<Contract> {
+  const contract = await findContract(id)
+  const schemas = await listContracts('schema')
+  if (schemas.includes(contract)) return contract
+  const reason = `The contract ${id} describes routes, and no document can be held to it; name one that is a schema.`
+  throw new SvcError('usage', {reason})
 }

@@ -31,8 +31,9 @@ interface Job {
 const isReading = ({filled, promptTokens}: Job) => filled < promptTokens
 
 /** Longest that a running stream shall wait for another request's prompt, ms. */
-const patienceMs = 100
+const patienceMs = 150
 const smallestChunk = 4
+const firstChunk = 32
 const largestChunk = 512
 
 /**
@@ -50,8 +51,8 @@ export class Scheduler {
   /** By slot. Those whose prompt is read come first, since a batched run takes neighbouring slots. */
   readonly #running: Job[] = []
   #turning: Promise<void> | undefined
-  /** Tokens of a prompt that are read in one ms, as measured. */
-  #speed = 0
+  /** Tokens of a prompt that can be read while others wait, found by trying. */
+  #chunk = firstChunk
 
   constructor(decoder: Decoder, model: GenerationModel, options: SchedulerOptions, counters: EngineCounters) {
     this.#decoder = decoder
@@ -136,23 +137,16 @@ export class Scheduler {
     const slot = this.#running.findIndex(isReading)
     const job = this.#running[slot]
     if (job === undefined) return
-    const chunk = job.generation.tokens.slice(job.filled, job.filled + this.#chunkSize())
+    const others = this.#running.some((other) => !isReading(other))
+    const size = others ? this.#chunk : largestChunk
+    const chunk = job.generation.tokens.slice(job.filled, job.filled + size)
     const started = performance.now()
     const logits = await this.#decoder.prefill(this.#cache, slot, chunk, {adapted: job.adapted})
-    this.#speed = chunk.length / (performance.now() - started)
+    if (others && chunk.length === size) this.#chunk = nextChunk(size, performance.now() - started)
     this.#counters.add('promptTokens', chunk.length)
     this.#counters.add('graphRuns', 1)
     job.filled += chunk.length
     if (!isReading(job) && !job.signal.aborted) this.#advance(job, logits)
-  }
-
-  /** As much of a prompt as can be read within the patience of those that wait for their next token. */
-  #chunkSize(): number {
-    const others = this.#running.some((job) => !isReading(job))
-    if (!others) return largestChunk
-    if (this.#speed === 0) return smallestChunk
-    const size = Math.floor((this.#speed * patienceMs) / smallestChunk) * smallestChunk
-    return Math.min(largestChunk, Math.max(smallestChunk, size))
   }
 
   /** The next token of every request whose prompt is read, in one run. */
@@ -211,4 +205,13 @@ export class Scheduler {
     this.#counters.set('waiting', this.#waiting.length)
     this.#counters.set('running', this.#running.length)
   }
+}
+
+/**
+ * The size of the next chunk after one of a given size took so long. A run has a cost of its own beside that of its
+ * tokens, so the size is found by steps and not by division alone.
+ */
+export function nextChunk(size: number, ms: number): number {
+  if (ms > patienceMs) return Math.max(smallestChunk, Math.floor((size * patienceMs) / ms))
+  return ms < 0.6 * patienceMs ? Math.min(largestChunk, 2 * size) : size
 }

@@ -25,6 +25,8 @@ export interface InferenceServer extends Listening {
   model: ServedModel
   /** Whether a training run left the directory behind. */
   trained: boolean
+  /** Whether other machines can reach it without a key. */
+  unprotected: boolean
   device: ServeContext['device']
   /**
    * Stops listening and waits for running replies, for at most so many ms; then breaks them off.
@@ -81,6 +83,7 @@ export async function startServer(path: string, options: ServerOptions, signal: 
     ...listening,
     model: host.served,
     trained: host.trained,
+    unprotected: apiKey === undefined && !isLoopback(address.host),
     device: context.device,
     async close(drainMs) {
       closing = true

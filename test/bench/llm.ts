@@ -22,7 +22,12 @@ export async function llm() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   try {
     await writeRandomModel(folder, qwen05b, 'F32')
-    return {model: 'random Qwen2 of 0.5B, f32', threads: 1, ...(await measureEngine(folder)), ...(await measureServer(folder))}
+    return {
+      model: 'random Qwen2 of 0.5B, f32',
+      threads: 1,
+      ...(await measureEngine(folder)),
+      ...(await measureServer(folder)),
+    }
   } finally {
     await rm(folder, {recursive: true})
   }

@@ -27,7 +27,7 @@ type Shape = typeof qwen05b
 export async function writeRandomModel(folder: string, shape: Shape, dtype: 'F32' | 'BF16'): Promise<void> {
   await writeFiles(folder, {
     'config.json': JSON.stringify(shape),
-    'tokenizer.json': JSON.stringify(byteTokenizer()),
+    'tokenizer.json': JSON.stringify(byteTokenizer(shape.vocab_size)),
     'tokenizer_config.json': JSON.stringify({bos_token: '<s>'}),
   })
   const bytes = dtype === 'F32' ? 4 : 2

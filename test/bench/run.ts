@@ -1,9 +1,10 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
 import {generation} from './generation.js'
+import {llamaCpp} from './llama-cpp.js'
 import {llm} from './llm.js'
 import {startup} from './startup.js'
 
-const benchmarks = {startup, generation, llm}
+const benchmarks = {startup, generation, llm, 'llama-cpp': llamaCpp}
 type Name = keyof typeof benchmarks
 
 const asked = process.argv.slice(2)

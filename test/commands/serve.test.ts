@@ -602,6 +602,12 @@ describe('a server that is stopped', () => {
     await server.stop()
   })
 
+  it('warns when other machines can use it without a key', async () => {
+    const server = await startServer(['--model', model, '--host', '0.0.0.0'])
+    assert.match(server.stderr(), /other machines can use this server without a key; set SVC_INFERENCE_API_KEY/)
+    await server.stop()
+  })
+
   it('asks for its key, and never shows it', async () => {
     const server = await startServer(['--model', model, '--api-key-env', 'MY_KEY'], {
       env: {MY_KEY: 'sesame-open', SVC_LOG: 'info'},

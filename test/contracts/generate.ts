@@ -7,10 +7,10 @@ import {projectFile} from '../support/project.js'
 const target = projectFile('src/contracts/types.ts')
 const banner = '// Generated from contracts/ by `npm run contracts`. Do not edit.\n'
 
-/** The TypeScript types of every contract, as one module. */
+/** The TypeScript types of every schema, as one module. */
 export async function generateTypes(): Promise<string> {
   const parts: string[] = []
-  for (const {file} of await listContracts()) {
+  for (const {file} of await listContracts('schema')) {
     const {$id: _, ...schema} = JSON.parse(await readFile(file, 'utf8'))
     parts.push(
       await compile(schema, schema.title, {

@@ -232,9 +232,13 @@ function tensorShapes(model: TinyModel): Record<string, readonly number[]> {
   return shapes
 }
 
-/** A tokenizer of one token per byte, and a beginning-of-text token, id 256. */
-export function byteTokenizer(): object {
-  const vocab = Object.fromEntries([...byteAlphabet().map((letter, byte) => [letter, byte]), ['<s>', 256]])
+/**
+ * A tokenizer of one token per byte, and a beginning-of-text token, id 256. Further ids up to the size of a vocabulary
+ * stand for words that no text is encoded to.
+ */
+export function byteTokenizer(vocabSize = 257): object {
+  const words = Array.from({length: vocabSize - 257}, (_, i) => [`w${i}`, 257 + i])
+  const vocab = Object.fromEntries([...byteAlphabet().map((letter, byte) => [letter, byte]), ['<s>', 256], ...words])
   const byteLevel = {type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false}
   return {
     version: '1.0',

@@ -5,14 +5,15 @@ import {type HttpApp, ndjsonStream} from '../../net/index.js'
 import {generate, type ServeContext} from '../context.js'
 import {clientGone, collect, streamEvents} from '../reply.js'
 import {ps, readShow, show, tags, version} from './model.js'
+import type {OllamaDefaults} from './options.js'
 import {type OllamaRequest, readChat, readGenerate} from './request.js'
 import * as response from './response.js'
 
 /** How one of the two generating routes writes its replies. */
 interface Wire {
-  read: typeof readChat
-  loaded: typeof response.chatLoaded
-  chunk: typeof response.chatChunk
+  read(body: unknown, defaults: OllamaDefaults): OllamaRequest
+  loaded(head: response.ReplyHead, reason: 'load' | 'unload'): object
+  chunk(head: response.ReplyHead, text: response.ReplyText): object
   end(head: response.ReplyHead, end: response.ReplyEnd, asked: OllamaRequest): object
 }
 
@@ -25,8 +26,8 @@ const chatWire: Wire = {
 
 const generateWire: Wire = {
   read: readGenerate,
-  loaded: response.generateLoaded as unknown as Wire['loaded'],
-  chunk: response.generateChunk as unknown as Wire['chunk'],
+  loaded: response.generateLoaded,
+  chunk: response.generateChunk,
   end: (head, end, asked) => response.generateEnd(head, end, {raw: asked.request.prompt.kind === 'raw'}),
 }
 

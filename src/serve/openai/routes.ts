@@ -10,15 +10,16 @@ import {chatCompletion, chatDelta, chatEnd, chatOpening, chatUsage} from './chat
 import {readCompletion} from './completion-request.js'
 import {charactersIn, completion, completionDelta, completionEnd, completionUsage} from './completion-response.js'
 import {modelEntry, modelList} from './model.js'
-import {type ReplyText, type StreamHead, systemFingerprint} from './reply.js'
+import {type Choice, type ReplyHead, type ReplyText, type StreamHead, systemFingerprint} from './reply.js'
+import type {OpenAiDefaults} from './sampling.js'
 
 /** How one of the two generating routes writes its replies. */
 interface Wire {
   prefix: string
-  read: typeof readChatCompletion
-  whole: typeof chatCompletion
+  read(body: unknown, defaults: OpenAiDefaults): OpenAiRequest
+  whole(head: ReplyHead, choices: readonly Choice[]): object
   /** Undefined where a stream has no opening. */
-  opening: typeof chatOpening | undefined
+  opening: ((head: StreamHead, index: number) => object) | undefined
   /** Writes the pieces of one choice. */
   deltas(head: StreamHead, index: number): (text: ReplyText) => object
   end(head: StreamHead, index: number, summary: GenerateSummary): object
@@ -38,7 +39,7 @@ const chatWire: Wire = {
 const completionWire: Wire = {
   prefix: 'cmpl',
   read: readCompletion,
-  whole: completion as unknown as typeof chatCompletion,
+  whole: completion,
   opening: undefined,
   deltas(head, index) {
     let offset = 0
