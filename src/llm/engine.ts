@@ -4,7 +4,8 @@ import {type ErrorRecord, SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
 import {type CounterName, EngineCounters} from './counters.js'
 import {EventQueue} from './event-queue.js'
-import type {LoadOptions, ModelDescription} from './language-model.js'
+import type {LoadOptions} from './language-model.js'
+import type {ModelDescription} from './model-description.js'
 import type {GenerateEvent, GenerateRequest} from './request.js'
 
 export interface EngineOptions extends LoadOptions {

@@ -1,24 +1,16 @@
-import {createHash} from 'node:crypto'
-import {readFile, stat} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
-import {ChatTemplate, chatml, createTokenizer, declaredTemplate, type Tokenizer} from '../text/index.js'
-import {
-  openRunDirectory,
-  type RunDirectory,
-  type RunLookup,
-  readJsonObject,
-  type TensorEntry,
-} from '../weights/index.js'
+import {openRunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
 import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
 import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
+import {describeModel, type ModelDescription} from './model-description.js'
+import {endTokens, readModelText} from './model-text.js'
 import {encodePrompt, type PromptEncoder} from './prompt.js'
 import type {GenerateEvent, GenerateRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
-import type {DecoderSpec} from './spec.js'
 
 export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate'> {
   /** Threads that compute; 0 takes one per physical core. */
@@ -31,33 +23,6 @@ export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate'> 
   slots?: number
   /** Requests that may wait. */
   queueLimit?: number
-}
-
-/** What a loaded model is. */
-export interface ModelDescription {
-  name: string
-  /** `model_type` of its configuration. */
-  family: string
-  contextLength: number
-  embeddingLength: number
-  blockCount: number
-  headCount: number
-  headCountKv: number
-  parameterCount: number
-  /** Of weights and adapter. */
-  bytes: number
-  dtype: string
-  /** SHA-256 of the adapter file, or of the names, sizes and times of the shards where there is none. */
-  digest: string
-  modifiedAt: Date
-  baseModel: string | undefined
-  adapted: boolean
-  /** Whether a training run left the directory behind. */
-  trained: boolean
-  /** The chat template as it is written, where there is one. */
-  template: string | undefined
-  /** Texts of the tokens that end a turn. */
-  stop: string[]
 }
 
 /** A model that is loaded, in the calling thread: its computation blocks that thread run by run. */
@@ -96,7 +61,7 @@ export async function loadLanguageModel(
   const directory = await openRunDirectory(model, lookup)
   const config = await readJsonObject(directory.config)
   const spec = readDecoderSpec(config, directory.config, (tensor) => directory.tensors.has(tensor))
-  const {tokenizer, template, templateSource} = await readText(directory)
+  const {tokenizer, template, templateSource} = await readModelText(directory)
   const generationConfig =
     directory.generationConfig === undefined ? {} : await readJsonObject(directory.generationConfig)
   const decoder = await openDecoder(spec, directory.tensors, {
@@ -125,7 +90,7 @@ export async function loadLanguageModel(
   }
   return {
     description: {
-      ...(await describe(directory, spec)),
+      ...(await describeModel(directory, spec)),
       contextLength,
       template: templateSource,
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
@@ -150,81 +115,6 @@ export async function loadLanguageModel(
     idle: () => scheduler.idle(),
     release: () => decoder.release(),
   }
-}
-
-interface ModelText {
-  tokenizer: Tokenizer
-  template: ChatTemplate | undefined
-  templateSource: string | undefined
-}
-
-/** The template is that of the model, else ChatML where the run or the vocabulary says so, else none. */
-async function readText({
-  tokenizer: file,
-  tokenizerConfig,
-  chatTemplate,
-  promptFormat,
-}: RunDirectory): Promise<ModelText> {
-  const config = tokenizerConfig === undefined ? {} : await readJsonObject(tokenizerConfig)
-  const tokenizer = createTokenizer(await readJsonObject(file), config, file)
-  const isChatml = promptFormat === 'qwen_chatml_im_start' || tokenizer.id('<|im_start|>') !== undefined
-  const written = chatTemplate === undefined ? declaredTemplate(config) : await readFile(chatTemplate, 'utf8')
-  const templateSource = written ?? (isChatml ? chatml : undefined)
-  const origin = chatTemplate ?? tokenizerConfig ?? file
-  const template = templateSource === undefined ? undefined : new ChatTemplate(templateSource, origin)
-  return {tokenizer, template, templateSource}
-}
-
-/** Ends of a text: what the configurations and the tokenizer name, and the ends of a turn that chat models share. */
-function endTokens(tokenizer: Tokenizer, ...configs: readonly Readonly<Record<string, unknown>>[]): Set<number> {
-  const declared = configs.flatMap(({eos_token_id: id}) => [id].flat())
-  const known = [tokenizer.eos, '<|im_end|>', '<|endoftext|>', '<|eot_id|>'].map((token) =>
-    token === undefined ? undefined : tokenizer.id(token),
-  )
-  return new Set([...declared, ...known].filter((id): id is number => Number.isSafeInteger(id)))
-}
-
-async function describe(
-  {name, tensors, adapter, baseModel, trained}: RunDirectory,
-  spec: DecoderSpec,
-): Promise<Omit<ModelDescription, 'contextLength' | 'template' | 'stop'>> {
-  const weights = [...tensors.values()]
-  const files = [...new Set([...weights.map(({file}) => file), ...(adapter === undefined ? [] : [adapter.file])])]
-  const stats = await Promise.all(files.map(async (file) => ({file, ...pick(await stat(file))})))
-  const newest = Math.max(...stats.map(({mtimeMs}) => mtimeMs))
-  const digest = createHash('sha256').update(
-    adapter === undefined
-      ? stats.map(({file, size, mtimeMs}) => `${file}\0${size}\0${mtimeMs}\n`).join('')
-      : await readFile(adapter.file),
-  )
-  const {attention} = spec.layers[0] ?? {}
-  return {
-    name,
-    family: spec.family,
-    embeddingLength: spec.hiddenSize,
-    blockCount: spec.layers.length,
-    headCount: attention?.heads ?? 0,
-    headCountKv: attention?.kvHeads ?? 0,
-    parameterCount: weights.reduce((sum, {shape}) => sum + elements(shape), 0),
-    bytes: stats.reduce((sum, {size}) => sum + size, 0),
-    dtype: commonest(weights),
-    digest: digest.digest('hex'),
-    modifiedAt: new Date(newest),
-    baseModel,
-    adapted: adapter !== undefined,
-    trained,
-  }
-}
-
-const pick = ({size, mtimeMs}: {size: number; mtimeMs: number}) => ({size, mtimeMs})
-
-const elements = (shape: readonly number[]) => shape.reduce((product, dim) => product * dim, 1)
-
-/** The dtype that most elements have. */
-function commonest(tensors: readonly TensorEntry[]): string {
-  const counts = new Map<string, number>()
-  for (const {dtype, shape} of tensors) counts.set(dtype, (counts.get(dtype) ?? 0) + elements(shape))
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 'F32'
 }
 
 function once(work: () => void): () => void {

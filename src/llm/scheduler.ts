@@ -33,7 +33,7 @@ const isReading = ({filled, promptTokens}: Job) => filled < promptTokens
 /** Longest that a running stream shall wait for another request's prompt, ms. */
 const patienceMs = 150
 const smallestChunk = 4
-const firstChunk = 32
+const firstChunk = 16
 const largestChunk = 512
 
 /**

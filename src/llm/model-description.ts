@@ -1,0 +1,75 @@
+import {createHash} from 'node:crypto'
+import {readFile, stat} from 'node:fs/promises'
+import type {RunDirectory, TensorEntry} from '../weights/index.js'
+import type {DecoderSpec} from './spec.js'
+
+/** What a loaded model is. */
+export interface ModelDescription {
+  name: string
+  /** `model_type` of its configuration. */
+  family: string
+  contextLength: number
+  embeddingLength: number
+  blockCount: number
+  headCount: number
+  headCountKv: number
+  parameterCount: number
+  /** Of weights and adapter. */
+  bytes: number
+  dtype: string
+  /** SHA-256 of the adapter file, or of the names, sizes and times of the shards where there is none. */
+  digest: string
+  modifiedAt: Date
+  baseModel: string | undefined
+  adapted: boolean
+  /** Whether a training run left the directory behind. */
+  trained: boolean
+  /** The chat template as it is written, where there is one. */
+  template: string | undefined
+  /** Texts of the tokens that end a turn. */
+  stop: string[]
+}
+
+/** What can be told of a model from its directory and its configuration alone. */
+export async function describeModel(
+  {name, tensors, adapter, baseModel, trained}: RunDirectory,
+  spec: DecoderSpec,
+): Promise<Omit<ModelDescription, 'contextLength' | 'template' | 'stop'>> {
+  const weights = [...tensors.values()]
+  const files = [...new Set([...weights.map(({file}) => file), ...(adapter === undefined ? [] : [adapter.file])])]
+  const stats = await Promise.all(files.map(async (file) => ({file, ...pick(await stat(file))})))
+  const newest = Math.max(...stats.map(({mtimeMs}) => mtimeMs))
+  const digest = createHash('sha256').update(
+    adapter === undefined
+      ? stats.map(({file, size, mtimeMs}) => `${file}\0${size}\0${mtimeMs}\n`).join('')
+      : await readFile(adapter.file),
+  )
+  const {attention} = spec.layers[0] ?? {}
+  return {
+    name,
+    family: spec.family,
+    embeddingLength: spec.hiddenSize,
+    blockCount: spec.layers.length,
+    headCount: attention?.heads ?? 0,
+    headCountKv: attention?.kvHeads ?? 0,
+    parameterCount: weights.reduce((sum, {shape}) => sum + elements(shape), 0),
+    bytes: stats.reduce((sum, {size}) => sum + size, 0),
+    dtype: commonest(weights),
+    digest: digest.digest('hex'),
+    modifiedAt: new Date(newest),
+    baseModel,
+    adapted: adapter !== undefined,
+    trained,
+  }
+}
+
+const pick = ({size, mtimeMs}: {size: number; mtimeMs: number}) => ({size, mtimeMs})
+
+const elements = (shape: readonly number[]) => shape.reduce((product, dim) => product * dim, 1)
+
+/** The dtype that most elements have. */
+function commonest(tensors: readonly TensorEntry[]): string {
+  const counts = new Map<string, number>()
+  for (const {dtype, shape} of tensors) counts.set(dtype, (counts.get(dtype) ?? 0) + elements(shape))
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 'F32'
+}
