@@ -5,26 +5,36 @@ import {describe, it} from 'node:test'
 import {inspect} from 'node:util'
 import {
   assertContract,
+  checkContracts,
+  compileComponents,
   contractsFolder,
   contractViolations,
   type ExternalServingHandoffV1,
   findContract,
+  findSchema,
   listContracts,
   readDocument,
 } from '../../src/contracts/index.js'
 import {Exit, isErrorOf} from '../../src/errors/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {generateTypes, readTypes} from './generate.js'
 
 const contracts = await listContracts()
-const schemas = contracts.filter(({file}) => file.endsWith('.schema.json'))
+const schemas = await listContracts('schema')
+const openApis = await listContracts('openapi')
 
 describe('the catalogue of contracts', () => {
-  it('names every schema file of the folder, and only files that are there', async () => {
+  it('names every file of the folder by its kind, and only files that are there', async () => {
     const files = await readdir(contractsFolder, {recursive: true})
-    assert.deepEqual(
-      schemas.map(({file}) => relative(contractsFolder, file)).sort(),
-      files.filter((file) => file.endsWith('.schema.json')).sort(),
-    )
+    for (const [kind, ending] of [
+      [schemas, '.schema.json'],
+      [openApis, '.openapi.yaml'],
+    ] as const)
+      assert.deepEqual(
+        kind.map(({file}) => relative(contractsFolder, file)).sort(),
+        files.filter((file) => file.endsWith(ending)).sort(),
+      )
+    assert.equal(schemas.length + openApis.length, contracts.length)
     for (const {file} of contracts) assert.notEqual((await readFile(file, 'utf8')).trim(), '', file)
   })
 
@@ -74,6 +84,45 @@ describe('every schema', () => {
       assert.notDeepEqual(await contractViolations(id, 42), [])
     })
   }
+})
+
+describe('every OpenAPI document', () => {
+  for (const contract of openApis) {
+    const {id, file} = contract
+    it(`${id} describes routes, and its schemas can be used`, async () => {
+      const {openapi, info, paths} = readDocument(await readFile(file, 'utf8'), file) as Record<string, object>
+      assert.match(String(openapi), /^3\.1\.\d$/)
+      assert.deepEqual([typeof info, typeof paths], ['object', 'object'])
+      assert.ok((await compileComponents(contract)).size > 0)
+    })
+
+    it(`${id} holds no document to anything`, async () => {
+      for (const work of [findSchema(id), contractViolations(id, {}), assertContract(id, {}, 'x.json')])
+        await assert.rejects(work, (error) => {
+          assert.ok(isErrorOf(error, 'usage'))
+          assert.match(error.message, new RegExp(`^The contract ${id} describes routes, .*\\.$`))
+          return true
+        })
+    })
+  }
+
+  for (const [defect, source] of [
+    ['an unknown keyword', 'components: {schemas: {A: {typ: string}}}'],
+    ['a reference to nothing', "components: {schemas: {A: {$ref: '#/components/schemas/B'}}}"],
+    ['a type that is none', 'components: {schemas: {A: {type: text}}}'],
+    ['no components', 'paths: {}'],
+    ['no YAML', 'a: b: c'],
+  ] as const)
+    it(`is broken by ${defect}`, async (test) => {
+      const folder = await temporaryFolder(test)
+      await writeFiles(folder, {'x.openapi.yaml': source})
+      const contract = {id: 'x.openapi', file: join(folder, 'x.openapi.yaml'), summary: '', aliases: []}
+      await assert.rejects(compileComponents(contract), (error) => isErrorOf(error, 'contract_broken'))
+    })
+})
+
+describe('all contracts', () => {
+  it('are sound', () => checkContracts())
 })
 
 describe('the types of the program', () => {

@@ -1,0 +1,501 @@
+import assert from 'node:assert/strict'
+import {readFile, rm, writeFile} from 'node:fs/promises'
+import {type IncomingHttpHeaders, type IncomingMessage, request} from 'node:http'
+import {join} from 'node:path'
+import {text} from 'node:stream/consumers'
+import {after, before, describe, it} from 'node:test'
+import {fastify} from 'fastify'
+import {compileComponents, findContract, readDocument} from '../../src/contracts/index.js'
+import {catalogue} from '../../src/errors/catalogue.js'
+import {asOllamaError, asOpenAiError, type ErrorRow, SvcError} from '../../src/errors/index.js'
+import type {ServeContext} from '../../src/serve/context.js'
+import {version} from '../../src/serve/ollama/model.js'
+import {ollamaRoutes} from '../../src/serve/ollama/routes.js'
+import {openaiRoutes} from '../../src/serve/openai/routes.js'
+import {type RunningServer, startServer} from '../support/server.js'
+import {suiteFolder} from '../support/temporary.js'
+import {writeTinyModel} from '../support/tiny-model.js'
+
+interface Ref {
+  $ref: string
+}
+
+interface Content {
+  [mediaType: string]: {schema: Ref}
+}
+
+interface Response {
+  headers?: Record<string, Ref>
+  content?: Content
+}
+
+interface Operation {
+  operationId: string
+  security?: unknown[]
+  requestBody?: {content: Content}
+  responses: Record<string, Response | Ref>
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: Record<'schemas' | 'headers' | 'responses', Record<string, object>>
+}
+
+const contract = await findContract('serve/inference.openapi')
+const document = readDocument(await readFile(contract.file, 'utf8'), contract.file) as Document
+const schemas = await compileComponents(contract)
+
+const methods = ['get', 'head', 'post', 'delete']
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(([method]) => methods.includes(method))
+    .map(([method, operation]) => ({method: method.toUpperCase(), path, operation})),
+)
+const routesOf = (path?: string) =>
+  operations.filter((one) => path === undefined || one.path === path).map(({method, path}) => `${method} ${path}`)
+
+const isRef = (node: object): node is Ref => '$ref' in node
+
+/** What a reference stands for; undefined where nothing is there. */
+const lookUp = ({$ref}: Ref): unknown =>
+  $ref
+    .slice(2)
+    .split('/')
+    .reduce((node: unknown, part) => (node as Record<string, unknown> | undefined)?.[part], document)
+
+const follow = (node: Response | Ref) => (isRef(node) ? (lookUp(node) as Response) : node)
+
+/** What is wrong with a value, by the schema of this name. */
+function violations(name: string, value: unknown): string {
+  const validate = schemas.get(name)
+  assert.ok(validate, `there is no schema ${name}`)
+  return validate(value) ? '' : `${JSON.stringify(validate.errors)} of ${JSON.stringify(value)}`
+}
+
+const schemaName = ({schema}: {schema: Ref}) => schema.$ref.split('/').at(-1) as string
+
+interface Asked {
+  headers?: Record<string, string>
+  /** What stands for the parameter of the path. */
+  part?: string
+  /** A string goes out as it is. */
+  body?: object | string
+  /** Announces a body of so many bytes, without sending it. */
+  length?: number
+}
+
+interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+}
+
+function ask({baseUrl}: RunningServer, method: string, path: string, asked: Asked = {}): Promise<Answer> {
+  const {headers = {}, part = 'tiny', body, length} = asked
+  return new Promise((resolve, reject) => {
+    const read = (response: IncomingMessage) =>
+      text(response).then((whole) => {
+        resolve({status: response.statusCode ?? 0, headers: response.headers, text: whole})
+        outgoing.destroy()
+      }, reject)
+    const url = baseUrl + path.replace(/\{\w+\}/, part)
+    const outgoing = request(url, {method, headers, agent: false}, read).on('error', reject)
+    const content = typeof body === 'object' ? JSON.stringify(body) : (body ?? '')
+    outgoing.setHeader('content-length', length ?? Buffer.byteLength(content))
+    if (length === undefined) outgoing.end(content)
+    else outgoing.flushHeaders()
+  })
+}
+
+/** The values that a body of some media type consists of. */
+function valuesIn(mediaType: string, body: string): unknown[] {
+  if (mediaType === 'text/plain') return [body]
+  if (mediaType === 'application/json') return [JSON.parse(body)]
+  const [end, opening] = mediaType === 'application/x-ndjson' ? ['\n', ''] : ['\n\n', 'data: ']
+  assert.ok(body.endsWith(end), 'a stream ends with a whole object')
+  const pieces = body.slice(0, -end.length).split(end)
+  assert.ok(pieces.every((piece) => piece.startsWith(opening)))
+  const data = pieces.map((piece) => piece.slice(opening.length))
+  if (opening !== '') assert.equal(data.pop(), '[DONE]')
+  return data.map((piece) => JSON.parse(piece))
+}
+
+function assertFits(response: Response, method: string, {headers, text: body}: Answer): void {
+  for (const name of Object.keys(response.headers ?? {})) assert.ok(headers[name], `the header ${name} is there`)
+  if (method === 'HEAD') {
+    assert.equal(body, '')
+    return
+  }
+  const mediaType = headers['content-type']?.split(';')[0] ?? ''
+  const documented = response.content?.[mediaType]
+  assert.ok(documented, `the content type ${mediaType} is documented`)
+  for (const value of valuesIn(mediaType, body)) assert.equal(violations(schemaName(documented), value), '')
+}
+
+const seen = new Set<string>()
+
+/** Asks for an operation: whatever the answer is, it is one of those documented. */
+async function askDocumented(server: RunningServer, method: string, path: string, asked: Asked = {}): Promise<Answer> {
+  const operation = document.paths[path]?.[method.toLowerCase()]
+  assert.ok(operation, `${method} ${path} is documented`)
+  const answer = await ask(server, method, path, asked)
+  const response = operation.responses[answer.status]
+  assert.ok(response, `${method} ${path} answers ${answer.status}, which is not documented: ${answer.text}`)
+  assertFits(follow(response), method, answer)
+  seen.add(`${method} ${path} ${answer.status}`)
+  return answer
+}
+
+const dialectOf = (path: string) => (path.startsWith('/v1/') ? 'OpenAi' : 'Ollama')
+
+function visit(node: unknown, see: (key: string, value: object) => void): void {
+  if (typeof node !== 'object' || node === null) return
+  for (const [key, value] of Object.entries(node)) {
+    if (typeof value === 'object' && value !== null) see(key, value)
+    visit(value, see)
+  }
+}
+
+describe('the document of the inference server', () => {
+  it('describes every route that the server has, and no other', async () => {
+    const app = fastify()
+    // Those of the server itself; the dialects add theirs.
+    const served = new Set(['/', '/health', '/metrics'].flatMap((path) => [`GET ${path}`, `HEAD ${path}`]))
+    app.addHook('onRoute', ({method, url}) => {
+      for (const one of [method].flat()) served.add(`${one} ${url.replace(/:(\w+)/g, '{$1}')}`)
+    })
+    ollamaRoutes(app, {} as ServeContext)
+    openaiRoutes(app, {} as ServeContext)
+    await app.ready()
+    assert.deepEqual(routesOf().sort(), [...served].sort())
+  })
+
+  it('refers only to what is there, and holds nothing that is not referred to', () => {
+    const refs = new Set<string>()
+    visit({document}, (_, value) => {
+      if (isRef(value)) refs.add(value.$ref)
+    })
+    for (const $ref of refs) assert.ok(lookUp({$ref}), $ref)
+    const parts = (['schemas', 'headers', 'responses'] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+    )
+    const alone = parts.filter((part) => !refs.has(part))
+    const ofNoOperation = ['Ollama', 'OpenAi'].flatMap((dialect) => [
+      `#/components/responses/${dialect}RouteUnknown`,
+      `#/components/responses/${dialect}MethodNotAllowed`,
+    ])
+    assert.deepEqual(alone, ofNoOperation)
+  })
+
+  it('keeps its schemas among the components', () => {
+    const {components, paths} = document
+    visit({paths, headers: components.headers, responses: components.responses}, (key, value) => {
+      if (key === 'schema') assert.deepEqual(Object.keys(value), ['$ref'])
+    })
+  })
+
+  it('names each operation once', () => {
+    const ids = operations.map(({operation}) => operation.operationId)
+    assert.equal(new Set(ids).size, ids.length)
+  })
+
+  it('knows the codes of errors that OpenAI clients are told', () => {
+    const codes = new Set(Object.values(catalogue as Record<string, ErrorRow<never>>).map(({openai}) => openai ?? null))
+    const error = document.components.schemas.OpenAiError as {
+      properties: {error: {properties: {code: {enum: string[]}}}}
+    }
+    assert.deepEqual(new Set(error.properties.error.properties.code.enum), codes)
+  })
+
+  it('tells how a stream breaks off, and what a server on a GPU is like', () => {
+    const error = new SvcError('terminated', {})
+    for (const name of ['OllamaChatLine', 'OllamaGenerateLine'])
+      assert.equal(violations(name, asOllamaError(error)), '')
+    for (const name of ['OpenAiChatEvent', 'OpenAiCompletionEvent'])
+      assert.equal(violations(name, asOpenAiError(error)), '')
+    assert.equal(violations('OllamaVersion', version('0.1.0', 'cuda:0')), '')
+  })
+
+  it('lets nothing undocumented into an answer', () => {
+    const undocumented: readonly [string, object][] = [
+      ['OllamaError', {error: 'x', code: 'x'}],
+      ['OllamaChatLine', {model: 'm', created_at: '2026-01-05T10:11:12Z', message: {}, done: false}],
+      ['OllamaVersion', {...version('0.1.0', 'cpu'), cuda: false}],
+      ['OpenAiError', {error: {message: 'x', type: 'server_error', param: null}}],
+      ['OpenAiUsage', {prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, cost: 0}],
+    ]
+    for (const [name, value] of undocumented) assert.notEqual(violations(name, value), '', name)
+  })
+})
+
+const few = {options: {num_predict: 3, seed: 1}}
+const user = [{role: 'user', content: 'Hi'}]
+
+/** Requests that are answered, by route. */
+const answered: readonly [path: string, body: object][] = [
+  ['/api/show', {model: 'tiny'}],
+  ['/api/show', {name: 'tiny', model: null, verbose: true}],
+  ['/api/chat', {messages: user, ...few}],
+  ['/api/chat', {messages: user, ...few, logprobs: true, top_logprobs: 2}],
+  ['/api/chat', {model: 'tiny:latest', messages: user, ...few, stream: false, logprobs: true}],
+  ['/api/chat', {messages: user, ...few, stream: false, tools: [], format: '', think: false, keep_alive: '1h30m'}],
+  ['/api/chat', {messages: []}],
+  ['/api/generate', {prompt: 'Hi', ...few}],
+  ['/api/generate', {prompt: 'Hi', ...few, logprobs: true, top_logprobs: 2}],
+  ['/api/generate', {prompt: 'Hi', ...few, stream: false, logprobs: true, top_logprobs: 2}],
+  ['/api/generate', {prompt: 'Hi', raw: true, stream: false, options: {stop: ['a', 'b'], num_predict: 3}}],
+  ['/api/generate', {prompt: 'Hi', system: 'Be brief.', context: [72, 105], stream: false, ...few}],
+  ['/api/generate', {prompt: null, options: null, keep_alive: -1}],
+  ['/v1/chat/completions', {messages: user, max_tokens: 3}],
+  ['/v1/chat/completions', {messages: user, max_tokens: 3, n: 2, logprobs: true, top_logprobs: 2, seed: 1}],
+  ['/v1/chat/completions', {messages: user, max_tokens: 3, stream: true, logprobs: true, n: 2}],
+  ['/v1/chat/completions', {messages: user, max_tokens: 3, stream: true, stream_options: {include_usage: true}}],
+  [
+    '/v1/chat/completions',
+    {
+      model: 'tiny',
+      messages: [
+        {role: 'developer', content: [{type: 'text', text: 'Be brief.'}]},
+        {role: 'user', content: 'Hi', name: 'Ann'},
+      ],
+      max_completion_tokens: 1,
+      stop: 'x',
+      logit_bias: {72: -100},
+      response_format: {type: 'text'},
+      tool_choice: 'auto',
+      user: 'ann',
+    },
+  ],
+  ['/v1/completions', {prompt: 'Hi', max_tokens: 3}],
+  ['/v1/completions', {prompt: ['Hi'], max_tokens: 3, n: 2, best_of: 2, logprobs: 2, echo: false}],
+  ['/v1/completions', {max_tokens: 3, logprobs: 0, stream: true}],
+  ['/v1/completions', {prompt: 'Hi', max_tokens: 3, stream: true, stream_options: {include_usage: true}, logprobs: 1}],
+]
+
+/** Requests whose form is refused, by route. */
+const malformed: readonly [path: string, body: object][] = [
+  ['/api/show', {}],
+  ['/api/show', {model: ''}],
+  ['/api/chat', []],
+  ['/api/chat', {messages: 'Hi'}],
+  ['/api/chat', {messages: [{role: 'tool', content: 'x'}]}],
+  ['/api/chat', {messages: [{content: 'x'}]}],
+  ['/api/chat', {messages: [{role: 'user', content: 'x', images: ['aGk=']}]}],
+  ['/api/chat', {messages: user, tools: [{type: 'function'}]}],
+  ['/api/chat', {messages: user, format: 'json'}],
+  ['/api/chat', {messages: user, think: true}],
+  ['/api/chat', {messages: user, keep_alive: '10'}],
+  ['/api/chat', {messages: user, top_logprobs: 21}],
+  ['/api/generate', {prompt: 7}],
+  ['/api/generate', {prompt: 'x', stream: 'yes'}],
+  ['/api/generate', {prompt: 'x', suffix: 'y'}],
+  ['/api/generate', {prompt: 'x', template: 'y'}],
+  ['/api/generate', {prompt: 'x', context: [-1]}],
+  ...[
+    {temperature: -1},
+    {top_k: 1.5},
+    {top_p: 1.1},
+    {min_p: -0.1},
+    {seed: 'x'},
+    {repeat_penalty: 0},
+    {presence_penalty: 101},
+    {frequency_penalty: -101},
+    {repeat_last_n: -2},
+    {num_predict: -3},
+    {num_ctx: 0},
+    {num_keep: 'x'},
+    {stop: 7},
+    {stop: ['x'.repeat(1001)]},
+    {stop: Array.from({length: 65}, String)},
+  ].map((options): [string, object] => ['/api/generate', {prompt: 'x', options}]),
+  ['/v1/chat/completions', {}],
+  ['/v1/chat/completions', {messages: []}],
+  ['/v1/chat/completions', {messages: null}],
+  ['/v1/chat/completions', {messages: [{role: 'user'}]}],
+  ['/v1/chat/completions', {messages: [{role: 'tool', content: 'x'}]}],
+  ['/v1/chat/completions', {messages: [{role: 'user', content: [{type: 'image_url'}]}]}],
+  ...[
+    {max_tokens: 0},
+    {max_completion_tokens: 1.5},
+    {temperature: 2.1},
+    {top_p: -1},
+    {top_k: 'x'},
+    {min_p: 2},
+    {repetition_penalty: 0},
+    {presence_penalty: 3},
+    {frequency_penalty: -3},
+    {n: 0},
+    {n: 9},
+    {seed: 1.5},
+    {stop: ['a', 'b', 'c', 'd', 'e']},
+    {logit_bias: {72: 101}},
+    {logit_bias: {x: 1}},
+    {logprobs: 1},
+    {top_logprobs: 21, logprobs: true},
+    {stream_options: {include_usage: 1}},
+    {tools: [{}]},
+    {tool_choice: 'required'},
+    {functions: []},
+    {function_call: 'auto'},
+    {response_format: {type: 'json_object'}},
+    {reasoning_effort: 'low'},
+    {modalities: ['audio']},
+    {parallel_tool_calls: 1},
+  ].map((field): [string, object] => ['/v1/chat/completions', {messages: user, ...field}]),
+  ['/v1/completions', {prompt: ['x', 'y']}],
+  ['/v1/completions', {prompt: []}],
+  ['/v1/completions', {prompt: 'x', logprobs: 6}],
+  ['/v1/completions', {prompt: 'x', echo: true}],
+  ['/v1/completions', {prompt: 'x', suffix: 'y'}],
+  ['/v1/completions', {prompt: 'x', best_of: 'x'}],
+]
+
+/** Other answers that are no success. */
+const refused: readonly [status: number, method: string, path: string, asked: Asked][] = [
+  [400, 'POST', '/api/chat', {body: '{"messages":'}],
+  [400, 'POST', '/api/generate', {}],
+  [400, 'POST', '/api/generate', {body: {prompt: 'x', raw: true, system: 'y'}}],
+  [400, 'POST', '/api/generate', {body: {prompt: 'x'.repeat(5000), raw: true}}],
+  [400, 'POST', '/api/blobs/{digest}', {part: 'x'.repeat(101)}],
+  [400, 'HEAD', '/api/blobs/{digest}', {part: '%zz'}],
+  [400, 'POST', '/v1/chat/completions', {body: '\u{feff}'}],
+  [400, 'POST', '/v1/chat/completions', {body: {messages: user, top_logprobs: 1}}],
+  [400, 'POST', '/v1/chat/completions', {body: {messages: [{role: 'user', content: 'x'.repeat(5000)}]}}],
+  [400, 'POST', '/v1/completions', {body: {prompt: 'x', best_of: 2}}],
+  [400, 'GET', '/v1/models/{id}', {part: 'x'.repeat(101)}],
+  [400, 'HEAD', '/v1/models/{id}', {part: '%zz'}],
+  [404, 'POST', '/api/show', {body: {model: 'tinny'}}],
+  [404, 'POST', '/api/chat', {body: {model: 'tinny', messages: user}}],
+  [404, 'POST', '/api/generate', {body: {model: 'tinny', prompt: 'x'}}],
+  [404, 'GET', '/v1/models/{id}', {part: 'tinny'}],
+  [404, 'HEAD', '/v1/models/{id}', {part: 'tinny'}],
+  [404, 'POST', '/v1/chat/completions', {body: {model: 'tinny', messages: user}}],
+  [404, 'POST', '/v1/completions', {body: {model: 'tinny', prompt: 'x'}}],
+]
+
+const withBody = operations.filter(({operation}) => operation.requestBody !== undefined)
+const generating = ['/api/chat', '/api/generate', '/v1/chat/completions', '/v1/completions']
+
+/** What the generating routes all take for a request that is to be computed. */
+const anything = {prompt: 'Hi', messages: user, stream: false, max_tokens: 3, ...few}
+
+describe('a server, held to its document', () => {
+  const model = suiteFolder()
+  let server: RunningServer
+  let busy: RunningServer
+  before(async () => {
+    await writeTinyModel(model, {contextLength: 4096})
+    const args = ['--model', model, '--model-name', 'tiny']
+    server = await startServer(args)
+    busy = await startServer([...args, '--parallel', '1', '--queue', '0', '--api-key-env', 'KEY'], {
+      env: {KEY: 'sesame'},
+    })
+  })
+  after(() => Promise.all([server, busy].map((one) => one?.stop())))
+
+  const requestSchema = (path: string) =>
+    schemaName(document.paths[path]?.post?.requestBody?.content['application/json'] as {schema: Ref})
+
+  for (const {method, path, operation} of operations.filter(({method}) => method === 'GET' || method === 'HEAD'))
+    it(`answers ${method} ${path}`, async () => {
+      const {status} = await askDocumented(server, method, path)
+      assert.equal(status, '200' in operation.responses ? 200 : 501)
+    })
+
+  for (const [path, body] of answered)
+    it(`answers POST ${path} with ${JSON.stringify(body).slice(0, 60)}`, async () => {
+      assert.equal(violations(requestSchema(path), body), '')
+      const {status, text: answer} = await askDocumented(server, 'POST', path, {body})
+      assert.equal(status, 200, answer)
+    })
+
+  for (const [path, body] of malformed)
+    it(`refuses POST ${path} with ${JSON.stringify(body).slice(0, 60)}`, async () => {
+      assert.notEqual(violations(requestSchema(path), body), '')
+      const {status, text: answer} = await askDocumented(server, 'POST', path, {body})
+      assert.equal(status, 400, answer)
+    })
+
+  for (const [status, method, path, asked] of refused)
+    it(`answers ${status} to ${method} ${path} with ${JSON.stringify(asked).slice(0, 60)}`, async () => {
+      assert.equal((await askDocumented(server, method, path, asked)).status, status)
+    })
+
+  it('answers 501 where it says so, whatever the body holds', async () => {
+    for (const {method, path, operation} of operations)
+      if (!('200' in operation.responses))
+        assert.equal((await askDocumented(server, method, path, {body: '{'})).status, 501, path)
+  })
+
+  it('answers 413 to bodies that are too large', async () => {
+    for (const {method, path} of withBody)
+      assert.equal((await askDocumented(server, method, path, {length: (8 << 20) + 1})).status, 413, path)
+  })
+
+  it('answers 403 to foreign hosts and origins', async () => {
+    for (const {method, path} of operations)
+      for (const headers of [{host: 'evil.example'}, {origin: 'https://evil.example'}])
+        assert.equal((await askDocumented(server, method, path, {headers})).status, 403, path)
+  })
+
+  it('answers 401 to those without the key, but for the routes that are open', async () => {
+    for (const {method, path, operation} of operations) {
+      const isOpen = operation.security?.length === 0
+      assert.equal((await askDocumented(busy, method, path)).status, isOpen ? 200 : 401, path)
+    }
+    const {status} = await askDocumented(busy, 'GET', '/api/tags', {headers: {authorization: 'Bearer sesame'}})
+    assert.equal(status, 200)
+  })
+
+  it('answers 405 to other methods, and takes the ones that are documented', async () => {
+    for (const path of Object.keys(document.paths)) {
+      const answer = await ask(server, 'PATCH', path)
+      assert.equal(answer.status, 405, path)
+      assertFits(document.components.responses[`${dialectOf(path)}MethodNotAllowed`] as Response, 'PATCH', answer)
+      const allowed = answer.headers.allow?.split(', ').map((method) => `${method} ${path}`)
+      assert.deepEqual(allowed?.sort(), routesOf(path).sort())
+    }
+  })
+
+  it('answers 404 where there is no route', async () => {
+    for (const path of ['/nothing', '/api/nothing', '/v1/nothing', '/api/responses', '/v1/responses']) {
+      const answer = await ask(server, 'POST', path)
+      assert.equal(answer.status, 404, path)
+      assertFits(document.components.responses[`${dialectOf(path)}RouteUnknown`] as Response, 'POST', answer)
+    }
+  })
+
+  it('answers 503 while it has no room', async () => {
+    const headers = {authorization: 'Bearer sesame'}
+    const abort = new AbortController()
+    const body = JSON.stringify({prompt: 'Hi', raw: true, options: {num_predict: -1, temperature: 1}})
+    const running = await fetch(`${busy.baseUrl}/api/generate`, {method: 'POST', headers, body, signal: abort.signal})
+    for (const path of generating)
+      assert.equal((await askDocumented(busy, 'POST', path, {headers, body: anything})).status, 503, path)
+    abort.abort()
+    await running.text().catch(() => {})
+  })
+
+  it('is unloaded, and answers 500 when the model is damaged then', async () => {
+    const unload = {prompt: '', keep_alive: 0}
+    assert.match((await askDocumented(server, 'POST', '/api/generate', {body: unload})).text, /"unload"/)
+    assert.match((await askDocumented(server, 'GET', '/health')).text, /"loaded":false/)
+    assert.equal((await askDocumented(server, 'GET', '/api/ps')).text, '{"models":[]}')
+    const shard = join(model, 'model-00001-of-00002.safetensors')
+    await rm(shard)
+    await writeFile(shard, 'damaged')
+    for (const path of generating)
+      assert.equal((await askDocumented(server, 'POST', path, {body: anything})).status, 500, path)
+  })
+
+  it('has given every answer that is documented', () => {
+    const documented = operations.flatMap(({method, path, operation}) =>
+      Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
+    )
+    const rare = ['GET /metrics 500', 'HEAD /metrics 500']
+    assert.deepEqual(
+      documented.filter((answer) => !seen.has(answer)),
+      rare,
+    )
+  })
+})
