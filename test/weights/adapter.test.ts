@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {openRunDirectory} from '../../src/weights/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {type TinyAdapter, tinyAdapterFiles, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
+
+type Files = Record<string, string | Uint8Array>
+
+async function run(test: TestContext, files: Files, base: Files = tinyModelFiles()): Promise<string> {
+  const folder = await temporaryFolder(test)
+  await writeFiles(folder, {...base, ...files})
+  return folder
+}
+
+/** The files of a PEFT adapter with a changed configuration. */
+function peft(changes: object): Files {
+  const files = tinyAdapterFiles({}, {form: 'peft'})
+  const config = JSON.parse(files['adapter_config.json'] as string)
+  return {...files, 'adapter_config.json': JSON.stringify({...config, ...changes})}
+}
+
+describe('an adapter is read', () => {
+  const forms: readonly [string, Partial<TinyAdapter>, number][] = [
+    ['by manifest v3, quantisation nested', {form: 'v3'}, 2],
+    ['by manifest v3, quantisation flat', {form: 'v3-flat'}, 2],
+    ['by meta v2', {form: 'v2'}, 2],
+    ['by a PEFT configuration', {form: 'peft'}, 2],
+    ['by a rank-stabilised PEFT configuration', {form: 'peft-rs'}, 4],
+    ['with tensors that end in .weight', {suffix: true}, 2],
+  ]
+  for (const [name, form, scale] of forms)
+    it(name, async (test) => {
+      const {adapter, trained} = await openRunDirectory(await run(test, tinyAdapterFiles({}, form)))
+      assert.equal(trained, true)
+      assert.equal(adapter?.deltas.length, 15)
+      assert.ok(adapter?.deltas.every((delta) => delta.scale === scale))
+      assert.ok(adapter?.deltas.some(({target}) => target === 'model.layers.1.mlp.down_proj.weight'))
+    })
+})
+
+describe('an adapter is refused', () => {
+  const manifest = (changes: object) => {
+    const files = tinyAdapterFiles()
+    const json = JSON.parse(files['adapter_manifest.json'] as string)
+    return {...files, 'adapter_manifest.json': JSON.stringify({...json, ...changes})}
+  }
+  const {'adapter_manifest.json': manifestAlone} = tinyAdapterFiles()
+  const {'candle_qlora_adapter.safetensors': weightsAlone} = tinyAdapterFiles()
+  const cases: readonly [string, Files, object][] = [
+    ['that is DoRA', peft({use_dora: true}), {code: 'adapter_unsupported', message: /use_dora to true/}],
+    ['with biases', peft({bias: 'all'}), {code: 'adapter_unsupported', message: /bias to "all"/}],
+    [
+      'with whole modules',
+      peft({modules_to_save: ['lm_head']}),
+      {code: 'adapter_unsupported', message: /modules_to_save/},
+    ],
+    ['with weights the other way round', peft({fan_in_fan_out: true}), {code: 'adapter_unsupported'}],
+    ['of another kind', peft({peft_type: 'IA3'}), {code: 'adapter_unsupported', message: /peft_type to "IA3"/}],
+    ['of an unknown format', manifest({format: 'other'}), {code: 'adapter_invalid', message: /format is "other"/}],
+    ['without a rank', manifest({rank: null}), {code: 'adapter_invalid', message: /rank must be a number above 0/}],
+    ['without a map', manifest({base_key_map: []}), {code: 'adapter_invalid', message: /base_key_map/}],
+    [
+      'whose tensors are not there',
+      manifest({layer_order: ['l7.q'], base_key_map: {'l7.q': 'x'}}),
+      {code: 'adapter_tensor_missing', message: /l7\.q\.lora_a/},
+    ],
+    ['that changes nothing', manifest({layer_order: []}), {code: 'adapter_invalid', message: /changes no weight/}],
+    ['without weights', {'adapter_manifest.json': manifestAlone as string}, {code: 'adapter_missing'}],
+    [
+      'without a manifest',
+      {'candle_qlora_adapter.safetensors': weightsAlone as Uint8Array},
+      {code: 'adapter_invalid', message: /no manifest/},
+    ],
+    ['whose training left nothing else', {'training_manifest.json': '{}'}, {code: 'adapter_missing'}],
+    ['whose evaluation failed', {'collateral_damage_report.json': '{"status":"fail"}'}, {code: 'eval_gate_failed'}],
+  ]
+  for (const [name, files, error] of cases)
+    it(name, async (test) => assert.rejects(openRunDirectory(await run(test, files)), error))
+})
+
+describe('the base of an adapter', () => {
+  const withBase = (base: string): Files => {
+    const files = tinyAdapterFiles()
+    const json = JSON.parse(files['adapter_manifest.json'] as string)
+    return {...files, 'adapter_manifest.json': JSON.stringify({...json, base_model: base})}
+  }
+
+  it('is found in the directory itself, beside it, from the current folder, or where it is given', async (test) => {
+    const root = await temporaryFolder(test)
+    await writeTinyModel(join(root, 'base'))
+    await writeFiles(join(root, 'runs/a'), withBase('../../base'))
+    await writeFiles(join(root, 'runs/b'), withBase('base'))
+    await writeFiles(join(root, 'runs/c'), withBase(join(root, 'base')))
+    const base = async (model: string, lookup = {}) =>
+      (await openRunDirectory(model, {cwd: root, env: {}, ...lookup})).basePath
+    for (const name of ['runs/a', 'runs/b', 'runs/c']) assert.equal(await base(name), join(root, 'base'))
+    await writeFiles(join(root, 'runs/d'), withBase('acme/nowhere'))
+    assert.equal(await base('runs/d', {base: 'base'}), join(root, 'base'))
+    await assert.rejects(base('runs/d', {env: {HF_HOME: root}}), {
+      code: 'base_model_not_found',
+      message: /acme\/nowhere[\s\S]*runs\/d\/acme\/nowhere[\s\S]*models--acme--nowhere/,
+    })
+  })
+
+  it('gives configuration and tokenizer where the run has none', async (test) => {
+    const root = await temporaryFolder(test)
+    await writeTinyModel(join(root, 'base'))
+    await writeFiles(join(root, 'run'), {...withBase('../base'), 'tokenizer.json': '{}'})
+    const {config, tokenizer} = await openRunDirectory(join(root, 'run'))
+    assert.deepEqual([config, tokenizer], [join(root, 'base/config.json'), join(root, 'run/tokenizer.json')])
+  })
+})
+
+describe('merged weights', () => {
+  it('replace those of the base, and the adapter is not applied again', async (test) => {
+    const merged = tinyModelFiles({layout: 'single', seed: 99})['model.safetensors'] as Uint8Array
+    const folder = await run(test, {...tinyAdapterFiles(), 'merged.safetensors': merged})
+    const {adapter, tensors} = await openRunDirectory(folder)
+    assert.equal(adapter, undefined)
+    assert.match(tensors.get('lm_head.weight')?.file ?? '', /merged\.safetensors$/)
+  })
+
+  it('that hold a part of what the adapter changes are refused', async (test) => {
+    const part = tinyModelFiles({layout: 'numbered'})['model-00001-of-00002.safetensors'] as Uint8Array
+    const folder = await run(test, {...tinyAdapterFiles(), 'merged.safetensors': part})
+    await assert.rejects(openRunDirectory(folder), {code: 'adapter_ambiguous', message: /but not model\.layers/})
+  })
+})
