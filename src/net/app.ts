@@ -46,6 +46,8 @@ export function createApp(options: AppOptions): HttpApp {
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
+    // While the server drains, requests on open connections are answered like any other.
+    return503OnClosing: false,
     routerOptions: {ignoreTrailingSlash: true},
     genReqId: (request) => {
       const given = request.headers['x-request-id']
@@ -70,6 +72,7 @@ export function createApp(options: AppOptions): HttpApp {
     const body = renderer(pathOf(request))(withoutInternals(error), request.id)
     const busy = error.status === 503 || error.status === 429
     if (busy && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
+    if (error.status === 401) reply.header('www-authenticate', 'Bearer')
     reply
       .code(error.status)
       .header('x-request-id', request.id)

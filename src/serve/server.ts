@@ -97,4 +97,4 @@ export async function startServer(path: string, options: ServerOptions, signal: 
   }
 }
 
-const renderer = (path: string): ErrorRenderer => (path.startsWith('/v1/') ? asOpenAiError : asOllamaError)
+const renderer = (path: string): ErrorRenderer => (/^\/v1(\/|$)/.test(path) ? asOpenAiError : asOllamaError)

@@ -126,7 +126,13 @@ describe('a client of /v1/*', () => {
       null,
     ],
     [new SvcError('unauthorized', {}), 401, 'invalid_request_error', 'invalid_api_key', null],
-    [new SvcError('model_not_found', {model: 'm', tried: []}), 404, 'invalid_request_error', 'model_not_found', null],
+    [
+      new SvcError('model_not_served', {model: 'm', served: 's'}),
+      404,
+      'invalid_request_error',
+      'model_not_found',
+      'model',
+    ],
     [new SvcError('route_unknown', {method: 'GET', path: '/v1'}), 404, 'invalid_request_error', 'unknown_url', null],
     [
       new SvcError('method_not_allowed', {method: 'GET', path: '/v1', allowed: ['POST']}),

@@ -7,8 +7,7 @@ const places = (tried: readonly string[]) => tried.map((place) => `\n  ${place}`
 export const modelErrors = rows({
   model_not_found: {
     exit: Exit.notFound,
-    http: 404,
-    openai: 'model_not_found',
+    http: 500,
     say: (p: {model: string; tried: readonly string[]}) =>
       `There is no model directory ${p.model}. Places tried:${places(p.tried)}`,
     hint: 'Give the path of a directory that holds config.json, tokenizer.json and safetensors shards.',

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {readDecoderSpec} from '../../src/llm/families/index.js'
+import {rotaryFrequencies} from '../../src/llm/rope.js'
+import {tinyConfig, tinyModel} from '../support/tiny-model.js'
+
+const read = (changes: object, tensors: readonly string[] = ['lm_head.weight']) =>
+  readDecoderSpec({...tinyConfig({...tinyModel, layers: 3}), ...changes}, 'config.json', (name) =>
+    tensors.includes(name),
+  )
+
+const windows = (changes: object) => read(changes).layers.map(({attention}) => attention.window)
+
+describe('a config.json', () => {
+  it('gives what older ones leave out', () => {
+    const {layers, contextLength, normEps} = read({
+      num_key_value_heads: undefined,
+      head_dim: undefined,
+      max_position_embeddings: undefined,
+      rms_norm_eps: undefined,
+      rope_theta: undefined,
+      rope_scaling: undefined,
+    })
+    const {attention} = layers[0] ?? {}
+    assert.deepEqual([attention?.kvHeads, attention?.headDim, contextLength, normEps], [4, 12, 2048, 1e-6])
+    assert.deepEqual(attention?.rope, {theta: 10_000, scaling: {kind: 'none'}})
+  })
+
+  const windowed: readonly [string, object, (number | undefined)[]][] = [
+    ['Mistral has its window in every layer', {model_type: 'mistral', sliding_window: 8}, [8, 8, 8]],
+    ['Mistral may have none', {model_type: 'mistral', sliding_window: null}, [undefined, undefined, undefined]],
+    [
+      'Qwen2 names a window it does not use',
+      {model_type: 'qwen2', use_sliding_window: false, sliding_window: 8, max_window_layers: 1},
+      [undefined, undefined, undefined],
+    ],
+    [
+      'Qwen2 has its window from a layer on',
+      {model_type: 'qwen2', use_sliding_window: true, sliding_window: 8, max_window_layers: 2},
+      [undefined, undefined, 8],
+    ],
+    [
+      'layer types decide',
+      {
+        model_type: 'qwen3',
+        use_sliding_window: true,
+        sliding_window: 8,
+        layer_types: ['sliding_attention', 'full_attention', 'sliding_attention'],
+      },
+      [8, undefined, 8],
+    ],
+  ]
+  for (const [name, changes, expected] of windowed)
+    it(`says where the attention is windowed: ${name}`, () => assert.deepEqual(windows(changes), expected))
+
+  it('says whether the head is tied, and else the weights do', () => {
+    assert.equal(read({tie_word_embeddings: true}).tensors.head, 'model.embed_tokens.weight')
+    assert.equal(read({tie_word_embeddings: false}, []).tensors.head, 'lm_head.weight')
+    assert.equal(read({tie_word_embeddings: undefined}, []).tensors.head, 'model.embed_tokens.weight')
+    assert.equal(read({tie_word_embeddings: undefined}).tensors.head, 'lm_head.weight')
+  })
+
+  it('of several parts is read by its text part, and its names follow', () => {
+    const inner = tinyConfig({...tinyModel, family: 'qwen3'})
+    const root = 'model.language_model.layers.0.input_layernorm.weight'
+    const spec = readDecoderSpec({model_type: 'whole', text_config: inner}, 'config.json', (name) => name === root)
+    assert.equal(spec.family, 'qwen3')
+    assert.equal(spec.layers[0]?.attention.headNorms?.q, 'model.language_model.layers.0.self_attn.q_norm.weight')
+  })
+
+  const refused: readonly [object, RegExp][] = [
+    [{logit_scale: 0.5}, /logit_scale to 0\.5/],
+    [{hidden_act: 'gelu_new'}, /hidden_act to "gelu_new"/],
+    [{mlp_bias: true}, /mlp_bias to true/],
+    [{partial_rotary_factor: 0.5}, /partial_rotary_factor to 0\.5/],
+    [{rope_scaling: {type: 'dynamic', factor: 2}}, /rope_type to "dynamic"/],
+    [{rope_scaling: {rope_type: 'linear', factor: 2, extra: 1}}, /extra to 1/],
+    [{quantization_config: {bits: 4}}, /quantization_config/],
+    [{model_type: 'qwen3', layer_types: ['linear_attention']}, /layer_types to "linear_attention"/],
+    [{model_type: 'gpt2'}, /"gpt2"; this version runs llama, mistral, qwen2, qwen3/],
+  ]
+  for (const [changes, says] of refused)
+    it(`is refused by name: ${JSON.stringify(changes)}`, () => assert.throws(() => read(changes), {message: says}))
+
+  it('may hold what changes nothing', () => {
+    const neutral = {_name_or_path: 'x', use_cache: true, attention_dropout: 0.1, logit_scale: null, alt_up: false}
+    assert.deepEqual(read(neutral), read({}))
+  })
+
+  it('reads a rope by either of its names', () => {
+    const rope = (changes: object) =>
+      read({rope_theta: undefined, rope_scaling: undefined, ...changes}).layers[0]?.attention.rope
+    const old = rope({rope_theta: 5e5, rope_scaling: {type: 'linear', factor: 4}})
+    assert.deepEqual(old, rope({rope_parameters: {rope_type: 'linear', factor: 4, rope_theta: 5e5}}))
+    assert.deepEqual(old, {theta: 5e5, scaling: {kind: 'linear', factor: 4}})
+  })
+})
+
+describe('rotary frequencies', () => {
+  const plain = rotaryFrequencies({theta: 10_000, scaling: {kind: 'none'}}, 8).frequencies
+
+  it('fall from 1 by powers of theta', () =>
+    assert.deepEqual(
+      plain.map((f) => Number(f.toPrecision(6))),
+      [1, 0.1, 0.01, 0.001],
+    ))
+
+  it('as in Llama 3.1 keep short wavelengths and stretch long ones', () => {
+    const scaling = {kind: 'llama3', factor: 8, lowFactor: 1, highFactor: 4, originalContext: 8192} as const
+    const {frequencies} = rotaryFrequencies({theta: 500_000, scaling}, 128)
+    const base = rotaryFrequencies({theta: 500_000, scaling: {kind: 'none'}}, 128).frequencies
+    assert.equal(frequencies[0], base[0])
+    assert.equal(frequencies[63], (base[63] as number) / 8)
+    assert.ok(frequencies.every((f, i) => f <= (base[i] as number) && f >= (base[i] as number) / 8))
+  })
+
+  it('by YaRN go from kept to stretched, and sharpen attention', () => {
+    const scaling = {
+      kind: 'yarn',
+      factor: 4,
+      attentionFactor: 1.1386,
+      betaFast: 32,
+      betaSlow: 1,
+      originalContext: 32_768,
+      truncate: true,
+    } as const
+    const {frequencies, magnitude} = rotaryFrequencies({theta: 1_000_000, scaling}, 128)
+    const base = rotaryFrequencies({theta: 1_000_000, scaling: {kind: 'none'}}, 128).frequencies
+    assert.equal(magnitude, 1.1386)
+    const kept = frequencies.map((f, i) => f / (base[i] as number))
+    assert.deepEqual([kept[0], kept[63]], [1, 0.25])
+    assert.deepEqual(
+      kept,
+      [...kept].sort((a, b) => b - a),
+    )
+  })
+})

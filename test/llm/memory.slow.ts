@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
+import {describe, it} from 'node:test'
+import {startServer} from '../support/server.js'
+import {temporaryFolder} from '../support/temporary.js'
+import {writeTinyModel} from '../support/tiny-model.js'
+
+/** Memory of a process, MiB. */
+const residentMemory = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+describe('a server', {skip: process.platform === 'linux' ? false : 'needs /proc'}, () => {
+  it('needs no more memory after 500 more requests', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeTinyModel(folder)
+    // A small heap, so that garbage is collected as it comes and what grows is what is kept.
+    const server = await startServer(['--model', folder], {env: {NODE_OPTIONS: '--max-old-space-size=48'}})
+    const ask = async (i: number) => {
+      const body = JSON.stringify({
+        prompt: 'word '.repeat(1 + (i % 40)),
+        raw: true,
+        stream: i % 2 === 0,
+        options: {num_predict: 20},
+      })
+      const abort = new AbortController()
+      const response = await fetch(`${server.baseUrl}/api/generate`, {method: 'POST', body, signal: abort.signal})
+      if (i % 10 === 0) abort.abort()
+      else await response.text()
+    }
+    const many = async (count: number) => {
+      for (let i = 0; i < count; i += 4) await Promise.all([0, 1, 2, 3].map((k) => ask(i + k).catch(() => {})))
+    }
+    // The machine code and the runtime's arenas settle first.
+    await many(600)
+    const before = residentMemory(server.pid)
+    await many(500)
+    const after = residentMemory(server.pid)
+    assert.equal(await server.stop(), 0)
+    assert.ok(Math.abs(after - before) <= 0.1 * before, `${before} MiB before, ${after} MiB after`)
+  })
+})
