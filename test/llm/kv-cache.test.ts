@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {bucketFor, KvCache, smallestBucket} from '../../src/llm/kv-cache.js'
+
+const layers = [
+  {kvHeads: 2, headDim: 4},
+  {kvHeads: 3, headDim: 2},
+]
+
+/** A number that tells where it belongs. */
+const mark = (sequence: number, layer: number, head: number, position: number, which: 'key' | 'value') =>
+  (((sequence * 10 + layer) * 10 + head) * 1000 + position) * 2 + (which === 'key' ? 0 : 1)
+
+/** Runs over each of a slot's numbers in the order of the memory: head, position, element. */
+function visit(
+  cache: KvCache,
+  slot: number,
+  of: (data: Float32Array, at: number, value: (s: number) => number) => void,
+) {
+  for (const [layer, tensors] of cache.tensors(slot, 1).entries())
+    for (const which of ['key', 'value'] as const) {
+      const {kvHeads, headDim} = layers[layer] as (typeof layers)[number]
+      const {data, dims} = tensors[which]
+      assert.deepEqual(dims, [1, kvHeads, cache.capacity, headDim])
+      for (let head = 0; head < kvHeads; head++)
+        for (let position = 0; position < cache.length(slot); position++)
+          for (let i = 0; i < headDim; i++)
+            of(data as Float32Array, (head * cache.capacity + position) * headDim + i, (sequence) =>
+              mark(sequence, layer, head, position, which),
+            )
+    }
+}
+
+/** Does what a run of the graph does: makes room, writes every position, counts them. */
+function write(cache: KvCache, slot: number, sequence: number, length: number): void {
+  cache.reserve(slot, length)
+  cache.advance(slot, length - cache.length(slot))
+  visit(cache, slot, (data, at, value) => {
+    data[at] = value(sequence)
+  })
+}
+
+function assertHolds(cache: KvCache, slot: number, sequence: number, length: number): void {
+  assert.equal(cache.length(slot), length)
+  visit(cache, slot, (data, at, value) => assert.equal(data[at], value(sequence)))
+}
+
+/** A cache with sequences of these lengths, marked by their place. */
+function cacheOf(...lengths: number[]): KvCache {
+  const cache = new KvCache(layers, 4096)
+  for (const [sequence, length] of lengths.entries()) write(cache, cache.add(), sequence, length)
+  return cache
+}
+
+describe('the capacity of a cache', () => {
+  const buckets: readonly [length: number, context: number, capacity: number][] = [
+    [0, 8192, 256],
+    [1, 8192, 256],
+    [256, 8192, 256],
+    [257, 8192, 512],
+    [512, 8192, 512],
+    [513, 8192, 1024],
+    [8192, 8192, 8192],
+    [600, 1000, 1000],
+    [1000, 1000, 1000],
+    [5, 40, 40],
+    [40, 40, 40],
+  ]
+  for (const [length, context, capacity] of buckets)
+    it(`is ${capacity} for ${length} positions of a context of ${context}`, () =>
+      assert.equal(bucketFor(length, context), capacity))
+
+  it('begins at nothing, follows the longest sequence and goes with the last one', () => {
+    const cache = new KvCache(layers, 4096)
+    assert.deepEqual([cache.size, cache.capacity], [0, 0])
+    write(cache, cache.add(), 0, 10)
+    assert.equal(cache.capacity, smallestBucket)
+    write(cache, cache.add(), 1, 300)
+    assert.equal(cache.capacity, 512)
+    write(cache, cache.add(), 2, 20)
+    assert.equal(cache.capacity, 512, 'a short sequence does not shrink it')
+    cache.pop()
+    cache.pop()
+    assert.deepEqual([cache.size, cache.capacity], [1, 512])
+    cache.pop()
+    assert.deepEqual([cache.size, cache.capacity], [0, 0])
+    write(cache, cache.add(), 3, 10)
+    assert.equal(cache.capacity, smallestBucket)
+    assertHolds(cache, 0, 3, 10)
+  })
+})
+
+describe('several sequences in one cache', () => {
+  it('each have their own memory', () => {
+    const cache = cacheOf(5, 256, 1)
+    assertHolds(cache, 0, 0, 5)
+    assertHolds(cache, 1, 1, 256)
+    assertHolds(cache, 2, 2, 1)
+  })
+
+  it('keep what they hold when one of them grows by several buckets', () => {
+    const cache = cacheOf(200, 256, 7)
+    write(cache, 1, 1, 1500)
+    assert.equal(cache.capacity, 2048)
+    assertHolds(cache, 0, 0, 200)
+    assertHolds(cache, 1, 1, 1500)
+    assertHolds(cache, 2, 2, 7)
+  })
+
+  it('keep what they hold when another one comes and needs a larger bucket at once', () => {
+    const cache = cacheOf(200, 30)
+    write(cache, cache.add(), 2, 700)
+    assertHolds(cache, 0, 0, 200)
+    assertHolds(cache, 1, 1, 30)
+    assertHolds(cache, 2, 2, 700)
+  })
+
+  it('keep what they hold when others have a slot and nothing in it', () => {
+    const cache = cacheOf(100)
+    cache.add()
+    cache.add()
+    write(cache, 1, 1, 50)
+    write(cache, 2, 2, 400)
+    assertHolds(cache, 0, 0, 100)
+    assertHolds(cache, 1, 1, 50)
+    assertHolds(cache, 2, 2, 400)
+  })
+})
+
+describe('a sequence that ends', () => {
+  it('gives its slot to the last one, which goes on growing there', () => {
+    const cache = cacheOf(100, 120, 140)
+    cache.move(2, 0)
+    cache.pop()
+    assert.equal(cache.size, 2)
+    assertHolds(cache, 0, 2, 140)
+    assertHolds(cache, 1, 1, 120)
+    write(cache, 0, 2, 300)
+    assertHolds(cache, 0, 2, 300)
+    assertHolds(cache, 1, 1, 120)
+  })
+
+  it('leaves a slot for the next one, which does not see what was there', () => {
+    const cache = cacheOf(100, 120)
+    cache.pop()
+    const slot = cache.add()
+    assert.deepEqual([slot, cache.length(slot)], [1, 0])
+    write(cache, slot, 7, 3)
+    assertHolds(cache, slot, 7, 3)
+    assertHolds(cache, 0, 0, 100)
+  })
+
+  it('can be followed by one whose slot was never filled', () => {
+    const cache = cacheOf(100)
+    cache.add()
+    cache.move(1, 0)
+    cache.pop()
+    assert.deepEqual([cache.size, cache.length(0)], [1, 0])
+    write(cache, 0, 4, 10)
+    assertHolds(cache, 0, 4, 10)
+  })
+
+  it('stays where it is when it is moved to its own place', () => {
+    const cache = cacheOf(3, 4)
+    cache.move(1, 1)
+    assertHolds(cache, 0, 0, 3)
+    assertHolds(cache, 1, 1, 4)
+  })
+})
+
+describe('the tensors of a cache', () => {
+  it('share the memory of its slots', () => {
+    const cache = cacheOf(4, 4, 4)
+    const both = cache.tensors(1, 2)[0]?.key.data as Float32Array
+    const second = cache.tensors(2, 1)[0]?.key.data as Float32Array
+    const size = 2 * cache.capacity * 4
+    assert.deepEqual([both.length, second.length], [2 * size, size])
+    both[size + 3] = 42
+    assert.equal(second[3], 42)
+    second[5] = 43
+    assert.equal(both[size + 5], 43)
+    assert.equal(both.buffer, second.buffer)
+  })
+
+  it('are those of the new memory once the cache has grown', () => {
+    const cache = cacheOf(4)
+    const before = cache.tensors(0, 1)
+    assert.equal(cache.tensors(0, 1), before, 'and are made once while it does not grow')
+    cache.reserve(0, smallestBucket)
+    assert.equal(cache.tensors(0, 1), before)
+    cache.reserve(0, smallestBucket + 1)
+    assert.deepEqual(cache.tensors(0, 1)[0]?.key.dims, [1, 2, 512, 4])
+    assertHolds(cache, 0, 0, 4)
+  })
+
+  it('have a row for each of the slots asked for', () => {
+    const cache = cacheOf(1, 2, 3)
+    assert.deepEqual(
+      cache.tensors(0, 3).map(({value}) => value.dims),
+      [
+        [3, 2, 256, 4],
+        [3, 3, 256, 2],
+      ],
+    )
+  })
+})
