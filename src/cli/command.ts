@@ -6,6 +6,7 @@ import {
   discoverWorkspace,
   loggingSettings,
   readConfigFile,
+  readSpeechConfig,
   resolveSettings,
   type SettingRows,
   type SettingSources,
@@ -27,7 +28,8 @@ type Parsed<T extends typeof Command> = {
 
 /**
  * A command: parses, calls one function of the core, prints. Before `run`, the flags are parsed, the workspace is found
- * and its `Svc.toml` is read; a broken one stops every command.
+ * and its `Svc.toml` is read; a broken one stops every command. The file of `SVC_SPEECH_CONFIG` is read too; a broken
+ * one is left out of account.
  */
 export abstract class SvcCommand<T extends typeof Command = typeof Command> extends Command {
   static override baseFlags = {
@@ -44,7 +46,8 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   protected output!: Output
   protected workspace!: Workspace
   protected configFile: ConfigFile | undefined
-  /** What was wrong with the file, and with the environment as far as settings have been resolved. */
+  protected speechConfig: ConfigFile | undefined
+  /** What was wrong with the files, and with the environment as far as settings have been resolved. */
   protected readonly warnings: SettingWarning[] = []
   readonly #interruption = new Interruption()
 
@@ -64,6 +67,8 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     if (folder !== undefined) enter(folder)
     this.workspace = discoverWorkspace(cwd())
     if (this.workspace.configPath !== undefined) await this.#readConfig(this.workspace.configPath)
+    const speechConfig = process.env.SVC_SPEECH_CONFIG?.trim()
+    if (speechConfig) await this.#readSpeechConfig(speechConfig)
   }
 
   /** What the parser is given. Standard input is read where `-` asks for it, never to fill in an argument. */
@@ -84,6 +89,11 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     for (const table of settingTables) resolveSettings(table, {env: {}, file: this.configFile})
   }
 
+  async #readSpeechConfig(path: string): Promise<void> {
+    this.speechConfig = await readSpeechConfig(resolve(path), settingTables)
+    this.report(this.speechConfig.warnings)
+  }
+
   /** The values of a table, from flags, environment and file. */
   protected settings<R extends SettingRows>(table: SettingTable<R>): SettingValues<R> {
     const {values, warnings} = resolveSettings(table, this.settingSources(table))
@@ -96,7 +106,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     const flags = Object.entries(table?.rows ?? {}).flatMap(([name, {flag}]) =>
       flag === undefined ? [] : [[name, given[flag]]],
     )
-    return {flags: Object.fromEntries(flags), env: process.env, file: this.configFile}
+    return {flags: Object.fromEntries(flags), env: process.env, speechConfig: this.speechConfig, file: this.configFile}
   }
 
   /** How the threads of this process log, and what must never be printed. */

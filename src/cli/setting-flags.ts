@@ -1,28 +1,45 @@
 import {Flags} from '@oclif/core'
-import type {CustomOptions, OptionFlag} from '@oclif/core/interfaces'
-import type {SettingRows, SettingTable} from '../config/index.js'
+import type {BooleanFlag, CustomOptions, OptionFlag} from '@oclif/core/interfaces'
+import type {Setting, SettingRows, SettingTable} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
 
-type SettingFlags = Record<string, OptionFlag<unknown | undefined, CustomOptions>>
+type SettingFlag = OptionFlag<unknown | undefined, CustomOptions> | BooleanFlag<boolean | undefined>
 
 /** The flags that the rows of a table declare, or those of the named rows. A flag has no default of its own: the setting's sources come after it. */
-export function settingFlags<R extends SettingRows>(table: SettingTable<R>, ...names: (keyof R)[]): SettingFlags {
+export function settingFlags<R extends SettingRows>(
+  table: SettingTable<R>,
+  ...names: (keyof R)[]
+): Record<string, SettingFlag> {
   return Object.fromEntries(
-    Object.entries(table.rows).flatMap(([name, {flag, type, doc, default: fallback, env = []}]) => {
-      if (flag === undefined || (names.length > 0 && !names.includes(name))) return []
-      const sources = [fallback === undefined ? [] : `default ${fallback}`, ...env].flat()
-      const build = Flags.custom<unknown>({
-        description: sources.length === 0 ? doc : `${doc} (${sources.join(', ')})`,
-        helpValue: type.options === undefined ? 'VALUE' : type.options.join('|'),
-        ...(type.options === undefined ? {} : {options: [...type.options]}),
-        parse: async (value) => {
-          const parsed = type.parse(value)
-          if (parsed === undefined)
-            throw new SvcError('flag_value', {flag: `--${flag}`, value, expected: type.expected})
-          return parsed
-        },
-      })
-      return [[flag, build()]]
+    Object.entries(table.rows).flatMap(([name, setting]) => {
+      if (setting.flag === undefined || (names.length > 0 && !names.includes(name))) return []
+      return [[setting.flag, setting.type.switch ? switchFlag(setting) : valueFlag(setting.flag, setting)]]
     }),
   )
+}
+
+/** `--x` and `--no-x`. */
+const switchFlag = (setting: Setting): SettingFlag =>
+  Flags.boolean({description: describe(setting), allowNo: true}) as BooleanFlag<boolean | undefined>
+
+function valueFlag(flag: string, setting: Setting): SettingFlag {
+  const {type} = setting
+  const build = Flags.custom<unknown>({
+    description: describe(setting),
+    helpValue: type.options === undefined ? 'VALUE' : type.options.join('|'),
+    ...(type.options === undefined ? {} : {options: [...type.options]}),
+    parse: async (value) => {
+      const parsed = type.parse(value)
+      if (parsed === undefined) throw new SvcError('flag_value', {flag: `--${flag}`, value, expected: type.expected})
+      return parsed
+    },
+  })
+  return build()
+}
+
+/** What the setting is, its default, and the variables that come after the flag. */
+function describe({doc, default: fallback, env = []}: Setting): string {
+  const shown = fallback === undefined ? '' : String(fallback)
+  const sources = [...(shown === '' ? [] : [`default ${shown}`]), ...env]
+  return sources.length === 0 ? doc : `${doc} (${sources.join(', ')})`
 }

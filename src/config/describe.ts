@@ -1,4 +1,4 @@
-import {resolveSettings, type SettingSources} from './resolve.js'
+import {type Origin, type Overridden, resolveSettings, type SettingSources} from './resolve.js'
 import {settingTables} from './tables/index.js'
 import type {SettingWarning} from './warning.js'
 
@@ -6,8 +6,8 @@ import type {SettingWarning} from './warning.js'
 export interface DescribedSetting {
   name: string
   value: unknown
-  origin: {source: 'flag' | 'env' | 'file' | 'default'; name?: string}
-  overridden: {source: 'flag' | 'env' | 'file' | 'default'; name?: string; value: unknown}[]
+  origin: Origin
+  overridden: Overridden[]
   env: string[]
   toml: string[]
   takes: string

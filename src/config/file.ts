@@ -1,4 +1,4 @@
-import {readFile} from 'node:fs/promises'
+import {readFile, stat} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
 import type {SettingWarning} from './warning.js'
 
@@ -14,12 +14,23 @@ export interface ConfigFile {
  * @throws config_unparsable with line and column; file_not_found, file_unreadable
  */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
-  const source = await readFile(path, 'utf8').catch((error: unknown) => {
+  return {path, ...renameLegacyTable(path, await readToml(path))}
+}
+
+/** Bytes that a file of settings may have. */
+const largestFile = 2 ** 20
+
+/**
+ * The values of a TOML file.
+ * @throws config_unparsable with line and column; file_not_found, file_unreadable
+ */
+export async function readToml(path: string): Promise<Record<string, unknown>> {
+  const source = await readSource(path).catch((error: unknown) => {
     throw SvcError.from(error)
   })
   const {parse, TomlError} = await import('smol-toml')
   try {
-    return {path, ...renameLegacyTable(path, parse(source))}
+    return parse(source)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
     const reason = (error.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '')
@@ -29,6 +40,15 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
       {cause: error},
     )
   }
+}
+
+async function readSource(path: string): Promise<string> {
+  const found = await stat(path)
+  const unreadable = (reason: string) => new SvcError('file_unreadable', {path, reason})
+  // A device or a pipe may never end.
+  if (!found.isFile()) throw unreadable(found.isDirectory() ? 'it is a directory' : 'it is not a regular file')
+  if (found.size > largestFile) throw unreadable(`it is larger than ${largestFile} bytes`)
+  return readFile(path, 'utf8')
 }
 
 function renameLegacyTable(path: string, data: Record<string, unknown>): Pick<ConfigFile, 'data' | 'warnings'> {

@@ -6,6 +6,7 @@ export {type DescribedSetting, describeSettings} from './describe.js'
 export {type ConfigFile, readConfigFile} from './file.js'
 export {
   type Origin,
+  type OriginSource,
   type Resolution,
   type ResolvedSetting,
   resolveSettings,
@@ -14,12 +15,28 @@ export {
   unknownKeys,
 } from './resolve.js'
 export {type Setting, type SettingRows, type SettingTable, settings} from './setting.js'
+export {readSpeechConfig} from './speech-config.js'
+export {
+  defaultSpeechModel,
+  type SpeechFacts,
+  speechRuntime,
+  speechRuntimeFaults,
+  speechStatus,
+  speechSummary,
+} from './speech-status.js'
 export {engineSettings} from './tables/engine.js'
+export {hubSettings} from './tables/hub.js'
+export {ideSettings} from './tables/ide.js'
 export {settingTables} from './tables/index.js'
 export {inferenceSettings} from './tables/inference.js'
 export {loggingSettings} from './tables/logging.js'
 export {meshSettings} from './tables/mesh.js'
 export {serveSettings} from './tables/serve.js'
+export {speechSettings} from './tables/speech.js'
+export {speechAudioSettings} from './tables/speech-audio.js'
+export {speechRefineSettings} from './tables/speech-refine.js'
+export {speechServerSettings} from './tables/speech-server.js'
+export {speechSessionSettings} from './tables/speech-session.js'
 export {workspaceSettings} from './tables/workspace.js'
 export * as types from './types.js'
 export type {SettingWarning} from './warning.js'

@@ -3,9 +3,12 @@ import type {ConfigFile} from './file.js'
 import type {Setting, SettingRows, SettingTable} from './setting.js'
 import type {SettingWarning} from './warning.js'
 
-/** Where a value came from: `flag --threads`, `env SVC_THREADS`, `file engine.threads`, `default`. */
+/** Kinds of sources, the strongest first; `speech-config` is the file of `SVC_SPEECH_CONFIG`, `file` is `Svc.toml`. */
+export type OriginSource = 'flag' | 'env' | 'speech-config' | 'file' | 'default'
+
+/** Where a value came from: `flag --threads`, `env SVC_THREADS`, `speech-config beam_size`, `file engine.threads`. */
 export interface Origin {
-  source: 'flag' | 'env' | 'file' | 'default'
+  source: OriginSource
   name?: string
 }
 
@@ -26,6 +29,9 @@ export interface SettingSources {
   /** Values already parsed by the command line, by setting name. */
   flags?: Readonly<Record<string, unknown>>
   env: Readonly<Record<string, string | undefined>>
+  /** The file that `SVC_SPEECH_CONFIG` names. */
+  speechConfig?: ConfigFile | undefined
+  /** `Svc.toml`. */
   file?: ConfigFile | undefined
 }
 
@@ -53,21 +59,22 @@ interface Candidate extends Origin {
 const unset = Symbol('unset')
 
 /**
- * The value of every setting of a table. Precedence: flag, environment, file (in the order of the row's keys),
- * default. Pure: everything it reads is passed in.
+ * The value of every setting of a table. Precedence: flag, environment, the file of `SVC_SPEECH_CONFIG`,
+ * `Svc.toml` (in the order of the row's keys), default. Pure: everything it reads is passed in.
  *
  * An unreadable environment variable is a warning and changes nothing.
  * @throws config_type when the file gives a value of another type: silence would hide the typo
  */
 export function resolveSettings<R extends SettingRows>(
   table: SettingTable<R>,
-  {flags = {}, env, file}: SettingSources,
+  {flags = {}, env, speechConfig, file}: SettingSources,
 ): Resolution<R> {
   const warnings: SettingWarning[] = []
   const resolved = Object.entries(table.rows).map(([name, setting]): ResolvedSetting => {
     const candidates = [
       ...fromFlag(name, setting, flags),
       ...fromEnvironment(setting, env, warnings),
+      ...fromSpeechConfig(setting, speechConfig),
       ...fromFile(setting, file),
     ]
     const [winner, ...losers] = candidates
@@ -114,22 +121,37 @@ function readVariable(setting: Setting, variable: string, raw: string | undefine
   return unset
 }
 
+/** The keys of `[speech]` that a setting reads, without the heading: those of the file of `SVC_SPEECH_CONFIG`. */
+export const speechKeys = ({toml = []}: Setting): string[] =>
+  toml.filter((key) => key.startsWith('speech.')).map((key) => key.slice('speech.'.length))
+
+function fromSpeechConfig(setting: Setting, file: ConfigFile | undefined): Candidate[] {
+  if (file === undefined) return []
+  return speechKeys(setting).flatMap((name): Candidate[] => {
+    const value = acceptValue(setting, file.data[name], {file: file.path, key: name})
+    return value === undefined ? [] : [{source: 'speech-config', name, value}]
+  })
+}
+
 function fromFile(setting: Setting, file: ConfigFile | undefined): Candidate[] {
   if (file === undefined) return []
   return (setting.toml ?? []).flatMap((key): Candidate[] => {
-    const raw = lookup(file.data, key.split('.'))
-    if (raw === undefined) return []
-    if (typeof raw === 'string' && raw.trim() === '') return []
-    const value = setting.type.accept(typeof raw === 'string' ? raw.trim() : raw)
-    if (value === undefined)
-      throw new SvcError('config_type', {
-        file: file.path,
-        key,
-        expected: setting.type.expected,
-        found: setting.secret ? 'what it is set to' : describe(raw),
-      })
-    return [{source: 'file', name: key, value}]
+    const value = acceptValue(setting, lookup(file.data, key.split('.')), {file: file.path, key})
+    return value === undefined ? [] : [{source: 'file', name: key, value}]
   })
+}
+
+/**
+ * What a value of a file means to a setting; undefined where there is none, or a blank one.
+ * @throws config_type
+ */
+export function acceptValue(setting: Setting, raw: unknown, {file, key}: {file: string; key: string}): unknown {
+  if (raw === undefined) return undefined
+  if (typeof raw === 'string' && raw.trim() === '') return undefined
+  const value = setting.type.accept(typeof raw === 'string' ? raw.trim() : raw)
+  if (value !== undefined) return value
+  const found = setting.secret ? 'what it is set to' : describe(raw)
+  throw new SvcError('config_type', {file, key, expected: setting.type.expected, found})
 }
 
 function lookup(data: unknown, keys: readonly string[]): unknown {

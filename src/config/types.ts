@@ -9,21 +9,29 @@ export interface SettingType<T> {
   accept(value: unknown): T | undefined
   /** The words a shell can complete. */
   readonly options?: readonly string[]
+  /** A flag of this type takes no value: `--x` is true and `--no-x` is false. */
+  readonly switch?: true
   format?(value: T): string
 }
 
 interface Bounds {
   min?: number
   max?: number
+  /** A value outside counts as the nearer bound, where it would be refused otherwise. */
+  clamp?: true
 }
 
-const within = (value: number, {min = -Infinity, max = Infinity}: Bounds) => value >= min && value <= max
+/** The value itself, or the nearer bound where the bounds clamp; undefined is refused. */
+const bounded = (value: number, {min = -Infinity, max = Infinity, clamp}: Bounds) => {
+  const nearest = Math.min(Math.max(value, min), max)
+  return clamp || nearest === value ? nearest : undefined
+}
 
-const range = ({min, max}: Bounds) => {
-  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`
-  if (min !== undefined) return ` of at least ${min}`
-  if (max !== undefined) return ` of at most ${max}`
-  return ''
+const range = ({min, max, clamp}: Bounds) => {
+  if (min === undefined && max === undefined) return ''
+  if (min !== undefined && max !== undefined) return clamp ? ` (clamped to ${min} to ${max})` : ` from ${min} to ${max}`
+  const side = min === undefined ? `at most ${max}` : `at least ${min}`
+  return clamp ? ` (clamped to ${side})` : ` of ${side}`
 }
 
 export const text = (expected = 'text'): SettingType<string> => ({
@@ -34,23 +42,34 @@ export const text = (expected = 'text'): SettingType<string> => ({
 
 export const path = (): SettingType<string> => text('a path')
 
-/** An optional `+`, then digits; an out-of-range number is refused, not clamped. */
-export const integer = (bounds: Bounds = {}): SettingType<number> => ({
-  expected: `a whole number${range(bounds)}`,
-  parse(value) {
-    const number = /^[+-]?\d+$/.test(value) ? Number(value) : Number.NaN
-    return Number.isSafeInteger(number) && within(number, bounds) ? number : undefined
-  },
-  accept: (value) => (Number.isSafeInteger(value) && within(value as number, bounds) ? (value as number) : undefined),
-})
+/**
+ * An optional sign, then digits. An out-of-range number is refused unless the bounds clamp; then only a negative one is,
+ * since it is a mistake and no small number.
+ */
+export const integer = (bounds: Bounds = {}): SettingType<number> => {
+  const read = (value: number) =>
+    Number.isSafeInteger(value) && !(bounds.clamp && value < 0) ? bounded(value, bounds) : undefined
+  return {
+    expected: `a whole number${range(bounds)}`,
+    parse: (value) => (/^[+-]?\d+$/.test(value) ? read(Number(value)) : undefined),
+    accept: (value) => (typeof value === 'number' ? read(value) : undefined),
+  }
+}
 
-export const number = (bounds: Bounds = {}): SettingType<number> => ({
-  expected: `a number${range(bounds)}`,
-  parse(value) {
-    const number = value.trim() === '' ? Number.NaN : Number(value)
-    return Number.isFinite(number) && within(number, bounds) ? number : undefined
-  },
-  accept: (value) => (Number.isFinite(value) && within(value as number, bounds) ? (value as number) : undefined),
+export const number = (bounds: Bounds = {}): SettingType<number> => {
+  const read = (value: number) => (Number.isFinite(value) ? bounded(value, bounds) : undefined)
+  return {
+    expected: `a number${range(bounds)}`,
+    parse: (value) => (value.trim() === '' ? undefined : read(Number(value))),
+    accept: (value) => (typeof value === 'number' ? read(value) : undefined),
+  }
+}
+
+/** A number whose 0 switches something off, so that no bound applies to it. */
+export const zeroOr = (type: SettingType<number>): SettingType<number> => ({
+  expected: `0, or ${type.expected}`,
+  parse: (value) => (/^\+?0+(\.0*)?$/.test(value) ? 0 : type.parse(value)),
+  accept: (value) => (value === 0 ? 0 : type.accept(value)),
 })
 
 /**
@@ -81,6 +100,7 @@ const booleanWords: Record<BooleanWords, {expected: string; parse(value: string)
 
 export const boolean = (words: BooleanWords): SettingType<boolean> => ({
   ...booleanWords[words],
+  switch: true,
   accept: (value) => (typeof value === 'boolean' ? value : undefined),
 })
 
@@ -95,17 +115,62 @@ export const choice = <const T extends string>(...options: T[]): SettingType<T> 
   }
 }
 
-/** Comma-separated in text, an array in TOML; items are trimmed, blanks and duplicates dropped. */
-export const list = (): SettingType<readonly string[]> => {
-  const clean = (items: readonly string[]) => [...new Set(items.map((item) => item.trim()).filter(Boolean))]
+/**
+ * One of a few words, in any case, each with other spellings that text may use: `{cpu: ['0'], cuda: ['1', 'true']}`.
+ * In TOML `1`, `0`, `true` and `false` may also be the value itself.
+ */
+export const aliasedChoice = <const T extends string>(spellings: Record<T, readonly string[]>): SettingType<T> => {
+  const words = Object.keys(spellings) as T[]
+  const match = (value: string) => {
+    const lower = value.toLowerCase()
+    return words.find((word) => word === lower || spellings[word].includes(lower))
+  }
   return {
-    expected: 'a list of words',
-    parse: (value) => clean(value.split(',')),
-    accept: (value) =>
-      Array.isArray(value) && value.every((item) => typeof item === 'string') ? clean(value) : undefined,
-    format: (items) => items.join(','),
+    expected: `one of ${words.map((word) => `${word}${also(spellings[word])}`).join(', ')}`,
+    options: words,
+    parse: match,
+    accept: (value) => (['string', 'number', 'boolean'].includes(typeof value) ? match(String(value)) : undefined),
   }
 }
+
+const also = (spellings: readonly string[]) => (spellings.length === 0 ? '' : ` (also ${spellings.join(', ')})`)
+
+const unique = (items: readonly string[]) => [...new Set(items.map((item) => item.trim()).filter(Boolean))]
+
+const isTextArray = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+
+/** Comma-separated in text, an array in TOML; items are trimmed, blanks and duplicates dropped. */
+export const list = (): SettingType<readonly string[]> => ({
+  expected: 'a list of words',
+  parse: (value) => unique(value.split(',')),
+  accept: (value) => (isTextArray(value) ? unique(value) : undefined),
+  format: (items) => items.join(','),
+})
+
+/** Separated by commas, semicolons or line ends in text, an array in TOML; otherwise as `list`. */
+export const phrases = (): SettingType<readonly string[]> => ({
+  expected: 'a list of phrases',
+  parse: (value) => unique(value.split(/[,;\r\n]/)),
+  accept: (value) => (isTextArray(value) ? unique(value) : undefined),
+  format: (items) => items.join(';'),
+})
+
+/**
+ * Ids of tokens: in text, separated by commas, semicolons or blanks, and whatever is no number is skipped; in TOML an
+ * array of whole numbers.
+ */
+export const tokenIds = (): SettingType<readonly number[]> => ({
+  expected: 'a list of token ids',
+  parse: (value) => [
+    ...new Set(value.split(/[,;\s]+/).flatMap((item) => (/^\d{1,9}$/.test(item) ? [Number(item)] : []))),
+  ],
+  accept: (value) =>
+    Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0)
+      ? [...new Set(value as number[])]
+      : undefined,
+  format: (ids) => ids.join(','),
+})
 
 /**
  * An HTTP base address: the scheme may be left out, a bind-all host becomes loopback, and a trailing `/`, `/v1` or

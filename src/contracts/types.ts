@@ -66,7 +66,7 @@ export interface GenerateV1 {
   }
 }
 
-export type Source = 'flag' | 'env' | 'file' | 'default'
+export type Source = 'flag' | 'env' | 'speech-config' | 'file' | 'default'
 
 /**
  * Result of svc config show --json.
@@ -155,6 +155,143 @@ export interface ContractsValidateV1 {
    */
   contract: string | null
   documents: string[]
+}
+
+/**
+ * Result of svc speech status --json.
+ */
+export interface SpeechStatusV1 {
+  /**
+   * What recognises speech, on what, in one line.
+   */
+  summary: string
+  /**
+   * Version of svc.
+   */
+  version: string
+  /**
+   * Whether the CUDA files of ONNX Runtime are installed.
+   */
+  cuda_feature_enabled: boolean
+  /**
+   * Whether SVC_SPEECH_CUDA asks for a GPU.
+   */
+  cuda_requested_via_env: boolean
+  /**
+   * How to use the GPU, where that is possible and not asked for.
+   */
+  inference_note: string | null
+  /**
+   * What speech is computed on.
+   */
+  device: 'cpu' | 'cuda'
+  /**
+   * Precision of the weights that is asked for.
+   */
+  precision: 'auto' | 'f32' | 'int8'
+  /**
+   * The model that is asked for; null when none is.
+   */
+  model: string | null
+  /**
+   * Where that model lies on this machine; null when it does not, or when none is asked for.
+   */
+  model_dir: string | null
+  engine: {
+    backend: 'onnx-whisper'
+    /**
+     * Variable that names the model.
+     */
+    model_env: string
+    /**
+     * Variable that names its revision.
+     */
+    revision_env: string
+    /**
+     * Variable that asks for a GPU.
+     */
+    cuda_env: string
+    /**
+     * Model that is looked for when none is named.
+     */
+    default_model: string
+    default_revision: string
+    /**
+     * Whether the model knows more languages than English.
+     */
+    multilingual: boolean
+    cuda_feature_enabled: boolean
+    cuda_requested_via_env: boolean
+    inference_note: string | null
+  }
+  /**
+   * The settings in force.
+   */
+  runtime: {
+    session_timing: {
+      capture_timeout_ms: number
+      max_duration_ms: number
+      inference_deadline_ms: number
+      heartbeat_ms: number
+    }
+    refine: {
+      conservative_base: number
+      balanced_base: number
+      aggressive_base: number
+      penalty_per_trace: number
+      penalty_cap: number
+      conf_min: number
+      conf_max: number
+    }
+    routing: {
+      tool_route_min_confidence: number
+      chat_max_messages: number
+      route_max_user_turns: number
+      orchestrator_min_confidence: number
+    }
+    hf: {
+      retry_attempts: number
+      retry_delay_ms: number
+    }
+    llm: {
+      llm_refinement_default: boolean
+      llm_min_det_confidence: number
+      llm_max_output_tokens: number
+    }
+    logit: {
+      bias_strength: number
+      bias_max_tokens: number
+      constrained_trie: boolean
+      trie_stuck_steps: number
+    }
+  }
+  /**
+   * How live audio is sent to the speech server.
+   */
+  streaming: {
+    transport: 'websocket'
+    stream_ws_url: string
+    input_format: 'pcm_s16le_mono_16khz'
+    control_ops: ('set_language' | 'commit' | 'cancel')[]
+  }
+}
+
+/**
+ * Result of svc speech doctor --json.
+ */
+export interface SpeechDoctorV1 {
+  checks: {
+    name: string
+    ok: boolean
+    /**
+     * What was found; where it is not ok, what to do.
+     */
+    value: string
+  }[]
+  /**
+   * ok when every check is.
+   */
+  result: 'ok' | 'failed'
 }
 
 /**

@@ -1,13 +1,25 @@
+import {audioErrors} from './rows/audio.js'
 import {commandErrors} from './rows/command.js'
 import {configErrors} from './rows/config.js'
+import {hubErrors} from './rows/hub.js'
 import {modelErrors} from './rows/model.js'
 import {networkErrors} from './rows/network.js'
+import {speechErrors} from './rows/speech.js'
 import {storeErrors} from './rows/store.js'
 
 export {type ErrorRow, Exit, type ExitStatus} from './row.js'
 
 /** Every error a user can meet, by code. Codes are part of the interface: they are added, never renamed. */
-export const catalogue = {...commandErrors, ...configErrors, ...modelErrors, ...networkErrors, ...storeErrors}
+export const catalogue = {
+  ...commandErrors,
+  ...configErrors,
+  ...modelErrors,
+  ...hubErrors,
+  ...audioErrors,
+  ...speechErrors,
+  ...networkErrors,
+  ...storeErrors,
+}
 
 export type ErrorCode = keyof typeof catalogue
 

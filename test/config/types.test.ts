@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {inspect} from 'node:util'
-import {baseUrl, boolean, choice, integer, list, number, path, type SettingType, text} from '../../src/config/types.js'
+import {
+  aliasedChoice,
+  baseUrl,
+  boolean,
+  choice,
+  integer,
+  list,
+  number,
+  path,
+  phrases,
+  type SettingType,
+  text,
+  tokenIds,
+  zeroOr,
+} from '../../src/config/types.js'
 
 type Case = [given: unknown, value: unknown]
 
@@ -47,6 +61,9 @@ describe('what a number says about its bounds', () => {
     [integer({min: 1}), 'a whole number of at least 1'],
     [number({max: 2}), 'a number of at most 2'],
     [number({min: 0, max: 2}), 'a number from 0 to 2'],
+    [integer({min: 64, clamp: true}), 'a whole number (clamped to at least 64)'],
+    [number({max: 2, clamp: true}), 'a number (clamped to at most 2)'],
+    [zeroOr(number({min: 5, max: 28, clamp: true})), '0, or a number (clamped to 5 to 28)'],
   ] as const)
     it(expected, () => {
       assert.equal(type.expected, expected)
@@ -63,6 +80,27 @@ describe('a number from 0 to 2', () => {
       ...refused('', ' ', '-0.1', '2.01', 'Infinity', 'NaN', 'x'),
     ],
     toml: [[0.7, 0.7], [2, 2], ...refused('0.7', 3, Number.NaN, Number.POSITIVE_INFINITY, false)],
+  })
+})
+
+describe('a whole number that is clamped to at least 64', () => {
+  reads(integer({min: 64, clamp: true}), {
+    words: [['64', 64], ['3', 64], ['0', 64], ['+100', 100], ...refused('-1', '65.5', 'many', '')],
+    toml: [[3, 64], [100, 100], ...refused(-1, 65.5, '64', true, Number.NaN)],
+  })
+})
+
+describe('a number that is clamped to 0 to 1', () => {
+  reads(number({min: 0, max: 1, clamp: true}), {
+    words: [['0.5', 0.5], ['7', 1], ['-7', 0], ...refused('high', 'NaN', 'Infinity')],
+    toml: [[0.5, 0.5], [7, 1], [-7, 0], ...refused('0.5', Number.NaN, Number.POSITIVE_INFINITY)],
+  })
+})
+
+describe('0, or a number that is clamped to 5 to 28', () => {
+  reads(zeroOr(number({min: 5, max: 28, clamp: true})), {
+    words: [['0', 0], ['0.0', 0], ['00', 0], ['2', 5], ['0.1', 5], ['28.5', 28], ['12.5', 12.5], ...refused('off', '')],
+    toml: [[0, 0], [2, 5], [12.5, 12.5], [30, 28], ...refused('0', false)],
   })
 })
 
@@ -112,6 +150,27 @@ describe('one of a few words', () => {
   })
 })
 
+describe('one of a few words that have other spellings', () => {
+  const type = aliasedChoice({cpu: ['0', 'false'], cuda: ['1', 'true'], none: []})
+  reads(type, {
+    words: [
+      ['cpu', 'cpu'],
+      ['CUDA', 'cuda'],
+      ['1', 'cuda'],
+      ['True', 'cuda'],
+      ['0', 'cpu'],
+      ['none', 'none'],
+      ...refused('2', 'gpu', ''),
+    ],
+    toml: [['cuda', 'cuda'], [true, 'cuda'], [1, 'cuda'], [false, 'cpu'], ...refused(2, ['cuda'], {}, 'gpu')],
+  })
+
+  it('lists the words with their spellings, and offers a shell the words', () => {
+    assert.equal(type.expected, 'one of cpu (also 0, false), cuda (also 1, true), none')
+    assert.deepEqual(type.options, ['cpu', 'cuda', 'none'])
+  })
+})
+
 describe('text', () => {
   reads(text(), {words: [['as it is', 'as it is']], toml: [['as it is', 'as it is'], ...refused(1, true, ['a'])]})
 })
@@ -145,6 +204,41 @@ describe('a list of words', () => {
   it('is written the way it is read', () => {
     assert.equal(type.format?.(['a', 'b']), 'a,b')
     assert.deepEqual(type.parse(type.format?.(['a', 'b']) ?? ''), ['a', 'b'])
+  })
+})
+
+describe('a list of phrases', () => {
+  const type = phrases()
+  reads(type, {
+    words: [
+      ['get user, MESH', ['get user', 'MESH']],
+      ['a;b,\nc\r\nd', ['a', 'b', 'c', 'd']],
+      [' a ; ;a', ['a']],
+      [';', []],
+    ],
+    toml: [[[' get user ', ''], ['get user']], ...refused('a,b', [1])],
+  })
+
+  it('is written the way it is read', () => {
+    assert.deepEqual(type.parse(type.format?.(['get user', 'b']) ?? ''), ['get user', 'b'])
+  })
+})
+
+describe('a list of token ids', () => {
+  reads(tokenIds(), {
+    words: [
+      ['50256,1;2 3\n4', [50_256, 1, 2, 3, 4]],
+      ['7, x, -1, 2.5, 7', [7]],
+      ['x', []],
+    ],
+    toml: [
+      [
+        [7, 1, 7],
+        [7, 1],
+      ],
+      [[], []],
+      ...refused([-1], [1.5], ['1'], 7),
+    ],
   })
 })
 

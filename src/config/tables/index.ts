@@ -1,9 +1,16 @@
 import type {SettingTable} from '../setting.js'
 import {engineSettings} from './engine.js'
+import {hubSettings} from './hub.js'
+import {ideSettings} from './ide.js'
 import {inferenceSettings} from './inference.js'
 import {loggingSettings} from './logging.js'
 import {meshSettings} from './mesh.js'
 import {serveSettings} from './serve.js'
+import {speechSettings} from './speech.js'
+import {speechAudioSettings} from './speech-audio.js'
+import {speechRefineSettings} from './speech-refine.js'
+import {speechServerSettings} from './speech-server.js'
+import {speechSessionSettings} from './speech-session.js'
 import {workspaceSettings} from './workspace.js'
 
 /** Every setting there is, in the order `svc config show` prints them. */
@@ -13,5 +20,12 @@ export const settingTables: readonly SettingTable[] = [
   engineSettings,
   serveSettings,
   inferenceSettings,
+  speechSettings,
+  speechAudioSettings,
+  speechRefineSettings,
+  speechSessionSettings,
+  speechServerSettings,
+  hubSettings,
+  ideSettings,
   meshSettings,
 ]

@@ -1,0 +1,134 @@
+import type {SettingValues} from './resolve.js'
+import type {hubSettings} from './tables/hub.js'
+import type {speechSettings} from './tables/speech.js'
+import type {speechRefineSettings} from './tables/speech-refine.js'
+import type {speechServerSettings} from './tables/speech-server.js'
+import type {speechSessionSettings} from './tables/speech-session.js'
+
+type ModelValues = SettingValues<typeof speechSettings.rows>
+type SessionValues = SettingValues<typeof speechSessionSettings.rows>
+type RefineValues = SettingValues<typeof speechRefineSettings.rows>
+type ServerValues = SettingValues<typeof speechServerSettings.rows>
+type HubValues = SettingValues<typeof hubSettings.rows>
+
+/** The model that is looked for when none is named. */
+export const defaultSpeechModel = 'openai/whisper-tiny.en'
+
+/** The settings that decide about a session, by group; never a secret. Diagnostic answers carry it. */
+export const speechRuntime = (values: SessionValues & RefineValues & HubValues) => ({
+  session_timing: {
+    capture_timeout_ms: values.captureTimeoutMs,
+    max_duration_ms: values.maxDurationMs,
+    inference_deadline_ms: values.inferenceDeadlineMs,
+    heartbeat_ms: values.heartbeatMs,
+  },
+  refine: {
+    conservative_base: values.refineConservativeBase,
+    balanced_base: values.refineBalancedBase,
+    aggressive_base: values.refineAggressiveBase,
+    penalty_per_trace: values.refinePenaltyPerTrace,
+    penalty_cap: values.refinePenaltyCap,
+    conf_min: values.refineConfidenceMin,
+    conf_max: values.refineConfidenceMax,
+  },
+  routing: {
+    tool_route_min_confidence: values.toolRouteMinConfidence,
+    chat_max_messages: values.chatMaxMessages,
+    route_max_user_turns: values.routeMaxUserTurns,
+    orchestrator_min_confidence: values.orchestratorMinConfidence,
+  },
+  hf: {retry_attempts: values.hfRetryAttempts, retry_delay_ms: values.hfRetryDelayMs},
+  llm: {
+    llm_refinement_default: values.llmRefinementDefault,
+    llm_min_det_confidence: values.llmMinDetConfidence,
+    llm_max_output_tokens: values.llmMaxOutputTokens,
+  },
+  logit: {
+    bias_strength: values.logitBiasStrength,
+    bias_max_tokens: values.logitBiasMaxTokens,
+    constrained_trie: values.constrainedTrie,
+    trie_stuck_steps: values.trieStuckSteps,
+  },
+})
+
+/** What is wrong with the settings of a session taken together: a sentence each. */
+export function speechRuntimeFaults({session_timing: timing, refine}: ReturnType<typeof speechRuntime>): string[] {
+  const rules: readonly [broken: boolean, sentence: string][] = [
+    [timing.capture_timeout_ms === 0, 'capture_timeout_ms is 0; set it above 0.'],
+    [timing.max_duration_ms === 0, 'max_duration_ms is 0; set it above 0.'],
+    [
+      timing.capture_timeout_ms > timing.max_duration_ms,
+      `capture_timeout_ms is ${timing.capture_timeout_ms}, longer than max_duration_ms, ${timing.max_duration_ms}.`,
+    ],
+    [
+      refine.conf_min > refine.conf_max,
+      `refine_confidence_min is ${refine.conf_min}, above refine_confidence_max, ${refine.conf_max}.`,
+    ],
+  ]
+  return rules.filter(([broken]) => broken).map(([, sentence]) => sentence)
+}
+
+export const speechSummary = ({device}: Pick<ModelValues, 'device'>): string =>
+  `Speech: ONNX Whisper on ${device === 'cuda' ? 'CUDA' : 'CPU'}; .txt/.md passthrough`
+
+/** What only the machine knows. */
+export interface SpeechFacts {
+  version: string
+  /** Whether the CUDA files of the runtime are installed. */
+  cudaInstalled: boolean
+  /** Whether `SVC_SPEECH_CUDA` asks for a GPU. */
+  cudaRequested: boolean
+  /** Where the named model lies; null when it is not there, or none is named. */
+  modelDirectory: string | null
+}
+
+/** The status of speech as every surface tells it. */
+export function speechStatus(
+  values: ModelValues & SessionValues & RefineValues & ServerValues & HubValues,
+  {version, cudaInstalled, cudaRequested, modelDirectory}: SpeechFacts,
+) {
+  const model = values.model ?? null
+  const cuda = {
+    cuda_feature_enabled: cudaInstalled,
+    cuda_requested_via_env: cudaRequested,
+    inference_note:
+      cudaInstalled && !cudaRequested ? 'CPU is the default device; set SVC_SPEECH_CUDA=1 for GPU 0' : null,
+  }
+  return {
+    summary: speechSummary(values),
+    version,
+    ...cuda,
+    device: values.device,
+    precision: values.precision,
+    model,
+    model_dir: modelDirectory,
+    engine: {
+      backend: 'onnx-whisper' as const,
+      model_env: 'SVC_SPEECH_MODEL',
+      revision_env: 'SVC_SPEECH_REVISION',
+      cuda_env: 'SVC_SPEECH_CUDA',
+      default_model: defaultSpeechModel,
+      default_revision: 'main',
+      multilingual: !(model ?? defaultSpeechModel).includes('.en'),
+      ...cuda,
+    },
+    runtime: speechRuntime(values),
+    streaming: {
+      transport: 'websocket' as const,
+      stream_ws_url: `ws://${reachable(values.dashHost)}:${values.dashPort}/api/audio/transcribe/stream`,
+      input_format: 'pcm_s16le_mono_16khz' as const,
+      control_ops: [...controlOps],
+    },
+  }
+}
+
+/** What a client of live audio may say. */
+const controlOps = ['set_language', 'commit', 'cancel'] as const
+
+/** The host of an address that a client on this machine can use: loopback for all addresses, IPv6 in brackets. */
+function reachable(host: string): string {
+  const bare = host.replace(/^\[|\]$/g, '')
+  if (bare === '0.0.0.0' || bare === '') return '127.0.0.1'
+  if (bare === '::') return '[::1]'
+  return bare.includes(':') ? `[${bare}]` : bare
+}

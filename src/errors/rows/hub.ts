@@ -1,0 +1,4 @@
+import {rows} from '../row.js'
+
+/** Errors of model downloads. */
+export const hubErrors = rows({})

@@ -1,0 +1,58 @@
+import {Exit, rows} from '../row.js'
+import {didYouMean} from '../suggestion.js'
+
+/** Errors of speech models and transcripts. */
+export const speechErrors = rows({
+  cache_unwritable: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {folder: string; reason: string}) => `Nothing can be kept in ${p.folder}: ${p.reason}.`,
+    hint: 'Free some disk space, or name another folder in SVC_SPEECH_CACHE_DIR.',
+  },
+  speech_model_missing: {
+    exit: Exit.usage,
+    http: 503,
+    say: (_: object) => 'No speech model was named, and none is in the local cache.',
+    hint: 'Run svc speech pull openai/whisper-tiny.en once, or name a model with --model or SVC_SPEECH_MODEL.',
+  },
+  speech_model_unknown: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {path: string; found: string}) => `${p.path} is not a speech model that this version runs: ${p.found}.`,
+    hint: 'Give a Whisper directory in Hugging Face layout, its ONNX export, a whisper.cpp ggml file, or a CTC model.',
+  },
+  tokenizer_mismatch: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {file: string; reason: string}) => `The tokenizer ${p.file} does not fit the model: ${p.reason}.`,
+    hint: 'Copy tokenizer.json and config.json from the same model.',
+  },
+  recognition_failed: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {reason: string}) => `The speech model could not be run: ${p.reason}.`,
+    hint: 'Check that the machine has enough free memory; --debug shows more.',
+  },
+  words_unsupported: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {model: string}) => `The model ${p.model} gives no cross-attention, which word times are made from.`,
+    hint: 'Use the safetensors of the same model, or an export whose name ends in _timestamped.',
+  },
+  task_unsupported: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {model: string}) => `The model ${p.model} knows one language and cannot translate.`,
+    hint: 'Use a multilingual model, such as openai/whisper-tiny, for --task translate.',
+  },
+  language_unsupported: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {language: string; model: string; known: readonly string[]; suggestion?: string | undefined}) =>
+      `The model ${p.model} does not know the language ${p.language}.${didYouMean(p.suggestion)}`,
+    hint: (p: {known: readonly string[]}) =>
+      p.known.length === 1
+        ? `It knows ${p.known[0]} alone; use a multilingual model, such as openai/whisper-tiny.`
+        : `Give one of the ${p.known.length} codes it knows, such as en, or leave the language out to have it detected.`,
+  },
+})

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {Parser} from '@oclif/core'
+import {settingFlags} from '../../src/cli/index.js'
+import {speechRefineSettings, speechSettings} from '../../src/config/index.js'
+import {isErrorOf} from '../../src/errors/index.js'
+
+const flags = {...settingFlags(speechSettings), ...settingFlags(speechRefineSettings)}
+const parse = async (...argv: string[]) => {
+  const {flags: given} = await Parser.parse(argv, {flags})
+  return Object.fromEntries(Object.entries(given as object).filter(([, value]) => value !== undefined))
+}
+
+describe('the flags of settings', () => {
+  it('give nothing when they are not given, so that other sources count', async () => {
+    assert.deepEqual(await parse(), {})
+  })
+
+  it('read values as the settings do', async () => {
+    assert.deepEqual(await parse('--beam', '5', '--domain', 'code', '--hotwords', 'get user, MESH'), {
+      beam: 5,
+      domain: 'code',
+      hotwords: ['get user', 'MESH'],
+    })
+  })
+
+  it('that switch something on and off take no value', async () => {
+    assert.deepEqual(await parse('--word-timestamps'), {'word-timestamps': true})
+    assert.deepEqual(await parse('--no-word-timestamps'), {'word-timestamps': false})
+  })
+
+  it('refuse a value that the setting does not take', async () => {
+    await assert.rejects(
+      parse('--beam', 'many'),
+      (error: Error) =>
+        isErrorOf(error, 'flag_value') && /--beam takes a whole number from 1 to 64, not "many"\./.test(error.message),
+    )
+  })
+
+  it('say what they are for, what they are without, and which variable comes next', () => {
+    assert.match(flags.beam?.description ?? '', /\. \(default 1, SVC_SPEECH_BEAM_SIZE\)$/)
+    assert.match(flags.language?.description ?? '', /\. \(SVC_SPEECH_LANGUAGE\)$/)
+    assert.match(flags['word-timestamps']?.description ?? '', /\. \(default false, SVC_SPEECH_WORD_TIMESTAMPS\)$/)
+    assert.match(flags.hotwords?.description ?? '', /\. \(SVC_SPEECH_SESSION_HOTWORDS\)$/)
+  })
+
+  it('can be a few of a table', () => {
+    assert.deepEqual(Object.keys(settingFlags(speechSettings, 'model', 'beamSize')), ['model', 'beam'])
+  })
+})

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import {chmod, mkdir, realpath} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {contractViolations, type SpeechDoctorV1, type SpeechStatusV1} from '../../src/contracts/index.js'
+import {svc} from '../support/svc.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {writeTinyModel} from '../support/tiny-model.js'
+
+/** A workspace of its own, with a home and a cache that hold nothing. */
+async function workspace(test: TestContext, files: Record<string, string> = {}) {
+  const cwd = await realpath(await temporaryFolder(test))
+  await writeFiles(cwd, files)
+  const home = {HOME: cwd, HF_HUB_CACHE: join(cwd, 'hub')}
+  return {cwd, run: (args: string[], env: Record<string, string> = {}) => svc(args, {cwd, env: {...home, ...env}})}
+}
+
+async function status(run: Awaited<ReturnType<typeof workspace>>['run'], env: Record<string, string> = {}) {
+  const {stdout, stderr, exitCode} = await run(['speech', 'status', '--json'], env)
+  assert.equal(exitCode, 0, stderr)
+  const result = JSON.parse(stdout) as SpeechStatusV1
+  assert.deepEqual(await contractViolations('cli/speech-status.v1', result), [])
+  return {result, stderr}
+}
+
+async function doctor(run: Awaited<ReturnType<typeof workspace>>['run'], env: Record<string, string> = {}) {
+  const {stdout, stderr, exitCode} = await run(['speech', 'doctor', '--json'], env)
+  const result = JSON.parse(stdout) as SpeechDoctorV1
+  assert.deepEqual(await contractViolations('cli/speech-doctor.v1', result), [])
+  assert.equal(exitCode, result.result === 'ok' ? 0 : 1)
+  const check = (name: string) => {
+    const found = result.checks.find((candidate) => candidate.name === name)
+    assert.ok(found, name)
+    return found
+  }
+  return {result, check, stderr}
+}
+
+describe('svc speech status', () => {
+  it('tells the settings of a machine where nothing is set', async (test) => {
+    const {result, stderr} = await status((await workspace(test)).run)
+    assert.equal(stderr, '')
+    assert.equal(result.summary, 'Speech: ONNX Whisper on CPU; .txt/.md passthrough')
+    assert.deepEqual([result.model, result.model_dir], [null, null])
+    assert.equal(result.cuda_requested_via_env, false)
+    assert.equal(result.engine.default_model, 'openai/whisper-tiny.en')
+    assert.equal(result.engine.multilingual, false)
+    assert.deepEqual(result.runtime, {
+      session_timing: {
+        capture_timeout_ms: 12000,
+        max_duration_ms: 120000,
+        inference_deadline_ms: 0,
+        heartbeat_ms: 3000,
+      },
+      refine: {
+        conservative_base: 0.82,
+        balanced_base: 0.87,
+        aggressive_base: 0.9,
+        penalty_per_trace: 0.015,
+        penalty_cap: 0.25,
+        conf_min: 0.1,
+        conf_max: 0.99,
+      },
+      routing: {
+        tool_route_min_confidence: 0.55,
+        chat_max_messages: 64,
+        route_max_user_turns: 32,
+        orchestrator_min_confidence: 0.45,
+      },
+      hf: {retry_attempts: 3, retry_delay_ms: 600},
+      llm: {llm_refinement_default: false, llm_min_det_confidence: 0.82, llm_max_output_tokens: 512},
+      logit: {bias_strength: 0.8, bias_max_tokens: 256, constrained_trie: false, trie_stuck_steps: 2},
+    })
+    assert.deepEqual(result.streaming, {
+      transport: 'websocket',
+      stream_ws_url: 'ws://127.0.0.1:3847/api/audio/transcribe/stream',
+      input_format: 'pcm_s16le_mono_16khz',
+      control_ops: ['set_language', 'commit', 'cancel'],
+    })
+  })
+
+  it('takes them from the environment, then the file of SVC_SPEECH_CONFIG, then Svc.toml', async (test) => {
+    const {run} = await workspace(test, {
+      'speech.toml': 'capture_timeout_ms = 5000\ntool_route_min_confidence = 0.6\nrefine_balanced_base = 0.88\n',
+      'Svc.toml': '[speech]\ncapture_timeout_ms = 6000\nheartbeat_ms = 4000\n',
+    })
+    const env = {SVC_SPEECH_CONFIG: 'speech.toml', SVC_SPEECH_TOOL_ROUTE_MIN_CONFIDENCE: '0.71'}
+    const {result, stderr} = await status(run, env)
+    assert.equal(stderr, '')
+    assert.equal(result.runtime.session_timing.capture_timeout_ms, 5000)
+    assert.equal(result.runtime.session_timing.heartbeat_ms, 4000)
+    assert.equal(result.runtime.routing.tool_route_min_confidence, 0.71)
+    assert.equal(result.runtime.refine.balanced_base, 0.88)
+  })
+
+  it('takes the retries of downloads from there too', async (test) => {
+    const {run} = await workspace(test, {
+      'speech.toml': 'hf_retry_attempts = 2\n',
+      'Svc.toml': '[speech]\nhf_retry_attempts = 4\nhf_retry_delay_ms = 50\n',
+    })
+    const {result, stderr} = await status(run, {SVC_SPEECH_CONFIG: 'speech.toml'})
+    assert.equal(stderr, '')
+    assert.deepEqual(result.runtime.hf, {retry_attempts: 2, retry_delay_ms: 50})
+    const {runtime} = (await status(run, {SVC_SPEECH_HF_RETRY_ATTEMPTS: '7'})).result
+    assert.equal(runtime.hf.retry_attempts, 7)
+  })
+
+  it('finds a model in its folder or in the cache, and says when it is not there', async (test) => {
+    const {cwd, run} = await workspace(test)
+    await writeTinyModel(join(cwd, 'base'))
+    await writeTinyModel(join(cwd, 'hub/models--acme--whisper/snapshots/main'))
+    for (const [model, place] of [
+      ['base', join(cwd, 'base')],
+      ['acme/whisper', join(cwd, 'hub/models--acme--whisper/snapshots/main')],
+      ['acme/other.en', null],
+    ] as const) {
+      const {result} = await status(run, {SVC_SPEECH_MODEL: model})
+      assert.deepEqual([result.model, result.model_dir], [model, place])
+      assert.equal(result.engine.multilingual, !model.endsWith('.en'))
+    }
+  })
+
+  it('looks into the folder of SVC_SPEECH_CACHE_DIR', async (test) => {
+    const {cwd, run} = await workspace(test)
+    const place = join(cwd, 'cache/models--acme--whisper/snapshots/main')
+    await writeTinyModel(place)
+    const env = {SVC_SPEECH_MODEL: 'acme/whisper', SVC_SPEECH_CACHE_DIR: join(cwd, 'cache')}
+    assert.equal((await status(run, env)).result.model_dir, place)
+  })
+
+  it('tells a GPU asked for by the variable from one asked for by a file', async (test) => {
+    const {run} = await workspace(test, {'speech.toml': 'device = "cuda"\n'})
+    const variable = (await status(run, {SVC_SPEECH_CUDA: '1'})).result
+    assert.deepEqual([variable.device, variable.cuda_requested_via_env, variable.inference_note], ['cuda', true, null])
+    const file = (await status(run, {SVC_SPEECH_CONFIG: 'speech.toml'})).result
+    assert.deepEqual([file.device, file.cuda_requested_via_env], ['cuda', false])
+  })
+
+  it('prints a summary, then the rest, and never the token', async (test) => {
+    const {run} = await workspace(test)
+    const {stdout} = await run(['speech', 'status'], {SVC_SPEECH_TOKEN: 'tok-1234567'})
+    assert.match(stdout, /^Speech: ONNX Whisper on CPU; \.txt\/\.md passthrough\n\{\n/)
+    assert.doesNotMatch(stdout, /1234567/)
+  })
+})
+
+describe('svc speech doctor', () => {
+  it('finds everything sound where a model is there', async (test) => {
+    const {cwd, run} = await workspace(test)
+    await writeTinyModel(join(cwd, 'base'))
+    const {result, check} = await doctor(run, {SVC_SPEECH_MODEL: 'base', SVC_ACTIVE_FILE: 'a.ts', SVC_ACTIVE_LINE: '7'})
+    assert.equal(result.result, 'ok')
+    assert.equal(check('engine').value, 'ONNX Runtime computes on cpu')
+    assert.equal(check('model').value, `base in ${join(cwd, 'base')}`)
+    assert.match(check('decoders').value, /^wav, flac, mp3, ogg opus, ogg vorbis$/)
+    assert.equal(check('ide_context').value, 'a.ts:7')
+    assert.equal(check('cache').value, join(cwd, 'hub'))
+  })
+
+  it('fails without a model, and says how to get one', async (test) => {
+    const {run} = await workspace(test)
+    const {result, check} = await doctor(run)
+    assert.equal(result.result, 'failed')
+    assert.deepEqual(check('model'), {
+      name: 'model',
+      ok: false,
+      value: 'openai/whisper-tiny.en is not on this machine; run svc speech pull openai/whisper-tiny.en.',
+    })
+    assert.deepEqual(
+      result.checks.filter(({ok}) => !ok).map(({name}) => name),
+      ['model'],
+    )
+  })
+
+  it('fails where settings contradict each other', async (test) => {
+    const {run} = await workspace(test)
+    const {check} = await doctor(run, {SVC_SPEECH_MAX_DURATION_MS: '1000', SVC_SPEECH_REFINE_CONFIDENCE_MIN: '2'})
+    assert.equal(check('runtime_config').ok, false)
+    assert.match(check('runtime_config').value, /capture_timeout_ms is 12000, longer than max_duration_ms, 1000\./)
+    assert.match(check('runtime_config').value, /refine_confidence_min is 2, above refine_confidence_max, 0\.99\./)
+  })
+
+  it('fails where the cache cannot be written', async (test) => {
+    const {run} = await workspace(test, {file: ''})
+    const {check} = await doctor(run, {SVC_SPEECH_CACHE_DIR: 'file/deep'})
+    assert.equal(check('cache').ok, false)
+    assert.match(check('cache').value, /file\/deep cannot be written; set SVC_SPEECH_CACHE_DIR/)
+  })
+
+  it('finds ffmpeg where it is, and does without it', async (test) => {
+    const {cwd, run} = await workspace(test, {'bin/ffmpeg': '#!/bin/sh\n'})
+    await mkdir(join(cwd, 'empty'))
+    await chmod(join(cwd, 'bin/ffmpeg'), 0o755)
+    const found = (await doctor(run, {PATH: join(cwd, 'bin')})).check('ffmpeg')
+    assert.deepEqual([found.ok, found.value], [true, join(cwd, 'bin/ffmpeg')])
+    const none = (await doctor(run, {PATH: join(cwd, 'empty')})).check('ffmpeg')
+    assert.deepEqual([none.ok, none.value], [true, 'not found'])
+  })
+
+  it('prints a table and the result', async (test) => {
+    const {run} = await workspace(test)
+    const {stdout, exitCode} = await run(['speech', 'doctor'])
+    assert.match(stdout, /^CHECK +RESULT +FOUND\nstatus_summary +ok +Speech: /)
+    assert.match(stdout, /\nfailed\n$/)
+    assert.equal(exitCode, 1)
+  })
+})
+
+describe('svc config with a file of SVC_SPEECH_CONFIG', () => {
+  it('shows its values, where they come from, and the values that lost', async (test) => {
+    const {run} = await workspace(test, {
+      'speech.toml': 'beam_size = 3\nvad = "passthrough"\n',
+      'Svc.toml': '[speech]\nbeam_size = 2\n',
+    })
+    const env = {SVC_SPEECH_CONFIG: 'speech.toml', SVC_SPEECH_VAD: 'neural'}
+    const {stdout, stderr} = await run(['config', 'show', '--json'], env)
+    assert.equal(stderr, '')
+    const result = JSON.parse(stdout)
+    assert.deepEqual(await contractViolations('cli/config-show.v1', result), [])
+    const setting = (name: string) => {
+      const {value, origin, overridden} = result.settings.find((found: {name: string}) => found.name === name)
+      return {value, origin, overridden}
+    }
+    assert.deepEqual(setting('speech.beam_size'), {
+      value: 3,
+      origin: {source: 'speech-config', name: 'beam_size'},
+      overridden: [{source: 'file', name: 'speech.beam_size', value: 2}],
+    })
+    assert.deepEqual(setting('speech.vad'), {
+      value: 'neural',
+      origin: {source: 'env', name: 'SVC_SPEECH_VAD'},
+      overridden: [{source: 'speech-config', name: 'vad', value: 'none'}],
+    })
+    const changed = await run(['config', 'show', '--changed'], env)
+    assert.match(changed.stdout, /\nspeech\.beam_size +3 +speech-config beam_size +file speech\.beam_size = 2\n/)
+  })
+
+  it('is read from the folder the command works in', async (test) => {
+    const {cwd, run} = await workspace(test, {'inner/speech.toml': 'beam_size = 3\n'})
+    const args = ['config', 'show', '--changed', '-C', join(cwd, 'inner')]
+    assert.match((await run(args, {SVC_SPEECH_CONFIG: 'speech.toml'})).stdout, /speech\.beam_size +3/)
+  })
+
+  it('warns once of what it cannot read, and stops no command', async (test) => {
+    const {cwd, run} = await workspace(test, {'speech.toml': 'beam_size = "two"\n', 'odd.toml': 'beam_sise = 2\n'})
+    for (const [file, says] of [
+      ['speech.toml', `SVC_SPEECH_CONFIG is ignored: ${join(cwd, 'speech.toml')}: beam_size takes a whole number`],
+      ['odd.toml', `${join(cwd, 'odd.toml')}: no setting reads beam_sise. Did you mean beam_size?`],
+      ['missing.toml', 'SVC_SPEECH_CONFIG is ignored: '],
+    ] as const)
+      for (const command of [
+        ['config', 'check'],
+        ['config', 'show'],
+        ['speech', 'status'],
+        ['contracts', 'list'],
+      ]) {
+        const {stderr, exitCode} = await run(command, {SVC_SPEECH_CONFIG: file})
+        assert.equal(exitCode, 0)
+        assert.equal(stderr.split('\n').length, 2, stderr)
+        assert.ok(stderr.startsWith(`warning: ${says}`), stderr)
+        assert.ok(stderr.includes(file))
+      }
+    const checked = await run(['config', 'check', '--json'], {SVC_SPEECH_CONFIG: 'odd.toml'})
+    assert.deepEqual(
+      JSON.parse(checked.stdout).warnings.map(({subject}: {subject: string}) => subject),
+      ['beam_sise'],
+    )
+  })
+
+  it('lets a wrong type in [speech] of Svc.toml stop every command', async (test) => {
+    const {run} = await workspace(test, {'Svc.toml': '[speech]\nbeam_size = "two"\n'})
+    const {stderr, exitCode} = await run(['speech', 'status'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /speech\.beam_size takes a whole number from 1 to 64, not "two"/)
+  })
+})

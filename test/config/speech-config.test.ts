@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import {mkdir} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {
+  type ConfigFile,
+  describeSettings,
+  readSpeechConfig,
+  resolveSettings,
+  settings,
+  settingTables,
+  speechRefineSettings,
+  speechSessionSettings,
+  speechSettings,
+  types,
+} from '../../src/config/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+/** Reads a real file as a command does. */
+async function read(test: TestContext, toml: string | Uint8Array): Promise<ConfigFile> {
+  const folder = await temporaryFolder(test)
+  await writeFiles(folder, {'speech.toml': toml})
+  return readSpeechConfig(join(folder, 'speech.toml'), settingTables)
+}
+
+const fileOf = (data: Record<string, unknown>): ConfigFile => ({path: '/project/Svc.toml', data, warnings: []})
+
+describe('the file of SVC_SPEECH_CONFIG', () => {
+  it('gives values to the settings of speech', async (t) => {
+    const speechConfig = await read(
+      t,
+      'capture_timeout_ms = 5000\ntool_route_min_confidence = 0.6\nrefine_balanced_base = 0.88\n',
+    )
+    const env = {SVC_SPEECH_TOOL_ROUTE_MIN_CONFIDENCE: '0.71'}
+    const session = resolveSettings(speechSessionSettings, {env, speechConfig}).values
+    const refine = resolveSettings(speechRefineSettings, {env, speechConfig}).values
+    assert.deepEqual(speechConfig.warnings, [])
+    assert.equal(session.captureTimeoutMs, 5000)
+    assert.equal(session.toolRouteMinConfidence, 0.71)
+    assert.equal(refine.refineBalancedBase, 0.88)
+  })
+
+  it('takes every key of [speech], whatever type it has', async (t) => {
+    const rows = settingTables.flatMap((table) => Object.values(table.rows))
+    const keys = rows.flatMap(({toml = []}) => toml).filter((key) => key.startsWith('speech.'))
+    assert.ok(keys.length > 60)
+    const lines = rows.flatMap(({toml = [], default: fallback}) =>
+      toml
+        .filter((key) => key.startsWith('speech.'))
+        .map((key) => `${key.slice('speech.'.length)} = ${JSON.stringify(fallback ?? 'x')}`),
+    )
+    assert.deepEqual((await read(t, lines.join('\n'))).warnings, [])
+  })
+
+  it('may be empty, and a blank value in it counts as absent', async (t) => {
+    assert.deepEqual((await read(t, '')).warnings, [])
+    const speechConfig = await read(t, 'language = " "\nmodel = " ./base "\n')
+    const {values} = resolveSettings(speechSettings, {env: {}, speechConfig})
+    assert.equal(values.language, undefined)
+    assert.equal(values.model, './base')
+    assert.deepEqual(speechConfig.warnings, [])
+  })
+
+  const unknown: [toml: string, subject: string, meant: string | undefined][] = [
+    ['capture_timeout = 5000', 'capture_timeout', 'capture_timeout_ms'],
+    ['llm_min_confidence = 0.5', 'llm_min_confidence', 'llm_min_det_confidence'],
+    ['kitchen_sink = true', 'kitchen_sink', undefined],
+    ['[speech]\nbeam_size = 3', 'speech', undefined],
+  ]
+  for (const [toml, subject, meant] of unknown)
+    it(`warns about ${toml.replaceAll('\n', ' ')}${meant === undefined ? '' : ` and suggests ${meant}`}`, async (t) => {
+      const {path, warnings} = await read(t, `heartbeat_ms = 4000\n${toml}`)
+      assert.deepEqual(
+        warnings.map(({code, subject}) => [code, subject]),
+        [['config_key_unknown', subject]],
+      )
+      const says = warnings[0]?.message ?? ''
+      assert.ok(says.startsWith(`${path}: no setting reads ${subject}.`), says)
+      if (meant !== undefined) assert.ok(says.endsWith(` Did you mean ${meant}?`), says)
+    })
+
+  it('keeps the keys that are known beside one that is not', async (t) => {
+    const speechConfig = await read(t, 'heartbeat_ms = 4000\nkitchen_sink = 1')
+    assert.equal(resolveSettings(speechSessionSettings, {env: {}, speechConfig}).values.heartbeatMs, 4000)
+  })
+
+  const broken: [why: string, toml: string, says: RegExp][] = [
+    ['is no TOML', 'heartbeat_ms = 4000\nbeam_size = \n', /speech\.toml:2:\d+ is not valid TOML/],
+    [
+      'has a value of a wrong type',
+      'heartbeat_ms = 4000\nbeam_size = "two"',
+      /beam_size takes a whole number .*, not "two"/,
+    ],
+    ['has a number out of range', 'heartbeat_ms = 4000\nbeam_size = 0', /beam_size takes a whole number .*, not 0/],
+    ['has a word that is none', 'heartbeat_ms = 4000\nvad = "loud"', /vad takes one of energy, .*, not "loud"/],
+    ['has a table for a value', 'heartbeat_ms = 4000\n[beam_size]\nx = 1', /beam_size takes .*, not a table/],
+    ['is too large', `heartbeat_ms = 4000\n#${' '.repeat(2 ** 20)}`, /it is larger than 1048576 bytes/],
+  ]
+  for (const [why, toml, says] of broken)
+    it(`is ignored as a whole, with one warning, when it ${why}`, async (t) => {
+      const speechConfig = await read(t, toml)
+      assert.deepEqual(
+        speechConfig.warnings.map(({code}) => code),
+        ['speech_config_ignored'],
+      )
+      const message = speechConfig.warnings[0]?.message ?? ''
+      assert.match(message, /^SVC_SPEECH_CONFIG is ignored: /)
+      assert.ok(message.includes(speechConfig.path))
+      assert.match(message, says)
+      assert.equal(resolveSettings(speechSessionSettings, {env: {}, speechConfig}).values.heartbeatMs, 3000)
+    })
+
+  it('has one warning, not two, when it is mistyped and has an unknown key', async (t) => {
+    const {warnings} = await read(t, 'kitchen_sink = 1\nbeam_size = "two"')
+    assert.deepEqual(
+      warnings.map(({code}) => code),
+      ['speech_config_ignored'],
+    )
+  })
+
+  it('never shows a secret that is mistyped', async (t) => {
+    const {warnings} = await read(t, 'token = ["hunter2"]')
+    assert.equal(warnings.length, 1)
+    assert.doesNotMatch(JSON.stringify(warnings), /hunter2/)
+  })
+
+  it('is ignored when it is not there, is a folder or a device', async (t) => {
+    const folder = await temporaryFolder(t)
+    await mkdir(join(folder, 'folder'))
+    for (const path of [join(folder, 'missing.toml'), join(folder, 'folder'), '/dev/zero']) {
+      const {warnings, data} = await readSpeechConfig(path, settingTables)
+      assert.deepEqual(
+        warnings.map(({code, subject}) => [code, subject]),
+        [['speech_config_ignored', path]],
+      )
+      assert.ok(warnings[0]?.message.includes(path))
+      assert.deepEqual(data, {})
+    }
+  })
+
+  it('gives nothing to settings of other subjects', async (t) => {
+    const {warnings} = await read(t, 'num_ctx = 5')
+    assert.equal(warnings.length, 1)
+    const {settings: all} = describeSettings({env: {}, speechConfig: {path: 'x', data: {num_ctx: 5}, warnings: []}})
+    assert.ok(all.every(({origin}) => origin.source === 'default'))
+  })
+})
+
+describe('a setting of speech that all five sources can give', () => {
+  const sources = {
+    flags: {beamSize: 5},
+    env: {SVC_SPEECH_BEAM_SIZE: '4'},
+    speechConfig: {path: '/project/speech.toml', data: {beam_size: 3}, warnings: []},
+    file: fileOf({speech: {beam_size: 2}}),
+  }
+  const none = {flags: {}, env: {}, speechConfig: undefined, file: undefined}
+  const order = ['flags', 'env', 'speechConfig', 'file'] as const
+  const names = ['flag --beam', 'env SVC_SPEECH_BEAM_SIZE', 'speech-config beam_size', 'file speech.beam_size']
+  const where = ({source, name}: {source: string; name?: string}) => `${source} ${name}`
+
+  for (const [i, name] of names.entries())
+    it(`is ${5 - i} from ${name}, and names the ${3 - i} that lost`, () => {
+      const given = {...none, ...Object.fromEntries(order.slice(i).map((source) => [source, sources[source]]))}
+      const {values, settings: resolved} = resolveSettings(speechSettings, given)
+      const found = resolved.find((setting) => setting.name === 'speech.beam_size')
+      assert.ok(found)
+      assert.equal(values.beamSize, 5 - i)
+      assert.equal(where(found.origin), name)
+      assert.deepEqual(
+        found.overridden.map((loser) => `${where(loser)} = ${loser.value}`),
+        names.slice(i + 1).map((loser, j) => `${loser} = ${4 - i - j}`),
+      )
+    })
+
+  it('is 1 when none does', () => {
+    assert.equal(resolveSettings(speechSettings, none).values.beamSize, 1)
+  })
+
+  it('hides a secret of the file, won or lost', () => {
+    const speechConfig = {path: 'x', data: {token: 'hunter2-hunter2'}, warnings: []}
+    for (const env of [{}, {SVC_SPEECH_TOKEN: 'hunter1-hunter1'}]) {
+      const shown = describeSettings({env, speechConfig}).settings
+      assert.equal(shown.find(({name}) => name === 'speech.token')?.value, '(set)')
+      assert.doesNotMatch(JSON.stringify(shown), /hunter/)
+    }
+  })
+})
+
+describe('two keys of the file for one setting', () => {
+  it('count in the order of the row', () => {
+    const table = settings('speech', {
+      lexicon: {type: types.path(), toml: ['speech.new_path', 'speech.old_path', 'other.path'], doc: 'Lexicon.'},
+    })
+    const speechConfig = {path: 'x', data: {old_path: 'b', new_path: 'a', path: 'c'}, warnings: []}
+    const {settings: resolved} = resolveSettings(table, {env: {}, speechConfig})
+    assert.deepEqual(resolved[0]?.origin, {source: 'speech-config', name: 'new_path'})
+    assert.deepEqual(resolved[0]?.overridden, [{source: 'speech-config', name: 'old_path', value: 'b'}])
+  })
+})
