@@ -22,7 +22,7 @@ export function logProbabilities(
 }
 
 /** Logarithm of the sum of the exponentials of the finite logits; taken from the highest, so that none overflows. */
-function logSumExp(logits: Float32Array): number {
+export function logSumExp(logits: Float32Array): number {
   let highest = -Infinity
   for (let id = 0; id < logits.length; id++) {
     const logit = logits[id]!

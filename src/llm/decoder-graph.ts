@@ -42,7 +42,7 @@ export function buildDecoderGraph(
     hidden = graph.node('Add', [hidden, layers.attend(attention, i, layers.norm(hidden, attention.names.norm))])
     hidden = graph.node('Add', [hidden, layers.feedForward(mlp, layers.norm(hidden, mlp.names.norm))])
   }
-  const rows = graph.node('Reshape', [hidden, graph.constant('rows_shape', 'int64', [2], int64(-1, hiddenSize))])
+  const rows = graph.node('Reshape', [hidden, graph.integers(-1, hiddenSize)])
   const wanted = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
   const rowMask = adapter && graph.input('adapter_rows', 'float32', ['rows', 1])
   graph.output('logits', layers.head(wanted, rowMask), 'float32', ['rows', vocabSize])
@@ -59,7 +59,6 @@ class LayerBuilder {
   readonly #mask: Value | undefined
   readonly #sequence: {positions: Value; lastIndex: Value; totalLength: Value}
   readonly #rotary = new Map<string, {cos: Value; sin: Value}>()
-  readonly #shapes = new Map<string, Value>()
 
   constructor(
     graph: GraphBuilder,
@@ -167,9 +166,9 @@ class LayerBuilder {
 
   /** An RMS norm over each head: `[batch, time, heads * head_dim]` is seen as heads and put together again. */
   #normHeads(x: Value, name: string, heads: number, headDim: number): Value {
-    const split = this.#graph.node('Reshape', [x, this.#shape(0, 0, heads, headDim)])
+    const split = this.#graph.node('Reshape', [x, this.#graph.integers(0, 0, heads, headDim)])
     const normed = this.norm(split, name, headDim)
-    return this.#graph.node('Reshape', [normed, this.#shape(0, 0, heads * headDim)])
+    return this.#graph.node('Reshape', [normed, this.#graph.integers(0, 0, heads * headDim)])
   }
 
   #rotate(x: Value, heads: number, headDim: number, rope: RopeSpec): Value {
@@ -194,13 +193,4 @@ class LayerBuilder {
     this.#rotary.set(key, tables)
     return tables
   }
-
-  #shape(...dims: number[]): Value {
-    const key = `shape.${dims.join('x')}`
-    const made = this.#shapes.get(key) ?? this.#graph.constant(key, 'int64', [dims.length], int64(...dims))
-    this.#shapes.set(key, made)
-    return made
-  }
 }
-
-const int64 = (...values: number[]) => BigInt64Array.from(values, BigInt)

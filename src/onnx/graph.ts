@@ -62,6 +62,13 @@ export class GraphBuilder {
     return this.#claim(name)
   }
 
+  /** A constant `[values.length]` of whole numbers, such as a shape or axes; equal ones are made once. */
+  integers(...values: number[]): Value {
+    const name = `integers.${values.join('.')}`
+    if (this.#names.has(name)) return name as Value
+    return this.constant(name, 'int64', [values.length], BigInt64Array.from(values, BigInt))
+  }
+
   /** An initialiser whose bytes are mapped from a file when the session opens; nothing is copied. */
   external(name: string, type: DataType, dims: readonly number[], {location, offset, length}: ExternalData): Value {
     this.#checkLength(name, type, dims, length)

@@ -5,5 +5,13 @@
 export {requireDevice} from './device.js'
 export {type Attributes, type Dimension, type ExternalData, GraphBuilder, type Value} from './graph.js'
 export {type DataType, dataTypeBytes} from './model.js'
-export {type Device, openSession, type Session, type SessionOptions, type Tensor, tensor} from './session.js'
+export {
+  type Device,
+  openSession,
+  type Session,
+  type SessionOptions,
+  type Tensor,
+  type TensorInfo,
+  tensor,
+} from './session.js'
 export {physicalCores} from './threads.js'

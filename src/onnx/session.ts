@@ -26,8 +26,19 @@ export interface SessionOptions {
   threads: number
 }
 
+/** An input or output of a graph. */
+export interface TensorInfo {
+  name: string
+  /** Such as `float32`. */
+  type: string
+  /** A dimension that the graph leaves open is a name, or -1. */
+  dims: readonly (number | string)[]
+}
+
 /** A graph, loaded and ready. */
 export interface Session {
+  readonly inputs: readonly TensorInfo[]
+  readonly outputs: readonly TensorInfo[]
   /**
    * Runs the graph. Outputs that are given as tensors are written in place; `null` lets the runtime make one.
    * The runtime computes on its own threads but blocks the thread that calls.
@@ -39,12 +50,12 @@ export interface Session {
   release(): Promise<void>
 }
 
-/** Opens a session on a serialised model. */
+/** Opens a session on a serialised model, or on the file that holds one. */
 export async function openSession(
-  model: Uint8Array,
+  model: Uint8Array | string,
   {externalFolder, threads, device = 'cpu'}: SessionOptions,
 ): Promise<Session> {
-  const session = await InferenceSession.create(model, {
+  const options: InferenceSession.SessionOptions = {
     executionProviders: device === 'cuda' ? ['cuda', 'cpu'] : ['cpu'],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
@@ -54,10 +65,21 @@ export async function openSession(
     ...(externalFolder === undefined
       ? {}
       : {extra: {session: {model_external_initializers_file_folder_path: externalFolder}}}),
-  })
+  }
+  const session = await (typeof model === 'string'
+    ? InferenceSession.create(model, options)
+    : InferenceSession.create(model, options))
   return {
+    inputs: session.inputMetadata.map(infoOf),
+    outputs: session.outputMetadata.map(infoOf),
     run: <F extends Readonly<Record<string, Tensor | null>>>(feeds: Readonly<Record<string, Tensor>>, fetches: F) =>
       session.run(feeds, fetches) as unknown as Promise<{[K in keyof F]: Tensor}>,
     release: () => session.release(),
   }
+}
+
+function infoOf(metadata: InferenceSession.ValueMetadata): TensorInfo {
+  return metadata.isTensor
+    ? {name: metadata.name, type: metadata.type, dims: metadata.shape}
+    : {name: metadata.name, type: 'sequence', dims: []}
 }

@@ -1,6 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises'
-import {endianness} from 'node:os'
 import {SvcError} from '../errors/index.js'
+import {widened, widenFloats} from './widen.js'
 
 /** Element types of the format, with their sizes in bytes. */
 const dtypes = {
@@ -140,8 +140,6 @@ async function readRange(file: string, handle: FileHandle, offset: number, lengt
   return buffer
 }
 
-const widened = ['F32', 'F16', 'BF16'] as const
-
 /**
  * The values of a tensor as 32-bit floats, row-major; F16 and BF16 are widened without loss.
  * @throws tensor_dtype for any other dtype; safetensors_invalid when the file has shrunk
@@ -152,37 +150,11 @@ export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Arra
     throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: widened})
   const handle = await open(file)
   try {
-    const buffer = await readRange(file, handle, offset, length)
-    if (dtype === 'F32') return littleEndian ? new Float32Array(buffer) : swapped(buffer)
-    const halves = new DataView(buffer)
-    const widen = dtype === 'BF16' ? widenBf16 : widenF16
-    return Float32Array.from({length: length / 2}, (_, i) => widen(halves.getUint16(2 * i, true)))
+    const bytes = new Uint8Array(await readRange(file, handle, offset, length))
+    const values = new Float32Array(length / dtypeBytes(dtype))
+    widenFloats(bytes, dtype, values)
+    return values
   } finally {
     await handle.close()
   }
-}
-
-const littleEndian = endianness() === 'LE'
-
-function swapped(buffer: ArrayBuffer): Float32Array {
-  const view = new DataView(buffer)
-  return Float32Array.from({length: buffer.byteLength / 4}, (_, i) => view.getFloat32(4 * i, true))
-}
-
-const scratch = new DataView(new ArrayBuffer(4))
-
-/** bfloat16 is the upper half of a 32-bit float. */
-function widenBf16(bits: number): number {
-  scratch.setUint32(0, bits << 16)
-  return scratch.getFloat32(0)
-}
-
-/** IEEE 754 binary16: 1 sign, 5 exponent (bias 15) and 10 fraction bits. */
-function widenF16(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >> 10) & 0x1f
-  const fraction = bits & 0x3ff
-  if (exponent === 0) return sign * fraction * 2 ** -24
-  if (exponent === 0x1f) return fraction === 0 ? sign * Infinity : Number.NaN
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }

@@ -1,0 +1,61 @@
+/** Weights that share a scale in `MatMulNBits`. */
+export const quantizedBlock = 32
+
+export interface QuantizedColumns {
+  /** int8 `[in, out]`. */
+  values: Int8Array
+  /** `[out]`. */
+  scales: Float32Array
+}
+
+/**
+ * 8-bit weights with one scale per output, symmetric around 0, as ONNX Runtime's `DynamicQuantizeMatMul` takes them.
+ * @param weight `[out, in]`
+ */
+export function quantizeColumns(weight: Float32Array, out: number, input: number): QuantizedColumns {
+  const values = new Int8Array(weight.length)
+  const scales = new Float32Array(out)
+  for (let row = 0; row < out; row++) {
+    const scale = largest(weight, row * input, (row + 1) * input) / 127
+    scales[row] = scale
+    const inverse = scale === 0 ? 0 : 1 / scale
+    for (let i = 0; i < input; i++) values[i * out + row] = Math.round(weight[row * input + i]! * inverse)
+  }
+  return {values, scales}
+}
+
+export interface QuantizedBlocks {
+  /** uint8 `[out, ceil(in / 32), 32]`; 128 stands for 0. */
+  values: Uint8Array
+  /** `[out * ceil(in / 32)]`. */
+  scales: Float32Array
+}
+
+/**
+ * 8-bit weights with one scale per 32 inputs, as ONNX Runtime's `MatMulNBits` takes them. The last block is padded.
+ * @param weight `[out, in]`
+ */
+export function quantizeBlocks(weight: Float32Array, out: number, input: number): QuantizedBlocks {
+  const blocks = Math.ceil(input / quantizedBlock)
+  const values = new Uint8Array(out * blocks * quantizedBlock).fill(128)
+  const scales = new Float32Array(out * blocks)
+  for (let block = 0; block < scales.length; block++) {
+    const from = Math.floor(block / blocks) * input + (block % blocks) * quantizedBlock
+    const count = Math.min(quantizedBlock, input - (block % blocks) * quantizedBlock)
+    const scale = largest(weight, from, from + count) / 127
+    scales[block] = scale
+    const inverse = scale === 0 ? 0 : 1 / scale
+    const to = block * quantizedBlock
+    for (let i = 0; i < count; i++) values[to + i] = Math.round(weight[from + i]! * inverse) + 128
+  }
+  return {values, scales}
+}
+
+function largest(values: Float32Array, from: number, to: number): number {
+  let most = 0
+  for (let i = from; i < to; i++) {
+    const size = Math.abs(values[i]!)
+    if (size > most) most = size
+  }
+  return most
+}

@@ -1,0 +1,71 @@
+import {type FileHandle, open, rename, rm} from 'node:fs/promises'
+import {SvcError} from '../errors/index.js'
+import {type Dtype, dtypeBytes} from './safetensors.js'
+
+/** A tensor to be written; its bytes, row-major and little-endian, are asked for when their turn comes. */
+export interface TensorSource {
+  name: string
+  dtype: Dtype
+  shape: readonly number[]
+  data(): Uint8Array | Promise<Uint8Array>
+}
+
+/**
+ * Writes a safetensors file one tensor at a time, under another name until it is whole; what was there before stays
+ * when writing fails.
+ * @throws disk_full, file_unreadable
+ */
+export async function writeSafetensors(
+  file: string,
+  tensors: readonly TensorSource[],
+  metadata: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const partial = `${file}.${process.pid}.partial`
+  try {
+    const handle = await open(partial, 'wx')
+    try {
+      await writeAll(handle, headerOf(tensors, metadata))
+      for (const tensor of tensors) await writeAll(handle, await checked(tensor))
+    } finally {
+      await handle.close()
+    }
+    await rename(partial, file)
+  } catch (error) {
+    await rm(partial, {force: true})
+    throw SvcError.from(error)
+  }
+}
+
+/** 8 bytes of length, then JSON padded with blanks so that the data begins at a multiple of 8. */
+function headerOf(tensors: readonly TensorSource[], metadata: Readonly<Record<string, string>>): Uint8Array {
+  let offset = 0
+  const entries = tensors.map(({name, dtype, shape}) => {
+    const start = offset
+    offset += byteLength({dtype, shape})
+    return [name, {dtype, shape, data_offsets: [start, offset]}] as const
+  })
+  const json = JSON.stringify({
+    ...(Object.keys(metadata).length === 0 ? {} : {__metadata__: metadata}),
+    ...Object.fromEntries(entries),
+  })
+  const text = Buffer.from(json, 'utf8')
+  const length = Math.ceil(text.length / 8) * 8
+  const header = Buffer.alloc(8 + length, ' ')
+  header.writeBigUInt64LE(BigInt(length), 0)
+  text.copy(header, 8)
+  return header
+}
+
+const byteLength = ({dtype, shape}: Pick<TensorSource, 'dtype' | 'shape'>): number =>
+  shape.reduce((product, dim) => product * dim, dtypeBytes(dtype))
+
+async function checked(tensor: TensorSource): Promise<Uint8Array> {
+  const data = await tensor.data()
+  if (data.length !== byteLength(tensor))
+    throw new Error(`The tensor ${tensor.name} has ${data.length} bytes, its shape needs ${byteLength(tensor)}.`)
+  return data
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten
+}
