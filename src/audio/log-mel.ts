@@ -1,0 +1,76 @@
+import {createPowerSpectrum, frameLength, spectrumLength} from './fourier.js'
+import {type MelFilters, melFilters} from './mel-filters.js'
+
+/** Samples from one frame to the next: 10 ms at 16 kHz. */
+export const hopLength = 160
+
+const pad = frameLength / 2
+/** Periodic Hann window. */
+const hann = Float64Array.from({length: frameLength}, (_, i) => 0.5 * (1 - Math.cos((2 * Math.PI * i) / frameLength)))
+/** Powers below this count as this. */
+const floor = 1e-10
+/** Everything more than 80 dB below the loudest is as quiet. */
+const range = 8
+
+/**
+ * Log-mel features as Whisper's: magnitudes of centred frames of 25 ms every 10 ms, mel filters, log10, cut 80 dB below
+ * the loudest, scaled to about -1 to 1. Source: Radford et al. 2022 and openai/whisper.
+ * @param samples mono at 16 kHz, followed by silence up to `frames * 160`, or cut there
+ * @returns `[bins, frames]`, row-major
+ */
+export function logMel(samples: Float32Array, {bins, frames}: {bins: number; frames: number}): Float32Array {
+  const filters = melFilters(bins)
+  const length = frames * hopLength
+  const sound = samples.length > length ? samples.subarray(0, length) : samples
+  const out = new Float32Array(bins * frames)
+  // Frames that touch no sample are silence, and need no transform.
+  const heard = Math.min(frames, Math.ceil((sound.length + pad) / hopLength))
+  const loudest = fillPowers(out, sound, length, heard, frames, filters)
+  const silence = Math.log10(floor)
+  for (let bin = 0; bin < bins; bin++) out.fill(silence, bin * frames + heard, (bin + 1) * frames)
+  const lowest = (heard < frames ? Math.max(loudest, silence) : loudest) - range
+  for (let i = 0; i < out.length; i++) out[i] = (Math.max(out[i]!, lowest) + 4) / 4
+  return out
+}
+
+/** Writes log10 of the mel powers of the first frames, and gives the largest. */
+function fillPowers(
+  out: Float32Array,
+  sound: Float32Array,
+  length: number,
+  heard: number,
+  frames: number,
+  {bins, first, offsets, weights}: MelFilters,
+): number {
+  const spectrum = createPowerSpectrum()
+  const frame = new Float64Array(frameLength)
+  const power = new Float64Array(spectrumLength)
+  let loudest = -Infinity
+  for (let t = 0; t < heard; t++) {
+    windowed(frame, sound, t * hopLength - pad, length)
+    spectrum.transform(frame, power)
+    for (let bin = 0; bin < bins; bin++) {
+      const start = offsets[bin]!
+      const end = offsets[bin + 1]!
+      let sum = 0
+      for (let i = start, k = first[bin]!; i < end; i++, k++) sum += weights[i]! * power[k]!
+      const level = Math.log10(Math.max(sum, floor))
+      out[bin * frames + t] = level
+      if (level > loudest) loudest = level
+    }
+  }
+  return loudest
+}
+
+/** The frame that begins at `start`, under the window; both ends of the padded sound are mirrored. */
+function windowed(frame: Float64Array, sound: Float32Array, start: number, length: number): void {
+  if (start >= 0 && start + frameLength <= sound.length) {
+    for (let i = 0; i < frameLength; i++) frame[i] = sound[start + i]! * hann[i]!
+    return
+  }
+  for (let i = 0; i < frameLength; i++) {
+    const at = start + i
+    const place = at < 0 ? -at : at >= length ? 2 * (length - 1) - at : at
+    frame[i] = (sound[place] ?? 0) * hann[i]!
+  }
+}
