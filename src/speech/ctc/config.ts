@@ -1,0 +1,197 @@
+import {SvcError} from '../../errors/index.js'
+
+/** What the encoder is fed with. */
+export type CtcFeatures =
+  /** Log-mel `[bins, frames]`, one frame per 10 ms; see `logMel`. */
+  | {type: 'log_mel'; bins: number}
+  /** The samples themselves, with mean 0 and variance 1 where `normalize` says so, as wav2vec2 wants them. */
+  | {type: 'waveform'; normalize: boolean}
+
+export type Activation = 'none' | 'relu' | 'gelu' | 'silu' | 'tanh'
+
+/** One layer of an encoder; `name` begins the names of its tensors. Sizes that follow from the input are left out. */
+export type CtcLayer =
+  /** `NAME.weight` `[channels, in / groups, kernel]`, `NAME.bias` `[channels]`; padded to keep `frames / stride`. */
+  | {
+      type: 'conv1d'
+      name: string
+      channels: number
+      kernel: number
+      stride: number
+      dilation: number
+      groups: number
+      activation: Activation
+    }
+  /** Statistics of training: `NAME.weight`, `.bias`, `.running_mean`, `.running_var`, each `[channels]`. */
+  | {type: 'batch_norm'; name: string; epsilon: number; activation: Activation}
+  /** Over the channels of each frame: `NAME.weight`, `NAME.bias`, each `[channels]`. */
+  | {type: 'layer_norm'; name: string; epsilon: number; activation: Activation}
+  /** `NAME.weight_ih_l0`, `.weight_hh_l0`, `.bias_ih_l0`, `.bias_hh_l0`, and `..._reverse`, as PyTorch lays them out. */
+  | {type: 'gru'; name: string; hidden: number; bidirectional: boolean}
+  /** `NAME.weight` `[channels, in]`, `NAME.bias` `[channels]`. */
+  | {type: 'linear'; name: string; channels: number; activation: Activation}
+  /** Adds what its layers make to what they were given; both must have the same shape. */
+  | {type: 'residual'; layers: readonly CtcLayer[]}
+
+export interface CtcConfig {
+  /** Where it was read from, for errors. */
+  file: string
+  languages: readonly string[]
+  features: CtcFeatures
+  /** Layers whose last one gives the logits, or an ONNX file that does it all. */
+  encoder: {layers: readonly CtcLayer[]} | {file: string}
+  /** File of token ids. */
+  vocabularyFile: string
+  blankToken: string
+  wordDelimiterToken: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/**
+ * Reads the description of a CTC model, `config.json` with `model_type` `ctc`.
+ *
+ * @example
+ *   {"model_type": "ctc", "languages": ["en"], "features": {"type": "log_mel", "bins": 80},
+ *    "layers": [{"type": "conv1d", "name": "conv1", "channels": 192, "kernel": 5, "stride": 2, "activation": "gelu"},
+ *               {"type": "gru", "name": "gru1", "hidden": 192, "bidirectional": true},
+ *               {"type": "linear", "name": "head", "channels": 30}]}
+ * @throws model_file_invalid
+ */
+export function readCtcConfig(json: Json, file: string): CtcConfig {
+  const read = new Reader(json, file, '')
+  const encoder =
+    json.encoder_file === undefined ? {layers: read.layers('layers')} : {file: read.fileName('encoder_file', '')}
+  return {
+    file,
+    languages: read.texts('languages', ['en']),
+    features: readFeatures(read.child('features')),
+    encoder,
+    vocabularyFile: read.fileName('vocabulary_file', 'vocab.json'),
+    blankToken: read.text('blank_token', '<pad>'),
+    wordDelimiterToken: read.text('word_delimiter_token', '|'),
+  }
+}
+
+function readFeatures(read: Reader): CtcFeatures {
+  const type = read.choice('type', ['log_mel', 'waveform'] as const)
+  if (type === 'log_mel') return {type, bins: read.size('bins', 80)}
+  return {type, normalize: read.flag('normalize', true)}
+}
+
+const activations = ['none', 'relu', 'gelu', 'silu', 'tanh'] as const
+const layerTypes = ['conv1d', 'batch_norm', 'layer_norm', 'gru', 'linear', 'residual'] as const
+
+const readLayer: {[T in CtcLayer['type']]: (read: Reader) => Extract<CtcLayer, {type: T}>} = {
+  conv1d: (read) => ({
+    type: 'conv1d',
+    name: read.text('name'),
+    channels: read.size('channels'),
+    kernel: read.size('kernel'),
+    stride: read.size('stride', 1),
+    dilation: read.size('dilation', 1),
+    groups: read.size('groups', 1),
+    activation: read.choice('activation', activations, 'none'),
+  }),
+  batch_norm: (read) => ({type: 'batch_norm', ...readNorm(read)}),
+  layer_norm: (read) => ({type: 'layer_norm', ...readNorm(read)}),
+  gru: (read) => ({
+    type: 'gru',
+    name: read.text('name'),
+    hidden: read.size('hidden'),
+    bidirectional: read.flag('bidirectional', false),
+  }),
+  linear: (read) => ({
+    type: 'linear',
+    name: read.text('name'),
+    channels: read.size('channels'),
+    activation: read.choice('activation', activations, 'none'),
+  }),
+  residual: (read) => ({type: 'residual', layers: read.layers('layers')}),
+}
+
+const readNorm = (read: Reader) => ({
+  name: read.text('name'),
+  epsilon: read.number('epsilon', 1e-5),
+  activation: read.choice('activation', activations, 'none'),
+})
+
+/** No encoder has more layers, or layers inside of layers. */
+const mostLayers = 500
+const deepest = 8
+
+/** Keys of one object of the file, checked. */
+class Reader {
+  readonly #json: Json
+  readonly #file: string
+  readonly #place: string
+
+  constructor(json: Json, file: string, place: string) {
+    this.#json = json
+    this.#file = file
+    this.#place = place
+  }
+
+  text(key: string, fallback?: string): string {
+    const value = this.#json[key] ?? fallback
+    return typeof value === 'string' && value !== '' ? value : this.#fail(key, 'a text')
+  }
+
+  texts(key: string, fallback: readonly string[]): readonly string[] {
+    const value = this.#json[key] ?? fallback
+    const sound = Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')
+    return sound ? value : this.#fail(key, 'a list of texts')
+  }
+
+  /** The name of a file beside the configuration. */
+  fileName(key: string, fallback: string): string {
+    const name = this.text(key, fallback)
+    return /^[\w.-]+(\/[\w.-]+)*$/.test(name) && !name.split('/').includes('..') ? name : this.#fail(key, 'a file name')
+  }
+
+  size(key: string, fallback?: number): number {
+    const value = this.#json[key] ?? fallback
+    const sound = Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= 1_000_000
+    return sound ? (value as number) : this.#fail(key, 'a positive whole number')
+  }
+
+  number(key: string, fallback: number): number {
+    const value = this.#json[key] ?? fallback
+    return typeof value === 'number' && Number.isFinite(value) ? value : this.#fail(key, 'a number')
+  }
+
+  flag(key: string, fallback: boolean): boolean {
+    const value = this.#json[key] ?? fallback
+    return typeof value === 'boolean' ? value : this.#fail(key, 'true or false')
+  }
+
+  choice<const T extends string>(key: string, choices: readonly T[], fallback?: T): T {
+    const value = (this.#json[key] ?? fallback) as T
+    return choices.includes(value) ? value : this.#fail(key, `one of ${choices.join(', ')}`)
+  }
+
+  child(key: string): Reader {
+    const value = this.#json[key]
+    const sound = typeof value === 'object' && value !== null
+    return sound ? new Reader(value as Json, this.#file, this.#at(key)) : this.#fail(key, 'an object')
+  }
+
+  layers(key: string): CtcLayer[] {
+    const value = this.#json[key]
+    if (!Array.isArray(value) || value.length === 0 || value.length > mostLayers)
+      return this.#fail(key, 'a list of layers')
+    if (this.#at(key).split('layers').length > deepest) return this.#fail(key, 'less deep')
+    return value.map((row, i) => {
+      const read = new Reader((row ?? {}) as Json, this.#file, `${this.#at(key)}[${i}]`)
+      return readLayer[read.choice('type', layerTypes)](read)
+    })
+  }
+
+  #at(key: string): string {
+    return this.#place === '' ? key : `${this.#place}.${key}`
+  }
+
+  #fail(key: string, wanted: string): never {
+    throw new SvcError('model_file_invalid', {file: this.#file, reason: `${this.#at(key)} must be ${wanted}`})
+  }
+}

@@ -1,0 +1,130 @@
+import {SvcError} from '../../errors/index.js'
+import {
+  type RecognitionOptions,
+  type Segment,
+  type SpeechModel,
+  type SpeechModelDescription,
+  sampleRate,
+  type WindowResult,
+  type WordTiming,
+} from '../model.js'
+import {alignPath, type TokenSpan} from './align-path.js'
+import {type CtcHypothesis, type Emissions, greedyPath} from './emissions.js'
+import type {CtcEncoder} from './encoder.js'
+import {HotwordTrie} from './hotword-trie.js'
+import {prefixBeamSearch} from './prefix-beam-search.js'
+import {type CtcVocabulary, textOf} from './vocabulary.js'
+
+export interface CtcParts {
+  encoder: CtcEncoder
+  vocabulary: CtcVocabulary
+  description: SpeechModelDescription
+}
+
+/** Hypotheses that are followed where hotwords or alternatives ask for more than one. */
+const leastWidth = 16
+
+/** A CTC model as a speech model: each window is one segment. */
+export function createCtcModel({encoder, vocabulary, description}: CtcParts): SpeechModel {
+  const [language = 'en'] = description.languages
+  return {
+    description,
+    async recognise(samples, options, signal) {
+      if (options.task === 'translate') throw new SvcError('task_unsupported', {model: description.name})
+      const {emissions, featuresMs, encodeMs} = await encoder.encode(samples)
+      signal?.throwIfAborted()
+      const started = performance.now()
+      const hypotheses = decode(emissions, vocabulary, options)
+      const [best] = hypotheses
+      const consumedSec = samples.length / sampleRate
+      const segment = best === undefined ? undefined : segmentOf(emissions, best, vocabulary, consumedSec, options)
+      return {
+        segments: segment === undefined ? [] : [segment],
+        consumedSec,
+        language: options.language ?? language,
+        languageProbability: 1,
+        noSpeech: segment === undefined,
+        temperature: 0,
+        alternatives: alternativesOf(hypotheses, vocabulary, options.alternatives),
+        timings: {featuresMs, encodeMs, decodeMs: performance.now() - started},
+      }
+    },
+    detectLanguage: async () => description.languages.map((code) => ({language: code, probability: 1})).slice(0, 1),
+    release: () => encoder.release(),
+  }
+}
+
+function decode(
+  emissions: Emissions,
+  vocabulary: CtcVocabulary,
+  {beamSize, alternatives, hotwords, hotwordStrength}: RecognitionOptions,
+): CtcHypothesis[] {
+  const {blank} = vocabulary
+  const biased = hotwords.length > 0 && hotwordStrength > 0
+  if (beamSize === 1 && alternatives === 1 && !biased) return [greedyPath(emissions, blank)]
+  return prefixBeamSearch(emissions, {
+    width: Math.max(beamSize, alternatives, leastWidth),
+    blank,
+    hotwords: biased ? new HotwordTrie(hotwords, vocabulary, hotwordStrength) : undefined,
+  })
+}
+
+function segmentOf(
+  emissions: Emissions,
+  {tokens, logprob}: CtcHypothesis,
+  vocabulary: CtcVocabulary,
+  lengthSec: number,
+  {wordTimestamps}: RecognitionOptions,
+): Segment | undefined {
+  const text = textOf(vocabulary, tokens)
+  if (text === '') return undefined
+  const spans = alignPath(emissions, tokens, vocabulary.blank)
+  const positionSec = lengthSec / emissions.positions
+  const heard = spans?.filter(({token}) => token !== vocabulary.delimiter) ?? []
+  const [first, last] = [heard[0], heard.at(-1)]
+  return {
+    startSec: first === undefined ? 0 : first.first * positionSec,
+    endSec: last === undefined ? lengthSec : (last.last + 1) * positionSec,
+    text,
+    tokens,
+    temperature: 0,
+    avgLogprob: meanLogprob(heard) ?? logprob / Math.max(1, emissions.positions),
+    compressionRatio: 1,
+    noSpeechProb: 0,
+    ...(wordTimestamps && spans !== undefined ? {words: wordsOf(spans, vocabulary, positionSec)} : {}),
+  }
+}
+
+const meanLogprob = (spans: readonly TokenSpan[]): number | undefined =>
+  spans.length === 0 ? undefined : spans.reduce((sum, {logprob}) => sum + logprob, 0) / spans.length
+
+/** Words with the blank before them, as they stand in the text. */
+function wordsOf(spans: readonly TokenSpan[], {texts}: CtcVocabulary, positionSec: number): WordTiming[] {
+  const words: TokenSpan[][] = []
+  for (const span of spans) {
+    const text = texts[span.token] ?? ''
+    if (text.startsWith(' ') || words.length === 0) words.push([])
+    if (text.trim() !== '') words.at(-1)?.push(span)
+  }
+  const spoken = words.filter((word) => word.length > 0)
+  return spoken.map((word, i) => ({
+    word: (i === 0 ? '' : ' ') + word.map(({token}) => (texts[token] ?? '').trim()).join(''),
+    startSec: (word[0] as TokenSpan).first * positionSec,
+    endSec: ((word.at(-1) as TokenSpan).last + 1) * positionSec,
+    probability: Math.exp(meanLogprob(word) ?? 0),
+  }))
+}
+
+function alternativesOf(
+  hypotheses: readonly CtcHypothesis[],
+  vocabulary: CtcVocabulary,
+  count: number,
+): WindowResult['alternatives'] {
+  if (count < 2) return []
+  const texts = new Map<string, number>()
+  for (const {tokens, logprob} of hypotheses) {
+    const text = textOf(vocabulary, tokens)
+    if (text !== '' && !texts.has(text)) texts.set(text, logprob / Math.max(1, tokens.length))
+  }
+  return [...texts].slice(0, count).map(([text, score]) => ({text, score}))
+}

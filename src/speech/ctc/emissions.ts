@@ -1,0 +1,43 @@
+import {logSumExp} from '../../decode/index.js'
+
+/** What a CTC model says of each position: log-probabilities `[positions, vocabulary]`, row-major. */
+export interface Emissions {
+  positions: number
+  vocabulary: number
+  logprobs: Float32Array
+}
+
+/** Log-probabilities from logits of the same shape. */
+export function emissionsOf(logits: Float32Array, vocabulary: number): Emissions {
+  const positions = logits.length / vocabulary
+  const logprobs = new Float32Array(logits.length)
+  for (let t = 0; t < positions; t++) {
+    const row = logits.subarray(t * vocabulary, (t + 1) * vocabulary)
+    const total = logSumExp(row)
+    for (let v = 0; v < vocabulary; v++) logprobs[t * vocabulary + v] = row[v]! - total
+  }
+  return {positions, vocabulary, logprobs}
+}
+
+/** A text that the emissions may stand for. */
+export interface CtcHypothesis {
+  tokens: readonly number[]
+  /** Log-probability of all paths that write it. */
+  logprob: number
+}
+
+/** The best token of each position, repetitions and blanks removed. */
+export function greedyPath({positions, vocabulary, logprobs}: Emissions, blank: number): CtcHypothesis {
+  const tokens: number[] = []
+  let logprob = 0
+  let before = blank
+  for (let t = 0; t < positions; t++) {
+    const at = t * vocabulary
+    let best = 0
+    for (let v = 1; v < vocabulary; v++) if (logprobs[at + v]! > logprobs[at + best]!) best = v
+    logprob += logprobs[at + best]!
+    if (best !== blank && best !== before) tokens.push(best)
+    before = best
+  }
+  return {tokens, logprob}
+}

@@ -1,0 +1,117 @@
+import {realpath} from 'node:fs/promises'
+import {join} from 'node:path'
+import {logMel} from '../../audio/index.js'
+import {SvcError} from '../../errors/index.js'
+import {type Device, openSession, tensor} from '../../onnx/index.js'
+import {readShards} from '../../weights/index.js'
+import type {CtcConfig, CtcFeatures, CtcLayer} from './config.js'
+import {type Emissions, emissionsOf} from './emissions.js'
+import {buildCtcGraph} from './encoder-graph.js'
+
+/** Sound in, log-probabilities of tokens out. */
+export interface CtcEncoder {
+  /** Undefined where it is known only when it runs. */
+  vocabularySize: number | undefined
+  /** @param samples mono, 16 kHz */
+  encode(samples: Float32Array): Promise<{emissions: Emissions; featuresMs: number; encodeMs: number}>
+  release(): Promise<void>
+}
+
+interface SessionChoice {
+  threads: number
+  device: Device
+}
+
+/** An encoder of described layers, with the weights of the model's folder. */
+export async function openDescribedEncoder(
+  folder: string,
+  config: CtcConfig,
+  layers: readonly CtcLayer[],
+  {threads, device}: SessionChoice,
+): Promise<CtcEncoder> {
+  const {model, externalFolder, vocabularySize} = buildCtcGraph(config, layers, await readShards(folder))
+  const session = await openSession(model, {externalFolder, threads, device})
+  return {
+    vocabularySize,
+    async encode(samples) {
+      const started = performance.now()
+      const {data, dims} = featuresOf(samples, config.features)
+      const ready = performance.now()
+      const {logits} = await session.run({features: tensor(data, dims)}, {logits: null})
+      const emissions = emissionsOf(logits.data as Float32Array, vocabularySize)
+      return {emissions, featuresMs: ready - started, encodeMs: performance.now() - ready}
+    },
+    release: () => session.release(),
+  }
+}
+
+/**
+ * An encoder that is an ONNX file: one input of samples or features, `attention_mask` where it asks for one, and one
+ * output `[1, positions, vocabulary]`.
+ * @throws model_file_missing, model_file_invalid
+ */
+export async function openExportedEncoder(
+  folder: string,
+  name: string,
+  features: CtcFeatures,
+  {threads, device}: SessionChoice,
+): Promise<CtcEncoder> {
+  const file = join(folder, name)
+  const path = await realpath(file).catch(() => {
+    throw new SvcError('model_file_missing', {file: name, tried: [file]})
+  })
+  const session = await openSession(path, {threads, device}).catch((error: Error) => {
+    throw new SvcError('model_file_invalid', {file, reason: error.message.replace(/\.$/, '')}, {cause: error})
+  })
+  const input = session.inputs.find((one) => one.type === 'float32')
+  const output = session.outputs.find(({name: key}) => key === 'logits') ?? session.outputs[0]
+  if (input === undefined || output === undefined)
+    throw new SvcError('model_file_invalid', {file, reason: 'it has no input of 32-bit floats'})
+  const mask = session.inputs.find(({name: key}) => key === 'attention_mask')
+  const waveform = features.type === 'waveform'
+  return {
+    vocabularySize: typeof output.dims.at(-1) === 'number' ? (output.dims.at(-1) as number) : undefined,
+    async encode(samples) {
+      const started = performance.now()
+      const {data, dims} = featuresOf(samples, features)
+      const ready = performance.now()
+      const feeds = {
+        [input.name]: tensor(data, waveform ? [1, data.length] : dims),
+        ...(mask === undefined ? {} : {[mask.name]: tensor(new BigInt64Array(data.length).fill(1n), [1, data.length])}),
+      }
+      const result = await session.run(feeds, {[output.name]: null})
+      const logits = result[output.name]
+      if (logits === undefined) throw new SvcError('model_file_invalid', {file, reason: 'it gives no logits'})
+      const emissions = emissionsOf(logits.data as Float32Array, logits.dims.at(-1) as number)
+      return {emissions, featuresMs: ready - started, encodeMs: performance.now() - ready}
+    },
+    release: () => session.release(),
+  }
+}
+
+const samplesPerFrame = 160
+/** Convolutions over samples need at least this many: 0.1 s. */
+const leastSamples = 1600
+
+function featuresOf(samples: Float32Array, features: CtcFeatures): {data: Float32Array; dims: readonly number[]} {
+  const sound = atLeast(samples, leastSamples)
+  if (features.type === 'waveform')
+    return {data: features.normalize ? standardised(sound) : sound, dims: [1, 1, sound.length]}
+  const frames = Math.ceil(sound.length / samplesPerFrame)
+  return {data: logMel(sound, {bins: features.bins, frames}), dims: [1, features.bins, frames]}
+}
+
+function atLeast(samples: Float32Array, length: number): Float32Array {
+  if (samples.length >= length) return samples
+  const padded = new Float32Array(length)
+  padded.set(samples)
+  return padded
+}
+
+/** With mean 0 and variance 1. */
+function standardised(samples: Float32Array): Float32Array {
+  const mean = samples.reduce((sum, x) => sum + x, 0) / samples.length
+  const variance = samples.reduce((sum, x) => sum + (x - mean) ** 2, 0) / samples.length
+  const scale = 1 / Math.sqrt(variance + 1e-7)
+  return samples.map((x) => (x - mean) * scale)
+}

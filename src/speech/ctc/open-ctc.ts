@@ -1,0 +1,112 @@
+import {existsSync} from 'node:fs'
+import {join} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import type {Device} from '../../onnx/index.js'
+import {readJsonObject} from '../../weights/index.js'
+import type {SpeechModel} from '../model.js'
+import {type CtcConfig, readCtcConfig} from './config.js'
+import {createCtcModel} from './ctc-model.js'
+import {type CtcEncoder, openDescribedEncoder, openExportedEncoder} from './encoder.js'
+import {readCtcVocabulary} from './vocabulary.js'
+
+export interface OpenCtcOptions {
+  name: string
+  threads: number
+  device: Device
+  precision: 'auto' | 'f32' | 'int8'
+}
+
+/** Longest stretch that is recognised at once, seconds. */
+const windowSec = 30
+
+/** Model types of Hugging Face that take samples and give CTC logits. */
+const waveformTypes = new Set([
+  'wav2vec2',
+  'wav2vec2-conformer',
+  'hubert',
+  'wavlm',
+  'unispeech',
+  'unispeech-sat',
+  'sew',
+  'sew-d',
+  'data2vec-audio',
+])
+
+/** Whether the folder of this `config.json` holds a CTC model. */
+export const isCtc = ({model_type: type}: Readonly<Record<string, unknown>>): boolean =>
+  type === 'ctc' || waveformTypes.has(String(type))
+
+/**
+ * Opens a CTC model: layers that its `config.json` describes with weights in safetensors, an ONNX encoder that it names,
+ * or the ONNX export of a wav2vec2 and its kin.
+ * @throws model_file_missing, model_file_invalid, tokenizer_mismatch, tensor_missing, tensor_shape, speech_model_unknown
+ */
+export async function openCtc(folder: string, options: OpenCtcOptions): Promise<SpeechModel> {
+  const file = join(folder, 'config.json')
+  const json = await readJsonObject(file)
+  const config = json.model_type === 'ctc' ? readCtcConfig(json, file) : await readExportConfig(folder, json, options)
+  const vocabularyFile = join(folder, config.vocabularyFile)
+  if (!existsSync(vocabularyFile))
+    throw new SvcError('model_file_missing', {file: config.vocabularyFile, tried: [vocabularyFile]})
+  const vocabulary = readCtcVocabulary(await readJsonObject(vocabularyFile), {...config, file: vocabularyFile})
+  const encoder = await openEncoder(folder, config, options)
+  const size = encoder.vocabularySize ?? vocabulary.texts.length
+  if (size < vocabulary.texts.length) {
+    await encoder.release()
+    const reason = `it has ${vocabulary.texts.length} tokens, the model writes ${size}`
+    throw new SvcError('tokenizer_mismatch', {file: vocabularyFile, reason})
+  }
+  return createCtcModel({
+    encoder,
+    vocabulary,
+    description: {
+      family: 'ctc',
+      name: options.name,
+      path: folder,
+      precision: 'file' in config.encoder && /int8|quantized/.test(config.encoder.file) ? 'int8' : 'f32',
+      device: options.device,
+      windowSec,
+      timestamps: false,
+      languages: config.languages,
+      translates: false,
+    },
+  })
+}
+
+function openEncoder(
+  folder: string,
+  {encoder, features, ...config}: CtcConfig,
+  options: OpenCtcOptions,
+): Promise<CtcEncoder> {
+  if ('file' in encoder) return openExportedEncoder(folder, encoder.file, features, options)
+  return openDescribedEncoder(folder, {...config, encoder, features}, encoder.layers, options)
+}
+
+/** What the files of an export say, in the words of our own description. */
+async function readExportConfig(
+  folder: string,
+  json: Readonly<Record<string, unknown>>,
+  {precision}: OpenCtcOptions,
+): Promise<CtcConfig> {
+  const optional = async (name: string) =>
+    existsSync(join(folder, name)) ? await readJsonObject(join(folder, name)) : {}
+  const {do_normalize: normalize = true} = await optional('preprocessor_config.json')
+  const {pad_token: pad = '<pad>', word_delimiter_token: delimiter = '|'} = await optional('tokenizer_config.json')
+  const names =
+    precision === 'int8' ? ['model_int8', 'model_quantized', 'model'] : ['model', 'model_int8', 'model_quantized']
+  const files = names.flatMap((name) => [`onnx/${name}.onnx`, `${name}.onnx`])
+  const encoder = files.find((name) => existsSync(join(folder, name)))
+  if (encoder === undefined) {
+    const found = `a ${String(json.model_type)} runs from its ONNX export, and there is no onnx/model.onnx`
+    throw new SvcError('speech_model_unknown', {path: folder, found})
+  }
+  return {
+    file: join(folder, 'config.json'),
+    languages: ['en'],
+    features: {type: 'waveform', normalize: normalize === true},
+    encoder: {file: encoder},
+    vocabularyFile: 'vocab.json',
+    blankToken: typeof pad === 'string' ? pad : '<pad>',
+    wordDelimiterToken: typeof delimiter === 'string' ? delimiter : '|',
+  }
+}

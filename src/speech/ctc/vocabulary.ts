@@ -1,0 +1,52 @@
+import {SvcError} from '../../errors/index.js'
+
+/** The characters (or pieces) that a CTC model writes. */
+export interface CtcVocabulary {
+  /** Text of each id; the special ones are empty, and the one between words is a blank. */
+  texts: readonly string[]
+  /** Id of "nothing new", CTC's blank. */
+  blank: number
+  /** Id of the blank between words; undefined where words are not separated by a token. */
+  delimiter: number | undefined
+}
+
+/** Tokens that stand for no sound. */
+const special = new Set(['<pad>', '<s>', '</s>', '<unk>', '[PAD]', '[UNK]', '[CLS]', '[SEP]', '<blank>'])
+
+/**
+ * Reads `vocab.json`: ids by token, or a list of tokens.
+ * @throws tokenizer_mismatch
+ */
+export function readCtcVocabulary(
+  json: unknown,
+  {file, blankToken, wordDelimiterToken}: {file: string; blankToken: string; wordDelimiterToken: string},
+): CtcVocabulary {
+  const fail = (reason: string) => new SvcError('tokenizer_mismatch', {file, reason})
+  const ids = Array.isArray(json) ? json.map((token, id) => [token, id] as const) : Object.entries(json ?? {})
+  const tokens: string[] = []
+  for (const [token, id] of ids) {
+    const sound = typeof token === 'string' && Number.isSafeInteger(id) && id >= 0 && id < ids.length
+    if (!sound || tokens[id] !== undefined) throw fail(`the id of ${JSON.stringify(token)} must be its own place`)
+    tokens[id] = token
+  }
+  const blank = tokens.indexOf(blankToken)
+  if (blank < 0) throw fail(`it has no ${blankToken}, which separates the tokens of CTC`)
+  const delimiter = tokens.indexOf(wordDelimiterToken)
+  return {
+    texts: tokens.map((token, id) => {
+      if (id === blank || special.has(token)) return ''
+      // SentencePiece marks the beginning of a word.
+      return id === delimiter ? ' ' : token.replaceAll('\u2581', ' ')
+    }),
+    blank,
+    delimiter: delimiter < 0 ? undefined : delimiter,
+  }
+}
+
+/** The text of some tokens. */
+export const textOf = ({texts}: CtcVocabulary, tokens: readonly number[]): string =>
+  tokens
+    .map((token) => texts[token] ?? '')
+    .join('')
+    .replace(/ {2,}/g, ' ')
+    .trim()

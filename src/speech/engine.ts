@@ -1,0 +1,144 @@
+import {once} from 'node:events'
+import {Worker} from 'node:worker_threads'
+import {type ErrorRecord, SvcError} from '../errors/index.js'
+import type {LogOptions} from '../log/index.js'
+import type {LanguageGuess, RecognitionOptions, SpeechModel, SpeechModelDescription, WindowResult} from './model.js'
+import type {OpenSpeechModelOptions} from './open-model.js'
+
+export interface SpeechEngineOptions extends OpenSpeechModelOptions {
+  /** How the worker logs; as the calling thread does. */
+  log?: Omit<LogOptions, 'stream'>
+  signal?: AbortSignal | undefined
+}
+
+/** A speech model in a thread of its own: the calling thread stays free while it computes. */
+export interface SpeechEngine extends SpeechModel {
+  /** Time from the start of the thread to a model that is ready, ms. */
+  readonly loadMs: number
+}
+
+/** What the worker is started with. */
+export interface WorkerStart {
+  path: string
+  options: OpenSpeechModelOptions
+  log: SpeechEngineOptions['log']
+}
+
+/** What the worker says first. */
+export type WorkerGreeting = {type: 'ready'; description: SpeechModelDescription} | {type: 'failed'; error: ErrorRecord}
+
+/** What the worker is asked. It does one thing after the other; `id` is the caller's. */
+export type WorkerRequest =
+  | {type: 'recognise'; id: number; samples: Float32Array; options: RecognitionOptions}
+  | {type: 'detect-language'; id: number; samples: Float32Array}
+  | {type: 'cancel'; id: number}
+  | {type: 'close'}
+
+export type WorkerAnswer =
+  | {type: 'recognised'; id: number; result: WindowResult}
+  | {type: 'detected'; id: number; guesses: LanguageGuess[]}
+  | {type: 'failed'; id: number; error: ErrorRecord}
+
+/** A request without its number. */
+type Question = WorkerRequest extends infer R ? (R extends {samples: Float32Array} ? Omit<R, 'id'> : never) : never
+
+/**
+ * Starts a worker thread and opens a speech model in it.
+ * @param path a model directory or file
+ * @throws what `openSpeechModel` throws; the reason of the signal
+ */
+export async function startSpeechEngine(
+  path: string,
+  {log, signal, ...options}: SpeechEngineOptions,
+): Promise<SpeechEngine> {
+  const started = performance.now()
+  const start: WorkerStart = {path, options, log}
+  const worker = new Worker(new URL('./worker.js', import.meta.url), {workerData: start})
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const greeting = await greet(worker, signal)
+  if (greeting.type === 'failed') {
+    await exited
+    throw SvcError.fromRecord(greeting.error)
+  }
+  const requests = new Requests(worker)
+  return {
+    description: greeting.description,
+    loadMs: performance.now() - started,
+    async recognise(samples, recognition, cancelled) {
+      const answer = await requests.ask({type: 'recognise', samples, options: recognition}, cancelled)
+      return (answer as Extract<WorkerAnswer, {type: 'recognised'}>).result
+    },
+    async detectLanguage(samples, cancelled) {
+      const answer = await requests.ask({type: 'detect-language', samples}, cancelled)
+      return (answer as Extract<WorkerAnswer, {type: 'detected'}>).guesses
+    },
+    async release() {
+      requests.end(new SvcError('interrupted', {}))
+      worker.postMessage({type: 'close'} satisfies WorkerRequest)
+      await exited
+    },
+  }
+}
+
+async function greet(worker: Worker, signal: AbortSignal | undefined): Promise<WorkerGreeting> {
+  try {
+    const [greeting] = await once(worker, 'message', {signal})
+    return greeting
+  } catch (error) {
+    worker.unref()
+    void worker.terminate()
+    throw signal?.aborted ? signal.reason : new SvcError('recognition_failed', {reason: (error as Error).message})
+  }
+}
+
+interface Waiting {
+  resolve(answer: WorkerAnswer): void
+  reject(error: unknown): void
+}
+
+/** The requests a worker has not answered yet. */
+class Requests {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  #next = 0
+  #ended: unknown
+
+  constructor(worker: Worker) {
+    this.#worker = worker
+    worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))
+    worker.on('error', (error) => this.end(new SvcError('recognition_failed', {reason: error.message})))
+    worker.once('exit', () => this.end(new SvcError('recognition_failed', {reason: 'the engine stopped'})))
+  }
+
+  /** @throws the reason of the signal, without waiting for the worker to notice */
+  async ask(question: Question, signal: AbortSignal | undefined): Promise<WorkerAnswer> {
+    signal?.throwIfAborted()
+    if (this.#ended !== undefined) throw this.#ended
+    const id = this.#next++
+    const cancel = () => {
+      this.#worker.postMessage({type: 'cancel', id} satisfies WorkerRequest)
+      this.#waiting.get(id)?.reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', cancel, {once: true})
+    try {
+      return await new Promise<WorkerAnswer>((resolve, reject) => {
+        this.#waiting.set(id, {resolve, reject})
+        this.#worker.postMessage({...question, id} as WorkerRequest)
+      })
+    } finally {
+      this.#waiting.delete(id)
+      signal?.removeEventListener('abort', cancel)
+    }
+  }
+
+  end(reason: unknown): void {
+    this.#ended ??= reason
+    for (const {reject} of this.#waiting.values()) reject(this.#ended)
+  }
+
+  #settle(answer: WorkerAnswer): void {
+    const waiting = this.#waiting.get(answer.id)
+    if (answer.type === 'failed') waiting?.reject(SvcError.fromRecord(answer.error))
+    else waiting?.resolve(answer)
+  }
+}

@@ -1,0 +1,109 @@
+import {relative} from 'node:path'
+import {SvcError} from '../errors/index.js'
+import type {DataType, GraphBuilder, Value} from '../onnx/index.js'
+import {commonFolder, type Dtype, type TensorEntry, type TensorMap} from '../weights/index.js'
+
+const dataTypes: Partial<Record<Dtype, DataType>> = {
+  F32: 'float32',
+  F16: 'float16',
+  BF16: 'bfloat16',
+  I8: 'int8',
+  U8: 'uint8',
+}
+
+/** `castTo` of ONNX for 32-bit floats. */
+const float32 = 1
+
+/** Block of weights that share a scale, in `MatMulNBits`. */
+const blockSize = 32
+
+/**
+ * The weights of one graph: initialisers that stay in their files, and the matrix products over them. A matrix that
+ * has a quantised twin (`NAME.columns` or `NAME.blocks`) is computed with it.
+ */
+export class GraphWeights {
+  /** Folder that the locations in the graph are relative to. */
+  readonly folder: string
+  readonly #graph: GraphBuilder
+  readonly #tensors: TensorMap
+  readonly #made = new Map<string, Value>()
+
+  constructor(graph: GraphBuilder, tensors: TensorMap) {
+    this.#graph = graph
+    this.#tensors = tensors
+    this.folder = commonFolder([...tensors.values()].map(({file}) => file))
+  }
+
+  /**
+   * A tensor as 32-bit floats.
+   * @throws tensor_missing, tensor_shape, tensor_dtype
+   */
+  get(name: string, shape: readonly number[]): Value {
+    const value = this.#external(name, shape)
+    const {dtype} = this.#tensors.get(name) as TensorEntry
+    return dtype === 'F32' ? value : this.#once(`${name}.float32`, () => this.#cast(value))
+  }
+
+  /** x W^T + b for rows x `[n, in]` and W `[out, in]`, as it lies in the file. */
+  linear(x: Value, name: string, [out, input]: readonly [number, number], {bias = true} = {}): Value {
+    const weight = `${name}.weight`
+    const b = bias ? this.get(`${name}.bias`, [out]) : undefined
+    if (this.#tensors.has(`${weight}.columns`)) {
+      const w = this.#external(`${weight}.columns`, [input, out])
+      const scale = this.#external(`${weight}.columns_scale`, [out])
+      return this.#graph.contrib('DynamicQuantizeMatMul', [x, w, scale, undefined, b])
+    }
+    if (this.#tensors.has(`${weight}.blocks`)) {
+      const product = this.#blocks(x, weight, out, input)
+      return b === undefined ? product : this.#graph.node('Add', [product, b])
+    }
+    return this.#graph.node(
+      'Gemm',
+      b === undefined ? [x, this.get(weight, [out, input])] : [x, this.get(weight, [out, input]), b],
+      {
+        transB: 1,
+      },
+    )
+  }
+
+  /** x E^T for the embedding matrix E `[vocabulary, size]`, which gives the logits. */
+  logits(x: Value, weight: string, [out, input]: readonly [number, number]): Value {
+    if (this.#tensors.has(`${weight}.blocks`)) return this.#blocks(x, weight, out, input)
+    return this.#graph.node('Gemm', [x, this.get(weight, [out, input])], {transB: 1})
+  }
+
+  #blocks(x: Value, weight: string, out: number, input: number): Value {
+    const blocks = Math.ceil(input / blockSize)
+    const w = this.#external(`${weight}.blocks`, [out, blocks, blockSize])
+    const scales = this.#external(`${weight}.blocks_scale`, [out * blocks])
+    const attributes = {K: input, N: out, bits: 8, block_size: blockSize, accuracy_level: 4}
+    return this.#graph.contrib('MatMulNBits', [x, w, scales], attributes)
+  }
+
+  #external(name: string, shape: readonly number[]): Value {
+    const entry = this.#tensors.get(name)
+    if (entry === undefined) {
+      const files = [...new Set([...this.#tensors.values()].map(({file}) => file))]
+      throw new SvcError('tensor_missing', {tensor: name, files})
+    }
+    const {file, dtype, offset, length} = entry
+    const type = dataTypes[dtype]
+    if (type === undefined)
+      throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: Object.keys(dataTypes)})
+    if (entry.shape.length !== shape.length || entry.shape.some((dim, i) => dim !== shape[i]))
+      throw new SvcError('tensor_shape', {tensor: name, file, found: entry.shape, expected: shape})
+    return this.#once(name, () =>
+      this.#graph.external(name, type, shape, {location: relative(this.folder, file), offset, length}),
+    )
+  }
+
+  #cast(value: Value): Value {
+    return this.#graph.node('Cast', [value], {to: float32})
+  }
+
+  #once(name: string, make: () => Value): Value {
+    const value = this.#made.get(name) ?? make()
+    this.#made.set(name, value)
+    return value
+  }
+}

@@ -1,0 +1,121 @@
+import type {Device} from '../onnx/index.js'
+
+/** Rate that every speech model is fed at, Hz. */
+export const sampleRate = 16_000
+
+/** What a loaded speech model is. */
+export interface SpeechModelDescription {
+  family: 'whisper' | 'ctc'
+  /** What the user called it. */
+  name: string
+  /** Directory or file it was read from. */
+  path: string
+  precision: 'f32' | 'int8'
+  device: Device
+  /** Longest window that can be recognised at once, seconds. */
+  windowSec: number
+  /** Whether the model itself says when segments begin and end; without, each window is one segment. */
+  timestamps: boolean
+  /** Codes of the languages it knows, such as `en`; a model of one language lists that one. */
+  languages: readonly string[]
+  /** Whether it can translate to English. */
+  translates: boolean
+}
+
+/** How a window is decoded. Fields that a family does not have are ignored by it. */
+export interface RecognitionOptions {
+  /** Code of the language spoken; detected where it is left out. */
+  language?: string | undefined
+  task: 'transcribe' | 'translate'
+  /** Text that goes before: words and spellings to expect. */
+  prompt?: string | undefined
+  /** Tokens of what was said before this window. */
+  previousTokens?: readonly number[]
+  /** Hypotheses that are followed at temperature 0; 1 is greedy. */
+  beamSize: number
+  /** Draws at a temperature above 0; the most likely one is kept. */
+  bestOf: number
+  /** Tried in turn until a decoding is good enough. */
+  temperatures: readonly number[]
+  seed: number
+  /** A window with a higher probability of no speech, and a low one of its text, is silence. */
+  noSpeechThreshold: number
+  /** Mean log-probability below which a decoding failed. */
+  logprobThreshold: number
+  /** Ratio of text to compressed text above which a decoding failed, because it repeats itself. */
+  compressionRatioThreshold: number
+  /** Words and phrases that are made more likely. */
+  hotwords: readonly string[]
+  /** What is added to the log-probability of each token of a hotword; 0 adds nothing. */
+  hotwordStrength: number
+  wordTimestamps: boolean
+  /** Alternatives to return, best first, the chosen one included. */
+  alternatives: number
+}
+
+export interface WordTiming {
+  /** With the blank or punctuation that belongs to it, as in the text of the segment. */
+  word: string
+  startSec: number
+  endSec: number
+  /** Mean probability of its tokens, 0 to 1. */
+  probability: number
+}
+
+/** A piece of text with its place, in seconds from the start of the window or, in a transcript, of the recording. */
+export interface Segment {
+  startSec: number
+  endSec: number
+  text: string
+  tokens: readonly number[]
+  temperature: number
+  /** Mean log-probability of the tokens. */
+  avgLogprob: number
+  /** UTF-8 bytes of the text per byte of it compressed. */
+  compressionRatio: number
+  /** Probability that nobody speaks, 0 to 1. */
+  noSpeechProb: number
+  words?: readonly WordTiming[]
+}
+
+export interface Alternative {
+  text: string
+  /** Mean log-probability. */
+  score: number
+}
+
+/** What was recognised in one window. */
+export interface WindowResult {
+  segments: Segment[]
+  /** How much of the window is done with, seconds; the next window begins there. */
+  consumedSec: number
+  /** Language that was given or detected. */
+  language: string
+  languageProbability: number
+  /** Nobody spoke, as far as the model can tell. */
+  noSpeech: boolean
+  temperature: number
+  /** Only where more than one was asked for. */
+  alternatives: Alternative[]
+  timings: {featuresMs: number; encodeMs: number; decodeMs: number}
+}
+
+export interface LanguageGuess {
+  language: string
+  /** 0 to 1; all guesses together make 1. */
+  probability: number
+}
+
+/** A speech model that is ready to run, in this thread or in one of its own. */
+export interface SpeechModel {
+  readonly description: SpeechModelDescription
+  /**
+   * Recognises one window.
+   * @param samples mono, 16 kHz, -1 to 1, not longer than the model's window
+   * @throws language_unsupported, recognition_failed; the reason of the signal
+   */
+  recognise(samples: Float32Array, options: RecognitionOptions, signal?: AbortSignal): Promise<WindowResult>
+  /** Guesses of the language spoken, most likely first. One guess where the model has one language. */
+  detectLanguage(samples: Float32Array, signal?: AbortSignal): Promise<LanguageGuess[]>
+  release(): Promise<void>
+}

@@ -1,0 +1,56 @@
+import {existsSync, statSync} from 'node:fs'
+import {join} from 'node:path'
+import {SvcError} from '../errors/index.js'
+import {logger} from '../log/index.js'
+import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
+import {readJsonObject} from '../weights/index.js'
+import {isCtc, openCtc} from './ctc/open-ctc.js'
+import type {SpeechModel} from './model.js'
+import {openWhisper} from './whisper/open-whisper.js'
+
+export interface OpenSpeechModelOptions {
+  /** What the user called it. */
+  name: string
+  /** Threads that compute; 0 takes one per physical core. */
+  threads: number
+  device: Device
+  precision: 'auto' | 'f32' | 'int8'
+  /** Folder of files that are made from models. */
+  derivedFolder: string
+}
+
+/**
+ * Opens a speech model of any kind: a directory in Hugging Face layout.
+ * @throws speech_model_unknown, device_unavailable; what the families throw
+ */
+export async function openSpeechModel(path: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
+  await requireDevice(options.device)
+  const open = {...options, threads: options.threads === 0 ? physicalCores() : options.threads}
+  const model = await openFolder(path, open)
+  logFirstLoad(options.device)
+  return model
+}
+
+async function openFolder(folder: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
+  if (!statSync(folder).isDirectory()) throw new SvcError('speech_model_unknown', {path: folder, found: 'it is a file'})
+  const file = join(folder, 'config.json')
+  if (!existsSync(file)) throw new SvcError('model_file_missing', {file: 'config.json', tried: [file]})
+  const config = await readJsonObject(file)
+  if (isWhisper(config)) return openWhisper(folder, options)
+  if (isCtc(config)) return openCtc(folder, options)
+  throw new SvcError('speech_model_unknown', {path: folder, found: `its model_type is ${String(config.model_type)}`})
+}
+
+const isWhisper = (config: Readonly<Record<string, unknown>>) =>
+  config.model_type === 'whisper' ||
+  (config.model_type === undefined && 'num_mel_bins' in config && 'd_model' in config)
+
+let logged = false
+
+/** Said once per process, for those who watch where speech is computed. */
+function logFirstLoad(device: Device): void {
+  if (logged) return
+  logged = true
+  const event = device === 'cpu' ? 'speech_inference_cpu_default' : 'speech_inference_gpu'
+  logger('speech_gpu').info({device}, event)
+}

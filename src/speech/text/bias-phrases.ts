@@ -1,0 +1,31 @@
+import type {Lexicon} from './lexicon.js'
+
+/**
+ * Phrases that are preferred among candidates: aliases and words of the lexicon, then hotwords; each once, longest
+ * first, at most `most`.
+ */
+export function biasPhrases(lexicon: Lexicon, hotwords: readonly string[], most: number): string[] {
+  const known = lexicon.entries.flatMap(({aliases, canonical}) => [...aliases, canonical])
+  const phrases = [...new Set([...known, ...hotwords].map((phrase) => phrase.trim()).filter(Boolean))]
+  // The sort is stable: of two phrases of one length the first one seen stays first.
+  return phrases.sort((a, b) => b.length - a.length).slice(0, Math.max(1, most))
+}
+
+/** How often the phrases occur in a text as whole words, in any case; occurrences do not overlap. */
+export function countHits(text: string, phrases: readonly string[]): number {
+  const lower = text.toLowerCase()
+  return phrases.reduce((sum, phrase) => sum + occurrences(lower, phrase.toLowerCase()), 0)
+}
+
+function occurrences(text: string, phrase: string): number {
+  let count = 0
+  for (let at = text.indexOf(phrase); at >= 0; ) {
+    const end = at + phrase.length
+    const whole = !(isWordAt(text, at - 1) && isWordAt(text, at)) && !(isWordAt(text, end - 1) && isWordAt(text, end))
+    if (whole) count++
+    at = text.indexOf(phrase, whole ? end : at + 1)
+  }
+  return count
+}
+
+const isWordAt = (text: string, at: number) => /[\p{L}\p{N}\p{M}_]/u.test(text.charAt(at))

@@ -1,0 +1,33 @@
+import {countHits} from './bias-phrases.js'
+import {writeSpokenCode} from './spoken-code.js'
+
+/** Readings of a transcript, best first. */
+export interface Ranking {
+  text: string
+  /** All readings; only where there is more than one. */
+  nBest: string[] | undefined
+}
+
+/** What the refined and the raw text may mean: themselves, and with spoken symbols written; blank ones left out. */
+export function candidatesOf(refined: string, raw: string, alternatives: readonly string[] = []): string[] {
+  const texts = [refined, raw, ...alternatives, writeSpokenCode(refined), writeSpokenCode(raw)]
+  return [...new Set(texts.map((text) => text.trim()).filter(Boolean))]
+}
+
+/**
+ * Ranks candidates by the phrases they contain; without phrases, or with equally many, their order stays.
+ * @param rank puts another reading first where it knows better, such as one that parses as code
+ */
+export function rankCandidates(
+  candidates: readonly string[],
+  phrases: readonly string[],
+  rank: (candidates: readonly string[]) => number | undefined = () => undefined,
+): Ranking {
+  const hits = new Map(candidates.map((text) => [text, countHits(text, phrases)]))
+  const byHits = (a: string, b: string) => (hits.get(b) ?? 0) - (hits.get(a) ?? 0)
+  const head = rank(candidates)
+  const first = head === undefined ? undefined : candidates[head]
+  const rest = candidates.filter((text) => text !== first).sort(byHits)
+  const nBest = first === undefined ? rest : [first, ...rest]
+  return {text: nBest[0] ?? '', nBest: nBest.length > 1 ? nBest : undefined}
+}

@@ -1,0 +1,50 @@
+import type {Segment} from '../model.js'
+
+export type RefineProfile = 'conservative' | 'balanced' | 'aggressive'
+
+/** Settings of the confidence in a refined transcript; none of it is acoustic. */
+export interface RefineSettings {
+  conservativeBase: number
+  balancedBase: number
+  aggressiveBase: number
+  penaltyPerTrace: number
+  penaltyCap: number
+  confidenceMin: number
+  confidenceMax: number
+}
+
+export const defaultRefineSettings: RefineSettings = {
+  conservativeBase: 0.82,
+  balancedBase: 0.87,
+  aggressiveBase: 0.9,
+  penaltyPerTrace: 0.015,
+  penaltyCap: 0.25,
+  confidenceMin: 0.1,
+  confidenceMax: 0.99,
+}
+
+/** Confidence in a transcript after a number of corrections: the base of the profile, less for each of them. 0 to 1. */
+export function refineConfidence(profile: RefineProfile, corrections: number, settings: RefineSettings): number {
+  const penalty = Math.min(settings.penaltyPerTrace * corrections, settings.penaltyCap)
+  const confidence = settings[`${profile}Base`] - penalty
+  return round(Math.max(settings.confidenceMin, Math.min(settings.confidenceMax, confidence)))
+}
+
+/**
+ * Confidence of the recogniser: exp of the mean log-probability of the tokens, 0 to 1; undefined where it gave no
+ * tokens. Segments whose tokens are not known count as one token.
+ */
+export function asrConfidence(segments: readonly Pick<Segment, 'avgLogprob' | 'tokens'>[]): number | undefined {
+  const weights = segments.map(({tokens}) => Math.max(1, tokens.length))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  if (total === 0) return undefined
+  const logprob = segments.reduce((sum, {avgLogprob}, i) => sum + avgLogprob * (weights[i] ?? 0), 0)
+  return round(Math.min(1, Math.exp(logprob / total)))
+}
+
+/** Whether the user should be asked, since the transcript is less certain than a tool needs. */
+export const clarificationRecommended = (confidence: number, minConfidence: number): boolean =>
+  confidence < Math.max(0, Math.min(1, minConfidence))
+
+/** To four decimals, which is more than a confidence means. */
+export const round = (value: number): number => Math.round(value * 1e4) / 1e4

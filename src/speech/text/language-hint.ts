@@ -1,0 +1,112 @@
+import {nearest, SvcError} from '../../errors/index.js'
+import type {LanguageGuess, SpeechModelDescription} from '../model.js'
+import {round} from './confidence.js'
+import {languageCode, languageWords} from './languages.js'
+
+export type LanguageNote =
+  | 'language_hint_length_out_of_range'
+  | 'language_hint_invalid_charset'
+  /** `en-us` was taken for `en`. */
+  | 'language_hint_region_stripped'
+  /** `german` was taken for `de`. */
+  | 'language_hint_name_mapped'
+  | 'language_hint_ignored_english_only_model'
+  | 'language_hint_unsupported'
+
+/** How a hint was understood; part of the answers of transcribe and listen. */
+export interface LanguageDiagnostics {
+  /** As it was given; null without one. */
+  raw: string | null
+  /** Code of the language; null where the hint says nothing that can be used. */
+  normalized: string | null
+  notes: LanguageNote[]
+  /** Code of the language that the model heard. */
+  detected?: string
+  /** 0 to 1. */
+  detected_probability?: number
+}
+
+export interface LanguageHint {
+  diagnostics: LanguageDiagnostics
+  /** What the model is told; undefined leaves it to the model. */
+  language: string | undefined
+  /** A sound hint that names a language which the model does not know. */
+  unsupported?: string
+}
+
+/** Says that nobody knows, in the words of other tools. */
+const detected = 'auto'
+
+/** What a hint means to a model that knows some languages. Never fails: what cannot be used is a note. */
+export function readLanguageHint(hint: string | null | undefined, languages: readonly string[]): LanguageHint {
+  const given = (hint ?? '').trim().toLowerCase()
+  if (given === '') return {diagnostics: {raw: null, normalized: null, notes: []}, language: undefined}
+  const raw = hint ?? null
+  const faults = faultsOf(given)
+  if (faults.length > 0 || given === detected)
+    return {diagnostics: {raw, normalized: null, notes: faults}, language: undefined}
+  const {code, notes} = codeOf(given, languages)
+  if (languages.includes(code)) return {diagnostics: {raw, normalized: code, notes}, language: code}
+  const english = languages.length === 1 && languages[0] === 'en'
+  const note = english ? 'language_hint_ignored_english_only_model' : 'language_hint_unsupported'
+  return {
+    diagnostics: {raw, normalized: null, notes: [...notes, note]},
+    language: undefined,
+    unsupported: given,
+  }
+}
+
+/**
+ * The same for a caller who asks for the language: one that the model does not know is an error.
+ * @throws language_unsupported
+ */
+export function requireLanguage(
+  hint: string | null | undefined,
+  {name, languages}: Pick<SpeechModelDescription, 'name' | 'languages'>,
+): LanguageHint {
+  const read = readLanguageHint(hint, languages)
+  if (read.unsupported === undefined) return read
+  throw new SvcError('language_unsupported', {
+    language: read.unsupported,
+    model: name,
+    known: languages,
+    suggestion: suggestionFor(read.unsupported, languages),
+  })
+}
+
+/** The diagnostics of a recording whose language the model found by itself. */
+export const withDetection = (
+  diagnostics: LanguageDiagnostics,
+  {language, probability}: LanguageGuess,
+): LanguageDiagnostics => ({...diagnostics, detected: language, detected_probability: round(probability)})
+
+function faultsOf(given: string): LanguageNote[] {
+  const tests: readonly [sound: boolean, note: LanguageNote][] = [
+    [given.length >= 2 && given.length <= 16, 'language_hint_length_out_of_range'],
+    [/^[a-z0-9-]*$/.test(given), 'language_hint_invalid_charset'],
+  ]
+  return tests.filter(([sound]) => !sound).map(([, note]) => note)
+}
+
+/** The model's own codes come first, since a model may know languages that the table does not. */
+function codeOf(given: string, languages: readonly string[]): {code: string; notes: LanguageNote[]} {
+  const base = given.split('-')[0] ?? ''
+  const known = (word: string) => (languages.includes(word) ? word : languageCode(word))
+  const whole = known(given)
+  const code = whole ?? known(base) ?? given
+  const used = whole === undefined && code !== given ? base : given
+  return {
+    code,
+    notes: [
+      ...(used === given ? [] : (['language_hint_region_stripped'] as const)),
+      ...(code === used ? [] : (['language_hint_name_mapped'] as const)),
+    ],
+  }
+}
+
+/** The nearest name of a language that the model knows; between codes of two letters any guess would be a bad one. */
+function suggestionFor(given: string, languages: readonly string[]): string | undefined {
+  if (given.length <= 3 || languageCode(given) !== undefined) return undefined
+  const names = languageWords.filter((word) => word.length > 3 && languages.includes(languageCode(word) ?? ''))
+  return nearest(given, names)
+}

@@ -1,0 +1,135 @@
+import {readFile} from 'node:fs/promises'
+import {join} from 'node:path'
+
+/** A word of the user's own, and what a recogniser makes of it. */
+export interface LexiconEntry {
+  canonical: string
+  /** Words or phrases that stand for it, in lower case. */
+  aliases: readonly string[]
+  /** How it is spoken, for the recogniser. */
+  pronunciationHints: readonly string[]
+}
+
+/** Entries in the order of their rank: the first that has an alias decides. */
+export interface Lexicon {
+  entries: readonly LexiconEntry[]
+}
+
+/** A lexicon file that was looked at. */
+export interface LexiconSource {
+  path: string
+  /** How many entries it gave; undefined where it could not be used. */
+  entries?: number
+  /** Why it could not be used. */
+  fault?: string
+}
+
+/** Larger files are no lexicons. */
+const mostBytes = 4 << 20
+
+/**
+ * Reads the lexicon that was named, then the one of the repository; what both define is taken from the first. A file
+ * that is named but cannot be used is a fault, not an error: speech goes on without it.
+ */
+export async function loadLexicons(
+  named: string | undefined,
+  repository: string | undefined,
+): Promise<{lexicon: Lexicon; sources: LexiconSource[]}> {
+  const own = repository === undefined ? [] : [{path: join(repository, '.svc', 'speech_lexicon.json'), optional: true}]
+  const files = [...(named === undefined ? [] : [{path: named, optional: false}]), ...own]
+  const entries: LexiconEntry[] = []
+  const sources: LexiconSource[] = []
+  for (const {path, optional} of files) {
+    try {
+      const read = parseLexicon(await readText(path))
+      entries.push(...read.entries)
+      sources.push({path, entries: read.entries.length})
+    } catch (error) {
+      const {code, message} = error as NodeJS.ErrnoException
+      if (!(optional && code === 'ENOENT')) sources.push({path, fault: message.replace(/\.$/, '')})
+    }
+  }
+  return {lexicon: {entries}, sources}
+}
+
+async function readText(path: string): Promise<string> {
+  const bytes = await readFile(path)
+  if (bytes.length > mostBytes) throw new Error(`it is larger than ${mostBytes >> 20} MiB`)
+  return bytes.toString('utf8')
+}
+
+/**
+ * A lexicon from the text of its file. An entry without a canonical word is left out; of two entries of one file with
+ * the same alias the later one has it.
+ * @throws SyntaxError, TypeError where the text is no lexicon
+ */
+export function parseLexicon(text: string): Lexicon {
+  const document: unknown = JSON.parse(text)
+  const rows = (document as {entries?: unknown} | null)?.entries
+  if (!Array.isArray(rows)) throw new TypeError('it has no list named entries')
+  const entries = rows.map(entryOf).filter(({canonical}) => canonical !== '')
+  // Later entries rank first within a file.
+  return {entries: entries.reverse()}
+}
+
+function entryOf(row: unknown): LexiconEntry {
+  const {canonical, aliases, pronunciation_hints: hints} = (row ?? {}) as Readonly<Record<string, unknown>>
+  return {
+    canonical: typeof canonical === 'string' ? canonical.trim() : '',
+    aliases: strings(aliases).map((alias) => alias.toLowerCase()),
+    pronunciationHints: strings(hints),
+  }
+}
+
+const strings = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? value.filter((one) => typeof one === 'string').flatMap((one) => one.trim().split(/\s+/u).join(' ') || [])
+    : []
+
+/**
+ * Replaces words and phrases of the lexicon in a text. A word is a run of letters, digits and `_`; the words of a phrase
+ * are separated by single blanks. The longest alias that begins at a word counts; what was written is not read again.
+ */
+export function applyLexicon(text: string, lexicon: Lexicon): string {
+  const table = aliasTable(lexicon)
+  if (table.size === 0) return text
+  const longest = Math.max(...Array.from(table.keys(), (alias) => alias.split(' ').length))
+  const words = Array.from(text.matchAll(/[\p{L}\p{N}\p{M}_]+/gu), (match) => ({
+    start: match.index,
+    end: match.index + match[0].length,
+  }))
+  let out = ''
+  let copied = 0
+  for (let i = 0; i < words.length; ) {
+    const {length, canonical} = longestAlias(text, words.slice(i, i + longest), table)
+    if (canonical !== undefined) {
+      out += text.slice(copied, words[i]?.start) + canonical
+      copied = words[i + length - 1]?.end ?? text.length
+    }
+    i += length
+  }
+  return out + text.slice(copied)
+}
+
+function longestAlias(
+  text: string,
+  words: readonly {start: number; end: number}[],
+  table: ReadonlyMap<string, string>,
+): {length: number; canonical?: string | undefined} {
+  for (let length = words.length; length > 0; length--) {
+    const heard = text.slice(words[0]?.start, words[length - 1]?.end)
+    const canonical = table.get(heard.normalize('NFC').toLowerCase())
+    if (canonical !== undefined) return {length, canonical}
+  }
+  return {length: 1}
+}
+
+function aliasTable({entries}: Lexicon): ReadonlyMap<string, string> {
+  const table = new Map<string, string>()
+  for (const {aliases, canonical} of entries)
+    for (const alias of aliases) {
+      const key = alias.normalize('NFC')
+      if (key !== '' && !table.has(key)) table.set(key, canonical)
+    }
+  return table
+}

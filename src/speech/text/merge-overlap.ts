@@ -1,0 +1,110 @@
+import type {Segment, WordTiming} from '../model.js'
+import {splitWord, wordKey} from './written-word.js'
+
+/** A stretch of time that two neighbours have both heard, seconds. */
+export interface Overlap {
+  startSec: number
+  endSec: number
+}
+
+/** A word of a segment, with times that are known or, by its place in the text, guessed. */
+interface PlacedWord {
+  segment: number
+  written: string
+  key: string
+  middleSec: number
+  timing: WordTiming | undefined
+}
+
+/** Most words that are compared. */
+const mostWords = 16
+
+/** Times of words are only this good, seconds. */
+const slackSec = 1
+
+/**
+ * Removes what two neighbours have both heard: where the last words of the left one are the first of the right one,
+ * each keeps its half of them, since a recogniser is surest far from a cut; where no words agree, both are cut in the
+ * middle of the overlap.
+ *
+ * The alignment is the one of the sliding token match that chunked recognition commonly uses: the shift with the
+ * largest share of equal words, longer ones first among equals.
+ */
+export function mergeOverlap(
+  left: readonly Segment[],
+  right: readonly Segment[],
+  {startSec, endSec}: Overlap,
+): {left: Segment[]; right: Segment[]} {
+  const before = placedWords(left)
+  const after = placedWords(right)
+  const heardTwice = {
+    left: before.filter(({middleSec}) => middleSec > startSec - slackSec).slice(-mostWords),
+    right: after.filter(({middleSec}) => middleSec < endSec + slackSec).slice(0, mostWords),
+  }
+  const shared = sharedWords(heardTwice.left, heardTwice.right)
+  const cutSec = (startSec + endSec) / 2
+  const kept =
+    shared === 0
+      ? {
+          left: before.filter(({middleSec}) => middleSec < cutSec),
+          right: after.filter(({middleSec}) => middleSec >= cutSec),
+        }
+      : {left: before.slice(0, before.length - Math.floor(shared / 2)), right: after.slice(Math.ceil(shared / 2))}
+  return {left: onlyWords(left, before, kept.left), right: onlyWords(right, after, kept.right)}
+}
+
+/** How many words at the end of the left one lie over words at the beginning of the right one; 0 where none agree. */
+function sharedWords(left: readonly PlacedWord[], right: readonly PlacedWord[]): number {
+  let best = {shared: 0, score: 0}
+  for (let shared = 1; shared <= Math.min(left.length, right.length); shared++) {
+    const tail = left.slice(-shared)
+    const equal = tail.filter(({key}, i) => key !== '' && key === right[i]?.key).length
+    const score = equal / shared + shared / 10_000
+    if ((equal > 1 || equal === shared) && equal * 2 > shared && score > best.score) best = {shared, score}
+  }
+  return best.shared
+}
+
+function placedWords(segments: readonly Segment[]): PlacedWord[] {
+  return segments.flatMap((segment, index) =>
+    segment.words === undefined
+      ? guessedWords(segment, index)
+      : segment.words.map((timing) => ({
+          segment: index,
+          written: timing.word,
+          key: wordKey(splitWord(timing.word.trim())),
+          middleSec: (timing.startSec + timing.endSec) / 2,
+          timing,
+        })),
+  )
+}
+
+/** The words of a text, spread over its time by their length. */
+function guessedWords({text, startSec, endSec}: Segment, index: number): PlacedWord[] {
+  return Array.from(text.matchAll(/\s*\S+/gu), (match) => ({
+    segment: index,
+    written: match[0],
+    key: wordKey(splitWord(match[0].trim())),
+    middleSec: startSec + ((endSec - startSec) * (match.index + match[0].length / 2)) / text.length,
+    timing: undefined,
+  }))
+}
+
+/** The segments with the words that are kept; without those that lose all of theirs. */
+function onlyWords(segments: readonly Segment[], all: readonly PlacedWord[], kept: readonly PlacedWord[]): Segment[] {
+  return segments.flatMap((segment, index) => {
+    const own = kept.filter((word) => word.segment === index)
+    if (own.length === all.filter((word) => word.segment === index).length) return [segment]
+    if (own.length === 0) return []
+    return [cutSegment(segment, own)]
+  })
+}
+
+/** The tokens of a text that was cut are not known. */
+function cutSegment(segment: Segment, words: readonly PlacedWord[]): Segment {
+  const timings = words.map(({timing}) => timing).filter((timing) => timing !== undefined)
+  const cut = {...segment, text: words.map(({written}) => written).join(''), tokens: []}
+  const [first, last] = [timings[0], timings.at(-1)]
+  if (first === undefined || last === undefined) return cut
+  return {...cut, startSec: first.startSec, endSec: last.endSec, words: timings}
+}

@@ -1,0 +1,92 @@
+import {type RefineProfile, type RefineSettings, refineConfidence} from './confidence.js'
+import type {Correction, Draft, Protects} from './correction.js'
+import {removeDisfluencies} from './disfluencies.js'
+import type {Lexicon} from './lexicon.js'
+import {caseRules, writeCase} from './lexicon-case.js'
+import {replacePhrases} from './phrases.js'
+import {isProtected} from './protected-words.js'
+import {confusionTables, phraseTable, type SpeechDomain} from './refine-rules.js'
+import {closeText, startSentences} from './sentences.js'
+import {joinWords, splitWords} from './written-word.js'
+
+export interface RefineContext {
+  profile: RefineProfile
+  domain: SpeechDomain
+  settings: RefineSettings
+  /** The user's own words; undefined without. */
+  lexicon?: Lexicon | undefined
+  /** Words that no rule may change. */
+  protectedWords?: ReadonlySet<string> | undefined
+  /** Code of the language spoken; fillers and repetitions are known for English alone. Undefined counts as English. */
+  language?: string | undefined
+  /** The words of such a speaker are not taken for others that sound like them. */
+  dysarthric?: boolean | undefined
+}
+
+export interface Refined {
+  text: string
+  /** 0 to 1: less for every correction. */
+  confidence: number
+  trace: Correction[]
+}
+
+type Stage = (draft: Draft) => Draft
+
+/**
+ * Puts a transcript right: blanks, words that were misheard, spelling of known words; the profile `conservative` leaves
+ * the words to the user's lexicon, `aggressive` also removes fillers and repetitions and writes sentences. Words that
+ * no rule knows stay as they are. Refining twice gives the same text as refining once.
+ */
+export function refine(raw: string, context: RefineContext): Refined {
+  const trimmed = trim(raw)
+  const draft = stagesOf(context).reduce((current, stage) => stage(current), trimmed)
+  return {
+    text: joinWords(draft.words),
+    confidence: refineConfidence(context.profile, draft.trace.length, context.settings),
+    trace: [...draft.trace],
+  }
+}
+
+function trim(raw: string): Draft {
+  const words = splitWords(raw)
+  const text = joinWords(words)
+  const reason = 'whitespace collapsed'
+  return {words, trace: text === raw ? [] : [{rule: 'light_trim', before: raw, after: text, reason}]}
+}
+
+function stagesOf(context: RefineContext): Stage[] {
+  const protects: Protects = (word) => isProtected(word, context.protectedWords)
+  const wordStages = wordStagesOf(context, protects)
+  const words: Stage = (draft) => wordStages.reduce((current, stage) => stage(current), draft)
+  if (context.profile !== 'aggressive') return [words]
+  const english = (context.language || 'en') === 'en'
+  return [
+    ...(english ? [untilNothingGoes((draft) => removeDisfluencies(draft, protects), words)] : [words]),
+    (draft) => startSentences(draft, protects, context.language),
+    (draft) => closeText(draft, protects),
+  ]
+}
+
+/** A word that goes brings its neighbours together, which may make a phrase, and a phrase may make a repetition. */
+function untilNothingGoes(remove: Stage, replace: Stage): Stage {
+  return (draft) => {
+    let current = replace(remove(draft))
+    for (;;) {
+      const removed = remove(current)
+      if (removed.words.length === current.words.length) return current
+      current = replace(removed)
+    }
+  }
+}
+
+/** Rules for words and phrases, in their order. */
+function wordStagesOf({profile, domain, lexicon, dysarthric}: RefineContext, protects: Protects) {
+  const rules = caseRules(profile === 'conservative' ? undefined : domain, lexicon)
+  const spell: Stage = (draft) => writeCase(draft, rules, protects)
+  if (profile === 'conservative') return [spell]
+  const heard: Stage = (draft) =>
+    replacePhrases(draft, confusionTables[domain], protects, 'confusion_map', 'sounds like a known word')
+  const shorten: Stage = (draft) =>
+    replacePhrases(draft, phraseTable, protects, 'phrase_canonicalization', 'name of the product')
+  return [...(dysarthric ? [] : [heard]), spell, shorten]
+}

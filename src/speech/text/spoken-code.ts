@@ -1,0 +1,94 @@
+import {writeSpokenNumbers} from './spoken-numbers.js'
+
+/** What is said, longer before shorter, and the symbol that is written. */
+const symbols: readonly (readonly [spoken: string, written: string])[] = [
+  ['dot dot dot', '...'],
+  ['dot dot', '..'],
+  ['double equals', '=='],
+  ['not equals', '!='],
+  ['open brace', '{'],
+  ['close brace', '}'],
+  ['open bracket', '['],
+  ['close bracket', ']'],
+  ['open paren', '('],
+  ['close paren', ')'],
+  ['fat arrow', '=>'],
+  ['dash dash', '--'],
+  ['new line', '\n'],
+  ['arrow', '->'],
+  ['semicolon', ';'],
+  ['colon', ':'],
+  ['underscore', '_'],
+  ['bang', '!'],
+  ['ampersand', '&'],
+  ['pipe', '|'],
+  ['asterisk', '*'],
+  ['backslash', '\\'],
+  ['slash', '/'],
+]
+
+const writtenBySpoken = new Map(symbols)
+const longestSymbol = 3
+
+/**
+ * Writes spoken symbols, numbers and casing commands as they are written in code: "x fat arrow y" becomes `x => y`,
+ * "camel case get user name" becomes `getUserName`. Only whole words count: "pipeline" stays.
+ */
+export function writeSpokenCode(text: string): string {
+  const words = text.trim().split(/\s+/u).filter(Boolean)
+  return applyCasing(closeUp(writeSpokenNumbers(writeSymbols(words))))
+}
+
+function writeSymbols(words: readonly string[]): string[] {
+  const out: string[] = []
+  for (let at = 0; at < words.length; ) {
+    const {length, written} = symbolAt(words, at)
+    out.push(written ?? (words[at] as string))
+    at += length
+  }
+  return out.map((word, i) => (word === 'dot' && isName(out[i - 1]) && isName(out[i + 1]) ? '.' : word))
+}
+
+function symbolAt(words: readonly string[], at: number): {length: number; written?: string} {
+  for (let length = Math.min(longestSymbol, words.length - at); length > 0; length--) {
+    const written = writtenBySpoken.get(
+      words
+        .slice(at, at + length)
+        .join(' ')
+        .toLowerCase(),
+    )
+    if (written !== undefined) return {length, written}
+  }
+  return {length: 1}
+}
+
+const isName = (word: string | undefined) => word !== undefined && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(word)
+
+/** Symbols that stand close to the word before or after them. */
+const closeToLeft = new Set([')', ']', ';', ':', '_', '.', '/', '\\', '(', '\n'])
+const closeToRight = new Set(['(', '[', '_', '.', '--', '!', '/', '\\', '\n'])
+
+const closeUp = (words: readonly string[]): string =>
+  words.reduce((text, word, i) => {
+    const before = words[i - 1]
+    const close = before === undefined || closeToLeft.has(word) || closeToRight.has(before)
+    return close ? text + word : `${text} ${word}`
+  }, '')
+
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+/** How the words of a casing command are joined. */
+const casings: Readonly<Record<string, (words: readonly string[]) => string>> = {
+  camel: ([first = '', ...rest]) => first.toLowerCase() + rest.map(capital).join(''),
+  pascal: (words) => words.map(capital).join(''),
+  snake: (words) => words.join('_').toLowerCase(),
+  kebab: (words) => words.join('-').toLowerCase(),
+  constant: (words) => words.join('_').toUpperCase(),
+}
+
+function applyCasing(text: string): string {
+  const command = /^(camel|pascal|snake|constant|kebab) ?case (.+)$/isu.exec(text)
+  const [, name, rest] = command ?? []
+  if (name === undefined || rest === undefined) return text
+  return casings[name.toLowerCase()]?.(rest.split(/\s+/u).filter(Boolean)) ?? text
+}

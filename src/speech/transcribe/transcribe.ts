@@ -1,0 +1,94 @@
+import type {AudioStream, VoiceActivityDetector} from '../../audio/index.js'
+import {type Segment, type SpeechModel, sampleRate} from '../model.js'
+import type {Transcript} from '../transcript/transcript.js'
+import {readChunks} from './chunks.js'
+import type {PassageWindow, TranscribeEvent, TranscribeOptions} from './options.js'
+import {readPassage} from './passage.js'
+import {Recording} from './recording.js'
+import {WindowReader} from './window-reader.js'
+
+/**
+ * Transcribes a recording as it is read.
+ * @param audio at 16 kHz
+ * @param detector finds where people speak; without one every window is recognised
+ * @throws what the stream and the model throw; the reason of the signal
+ */
+export async function* transcribe(
+  model: SpeechModel,
+  audio: AudioStream,
+  detector: VoiceActivityDetector | undefined,
+  options: TranscribeOptions,
+  signal?: AbortSignal,
+): AsyncGenerator<TranscribeEvent, void, undefined> {
+  const recording = new Recording(audio, detector)
+  const reader = new WindowReader(model, recording, options, signal)
+  const segments: Segment[] = []
+  const windows: PassageWindow[] = []
+  let speechSec = 0
+  try {
+    for await (const window of recognised(model, recording, reader, options)) {
+      signal?.throwIfAborted()
+      for (const segment of window.segments) yield {type: 'segment', segment}
+      segments.push(...window.segments)
+      const text = joinTexts(window.segments.map((segment) => segment.text))
+      yield {type: 'chunk', index: windows.length, startSec: window.startSec, endSec: window.endSec, text}
+      yield {type: 'progress', processedSec: window.endSec}
+      windows.push({...window, segments: []})
+      speechSec += window.endSec - window.startSec
+    }
+    const durationSec = recording.end / sampleRate
+    yield {type: 'progress', processedSec: durationSec}
+    yield {
+      type: 'done',
+      transcript: assemble(segments, windows, reader, options, durationSec),
+      speechSec,
+      timings: reader.timings,
+    }
+  } finally {
+    await recording.close()
+  }
+}
+
+function recognised(model: SpeechModel, recording: Recording, reader: WindowReader, options: TranscribeOptions) {
+  // A model that cannot place its text has to hear every cut twice, where nothing says where the pauses are.
+  const chunkSec =
+    options.chunkSec || (model.description.timestamps || recording.detects ? 0 : model.description.windowSec)
+  if (chunkSec === 0) return readPassage(model, recording, reader, {from: 0, to: Infinity, keep: Infinity})
+  return readChunks(model, recording, reader, {chunkSec, overlapSec: options.chunkOverlapSec})
+}
+
+function assemble(
+  segments: readonly Segment[],
+  windows: readonly PassageWindow[],
+  reader: WindowReader,
+  options: TranscribeOptions,
+  durationSec: number,
+): Transcript {
+  return {
+    task: options.task,
+    language: reader.language?.code ?? options.language ?? '',
+    languageProbability: reader.language?.probability ?? 0,
+    durationSec,
+    text: joinTexts(segments.map(({text}) => text)),
+    segments,
+    alternatives: alternativesOf(windows, options.alternatives),
+  }
+}
+
+/** Texts that begin with a blank of their own are joined as they are, others with one. */
+export const joinTexts = (texts: readonly string[]): string =>
+  texts.reduce((all, text) => (all === '' || /^\s/.test(text) || /\s$/.test(all) ? all + text : `${all} ${text}`), '')
+
+/** The k-th alternative of the whole is made of the k-th of each window, or its best where it has fewer. */
+function alternativesOf(windows: readonly PassageWindow[], count: number) {
+  const heard = windows.map(({alternatives}) => alternatives).filter((alternatives) => alternatives.length > 0)
+  const most = Math.min(count, Math.max(0, ...heard.map(({length}) => length)))
+  if (count < 2) return []
+  return Array.from({length: most}, (_, k) => {
+    const chosen = heard.map((alternatives) => alternatives[k] ?? alternatives[0]).filter((one) => one !== undefined)
+    return {
+      text: joinTexts(chosen.map(({text}) => text)),
+      score: chosen.reduce((sum, {score}) => sum + score, 0) / chosen.length,
+    }
+  })
+}

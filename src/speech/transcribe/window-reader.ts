@@ -1,0 +1,98 @@
+import {type RecognitionOptions, type Segment, type SpeechModel, sampleRate, type WindowResult} from '../model.js'
+import {fitWordsToSpeech} from './fit-words.js'
+import type {PassageWindow, TranscribeOptions, TranscribeTimings} from './options.js'
+import type {Recording} from './recording.js'
+
+/** Above this temperature a text is too free to be a hint for the next window. */
+const hintTemperature = 0.5
+
+/**
+ * Recognises windows of one recording, one after the other, and remembers what they have in common: the language, what
+ * was said before, and the time it all took.
+ */
+export class WindowReader {
+  readonly timings: TranscribeTimings = {featuresMs: 0, encodeMs: 0, decodeMs: 0, windows: 0}
+  language: {code: string; probability: number} | undefined
+  readonly #model: SpeechModel
+  readonly #recording: Recording
+  readonly #options: TranscribeOptions
+  readonly #signal: AbortSignal | undefined
+  #previous: number[] = []
+  #prompt: string | undefined
+
+  constructor(model: SpeechModel, recording: Recording, options: TranscribeOptions, signal: AbortSignal | undefined) {
+    this.#model = model
+    this.#recording = recording
+    this.#options = options
+    this.#signal = signal
+    this.#prompt = options.prompt
+  }
+
+  /** Recognises what lies between two places, samples. `next` is where the model wants to go on. */
+  async read(from: number, to: number): Promise<{window: PassageWindow; next: number}> {
+    const sound = this.#recording.slice(from, to)
+    const samples = this.#options.preprocess?.(sound) ?? sound
+    const result = await this.#model.recognise(samples, this.#recognition(), this.#signal)
+    this.#learn(result)
+    const startSec = from / sampleRate
+    const segments = result.segments.map((segment) => fitWordsToSpeech(moved(segment, startSec), this.#speech()))
+    return {
+      window: {startSec, endSec: (from + samples.length) / sampleRate, segments, alternatives: result.alternatives},
+      next: from + Math.max(minStep, Math.round(result.consumedSec * sampleRate)),
+    }
+  }
+
+  /** What comes next has no connection with what was said before. */
+  forget(): void {
+    this.#previous = []
+    this.#prompt = this.#options.prompt
+  }
+
+  #recognition(): RecognitionOptions {
+    const {conditionOnPrevious, chunkSec, chunkOverlapSec, preprocess, ...recognition} = this.#options
+    return {
+      ...recognition,
+      language: recognition.language ?? this.language?.code,
+      prompt: this.#prompt,
+      previousTokens: conditionOnPrevious ? this.#previous : [],
+    }
+  }
+
+  #learn({language, languageProbability, segments, temperature, noSpeech, timings}: WindowResult): void {
+    this.timings.featuresMs += timings.featuresMs
+    this.timings.encodeMs += timings.encodeMs
+    this.timings.decodeMs += timings.decodeMs
+    this.timings.windows++
+    // Silence says nothing about the language.
+    if (!noSpeech && segments.length > 0) this.language ??= {code: language, probability: languageProbability}
+    if (temperature > hintTemperature) this.#previous = []
+    else this.#previous.push(...segments.flatMap(({tokens}) => tokens))
+    this.#previous.splice(0, this.#previous.length - mostPrevious)
+    if (segments.length > 0) this.#prompt = undefined
+  }
+
+  #speech() {
+    return this.#recording.speech().map(({start, end}) => ({startSec: start / sampleRate, endSec: end / sampleRate}))
+  }
+}
+
+/** A window always advances by at least one mel frame. */
+const minStep = 160
+
+/** More tokens than any model reads of what was said before. */
+const mostPrevious = 256
+
+const moved = (segment: Segment, bySec: number): Segment => ({
+  ...segment,
+  startSec: segment.startSec + bySec,
+  endSec: segment.endSec + bySec,
+  ...(segment.words === undefined
+    ? {}
+    : {
+        words: segment.words.map((word) => ({
+          ...word,
+          startSec: word.startSec + bySec,
+          endSec: word.endSec + bySec,
+        })),
+      }),
+})

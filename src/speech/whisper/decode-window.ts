@@ -1,0 +1,107 @@
+import {deflateSync} from 'node:zlib'
+import {logSumExp} from '../../decode/index.js'
+import type {RecognitionOptions} from '../model.js'
+import {drawHypotheses, type Hypothesis, samplers, searchHypotheses} from './hypothesis.js'
+import type {AudioContext} from './network.js'
+import type {Prompt} from './prompt.js'
+import {tokenRules} from './token-rules.js'
+import type {WhisperVocabulary} from './vocabulary.js'
+
+/** What was decoded in one window. */
+export interface DecodedWindow extends Hypothesis {
+  text: string
+  temperature: number
+  compressionRatio: number
+  /** Probability that nobody speaks, before any rule. */
+  noSpeechProb: number
+  /** Nobody spoke: the tokens are a guess at silence. */
+  noSpeech: boolean
+  /** All hypotheses of the accepted temperature, best first. */
+  hypotheses: readonly Hypothesis[]
+}
+
+export type DecodeOptions = Pick<
+  RecognitionOptions,
+  | 'beamSize'
+  | 'bestOf'
+  | 'temperatures'
+  | 'seed'
+  | 'noSpeechThreshold'
+  | 'logprobThreshold'
+  | 'compressionRatioThreshold'
+>
+
+/**
+ * Decodes a window at rising temperatures until the text neither repeats itself nor is too unlikely. Source: the
+ * fallback of openai/whisper.
+ * @param context decoder positions in all
+ */
+export async function decodeWindow(
+  audio: AudioContext,
+  vocabulary: WhisperVocabulary,
+  prompt: Prompt,
+  options: DecodeOptions,
+  {timestamps, context, signal}: {timestamps: boolean; context: number; signal?: AbortSignal | undefined},
+): Promise<DecodedWindow> {
+  const limits = {
+    end: vocabulary.endOfText,
+    rules: tokenRules(vocabulary, {timestamps}),
+    maxTokens: Math.max(1, Math.min(Math.floor(context / 2), context - prompt.tokens.length)),
+    signal,
+  }
+  let decoded: DecodedWindow | undefined
+  for (const temperature of options.temperatures) {
+    const run = audio.decode()
+    const last = prompt.tokens.length - 1
+    const logits = await run.prefill(prompt.tokens, [prompt.startIndex, last])
+    const atStart = logits.subarray(0, vocabulary.size)
+    const atEnd = logits.subarray(vocabulary.size)
+    const hypotheses =
+      temperature === 0 && options.beamSize > 1
+        ? await searchHypotheses(run, atEnd, options.beamSize, limits)
+        : await drawHypotheses(run, atEnd, samplers(temperature, options.bestOf, options.seed), limits)
+    decoded = judge(vocabulary, hypotheses, temperature, noSpeechProbability(vocabulary, atStart), options)
+    if (decoded.noSpeech || !failed(decoded, options)) break
+  }
+  if (decoded === undefined) throw new Error('No temperature was given.')
+  return decoded
+}
+
+function judge(
+  vocabulary: WhisperVocabulary,
+  hypotheses: readonly Hypothesis[],
+  temperature: number,
+  noSpeechProb: number,
+  {noSpeechThreshold, logprobThreshold}: DecodeOptions,
+): DecodedWindow {
+  const best = hypotheses[0] as Hypothesis
+  const text = textOf(vocabulary, best.tokens)
+  return {
+    ...best,
+    text,
+    temperature,
+    compressionRatio: compressionRatio(text),
+    noSpeechProb,
+    noSpeech: noSpeechProb > noSpeechThreshold && best.avgLogprob <= logprobThreshold,
+    hypotheses,
+  }
+}
+
+const failed = ({compressionRatio, avgLogprob}: DecodedWindow, options: DecodeOptions): boolean =>
+  compressionRatio > options.compressionRatioThreshold || avgLogprob < options.logprobThreshold
+
+function noSpeechProbability({noSpeech}: WhisperVocabulary, logits: Float32Array): number {
+  return noSpeech === undefined ? 0 : Math.exp(logits[noSpeech]! - logSumExp(logits))
+}
+
+/** UTF-8 bytes per byte compressed: text that repeats itself compresses well. */
+export function compressionRatio(text: string): number {
+  const bytes = Buffer.from(text, 'utf8')
+  return bytes.length === 0 ? 0 : bytes.length / deflateSync(bytes).length
+}
+
+/** The text of tokens, timestamps and other special ones left out. */
+export function textOf({tokenizer, firstTimestamp}: WhisperVocabulary, tokens: readonly number[]): string {
+  const words = firstTimestamp === undefined ? tokens : tokens.filter((token) => token < firstTimestamp)
+  return tokenizer.decode(words)
+}

@@ -1,0 +1,114 @@
+import {GraphBuilder, type Value} from '../../onnx/index.js'
+import type {TensorMap} from '../../weights/index.js'
+import {GraphWeights} from '../graph-weights.js'
+import type {WhisperConfig} from './config.js'
+import {feedForward, normOf, type WeightedGraph} from './encoder-graph.js'
+
+/**
+ * The text half: new tokens of several hypotheses against one encoded window.
+ *
+ * Rows are time-major, `time * batch`, so that what one step adds to a cache lies in one piece. Inputs: `hidden`
+ * float32 `[rows, hidden]`, the embedded tokens; `split` int64 `[4]` = `[time, batch, heads, head_dim]`; `mask`
+ * float32 `[time, past + time]`, 0 or -infinity; `past_key.N`, `past_value.N` `[past, batch, hidden]`; `cross_key.N`,
+ * `cross_value.N` of the encoder; `logit_rows` int64 `[n]`. Outputs: `logits` `[n, vocabulary]`; `key.N`, `value.N`
+ * `[rows, hidden]`, to be appended to the past; `attention.N` `[heads, rows, positions]` for the layers in `aligned`.
+ *
+ * All hypotheses are rows of one product with the window's keys and values, which are never copied per hypothesis.
+ * @throws tensor_missing, tensor_shape, tensor_dtype
+ */
+export function buildDecoderGraph(
+  config: WhisperConfig,
+  tensors: TensorMap,
+  aligned: ReadonlySet<number>,
+): WeightedGraph {
+  const graph = new GraphBuilder('decoder')
+  const weights = new GraphWeights(graph, tensors)
+  const {hiddenSize, vocabSize, decoder} = config
+  const norm = normOf(graph, weights, hiddenSize)
+  const inputs = {
+    split: graph.input('split', 'int64', [4]),
+    mask: graph.input('mask', 'float32', ['time', 'total']),
+  }
+
+  let x = graph.input('hidden', 'float32', ['rows', hiddenSize])
+  for (let i = 0; i < decoder.layers; i++) {
+    const layer = `model.decoder.layers.${i}`
+    const self = attendPast(graph, weights, config, i, norm(x, `${layer}.self_attn_layer_norm`), inputs)
+    x = graph.node('Add', [x, self])
+    const {output, attention} = attendAudio(graph, weights, config, i, norm(x, `${layer}.encoder_attn_layer_norm`))
+    if (aligned.has(i)) graph.output(`attention.${i}`, attention, 'float32', [decoder.heads, 'rows', 'positions'])
+    x = graph.node('Add', [x, output])
+    const normed = norm(x, `${layer}.final_layer_norm`)
+    x = graph.node('Add', [x, feedForward(graph, weights, layer, normed, hiddenSize, decoder.ffnSize)])
+  }
+  const wanted = graph.node('Gather', [x, graph.input('logit_rows', 'int64', ['n'])], {axis: 0})
+  const final = norm(wanted, 'model.decoder.layer_norm')
+  const logits = weights.logits(final, 'model.decoder.embed_tokens.weight', [vocabSize, hiddenSize])
+  graph.output('logits', logits, 'float32', ['n', vocabSize])
+  return {model: graph.build(), externalFolder: weights.folder}
+}
+
+/** The query, scaled by 1 / sqrt(head_dim) as the checkpoints expect. */
+function query(graph: GraphBuilder, weights: GraphWeights, config: WhisperConfig, name: string, x: Value): Value {
+  const {hiddenSize, decoder} = config
+  const scale = Float32Array.of(Math.sqrt(decoder.heads / hiddenSize))
+  const projected = weights.linear(x, `${name}.q_proj`, [hiddenSize, hiddenSize])
+  return graph.node('Mul', [projected, graph.constant(`${name}.scale`, 'float32', [1], scale)])
+}
+
+/** Self-attention to the past of each hypothesis and to the new tokens before. */
+function attendPast(
+  graph: GraphBuilder,
+  weights: GraphWeights,
+  config: WhisperConfig,
+  layer: number,
+  x: Value,
+  {split, mask}: {split: Value; mask: Value},
+): Value {
+  const {hiddenSize, decoder} = config
+  const name = `model.decoder.layers.${layer}.self_attn`
+  const square = [hiddenSize, hiddenSize] as const
+  /** `[past + time, batch, heads, head_dim]` */
+  const withPast = (which: 'key' | 'value', added: Value) => {
+    const past = graph.input(`past_${which}.${layer}`, 'float32', ['past', 'batch', hiddenSize])
+    graph.output(`${which}.${layer}`, added, 'float32', ['rows', hiddenSize])
+    const heads = [decoder.heads, hiddenSize / decoder.heads] as const
+    const before = graph.node('Reshape', [past, graph.integers(0, 0, ...heads)], {allowzero: 0})
+    return graph.node('Concat', [before, graph.node('Reshape', [added, split])], {axis: 0})
+  }
+  const q = graph.node('Transpose', [graph.node('Reshape', [query(graph, weights, config, name, x), split])], {
+    perm: [1n, 2n, 0n, 3n],
+  })
+  const keys = withPast('key', weights.linear(x, `${name}.k_proj`, square, {bias: false}))
+  const values = withPast('value', weights.linear(x, `${name}.v_proj`, square))
+  const scores = graph.node('MatMul', [q, graph.node('Transpose', [keys], {perm: [1n, 2n, 3n, 0n]})])
+  const weighted = graph.node('Softmax', [graph.node('Add', [scores, mask])], {axis: -1})
+  const context = graph.node('MatMul', [weighted, graph.node('Transpose', [values], {perm: [1n, 2n, 0n, 3n]})])
+  const rows = graph.node('Reshape', [
+    graph.node('Transpose', [context], {perm: [2n, 0n, 1n, 3n]}),
+    graph.integers(-1, hiddenSize),
+  ])
+  return weights.linear(rows, `${name}.out_proj`, square)
+}
+
+/** Attention to the encoded window. `attention` is `[heads, rows, positions]`. */
+function attendAudio(
+  graph: GraphBuilder,
+  weights: GraphWeights,
+  config: WhisperConfig,
+  layer: number,
+  x: Value,
+): {output: Value; attention: Value} {
+  const {hiddenSize, decoder} = config
+  const {heads} = decoder
+  const headDim = hiddenSize / heads
+  const name = `model.decoder.layers.${layer}.encoder_attn`
+  const key = graph.input(`cross_key.${layer}`, 'float32', [heads, headDim, 'positions'])
+  const value = graph.input(`cross_value.${layer}`, 'float32', [heads, 'positions', headDim])
+  const split = graph.node('Reshape', [query(graph, weights, config, name, x), graph.integers(-1, heads, headDim)])
+  const q = graph.node('Transpose', [split], {perm: [1n, 0n, 2n]})
+  const attention = graph.node('Softmax', [graph.node('MatMul', [q, key])], {axis: -1})
+  const context = graph.node('Transpose', [graph.node('MatMul', [attention, value])], {perm: [1n, 0n, 2n]})
+  const rows = graph.node('Reshape', [context, graph.integers(-1, hiddenSize)])
+  return {output: weights.linear(rows, `${name}.out_proj`, [hiddenSize, hiddenSize]), attention}
+}

@@ -1,0 +1,46 @@
+import {closeSync, openSync, readSync} from 'node:fs'
+import {SvcError} from '../../errors/index.js'
+import {readTensorFloat32, type TensorEntry, type TensorMap, widenFloats} from '../../weights/index.js'
+import type {WhisperConfig} from './config.js'
+
+/** Embeds tokens with rows read from the checkpoint: the matrix itself is in memory once, as the logits matrix. */
+export interface TokenEmbedding {
+  /** Writes the sum of the token's and the position's embedding into `target` at `offset`, `hidden` values. */
+  embed(token: number, position: number, target: Float32Array, offset: number): void
+  close(): void
+}
+
+/** @throws tensor_missing, tensor_dtype, tensor_shape */
+export async function openTokenEmbedding(config: WhisperConfig, tensors: TensorMap): Promise<TokenEmbedding> {
+  const {hiddenSize, vocabSize, textPositions} = config
+  const tokens = find(tensors, 'model.decoder.embed_tokens.weight', [vocabSize, hiddenSize])
+  const positions = await readTensorFloat32(
+    find(tensors, 'model.decoder.embed_positions.weight', [textPositions, hiddenSize]),
+  )
+  const rowBytes = tokens.length / vocabSize
+  const bytes = new Uint8Array(rowBytes)
+  const row = new Float32Array(hiddenSize)
+  const file = openSync(tokens.file, 'r')
+  return {
+    embed(token, position, target, offset) {
+      if (readSync(file, bytes, 0, rowBytes, tokens.offset + token * rowBytes) !== rowBytes)
+        throw new SvcError('safetensors_invalid', {file: tokens.file, reason: 'it has shrunk since it was opened'})
+      widenFloats(bytes, tokens.dtype, row)
+      const base = position * hiddenSize
+      for (let i = 0; i < hiddenSize; i++) target[offset + i] = row[i]! + positions[base + i]!
+    },
+    close: () => closeSync(file),
+  }
+}
+
+function find(tensors: TensorMap, name: string, shape: readonly number[]): TensorEntry {
+  const entry = tensors.get(name)
+  if (entry === undefined)
+    throw new SvcError('tensor_missing', {
+      tensor: name,
+      files: [...new Set([...tensors.values()].map(({file}) => file))],
+    })
+  if (entry.shape.length !== shape.length || entry.shape.some((dim, i) => dim !== shape[i]))
+    throw new SvcError('tensor_shape', {tensor: name, file: entry.file, found: entry.shape, expected: shape})
+  return entry
+}

@@ -1,0 +1,163 @@
+import {SvcError} from '../../errors/index.js'
+import type {Tokenizer} from '../../text/index.js'
+
+/** Seconds from one timestamp token to the next. */
+export const timestampStepSec = 0.02
+
+/** The last timestamp token is `<|30.00|>`, however long the model's window is. */
+const timestampCount = 1501
+
+/** A Whisper's tokens with a meaning of their own, found by name, since their ids differ from model to model. */
+export interface WhisperVocabulary {
+  readonly tokenizer: Tokenizer
+  readonly size: number
+  readonly endOfText: number
+  readonly startOfTranscript: number
+  /** Introduces what was said before. */
+  readonly startOfPrevious: number | undefined
+  readonly noSpeech: number | undefined
+  readonly noTimestamps: number | undefined
+  /** `<|0.00|>`; undefined where the model has no timestamps. */
+  readonly firstTimestamp: number | undefined
+  readonly lastTimestamp: number | undefined
+  /** Undefined in a model of one language, whose prompt names no task. */
+  readonly transcribe: number | undefined
+  readonly translate: number | undefined
+  /** Language tokens by code, in the order of their ids; empty in a model of one language. */
+  readonly languages: ReadonlyMap<string, number>
+  /** Never decoded: marks that nobody speaks, and tokens that belong in the prompt. */
+  readonly suppressed: readonly number[]
+  /** Not decoded first: the blank and the end. */
+  readonly suppressedAtBegin: readonly number[]
+}
+
+interface TokenSources {
+  tokenizer: Tokenizer
+  /** Where the tokenizer was read from, for errors. */
+  file: string
+  size: number
+  config: Readonly<Record<string, unknown>>
+  generationConfig: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Finds the special tokens in the tokenizer and, for models without a full one, in the configurations.
+ * @throws tokenizer_mismatch when tokens are missing or lie outside the model's vocabulary
+ */
+export function readVocabulary({tokenizer, file, size, config, generationConfig}: TokenSources): WhisperVocabulary {
+  const declared = (key: string) => wholeNumber(generationConfig[key]) ?? wholeNumber(config[key])
+  const required = (name: string, key: string): number => {
+    const id = tokenizer.id(name) ?? declared(key)
+    if (id === undefined) throw new SvcError('tokenizer_mismatch', {file, reason: `it has no token ${name}`})
+    if (id >= size)
+      throw new SvcError('tokenizer_mismatch', {
+        file,
+        reason: `its token ${name} is number ${id}, and the model knows ${size} tokens`,
+      })
+    return id
+  }
+  const optional = (...names: string[]) =>
+    names.map((name) => tokenizer.id(name)).find((id) => id !== undefined && id < size)
+  const endOfText = required('<|endoftext|>', 'eos_token_id')
+  const startOfTranscript = required('<|startoftranscript|>', 'decoder_start_token_id')
+  const noTimestamps = optional('<|notimestamps|>') ?? wholeNumber(generationConfig.no_timestamps_token_id)
+  const timestamps = timestampRange(optional('<|0.00|>'), noTimestamps, size)
+  const task = {transcribe: optional('<|transcribe|>'), translate: optional('<|translate|>')}
+  const languages = languageTokens(
+    tokenizer,
+    generationConfig,
+    startOfTranscript,
+    task.translate ?? task.transcribe,
+    size,
+  )
+  const multilingual = languages.size > 1 && generationConfig.is_multilingual !== false
+  const startOfPrevious = optional('<|startofprev|>')
+  const noSpeech = optional('<|nospeech|>', '<|nocaptions|>')
+  const special = [
+    startOfTranscript,
+    startOfPrevious,
+    optional('<|startoflm|>'),
+    noSpeech,
+    task.transcribe,
+    task.translate,
+  ]
+  const listed = numbers(generationConfig.suppress_tokens) ?? numbers(config.suppress_tokens)
+  const blank = tokenizer.encode(' ', {special: false})
+  return {
+    tokenizer,
+    size,
+    endOfText,
+    startOfTranscript,
+    startOfPrevious,
+    noSpeech,
+    noTimestamps,
+    ...timestamps,
+    transcribe: multilingual ? task.transcribe : undefined,
+    translate: multilingual ? task.translate : undefined,
+    languages: multilingual ? languages : new Map(),
+    suppressed: unique([...(listed ?? nonSpeechTokens(tokenizer)), ...special, ...languages.values()], size),
+    suppressedAtBegin: unique(
+      [...(numbers(generationConfig.begin_suppress_tokens) ?? (blank.length === 1 ? blank : [])), endOfText],
+      size,
+    ),
+  }
+}
+
+const wholeNumber = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
+
+const numbers = (value: unknown): number[] | undefined =>
+  Array.isArray(value) && value.length > 0 ? value.filter((item) => wholeNumber(item) !== undefined) : undefined
+
+const unique = (ids: readonly (number | undefined)[], size: number): number[] => [
+  ...new Set(ids.filter((id): id is number => id !== undefined && id < size)),
+]
+
+function timestampRange(named: number | undefined, noTimestamps: number | undefined, size: number) {
+  // Tokenizers of the first release leave the timestamps out; their ids follow all others.
+  const first = named ?? (noTimestamps !== undefined && noTimestamps + 1 < size ? noTimestamps + 1 : undefined)
+  const last = first === undefined ? undefined : Math.min(first + timestampCount, size) - 1
+  return {firstTimestamp: first, lastTimestamp: last}
+}
+
+/** Language tokens lie between the start of the transcript and the tasks. */
+function languageTokens(
+  tokenizer: Tokenizer,
+  generationConfig: Readonly<Record<string, unknown>>,
+  startOfTranscript: number,
+  firstTask: number | undefined,
+  size: number,
+): Map<string, number> {
+  const listed = generationConfig.lang_to_id
+  const entries =
+    typeof listed === 'object' && listed !== null
+      ? Object.entries(listed)
+      : tokenizer.specials.map((token) => [token, tokenizer.id(token)] as const)
+  const languages = entries.flatMap(([token, id]) => {
+    const code = /^<\|([a-z]{2,3})\|>$/.exec(token)?.[1]
+    const between = typeof id === 'number' && id > startOfTranscript && id < Math.min(firstTask ?? size, size)
+    return code !== undefined && between ? [[code, id] as const] : []
+  })
+  return new Map(languages.sort(([, a], [, b]) => a - b))
+}
+
+/** Marks that speakers do not say: brackets, dashes of subtitles, notes of music. */
+const nonSpeech = [
+  ...'"#()*+/:;<=>@[\\]^_`{|}~「」『』',
+  ...['<<', '>>', '<<<', '>>>', '--', '---', '-(', '-[', "('", '("', '((', '))', '(((', ')))', '[[', ']]', '{{', '}}'],
+  ...['♪♪', '♪♪♪', '♩', '♪', '♫', '♬', '♭', '♮', '♯'],
+]
+
+/** Tokens of those marks, for checkpoints without a list of their own. */
+function nonSpeechTokens(tokenizer: Tokenizer): number[] {
+  const single = (text: string) => {
+    const tokens = tokenizer.encode(text, {special: false})
+    return tokens.length === 1 ? tokens : []
+  }
+  // A dash or an apostrophe is suppressed only where it begins a word, not inside one.
+  return [...nonSpeech.flatMap((mark) => [...single(mark), ...single(` ${mark}`)]), ...single(' -'), ...single(" '")]
+}
+
+/** Seconds that a timestamp token stands for. */
+export const timestampSec = ({firstTimestamp}: WhisperVocabulary, token: number): number =>
+  (token - (firstTimestamp ?? token)) * timestampStepSec

@@ -1,0 +1,170 @@
+import {logMel} from '../../audio/index.js'
+import {SvcError} from '../../errors/index.js'
+import {
+  type LanguageGuess,
+  type RecognitionOptions,
+  type Segment,
+  type SpeechModel,
+  type SpeechModelDescription,
+  sampleRate,
+  type WindowResult,
+} from '../model.js'
+import {framesPerPosition, type WhisperConfig} from './config.js'
+import {compressionRatio, type DecodedWindow, decodeWindow, textOf} from './decode-window.js'
+import type {AudioContext, WhisperNetwork} from './network.js'
+import {buildPrompt, taskTokens} from './prompt.js'
+import {cutAtTimestamps, type TimedTokens, type TimedWindow} from './timed-segments.js'
+import type {WhisperVocabulary} from './vocabulary.js'
+import {positionSec, timeWords, withWords} from './word-timings.js'
+
+/** What a Whisper consists of. */
+export interface WhisperParts {
+  config: WhisperConfig
+  vocabulary: WhisperVocabulary
+  network: WhisperNetwork
+  description: SpeechModelDescription
+}
+
+/** Samples between two mel frames. */
+const hopSamples = 160
+
+/** A Whisper as a speech model: a window of sound in, timed text out. */
+export function createWhisperModel(parts: WhisperParts): SpeechModel {
+  return {
+    description: parts.description,
+    recognise: (samples, options, signal) => recognise(parts, samples, options, signal),
+    async detectLanguage(samples, signal) {
+      const audio = await encode(parts, samples)
+      signal?.throwIfAborted()
+      return detectLanguage(parts, audio.context)
+    },
+    release: () => parts.network.release(),
+  }
+}
+
+async function recognise(
+  parts: WhisperParts,
+  samples: Float32Array,
+  options: RecognitionOptions,
+  signal?: AbortSignal,
+): Promise<WindowResult> {
+  const {vocabulary, description} = parts
+  if (options.task === 'translate' && !description.translates)
+    throw new SvcError('task_unsupported', {model: description.name})
+  const windowSec = samples.length / sampleRate
+  const {context, featuresMs, encodeMs} = await encode(parts, samples)
+  signal?.throwIfAborted()
+  const started = performance.now()
+  const guess = await languageOf(parts, context, options.language)
+  const language = {language: guess.language, task: options.task}
+  const timestamps = description.timestamps
+  const limits = {timestamps, context: parts.config.textPositions, signal}
+  const prompt = buildPrompt(vocabulary, language, options, limits)
+  const decoded = await decodeWindow(context, vocabulary, prompt, options, limits)
+  const timed = decoded.noSpeech
+    ? {segments: [], consumedSec: windowSec}
+    : cutAtTimestamps(vocabulary, decoded.tokens, windowSec)
+  const segments = timed.segments.map((piece) => asSegment(vocabulary, piece, decoded))
+  const words = options.wordTimestamps ? await wordsOf(parts, context, timed, decoded, language, windowSec) : undefined
+  return {
+    segments: words === undefined ? segments : segments.map((segment, i) => withWords(segment, words[i] ?? [])),
+    consumedSec: timed.consumedSec,
+    language: guess.language,
+    languageProbability: guess.probability,
+    noSpeech: decoded.noSpeech,
+    temperature: decoded.temperature,
+    alternatives: alternatives(vocabulary, decoded, options.alternatives),
+    timings: {featuresMs, encodeMs, decodeMs: performance.now() - started},
+  }
+}
+
+/** Silence pads the window to the length the model was trained on. */
+async function encode({config, network}: WhisperParts, samples: Float32Array) {
+  const started = performance.now()
+  const frames = config.audioPositions * framesPerPosition
+  const mel = logMel(samples, {bins: config.melBins, frames})
+  const encoded = performance.now()
+  const context = await network.encode(mel, frames)
+  return {context, featuresMs: encoded - started, encodeMs: performance.now() - encoded}
+}
+
+async function languageOf(
+  parts: WhisperParts,
+  context: AudioContext,
+  given: string | undefined,
+): Promise<LanguageGuess> {
+  if (given !== undefined) return {language: given, probability: 1}
+  const [best] = await detectLanguage(parts, context)
+  return best as LanguageGuess
+}
+
+/** One step on the start token alone: the language tokens share the probability out. */
+async function detectLanguage(
+  {vocabulary, description}: WhisperParts,
+  context: AudioContext,
+): Promise<LanguageGuess[]> {
+  const {languages, startOfTranscript} = vocabulary
+  if (languages.size === 0) return [{language: description.languages[0] ?? 'en', probability: 1}]
+  const logits = await context.decode().prefill([startOfTranscript], [0])
+  const scores = [...languages].map(([language, token]) => ({language, logit: logits[token] as number}))
+  const highest = Math.max(...scores.map(({logit}) => logit))
+  const total = scores.reduce((sum, {logit}) => sum + Math.exp(logit - highest), 0)
+  return scores
+    .map(({language, logit}) => ({language, probability: Math.exp(logit - highest) / total}))
+    .sort((a, b) => b.probability - a.probability)
+}
+
+function asSegment(vocabulary: WhisperVocabulary, piece: TimedTokens, decoded: DecodedWindow): Segment {
+  const text = textOf(vocabulary, piece.tokens)
+  return {
+    ...piece,
+    text,
+    temperature: decoded.temperature,
+    avgLogprob: decoded.avgLogprob,
+    compressionRatio: compressionRatio(text),
+    noSpeechProb: decoded.noSpeechProb,
+  }
+}
+
+/** A second pass over the text, without timestamps, shows where each token was heard. */
+async function wordsOf(
+  {vocabulary, description, config}: WhisperParts,
+  context: AudioContext,
+  {segments}: TimedWindow,
+  decoded: DecodedWindow,
+  {language, task}: {language: string; task: RecognitionOptions['task']},
+  windowSec: number,
+) {
+  if (context.align === undefined) throw new SvcError('words_unsupported', {model: description.name})
+  const text = segments.flatMap(({tokens}) => tokens)
+  if (text.length === 0) return []
+  const {noTimestamps, endOfText} = vocabulary
+  const start = [...taskTokens(vocabulary, language, task), ...(noTimestamps === undefined ? [] : [noTimestamps])]
+  const room = config.textPositions - start.length - 1
+  if (text.length > room) return undefined
+  const attention = await context.align([...start, ...text, endOfText])
+  return timeWords(vocabulary, segments, {
+    attention,
+    firstRow: start.length - 1,
+    positions: Math.ceil(Math.ceil((windowSec * sampleRate) / hopSamples) / framesPerPosition),
+    probabilities: textProbabilities(vocabulary, decoded),
+    language,
+  })
+}
+
+function textProbabilities({firstTimestamp = Infinity}: WhisperVocabulary, {tokens, logprobs}: DecodedWindow) {
+  return logprobs.filter((_, i) => (tokens[i] as number) < firstTimestamp).map((logprob) => Math.exp(logprob))
+}
+
+function alternatives(vocabulary: WhisperVocabulary, {hypotheses}: DecodedWindow, count: number) {
+  if (count < 2) return []
+  const texts = new Map<string, number>()
+  for (const {tokens, avgLogprob} of hypotheses) {
+    const text = textOf(vocabulary, tokens).trim()
+    if (text !== '' && !texts.has(text)) texts.set(text, avgLogprob)
+  }
+  return [...texts].slice(0, count).map(([text, score]) => ({text, score}))
+}
+
+/** Longest window of a model, seconds. */
+export const windowSecOf = ({audioPositions}: WhisperConfig): number => audioPositions * positionSec

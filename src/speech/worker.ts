@@ -1,0 +1,65 @@
+/** The speech engine's thread: opens one model and recognises windows until it is told to close. See `engine.ts`. */
+import {parentPort, workerData} from 'node:worker_threads'
+import {SvcError} from '../errors/index.js'
+import {configureLog} from '../log/index.js'
+import type {WorkerAnswer, WorkerGreeting, WorkerRequest, WorkerStart} from './engine.js'
+import type {SpeechModel} from './model.js'
+import {openSpeechModel} from './open-model.js'
+
+const {path, options, log} = workerData as WorkerStart
+if (parentPort === null) throw new Error('worker.js runs in a worker thread.')
+const parent = parentPort
+if (log !== undefined) configureLog(log)
+
+type Question = Exclude<WorkerRequest, {type: 'cancel' | 'close'}>
+
+const running = new Map<number, AbortController>()
+/** The runtime computes one window at a time. */
+let last: Promise<void> = Promise.resolve()
+
+async function answer(model: SpeechModel, question: Question, signal: AbortSignal): Promise<WorkerAnswer> {
+  const {id, samples} = question
+  try {
+    signal.throwIfAborted()
+    if (question.type === 'recognise')
+      return {type: 'recognised', id, result: await model.recognise(samples, question.options, signal)}
+    return {type: 'detected', id, guesses: await model.detectLanguage(samples, signal)}
+  } catch (error) {
+    return {type: 'failed', id, error: asRecord(error)}
+  }
+}
+
+/** A fault of the runtime has no row of its own: it is the recognition that failed. */
+function asRecord(error: unknown) {
+  if (error instanceof SvcError) return error.toRecord()
+  const {message} = error as Error
+  return new SvcError('recognition_failed', {reason: message.replace(/\.$/, '')}, {cause: error}).toRecord()
+}
+
+function enqueue(model: SpeechModel, question: Question): void {
+  const cancelled = new AbortController()
+  running.set(question.id, cancelled)
+  last = last.then(async () => {
+    parent.postMessage(await answer(model, question, cancelled.signal))
+    running.delete(question.id)
+  })
+}
+
+const greet = (greeting: WorkerGreeting) => parent.postMessage(greeting)
+
+try {
+  const model = await openSpeechModel(path, options)
+  parent.on('message', async (message: WorkerRequest) => {
+    if (message.type === 'cancel') running.get(message.id)?.abort(new SvcError('interrupted', {}))
+    else if (message.type !== 'close') enqueue(model, message)
+    else {
+      parent.close()
+      for (const cancelled of running.values()) cancelled.abort(new SvcError('interrupted', {}))
+      await last
+      await model.release()
+    }
+  })
+  greet({type: 'ready', description: model.description})
+} catch (error) {
+  greet({type: 'failed', error: asRecord(error)})
+}
