@@ -1,0 +1,184 @@
+import {open} from 'node:fs/promises'
+import {basename, extname} from 'node:path'
+import type {Readable} from 'node:stream'
+import {SvcError} from '../errors/index.js'
+import type {AudioStream} from './audio-stream.js'
+import {ByteReader} from './byte-reader.js'
+import {openCompressed} from './compressed.js'
+import {type FfmpegInput, openFfmpeg} from './ffmpeg.js'
+import type {PcmEncoding} from './pcm.js'
+import {resampler} from './resample.js'
+import {id3Length, sniff, sniffLength} from './sniff.js'
+import type {AudioWarning, DecoderContext, Sound} from './sound.js'
+import {openRaw, openWave} from './wave.js'
+
+/** Bare samples, which no header describes. */
+export interface RawPcm {
+  encoding: PcmEncoding
+  /** Hz. */
+  sampleRate: number
+  channels: number
+}
+
+export type AudioInput =
+  | {path: string; raw?: RawPcm | undefined}
+  /** `name` is what it is called in errors. */
+  | {name: string; stream: AsyncIterable<Uint8Array>; raw?: RawPcm | undefined}
+
+export interface OpenAudioOptions {
+  /** Hz, of the sound that comes out. */
+  sampleRate: number
+  signal?: AbortSignal | undefined
+  onWarning?: ((warning: AudioWarning) => void) | undefined
+}
+
+/**
+ * Opens a recording of any kind and decodes it as it is read: content decides, never the name. Memory does not grow
+ * with its length; the file is closed when the sound has been read, or is not read any further.
+ * @throws file_not_found, file_unreadable, audio_unrecognized, audio_invalid, audio_empty, decoder_unavailable; the
+ *   reason of the signal
+ */
+export async function openAudio(input: AudioInput, options: OpenAudioOptions): Promise<AudioStream> {
+  options.signal?.throwIfAborted()
+  const file = 'path' in input ? await openFile(input.path) : undefined
+  const reader = 'stream' in input ? new ByteReader(input.stream) : readerOf(file as OpenFile)
+  const context: DecoderContext = {
+    name: 'path' in input ? input.path : input.name,
+    fileBytes: file?.size,
+    warn: options.onWarning ?? (() => undefined),
+    signal: options.signal,
+  }
+  try {
+    const sound = await openSound(input, reader, options.sampleRate, context)
+    return await startStream(sound, reader, options, context)
+  } catch (error) {
+    await reader.close()
+    throw SvcError.from(error)
+  }
+}
+
+interface OpenFile {
+  size: number | undefined
+  bytes: Readable
+}
+
+const readerOf = ({bytes}: OpenFile) => new ByteReader(bytes, () => bytes.destroy())
+
+async function openFile(path: string): Promise<OpenFile> {
+  try {
+    const handle = await open(path)
+    const stats = await handle.stat()
+    if (!stats.isDirectory()) {
+      // A pipe or a device has no size.
+      return {size: stats.isFile() ? stats.size : undefined, bytes: handle.createReadStream({highWaterMark: 256 << 10})}
+    }
+    await handle.close()
+  } catch (error) {
+    throw SvcError.from(error)
+  }
+  throw new SvcError('file_unreadable', {path, reason: 'it is a directory'})
+}
+
+async function openSound(
+  input: AudioInput,
+  reader: ByteReader,
+  sampleRate: number,
+  context: DecoderContext,
+): Promise<Sound> {
+  if (input.raw !== undefined) return openRaw(reader, input.raw, context)
+  const start = await reader.peek(sniffLength)
+  if (start.length === 0) throw new SvcError('audio_empty', {file: context.name})
+  const through = (format: string) => openFfmpeg(ffmpegInput(input, reader), format, sampleRate, context)
+  const tag = id3Length(start)
+  if (tag > 0) await reader.skip(tag)
+  const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start)
+  if (sniffed.kind === 'ffmpeg') return through(sniffed.format)
+  if (sniffed.kind === 'other') {
+    // Frames of an MP3 may begin a little after its tag.
+    if (tag > 0) return openCompressed('mp3', reader, context)
+    throw new SvcError('audio_unrecognized', {file: context.name, found: sniffed.found})
+  }
+  if (sniffed.kind !== 'wav') return openCompressed(sniffed.kind, reader, context)
+  return (await openWave(reader, context)) ?? through('a WAV file of a rare codec')
+}
+
+/** ffmpeg opens a file by itself, since some formats begin at their end. */
+function ffmpegInput(input: AudioInput, reader: ByteReader): FfmpegInput {
+  return 'path' in input ? {path: input.path} : {bytes: reader.rest()}
+}
+
+/** Reads up to the first sound, so that a recording without any is refused at once. */
+async function startStream(
+  sound: Sound,
+  reader: ByteReader,
+  {sampleRate, signal}: OpenAudioOptions,
+  context: DecoderContext,
+): Promise<AudioStream> {
+  const pieces = resampled(sound, sampleRate, context)[Symbol.asyncIterator]()
+  const first = await pieces.next()
+  if (first.done) throw new SvcError('audio_empty', {file: context.name})
+
+  async function* all() {
+    try {
+      yield first.value as Float32Array
+      for (;;) {
+        signal?.throwIfAborted()
+        const next = await pieces.next()
+        if (next.done) return
+        yield next.value
+      }
+    } catch (error) {
+      throw SvcError.from(error)
+    } finally {
+      await pieces.return(undefined)
+      await reader.close()
+    }
+  }
+  return {
+    sampleRate,
+    source: sound.source,
+    durationSec: sound.durationSec,
+    [Symbol.asyncIterator]: all,
+  }
+}
+
+/** Sound at the wanted rate, in pieces of at most a second; what is no number counts as silence. */
+async function* resampled(
+  {source, samples}: Sound,
+  sampleRate: number,
+  {name, warn}: DecoderContext,
+): AsyncGenerator<Float32Array, void, undefined> {
+  const rate = resampler(source.sampleRate, sampleRate)
+  let warned = false
+  for await (const piece of samples) {
+    if (silenceNonFinite(piece) && !warned) {
+      warned = true
+      warn({code: 'audio_not_finite', message: `${name} has samples that are no numbers; they count as silence.`})
+    }
+    yield* inPieces(rate.push(piece), sampleRate)
+  }
+  yield* inPieces(rate.flush(), sampleRate)
+}
+
+function* inPieces(samples: Float32Array, most: number): Generator<Float32Array, void, undefined> {
+  for (let at = 0; at < samples.length; at += most) yield samples.subarray(at, at + most)
+}
+
+/** Whether there were any. */
+function silenceNonFinite(samples: Float32Array): boolean {
+  let found = false
+  for (let i = 0; i < samples.length; i++)
+    if (!Number.isFinite(samples[i]!)) {
+      samples[i] = 0
+      found = true
+    }
+  return found
+}
+
+const extensions = new Set(
+  'wav wave rf64 mp3 flac ogg oga opus m4a aac aif aiff caf amr wma wv mp4 mkv webm mov avi m4v 3gp'.split(' '),
+)
+
+/** Whether a name is that of a recording, to choose among the files of a folder. */
+export const isAudioFile = (name: string): boolean =>
+  !basename(name).startsWith('.') && extensions.has(extname(name).slice(1).toLowerCase())

@@ -1,0 +1,49 @@
+/** Encodings of linear samples, little-endian, by the names of ffmpeg. */
+const encodings = {
+  u8: {bytes: 1, read: (view: DataView, at: number) => (view.getUint8(at) - 128) / 128},
+  s16le: {bytes: 2, read: (view: DataView, at: number) => view.getInt16(at, true) / 32_768},
+  s24le: {
+    bytes: 3,
+    read: (view: DataView, at: number) =>
+      ((view.getUint16(at, true) | (view.getInt8(at + 2) << 16)) / 8_388_608) as number,
+  },
+  s32le: {bytes: 4, read: (view: DataView, at: number) => view.getInt32(at, true) / 2_147_483_648},
+  f32le: {bytes: 4, read: (view: DataView, at: number) => view.getFloat32(at, true)},
+  f64le: {bytes: 8, read: (view: DataView, at: number) => view.getFloat64(at, true)},
+} as const
+
+export type PcmEncoding = keyof typeof encodings
+
+export const pcmEncodings = Object.keys(encodings) as readonly PcmEncoding[]
+
+/** Bytes of one sample of one channel. */
+export const sampleBytes = (encoding: PcmEncoding): number => encodings[encoding].bytes
+
+/**
+ * Decodes interleaved samples and mixes the channels down to their mean.
+ * @param bytes whole frames
+ * @param frameBytes distance of two frames, at least `channels * sampleBytes`
+ */
+export function decodePcm(
+  bytes: Uint8Array,
+  {encoding, channels, frameBytes}: {encoding: PcmEncoding; channels: number; frameBytes: number},
+): Float32Array {
+  const {bytes: width, read} = encodings[encoding]
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const mono = new Float32Array(Math.floor(bytes.byteLength / frameBytes))
+  for (let i = 0; i < mono.length; i++) {
+    let sum = 0
+    for (let channel = 0; channel < channels; channel++) sum += read(view, i * frameBytes + channel * width)
+    mono[i] = sum / channels
+  }
+  return mono
+}
+
+/** The mean of channels that lie apart. */
+export function mixDown(channels: readonly Float32Array[]): Float32Array {
+  const [first] = channels
+  if (first === undefined || channels.length === 1) return first ?? new Float32Array(0)
+  const mono = new Float32Array(first.length)
+  for (const channel of channels) for (let i = 0; i < mono.length; i++) mono[i]! += channel[i]! / channels.length
+  return mono
+}

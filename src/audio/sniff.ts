@@ -1,0 +1,104 @@
+/** What a file is, from its first bytes. */
+export type Sniffed =
+  /** Decoded here. */
+  | {kind: 'wav' | 'flac' | 'mp3' | 'ogg-opus' | 'ogg-vorbis'}
+  /** Sound or film that ffmpeg decodes; `format` ends the sentence "it is …". */
+  | {kind: 'ffmpeg'; format: string}
+  /** No sound; `found` ends the sentence "it looks like …". */
+  | {kind: 'other'; found: string}
+
+/** Bytes that are looked at. */
+export const sniffLength = 512
+
+type Signature = readonly [offset: number, bytes: string, sniffed: Sniffed]
+
+const ffmpeg = (format: string): Sniffed => ({kind: 'ffmpeg', format})
+const other = (found: string): Sniffed => ({kind: 'other', found})
+
+/** Latin-1 texts at fixed places; the first match counts. */
+const signatures: readonly Signature[] = [
+  [0, 'fLaC', {kind: 'flac'}],
+  [4, 'ftyp', ffmpeg('an MP4 or M4A file')],
+  [0, '\x1a\x45\xdf\xa3', ffmpeg('a Matroska or WebM file')],
+  [0, 'caff', ffmpeg('a Core Audio file')],
+  [0, '#!AMR', ffmpeg('an AMR file')],
+  [0, 'wvpk', ffmpeg('a WavPack file')],
+  [0, 'MAC ', ffmpeg("a Monkey's Audio file")],
+  [0, '\x30\x26\xb2\x75\x8e\x66\xcf\x11', ffmpeg('a Windows Media file')],
+  [0, 'FLV\x01', ffmpeg('a Flash Video file')],
+  [0, '.snd', ffmpeg('a Sun audio file')],
+  [0, 'TTA1', ffmpeg('a True Audio file')],
+  [0, 'MPCK', ffmpeg('a Musepack file')],
+  [0, 'ADIF', ffmpeg('an AAC file')],
+  [0, '\x0b\x77', ffmpeg('an AC-3 file')],
+  [0, '\x00\x00\x01\xba', ffmpeg('an MPEG program stream')],
+  [0, 'OggS', ffmpeg('an Ogg file of a rare codec')],
+  [0, '\x89PNG', other('a PNG image')],
+  [0, '\xff\xd8\xff', other('a JPEG image')],
+  [0, 'GIF8', other('a GIF image')],
+  [0, '%PDF', other('a PDF document')],
+  [0, 'PK\x03\x04', other('a ZIP archive')],
+  [0, '\x1f\x8b', other('a gzip archive')],
+  [0, '\x7fELF', other('a program')],
+  [0, 'SQLite format 3', other('an SQLite database')],
+]
+
+/** Names inside of RIFF and FORM files, and of the first packet of an Ogg stream. */
+const inner: Readonly<Record<string, Sniffed>> = {
+  'RIFF WAVE': {kind: 'wav'},
+  'RF64 WAVE': {kind: 'wav'},
+  'BW64 WAVE': {kind: 'wav'},
+  'RIFF AVI ': ffmpeg('an AVI film'),
+  'RIFF WEBP': other('a WebP image'),
+  'FORM AIFF': ffmpeg('an AIFF file'),
+  'FORM AIFC': ffmpeg('an AIFF file'),
+}
+
+/** @param bytes the beginning of a file, at least `sniffLength` bytes where it has them */
+export function sniff(bytes: Buffer): Sniffed {
+  const text = bytes.toString('latin1')
+  const container = inner[`${text.slice(0, 4)} ${text.slice(8, 12)}`]
+  if (container !== undefined) return container
+  if (text.startsWith('OggS')) {
+    // The first page has one packet; it begins after a table of one entry.
+    if (text.startsWith('OpusHead', 28)) return {kind: 'ogg-opus'}
+    if (text.startsWith('\x01vorbis', 28)) return {kind: 'ogg-vorbis'}
+    if (text.startsWith('\x7fFLAC', 28)) return {kind: 'flac'}
+  }
+  const signature = signatures.find(([offset, wanted]) => text.startsWith(wanted, offset))
+  if (signature !== undefined) return signature[2]
+  const layer = mpegLayer(bytes)
+  if (layer === 3) return {kind: 'mp3'}
+  if (layer !== undefined) return ffmpeg(layer === 0 ? 'an AAC stream' : 'an MPEG audio file')
+  if (bytes[0] === 0x47 && bytes[188] === 0x47) return ffmpeg('an MPEG transport stream')
+  return other(textKind(text))
+}
+
+/** Length of an ID3v2 tag at the beginning, bytes; 0 without one. Source: id3.org, ID3v2.4 section 3.1. */
+export function id3Length(bytes: Buffer): number {
+  if (bytes.length < 10 || bytes.toString('latin1', 0, 3) !== 'ID3') return 0
+  const size = [6, 7, 8, 9].reduce((sum, i) => (sum << 7) | (bytes[i]! & 0x7f), 0)
+  const footer = bytes[5]! & 0x10 ? 10 : 0
+  return 10 + size + footer
+}
+
+/** Layer of an MPEG audio frame header, 0 for AAC in ADTS; undefined where it is none. Source: ISO 11172-3, 2.4.1.3. */
+function mpegLayer(bytes: Buffer): 0 | 1 | 2 | 3 | undefined {
+  if (bytes.length < 4 || bytes[0] !== 0xff || (bytes[1]! & 0xe0) !== 0xe0) return undefined
+  const version = (bytes[1]! >> 3) & 3
+  const layer = (bytes[1]! >> 1) & 3
+  if (version === 1) return undefined
+  if (layer === 0) return (bytes[1]! & 0xf0) === 0xf0 ? 0 : undefined
+  const bitrate = bytes[2]! >> 4
+  const rate = (bytes[2]! >> 2) & 3
+  if (bitrate === 15 || rate === 3) return undefined
+  return (4 - layer) as 1 | 2 | 3
+}
+
+function textKind(text: string): string {
+  // Control characters other than blanks stand in no text.
+  if (/[^\t\n\f\r\x20-\x7e\x80-\xff]/.test(text)) return 'none of the formats known here'
+  const start = text.trimStart()
+  if (start.startsWith('{') || start.startsWith('[')) return 'JSON'
+  return start.startsWith('<') ? 'HTML or XML' : 'text'
+}

@@ -1,0 +1,87 @@
+import {SvcError} from '../errors/index.js'
+import type {ByteReader} from './byte-reader.js'
+import {decodePcm, type PcmEncoding, pcmEncodings, sampleBytes} from './pcm.js'
+import type {DecoderContext, Sound} from './sound.js'
+import {openWaveCodec} from './wave-codecs.js'
+import {readWaveHeader, type WaveFormat, type WaveHeader} from './wave-header.js'
+
+/** Bytes that are decoded at once, at least one frame. */
+const pieceBytes = 64 << 10
+
+/** Whole frames of bytes in, one channel out. */
+export type FrameDecoder = (frames: Buffer) => Float32Array
+
+/**
+ * A WAV file as sound, read from its start to its end. Undefined where its codec is one for ffmpeg.
+ * @throws audio_invalid
+ */
+export async function openWave(reader: ByteReader, context: DecoderContext): Promise<Sound | undefined> {
+  const header = await readWaveHeader(reader, context.name)
+  const {format} = header
+  const decode = isLinear(format) ? (frames: Buffer) => decodePcm(frames, format) : await openWaveCodec(format)
+  if (decode === undefined) return undefined
+  const {encoding, sampleRate, channels} = format
+  const codec = encoding === 'adpcm_ima_wav' ? encoding : `pcm_${encoding}`
+  return {
+    source: {container: 'wav', codec, sampleRate, channels},
+    durationSec: durationOf(header, context),
+    samples: readFrames(reader, format.frameBytes, header.dataBytes, decode, context),
+  }
+}
+
+const isLinear = (format: WaveFormat): format is WaveFormat & {encoding: PcmEncoding} =>
+  (pcmEncodings as readonly string[]).includes(format.encoding)
+
+/** As long as the header says, and no longer than the file. */
+function durationOf({format, dataBytes}: WaveHeader, {fileBytes}: DecoderContext): number | undefined {
+  const bytes = Math.min(dataBytes ?? Infinity, fileBytes ?? Infinity)
+  if (!Number.isFinite(bytes) || format.encoding === 'adpcm_ima_wav') return undefined
+  return bytes / format.frameBytes / format.sampleRate
+}
+
+async function* readFrames(
+  reader: ByteReader,
+  frameBytes: number,
+  dataBytes: number | undefined,
+  decode: FrameDecoder,
+  {name, warn}: DecoderContext,
+): AsyncGenerator<Float32Array, void, undefined> {
+  const piece = Math.max(1, Math.floor(pieceBytes / frameBytes)) * frameBytes
+  for (let left = dataBytes ?? Infinity; left > 0; ) {
+    const bytes = await reader.read(Math.min(piece, left))
+    // An incomplete frame at the end is no sound.
+    const whole = bytes.length - (bytes.length % frameBytes)
+    if (whole > 0) yield decode(bytes.subarray(0, whole))
+    left -= bytes.length
+    if (bytes.length < piece && left > 0) {
+      if (dataBytes !== undefined) warn({code: 'audio_truncated', message: truncated(name, left)})
+      return
+    }
+  }
+}
+
+const truncated = (name: string, missing: number) =>
+  `${name} ends ${missing} bytes before its header says; what is there is used.`
+
+/**
+ * Bare samples without a header.
+ * @throws audio_invalid
+ */
+export function openRaw(
+  reader: ByteReader,
+  {encoding, sampleRate, channels}: {encoding: PcmEncoding; sampleRate: number; channels: number},
+  context: DecoderContext,
+): Sound {
+  if (!(sampleRate >= 1000 && sampleRate <= 768_000 && channels >= 1 && channels <= 64))
+    throw new SvcError('audio_invalid', {
+      file: context.name,
+      reason: `${channels} channels at ${sampleRate} Hz are no recording`,
+    })
+  const frameBytes = channels * sampleBytes(encoding)
+  const decode = (frames: Buffer) => decodePcm(frames, {encoding, channels, frameBytes})
+  return {
+    source: {container: 'raw', codec: `pcm_${encoding}`, sampleRate, channels},
+    durationSec: context.fileBytes === undefined ? undefined : context.fileBytes / frameBytes / sampleRate,
+    samples: readFrames(reader, frameBytes, undefined, decode, context),
+  }
+}
