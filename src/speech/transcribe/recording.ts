@@ -2,7 +2,7 @@ import type {AudioStream, SpeechRegion, VoiceActivityDetector} from '../../audio
 import {sampleRate} from '../model.js'
 
 /** Read ahead, so that the detector has made up its mind about the end of a window, samples. */
-const lookAhead = sampleRate
+const lookAhead = 1.25 * sampleRate
 
 /**
  * The part of a recording that is being worked on. Sound is read as far as it is needed and let go of when it is done

@@ -1,0 +1,157 @@
+import {type FrameSpan, RegionBuilder, type ScoredFrame} from './region-builder.js'
+import type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'
+
+/** A tensor as a model takes and gives it. */
+export interface VadTensor {
+  data: Float32Array | BigInt64Array
+  dims: readonly number[]
+}
+
+/** A network that tells how likely each frame is speech; whoever opened it also releases it. */
+export interface VadModel {
+  readonly inputNames: readonly string[]
+  run(
+    feeds: Readonly<Record<string, VadTensor>>,
+    fetches: readonly string[],
+  ): Promise<Readonly<Record<string, Float32Array>>>
+}
+
+export interface NeuralVadOptions {
+  /** Probability from which speech begins; it goes on down to 0.15 less. */
+  threshold?: number
+  mergeGapMs?: number
+  maxRegionSec?: number
+}
+
+/** New samples of a frame at 16 kHz, 32 ms, and those before it that it also hears. */
+const frameSamples = 512
+const contextSamples = 64
+const inputSamples = contextSamples + frameSamples
+const frameMs = 32
+
+const hysteresis = 0.15
+/** Shorter voices are mistakes, frames. */
+const shortestVoice = 2
+const longestOnset = 4
+
+/** How a kind of model is fed: its inputs besides the sound, and what it gives back. */
+interface Signature {
+  /** Inputs that tell it from the others. */
+  inputs: readonly string[]
+  probability: string
+  /** Inputs that the outputs of these names are fed back into. */
+  state: Readonly<Record<string, {output: string; dims: readonly number[]}>>
+  constants: Readonly<Record<string, VadTensor>>
+}
+
+/** Silero VAD in its two forms. */
+const signatures: readonly Signature[] = [
+  {
+    inputs: ['input', 'h', 'c'],
+    probability: 'speech_probs',
+    state: {h: {output: 'hn', dims: [1, 1, 128]}, c: {output: 'cn', dims: [1, 1, 128]}},
+    constants: {},
+  },
+  {
+    inputs: ['input', 'state', 'sr'],
+    probability: 'output',
+    state: {state: {output: 'stateN', dims: [2, 1, 128]}},
+    constants: {sr: {data: BigInt64Array.of(16_000n), dims: []}},
+  },
+]
+
+/** Whether a model with these inputs is one that `neuralVad` can use. */
+export const isVadModel = (inputNames: readonly string[]): boolean => signatureOf(inputNames) !== undefined
+
+const signatureOf = (names: readonly string[]) =>
+  signatures.find(({inputs}) => inputs.every((name) => names.includes(name)))
+
+/**
+ * Finds speech with a neural network, Silero VAD in either of its forms.
+ * @throws TypeError where the inputs of the model are those of neither
+ */
+export function neuralVad(
+  model: VadModel,
+  {threshold = 0.5, mergeGapMs = 300, maxRegionSec = 25}: NeuralVadOptions = {},
+): VoiceActivityDetector {
+  const signature = signatureOf(model.inputNames)
+  if (signature === undefined) throw new TypeError('The inputs of the model are not those of a voice detector.')
+  const regions = new RegionBuilder<ScoredFrame>({
+    begin: threshold,
+    goOn: threshold - hysteresis,
+    mergeGap: Math.max(1, Math.round(mergeGapMs / frameMs)),
+    shortest: shortestVoice,
+    longest: Math.round((maxRegionSec * 1000) / frameMs),
+    onset: longestOnset,
+  })
+  const frames = new FrameScores(model, signature)
+  let length = 0
+  const region = ({start, end}: FrameSpan): SpeechRegion => ({
+    start: Math.min(start * frameSamples, length),
+    end: Math.min(end * frameSamples, length),
+  })
+  const take = async (samples: Float32Array): Promise<SpeechRegion[]> => {
+    const scores = await frames.push(samples)
+    return scores.flatMap((score) => {
+      const span = regions.add({score})
+      return span === undefined ? [] : [region(span)]
+    })
+  }
+  return {
+    async push(samples) {
+      length += samples.length
+      return take(samples)
+    },
+    async flush() {
+      const ended = await take(new Float32Array((frameSamples - (length % frameSamples)) % frameSamples))
+      const last = regions.close()
+      return last === undefined ? ended : [...ended, region(last)]
+    },
+    get open() {
+      return regions.open === undefined ? undefined : region(regions.open)
+    },
+    get settled() {
+      return Math.max(0, regions.settled * frameSamples)
+    },
+  }
+}
+
+/** Probabilities of whole frames, as sound comes in. */
+class FrameScores {
+  readonly #model: VadModel
+  readonly #signature: Signature
+  readonly #state: Record<string, VadTensor> = {}
+  /** Context of the next frame, and what has come of it. */
+  #rest: Float32Array = new Float32Array(contextSamples)
+
+  constructor(model: VadModel, signature: Signature) {
+    this.#model = model
+    this.#signature = signature
+    for (const [name, {dims}] of Object.entries(signature.state))
+      this.#state[name] = {data: new Float32Array(dims.reduce((product, dim) => product * dim, 1)), dims}
+  }
+
+  async push(samples: Float32Array): Promise<number[]> {
+    const sound = new Float32Array(this.#rest.length + samples.length)
+    sound.set(this.#rest)
+    sound.set(samples, this.#rest.length)
+    const scores: number[] = []
+    let at = 0
+    for (; at + inputSamples <= sound.length; at += frameSamples)
+      scores.push(await this.#score(sound.slice(at, at + inputSamples)))
+    this.#rest = sound.slice(at)
+    return scores
+  }
+
+  async #score(sound: Float32Array): Promise<number> {
+    const {probability, state, constants} = this.#signature
+    const feeds = {input: {data: sound, dims: [1, inputSamples]}, ...this.#state, ...constants}
+    const outputs = Object.values(state).map(({output}) => output)
+    const results = await this.#model.run(feeds, [probability, ...outputs])
+    for (const [name, {output, dims}] of Object.entries(state)) {
+      const data = results[output]
+      if (data !== undefined) this.#state[name] = {data, dims}
+    }
+    return results[probability]?.[0] ?? 0
+  }
+}
