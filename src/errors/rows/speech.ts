@@ -55,4 +55,10 @@ export const speechErrors = rows({
         ? `It knows ${p.known[0]} alone; use a multilingual model, such as openai/whisper-tiny.`
         : `Give one of the ${p.known.length} codes it knows, such as en, or leave the language out to have it detected.`,
   },
+  dataset_invalid: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
+    hint: 'Write a JSON object per line, such as {"path": "a.wav", "expected": "what is said"}.',
+  },
 })

@@ -1,0 +1,44 @@
+import {readFile} from 'node:fs/promises'
+import {dirname, resolve} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+
+/** A recording and what is said in it. */
+export interface Sample {
+  path: string
+  expected: string
+  language: string | undefined
+}
+
+/** Larger files are no lists of recordings. */
+const mostBytes = 64 << 20
+
+/**
+ * Reads a list of recordings: a JSON object per line with `path` (relative to the file), `expected` and, where it is
+ * known, `language`.
+ * @throws file_not_found, file_unreadable, dataset_invalid
+ */
+export async function readDataset(file: string): Promise<Sample[]> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw SvcError.from(error)
+  })
+  if (bytes.length > mostBytes) throw new SvcError('dataset_invalid', {file, line: 1, reason: 'it is too long'})
+  const lines = bytes.toString('utf8').split('\n')
+  const samples = lines.flatMap((line, i) => (line.trim() === '' ? [] : [sampleOf(line, {file, line: i + 1})]))
+  if (samples.length === 0) throw new SvcError('dataset_invalid', {file, line: 1, reason: 'it lists no recordings'})
+  return samples
+}
+
+function sampleOf(text: string, place: {file: string; line: number}): Sample {
+  const fail = (reason: string) => new SvcError('dataset_invalid', {...place, reason})
+  let row: unknown
+  try {
+    row = JSON.parse(text)
+  } catch {
+    throw fail('it is not JSON')
+  }
+  const {path, expected, language} = (row ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof path !== 'string' || path === '') throw fail('path must be a text')
+  if (typeof expected !== 'string') throw fail('expected must be a text')
+  if (language !== undefined && language !== null && typeof language !== 'string') throw fail('language must be a text')
+  return {path: resolve(dirname(place.file), path), expected, language: language ?? undefined}
+}

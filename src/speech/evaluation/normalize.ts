@@ -1,0 +1,73 @@
+import {writeSpokenNumbers} from '../text/spoken-numbers.js'
+import {americanSpelling} from './spelling.js'
+
+export const normalizers = {
+  /** As it is. */
+  none: (text: string) => text,
+  basic: normalizeBasic,
+  english: normalizeEnglish,
+} as const
+
+export type NormalizerName = keyof typeof normalizers
+
+/** Lower case, without bracketed remarks, marks and symbols; compatible characters are the same. */
+function normalizeBasic(text: string): string {
+  return withoutRemarks(text.toLowerCase())
+    .normalize('NFKC')
+    .replace(/[\p{P}\p{S}]/gu, ' ')
+    .replace(/\s+/gu, ' ')
+    .trim()
+}
+
+/** `[music]`, `(laughs)` and `<unk>` were not said. */
+const withoutRemarks = (text: string) => text.replace(/[<[][^>\]]*[>\]]/g, ' ').replace(/\([^()]*\)/g, ' ')
+
+/** What is written together, and what it stands for; the first rule that fits is used. */
+const contractions: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:um|uh|uhm|hmm|mhm|mmm|erm)\b/g, ' '],
+  [/\bwon't\b/g, 'will not'],
+  [/\bcan't\b/g, 'can not'],
+  [/\bcannot\b/g, 'can not'],
+  [/\bshan't\b/g, 'shall not'],
+  [/\bain't\b/g, 'is not'],
+  [/\blet's\b/g, 'let us'],
+  [/\by'all\b/g, 'you all'],
+  [/\bgonna\b/g, 'going to'],
+  [/\bgotta\b/g, 'got to'],
+  [/\bwanna\b/g, 'want to'],
+  [/\bma'am\b/g, 'madam'],
+  [/n't\b/g, ' not'],
+  [/'re\b/g, ' are'],
+  [/'ll\b/g, ' will'],
+  [/'ve\b/g, ' have'],
+  [/'m\b/g, ' am'],
+  [/'d\b/g, ' would'],
+  [/\b(it|that|there|he|she|what|who|where|here|how)'s\b/g, '$1 is'],
+  [/\bmr\b\.?/g, 'mister'],
+  [/\bmrs\b\.?/g, 'missus'],
+  [/\bdr\b\.?/g, 'doctor'],
+  [/\bprof\b\.?/g, 'professor'],
+  [/\bvs\b\.?/g, 'versus'],
+  [/'s\b/g, ' s'],
+]
+
+/**
+ * English as it sounds, however it is written: contractions in full, numbers in digits, American spelling. The idea is
+ * the one of the English normaliser of openai/whisper.
+ */
+function normalizeEnglish(text: string): string {
+  const plain = withoutRemarks(text.toLowerCase().normalize('NFKC')).replace(/[’‘ʼ]/g, "'")
+  const full = contractions.reduce((current, [written, spoken]) => current.replace(written, spoken), plain)
+  const words = full
+    .replace(/(\d),(?=\d{3}\b)/g, '$1')
+    // A point between digits is part of the number; every other mark separates.
+    .replace(/(?<!\d)\.|\.(?!\d)/g, ' ')
+    .replace(/[^\p{L}\p{N}\p{M}.%$£€]+/gu, ' ')
+    .replace(/\$ ?(\d+(?:\.\d+)?)/g, '$1 dollars')
+    .replace(/£ ?(\d+(?:\.\d+)?)/g, '$1 pounds')
+    .replace(/€ ?(\d+(?:\.\d+)?)/g, '$1 euros')
+    .replaceAll('%', ' percent')
+    .split(/\s+/u)
+    .filter(Boolean)
+  return writeSpokenNumbers(words).map(americanSpelling).join(' ')
+}

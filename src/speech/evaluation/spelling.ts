@@ -1,0 +1,158 @@
+/** British spellings as American ones, so that neither counts as an error. Rules with their exceptions, then a list. */
+export function americanSpelling(word: string): string {
+  const listed = irregular.get(word)
+  if (listed !== undefined) return listed
+  return rules.reduce((current, rule) => rule(current), word)
+}
+
+const set = (words: string) => new Set(words.split(' '))
+
+/** Stems of words in -our. */
+const ourStems = set(
+  'arb ard arm behavi belab cand clam clang col discol demean disfav dishon enam endeav fav ferv flav glam harb hon hum ' +
+    'lab mal misdemean neighb od outcol parl ranc rig rum sav savi splend succ tum val vap vig watercol unsav tricol ' +
+    'technicol mould smould',
+)
+
+/** Stems before -ise of words that are written so everywhere. */
+const iseStems = set(
+  'advert adv anom apprem appr ar brad bru chast chem circumc cla compr comprom conc concu cru dem desp dev disgu enfranch ' +
+    'enterpr exc exerc expert franch gu hard imprec improv inc jo la lia likew leew marqu merchand mispr moonr noi no ' +
+    'otherw overexerc pract pa parad perc pho po porpo pra prec prem pre prom ra repr rev r sunr superv surm surpr telev ' +
+    'tort torto treat turquo upr unprom unw upra val v w bo cerc clockw counterclockw chart edgew lengthw sidew widthw ' +
+    'streetw coastw contrariw prec dec b m tortu appra fra bra mayonna mala polona unra self-prom cra reappra',
+)
+
+/** Stems that double their l in British English before -ed, -ing and -er. */
+const llStems = set(
+  'backpeda bedevi beve cance caro cavi channe chise counci counse crue cudge dia disembowe disheve drive due ename ' +
+    'equa fue funne gambo grave grove grue impane imperi initia kenne labe leve libe marshe marve mode ' +
+    'pane parce peda penci perio pistole pumme quarre rave refue reve riva rowe shove shrive signa snive spira swive ' +
+    'tasse tinse tota towe trai trave trowe tunne unrava unrave victua weave yode wea untramme tramme unequa remode ' +
+    'unriva chance marsha bejewe jewe',
+)
+
+/** Beginnings of words with ae or oe where Americans write e. */
+const ligatures = set(
+  'anaem anaesth archaeol caesar chimaer encyclopaed faec gynaecol haemat haemo haemog haemor haemoph leukaem mediaev ' +
+    'orthopaed paediat paedoph palaeo septicaem toxaem hypoglycaem bougainvillae diarrhoe foet gonorrhoe homoeop oesoph ' +
+    'oestrog edoem paederas aesthe aetio aeon',
+)
+
+type Rule = (word: string) => string
+
+const rules: readonly Rule[] = [
+  // colour, colours, colouring; an armoury is an armory.
+  (word) =>
+    word.replace(
+      /^(.+)our((?:s|ed|ing|ings|er|ers|ful|fully|less|able|ably|ite|ites|itism|al|ally|ism|ist|ists|ant|ants|y|ies|eds|hood|hoods|liness|ly|ized?|izes|izing)?)$/,
+      (all, stem, end) => (ourStems.has(stem) ? `${stem}or${end}` : all),
+    ),
+  // organise, organising, organisation, organiser.
+  (word) =>
+    word.replace(/^(.{2,})is(e|ed|es|er|ers|ing|ingly|ation|ations|ational|able)$/, (all, stem, end) =>
+      iseStems.has(stem) || iseStems.has(stem.replace(/^(?:re|un|dis|ad)/, '')) ? all : `${stem}iz${end}`,
+    ),
+  // analyse, paralysing.
+  (word) => word.replace(/^(.*(?:anal|paral|catal|dial|electrol|hydrol))ys(e|ed|es|er|ers|ing)$/, '$1yz$2'),
+  // travelled, cancelling, jeweller.
+  (word) =>
+    word.replace(/^(.+)ll(ed|ing|ings|ingly|er|ers|ery|or|ors|est|ous|ously|ation)$/, (all, stem, end) =>
+      llStems.has(stem) ? `${stem}l${end}` : all,
+    ),
+  // centre, kilometres, theatregoer.
+  (word) =>
+    word.replace(
+      new RegExp(
+        `^((?:centi|kilo|milli|micro)?(?:cent|lit|met|mit|fib|theat|amphitheat|calib|epicent|goit|lacklust|louv|lust|meag|sab|` +
+          'saltpet|scept|sepulch|somb|spect|och|reconnoit))re(s|folds?|pieces?|glass|goers?|d)?$',
+      ),
+      (_, stem, end = '') => `${stem}er${end === 'd' ? 'ed' : end}`,
+    ),
+  (word) =>
+    word
+      .replace(/^(anal|catal|dial|epil|monol|prol|travel)ogue(s?)$/, '$1og$2')
+      .replace(/^(catal)ogu(ed|ing)$/, '$1og$2'),
+  (word) => word.replace(/^(def|off|pret|lic)enc(e|es|ed|ing|eless)$/, '$1ens$2'),
+  (word) => {
+    const start = [...ligatures].find((stem) => word.startsWith(stem))
+    return start === undefined ? word : start.replace(/[ao]e/, 'e') + word.slice(start.length)
+  },
+  // fulfil, enrolment.
+  (word) => word.replace(/^(appa|disti|enro|enthra|fulfi|insta|insti)l(s|ment|ments)?$/, '$1ll$2'),
+  (word) =>
+    word.replace(
+      /^(plough|snowplough)(s|ed|ing|man|men|share|shares)?$/,
+      (_, stem, end = '') => `${stem.slice(0, -3)}w${end}`,
+    ),
+  (word) =>
+    word.replace(
+      /^(pro|ana|kilo|hecto)?gramme(s|d)?$/,
+      (_, stem = '', end = '') => `${stem}gram${end === 'd' ? 'med' : end}`,
+    ),
+  (word) => word.replace(/manoeuvre?(d?)/, (_, end) => `maneuver${end === 'd' ? 'ed' : ''}`),
+]
+
+const irregular: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    aeroplane: 'airplane',
+    ageing: 'aging',
+    aluminium: 'aluminum',
+    artefact: 'artifact',
+    axe: 'ax',
+    cheque: 'check',
+    chequebook: 'checkbook',
+    chequered: 'checkered',
+    chilli: 'chili',
+    cosy: 'cozy',
+    draught: 'draft',
+    draughts: 'drafts',
+    draughty: 'drafty',
+    gaol: 'jail',
+    gaoler: 'jailer',
+    grey: 'gray',
+    greys: 'grays',
+    greyer: 'grayer',
+    greyish: 'grayish',
+    jewellery: 'jewelry',
+    judgement: 'judgment',
+    judgements: 'judgments',
+    kerb: 'curb',
+    kerbs: 'curbs',
+    likeable: 'likable',
+    mould: 'mold',
+    moulds: 'molds',
+    moulded: 'molded',
+    moulding: 'molding',
+    mouldy: 'moldy',
+    moustache: 'mustache',
+    moustaches: 'mustaches',
+    phoney: 'phony',
+    pyjamas: 'pajamas',
+    practise: 'practice',
+    practises: 'practices',
+    practised: 'practiced',
+    practising: 'practicing',
+    sceptic: 'skeptic',
+    sceptical: 'skeptical',
+    scepticism: 'skepticism',
+    skilful: 'skillful',
+    skilfully: 'skillfully',
+    smoulder: 'smolder',
+    smouldering: 'smoldering',
+    storey: 'story',
+    storeys: 'stories',
+    sulphur: 'sulfur',
+    sulphate: 'sulfate',
+    tonne: 'ton',
+    tonnes: 'tons',
+    tyre: 'tire',
+    tyres: 'tires',
+    wilful: 'willful',
+    wilfully: 'willfully',
+    woollen: 'woolen',
+    woollens: 'woolens',
+    yoghurt: 'yogurt',
+    yoghurts: 'yogurts',
+  }),
+)

@@ -1,0 +1,149 @@
+import type {Segment, WordTiming} from '../model.js'
+import {languageName} from '../text/languages.js'
+import {defaultSubtitleShape, type SubtitleBlock, type SubtitleShape, subtitleBlocks} from './subtitle-blocks.js'
+import {timestamp} from './timestamp.js'
+import type {Transcript} from './transcript.js'
+
+export const transcriptFormats = ['text', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'] as const
+export type TranscriptFormatName = (typeof transcriptFormats)[number]
+
+/** Writes one transcript, piece by piece: segments as they are final, or the whole at the end. */
+export interface TranscriptFormat {
+  /** Of a file, with its dot. */
+  readonly extension: string
+  readonly mediaType: string
+  header(): string
+  segment(segment: Segment): string
+  footer(transcript: Transcript): string
+}
+
+const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptFormat> = {
+  text: () => ({
+    ...nothing,
+    extension: '.txt',
+    mediaType: 'text/plain',
+    segment: ({text}) => (text.trim() === '' ? '' : `${text.trim()}\n`),
+  }),
+  json: () => ({
+    ...nothing,
+    extension: '.json',
+    mediaType: 'application/json',
+    footer: ({text}) => `${JSON.stringify({text: text.trim()})}\n`,
+  }),
+  verbose_json: () => ({
+    ...nothing,
+    extension: '.json',
+    mediaType: 'application/json',
+    footer: (transcript) => `${JSON.stringify(verboseJson(transcript))}\n`,
+  }),
+  srt: (shape) => {
+    let count = 0
+    const write = ({startMs, endMs, lines}: SubtitleBlock) =>
+      `${++count}\n${timestamp(startMs, ',')} --> ${timestamp(endMs, ',')}\n${lines.join('\n')}\n\n`
+    return subtitles({extension: '.srt', mediaType: 'application/x-subrip'}, '', write, shape)
+  },
+  vtt: (shape) => {
+    // An arrow in the text would be read as a time line.
+    const plain = (line: string) => line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('-->', '--&gt;')
+    const write = ({startMs, endMs, lines}: SubtitleBlock) =>
+      `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${lines.map(plain).join('\n')}\n\n`
+    return subtitles({extension: '.vtt', mediaType: 'text/vtt'}, 'WEBVTT\n\n', write, shape)
+  },
+  tsv: () => ({
+    ...nothing,
+    extension: '.tsv',
+    mediaType: 'text/tab-separated-values',
+    header: () => 'start\tend\ttext\n',
+    segment: ({startSec, endSec, text}) =>
+      text.trim() === ''
+        ? ''
+        : `${Math.round(1000 * startSec)}\t${Math.round(1000 * endSec)}\t${text.trim().replace(/\s+/gu, ' ')}\n`,
+  }),
+  ndjson: () => {
+    let count = 0
+    return {
+      ...nothing,
+      extension: '.ndjson',
+      mediaType: 'application/x-ndjson',
+      segment: (segment) => `${JSON.stringify({...segmentJson(segment, count++), ...wordsJson(segment)})}\n`,
+    }
+  },
+}
+
+const nothing = {header: () => '', segment: () => '', footer: () => ''}
+
+/** A format for one transcript; subtitles count their blocks, so each transcript needs one of its own. */
+export const createFormat = (
+  name: TranscriptFormatName,
+  shape: SubtitleShape = defaultSubtitleShape,
+): TranscriptFormat => makers[name](shape)
+
+/** Blocks in order of time, of which none overlaps the one before. */
+function subtitles(
+  kind: Pick<TranscriptFormat, 'extension' | 'mediaType'>,
+  header: string,
+  write: (block: SubtitleBlock) => string,
+  shape: SubtitleShape,
+): TranscriptFormat {
+  let endMs = 0
+  return {
+    ...kind,
+    header: () => header,
+    footer: () => '',
+    segment: (segment) =>
+      subtitleBlocks(segment, shape)
+        .map((block) => {
+          const startMs = Math.max(block.startMs, endMs)
+          endMs = Math.max(block.endMs, startMs + 1)
+          return write({...block, startMs, endMs})
+        })
+        .join(''),
+  }
+}
+
+/** The answer of OpenAI's `verbose_json`. */
+function verboseJson({task, language, durationSec, text, segments}: Transcript) {
+  const words = segments.flatMap((segment) => segment.words ?? [])
+  const timed = segments.some((segment) => segment.words !== undefined)
+  return {
+    task,
+    language: languageName(language) ?? language,
+    duration: seconds(durationSec),
+    text: text.trim(),
+    segments: segments.map(segmentJson),
+    ...(timed ? {words: words.map(({word, startSec, endSec}) => wordJson(word.trim(), startSec, endSec))} : {}),
+    usage: {type: 'duration', seconds: Math.ceil(durationSec)},
+  }
+}
+
+const segmentJson = (segment: Segment, id: number) => ({
+  id,
+  seek: Math.round(100 * segment.startSec),
+  start: seconds(segment.startSec),
+  end: seconds(segment.endSec),
+  text: segment.text,
+  tokens: segment.tokens,
+  temperature: segment.temperature,
+  avg_logprob: rounded(segment.avgLogprob),
+  compression_ratio: rounded(segment.compressionRatio),
+  no_speech_prob: rounded(segment.noSpeechProb),
+})
+
+const wordJson = (word: string, startSec: number, endSec: number) => ({
+  word,
+  start: seconds(startSec),
+  end: seconds(endSec),
+})
+
+const wordsJson = ({words}: Segment) =>
+  words === undefined
+    ? {}
+    : {
+        words: words.map(({word, startSec, endSec, probability}: WordTiming) => ({
+          ...wordJson(word.trim(), startSec, endSec),
+          probability: rounded(probability),
+        })),
+      }
+
+const seconds = (value: number) => Math.round(1000 * value) / 1000
+const rounded = (value: number) => Math.round(1e6 * value) / 1e6
