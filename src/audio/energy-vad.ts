@@ -20,6 +20,8 @@ const softRange = 8
 const bandRange = 22
 /** A click is shorter, frames of 10 ms. */
 const shortestVoice = 8
+/** A pause looks this much shorter than it is, since frames at both of its ends hear some of the voice. */
+const frameOverlapMs = 30
 /** How far back the soft beginning of a voice may reach, frames. */
 const longestOnset = 20
 /** Noise, hum and tones change less between their soft and their loud frames, dB. */
@@ -41,7 +43,7 @@ export function energyVad({
   const regions = new RegionBuilder<StandoutFrame>({
     begin: beginExcess,
     goOn: goOnExcess,
-    mergeGap: Math.max(1, Math.round(mergeGapMs / 10)),
+    mergeGap: Math.max(1, Math.round((mergeGapMs - frameOverlapMs) / 10)),
     shortest: shortestVoice,
     longest: Math.round(maxRegionSec * 100),
     onset: longestOnset,

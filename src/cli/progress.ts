@@ -1,19 +1,28 @@
+/** Says how far the work is. */
+export type ShowProgress = (detail: string) => void
+
 /**
  * Shows what a slow step is doing, on standard error and only on a terminal, and wipes it afterwards; elsewhere the
  * work just runs.
  *
  * @example const engine = await withProgress('Loading the model', !quiet, () => startEngine(model))
  */
-export async function withProgress<T>(title: string, wanted: boolean, work: () => Promise<T>): Promise<T> {
-  if (!wanted || !process.stderr.isTTY) return work()
+export async function withProgress<T>(
+  title: string,
+  wanted: boolean,
+  work: (show: ShowProgress) => Promise<T>,
+): Promise<T> {
+  if (!wanted || !process.stderr.isTTY) return work(() => undefined)
   const {DefaultRenderer, Listr, ListrLogger, ProcessOutput} = await import('listr2')
   /** The library draws on standard output, which is for results, and only where that is a terminal. */
   class StderrRenderer extends DefaultRenderer {
     static override nonTTY = true
   }
   const logger = new ListrLogger({processOutput: new ProcessOutput(process.stderr, process.stderr)})
-  const task = async (context: {result?: T}) => {
-    context.result = await work()
+  const task = async (context: {result?: T}, line: {title: string}) => {
+    context.result = await work((detail) => {
+      line.title = `${title}: ${detail}`
+    })
   }
   const tasks = new Listr<{result?: T}, typeof StderrRenderer>([{title, task}], {
     renderer: StderrRenderer,

@@ -158,6 +158,130 @@ export interface ContractsValidateV1 {
 }
 
 /**
+ * Result of svc transcribe --json, one line per recording.
+ */
+export interface TranscribeV1 {
+  /**
+   * Absolute path of the recording; - for standard input.
+   */
+  path: string
+  /**
+   * New for every recording.
+   */
+  correlation_id: string
+  /**
+   * What was recognised.
+   */
+  raw_text: string
+  /**
+   * The same after refinement, lexicon and ranking.
+   */
+  refined_text: string
+  /**
+   * refined_text, or raw_text where refinement is off.
+   */
+  text: string
+  /**
+   * Of the profile, less for each correction; not acoustic.
+   */
+  confidence: number
+  /**
+   * The confidence is below what tools need.
+   */
+  clarification_recommended: boolean
+  /**
+   * Readings, best first; only where there is more than one.
+   */
+  n_best?: string[]
+  language_diagnostics?: {
+    /**
+     * The language as it was given.
+     */
+    raw: string | null
+    /**
+     * Its code; null where it says nothing.
+     */
+    normalized: string | null
+    notes: (
+      | 'language_hint_length_out_of_range'
+      | 'language_hint_invalid_charset'
+      | 'language_hint_region_stripped'
+      | 'language_hint_name_mapped'
+      | 'language_hint_ignored_english_only_model'
+      | 'language_hint_unsupported'
+    )[]
+    /**
+     * Code of the language that the model heard.
+     */
+    detected?: string
+    detected_probability?: number
+  }
+  /**
+   * Name of the speech model.
+   */
+  model?: string
+  task?: 'transcribe' | 'translate'
+  /**
+   * Code of the language spoken; empty where nobody spoke.
+   */
+  language?: string
+  duration_ms?: number
+  /**
+   * Nobody spoke.
+   */
+  no_speech?: boolean
+  segments?: {
+    id: number
+    start_ms: number
+    end_ms: number
+    text: string
+    /**
+     * Mean log-probability of the tokens.
+     */
+    avg_logprob: number
+    no_speech_prob: number
+    /**
+     * Only with word timestamps; the words as they were recognised.
+     */
+    words?: {
+      word: string
+      start_ms: number
+      end_ms: number
+      probability: number
+    }[]
+  }[]
+  /**
+   * exp of the mean log-probability of the tokens.
+   */
+  asr_confidence?: number
+  timings?: {
+    /**
+     * From opening the recording to its transcript.
+     */
+    total_ms: number
+    /**
+     * Of the model; 0 after the first recording.
+     */
+    load_ms: number
+    features_ms: number
+    encode_ms: number
+    decode_ms: number
+    /**
+     * Windows that the model looked at.
+     */
+    windows: number
+    /**
+     * Time of work per time of sound, without loading.
+     */
+    rtf: number
+  }
+  /**
+   * File that the transcript was written to.
+   */
+  output_path?: string
+}
+
+/**
  * Result of svc speech status --json.
  */
 export interface SpeechStatusV1 {

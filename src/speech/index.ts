@@ -3,6 +3,8 @@
  * what becomes of its text. Everything that computes is ONNX Runtime; no other native code is loaded.
  */
 export {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
+export {type LocatedModel, type LocateOptions, locateSpeechModel, speechModelId} from './locate-model.js'
+export {createMeter, type Meter} from './meter.js'
 export {
   type Alternative,
   type LanguageGuess,
@@ -15,6 +17,23 @@ export {
   type WordTiming,
 } from './model.js'
 export {type OpenSpeechModelOptions, openSpeechModel} from './open-model.js'
+export {partialWriter} from './partial-file.js'
+export {type PayloadOptions, transcribePayload} from './payload.js'
+export {listRecordings, outputNames} from './recordings.js'
+export {type LexiconSource, loadLexicons} from './text/lexicon.js'
 export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'
 export {transcribe} from './transcribe/transcribe.js'
+export {
+  type TranscribedFile,
+  type TranscribeHandlers,
+  Transcriber,
+  type TranscriberOptions,
+  type VadChoice,
+} from './transcriber.js'
+export {
+  createFormat,
+  type TranscriptFormat,
+  type TranscriptFormatName,
+  transcriptFormats,
+} from './transcript/formats.js'
 export type {Transcript} from './transcript/transcript.js'

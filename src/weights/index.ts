@@ -4,6 +4,10 @@
  */
 export type {Adapter, LoraDelta} from './adapter.js'
 export {type DerivedFile, derivedFile, derivedFolder} from './derived-cache.js'
+export {cachedSnapshot, hubCacheFolder, isModelId} from './hub/cache-layout.js'
+export type {HubOptions} from './hub/hub-request.js'
+export {type PulledModel, type PullOptions, type PullProgress, pullModel} from './hub/pull.js'
+export {speechModelFiles} from './hub/speech-files.js'
 export {readJsonObject} from './json-file.js'
 export {quantizeBlocks, quantizeColumns, quantizedBlock} from './quantize.js'
 export {openRunDirectory, type RunDirectory, type RunLookup} from './run-directory.js'

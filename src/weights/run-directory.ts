@@ -1,9 +1,9 @@
 import {existsSync} from 'node:fs'
-import {readFile, stat} from 'node:fs/promises'
-import {homedir} from 'node:os'
+import {stat} from 'node:fs/promises'
 import {basename, join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {type Adapter, findAdapterWeights, readAdapter, readAdapterManifest} from './adapter.js'
+import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
 import {readJsonObject} from './json-file.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
 
@@ -110,7 +110,7 @@ function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): bool
 async function locate(model: string, around: Surroundings): Promise<string> {
   const given = resolve(around.cwd, model)
   if (await isDirectory(given)) return given
-  const snapshot = await cachedSnapshot(model, around.env)
+  const snapshot = await snapshotPlace(model, 'main', hubCacheFolder(around.env))
   if (snapshot !== undefined && (await isDirectory(snapshot))) return snapshot
   throw new SvcError('model_not_found', {model, tried: [given, snapshot].filter((place) => place !== undefined)})
 }
@@ -125,21 +125,13 @@ async function locateBase(
   if (asked !== undefined) return locate(asked, {cwd, env})
   if (await hasShards(path)) return path
   const places =
-    declared === undefined ? [] : [resolve(path, declared), resolve(cwd, declared), await cachedSnapshot(declared, env)]
+    declared === undefined
+      ? []
+      : [resolve(path, declared), resolve(cwd, declared), await snapshotPlace(declared, 'main', hubCacheFolder(env))]
   const tried = [...new Set(places.filter((place) => place !== undefined))]
   for (const place of tried) if ((await isDirectory(place)) && (await hasShards(place))) return place
   if (declared === undefined) throw new SvcError('model_file_missing', {file: 'weights', tried: shardPlaces(path)})
   throw new SvcError('base_model_not_found', {base: declared, tried: [...shardPlaces(path), ...tried]})
-}
-
-/** The snapshot that `main` of a hub repository points to, where `huggingface_hub` keeps it. */
-async function cachedSnapshot(id: string, env: Surroundings['env']): Promise<string | undefined> {
-  if (!/^\w[\w.-]*\/[\w.-]+$/.test(id)) return undefined
-  const home = env.HF_HOME || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'huggingface')
-  const hub = env.HF_HUB_CACHE || join(home, 'hub')
-  const repository = join(hub, `models--${id.replace('/', '--')}`)
-  const revision = await readFile(join(repository, 'refs', 'main'), 'utf8').catch(() => 'main')
-  return join(repository, 'snapshots', revision.trim())
 }
 
 const isDirectory = (path: string) =>

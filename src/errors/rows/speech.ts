@@ -61,4 +61,28 @@ export const speechErrors = rows({
     say: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
     hint: 'Write a JSON object per line, such as {"path": "a.wav", "expected": "what is said"}.',
   },
+  recording_missing: {
+    exit: Exit.usage,
+    http: 400,
+    say: (_: object) => 'No recording was given.',
+    hint: 'Give one or more files, a folder, or - for standard input.',
+  },
+  audio_folder_empty: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {folder: string}) => `There is no recording in ${p.folder}.`,
+    hint: 'Give a folder with files such as .wav, .flac, .mp3 or .ogg; folders inside of it are not searched.',
+  },
+  output_dir_needed: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {format: string}) => `Several transcripts in the format ${p.format} cannot share standard output.`,
+    hint: 'Give --output-dir, which gets one file per recording.',
+  },
+  vad_model_missing: {
+    exit: Exit.usage,
+    http: 500,
+    say: (_: object) => 'The neural voice detector needs a model, and none is named.',
+    hint: 'Give the ONNX file of Silero VAD with --vad-model or SVC_SPEECH_VAD_MODEL, or use --vad energy.',
+  },
 })

@@ -21,6 +21,8 @@ export interface RefineContext {
   language?: string | undefined
   /** The words of such a speaker are not taken for others that sound like them. */
   dysarthric?: boolean | undefined
+  /** The text is a piece of a longer one, so its beginning and its end are not those of a sentence. */
+  fragment?: boolean | undefined
 }
 
 export interface Refined {
@@ -60,11 +62,9 @@ function stagesOf(context: RefineContext): Stage[] {
   const words: Stage = (draft) => wordStages.reduce((current, stage) => stage(current), draft)
   if (context.profile !== 'aggressive') return [words]
   const english = (context.language || 'en') === 'en'
-  return [
-    ...(english ? [untilNothingGoes((draft) => removeDisfluencies(draft, protects), words)] : [words]),
-    (draft) => startSentences(draft, protects, context.language),
-    (draft) => closeText(draft, protects),
-  ]
+  const spoken = english ? untilNothingGoes((draft) => removeDisfluencies(draft, protects), words) : words
+  if (context.fragment) return [spoken]
+  return [spoken, (draft) => startSentences(draft, protects, context.language), (draft) => closeText(draft, protects)]
 }
 
 /** A word that goes brings its neighbours together, which may make a phrase, and a phrase may make a repetition. */

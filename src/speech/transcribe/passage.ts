@@ -46,6 +46,9 @@ async function* seekWindows(recording: Recording, reader: WindowReader, {from, t
 /** Sound kept around a stretch of speech, samples: soft beginnings and ends belong to it. */
 const margin = 0.05 * sampleRate
 
+/** Silence after a stretch of speech that the model hears too, so that the end of the last word is plain to it, samples. */
+const silenceAfter = sampleRate
+
 /** At least this much is read at a time while the end of a stretch is looked for, samples. */
 const readStep = sampleRate
 
@@ -59,8 +62,13 @@ async function* speechWindows(recording: Recording, reader: WindowReader, {from,
       continue
     }
     const start = Math.max(at, from, region.start - margin)
-    const end = Math.min(to, region.end + margin, start + length)
-    await recording.fill(end)
+    await recording.fill(region.end + silenceAfter)
+    const next = recording.speech().find((later) => later.start >= region.end)?.start ?? Infinity
+    const end = Math.min(
+      to,
+      start + length,
+      Math.max(region.end + margin, Math.min(region.end + silenceAfter, next - margin)),
+    )
     const {window} = await reader.read(start, end)
     yield window
     // A stretch longer than the window goes on in the next one.

@@ -1,5 +1,5 @@
 import {type RecognitionOptions, type Segment, type SpeechModel, sampleRate, type WindowResult} from '../model.js'
-import {fitWordsToSpeech} from './fit-words.js'
+import {fitToSpeech} from './fit-to-speech.js'
 import type {PassageWindow, TranscribeOptions, TranscribeTimings} from './options.js'
 import type {Recording} from './recording.js'
 
@@ -35,7 +35,8 @@ export class WindowReader {
     const result = await this.#model.recognise(samples, this.#recognition(), this.#signal)
     this.#learn(result)
     const startSec = from / sampleRate
-    const segments = result.segments.map((segment) => fitWordsToSpeech(moved(segment, startSec), this.#speech()))
+    const speech = this.#speech(from, from + samples.length)
+    const segments = result.segments.map((segment) => fitToSpeech(moved(segment, startSec), speech))
     return {
       window: {startSec, endSec: (from + samples.length) / sampleRate, segments, alternatives: result.alternatives},
       next: from + Math.max(minStep, Math.round(result.consumedSec * sampleRate)),
@@ -71,8 +72,12 @@ export class WindowReader {
     if (segments.length > 0) this.#prompt = undefined
   }
 
-  #speech() {
-    return this.#recording.speech().map(({start, end}) => ({startSec: start / sampleRate, endSec: end / sampleRate}))
+  /** Where people speak between two places, seconds. */
+  #speech(from: number, to: number) {
+    return this.#recording
+      .speech()
+      .filter(({start, end}) => start < to && end > from)
+      .map(({start, end}) => ({startSec: start / sampleRate, endSec: end / sampleRate}))
   }
 }
 

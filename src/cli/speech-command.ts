@@ -1,0 +1,138 @@
+import {cwd} from 'node:process'
+import type {Command} from '@oclif/core'
+import {
+  hubSettings,
+  speechAudioSettings,
+  speechRefineSettings,
+  speechSettings,
+  workspaceSettings,
+} from '../config/index.js'
+import {SvcError} from '../errors/index.js'
+import type {Transcriber, TranscriberOptions, VadChoice} from '../speech/index.js'
+import {SvcCommand} from './command.js'
+import {withProgress} from './progress.js'
+import {settingFlags} from './setting-flags.js'
+
+/** Flags of every command that recognises speech. */
+export const speechFlags = {
+  ...settingFlags(speechSettings),
+  ...settingFlags(speechAudioSettings),
+  ...settingFlags(speechRefineSettings),
+  ...settingFlags(hubSettings),
+}
+
+/** A command that recognises speech: its settings, and the transcriber they make. */
+export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
+  /** A transcriber as the flags and settings want it; close it. */
+  protected async createTranscriber({refine}: {refine: boolean}): Promise<Transcriber> {
+    const {Transcriber} = await import('../speech/index.js')
+    return new Transcriber({
+      locate: (signal) => this.#locate(signal),
+      engine: await this.#engineOptions(),
+      decoding: await this.#decodingOptions(),
+      preprocess: this.#preprocess(),
+      vad: this.#vad(),
+      refine,
+      text: await this.#textOptions(),
+    })
+  }
+
+  async #engineOptions(): Promise<TranscriberOptions['engine']> {
+    const {derivedFolder} = await import('../weights/index.js')
+    const {threads, device, precision} = this.settings(speechSettings)
+    return {threads, device, precision, derivedFolder: derivedFolder(process.env), log: this.logOptions()}
+  }
+
+  async #locate(signal: AbortSignal | undefined): Promise<{name: string; path: string}> {
+    const {locateSpeechModel} = await import('../speech/index.js')
+    const {hubCacheFolder} = await import('../weights/index.js')
+    const {model, revision} = this.settings(speechSettings)
+    const {hubEndpoint, hubToken, hubCache, offline, hfRetryAttempts, hfRetryDelayMs} = this.settings(hubSettings)
+    const {quiet} = this.flags as {quiet: boolean}
+    return withProgress('Looking for the speech model', !quiet, (show) =>
+      locateSpeechModel(model, {
+        revision,
+        cwd: cwd(),
+        hub: {
+          endpoint: hubEndpoint,
+          token: hubToken,
+          cacheFolder: hubCache ?? hubCacheFolder(process.env),
+          offline,
+          attempts: hfRetryAttempts,
+          retryDelayMs: hfRetryDelayMs,
+        },
+        onDownload: (id) => this.output.notice(`Downloading ${id} from ${hubEndpoint}.`),
+        onRetry: ({attempt, reason}) => this.output.notice(`warning: try ${attempt} failed: ${reason}`),
+        onProgress: ({file, receivedBytes, totalBytes}) =>
+          show(`${file}, ${megabytes(receivedBytes)} of ${megabytes(totalBytes)} MB`),
+        signal,
+      }),
+    )
+  }
+
+  async #decodingOptions(): Promise<TranscriberOptions['decoding']> {
+    const {defaultTranscribeOptions} = await import('../speech/index.js')
+    const speech = this.settings(speechSettings)
+    const {chunkSec, chunkOverlapSec} = this.settings(speechAudioSettings)
+    const {contextualBias, sessionHotwords, logitBiasStrength} = this.settings(speechRefineSettings)
+    return {
+      ...defaultTranscribeOptions,
+      language: speech.language,
+      task: speech.task,
+      prompt: speech.initialPrompt,
+      beamSize: speech.beamSize,
+      bestOf: speech.bestOf,
+      temperatures: defaultTranscribeOptions.temperatures.filter((one) => one >= speech.temperature),
+      seed: speech.seed,
+      noSpeechThreshold: speech.noSpeechThreshold,
+      wordTimestamps: speech.wordTimestamps,
+      hotwords: contextualBias ? sessionHotwords : [],
+      hotwordStrength: logitBiasStrength,
+      alternatives: speech.beamSize,
+      chunkSec,
+      chunkOverlapSec,
+    }
+  }
+
+  #preprocess(): TranscriberOptions['preprocess'] {
+    const {acousticPreprocess, acousticPreprocessBudgetMs, rmsTargetDbfs} = this.settings(speechAudioSettings)
+    return {mode: acousticPreprocess, budgetMs: acousticPreprocessBudgetMs, rmsTargetDbfs}
+  }
+
+  /** @throws vad_model_missing */
+  #vad(): VadChoice {
+    const {vad, vadEnabled, vadModel, vadEnergyThreshold, vadMergeGapMs} = this.settings(speechAudioSettings)
+    if (!vadEnabled || vad === 'none') return {kind: 'none'}
+    if (vad === 'energy') return {kind: 'energy', threshold: vadEnergyThreshold, mergeGapMs: vadMergeGapMs}
+    if (vadModel === undefined) throw new SvcError('vad_model_missing', {})
+    return {kind: 'neural', model: vadModel, mergeGapMs: vadMergeGapMs}
+  }
+
+  async #textOptions(): Promise<TranscriberOptions['text']> {
+    const {loadLexicons} = await import('../speech/index.js')
+    const refine = this.settings(speechRefineSettings)
+    const {repositoryRoot} = this.settings(workspaceSettings)
+    const {lexicon, sources} = await loadLexicons(refine.lexiconPath, repositoryRoot ?? this.workspace.root)
+    for (const {path, fault} of sources)
+      if (fault !== undefined) this.output.notice(`warning: the lexicon ${path} is not used: ${fault}.`)
+    return {
+      profile: refine.profile,
+      domain: refine.domainMode,
+      settings: {
+        conservativeBase: refine.refineConservativeBase,
+        balancedBase: refine.refineBalancedBase,
+        aggressiveBase: refine.refineAggressiveBase,
+        penaltyPerTrace: refine.refinePenaltyPerTrace,
+        penaltyCap: refine.refinePenaltyCap,
+        confidenceMin: refine.refineConfidenceMin,
+        confidenceMax: refine.refineConfidenceMax,
+      },
+      lexicon,
+      hotwords: refine.sessionHotwords,
+      contextualBias: refine.contextualBias,
+      maxBiasPhrases: refine.maxBiasPhrases,
+    }
+  }
+}
+
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)

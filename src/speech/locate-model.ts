@@ -1,0 +1,70 @@
+import {existsSync} from 'node:fs'
+import {basename, resolve} from 'node:path'
+import {SvcError} from '../errors/index.js'
+import {cachedSnapshot, isModelId, type PullProgress, pullModel, speechModelFiles} from '../weights/index.js'
+
+export interface LocateOptions {
+  revision: string
+  /** Folder that relative paths begin at. */
+  cwd: string
+  hub: {
+    endpoint: string
+    token?: string | undefined
+    cacheFolder: string
+    offline: boolean
+    attempts: number
+    retryDelayMs: number
+  }
+  /** Called when a download is about to begin. */
+  onDownload?: ((id: string) => void) | undefined
+  onProgress?: ((progress: PullProgress) => void) | undefined
+  onRetry?: ((retry: {url: string; attempt: number; reason: string}) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+export interface LocatedModel {
+  /** What the user calls it. */
+  name: string
+  path: string
+}
+
+/** The model that is used when none is named, if it is in the cache. */
+const defaultModel = 'openai/whisper-tiny.en'
+
+/** Short names of the Whispers, such as `base.en` or `distil-small.en`. */
+const sizes = /^(?:whisper-)?(tiny|base|small|medium)(\.en)?$|^(?:whisper-)?(large(?:-v[123](?:-turbo)?)?|turbo)$/
+
+/** The id behind a short name; the name itself where it is none. */
+export function speechModelId(name: string): string {
+  if (/^distil-(small\.en|medium\.en|large-v[23]|large-v3\.5)$/.test(name)) return `distil-whisper/${name}`
+  if (!sizes.test(name)) return name
+  const size = name.replace(/^whisper-/, '')
+  return `openai/whisper-${size === 'turbo' ? 'large-v3-turbo' : size}`
+}
+
+/**
+ * Where a speech model lies: a path, or a model of the hub, which is downloaded where it is named and not there. Without
+ * a name the default model is taken from the cache, and nothing is downloaded.
+ * @throws speech_model_missing, model_not_found; what `pullModel` throws
+ */
+export async function locateSpeechModel(named: string | undefined, options: LocateOptions): Promise<LocatedModel> {
+  const {cwd, revision, hub} = options
+  if (named === undefined) {
+    const path = await cachedSnapshot(defaultModel, revision, hub.cacheFolder)
+    if (path === undefined) throw new SvcError('speech_model_missing', {})
+    return {name: defaultModel, path}
+  }
+  const given = resolve(cwd, named)
+  if (existsSync(given)) return {name: basename(given), path: given}
+  const id = speechModelId(named)
+  if (looksLikePath(named) || !id.includes('/') || !isModelId(id))
+    throw new SvcError('model_not_found', {model: named, tried: [given]})
+  const cached = await cachedSnapshot(id, revision, hub.cacheFolder)
+  if (cached !== undefined) return {name: id, path: cached}
+  if (!hub.offline) options.onDownload?.(id)
+  const {folder} = await pullModel(id, revision, {...hub, ...options, select: speechModelFiles})
+  return {name: id, path: folder}
+}
+
+/** A name that no hub would know: it begins at a folder, or ends as a file does. */
+const looksLikePath = (name: string) => /^[./~\\]|\\|\.(bin|onnx|safetensors)$/.test(name) || name.split('/').length > 2

@@ -1,0 +1,81 @@
+import type {TranscribeV1} from '../contracts/index.js'
+import type {Segment} from './model.js'
+import {clarificationRecommended, round} from './text/confidence.js'
+import type {TranscribedFile} from './transcriber.js'
+
+export interface PayloadOptions {
+  /** What the recording is called: an absolute path, or `-`. */
+  path: string
+  /** UUID of this answer. */
+  correlationId: string
+  /** Whether the text is the refined one. */
+  refined: boolean
+  /** Confidence below which the user should be asked. */
+  minConfidence: number
+}
+
+/** A transcript as every surface answers with it. */
+export function transcribePayload(
+  {transcript, finished, asrConfidence, languageDiagnostics, recording}: TranscribedFile,
+  {path, correlationId, refined, minConfidence}: PayloadOptions,
+): TranscribeV1 {
+  const {rawText, refinedText, confidence, nBest} = finished
+  return {
+    path,
+    correlation_id: correlationId,
+    raw_text: rawText,
+    refined_text: refinedText,
+    text: refined ? refinedText : rawText,
+    confidence: round(confidence),
+    clarification_recommended: clarificationRecommended(confidence, minConfidence),
+    ...(nBest === undefined ? {} : {n_best: [...nBest]}),
+    ...(languageDiagnostics === undefined ? {} : {language_diagnostics: languageDiagnostics}),
+    ...(recording === undefined
+      ? {}
+      : {
+          model: recording.model,
+          task: transcript.task,
+          language: transcript.language,
+          duration_ms: Math.round(1000 * transcript.durationSec),
+          no_speech: transcript.segments.length === 0,
+          segments: transcript.segments.map(segmentPayload),
+          ...(asrConfidence === undefined ? {} : {asr_confidence: asrConfidence}),
+          timings: timingsPayload(recording, transcript.durationSec),
+        }),
+  }
+}
+
+const milliseconds = (seconds: number) => Math.round(1000 * seconds)
+
+const segmentPayload = (segment: Segment, id: number) => ({
+  id,
+  start_ms: milliseconds(segment.startSec),
+  end_ms: milliseconds(segment.endSec),
+  text: segment.text.trim(),
+  avg_logprob: round(segment.avgLogprob),
+  no_speech_prob: round(segment.noSpeechProb),
+  ...(segment.words === undefined
+    ? {}
+    : {
+        words: segment.words.map(({word, startSec, endSec, probability}) => ({
+          word: word.trim(),
+          start_ms: milliseconds(startSec),
+          end_ms: milliseconds(endSec),
+          probability: round(probability),
+        })),
+      }),
+})
+
+function timingsPayload({timings}: NonNullable<TranscribedFile['recording']>, durationSec: number) {
+  const tenths = (ms: number) => Math.round(10 * ms) / 10
+  const workMs = timings.totalMs - timings.loadMs
+  return {
+    total_ms: tenths(timings.totalMs),
+    load_ms: tenths(timings.loadMs),
+    features_ms: tenths(timings.featuresMs),
+    encode_ms: tenths(timings.encodeMs),
+    decode_ms: tenths(timings.decodeMs),
+    windows: timings.windows,
+    rtf: durationSec === 0 ? 0 : round(workMs / 1000 / durationSec),
+  }
+}

@@ -1,0 +1,208 @@
+import {readFile, stat} from 'node:fs/promises'
+import {extname} from 'node:path'
+import {
+  type AudioInput,
+  type AudioWarning,
+  energyVad,
+  openAudio,
+  type PreprocessMode,
+  preprocess,
+  type VoiceActivityDetector,
+} from '../audio/index.js'
+import {SvcError} from '../errors/index.js'
+import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
+import {type Segment, sampleRate} from './model.js'
+import {type OpenVadModel, openVadModel} from './neural-vad.js'
+import {asrConfidence} from './text/confidence.js'
+import {type FinishContext, type FinishedText, finishFragment, finishText} from './text/finish.js'
+import {type LanguageDiagnostics, requireLanguage, withDetection} from './text/language-hint.js'
+import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
+import {transcribe} from './transcribe/transcribe.js'
+import type {Transcript} from './transcript/transcript.js'
+
+/** How voice is told from silence. */
+export type VadChoice =
+  | {kind: 'none'}
+  | {kind: 'energy'; threshold: number; mergeGapMs: number}
+  | {kind: 'neural'; model: string; mergeGapMs: number}
+
+export interface TranscriberOptions {
+  /** Finds the model when the first recording needs it. */
+  locate: (signal: AbortSignal | undefined) => Promise<{name: string; path: string}>
+  engine: Omit<SpeechEngineOptions, 'name' | 'signal'>
+  /** `language` is a code or a name, as the user gave it. */
+  decoding: Omit<TranscribeOptions, 'preprocess'>
+  preprocess: {mode: PreprocessMode; budgetMs: number; rmsTargetDbfs: number}
+  vad: VadChoice
+  /** Where the segments and the text are refined. */
+  refine: boolean
+  text: Omit<FinishContext, 'language'>
+}
+
+/** What can be told while a recording is transcribed. */
+export interface TranscribeHandlers {
+  signal?: AbortSignal | undefined
+  onWarning?: ((warning: AudioWarning) => void) | undefined
+  /** Length of the recording, seconds, where it is known. */
+  onStart?: ((durationSec: number | undefined) => void) | undefined
+  onSegment?: ((segment: Segment) => void | Promise<void>) | undefined
+  onProgress?: ((processedSec: number) => void) | undefined
+  onChunk?: ((chunk: Extract<TranscribeEvent, {type: 'chunk'}>) => void | Promise<void>) | undefined
+}
+
+/** A transcript and all that is known about it. */
+export interface TranscribedFile {
+  /** As it is shown: refined, unless that is switched off. */
+  transcript: Transcript
+  finished: FinishedText
+  /** 0 to 1; undefined where nothing was recognised. */
+  asrConfidence: number | undefined
+  languageDiagnostics: LanguageDiagnostics | undefined
+  /** Undefined for a text that was passed through. */
+  recording:
+    | {
+        model: string
+        /** Milliseconds; loading counts for the first recording alone. */
+        timings: TranscribeTimings & {totalMs: number; loadMs: number}
+        /** Seconds that were looked at by the model. */
+        speechSec: number
+      }
+    | undefined
+}
+
+/** Recordings in, transcripts out, with one model that is opened when it is needed. */
+export class Transcriber {
+  readonly #options: TranscriberOptions
+  #engine: SpeechEngine | undefined
+  #vadModel: OpenVadModel | undefined
+
+  constructor(options: TranscriberOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Transcribes a recording, or passes a text (`.txt`, `.md`) on as if it had been said.
+   * @throws what `openAudio`, the search for the model and the engine throw; the reason of the signal
+   */
+  async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
+    if ('path' in input && isTextFile(input.path)) return this.#passThrough(input.path, handlers)
+    const started = performance.now()
+    const {signal, onWarning} = handlers
+    const audio = await openAudio(input, {sampleRate, signal, onWarning})
+    const source = audio[Symbol.asyncIterator]()
+    try {
+      handlers.onStart?.(audio.durationSec)
+      const {engine, loadMs} = await this.#ready(signal)
+      const {decoding} = this.#options
+      const hint = requireLanguage(decoding.language, engine.description)
+      const stream = {...audio, [Symbol.asyncIterator]: () => source}
+      const events = transcribe(engine, stream, await this.#detector(), this.#decoding(hint.language), signal)
+      const done = await this.#follow(events, handlers)
+      const {transcript, timings, speechSec} = done
+      return {
+        ...this.#finish(transcript),
+        languageDiagnostics:
+          hint.language === undefined && transcript.language !== ''
+            ? withDetection(hint.diagnostics, {
+                language: transcript.language,
+                probability: transcript.languageProbability,
+              })
+            : hint.diagnostics,
+        recording: {
+          model: engine.description.name,
+          timings: {...timings, totalMs: performance.now() - started, loadMs},
+          speechSec,
+        },
+      }
+    } finally {
+      await source.return?.()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#engine?.release()
+    await this.#vadModel?.release()
+  }
+
+  async #ready(signal: AbortSignal | undefined): Promise<{engine: SpeechEngine; loadMs: number}> {
+    if (this.#engine !== undefined) return {engine: this.#engine, loadMs: 0}
+    const {locate, engine: options} = this.#options
+    const {name, path} = await locate(signal)
+    this.#engine = await startSpeechEngine(path, {...options, name, signal})
+    return {engine: this.#engine, loadMs: this.#engine.loadMs}
+  }
+
+  async #detector(): Promise<VoiceActivityDetector | undefined> {
+    const {vad} = this.#options
+    if (vad.kind === 'none') return undefined
+    if (vad.kind === 'energy') return energyVad(vad)
+    this.#vadModel ??= await openVadModel(vad.model)
+    return this.#vadModel.detector(vad)
+  }
+
+  #decoding(language: string | undefined): TranscribeOptions {
+    const {decoding, preprocess: loudness} = this.#options
+    if (loudness.mode === 'none') return {...decoding, language}
+    return {...decoding, language, preprocess: (samples) => preprocess(samples, loudness).samples}
+  }
+
+  async #follow(events: AsyncIterable<TranscribeEvent>, {onSegment, onProgress, onChunk}: TranscribeHandlers) {
+    for await (const event of events) {
+      if (event.type === 'done') return event
+      if (event.type === 'segment') await onSegment?.(this.#shown(event.segment))
+      else if (event.type === 'chunk') await onChunk?.(event)
+      else onProgress?.(event.processedSec)
+    }
+    throw new Error('The transcription ended without a transcript.')
+  }
+
+  #shown(segment: Segment): Segment {
+    if (!this.#options.refine) return segment
+    return {...segment, text: finishFragment(segment.text, this.#options.text)}
+  }
+
+  #finish(heard: Transcript): Omit<TranscribedFile, 'languageDiagnostics' | 'recording'> {
+    const {refine, text} = this.#options
+    const alternatives = heard.alternatives.map((alternative) => alternative.text)
+    const finished = finishText(heard.text, {...text, language: heard.language}, alternatives)
+    const transcript = refine
+      ? {...heard, text: finished.refinedText, segments: heard.segments.map((segment) => this.#shown(segment))}
+      : heard
+    return {transcript, finished, asrConfidence: asrConfidence(heard.segments)}
+  }
+
+  async #passThrough(path: string, {onSegment}: TranscribeHandlers): Promise<TranscribedFile> {
+    const {task, language = ''} = this.#options.decoding
+    const text = await readTranscript(path)
+    const segment = {...spoken, text}
+    await onSegment?.(this.#shown(segment))
+    const heard = {task, language, languageProbability: 0, durationSec: 0, text, segments: [segment], alternatives: []}
+    return {...this.#finish(heard), asrConfidence: undefined, languageDiagnostics: undefined, recording: undefined}
+  }
+}
+
+/** What a text has in place of what a recogniser knows. */
+const spoken = {
+  startSec: 0,
+  endSec: 0,
+  tokens: [],
+  temperature: 0,
+  avgLogprob: 0,
+  compressionRatio: 1,
+  noSpeechProb: 0,
+}
+
+const isTextFile = (path: string) => ['.txt', '.md'].includes(extname(path).toLowerCase())
+
+/** No transcript is longer, bytes. */
+const mostTextBytes = 16 << 20
+
+async function readTranscript(path: string): Promise<string> {
+  try {
+    const {size} = await stat(path)
+    if (size > mostTextBytes) throw new SvcError('file_unreadable', {path, reason: 'it is too long for a transcript'})
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw SvcError.from(error)
+  }
+}

@@ -1,0 +1,118 @@
+import {setTimeout as sleep} from 'node:timers/promises'
+import {type Dispatcher, request} from 'undici'
+import {SvcError} from '../../errors/index.js'
+
+export interface HubOptions {
+  /** Such as `https://huggingface.co`. */
+  endpoint: string
+  /** Sent to the endpoint alone. */
+  token?: string | undefined
+  /** Folder that models are kept in. */
+  cacheFolder: string
+  offline: boolean
+  /** How often a request is tried. */
+  attempts: number
+  /** Between two tries, ms. */
+  retryDelayMs: number
+  onRetry?: ((retry: {url: string; attempt: number; reason: string}) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** A status that may be another one soon. */
+const isTransient = (status: number) => status === 408 || status === 429 || status >= 500
+
+const redirects = new Set([301, 302, 303, 307, 308])
+const mostRedirects = 5
+/** Longest that a server may make us wait, ms. */
+const longestWaitMs = 60_000
+/** Longest silence, ms. */
+const idleMs = 30_000
+
+/** A fault that is worth another try. */
+export class Transient extends Error {
+  readonly waitMs: number | undefined
+  readonly failure: SvcError
+
+  constructor(failure: SvcError, waitMs?: number) {
+    super(failure.message, {cause: failure})
+    this.failure = failure
+    this.waitMs = waitMs
+  }
+}
+
+/**
+ * Does something up to `attempts` times while it fails with faults that pass.
+ * @throws the failure of the last try; the reason of the signal
+ */
+export async function withRetries<T>(url: string, options: HubOptions, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (!(error instanceof Transient)) throw error
+      if (attempt >= options.attempts) throw error.failure
+      options.onRetry?.({url, attempt, reason: error.message})
+      const waitMs = Math.min(longestWaitMs, Math.max(options.retryDelayMs, error.waitMs ?? 0))
+      await sleep(waitMs, undefined, options.signal === undefined ? {} : {signal: options.signal}).catch(() => {
+        throw options.signal?.reason
+      })
+    }
+  }
+}
+
+/**
+ * Sends one GET and follows redirects. The token goes to the host of the endpoint alone.
+ * @throws Transient; hub_access_denied through `refuse`; the reason of the signal
+ */
+export async function hubGet(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  options: HubOptions,
+): Promise<Dispatcher.ResponseData> {
+  const {endpoint, token, signal} = options
+  let at = new URL(url)
+  for (let hops = 0; hops <= mostRedirects; hops++) {
+    const own = at.origin === new URL(endpoint).origin
+    const response = await request(at, {
+      headers: {
+        'user-agent': 'svc',
+        ...headers,
+        ...(own && token !== undefined ? {authorization: `Bearer ${token}`} : {}),
+      },
+      headersTimeout: idleMs,
+      bodyTimeout: idleMs,
+      ...(signal === undefined ? {} : {signal}),
+    }).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      throw unreachable(options, error)
+    })
+    const {location} = response.headers
+    if (redirects.has(response.statusCode) && typeof location === 'string') {
+      await response.body.dump()
+      at = new URL(location, at)
+      if (at.protocol !== 'https:' && at.protocol !== 'http:') break
+      continue
+    }
+    if (isTransient(response.statusCode)) {
+      await response.body.dump()
+      const failure = new SvcError('hub_failed', {endpoint, status: response.statusCode})
+      throw new Transient(failure, retryAfterMs(response.headers['retry-after']))
+    }
+    return response
+  }
+  throw new SvcError('hub_answer_invalid', {endpoint, reason: `it redirects more than ${mostRedirects} times`})
+}
+
+/** A connection that failed, in words without an address. */
+export function unreachable({endpoint}: HubOptions, error: unknown): Transient {
+  const {code, message} = error as NodeJS.ErrnoException
+  return new Transient(new SvcError('hub_unreachable', {endpoint, reason: code ?? message}, {cause: error}))
+}
+
+function retryAfterMs(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== 'string') return undefined
+  const seconds = Number(header)
+  const waitMs = Number.isFinite(seconds) ? 1000 * seconds : Date.parse(header) - Date.now()
+  return Number.isFinite(waitMs) && waitMs > 0 ? waitMs : undefined
+}

@@ -1,0 +1,138 @@
+import {createHash} from 'node:crypto'
+import {existsSync} from 'node:fs'
+import {copyFile, mkdir, rename, rm, stat, symlink, writeFile} from 'node:fs/promises'
+import {dirname, join, relative} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import {cachedSnapshot, isModelId, isRevision, repositoryFolder} from './cache-layout.js'
+import {download} from './download.js'
+import type {HubOptions} from './hub-request.js'
+import {withLock} from './lock.js'
+import {type HubFile, readRevision} from './repository.js'
+
+export interface PullProgress {
+  /** The file that is being downloaded. */
+  file: string
+  /** Bytes of all files: those that are here, and all of them where the hub says how many. */
+  receivedBytes: number
+  totalBytes: number
+}
+
+export interface PullOptions extends HubOptions {
+  /** Which files of the repository are wanted. */
+  select: (names: readonly string[]) => readonly string[]
+  onProgress?: ((progress: PullProgress) => void) | undefined
+}
+
+export interface PulledModel {
+  id: string
+  revision: string
+  commit: string
+  /** Folder of its files. */
+  folder: string
+  files: {name: string; bytes: number; cached: boolean}[]
+}
+
+/**
+ * Downloads a model into the cache, in the layout of Hugging Face: `blobs` by checksum, `snapshots/COMMIT` with links to
+ * them, `refs/REVISION`. What is there is not fetched again; the snapshot appears when all its files are there.
+ * @throws model_id_invalid, hub_offline, hub_model_unknown, hub_revision_unknown, hub_files_missing, hub_access_denied,
+ *   hub_unreachable, hub_failed, hub_answer_invalid, checksum_mismatch, disk_full, cache_unwritable; the reason of the
+ *   signal
+ */
+export async function pullModel(id: string, revision: string, options: PullOptions): Promise<PulledModel> {
+  if (!isModelId(id)) throw new SvcError('model_id_invalid', {id})
+  if (!isRevision(revision)) throw new SvcError('hub_revision_unknown', {id, revision})
+  if (options.offline) return offline(id, revision, options)
+  const {commit, files} = await readRevision(id, revision, options)
+  const wanted = new Set(options.select(files.map(({name}) => name)))
+  if (wanted.size === 0) throw new SvcError('hub_files_missing', {id})
+  const repository = repositoryFolder(id, options.cacheFolder)
+  const lock = join(options.cacheFolder, '.locks', `${relative(options.cacheFolder, repository)}.lock`)
+  try {
+    return await withLock(lock, options.signal, async () => {
+      const blobs = await downloadAll(
+        {id, commit, repository},
+        files.filter(({name}) => wanted.has(name)),
+        options,
+      )
+      const folder = join(repository, 'snapshots', commit)
+      await linkSnapshot(folder, blobs)
+      await writeReference(join(repository, 'refs', revision), commit)
+      return {id, revision, commit, folder, files: blobs.map(({name, bytes, cached}) => ({name, bytes, cached}))}
+    })
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException
+    if (!['EACCES', 'EROFS', 'EPERM'].includes(code ?? '')) throw error
+    const reason = (error as Error).message.replace(/\.$/, '')
+    throw new SvcError('cache_unwritable', {folder: options.cacheFolder, reason}, {cause: error})
+  }
+}
+
+async function offline(id: string, revision: string, {cacheFolder}: PullOptions): Promise<PulledModel> {
+  const folder = await cachedSnapshot(id, revision, cacheFolder)
+  if (folder === undefined) throw new SvcError('hub_offline', {id})
+  return {id, revision, commit: folder.split(/[\\/]/).at(-1) ?? '', folder, files: []}
+}
+
+interface Blob {
+  name: string
+  path: string
+  bytes: number
+  cached: boolean
+}
+
+async function downloadAll(
+  {id, commit, repository}: {id: string; commit: string; repository: string},
+  files: readonly HubFile[],
+  options: PullOptions,
+): Promise<Blob[]> {
+  const received = new Map<string, number>()
+  const totalBytes = files.reduce((sum, {size}) => sum + (size ?? 0), 0)
+  const blobs: Blob[] = []
+  for (const file of files) {
+    const path = join(repository, 'blobs', file.checksum?.hex ?? nameOf(commit, file))
+    const url = `${options.endpoint}/${id}/resolve/${commit}/${file.name.split('/').map(encodeURIComponent).join('/')}`
+    const onBytes = (bytes: number) => {
+      received.set(file.name, bytes)
+      const receivedBytes = [...received.values()].reduce((sum, value) => sum + value, 0)
+      options.onProgress?.({file: file.name, receivedBytes, totalBytes})
+    }
+    const fetched = await download({id, url, file, path, onBytes}, options)
+    blobs.push({name: file.name, path, bytes: (await stat(path)).size, cached: !fetched})
+  }
+  return blobs
+}
+
+/** A file whose checksum nobody knows is kept under a name of its own. */
+const nameOf = (commit: string, {name}: HubFile) => createHash('sha256').update(`${commit}/${name}`).digest('hex')
+
+/** The folder appears under its name with all its links. */
+async function linkSnapshot(folder: string, blobs: readonly Blob[]): Promise<void> {
+  const missing = blobs.filter(({name}) => !existsSync(join(folder, name)))
+  if (missing.length === 0) return
+  const fresh = !existsSync(folder)
+  const target = fresh ? `${folder}.${process.pid}.new` : folder
+  try {
+    for (const {name, path} of missing) await link(path, join(target, name), join(folder, name))
+    if (fresh) await rename(target, folder)
+  } finally {
+    if (fresh) await rm(target, {recursive: true, force: true})
+  }
+}
+
+/** A link that is right once it lies at `final`; a copy where the system has no links. */
+async function link(blob: string, place: string, final: string): Promise<void> {
+  await mkdir(dirname(place), {recursive: true})
+  await symlink(relative(dirname(final), blob), place).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return
+    if (error.code !== 'EPERM' && error.code !== 'ENOSYS') throw error
+    await copyFile(blob, place)
+  })
+}
+
+async function writeReference(path: string, commit: string): Promise<void> {
+  await mkdir(dirname(path), {recursive: true})
+  const partial = `${path}.${process.pid}.new`
+  await writeFile(partial, commit)
+  await rename(partial, path)
+}

@@ -1,0 +1,102 @@
+import {SvcError} from '../../errors/index.js'
+import {type HubOptions, hubGet, unreachable, withRetries} from './hub-request.js'
+
+/** A file of a model on the hub. */
+export interface HubFile {
+  /** Path inside the repository. */
+  name: string
+  /** Bytes, where the hub says so. */
+  size: number | undefined
+  checksum: {algorithm: 'sha256' | 'git-sha1'; hex: string} | undefined
+}
+
+export interface HubRevision {
+  /** The commit, 40 hexadecimal digits. */
+  commit: string
+  files: HubFile[]
+}
+
+const mostBytes = 16 << 20
+const mostFiles = 10_000
+
+/**
+ * What a model consists of at a revision.
+ * @throws hub_model_unknown, hub_revision_unknown, hub_access_denied, hub_unreachable, hub_failed, hub_answer_invalid
+ */
+export async function readRevision(id: string, revision: string, options: HubOptions): Promise<HubRevision> {
+  const url = `${options.endpoint}/api/models/${id}/revision/${encodeURIComponent(revision)}?blobs=true`
+  const answer = await withRetries(url, options, () => readJson(url, id, revision, options))
+  const fail = (reason: string) => new SvcError('hub_answer_invalid', {endpoint: options.endpoint, reason})
+  const {sha, siblings} = (answer ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) throw fail('it names no commit')
+  if (!Array.isArray(siblings) || siblings.length > mostFiles) throw fail('it lists no files')
+  return {commit: sha, files: siblings.map((row) => readFile(row, fail))}
+}
+
+async function readJson(url: string, id: string, revision: string, options: HubOptions): Promise<unknown> {
+  const {endpoint} = options
+  const response = await hubGet(url, {accept: 'application/json'}, options)
+  await refuseDenied(response, id, options)
+  if (response.statusCode === 404) {
+    const code = response.headers['x-error-code']
+    await response.body.dump()
+    if (code === 'RevisionNotFound') throw new SvcError('hub_revision_unknown', {id, revision})
+    throw new SvcError('hub_model_unknown', {id, endpoint})
+  }
+  if (response.statusCode !== 200) {
+    await response.body.dump()
+    throw new SvcError('hub_failed', {endpoint, status: response.statusCode})
+  }
+  const pieces: Buffer[] = []
+  let length = 0
+  try {
+    for await (const piece of response.body) {
+      pieces.push(piece)
+      length += piece.length
+      if (length > mostBytes) throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it is too long'})
+    }
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw error instanceof SvcError ? error : unreachable(options, error)
+  }
+  try {
+    return JSON.parse(Buffer.concat(pieces).toString('utf8'))
+  } catch {
+    throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it is not JSON'})
+  }
+}
+
+/** @throws hub_access_denied */
+export async function refuseDenied(
+  {statusCode, body}: Awaited<ReturnType<typeof hubGet>>,
+  id: string,
+  {token}: HubOptions,
+): Promise<void> {
+  if (statusCode !== 401 && statusCode !== 403) return
+  await body.dump()
+  throw new SvcError('hub_access_denied', {id, status: statusCode, tokenSent: token !== undefined})
+}
+
+function readFile(row: unknown, fail: (reason: string) => SvcError): HubFile {
+  const {rfilename: name, size, blobId, lfs} = (row ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof name !== 'string' || !isContained(name)) throw fail(`it lists a file ${JSON.stringify(name)}`)
+  const {sha256, size: largeSize} = (lfs ?? {}) as Readonly<Record<string, unknown>>
+  const bytes = largeSize ?? size
+  return {
+    name,
+    size: Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? (bytes as number) : undefined,
+    checksum: checksumOf(sha256, blobId),
+  }
+}
+
+function checksumOf(sha256: unknown, blobId: unknown): HubFile['checksum'] {
+  if (typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256)) return {algorithm: 'sha256', hex: sha256}
+  if (typeof blobId === 'string' && /^[0-9a-f]{40}$/.test(blobId)) return {algorithm: 'git-sha1', hex: blobId}
+  return undefined
+}
+
+/** Whether a path stays inside of its folder, on every system. */
+const isContained = (name: string) =>
+  name.length <= 512 &&
+  /^[\w .,+()@=-]+(\/[\w .,+()@=-]+)*$/.test(name) &&
+  name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
