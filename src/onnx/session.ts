@@ -14,6 +14,10 @@ const typeOf = (data: TensorData) => {
 /** A tensor over the given memory; nothing is copied. */
 export const tensor = (data: TensorData, dims: readonly number[]): Tensor => new OrtTensor(typeOf(data), data, dims)
 
+/** A tensor of truth values. */
+export const booleans = (values: readonly boolean[], dims: readonly number[]): Tensor =>
+  new OrtTensor('bool', Uint8Array.from(values, Number), dims)
+
 /** What a session computes on. */
 export type Device = 'cpu' | 'cuda'
 

@@ -6,6 +6,7 @@ import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
 import {readJsonObject} from '../weights/index.js'
 import {isCtc, openCtc} from './ctc/open-ctc.js'
 import type {SpeechModel} from './model.js'
+import {importGgml} from './whisper/ggml-import.js'
 import {openWhisper} from './whisper/open-whisper.js'
 
 export interface OpenSpeechModelOptions {
@@ -20,19 +21,27 @@ export interface OpenSpeechModelOptions {
 }
 
 /**
- * Opens a speech model of any kind: a directory in Hugging Face layout.
+ * Opens a speech model of any kind: a directory in Hugging Face layout, of a Whisper or a CTC model, or a file
+ * of whisper.cpp.
  * @throws speech_model_unknown, device_unavailable; what the families throw
  */
 export async function openSpeechModel(path: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
   await requireDevice(options.device)
   const open = {...options, threads: options.threads === 0 ? physicalCores() : options.threads}
-  const model = await openFolder(path, open)
+  const model = await (isFile(path) ? openFile(path, open) : openFolder(path, open))
   logFirstLoad(options.device)
   return model
 }
 
+const isFile = (path: string) => existsSync(path) && !statSync(path).isDirectory()
+
+/** A file that is no folder is one of whisper.cpp. */
+async function openFile(file: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
+  const model = await openWhisper(await importGgml(file, options.derivedFolder), options)
+  return {...model, description: {...model.description, path: file}}
+}
+
 async function openFolder(folder: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
-  if (!statSync(folder).isDirectory()) throw new SvcError('speech_model_unknown', {path: folder, found: 'it is a file'})
   const file = join(folder, 'config.json')
   if (!existsSync(file)) throw new SvcError('model_file_missing', {file: 'config.json', tried: [file]})
   const config = await readJsonObject(file)

@@ -46,6 +46,9 @@ function aligned(bytes: Uint8Array, length: number): Uint16Array {
   return new Uint16Array(even.buffer, even.byteOffset, length)
 }
 
+/** The value of a binary16, from its bits. */
+export const halfToFloat = (bits: number): number => halfTable()[bits]!
+
 let valuesOfHalves: Float32Array | undefined
 
 /** The value of every binary16, by its bits: a look-up is several times faster than the arithmetic. */

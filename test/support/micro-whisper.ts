@@ -26,9 +26,8 @@ export const digitTokenizer = {
   decoder: {type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true},
   model: {
     type: 'BPE',
-    vocab: Object.fromEntries([...digits.map((word, id) => [`Ġ${word}`, id]), ['<unk>', 12]]),
+    vocab: Object.fromEntries([...digits.map((word, id) => [`Ġ${word}`, id]), ['Ġ', 12]]),
     merges: [],
-    unk_token: '<unk>',
   },
 }
 

@@ -3,11 +3,14 @@ import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import type {Device} from '../../onnx/index.js'
 import {createTokenizer} from '../../text/index.js'
-import {readJsonObject, readShards, type TensorMap} from '../../weights/index.js'
+import {hasShards, readJsonObject, readShards, type TensorMap} from '../../weights/index.js'
 import type {SpeechModel} from '../model.js'
 import {alignmentHeads} from './alignment-heads.js'
 import {readWhisperConfig, type WhisperConfig} from './config.js'
+import {findExport} from './export-files.js'
+import {openExportedNetwork} from './exported-network.js'
 import {openGraphNetwork} from './graph-network.js'
+import type {WhisperNetwork} from './network.js'
 import {withQuantizedTwins} from './quantized-tensors.js'
 import {readVocabulary, type WhisperVocabulary} from './vocabulary.js'
 import {createWhisperModel, windowSecOf} from './whisper-model.js'
@@ -23,24 +26,16 @@ export interface OpenWhisperOptions {
 
 /**
  * Opens a Whisper in Hugging Face layout: `config.json`, `tokenizer.json`, `generation_config.json` where there is one,
- * and safetensors.
+ * and safetensors or an ONNX export.
  * @throws model_file_missing, model_file_invalid, tokenizer_mismatch, tensor_missing, tensor_shape, shard_missing,
  *   safetensors_invalid, cache_unwritable
  */
 export async function openWhisper(folder: string, options: OpenWhisperOptions): Promise<SpeechModel> {
-  const {config, generationConfig, vocabulary} = await readWhisperFolder(folder)
-  const tensors = await readShards(folder)
-  const precision = chosenPrecision(options, tensors)
+  const parts = await readWhisperFolder(folder)
+  const {config, generationConfig, vocabulary} = parts
   const multilingual = vocabulary.languages.size > 0
-  const network = await openGraphNetwork(
-    config,
-    precision === 'int8' ? await withQuantizedTwins(tensors, options.derivedFolder) : tensors,
-    {
-      threads: options.threads,
-      device: options.device,
-      alignmentHeads: alignmentHeads(config, generationConfig, multilingual),
-    },
-  )
+  const heads = alignmentHeads(config, generationConfig, multilingual)
+  const {network, precision} = await openNetwork(folder, config, heads, options)
   return createWhisperModel({
     config,
     vocabulary,
@@ -57,6 +52,24 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
       translates: vocabulary.translate !== undefined,
     },
   })
+}
+
+/** Graphs of our own over safetensors, or those of an export where there are none. */
+async function openNetwork(
+  folder: string,
+  config: WhisperConfig,
+  heads: ReturnType<typeof alignmentHeads>,
+  options: OpenWhisperOptions,
+): Promise<{network: WhisperNetwork; precision: 'f32' | 'int8'}> {
+  const {threads, device} = options
+  const session = {threads, device, alignmentHeads: heads}
+  const exported = (await hasShards(folder)) ? undefined : findExport(folder, options.precision)
+  if (exported !== undefined)
+    return {network: await openExportedNetwork(config, exported, session), precision: exported.precision}
+  const tensors = await readShards(folder)
+  const precision = chosenPrecision(options, tensors)
+  const computed = precision === 'int8' ? await withQuantizedTwins(tensors, options.derivedFolder) : tensors
+  return {network: await openGraphNetwork(config, computed, session), precision}
 }
 
 export interface WhisperFolder {

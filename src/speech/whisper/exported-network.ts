@@ -1,0 +1,187 @@
+import {realpath} from 'node:fs/promises'
+import {SvcError} from '../../errors/index.js'
+import {booleans, type Device, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
+import type {WhisperConfig} from './config.js'
+import type {ExportFiles} from './export-files.js'
+import {type CacheShape, ExportedCache} from './exported-cache.js'
+import type {AudioContext, CrossAttention, DecoderRun, WhisperNetwork} from './network.js'
+
+export interface ExportedNetworkOptions {
+  threads: number
+  device: Device
+  /** Heads whose cross-attention follows the sound, as `[layer, head]`. */
+  alignmentHeads: readonly (readonly [layer: number, head: number])[]
+}
+
+interface Parts extends ExportedNetworkOptions {
+  config: WhisperConfig
+  encoder: Session
+  decoder: Session
+  decoderWithPast: Session
+}
+
+/**
+ * Opens a Whisper on the graphs of an ONNX export. What a graph asks for is read from its inputs, since exports differ:
+ * a switch for its cached branch, positions, or neither.
+ * @throws model_file_invalid
+ */
+export async function openExportedNetwork(
+  config: WhisperConfig,
+  files: ExportFiles,
+  options: ExportedNetworkOptions,
+): Promise<WhisperNetwork> {
+  const open = (file: string) => openGraph(file, options)
+  const encoder = await open(files.encoder)
+  const decoder = await open(files.decoder)
+  const merged = files.decoder === files.decoderWithPast
+  const decoderWithPast = merged ? decoder : await open(files.decoderWithPast)
+  const parts: Parts = {config, encoder, decoder, decoderWithPast, ...options}
+  return {
+    encode: (mel, frames) => encode(parts, mel, frames),
+    async release() {
+      await encoder.release()
+      await decoder.release()
+      if (!merged) await decoderWithPast.release()
+    },
+  }
+}
+
+/** Opened by its path, since an export may keep its weights in a second file beside it. */
+async function openGraph(file: string, {threads, device}: ExportedNetworkOptions): Promise<Session> {
+  const fail = (reason: string, cause?: Error) => new SvcError('model_file_invalid', {file, reason}, {cause})
+  const session = await openSession(await realpath(file), {threads, device}).catch((error: Error) => {
+    throw fail(error.message.replace(/\.$/, ''), error)
+  })
+  const half = session.inputs.find(({type}) => type === 'float16')
+  if (half === undefined) return session
+  await session.release()
+  throw fail(`its input ${half.name} is of 16-bit floats, and 32-bit ones are needed`)
+}
+
+async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<AudioContext> {
+  const {config, encoder, decoder} = parts
+  const input = encoder.inputs[0]?.name ?? 'input_features'
+  const output = encoder.outputs[0]?.name ?? 'last_hidden_state'
+  const result = await encoder.run({[input]: tensor(mel, [1, config.melBins, frames])}, {[output]: null})
+  const states = result[output] as Tensor
+  const positions = states.dims[1] as number
+  const aligns = decoder.outputs.some(({name}) => name === 'cross_attentions.0')
+  return {
+    positions,
+    decode: () => new ExportedDecoderRun(parts, states),
+    ...(aligns ? {align: (tokens: readonly number[]) => align(parts, states, positions, tokens)} : {}),
+  }
+}
+
+class ExportedDecoderRun implements DecoderRun {
+  readonly #parts: Parts
+  readonly #states: Tensor
+  readonly #cache: ExportedCache
+
+  constructor(parts: Parts, states: Tensor) {
+    this.#parts = parts
+    this.#states = states
+    this.#cache = new ExportedCache(cacheShape(parts.config))
+  }
+
+  get rows(): number {
+    return this.#cache.rows
+  }
+
+  get length(): number {
+    return this.#cache.length
+  }
+
+  async prefill(tokens: readonly number[], at: readonly number[]): Promise<Float32Array> {
+    const logits = await this.#run(tokens, 1)
+    const size = logits.length / tokens.length
+    const wanted = new Float32Array(at.length * size)
+    for (const [i, position] of at.entries())
+      wanted.set(logits.subarray(position * size, (position + 1) * size), i * size)
+    return wanted
+  }
+
+  step(tokens: readonly number[]): Promise<Float32Array> {
+    return this.#run(tokens, tokens.length)
+  }
+
+  select(sources: readonly number[]): void {
+    this.#cache.select(sources)
+  }
+
+  async #run(tokens: readonly number[], rows: number): Promise<Float32Array> {
+    const first = this.#cache.length === 0
+    const graph = first ? this.#parts.decoder : this.#parts.decoderWithPast
+    const outputs = graph.outputs.map(({name}) => name).filter((name) => name.startsWith('present.'))
+    // What the cached branch gives in place of the encoder's keys and values means nothing.
+    const kept = outputs.filter((name) => first || !name.includes('.encoder.'))
+    const fetches = Object.fromEntries(['logits', ...kept].map((name) => [name, null]))
+    const feeds = feedsOf(graph, this.#states, this.#cache, tokens, rows)
+    const results = await graph.run(feeds, fetches)
+    this.#cache.take(results, tokens.length / rows)
+    return (results.logits as Tensor).data as Float32Array
+  }
+}
+
+const cacheShape = ({decoder, hiddenSize}: WhisperConfig): CacheShape => ({
+  layers: decoder.layers,
+  heads: decoder.heads,
+  headDim: hiddenSize / decoder.heads,
+})
+
+/** A pass over the text that shows what the alignment heads looked at. */
+async function align(
+  {config, decoder, alignmentHeads}: Parts,
+  states: Tensor,
+  positions: number,
+  tokens: readonly number[],
+): Promise<CrossAttention> {
+  const names = [...new Set(alignmentHeads.map(([layer]) => `cross_attentions.${layer}`))]
+  const feeds = feedsOf(decoder, states, new ExportedCache(cacheShape(config)), tokens, 1)
+  const outputs = await decoder.run(feeds, Object.fromEntries(names.map((name) => [name, null])))
+  const size = tokens.length * positions
+  const weights = new Float32Array(alignmentHeads.length * size)
+  for (const [i, [layer, head]] of alignmentHeads.entries()) {
+    const all = (outputs[`cross_attentions.${layer}`] as Tensor).data as Float32Array
+    weights.set(all.subarray(head * size, (head + 1) * size), i * size)
+  }
+  return {heads: alignmentHeads.length, tokens: tokens.length, positions, weights}
+}
+
+/** What the graph asks for, and nothing else. */
+function feedsOf(
+  graph: Session,
+  states: Tensor,
+  cache: ExportedCache,
+  tokens: readonly number[],
+  rows: number,
+): Record<string, Tensor> {
+  const time = tokens.length / rows
+  const places = Array.from({length: time}, (_, i) => BigInt(cache.length + i))
+  const offers: Record<string, () => Tensor> = {
+    input_ids: () => tensor(BigInt64Array.from(tokens, BigInt), [rows, time]),
+    encoder_hidden_states: () => repeated(states, rows),
+    use_cache_branch: () => booleans([cache.length > 0], [1]),
+    cache_position: () => tensor(BigInt64Array.from(places), [time]),
+    position_ids: () =>
+      tensor(
+        BigInt64Array.from({length: rows * time}, (_, i) => places[i % time]!),
+        [rows, time],
+      ),
+  }
+  return Object.fromEntries(
+    graph.inputs.map(({name}) => {
+      const offer = offers[name] ?? (() => cache.feed(name))
+      return [name, offer()]
+    }),
+  )
+}
+
+/** `[1, positions, size]` for each row. */
+function repeated(states: Tensor, rows: number): Tensor {
+  if (rows === 1) return states
+  const one = states.data as Float32Array
+  const all = new Float32Array(rows * one.length)
+  for (let row = 0; row < rows; row++) all.set(one, row * one.length)
+  return tensor(all, [rows, ...states.dims.slice(1)])
+}

@@ -1,0 +1,171 @@
+import {type FileHandle, open} from 'node:fs/promises'
+import {SvcError} from '../../errors/index.js'
+import {type GgmlType, ggmlBytes, ggmlTypes} from './ggml-types.js'
+
+/** What a whisper.cpp file says of its model. */
+export interface GgmlHeader {
+  vocabSize: number
+  audioPositions: number
+  hiddenSize: number
+  audioHeads: number
+  audioLayers: number
+  textPositions: number
+  textHeads: number
+  textLayers: number
+  melBins: number
+}
+
+export interface GgmlTensor {
+  name: string
+  type: GgmlType
+  /** As PyTorch counts: the innermost dimension last. */
+  shape: number[]
+  /** Place of its bytes in the file. */
+  offset: number
+  length: number
+}
+
+export interface GgmlFile {
+  header: GgmlHeader
+  /** Tokens as bytes, in the order of their ids; the special ones are not among them. */
+  tokens: Buffer[]
+  tensors: GgmlTensor[]
+}
+
+/** First bytes of every file of the format, little-endian. */
+export const ggmlMagic = 0x6767_6d6c
+
+const headerFields = [
+  'vocabSize',
+  'audioPositions',
+  'hiddenSize',
+  'audioHeads',
+  'audioLayers',
+  'textPositions',
+  'textState',
+  'textHeads',
+  'textLayers',
+  'melBins',
+  'fileType',
+] as const
+
+/** Sizes beyond these are nonsense. */
+const mostTokens = 200_000
+const mostTokenBytes = 1024
+const mostTensors = 10_000
+const mostDimension = 1 << 24
+
+/**
+ * Reads everything but the weights of a whisper.cpp model file (`ggml-*.bin`): sizes, mel filters (left out, since they
+ * follow from their number), tokens, and where each tensor lies. Source of the format: whisper.cpp.
+ * @throws model_file_invalid, file_not_found, file_unreadable
+ */
+export async function readGgmlFile(file: string): Promise<GgmlFile> {
+  const handle = await open(file).catch((error: unknown) => {
+    throw SvcError.from(error)
+  })
+  try {
+    const reader = new FieldReader(handle, file, (await handle.stat()).size)
+    if ((await reader.integer()) !== ggmlMagic) throw reader.fault('it does not begin as a whisper.cpp file does')
+    const header = await readHeader(reader)
+    const [bins, bands] = [await reader.count(1024), await reader.count(1024)]
+    reader.skip(4 * bins * bands)
+    const tokens: Buffer[] = []
+    for (let left = await reader.count(mostTokens); left > 0; left--)
+      tokens.push(await reader.bytes(await reader.count(mostTokenBytes)))
+    return {header, tokens, tensors: await readTensors(reader)}
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readHeader(reader: FieldReader): Promise<GgmlHeader> {
+  const fields = new Map<string, number>()
+  for (const field of headerFields) {
+    const value = await reader.integer()
+    if (field !== 'fileType' && (value < 1 || value > mostDimension)) throw reader.fault(`its ${field} is ${value}`)
+    fields.set(field, value)
+  }
+  return Object.fromEntries(fields) as unknown as GgmlHeader
+}
+
+async function readTensors(reader: FieldReader): Promise<GgmlTensor[]> {
+  const tensors: GgmlTensor[] = []
+  while (!reader.ended) {
+    if (tensors.length === mostTensors) throw reader.fault(`it has more than ${mostTensors} tensors`)
+    const [dimensions, nameLength] = [await reader.count(4), await reader.count(256)]
+    const type = ggmlTypes[await reader.integer()]
+    const shape: number[] = []
+    for (let i = 0; i < dimensions; i++) shape.unshift(await reader.count(mostDimension))
+    const name = (await reader.bytes(nameLength)).toString('utf8')
+    if (type === undefined) throw reader.fault(`the type of its tensor ${name} is not known`)
+    const length = ggmlBytes(type, shape)
+    if (length === undefined) throw reader.fault(`its tensor ${name} has an incomplete block`)
+    tensors.push({name, type, shape, offset: reader.position, length})
+    reader.skip(length)
+  }
+  return tensors
+}
+
+/** Fields of a file, one after the other, checked against its length. */
+class FieldReader {
+  readonly #handle: FileHandle
+  readonly #file: string
+  readonly #size: number
+  #buffer: Buffer = Buffer.alloc(0)
+  /** Place of the buffer in the file. */
+  #start = 0
+  position = 0
+
+  constructor(handle: FileHandle, file: string, size: number) {
+    this.#handle = handle
+    this.#file = file
+    this.#size = size
+  }
+
+  get ended(): boolean {
+    return this.position >= this.#size
+  }
+
+  async integer(): Promise<number> {
+    return (await this.bytes(4)).readInt32LE(0)
+  }
+
+  /** @throws model_file_invalid unless it is 0 to `most` */
+  async count(most: number): Promise<number> {
+    const value = await this.integer()
+    if (value < 0 || value > most) throw this.fault(`it says ${value} where at most ${most} makes sense`)
+    return value
+  }
+
+  async bytes(length: number): Promise<Buffer> {
+    this.#require(length)
+    if (this.position < this.#start || this.position + length > this.#start + this.#buffer.length)
+      await this.#load(length)
+    const at = this.position - this.#start
+    this.position += length
+    return Buffer.from(this.#buffer.subarray(at, at + length))
+  }
+
+  skip(length: number): void {
+    this.#require(length)
+    this.position += length
+  }
+
+  fault(reason: string): SvcError {
+    return new SvcError('model_file_invalid', {file: this.#file, reason})
+  }
+
+  #require(length: number): void {
+    if (this.position + length > this.#size) throw this.fault('it ends too soon, so it was not copied completely')
+  }
+
+  async #load(length: number): Promise<void> {
+    const size = Math.min(this.#size - this.position, Math.max(length, 256 << 10))
+    const buffer = Buffer.alloc(size)
+    const {bytesRead} = await this.#handle.read(buffer, 0, size, this.position)
+    if (bytesRead < length) throw this.fault('it ends too soon, so it was not copied completely')
+    this.#buffer = buffer.subarray(0, bytesRead)
+    this.#start = this.position
+  }
+}

@@ -1,0 +1,86 @@
+import {mkdir, open, writeFile} from 'node:fs/promises'
+import {basename, join} from 'node:path'
+import {derivedFile, readShards, writeSafetensors} from '../../weights/index.js'
+import {type GgmlHeader, type GgmlTensor, readGgmlFile} from './ggml-file.js'
+import {tokenizerOfTokens} from './ggml-tokenizer.js'
+import {asFloats} from './ggml-types.js'
+
+/** Changes when files that were made before must not be used any more. */
+const recipe = 'ggml to hugging face 1'
+
+/**
+ * A whisper.cpp model file as a folder in Hugging Face layout, made once and kept.
+ * @returns the folder
+ * @throws model_file_invalid, file_not_found, cache_unwritable
+ */
+export const importGgml = (file: string, derivedFolder: string): Promise<string> =>
+  derivedFile(
+    {folder: derivedFolder, sources: [file], recipe, extension: ''},
+    (folder) => convert(file, folder),
+    async (folder) => (await readShards(folder)).size > 0,
+  )
+
+async function convert(file: string, folder: string): Promise<void> {
+  const {header, tokens, tensors} = await readGgmlFile(file)
+  await mkdir(folder, {recursive: true})
+  await writeFile(join(folder, 'config.json'), JSON.stringify(configOf(header)))
+  await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(tokenizerOfTokens(tokens, header.vocabSize)))
+  const handle = await open(file)
+  try {
+    const sources = tensors.map((tensor) => ({
+      name: publishedName(tensor.name),
+      dtype: tensor.type === 'f32' ? ('F32' as const) : ('F16' as const),
+      shape: publishedShape(tensor),
+      async data() {
+        const bytes = Buffer.alloc(tensor.length)
+        await handle.read(bytes, 0, tensor.length, tensor.offset)
+        return asFloats(tensor.type, bytes).data
+      },
+    }))
+    await writeSafetensors(join(folder, 'model.safetensors'), sources, {source: basename(file)})
+  } finally {
+    await handle.close()
+  }
+}
+
+const configOf = (header: GgmlHeader) => ({
+  model_type: 'whisper',
+  d_model: header.hiddenSize,
+  encoder_layers: header.audioLayers,
+  encoder_attention_heads: header.audioHeads,
+  encoder_ffn_dim: 4 * header.hiddenSize,
+  decoder_layers: header.textLayers,
+  decoder_attention_heads: header.textHeads,
+  decoder_ffn_dim: 4 * header.hiddenSize,
+  vocab_size: header.vocabSize,
+  num_mel_bins: header.melBins,
+  max_source_positions: header.audioPositions,
+  max_target_positions: header.textPositions,
+})
+
+/** Parts of names in OpenAI's checkpoints and in those of Hugging Face; earlier rows first. */
+const renamed: readonly (readonly [RegExp, string])[] = [
+  [/^/, 'model.'],
+  [/\.blocks\./, '.layers.'],
+  [/\.cross_attn_ln\./, '.encoder_attn_layer_norm.'],
+  [/\.attn_ln\./, '.self_attn_layer_norm.'],
+  [/\.mlp_ln\./, '.final_layer_norm.'],
+  [/\.cross_attn\./, '.encoder_attn.'],
+  [/\.attn\./, '.self_attn.'],
+  [/\.query\./, '.q_proj.'],
+  [/\.key\./, '.k_proj.'],
+  [/\.value\./, '.v_proj.'],
+  [/\.out\./, '.out_proj.'],
+  [/\.mlp\.0\./, '.fc1.'],
+  [/\.mlp\.2\./, '.fc2.'],
+  [/encoder\.ln_post\./, 'encoder.layer_norm.'],
+  [/decoder\.ln\./, 'decoder.layer_norm.'],
+  [/\.token_embedding\./, '.embed_tokens.'],
+  [/\.positional_embedding$/, '.embed_positions.weight'],
+]
+
+const publishedName = (name: string) => renamed.reduce((current, [from, to]) => current.replace(from, to), name)
+
+/** Biases of convolutions are columns here. */
+const publishedShape = ({name, shape}: GgmlTensor) =>
+  /conv\d\.bias$/.test(name) ? shape.filter((dim) => dim !== 1) : shape

@@ -1,0 +1,96 @@
+import {languageCodes} from '../text/languages.js'
+
+/** Timestamps `<|0.00|>` to `<|30.00|>`. */
+const timestampCount = 1501
+
+/** From here on the tokens of a vocabulary follow the order of openai/whisper. */
+const smallestPublished = 51_864
+
+/**
+ * The special tokens of a published Whisper, in the order of their ids, which follow those of the text; empty for a
+ * vocabulary of another size. Models of one language have the tokens of 99 languages too.
+ */
+function specialTokens(vocabSize: number, textTokens: number): string[] {
+  if (vocabSize < smallestPublished) return []
+  const languages = vocabSize - textTokens - timestampCount - 8
+  const names = [
+    'endoftext',
+    'startoftranscript',
+    ...languageCodes.slice(0, languages),
+    'translate',
+    'transcribe',
+    'startoflm',
+    'startofprev',
+    'nospeech',
+    'notimestamps',
+    ...Array.from({length: timestampCount}, (_, i) => (i * 0.02).toFixed(2)),
+  ]
+  return names.map((name) => `<|${name}|>`)
+}
+
+/**
+ * A `tokenizer.json` for the tokens of a whisper.cpp file. The file has no merges; they follow from the order of the
+ * tokens, each of which was made from two earlier ones. Names in brackets among the tokens are special.
+ */
+export function tokenizerOfTokens(tokens: readonly Buffer[], vocabSize: number): object {
+  const special = specialTokens(vocabSize, tokens.length).map((content, i) => ({id: tokens.length + i, content}))
+  const named = tokens.flatMap((bytes, id) =>
+    /^<\|.*\|>$/.test(bytes.toString('latin1')) ? [{id, content: bytes.toString('utf8')}] : [],
+  )
+  const texts = tokens.map((bytes) => Array.from(bytes, (byte) => byteLetters[byte]).join(''))
+  const names = new Set(named.map(({id}) => id))
+  return {
+    version: '1.0',
+    added_tokens: [...named, ...special].map((token) => ({
+      ...token,
+      single_word: false,
+      lstrip: false,
+      rstrip: false,
+      normalized: false,
+      special: true,
+    })),
+    normalizer: null,
+    pre_tokenizer: {type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true},
+    post_processor: null,
+    decoder: {type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true},
+    model: {
+      type: 'BPE',
+      vocab: Object.fromEntries(texts.flatMap((text, id) => (names.has(id) ? [] : [[text, id] as const]))),
+      merges: mergesOf(texts),
+    },
+  }
+}
+
+/**
+ * The letters that byte-level tokenizers write bytes as: printable ones as themselves, the others from U+0100 on.
+ * Source: the byte encoder of GPT-2.
+ */
+const byteLetters: readonly string[] = (() => {
+  const isPrintable = (byte: number) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)
+  let next = 256
+  return Array.from({length: 256}, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++))
+})()
+
+/** The two earlier tokens that each token was made from, in order. */
+function mergesOf(texts: readonly string[]): [string, string][] {
+  const ranks = new Map(texts.map((text, rank) => [text, rank] as const))
+  return texts.flatMap((text, rank) => {
+    const parts = text.length < 2 ? [] : mergedBelow(text, rank, ranks)
+    return parts.length === 2 ? [parts as [string, string]] : []
+  })
+}
+
+/** The parts of a text after all merges of a lower rank. */
+function mergedBelow(text: string, limit: number, ranks: ReadonlyMap<string, number>): string[] {
+  const parts = [...text]
+  for (;;) {
+    let best = -1
+    let lowest = limit
+    for (let i = 0; i + 1 < parts.length; i++) {
+      const rank = ranks.get(`${parts[i]}${parts[i + 1]}`)
+      if (rank !== undefined && rank < lowest) [best, lowest] = [i, rank]
+    }
+    if (best < 0) return parts
+    parts.splice(best, 2, `${parts[best]}${parts[best + 1]}`)
+  }
+}

@@ -1,0 +1,87 @@
+import {floatToHalf, halfToFloat} from '../../weights/index.js'
+
+/** How ggml stores numbers. A quantised type has blocks of 32 values. */
+export type GgmlType = 'f32' | 'f16' | 'q4_0' | 'q4_1' | 'q5_0' | 'q5_1' | 'q8_0'
+
+/** By the number in the file. */
+export const ggmlTypes: Readonly<Record<number, GgmlType>> = {
+  0: 'f32',
+  1: 'f16',
+  2: 'q4_0',
+  3: 'q4_1',
+  6: 'q5_0',
+  7: 'q5_1',
+  8: 'q8_0',
+}
+
+const blockValues = 32
+
+/** Bytes per block, or per value where there are no blocks. */
+const blockBytes: Readonly<Record<GgmlType, number>> = {
+  f32: 4,
+  f16: 2,
+  q4_0: 18,
+  q4_1: 20,
+  q5_0: 22,
+  q5_1: 24,
+  q8_0: 34,
+}
+
+const isPlain = (type: GgmlType): type is 'f32' | 'f16' => type === 'f32' || type === 'f16'
+
+/** Bytes of a tensor; undefined where its rows are no whole blocks. */
+export function ggmlBytes(type: GgmlType, shape: readonly number[]): number | undefined {
+  const values = shape.reduce((product, dim) => product * dim, 1)
+  if (isPlain(type)) return values * blockBytes[type]
+  return (shape.at(-1) ?? 0) % blockValues === 0 ? (values / blockValues) * blockBytes[type] : undefined
+}
+
+/** Writes the 32 values of a block. */
+type BlockReader = (block: DataView, at: number, out: Float32Array, to: number) => void
+
+/** A nibble i is the low half of byte i for the first 16 values and the high half for the others. */
+const nibble = (block: DataView, at: number, i: number) =>
+  i < 16 ? block.getUint8(at + i) & 15 : block.getUint8(at + i - 16) >> 4
+
+const fifthBit = (block: DataView, at: number, i: number) => ((block.getUint32(at, true) >>> i) & 1) << 4
+
+const readers: Readonly<Record<Exclude<GgmlType, 'f32' | 'f16'>, BlockReader>> = {
+  q4_0: (block, at, out, to) => {
+    const scale = readHalf(block, at)
+    for (let i = 0; i < blockValues; i++) out[to + i] = scale * (nibble(block, at + 2, i) - 8)
+  },
+  q4_1: (block, at, out, to) => {
+    const [scale, least] = [readHalf(block, at), readHalf(block, at + 2)]
+    for (let i = 0; i < blockValues; i++) out[to + i] = scale * nibble(block, at + 4, i) + least
+  },
+  q5_0: (block, at, out, to) => {
+    const scale = readHalf(block, at)
+    for (let i = 0; i < blockValues; i++)
+      out[to + i] = scale * ((nibble(block, at + 6, i) | fifthBit(block, at + 2, i)) - 16)
+  },
+  q5_1: (block, at, out, to) => {
+    const [scale, least] = [readHalf(block, at), readHalf(block, at + 2)]
+    for (let i = 0; i < blockValues; i++)
+      out[to + i] = scale * (nibble(block, at + 8, i) | fifthBit(block, at + 4, i)) + least
+  },
+  q8_0: (block, at, out, to) => {
+    const scale = readHalf(block, at)
+    for (let i = 0; i < blockValues; i++) out[to + i] = scale * block.getInt8(at + 2 + i)
+  },
+}
+
+/**
+ * The bytes of a tensor as safetensors hold them: 32-bit and 16-bit floats as they are, quantised values as 16-bit
+ * floats.
+ */
+export function asFloats(type: GgmlType, bytes: Buffer): {dtype: 'F32' | 'F16'; data: Uint8Array} {
+  if (isPlain(type)) return {dtype: type === 'f32' ? 'F32' : 'F16', data: bytes}
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const blocks = bytes.length / blockBytes[type]
+  const values = new Float32Array(blocks * blockValues)
+  for (let i = 0; i < blocks; i++) readers[type](view, i * blockBytes[type], values, i * blockValues)
+  const halves = Uint16Array.from(values, floatToHalf)
+  return {dtype: 'F16', data: new Uint8Array(halves.buffer)}
+}
+
+const readHalf = (view: DataView, at: number): number => halfToFloat(view.getUint16(at, true))

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict'
+import {writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import type {SvcError} from '../../../src/errors/index.js'
+import {defaultTranscribeOptions, openSpeechModel, type WindowResult} from '../../../src/speech/index.js'
+import {microClips, microData} from '../../support/micro-whisper.js'
+import {sharedData, skipWithout} from '../../support/project.js'
+import {randomFloats} from '../../support/random-floats.js'
+import {readClip} from '../../support/sounds.js'
+import {temporaryFolder} from '../../support/temporary.js'
+import {
+  ggmlFile,
+  ggmlFloats,
+  ggmlHalves,
+  ggmlTokens,
+  readWeights,
+  writeWhisperExport,
+  writeWhisperFolder,
+} from '../../support/whisper-files.js'
+import {microShape, randomWhisper, type WhisperShape, type WhisperWeights} from '../../support/whisper-weights.js'
+
+const sound = randomFloats(7)(24_000).map((x) => 0.1 * x)
+
+type Precision = 'auto' | 'f32' | 'int8'
+
+async function withModel<T>(
+  path: string,
+  folder: string,
+  work: (model: Awaited<ReturnType<typeof openSpeechModel>>) => Promise<T>,
+  precision: Precision = 'f32',
+): Promise<T> {
+  const options = {name: 'micro', threads: 1, device: 'cpu', precision, derivedFolder: join(folder, 'derived')} as const
+  const model = await openSpeechModel(path, options)
+  try {
+    return await work(model)
+  } finally {
+    await model.release()
+  }
+}
+
+const recognise = (path: string, folder: string, options = {}, precision: Precision = 'f32'): Promise<WindowResult> =>
+  withModel(path, folder, (model) => model.recognise(sound, {...defaultTranscribeOptions, ...options}), precision)
+
+const summary = ({segments, alternatives}: WindowResult) => ({
+  texts: segments.map(({text}) => text),
+  tokens: segments.map(({tokens}) => tokens),
+  logprobs: segments.map(({avgLogprob}) => avgLogprob.toFixed(4)),
+  alternatives: alternatives.map(({text}) => text),
+})
+
+async function reference(test: TestContext, options = {}) {
+  const folder = await temporaryFolder(test)
+  const weights = randomWhisper(microShape, 3)
+  await writeWhisperFolder(join(folder, 'hf'), microShape, weights)
+  return {folder, weights, expected: await recognise(join(folder, 'hf'), folder, options)}
+}
+
+/** Wide enough for 32 values to a block in every matrix. */
+const blockEncodings: Record<string, {type: number; bits: number; offset: boolean}> = {
+  q4_0: {type: 2, bits: 4, offset: false},
+  q4_1: {type: 3, bits: 4, offset: true},
+  q5_0: {type: 6, bits: 5, offset: false},
+  q5_1: {type: 7, bits: 5, offset: true},
+  q8_0: {type: 8, bits: 8, offset: false},
+}
+
+/** Quantises blocks of 32 values the way whisper.cpp lays them out; scales are powers of two, so halves hold them. */
+function quantized(values: Float32Array, {bits, offset}: {bits: number; offset: boolean}) {
+  const pieces: Buffer[] = []
+  const exact = new Float32Array(values.length)
+  const half = (power: number) => (power + 15) << 10
+  for (let at = 0; at < values.length; at += 32) {
+    const block = values.subarray(at, at + 32)
+    const largest = Math.max(...block.map(Math.abs))
+    const power = Math.ceil(Math.log2(largest)) - (bits - 1)
+    const scale = 2 ** power
+    const middle = 2 ** (bits - 1)
+    const levels = Array.from(block, (x) => Math.max(-middle, Math.min(middle - 1, Math.round(x / scale))))
+    for (const [i, level] of levels.entries()) exact[at + i] = level * scale
+    const head = Buffer.alloc(offset ? 4 : 2)
+    head.writeUInt16LE(half(power), 0)
+    // The least value is minus the middle times the scale, which is a power of two as well.
+    if (offset) head.writeUInt16LE(0x8000 | half(power + bits - 1), 2)
+    pieces.push(head)
+    if (bits === 8) pieces.push(Buffer.from(Int8Array.from(levels).buffer))
+    else {
+      const codes = levels.map((level) => level + middle)
+      if (bits === 5) {
+        const fifth = Buffer.alloc(4)
+        fifth.writeUInt32LE(codes.reduce((word, code, i) => (word | (((code >> 4) & 1) << i)) >>> 0, 0))
+        pieces.push(fifth)
+      }
+      pieces.push(Buffer.from(Array.from({length: 16}, (_, i) => (codes[i]! & 15) | ((codes[i + 16]! & 15) << 4))))
+    }
+  }
+  return {bytes: Buffer.concat(pieces), exact}
+}
+
+describe('a file of whisper.cpp', () => {
+  it('gives what the same weights in safetensors give', async (test) => {
+    const {folder, weights, expected} = await reference(test)
+    const file = join(folder, 'ggml-micro.bin')
+    await writeFile(file, ggmlFile(microShape, weights, ggmlTokens, ggmlFloats))
+    const result = await recognise(file, folder)
+    assert.ok(expected.segments.length > 0)
+    assert.deepEqual(summary(result), summary(expected))
+  })
+
+  it('with 16-bit floats gives what safetensors of 16 bits give', async (test) => {
+    const {folder, weights} = await reference(test)
+    const matrices = (name: string, dims: readonly number[]) => dims.length === 2 && !name.includes('positions')
+    const halves: WhisperWeights = new Map(
+      [...weights].map(([name, {shape, data}]) => {
+        if (!matrices(name, shape)) return [name, {shape, data}]
+        const words = new Uint16Array(ggmlHalves.encode(data).buffer)
+        return [name, {shape, data: Float32Array.from(words, halfValue)}]
+      }),
+    )
+    await writeWhisperFolder(join(folder, 'halves'), microShape, halves)
+    const file = join(folder, 'ggml-half.bin')
+    await writeFile(file, ggmlFile(microShape, weights, ggmlTokens, ggmlHalves))
+    assert.deepEqual(summary(await recognise(file, folder)), summary(await recognise(join(folder, 'halves'), folder)))
+  })
+
+  for (const [name, {type, bits, offset}] of Object.entries(blockEncodings))
+    it(`with ${name} blocks gives what their values give`, async (test) => {
+      const {folder, weights} = await reference(test)
+      const matrix = (file: string, dims: readonly number[]) =>
+        dims.length === 2 && dims[1]! % 32 === 0 && !file.includes('positions')
+      const exact: WhisperWeights = new Map(
+        [...weights].map(([tensor, {shape, data}]) => [
+          tensor,
+          {shape, data: matrix(tensor, shape) ? quantized(data, {bits, offset}).exact : data},
+        ]),
+      )
+      await writeWhisperFolder(join(folder, 'exact'), microShape, exact)
+      const file = join(folder, 'ggml-q.bin')
+      const encode = (values: Float32Array) => quantized(values, {bits, offset}).bytes
+      await writeFile(file, ggmlFile(microShape, weights, ggmlTokens, {type, encode}))
+      assert.deepEqual(summary(await recognise(file, folder)), summary(await recognise(join(folder, 'exact'), folder)))
+    })
+
+  it('is converted once', async (test) => {
+    const {folder, weights} = await reference(test)
+    const file = join(folder, 'ggml-micro.bin')
+    await writeFile(file, ggmlFile(microShape, weights, ggmlTokens))
+    await recognise(file, folder)
+    const {readdir, stat} = await import('node:fs/promises')
+    const [made] = await readdir(join(folder, 'derived'))
+    const {mtimeMs} = await stat(join(folder, 'derived', made ?? ''))
+    await recognise(file, folder)
+    assert.deepEqual(await readdir(join(folder, 'derived')), [made])
+    assert.equal((await stat(join(folder, 'derived', made ?? ''))).mtimeMs, mtimeMs)
+  })
+
+  const damage: Record<string, {change: (file: Buffer) => Buffer; reason: RegExp}> = {
+    'that ends too soon': {change: (file) => file.subarray(0, file.length - 100), reason: /not copied completely/},
+    'of another format': {change: () => Buffer.from('RIFF and something else'), reason: /does not begin as/},
+    'with a nonsense size': {
+      change: (file) => {
+        file.writeInt32LE(-5, 12)
+        return file
+      },
+      reason: /hiddenSize is -5/,
+    },
+    'with a tensor of an unknown type': {
+      change: (file) => {
+        // Type, three dimensions, name.
+        file.writeInt32LE(99, file.indexOf('encoder.conv1.weight') - 16)
+        return file
+      },
+      reason: /type of its tensor encoder.conv1.weight is not known/,
+    },
+  }
+  for (const [kind, {change, reason}] of Object.entries(damage))
+    it(`${kind} is refused`, async (test) => {
+      const {folder, weights} = await reference(test)
+      const file = join(folder, 'ggml-bad.bin')
+      await writeFile(file, change(ggmlFile(microShape, weights, ggmlTokens)))
+      await assert.rejects(recognise(file, folder), (error: SvcError) => {
+        assert.equal(error.code, 'model_file_invalid')
+        assert.match(error.message, reason)
+        return true
+      })
+    })
+})
+
+function halfValue(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1
+  const exponent = (bits >> 10) & 31
+  const fraction = bits & 1023
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15))
+}
+
+describe('an ONNX export', () => {
+  for (const layout of ['merged', 'merged-without-switch', 'split'] as const)
+    it(`with a ${layout} decoder gives what the safetensors give`, async (test) => {
+      const options = {beamSize: 3, alternatives: 3}
+      const greedy = await reference(test)
+      const beams = await recognise(join(greedy.folder, 'hf'), greedy.folder, options)
+      const path = join(greedy.folder, 'export')
+      await writeWhisperExport(path, microShape, greedy.weights, {layout, attentions: false})
+      assert.deepEqual(summary(await recognise(path, greedy.folder)), summary(greedy.expected))
+      assert.deepEqual(summary(await recognise(path, greedy.folder, options)), summary(beams))
+    })
+
+  it('times words where its decoder shows the cross-attention', async (test) => {
+    const options = {wordTimestamps: true}
+    const {folder, weights, expected} = await reference(test, options)
+    const path = join(folder, 'export')
+    await writeWhisperExport(path, microShape, weights, {layout: 'merged', attentions: true})
+    const {segments} = await recognise(path, folder, options)
+    const times = (words: (typeof segments)[number]['words']) =>
+      words?.map(({word, startSec, endSec}) => [word, startSec.toFixed(2), endSec.toFixed(2)])
+    assert.ok((segments[0]?.words?.length ?? 0) > 0)
+    assert.deepEqual(times(segments[0]?.words), times(expected.segments[0]?.words))
+  })
+
+  it('without cross-attention says which files have it', async (test) => {
+    const {folder, weights} = await reference(test)
+    const path = join(folder, 'export')
+    await writeWhisperExport(path, microShape, weights, {layout: 'merged', attentions: false})
+    await assert.rejects(recognise(path, folder, {wordTimestamps: true}), {code: 'words_unsupported'})
+  })
+
+  it('whose graph is damaged is refused', async (test) => {
+    const {folder, weights} = await reference(test)
+    const path = join(folder, 'export')
+    await writeWhisperExport(path, microShape, weights, {layout: 'merged', attentions: false})
+    await writeFile(join(path, 'onnx/encoder_model.onnx'), 'no graph')
+    await assert.rejects(recognise(path, folder), {code: 'model_file_invalid'})
+  })
+})
+
+describe('the micro-Whisper', {skip: skipWithout(microData)}, () => {
+  const shape: WhisperShape = {...microShape, size: 64}
+  const read = () => readWeights(sharedData(microData) ?? '')
+
+  const kinds: Record<string, (folder: string, weights: WhisperWeights) => Promise<string>> = {
+    'as a whisper.cpp file': async (folder, weights) => {
+      const file = join(folder, 'ggml-micro.bin')
+      await writeFile(file, ggmlFile(shape, weights, ggmlTokens, ggmlHalves))
+      return file
+    },
+    'as an ONNX export': async (folder, weights) => {
+      await writeWhisperExport(join(folder, 'export'), shape, weights, {layout: 'merged', attentions: true})
+      return join(folder, 'export')
+    },
+    'in 16-bit floats': async (folder, weights) => {
+      await writeWhisperFolder(join(folder, 'half'), shape, weights, 'F16')
+      return join(folder, 'half')
+    },
+    'in bfloat16': async (folder, weights) => {
+      await writeWhisperFolder(join(folder, 'brain'), shape, weights, 'BF16')
+      return join(folder, 'brain')
+    },
+  }
+  for (const [kind, write] of Object.entries(kinds))
+    it(`${kind} hears all of its clips`, async (test) => {
+      const folder = await temporaryFolder(test)
+      const path = await write(folder, await read())
+      await withModel(path, folder, async (model) => {
+        for (const clip of await microClips()) {
+          const {segments} = await model.recognise(await readClip(clip.path), defaultTranscribeOptions)
+          assert.deepEqual(
+            segments.map(({text}) => text.trim()),
+            clip.words,
+            clip.path,
+          )
+        }
+      })
+    })
+})

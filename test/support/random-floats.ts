@@ -1,0 +1,20 @@
+/** A seeded source of numbers that are about normally distributed: mean 0, variance 1. Source: mulberry32. */
+export function randomFloats(seed: number): (count: number) => Float32Array {
+  const uniform = uniformFloats(seed)
+  return (count) =>
+    Float32Array.from({length: count}, () => {
+      const radius = Math.sqrt(-2 * Math.log(1 - uniform()))
+      return radius * Math.cos(2 * Math.PI * uniform())
+    })
+}
+
+/** A seeded source of numbers from 0 to 1. */
+export function uniformFloats(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let x = Math.imul(state ^ (state >>> 15), 1 | state)
+    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
+  }
+}
