@@ -24,12 +24,19 @@ export const speechFlags = {
 /** A command that recognises speech: its settings, and the transcriber they make. */
 export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
   /** A transcriber as the flags and settings want it; close it. */
-  protected async createTranscriber({refine}: {refine: boolean}): Promise<Transcriber> {
+  protected async createTranscriber({
+    refine,
+    prefersWords,
+  }: {
+    refine: boolean
+    prefersWords?: boolean
+  }): Promise<Transcriber> {
     const {Transcriber} = await import('../speech/index.js')
     return new Transcriber({
       locate: (signal) => this.#locate(signal),
       engine: await this.#engineOptions(),
       decoding: await this.#decodingOptions(),
+      prefersWords,
       preprocess: this.#preprocess(),
       vad: this.#vad(),
       refine,

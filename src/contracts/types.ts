@@ -419,6 +419,158 @@ export interface SpeechDoctorV1 {
 }
 
 /**
+ * Result of svc speech pull --json.
+ */
+export interface SpeechPullV1 {
+  /**
+   * The model on the hub.
+   */
+  id: string
+  /**
+   * What was asked for.
+   */
+  revision: string
+  /**
+   * What that is.
+   */
+  commit: string
+  /**
+   * Folder of the files.
+   */
+  folder: string
+  /**
+   * Empty where downloads are switched off.
+   */
+  files: {
+    name: string
+    bytes: number
+    /**
+     * It was there already.
+     */
+    cached: boolean
+  }[]
+}
+
+/**
+ * Result of svc speech subtitle --json.
+ */
+export interface SpeechSubtitleV1 {
+  /**
+   * Absolute path of the recording.
+   */
+  path: string
+  /**
+   * The subtitle file; null for standard output.
+   */
+  output_path: string | null
+  format: 'srt' | 'vtt'
+  /**
+   * How many blocks were written.
+   */
+  blocks: number
+  /**
+   * Code of the language spoken; empty where nobody spoke.
+   */
+  language: string
+  duration_ms: number
+  /**
+   * Only with a reference.
+   */
+  comparison?: {
+    word_error_rate: number
+    character_error_rate: number
+    /**
+     * Mean distance of beginnings and ends of blocks at the same place.
+     */
+    timing_offset_ms: number
+  }
+}
+
+/**
+ * Result of svc speech eval --json.
+ */
+export interface SpeechEvalV1 {
+  dataset: string
+  normalizer: 'none' | 'basic' | 'english'
+  samples: {
+    path: string
+    expected: string
+    actual: string
+    word_errors: number
+    words: number
+    /**
+     * After normalisation.
+     */
+    wer: number
+    /**
+     * After normalisation.
+     */
+    cer: number
+    confidence: number
+    latency_ms: number
+    /**
+     * Code of the error, where nothing could be heard.
+     */
+    error?: string
+  }[]
+  raw: Rates
+  normalized: Rates1
+  mean_latency_ms: number
+  median_latency_ms: number
+}
+/**
+ * As written.
+ */
+export interface Rates {
+  /**
+   * Errors of all recordings per word of all.
+   */
+  wer: number
+  cer: number
+  errors: number
+  words: number
+  substitutions: number
+  insertions: number
+  deletions: number
+}
+/**
+ * After normalisation.
+ */
+export interface Rates1 {
+  /**
+   * Errors of all recordings per word of all.
+   */
+  wer: number
+  cer: number
+  errors: number
+  words: number
+  substitutions: number
+  insertions: number
+  deletions: number
+}
+
+/**
+ * Words of a user's own, and what a recogniser makes of them.
+ */
+export interface SpeechLexicon {
+  schema_version: '1'
+  entries: {
+    /**
+     * What is written.
+     */
+    canonical: string
+    /**
+     * What is heard instead.
+     */
+    aliases?: string[]
+    /**
+     * How it is spoken.
+     */
+    pronunciation_hints?: string[]
+  }[]
+}
+
+/**
  * The hand-off file external_serving_handoff_v1.json: what an external runtime needs to serve an artifact.
  */
 export interface ExternalServingHandoffV1 {

@@ -3,6 +3,9 @@
  * what becomes of its text. Everything that computes is ONNX Runtime; no other native code is loaded.
  */
 export {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
+export {compareSubtitles} from './evaluation/compare-subtitles.js'
+export {readDataset, type Sample} from './evaluation/dataset.js'
+export {evaluate, type HeardSample} from './evaluation/evaluate.js'
 export {type LocatedModel, type LocateOptions, locateSpeechModel, speechModelId} from './locate-model.js'
 export {createMeter, type Meter} from './meter.js'
 export {
@@ -37,3 +40,4 @@ export {
   transcriptFormats,
 } from './transcript/formats.js'
 export type {Transcript} from './transcript/transcript.js'
+export {writeTranscript} from './transcript/write-transcript.js'

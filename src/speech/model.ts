@@ -18,6 +18,8 @@ export interface SpeechModelDescription {
   timestamps: boolean
   /** Codes of the languages it knows, such as `en`; a model of one language lists that one. */
   languages: readonly string[]
+  /** Whether it can tell when each word was said. */
+  wordTimings: boolean
   /** Whether it can translate to English. */
   translates: boolean
 }

@@ -32,6 +32,8 @@ export interface TranscriberOptions {
   engine: Omit<SpeechEngineOptions, 'name' | 'signal'>
   /** `language` is a code or a name, as the user gave it. */
   decoding: Omit<TranscribeOptions, 'preprocess'>
+  /** Time the words wherever the model can, also where `decoding` does not ask for it. */
+  prefersWords?: boolean | undefined
   preprocess: {mode: PreprocessMode; budgetMs: number; rmsTargetDbfs: number}
   vad: VadChoice
   /** Where the segments and the text are refined. */
@@ -42,6 +44,8 @@ export interface TranscriberOptions {
 /** What can be told while a recording is transcribed. */
 export interface TranscribeHandlers {
   signal?: AbortSignal | undefined
+  /** Language of this recording, in place of that of all. */
+  language?: string | undefined
   onWarning?: ((warning: AudioWarning) => void) | undefined
   /** Length of the recording, seconds, where it is known. */
   onStart?: ((durationSec: number | undefined) => void) | undefined
@@ -94,9 +98,9 @@ export class Transcriber {
       handlers.onStart?.(audio.durationSec)
       const {engine, loadMs} = await this.#ready(signal)
       const {decoding} = this.#options
-      const hint = requireLanguage(decoding.language, engine.description)
+      const hint = requireLanguage(handlers.language ?? decoding.language, engine.description)
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
-      const events = transcribe(engine, stream, await this.#detector(), this.#decoding(hint.language), signal)
+      const events = transcribe(engine, stream, await this.#detector(), this.#decoding(engine, hint.language), signal)
       const done = await this.#follow(events, handlers)
       const {transcript, timings, speechSec} = done
       return {
@@ -140,10 +144,12 @@ export class Transcriber {
     return this.#vadModel.detector(vad)
   }
 
-  #decoding(language: string | undefined): TranscribeOptions {
-    const {decoding, preprocess: loudness} = this.#options
-    if (loudness.mode === 'none') return {...decoding, language}
-    return {...decoding, language, preprocess: (samples) => preprocess(samples, loudness).samples}
+  #decoding({description}: SpeechEngine, language: string | undefined): TranscribeOptions {
+    const {decoding, preprocess: loudness, prefersWords = false} = this.#options
+    const wordTimestamps = decoding.wordTimestamps || (prefersWords && description.wordTimings)
+    const options = {...decoding, language, wordTimestamps}
+    if (loudness.mode === 'none') return options
+    return {...options, preprocess: (samples) => preprocess(samples, loudness).samples}
   }
 
   async #follow(events: AsyncIterable<TranscribeEvent>, {onSegment, onProgress, onChunk}: TranscribeHandlers) {

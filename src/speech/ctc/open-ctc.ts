@@ -67,6 +67,7 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
       device: options.device,
       windowSec,
       timestamps: false,
+      wordTimings: true,
       languages: config.languages,
       translates: false,
     },

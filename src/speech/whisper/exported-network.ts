@@ -36,8 +36,10 @@ export async function openExportedNetwork(
   const merged = files.decoder === files.decoderWithPast
   const decoderWithPast = merged ? decoder : await open(files.decoderWithPast)
   const parts: Parts = {config, encoder, decoder, decoderWithPast, ...options}
+  const aligns = decoder.outputs.some(({name}) => name === 'cross_attentions.0')
   return {
-    encode: (mel, frames) => encode(parts, mel, frames),
+    aligns,
+    encode: (mel, frames) => encode(parts, aligns, mel, frames),
     async release() {
       await encoder.release()
       await decoder.release()
@@ -58,14 +60,13 @@ async function openGraph(file: string, {threads, device}: ExportedNetworkOptions
   throw fail(`its input ${half.name} is of 16-bit floats, and 32-bit ones are needed`)
 }
 
-async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<AudioContext> {
-  const {config, encoder, decoder} = parts
+async function encode(parts: Parts, aligns: boolean, mel: Float32Array, frames: number): Promise<AudioContext> {
+  const {config, encoder} = parts
   const input = encoder.inputs[0]?.name ?? 'input_features'
   const output = encoder.outputs[0]?.name ?? 'last_hidden_state'
   const result = await encoder.run({[input]: tensor(mel, [1, config.melBins, frames])}, {[output]: null})
   const states = result[output] as Tensor
   const positions = states.dims[1] as number
-  const aligns = decoder.outputs.some(({name}) => name === 'cross_attentions.0')
   return {
     positions,
     decode: () => new ExportedDecoderRun(parts, states),

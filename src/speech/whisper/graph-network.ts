@@ -43,6 +43,7 @@ export async function openGraphNetwork(
   const embedding = await openTokenEmbedding(config, tensors)
   const parts: Parts = {config, encoder, decoder, embedding, ...options}
   return {
+    aligns: true,
     encode: (mel, frames) => encode(parts, mel, frames),
     async release() {
       embedding.close()

@@ -1,5 +1,7 @@
 /** The two halves of a Whisper, as the decoding loop sees them. */
 export interface WhisperNetwork {
+  /** Whether its windows give cross-attention. */
+  readonly aligns: boolean
   /** Encodes one window: log-mel `[bins, frames]`, row-major. */
   encode(mel: Float32Array, frames: number): Promise<AudioContext>
   release(): Promise<void>

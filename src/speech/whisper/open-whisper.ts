@@ -48,6 +48,7 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
       device: options.device,
       windowSec: windowSecOf(config),
       timestamps: vocabulary.firstTimestamp !== undefined,
+      wordTimings: network.aligns,
       languages: multilingual ? [...vocabulary.languages.keys()] : ['en'],
       translates: vocabulary.translate !== undefined,
     },

@@ -1,0 +1,88 @@
+import {Args, Flags} from '@oclif/core'
+import {formatTable, SpeechCommand, speechFlags, withProgress} from '../../src/cli/index.js'
+import type {SpeechEvalV1} from '../../src/contracts/index.js'
+import {asCliError, SvcError} from '../../src/errors/index.js'
+import type {Sample, Transcriber} from '../../src/speech/index.js'
+
+type SampleResult = SpeechEvalV1['samples'][number]
+
+export default class SpeechEval extends SpeechCommand<typeof SpeechEval> {
+  static override summary = 'Measure how well recordings are recognised.'
+  static override description =
+    `The dataset has a JSON object per line: {"path": "a.wav", "expected": "what is said", "language": "en"}; paths are
+relative to the file. The word error rate is the number of words to change, insert and delete per word of what was said,
+over all recordings. --normalize leaves out what is no error of hearing: capitals, marks, and in English the ways of
+writing numbers and contractions; both rates are given. A recording that fails counts as nothing heard.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> clips.jsonl --model openai/whisper-base',
+    '<%= config.bin %> <%= command.id %> clips.jsonl --normalize english --json | jq .normalized.wer',
+  ]
+  static override args = {
+    dataset: Args.string({description: 'The list of recordings, JSON lines.', required: true}),
+  }
+  static override flags = {
+    ...speechFlags,
+    refine: Flags.boolean({description: 'Measure the refined text.', default: false, allowNo: true}),
+    limit: Flags.integer({description: 'Measure only so many recordings.', min: 1}),
+    normalize: Flags.option({
+      description: 'What counts as the same.',
+      options: ['none', 'basic', 'english'] as const,
+      default: 'basic',
+    })(),
+  }
+
+  async run(): Promise<void> {
+    const {evaluate, readDataset} = await import('../../src/speech/index.js')
+    const {limit, normalize, quiet} = this.flags
+    const dataset = (await readDataset(this.args.dataset)).slice(0, limit)
+    const transcriber = await this.createTranscriber({refine: this.flags.refine})
+    try {
+      const samples = await withProgress('Evaluating', !quiet, async (show) => {
+        const heard: Awaited<ReturnType<SpeechEval['hear']>>[] = []
+        for (const sample of dataset) {
+          show(`${heard.length + 1} of ${dataset.length}`)
+          heard.push(await this.hear(transcriber, sample))
+        }
+        return heard
+      })
+      const result: SpeechEvalV1 = {dataset: this.args.dataset, normalizer: normalize, ...evaluate(samples, normalize)}
+      await this.output.result(result, asText)
+    } finally {
+      await transcriber.close()
+    }
+  }
+
+  /** What is heard in one recording; nothing where it fails. */
+  private async hear(transcriber: Transcriber, {path, expected, language}: Sample) {
+    const started = performance.now()
+    try {
+      const options = {signal: this.signal, language}
+      const {transcript, finished} = await transcriber.transcribe({path}, options)
+      const latencyMs = performance.now() - started
+      return {path, expected, actual: transcript.text.trim(), confidence: finished.confidence, latencyMs}
+    } catch (error) {
+      if (this.signal.aborted || !(error instanceof SvcError)) throw error
+      const {error: failure} = asCliError(error)
+      this.output.notice(`warning: ${failure.message}`)
+      return {path, expected, actual: '', confidence: 0, latencyMs: performance.now() - started, error: failure.code}
+    }
+  }
+}
+
+const percent = (rate: number) => `${(100 * rate).toFixed(1)} %`
+
+function asText({samples, raw, normalized, normalizer, mean_latency_ms: latency}: SpeechEvalV1): string {
+  const rows = samples.map(({path, word_errors: errors, wer, cer, actual, error}: SampleResult) => [
+    path,
+    String(errors),
+    percent(wer),
+    percent(cer),
+    error ?? actual,
+  ])
+  const rates = ({wer, cer}: SpeechEvalV1['raw']) => `WER ${percent(wer)}, CER ${percent(cer)}`
+  return `${formatTable(['RECORDING', 'ERRORS', 'WER', 'CER', 'HEARD'], rows)}
+${samples.length} recordings, ${Math.round(latency)} ms each
+as written: ${rates(raw)}
+normalized (${normalizer}): ${rates(normalized)}
+`
+}
