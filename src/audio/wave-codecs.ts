@@ -1,23 +1,23 @@
+import {decodeImaAdpcm} from './ima-adpcm.js'
 import type {FrameDecoder} from './wave.js'
 import type {WaveFormat} from './wave-header.js'
 
-/** Depths by which `wavefile` knows these encodings, and how they are made linear. */
-const codecs = {
-  alaw: {depth: '8a', expand: 'fromALaw'},
-  mulaw: {depth: '8m', expand: 'fromMuLaw'},
-  adpcm_ima_wav: {depth: '4', expand: 'fromIMAADPCM'},
-} as const
-
 /**
- * A decoder of the encodings that the package `wavefile` expands; undefined for others. Each piece of frames is put
- * behind a header of its own, since the package reads whole files: blocks of ADPCM do not depend on each other.
+ * A decoder of samples that are not linear; undefined for codecs that are left to ffmpeg. The package `wavefile` knows
+ * ADPCM too, but loses the last block of what it is given.
  */
 export async function openWaveCodec(format: WaveFormat): Promise<FrameDecoder | undefined> {
-  const {encoding, channels} = format
-  if (!Object.hasOwn(codecs, encoding)) return undefined
-  // The package reads one channel of ADPCM.
-  if (encoding === 'adpcm_ima_wav' && (channels !== 1 || format.frameBytes < 5)) return undefined
-  const {expand} = codecs[encoding as keyof typeof codecs]
+  const {encoding, channels, frameBytes, bitsPerSample} = format
+  if (encoding === 'alaw') return expander(format, 'fromALaw')
+  if (encoding === 'mulaw') return expander(format, 'fromMuLaw')
+  const whole = frameBytes > 4 * channels && frameBytes % (4 * channels) === 0
+  if (encoding !== 'adpcm_ima_wav' || bitsPerSample !== 4 || !whole) return undefined
+  return (blocks) => decodeImaAdpcm(blocks, frameBytes, channels)
+}
+
+/** The package reads whole files, so each piece of frames is put behind a header of its own. */
+async function expander(format: WaveFormat, expand: 'fromALaw' | 'fromMuLaw'): Promise<FrameDecoder> {
+  const {channels} = format
   const {WaveFile} = (await import('wavefile')).default
   return (frames) => {
     const wave = new WaveFile(behindHeader(format, frames))

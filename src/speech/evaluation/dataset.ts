@@ -1,4 +1,4 @@
-import {readFile} from 'node:fs/promises'
+import {createReadStream} from 'node:fs'
 import {dirname, resolve} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 
@@ -18,14 +18,23 @@ const mostBytes = 64 << 20
  * @throws file_not_found, file_unreadable, dataset_invalid
  */
 export async function readDataset(file: string): Promise<Sample[]> {
-  const bytes = await readFile(file).catch((error: unknown) => {
-    throw SvcError.from(error)
-  })
-  if (bytes.length > mostBytes) throw new SvcError('dataset_invalid', {file, line: 1, reason: 'it is too long'})
-  const lines = bytes.toString('utf8').split('\n')
+  const lines = (await readText(file)).split('\n')
   const samples = lines.flatMap((line, i) => (line.trim() === '' ? [] : [sampleOf(line, {file, line: i + 1})]))
   if (samples.length === 0) throw new SvcError('dataset_invalid', {file, line: 1, reason: 'it lists no recordings'})
   return samples
+}
+
+async function readText(file: string): Promise<string> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of createReadStream(file, {end: mostBytes})) chunks.push(chunk)
+  } catch (error) {
+    throw SvcError.from(error)
+  }
+  const bytes = Buffer.concat(chunks)
+  if (bytes.length > mostBytes)
+    throw new SvcError('dataset_invalid', {file, line: 1, reason: `the file is longer than ${mostBytes >> 20} MiB`})
+  return bytes.toString('utf8').replace(/^\uFEFF/, '')
 }
 
 function sampleOf(text: string, place: {file: string; line: number}): Sample {

@@ -8,6 +8,12 @@ export interface Subtitle {
 
 const times = /^\s*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})\s*-->\s*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/
 
+/** Blocks of WebVTT that are not shown, whatever is in them. */
+const unshown = /^(?:NOTE|STYLE|REGION)(?:\s|$)/
+
+/** Tags of both formats and the times of karaoke; other angle brackets, as in code, are text. */
+const tags = /<\/?(?:[bciusv]|font|lang|rt|ruby)(?:[\s.][^<>]*)?>|<[\d:.]+>|\{\\[^{}]*\}/gi
+
 /** Reads SRT or WebVTT. Notes, styles and settings are left out, as are blocks without times or text. */
 export function parseSubtitles(document: string): Subtitle[] {
   const blocks = document
@@ -15,13 +21,14 @@ export function parseSubtitles(document: string): Subtitle[] {
     .replace(/\r\n?/g, '\n')
     .split(/\n[ \t]*\n+/)
   return blocks.flatMap((block) => {
-    const lines = block.split('\n')
+    const lines = block.replace(/^\n+/, '').split('\n')
+    if (unshown.test(lines[0] ?? '')) return []
     const at = lines.findIndex((line) => times.test(line))
     const found = at < 0 ? undefined : times.exec(lines[at] ?? '')
     if (found === null || found === undefined) return []
     const text = lines
       .slice(at + 1)
-      .map((line) => line.replace(/<[^>]*>|\{\\[^}]*\}/g, '').trim())
+      .map((line) => line.replace(tags, '').trim())
       .filter(Boolean)
       .join(' ')
     return text === ''

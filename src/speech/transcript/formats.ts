@@ -1,6 +1,12 @@
 import type {Segment, WordTiming} from '../model.js'
 import {languageName} from '../text/languages.js'
-import {defaultSubtitleShape, type SubtitleBlock, type SubtitleShape, subtitleBlocks} from './subtitle-blocks.js'
+import {
+  defaultSubtitleShape,
+  type SubtitleBlock,
+  type SubtitleShape,
+  subtitleBlocks,
+  type TimedText,
+} from './subtitle-blocks.js'
 import {timestamp} from './timestamp.js'
 import type {Transcript} from './transcript.js'
 
@@ -78,7 +84,7 @@ export const createFormat = (
   shape: SubtitleShape = defaultSubtitleShape,
 ): TranscriptFormat => makers[name](shape)
 
-/** Blocks in order of time, of which none overlaps the one before. */
+/** Blocks in order of time, of which none overlaps the one before; text without segments is shown all the time. */
 function subtitles(
   kind: Pick<TranscriptFormat, 'extension' | 'mediaType'>,
   header: string,
@@ -86,18 +92,20 @@ function subtitles(
   shape: SubtitleShape,
 ): TranscriptFormat {
   let endMs = 0
+  const writeText = (text: TimedText) =>
+    subtitleBlocks(text, shape)
+      .map((block) => {
+        const startMs = Math.max(block.startMs, endMs)
+        endMs = Math.max(block.endMs, startMs + 1)
+        return write({...block, startMs, endMs})
+      })
+      .join('')
   return {
     ...kind,
     header: () => header,
-    footer: () => '',
-    segment: (segment) =>
-      subtitleBlocks(segment, shape)
-        .map((block) => {
-          const startMs = Math.max(block.startMs, endMs)
-          endMs = Math.max(block.endMs, startMs + 1)
-          return write({...block, startMs, endMs})
-        })
-        .join(''),
+    segment: writeText,
+    footer: ({segments, text, durationSec}) =>
+      segments.length > 0 ? '' : writeText({text, startSec: 0, endSec: durationSec}),
   }
 }
 

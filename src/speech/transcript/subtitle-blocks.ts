@@ -18,6 +18,9 @@ export const defaultSubtitleShape: SubtitleShape = {lineWidth: 42, maxLines: 2}
 /** Nothing is shown for a shorter time, ms. */
 const shortestMs = 1
 
+/** What subtitles are made of; words are used only where they are the words of the text, which may have been refined. */
+export type TimedText = Pick<Segment, 'text' | 'words' | 'startSec' | 'endSec'>
+
 /** A piece of text that is not broken, with the blank before it. */
 interface Piece {
   text: string
@@ -29,7 +32,7 @@ interface Piece {
  * The blocks of a segment: its text in lines, and where it has too many lines, in several blocks one after the other.
  * No text is lost. Blocks are as long as their words, where those are timed, or as their share of the text.
  */
-export function subtitleBlocks(segment: Segment, shape: SubtitleShape): SubtitleBlock[] {
+export function subtitleBlocks(segment: TimedText, shape: SubtitleShape): SubtitleBlock[] {
   const pieces = piecesOf(segment)
   const blocks: {pieces: Piece[]; lines: string[]}[] = []
   for (const line of wrap(pieces, shape.lineWidth)) {
@@ -56,44 +59,48 @@ function wrap(pieces: readonly Piece[], lineWidth: number): Piece[][] {
   let width = 0
   for (const piece of pieces) {
     const line = lines.at(-1)
-    if (line === undefined || width + piece.text.length > lineWidth) {
+    if (line === undefined || width + characters(piece.text) > lineWidth) {
       lines.push([piece])
-      width = piece.text.trimStart().length
+      width = characters(piece.text.trimStart())
     } else {
       line.push(piece)
-      width += piece.text.length
+      width += characters(piece.text)
     }
   }
   return lines
 }
 
-/** Scripts that are broken between any two characters. */
-const unspaced =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Myanmar}]/u
+const characters = (text: string) => Array.from(text).length
 
-function piecesOf({text, words, startSec, endSec}: Segment): Piece[] {
-  const timed = words !== undefined && joined(words) === joinedText(text)
-  if (timed) return words.filter(({word}) => word.trim() !== '').map(timedPiece)
-  const trimmed = text.trim()
-  const texts = unspaced.test(trimmed)
-    ? Array.from(trimmed.matchAll(/\s*(?:[\p{L}\p{M}\p{N}]|[^\p{L}\s])[\p{P}]*/gu), ([piece]) => piece)
-    : Array.from(trimmed.matchAll(/\s*\S+/gu), ([piece]) => piece)
-  const total = Math.max(1, trimmed.length)
+/**
+ * What is not broken: one letter of a script that has no blanks between words, with the marks that must not begin or end
+ * a line without it; or else everything up to the next blank.
+ */
+const unspaced =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Myanmar}'
+const unbroken = new RegExp(
+  ` ?(?:[\\p{Ps}\\p{Pi}]*[${unspaced}][\\p{M}\\p{Lm}\\p{Pe}\\p{Pf}\\p{Po}]*|[^\\s${unspaced}]+)`,
+  'gu',
+)
+
+function piecesOf({text, words, startSec, endSec}: TimedText): Piece[] {
+  const plain = inOneLine(text)
+  if (words !== undefined && inOneLine(words.map(({word}) => word).join('')) === plain)
+    return words.filter(({word}) => word.trim() !== '').map(timedPiece)
   const lengthMs = 1000 * (endSec - startSec)
-  let at = 0
-  return texts.map((piece) => {
-    const startMs = 1000 * startSec + (lengthMs * at) / total
-    at += piece.length
-    return {text: piece, startMs, endMs: 1000 * startSec + (lengthMs * at) / total}
-  })
+  const timeAt = (place: number) => 1000 * startSec + (lengthMs * place) / plain.length
+  return Array.from(plain.matchAll(unbroken), ({0: piece, index}) => ({
+    text: piece,
+    startMs: timeAt(index),
+    endMs: timeAt(index + piece.length),
+  }))
 }
 
 const timedPiece = ({word, startSec, endSec}: WordTiming): Piece => ({
-  text: word,
+  text: word.replace(/\s+/gu, ' '),
   startMs: 1000 * startSec,
   endMs: 1000 * endSec,
 })
 
-/** Words are used only where they are the words of the text: refinement may have changed it. */
-const joined = (words: readonly WordTiming[]) => joinedText(words.map(({word}) => word).join(''))
-const joinedText = (text: string) => text.replace(/\s+/gu, ' ').trim()
+/** Subtitles end at an empty line, so text has no lines of its own. */
+const inOneLine = (text: string) => text.replace(/\s+/gu, ' ').trim()

@@ -1,0 +1,364 @@
+import assert from 'node:assert/strict'
+import {chmod, mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {Readable} from 'node:stream'
+import {describe, it, type TestContext} from 'node:test'
+import {type AudioInput, type AudioWarning, isAudioFile, openAudio, type RawPcm} from '../../src/audio/index.js'
+import {projectFile, sharedData, skipWithout} from '../support/project.js'
+import {collect, joined, sine, sumOf} from '../support/sounds.js'
+import {temporaryFolder} from '../support/temporary.js'
+import {monoWave, type WaveFile, waveFile} from '../support/wave-file.js'
+
+async function decode(input: AudioInput, sampleRate = 16_000) {
+  const warnings: AudioWarning[] = []
+  const audio = await openAudio(input, {sampleRate, onWarning: (warning) => warnings.push(warning)})
+  const pieces = await collect(audio)
+  return {...audio, pieces, sound: joined(pieces), warnings: warnings.map(({code}) => code)}
+}
+
+const fromBytes = (bytes: Uint8Array, pieceSize = 4096, raw?: RawPcm): AudioInput => ({
+  name: 'standard input',
+  stream: Readable.from(pieces(bytes, pieceSize)),
+  raw,
+})
+
+function* pieces(bytes: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function fileOf(test: TestContext, bytes: Uint8Array, name = 'recording.wav'): Promise<string> {
+  const path = join(await temporaryFolder(test), name)
+  await writeFile(path, bytes)
+  return path
+}
+
+/** Largest difference in the middle; the ends of a resampled sound ring. */
+function difference(a: Float32Array, b: Float32Array, margin = 400): number {
+  assert.equal(a.length, b.length)
+  let largest = 0
+  for (let i = margin; i < a.length - margin; i++) largest = Math.max(largest, Math.abs(a[i]! - b[i]!))
+  return largest
+}
+
+const second = sine(440, 16_000)
+
+describe('a WAV file', () => {
+  const precision = {u8: 0.01, s16le: 1e-4, s24le: 1e-6, s32le: 1e-7, f32le: 1e-7, f64le: 1e-7}
+  for (const [encoding, error] of Object.entries(precision) as [WaveFile['encoding'], number][])
+    for (const extensible of [false, true])
+      it(`of ${encoding}${extensible ? ' with an extensible header' : ''} is heard as it is`, async () => {
+        const {sound, source, durationSec, warnings} = await decode(fromBytes(monoWave(second, {encoding, extensible})))
+        assert.ok(difference(sound, second, 0) <= error)
+        assert.deepEqual(source, {container: 'wav', codec: `pcm_${encoding}`, sampleRate: 16_000, channels: 1})
+        assert.equal(durationSec, 1)
+        assert.deepEqual(warnings, [])
+      })
+
+  for (const rate of [8000, 11_025, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000])
+    it(`at ${rate} Hz is resampled, with no delay and to its length`, async () => {
+      const {sound} = await decode(fromBytes(monoWave(sine(440, rate, {rate}), {sampleRate: rate, encoding: 'f32le'})))
+      assert.ok(difference(sound, second) < 1e-4)
+    })
+
+  for (let channels = 1; channels <= 8; channels++)
+    it(`with ${channels} channels becomes their mean`, async () => {
+      const parts = Array.from({length: channels}, (_, i) => sine(200 + 100 * i, 8000, {level: 0.4}))
+      const mean = parts.reduce(sumOf).map((x) => x / channels)
+      const {sound} = await decode(
+        fromBytes(waveFile({channels: parts, sampleRate: 16_000, encoding: channels % 2 ? 's24le' : 's16le'})),
+      )
+      assert.ok(difference(sound, mean, 0) < 1e-4)
+    })
+
+  it('may be an RF64 file, or have other chunks before and after the sound', async () => {
+    const before = {JUNK: Buffer.alloc(27), LIST: Buffer.from('INFOsoft')}
+    const after = Buffer.from('LIST\x04\0\0\0more')
+    for (const changes of [{rf64: true}, {before}, {after}, {rf64: true, before, after}]) {
+      const {sound, warnings} = await decode(fromBytes(monoWave(second, changes)))
+      assert.ok(difference(sound, second, 0) < 1e-4)
+      assert.deepEqual(warnings, [])
+    }
+  })
+
+  for (const [what, dataBytes] of Object.entries({
+    'as large as can be': 0xffff_ffff,
+    'of zero': 0,
+    'of a pipe': 0x7fff_f800,
+  }))
+    it(`with a size ${what} is read to its end`, async () => {
+      const {sound, durationSec, warnings} = await decode(fromBytes(monoWave(second, {dataBytes})))
+      assert.equal(sound.length, second.length)
+      assert.equal(durationSec, undefined)
+      assert.deepEqual(warnings, [])
+    })
+
+  it('that is shorter than it says is used as far as it goes, with a warning', async (test) => {
+    const path = await fileOf(test, monoWave(second, {dataBytes: 320_000}))
+    const {sound, durationSec, warnings} = await decode({path})
+    assert.equal(sound.length, second.length)
+    assert.ok((durationSec ?? 0) < 1.1)
+    assert.deepEqual(warnings, ['audio_truncated'])
+  })
+
+  it('that ends inside of a frame loses that frame alone', async () => {
+    const bytes = waveFile({channels: [second, second], sampleRate: 16_000, encoding: 's24le'})
+    const {sound} = await decode(fromBytes(bytes.subarray(0, bytes.length - 2)))
+    assert.equal(sound.length, second.length - 1)
+  })
+
+  it('with samples that are no numbers is silent there, with one warning', async () => {
+    const broken = second.map((x, i) => (i === 100 ? Number.NaN : i === 9000 ? Infinity : x))
+    const {sound, warnings} = await decode(fromBytes(monoWave(broken, {encoding: 'f32le'})))
+    assert.deepEqual([sound[100], sound[9000], sound[101] === second[101]], [0, 0, true])
+    assert.deepEqual(warnings, ['audio_not_finite'])
+  })
+
+  it('gives the same sound however its bytes come in pieces', async () => {
+    const bytes = waveFile({channels: [second, second], sampleRate: 44_100, encoding: 's24le'})
+    const whole = (await decode(fromBytes(bytes, bytes.length))).sound
+    for (const size of [1, 7, 1000]) assert.deepEqual((await decode(fromBytes(bytes, size))).sound, whole)
+  })
+
+  it('comes in pieces of at most a second', async () => {
+    const {pieces: parts} = await decode(fromBytes(monoWave(sine(440, 80_000)), 200_000))
+    assert.ok(parts.length >= 5 && parts.every(({length}) => length <= 16_000))
+  })
+
+  const nonsense: Record<string, (file: Buffer) => Buffer> = {
+    'no channels': (file) => patched(file, 22, 0),
+    'too many channels': (file) => patched(file, 22, 999),
+    'no rate': (file) => patched(file, 24, 0),
+    'more bits than bytes': (file) => patched(file, 34, 64),
+    'no format': (file) => Buffer.concat([file.subarray(0, 12), file.subarray(36)]),
+    'no data': (file) => file.subarray(0, 36),
+    'half a header': (file) => file.subarray(0, 20),
+  }
+  for (const [what, damage] of Object.entries(nonsense))
+    it(`whose header has ${what} is refused`, async () => {
+      await assert.rejects(decode(fromBytes(damage(monoWave(second)))), {code: 'audio_invalid'})
+    })
+
+  it('without any sound is empty', async () => {
+    await assert.rejects(decode(fromBytes(monoWave(new Float32Array()))), {code: 'audio_empty'})
+    const list = monoWave(new Float32Array(), {after: Buffer.from('LIST\x04\0\0\0more')})
+    await assert.rejects(decode(fromBytes(list)), {code: 'audio_empty'})
+  })
+})
+
+function patched(file: Buffer, at: number, value: number): Buffer {
+  const copy = Buffer.from(file)
+  copy.writeUInt16LE(value, at)
+  if (at === 24) copy.writeUInt16LE(0, 26)
+  return copy
+}
+
+describe('a WAV file of another codec', () => {
+  for (const [codec, encode] of [
+    ['alaw', 'toALaw'],
+    ['mulaw', 'toMuLaw'],
+  ] as const)
+    it(`such as ${codec} is expanded`, async () => {
+      const {WaveFile} = (await import('wavefile')).default
+      const sound = sine(300, 16_000, {rate: 8000})
+      const file = new WaveFile()
+      file.fromScratch(
+        1,
+        8000,
+        '16',
+        Int16Array.from(sound, (x) => Math.round(32_767 * x)),
+      )
+      file[encode]()
+      const decoded = await decode(fromBytes(file.toBuffer()), 8000)
+      assert.ok(difference(decoded.sound, sound, 0) < 0.02)
+      assert.equal(decoded.source.codec, `pcm_${codec}`)
+    })
+
+  it('such as IMA ADPCM is decoded, both channels', async () => {
+    const {sound, source} = await decode({path: projectFile('test/fixtures/audio/tone-ima.wav')}, 8000)
+    assert.deepEqual([source.codec, source.channels], ['adpcm_ima_wav', 2])
+    // The encoder needs some samples to find its step.
+    const middle = sound.subarray(200, 1900)
+    const tone = sine(440, 2100, {rate: 8000, level: 10 ** (-6 / 20)}).subarray(200, 1900)
+    assert.ok(difference(middle, tone, 0) < 0.05)
+  })
+})
+
+describe('bare samples', () => {
+  it('are read as they are said to be', async () => {
+    const bytes = Buffer.from(Int16Array.from(second, (x) => Math.round(32_767 * x)).buffer)
+    const {sound, source} = await decode(fromBytes(bytes, 777, {encoding: 's16le', sampleRate: 16_000, channels: 1}))
+    assert.ok(difference(sound, second, 0) < 1e-4)
+    assert.equal(source.container, 'raw')
+  })
+
+  it('that are nothing are empty', async () => {
+    const raw = {encoding: 'f32le', sampleRate: 16_000, channels: 1} as const
+    await assert.rejects(decode(fromBytes(new Uint8Array(), 1, raw)), {code: 'audio_empty'})
+  })
+})
+
+describe('a compressed recording', () => {
+  it('in FLAC is the same sound as in WAV', {skip: skipWithout('clips/jfk.flac')}, async () => {
+    const flac = await decode({path: sharedData('clips/jfk.flac') ?? ''})
+    const wave = await decode({path: sharedData('clips/jfk.wav') ?? ''})
+    assert.ok(difference(flac.sound, wave.sound) < 0.02)
+    assert.deepEqual([flac.source.codec, flac.source.sampleRate, flac.source.channels], ['flac', 44_100, 2])
+  })
+
+  it('in MP3 has its length', {skip: skipWithout('clips/multilingual.mp3')}, async () => {
+    const {sound, source} = await decode({path: sharedData('clips/multilingual.mp3') ?? ''})
+    assert.ok(Math.abs(sound.length / 16_000 - 59.9) < 0.1)
+    assert.equal(source.codec, 'mp3')
+  })
+
+  for (const name of ['opus', 'vorbis'])
+    it(`in Ogg ${name} is the tone that was encoded`, async () => {
+      const {sound, source} = await decode({path: projectFile(`test/fixtures/audio/tone-${name}.ogg`)})
+      assert.equal(source.codec, name)
+      assert.ok(Math.abs(sound.length - 8000) < 1200, `${sound.length} samples`)
+      assert.ok(Math.abs(frequency(sound.subarray(2000, 6000)) - 440) < 10)
+    })
+
+  it('that is cut off gives what is there', {skip: skipWithout('clips/jfk.flac')}, async () => {
+    const bytes = await readFile(sharedData('clips/jfk.flac') ?? '')
+    const {sound} = await decode(fromBytes(bytes.subarray(0, 600_000)))
+    assert.ok(sound.length > 16_000 * 4)
+  })
+
+  it('of which no frame is sound is refused', async () => {
+    const bytes = Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(5000, 7)])
+    await assert.rejects(decode(fromBytes(bytes)), {code: 'audio_invalid'})
+  })
+})
+
+/** By counting zero crossings, Hz. */
+function frequency(sound: Float32Array): number {
+  let crossings = 0
+  for (let i = 1; i < sound.length; i++) if (sound[i - 1]! < 0 && sound[i]! >= 0) crossings++
+  return (crossings * 16_000) / sound.length
+}
+
+describe('what is no recording', () => {
+  const contents: Record<string, {bytes: Uint8Array | string; found: RegExp}> = {
+    text: {bytes: 'Dear diary, today I wrote a test.', found: /looks like text/},
+    JSON: {bytes: '{"a": 1}', found: /JSON/},
+    'an HTML page': {bytes: '<!doctype html><p>Not found', found: /HTML/},
+    'a picture': {bytes: Buffer.from('89504e470d0a1a0a0000', 'hex'), found: /PNG/},
+    'random bytes': {bytes: Uint8Array.from({length: 600}, (_, i) => (i * 89 + 3) % 251), found: /none of the formats/},
+  }
+  for (const [what, {bytes, found}] of Object.entries(contents))
+    it(`such as ${what} is refused by its content, whatever its name`, async (test) => {
+      const path = await fileOf(test, Buffer.from(bytes))
+      await assert.rejects(decode({path}), (error: Error & {code: string}) => {
+        assert.equal(error.code, 'audio_unrecognized')
+        assert.match(error.message, found)
+        return true
+      })
+    })
+
+  it('such as an empty file, a folder or nothing at all says so', async (test) => {
+    await assert.rejects(decode({path: await fileOf(test, Buffer.alloc(0))}), {code: 'audio_empty'})
+    await assert.rejects(decode({path: await temporaryFolder(test)}), {code: 'file_unreadable'})
+    await assert.rejects(decode({path: '/nowhere/at/all.wav'}), {code: 'file_not_found'})
+  })
+
+  it('such as a file that may not be read says so', {
+    skip: process.getuid?.() === 0 && 'root reads everything',
+  }, async (test) => {
+    const path = await fileOf(test, monoWave(second))
+    await chmod(path, 0)
+    await assert.rejects(decode({path}), {code: 'file_unreadable'})
+  })
+})
+
+describe('a recording for ffmpeg', () => {
+  const film = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypmp42'), Buffer.alloc(400)])
+
+  it('without ffmpeg says what is missing', async (test) => {
+    const path = process.env.PATH
+    test.after(() => {
+      process.env.PATH = path
+    })
+    process.env.PATH = await temporaryFolder(test)
+    await assert.rejects(decode(fromBytes(film)), (error: Error & {code: string}) => {
+      assert.equal(error.code, 'decoder_unavailable')
+      assert.match(error.message, /MP4/)
+      return true
+    })
+  })
+
+  it('is given to it as a path or as bytes, and read as it comes', async (test) => {
+    const folder = await temporaryFolder(test)
+    const path = process.env.PATH
+    test.after(() => {
+      process.env.PATH = path
+    })
+    // It says what it was asked for, takes its input, and gives half a second of silence and one second of 0.5.
+    const program = `#!/bin/sh
+echo "$@" > "${folder}/asked"
+case "$*" in *pipe:0*) cat > "${folder}/given";; esac
+head -c 32000 /dev/zero
+i=0; while [ $i -lt 16000 ]; do printf '\\000\\000\\000\\077'; i=$((i+1)); done
+`
+    await mkdir(join(folder, 'bin'))
+    await writeFile(join(folder, 'bin/ffmpeg'), program, {mode: 0o755})
+    process.env.PATH = `${join(folder, 'bin')}:${path}`
+    const file = join(folder, '-film.mp4')
+    await writeFile(file, film)
+    for (const input of [{path: file}, fromBytes(film)]) {
+      const {sound} = await decode(input)
+      assert.equal(sound.length, 24_000)
+      assert.deepEqual([sound[0], sound[23_999]], [0, 0.5])
+    }
+    assert.deepEqual(await readFile(join(folder, 'given')), film)
+    const asked = await readFile(join(folder, 'asked'), 'utf8')
+    for (const argument of ['-nostdin', '-protocol_whitelist file,pipe', '-ac 1', '-ar 16000', '-f f32le'])
+      assert.ok(asked.includes(argument), argument)
+  })
+
+  it('that it cannot read gives its reason', async (test) => {
+    const folder = await temporaryFolder(test)
+    const path = process.env.PATH
+    test.after(() => {
+      process.env.PATH = path
+    })
+    await writeFile(join(folder, 'ffmpeg'), '#!/bin/sh\necho "[mov @ 0x1] moov atom not found" >&2\nexit 1\n', {
+      mode: 0o755,
+    })
+    process.env.PATH = `${folder}:${path}`
+    await assert.rejects(decode(fromBytes(film)), /ffmpeg says: moov atom not found/)
+  })
+})
+
+describe('a recording that is not read to its end', () => {
+  const descriptors = () => readdir('/proc/self/fd').then(({length}) => length)
+  const skip = process.platform !== 'linux' && 'needs /proc'
+
+  it('is closed', {skip}, async (test) => {
+    const path = await fileOf(test, monoWave(sine(440, 1_000_000)))
+    const before = await descriptors()
+    for (let i = 0; i < 5; i++) for await (const _ of await openAudio({path}, {sampleRate: 16_000})) break
+    for (let i = 0; i < 5; i++) await assert.rejects(decode({path: await fileOf(test, Buffer.from('text, no sound'))}))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.ok((await descriptors()) <= before + 1)
+  })
+
+  it('ends with the reason of the signal that stopped it', async () => {
+    const stop = new AbortController()
+    const reason = new Error('enough')
+    const audio = await openAudio(fromBytes(monoWave(sine(440, 320_000))), {sampleRate: 16_000, signal: stop.signal})
+    await assert.rejects(
+      (async () => {
+        for await (const _ of audio) stop.abort(reason)
+      })(),
+      /enough/,
+    )
+  })
+})
+
+describe('the name of a file', () => {
+  for (const name of ['a.wav', 'B.FLAC', 'x/y.mp3', 'film.mkv', 'voice.ogg'])
+    it(`${name} is that of a recording`, () => assert.equal(isAudioFile(name), true))
+  for (const name of ['a.txt', '.hidden.wav', 'wav', 'a.wav.part'])
+    it(`${name} is none`, () => assert.equal(isAudioFile(name), false))
+})

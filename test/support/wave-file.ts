@@ -1,0 +1,96 @@
+/** How the samples of a written WAV file are encoded. */
+export interface WaveFile {
+  /** -1 to 1, one list per channel. */
+  channels: readonly Float32Array[]
+  sampleRate: number
+  encoding: 'u8' | 's16le' | 's24le' | 's32le' | 'f32le' | 'f64le'
+  /** WAVE_FORMAT_EXTENSIBLE in place of the short header. */
+  extensible?: boolean
+  /** RF64 with its sizes in `ds64`. */
+  rf64?: boolean
+  /** What the header says in place of the true number of bytes. */
+  dataBytes?: number
+  /** Chunks before the sound, by name. */
+  before?: Readonly<Record<string, Uint8Array>>
+  /** Bytes after the sound. */
+  after?: Uint8Array
+}
+
+const widths = {u8: 1, s16le: 2, s24le: 3, s32le: 4, f32le: 4, f64le: 8} as const
+
+/** A WAV file in memory, true or not. */
+export function waveFile({channels, sampleRate, encoding, extensible, rf64, ...rest}: WaveFile): Buffer {
+  const data = samplesOf(channels, encoding)
+  const size = rest.dataBytes ?? data.length
+  const chunks = [
+    ...(rf64 ? [chunk('ds64', sizes64(data.length))] : []),
+    ...Object.entries(rest.before ?? {}).map(([name, bytes]) => chunk(name, bytes)),
+    chunk('fmt ', formatOf(channels.length, sampleRate, encoding, extensible ?? false)),
+  ]
+  const head = Buffer.alloc(8)
+  head.write('data', 'latin1')
+  head.writeUInt32LE(rf64 ? 0xffff_ffff : size, 4)
+  const body = Buffer.concat([...chunks, head, data, rest.after ?? Buffer.alloc(0)])
+  const riff = Buffer.alloc(12)
+  riff.write(rf64 ? 'RF64' : 'RIFF', 'latin1')
+  riff.writeUInt32LE(rf64 ? 0xffff_ffff : 4 + body.length, 4)
+  riff.write('WAVE', 8, 'latin1')
+  return Buffer.concat([riff, body])
+}
+
+/** One channel of 16 bits at 16 kHz: what most recordings of speech are. */
+export const monoWave = (samples: Float32Array, changes: Partial<WaveFile> = {}): Buffer =>
+  waveFile({channels: [samples], sampleRate: 16_000, encoding: 's16le', ...changes})
+
+function samplesOf(channels: readonly Float32Array[], encoding: WaveFile['encoding']): Buffer {
+  const width = widths[encoding]
+  const frames = channels[0]?.length ?? 0
+  const out = Buffer.alloc(frames * channels.length * width)
+  for (let i = 0; i < frames; i++)
+    for (const [channel, samples] of channels.entries())
+      write(out, samples[i]!, (i * channels.length + channel) * width, encoding)
+  return out
+}
+
+function write(out: Buffer, value: number, at: number, encoding: WaveFile['encoding']): void {
+  const scaled = (bits: number) =>
+    Math.max(-(2 ** (bits - 1)), Math.min(2 ** (bits - 1) - 1, Math.round(value * 2 ** (bits - 1))))
+  if (encoding === 'u8') out.writeUInt8(scaled(8) + 128, at)
+  else if (encoding === 's16le') out.writeInt16LE(scaled(16), at)
+  else if (encoding === 's24le') out.writeIntLE(scaled(24), at, 3)
+  else if (encoding === 's32le') out.writeInt32LE(scaled(32), at)
+  else if (encoding === 'f32le') out.writeFloatLE(value, at)
+  else out.writeDoubleLE(value, at)
+}
+
+function formatOf(channels: number, sampleRate: number, encoding: WaveFile['encoding'], extensible: boolean): Buffer {
+  const width = widths[encoding]
+  const tag = encoding.startsWith('f') ? 3 : 1
+  const format = Buffer.alloc(extensible ? 40 : 16)
+  format.writeUInt16LE(extensible ? 0xfffe : tag, 0)
+  format.writeUInt16LE(channels, 2)
+  format.writeUInt32LE(sampleRate, 4)
+  format.writeUInt32LE(sampleRate * channels * width, 8)
+  format.writeUInt16LE(channels * width, 12)
+  format.writeUInt16LE(8 * width, 14)
+  if (!extensible) return format
+  format.writeUInt16LE(22, 16)
+  format.writeUInt16LE(8 * width, 18)
+  format.writeUInt16LE(tag, 24)
+  Buffer.from('000000001000800000aa00389b71', 'hex').copy(format, 26)
+  return format
+}
+
+function sizes64(dataBytes: number): Buffer {
+  const sizes = Buffer.alloc(28)
+  sizes.writeBigUInt64LE(BigInt(dataBytes + 36), 0)
+  sizes.writeBigUInt64LE(BigInt(dataBytes), 8)
+  return sizes
+}
+
+function chunk(name: string, bytes: Uint8Array): Buffer {
+  const head = Buffer.alloc(8)
+  head.write(name, 'latin1')
+  head.writeUInt32LE(bytes.length, 4)
+  return Buffer.concat([head, bytes, Buffer.alloc(bytes.length % 2)])
+}

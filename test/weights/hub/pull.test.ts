@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {mkdir, readdir, readFile, readlink, rm, stat, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {
+  cachedSnapshot,
+  hubCacheFolder,
+  type PullOptions,
+  type PullProgress,
+  pullModel,
+  speechModelFiles,
+} from '../../../src/weights/index.js'
+import {type HubModel, startHub} from '../../support/hub-server.js'
+import {randomFloats} from '../../support/random-floats.js'
+import {temporaryFolder} from '../../support/temporary.js'
+
+const commit = 'a'.repeat(40)
+const weights = new Uint8Array(randomFloats(1)(64_000).buffer)
+
+const whisper: HubModel = {
+  commit,
+  revisions: ['main', 'v1', 'refs/pr/4'],
+  files: {
+    'config.json': '{"model_type": "whisper"}',
+    'tokenizer.json': '{}',
+    'model.safetensors': weights,
+    'pytorch_model.bin': 'not wanted',
+    'README.md': 'not wanted',
+    'onnx/encoder_model.onnx': 'not wanted where there are safetensors',
+  },
+  large: ['model.safetensors'],
+}
+
+async function setUp(test: TestContext, model: HubModel = whisper) {
+  const hub = await startHub(test, {'acme/whisper': model})
+  const cacheFolder = await temporaryFolder(test)
+  const retries: string[] = []
+  const options: PullOptions = {
+    endpoint: hub.endpoint,
+    cacheFolder,
+    offline: false,
+    attempts: 3,
+    retryDelayMs: 5,
+    select: speechModelFiles,
+    onRetry: ({reason}) => retries.push(reason),
+  }
+  const repository = join(cacheFolder, 'models--acme--whisper')
+  const pull = (changes: Partial<PullOptions> = {}, revision = 'main') =>
+    pullModel('acme/whisper', revision, {...options, ...changes})
+  return {hub, cacheFolder, repository, pull, retries}
+}
+
+const urls = (hub: Awaited<ReturnType<typeof startHub>>) => hub.requests.map(({url}) => url)
+
+describe('a model that is pulled', () => {
+  it('lies in the cache as other tools expect it, with the files it needs and no others', async (test) => {
+    const {pull, repository, cacheFolder} = await setUp(test)
+    const {folder, files} = await pull()
+    assert.equal(folder, join(repository, 'snapshots', commit))
+    assert.deepEqual((await readdir(folder)).sort(), ['config.json', 'model.safetensors', 'tokenizer.json'])
+    assert.deepEqual(new Uint8Array(await readFile(join(folder, 'model.safetensors'))), weights)
+    assert.match(await readlink(join(folder, 'config.json')), /^\.\.\/\.\.\/blobs\/[0-9a-f]{40}$/)
+    assert.match(await readlink(join(folder, 'model.safetensors')), /^\.\.\/\.\.\/blobs\/[0-9a-f]{64}$/)
+    assert.equal(await readFile(join(repository, 'refs/main'), 'utf8'), commit)
+    assert.deepEqual(
+      files.map(({name, cached}) => [name, cached]),
+      [
+        ['config.json', false],
+        ['tokenizer.json', false],
+        ['model.safetensors', false],
+      ],
+    )
+    assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), folder)
+  })
+
+  it('is not fetched again', async (test) => {
+    const {hub, pull} = await setUp(test)
+    await pull()
+    hub.requests.length = 0
+    const {files} = await pull()
+    assert.ok(files.every(({cached}) => cached))
+    assert.deepEqual(urls(hub).length, 1)
+  })
+
+  for (const revision of ['v1', 'refs/pr/4', commit])
+    it(`is found by its revision ${revision.slice(0, 12)}`, async (test) => {
+      const {pull, cacheFolder} = await setUp(test)
+      const {folder} = await pull({}, revision)
+      assert.equal(await cachedSnapshot('acme/whisper', revision, cacheFolder), folder)
+    })
+
+  it('says how far it is', async (test) => {
+    const {pull} = await setUp(test)
+    const steps: PullProgress[] = []
+    await pull({onProgress: (progress) => steps.push(progress)})
+    const total = Buffer.byteLength(whisper.files['config.json'] as string) + 2 + weights.length
+    assert.deepEqual(steps.at(-1), {file: 'model.safetensors', receivedBytes: total, totalBytes: total})
+    for (const [i, {receivedBytes}] of steps.entries()) assert.ok(receivedBytes >= (steps[i - 1]?.receivedBytes ?? 0))
+  })
+
+  it('without safetensors brings its ONNX files', async (test) => {
+    const {'model.safetensors': _, ...files} = whisper.files
+    const onnx = {...files, 'onnx/decoder_model_merged.onnx': 'graph', 'onnx/decoder_model_merged_q4.onnx': 'no'}
+    const {pull} = await setUp(test, {...whisper, files: onnx, large: []})
+    const {folder} = await pull()
+    assert.deepEqual((await readdir(join(folder, 'onnx'))).sort(), ['decoder_model_merged.onnx', 'encoder_model.onnx'])
+  })
+
+  it('without weights is refused', async (test) => {
+    const {pull} = await setUp(test, {...whisper, files: {'config.json': '{}'}})
+    await assert.rejects(pull(), {code: 'hub_files_missing'})
+  })
+})
+
+describe('a download that goes wrong', () => {
+  it('goes on from where the connection broke', async (test) => {
+    const {hub, pull, retries} = await setUp(test)
+    hub.faults.push({path: 'store/', fault: {kind: 'drop', after: 100_000}})
+    const {folder} = await pull()
+    assert.deepEqual(new Uint8Array(await readFile(join(folder, 'model.safetensors'))), weights)
+    const ranges = hub.requests.filter(({url}) => url.includes('signed')).map(({range}) => range)
+    assert.equal(ranges[0], undefined)
+    assert.match(ranges[1] ?? '', /^bytes=[1-9]\d*-$/)
+    assert.equal(retries.length, 1)
+  })
+
+  it('goes on in a later pull too, and where the server knows no ranges', async (test) => {
+    const {hub, pull, repository} = await setUp(test)
+    hub.ranges = false
+    for (let i = 0; i < 3; i++) hub.faults.push({path: 'store/', fault: {kind: 'drop', after: 50_000}})
+    await assert.rejects(pull(), {code: 'hub_unreachable'})
+    const partial = (await readdir(join(repository, 'blobs'))).find((name) => name.endsWith('.incomplete'))
+    assert.ok(partial !== undefined)
+    assert.equal(existsSync(join(repository, 'refs/main')), false)
+    const {folder} = await pull()
+    assert.deepEqual(new Uint8Array(await readFile(join(folder, 'model.safetensors'))), weights)
+  })
+
+  for (const [kind, retryAfter] of [
+    ['busy', '0'],
+    ['down', undefined],
+  ] as const)
+    it(`is tried again while the hub is ${kind}`, async (test) => {
+      const {hub, pull, retries} = await setUp(test)
+      const fault = {
+        kind: 'status',
+        status: kind === 'busy' ? 429 : 503,
+        ...(retryAfter === undefined ? {} : {retryAfter}),
+      } as const
+      hub.faults.push({path: '/api/', fault}, {path: 'config.json', fault})
+      await pull()
+      assert.equal(retries.length, 2)
+    })
+
+  it('fails when the hub stays down, after as many tries as it was given', async (test) => {
+    const {hub, pull} = await setUp(test)
+    for (let i = 0; i < 5; i++) hub.faults.push({path: '/api/', fault: {kind: 'status', status: 500}})
+    await assert.rejects(pull(), {code: 'hub_failed'})
+    assert.equal(hub.requests.length, 3)
+  })
+
+  it('fetches a file with a wrong checksum once more, and then refuses it', async (test) => {
+    const {hub, pull, repository} = await setUp(test)
+    hub.faults.push({path: 'store/', fault: {kind: 'garbage'}})
+    await pull()
+    await rm(repository, {recursive: true})
+    for (let i = 0; i < 2; i++) hub.faults.push({path: 'store/', fault: {kind: 'garbage'}})
+    await assert.rejects(pull(), {code: 'checksum_mismatch'})
+    assert.equal(existsSync(join(repository, 'snapshots')), false)
+    assert.ok((await readdir(join(repository, 'blobs'))).every((name) => !name.endsWith('.incomplete')))
+  })
+
+  it('that is stopped leaves what it has for the next one, and no lock', async (test) => {
+    const {hub, pull, repository, cacheFolder} = await setUp(test)
+    hub.faults.push({path: 'store/', fault: {kind: 'slow', pauseMs: 5}})
+    const stop = new AbortController()
+    const reason = new Error('stopped')
+    const onProgress = ({file, receivedBytes}: PullProgress) => {
+      if (file === 'model.safetensors' && receivedBytes > 10_000) stop.abort(reason)
+    }
+    await assert.rejects(pull({signal: stop.signal, onProgress}), reason)
+    const partial = (await readdir(join(repository, 'blobs'))).find((name) => name.endsWith('.incomplete'))
+    assert.ok((await stat(join(repository, 'blobs', partial ?? ''))).size > 0)
+    assert.deepEqual(await readdir(join(cacheFolder, '.locks')), [])
+    await pull()
+    assert.ok(hub.requests.some(({range}) => range !== undefined))
+  })
+
+  const denials = {
+    'an unknown model': {id: 'acme/none', revision: 'main', code: 'hub_model_unknown'},
+    'an unknown revision': {id: 'acme/whisper', revision: 'v9', code: 'hub_revision_unknown'},
+    'a revision that is no name': {id: 'acme/whisper', revision: '../main', code: 'hub_revision_unknown'},
+    'an id that is no name': {id: '../whisper', revision: 'main', code: 'model_id_invalid'},
+  } as const
+  for (const [what, {id, revision, code}] of Object.entries(denials))
+    it(`of ${what} is refused at once`, async (test) => {
+      const hub = await startHub(test, {'acme/whisper': whisper})
+      const cacheFolder = await temporaryFolder(test)
+      const options = {endpoint: hub.endpoint, cacheFolder, offline: false, attempts: 3, retryDelayMs: 5}
+      await assert.rejects(pullModel(id, revision, {...options, select: speechModelFiles}), {code})
+      assert.ok(hub.requests.length <= 1)
+    })
+
+  it('of a model that wants a token says whether one was sent', async (test) => {
+    const {pull} = await setUp(test, {...whisper, token: 'right'})
+    await assert.rejects(pull(), /no token was sent/)
+    await assert.rejects(pull({token: 'wrong-token'}), (error: Error & {code: string}) => {
+      assert.equal(error.code, 'hub_access_denied')
+      assert.doesNotMatch(error.message, /wrong-token/)
+      return true
+    })
+  })
+
+  it('from a hub that is not there says so', async (test) => {
+    const {pull} = await setUp(test)
+    await assert.rejects(pull({endpoint: 'http://127.0.0.1:9'}), {code: 'hub_unreachable'})
+  })
+
+  it('into a folder that cannot be written says so', async (test) => {
+    const {pull, cacheFolder} = await setUp(test)
+    await writeFile(join(cacheFolder, 'file'), '')
+    await assert.rejects(pull({cacheFolder: join(cacheFolder, 'file')}))
+  })
+})
+
+describe('a hub', () => {
+  it('gets the token, and hosts that it points to do not', async (test) => {
+    const {hub, pull} = await setUp(test, {...whisper, token: 'secret'})
+    await pull({token: 'secret'})
+    for (const {url, authorization} of hub.requests)
+      assert.equal(authorization, url.includes('signed') ? undefined : 'Bearer secret', url)
+    assert.ok(hub.requests.some(({url}) => url.includes('signed')))
+  })
+
+  for (const name of ['../../evil.json', '/etc/passwd', 'a/../../b.json', 'a\\..\\b.json'])
+    it(`that lists ${name} is refused`, async (test) => {
+      const {hub, pull, cacheFolder} = await setUp(test)
+      hub.lies = {'config.json': name}
+      await assert.rejects(pull(), {code: 'hub_answer_invalid'})
+      assert.deepEqual(await readdir(cacheFolder), [])
+    })
+})
+
+describe('two pulls of one model', () => {
+  it('fetch each file once between them', async (test) => {
+    const {hub, pull} = await setUp(test)
+    hub.faults.push({path: 'store/', fault: {kind: 'slow', pauseMs: 1}})
+    const [first, second] = await Promise.all([pull(), pull()])
+    assert.equal(first.folder, second.folder)
+    assert.equal(urls(hub).filter((url) => url.includes('signed')).length, 1)
+  })
+
+  it('do not wait for one that is gone', async (test) => {
+    const {pull, cacheFolder} = await setUp(test)
+    await mkdir(join(cacheFolder, '.locks'))
+    // No process has this number.
+    await writeFile(join(cacheFolder, '.locks/models--acme--whisper.lock'), '4194305')
+    await pull()
+  })
+})
+
+describe('without downloads', () => {
+  it('a model comes from the cache, or not at all', async (test) => {
+    const {hub, pull} = await setUp(test)
+    await assert.rejects(pull({offline: true}), {code: 'hub_offline'})
+    const {folder} = await pull()
+    hub.requests.length = 0
+    assert.equal((await pull({offline: true})).folder, folder)
+    assert.deepEqual(hub.requests, [])
+  })
+})
+
+describe('the cache folder', () => {
+  const folders: readonly (readonly [env: Record<string, string>, folder: string])[] = [
+    [{SVC_SPEECH_CACHE_DIR: '/a', HF_HUB_CACHE: '/b'}, '/a'],
+    [{HF_HUB_CACHE: '/b', HF_HOME: '/c'}, '/b'],
+    [{HF_HOME: '/c', XDG_CACHE_HOME: '/d'}, '/c/hub'],
+    [{XDG_CACHE_HOME: '/d'}, '/d/huggingface/hub'],
+  ]
+  for (const [env, folder] of folders)
+    it(`of ${JSON.stringify(env)} is ${folder}`, () => assert.equal(hubCacheFolder(env), folder))
+})
