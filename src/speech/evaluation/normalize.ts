@@ -1,5 +1,5 @@
-import {writeSpokenNumbers} from '../text/spoken-numbers.js'
 import {americanSpelling} from './spelling.js'
+import {writeNumbers} from './written-numbers.js'
 
 export const normalizers = {
   /** As it is. */
@@ -12,15 +12,14 @@ export type NormalizerName = keyof typeof normalizers
 
 /** Lower case, without bracketed remarks, marks and symbols; compatible characters are the same. */
 function normalizeBasic(text: string): string {
-  return withoutRemarks(text.toLowerCase())
-    .normalize('NFKC')
+  return withoutRemarks(text.normalize('NFKC').toLowerCase())
     .replace(/[\p{P}\p{S}]/gu, ' ')
     .replace(/\s+/gu, ' ')
     .trim()
 }
 
 /** `[music]`, `(laughs)` and `<unk>` were not said. */
-const withoutRemarks = (text: string) => text.replace(/[<[][^>\]]*[>\]]/g, ' ').replace(/\([^()]*\)/g, ' ')
+const withoutRemarks = (text: string) => text.replace(/[<[][^<>[\]]*[>\]]/g, ' ').replace(/\([^()]*\)/g, ' ')
 
 /** What is written together, and what it stands for; the first rule that fits is used. */
 const contractions: readonly (readonly [RegExp, string])[] = [
@@ -48,26 +47,30 @@ const contractions: readonly (readonly [RegExp, string])[] = [
   [/\bdr\b\.?/g, 'doctor'],
   [/\bprof\b\.?/g, 'professor'],
   [/\bvs\b\.?/g, 'versus'],
+  [/\bper cent\b/g, 'percent'],
   [/'s\b/g, ' s'],
 ]
+
+const currencies: Readonly<Record<string, string>> = {$: 'dollar', '£': 'pound', '€': 'euro'}
+
+/** `$3.5 million`: the currency is said last. */
+const amount = /([$£€]) ?(\d+(?:\.\d+)?(?: (?:hundred|thousand|million|billion)\b)?)/g
 
 /**
  * English as it sounds, however it is written: contractions in full, numbers in digits, American spelling. The idea is
  * the one of the English normaliser of openai/whisper.
  */
 function normalizeEnglish(text: string): string {
-  const plain = withoutRemarks(text.toLowerCase().normalize('NFKC')).replace(/[’‘ʼ]/g, "'")
+  const plain = withoutRemarks(text.normalize('NFKC').toLowerCase()).replace(/[’‘ʼ]/g, "'")
   const full = contractions.reduce((current, [written, spoken]) => current.replace(written, spoken), plain)
   const words = full
     .replace(/(\d),(?=\d{3}\b)/g, '$1')
     // A point between digits is part of the number; every other mark separates.
     .replace(/(?<!\d)\.|\.(?!\d)/g, ' ')
     .replace(/[^\p{L}\p{N}\p{M}.%$£€]+/gu, ' ')
-    .replace(/\$ ?(\d+(?:\.\d+)?)/g, '$1 dollars')
-    .replace(/£ ?(\d+(?:\.\d+)?)/g, '$1 pounds')
-    .replace(/€ ?(\d+(?:\.\d+)?)/g, '$1 euros')
+    .replace(amount, (_, sign: string, value: string) => `${value} ${currencies[sign]}${value === '1' ? '' : 's'}`)
     .replaceAll('%', ' percent')
     .split(/\s+/u)
     .filter(Boolean)
-  return writeSpokenNumbers(words).map(americanSpelling).join(' ')
+  return writeNumbers(words).map(americanSpelling).join(' ')
 }

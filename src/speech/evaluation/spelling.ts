@@ -10,17 +10,17 @@ const set = (words: string) => new Set(words.split(' '))
 /** Stems of words in -our. */
 const ourStems = set(
   'arb ard arm behavi belab cand clam clang col discol demean disfav dishon enam endeav fav ferv flav glam harb hon hum ' +
-    'lab mal misdemean neighb od outcol parl ranc rig rum sav savi splend succ tum val vap vig watercol unsav tricol ' +
-    'technicol mould smould',
+    'lab mal misbehav misdemean multicol neighb od outcol parl ranc rig rum sav savi splend succ tum unfav val vap vig watercol unsav tricol ' +
+    'technicol',
 )
 
 /** Stems before -ise of words that are written so everywhere. */
 const iseStems = set(
-  'advert adv anom apprem appr ar brad bru chast chem circumc cla compr comprom conc concu cru dem desp dev disgu enfranch ' +
-    'enterpr exc exerc expert franch gu hard imprec improv inc jo la lia likew leew marqu merchand mispr moonr noi no ' +
-    'otherw overexerc pract pa parad perc pho po porpo pra prec prem pre prom ra repr rev r sunr superv surm surpr telev ' +
-    'tort torto treat turquo upr unprom unw upra val v w bo cerc clockw counterclockw chart edgew lengthw sidew widthw ' +
-    'streetw coastw contrariw prec dec b m tortu appra fra bra mayonna mala polona unra self-prom cra reappra',
+  'advert adv an anomal appra appre appr ar bra bru cerc cha chast chem circumc compr comprom conc counterpo crise cru dec dem ' +
+    'desp dev disenfranch disgu disp enfranch enterpr equipo exc exerc expert franch fra fundra gu ha hard highr imprec ' +
+    'improv inc ka la lia lou mala mayonna merchand m mispr moonr mort no overexerc pa parad perc pha pho po polona ' +
+    'porpo pra prec prem pre pr prom ra repr rev sidew sunr superv surm surpr tel telev tort torto trav treat turquo ' +
+    'unpract unprom upra upr va val vo',
 )
 
 /** Stems that double their l in British English before -ed, -ing and -er. */
@@ -29,7 +29,7 @@ const llStems = set(
     'equa fue funne gambo grave grove grue impane imperi initia kenne labe leve libe marshe marve mode ' +
     'pane parce peda penci perio pistole pumme quarre rave refue reve riva rowe shove shrive signa snive spira swive ' +
     'tasse tinse tota towe trai trave trowe tunne unrava unrave victua weave yode wea untramme tramme unequa remode ' +
-    'unriva chance marsha bejewe jewe',
+    'unriva bejewe jewe snorke squirre stenci tria wease',
 )
 
 /** Beginnings of words with ae or oe where Americans write e. */
@@ -51,13 +51,13 @@ const rules: readonly Rule[] = [
   // organise, organising, organisation, organiser.
   (word) =>
     word.replace(/^(.{2,})is(e|ed|es|er|ers|ing|ingly|ation|ations|ational|able)$/, (all, stem, end) =>
-      iseStems.has(stem) || iseStems.has(stem.replace(/^(?:re|un|dis|ad)/, '')) ? all : `${stem}iz${end}`,
+      stem.endsWith('w') || iseStems.has(stem.replace(/^(?:re|un|dis|over)(?=.{2})/, '')) || iseStems.has(stem) ? all : `${stem}iz${end}`,
     ),
   // analyse, paralysing.
-  (word) => word.replace(/^(.*(?:anal|paral|catal|dial|electrol|hydrol))ys(e|ed|es|er|ers|ing)$/, '$1yz$2'),
+  (word) => word.replace(/^(.*(?:anal|breathal|paral|catal|dial|electrol|hydrol))ys(e|ed|es|er|ers|ing)$/, '$1yz$2'),
   // travelled, cancelling, jeweller.
   (word) =>
-    word.replace(/^(.+)ll(ed|ing|ings|ingly|er|ers|ery|or|ors|est|ous|ously|ation)$/, (all, stem, end) =>
+    word.replace(/^(.+)ll(ed|ing|ings|ingly|er|ers|ery|or|ors|est|ous|ously|ist|ists)$/, (all, stem, end) =>
       llStems.has(stem) ? `${stem}l${end}` : all,
     ),
   // centre, kilometres, theatregoer.
@@ -87,7 +87,7 @@ const rules: readonly Rule[] = [
     ),
   (word) =>
     word.replace(
-      /^(pro|ana|kilo|hecto)?gramme(s|d)?$/,
+      /^(?:pro|ana|aero|centi|milli|kilo|hecto)?gramme(s|d)?$/,
       (_, stem = '', end = '') => `${stem}gram${end === 'd' ? 'med' : end}`,
     ),
   (word) => word.replace(/manoeuvre?(d?)/, (_, end) => `maneuver${end === 'd' ? 'ed' : ''}`),

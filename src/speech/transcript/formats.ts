@@ -1,5 +1,6 @@
 import type {Segment, WordTiming} from '../model.js'
 import {languageName} from '../text/languages.js'
+import {oneLine} from './one-line.js'
 import {
   defaultSubtitleShape,
   type SubtitleBlock,
@@ -28,7 +29,7 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
     ...nothing,
     extension: '.txt',
     mediaType: 'text/plain',
-    segment: ({text}) => (text.trim() === '' ? '' : `${text.trim()}\n`),
+    segment: ({text}) => (text.trim() === '' ? '' : `${oneLine(text)}\n`),
   }),
   json: () => ({
     ...nothing,
@@ -63,7 +64,7 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
     segment: ({startSec, endSec, text}) =>
       text.trim() === ''
         ? ''
-        : `${Math.round(1000 * startSec)}\t${Math.round(1000 * endSec)}\t${text.trim().replace(/\s+/gu, ' ')}\n`,
+        : `${Math.round(1000 * startSec)}\t${Math.round(1000 * endSec)}\t${oneLine(text)}\n`,
   }),
   ndjson: () => {
     let count = 0

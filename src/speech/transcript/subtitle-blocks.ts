@@ -1,4 +1,5 @@
 import type {Segment, WordTiming} from '../model.js'
+import {oneLine} from './one-line.js'
 
 /** What is shown at once. */
 export interface SubtitleBlock {
@@ -84,8 +85,8 @@ const unbroken = new RegExp(
 )
 
 function piecesOf({text, words, startSec, endSec}: TimedText): Piece[] {
-  const plain = inOneLine(text)
-  if (words !== undefined && inOneLine(words.map(({word}) => word).join('')) === plain)
+  const plain = oneLine(text)
+  if (words !== undefined && oneLine(words.map(({word}) => word).join('')) === plain)
     return words.filter(({word}) => word.trim() !== '').map(timedPiece)
   const lengthMs = 1000 * (endSec - startSec)
   const timeAt = (place: number) => 1000 * startSec + (lengthMs * place) / plain.length
@@ -101,6 +102,3 @@ const timedPiece = ({word, startSec, endSec}: WordTiming): Piece => ({
   startMs: 1000 * startSec,
   endMs: 1000 * endSec,
 })
-
-/** Subtitles end at an empty line, so text has no lines of its own. */
-const inOneLine = (text: string) => text.replace(/\s+/gu, ' ').trim()

@@ -1,0 +1,56 @@
+import {writeSpokenNumbers} from '../text/spoken-numbers.js'
+
+const scaleOf = new Map([
+  ['hundred', 100],
+  ['thousand', 1e3],
+  ['million', 1e6],
+  ['billion', 1e9],
+])
+
+const ordinalWords =
+  'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth ' +
+  'sixteenth seventeenth eighteenth nineteenth'
+const ordinalTens = 'twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth'
+
+const ordinalOf = new Map<string, number>([
+  ...ordinalWords.split(' ').map((word, i) => [word, i + 1] as const),
+  ...ordinalTens.split(' ').map((word, i) => [word, 20 + 10 * i] as const),
+])
+
+/**
+ * Writes the numbers of English text in digits, one way for all that sounds the same: "a hundred" 100, "2 million"
+ * 2000000, "twenty first" 21st, "nineteen ninety nine" and "19 99" 1999. The words are in lower case.
+ */
+export function writeNumbers(words: readonly string[]): string[] {
+  const counted = words.map((word, i) => (word === 'a' && scaleOf.has(words[i + 1] ?? '') ? 'one' : word))
+  const out: string[] = []
+  for (const word of writeSpokenNumbers(counted)) {
+    const joined = joinToNumber(out.at(-1) ?? '', word)
+    if (joined !== undefined) out.splice(-1, 1, joined)
+    else out.push(ordinalOf.has(word) ? ordinal(ordinalOf.get(word) as number) : word)
+  }
+  return out
+}
+
+/** One number of a number and what follows; undefined where they are two. */
+function joinToNumber(before: string, word: string): string | undefined {
+  if (!/^\d{1,12}(?:\.\d{1,3})?$/.test(before)) return undefined
+  const value = Number(before)
+  const scale = scaleOf.get(word)
+  if (scale !== undefined) return String(Math.round(value * scale))
+  const last = ordinalOf.get(word)
+  if (last !== undefined && leavesRoomFor(value, last)) return ordinal(value + last)
+  return isCentury(before) && /^[1-9]\d$/.test(word) ? before + word : undefined
+}
+
+/** After twenty comes a unit, after a hundred whatever is below it. */
+const leavesRoomFor = (value: number, last: number) =>
+  value > 0 && (value % 100 === 0 ? last < 100 : value % 100 >= 20 && value % 10 === 0 && last < 10)
+
+/** Years are said as two numbers: nineteen, eighty four. */
+const isCentury = (digits: string) => /^(?:1[1-9]|20)$/.test(digits)
+
+function ordinal(value: number): string {
+  const isTeen = Math.floor(value / 10) % 10 === 1
+  return value + (isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][value % 10] ?? 'th'))
+}

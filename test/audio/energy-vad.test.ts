@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import {readdirSync} from 'node:fs'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {type EnergyVadOptions, energyVad, type SpeechRegion} from '../../src/audio/index.js'
+import {microClips, microData} from '../support/micro-whisper.js'
+import {sharedData, skipWithout} from '../support/project.js'
+import {atLevel, clicks, hum, joined, pinkNoise, readClip, sine, sumOf, whiteNoise} from '../support/sounds.js'
+
+async function regionsOf(sound: Float32Array, options: EnergyVadOptions = {}, piece = 16_000): Promise<SpeechRegion[]> {
+  const vad = energyVad(options)
+  const regions: SpeechRegion[] = []
+  for (let at = 0; at < sound.length; at += piece) regions.push(...(await vad.push(sound.subarray(at, at + piece))))
+  return [...regions, ...(await vad.flush())]
+}
+
+const minute = 960_000
+
+describe('a recording without speech', () => {
+  const sounds: Record<string, () => Float32Array> = {
+    'digital silence': () => new Float32Array(minute),
+    'a constant': () => new Float32Array(minute).fill(0.5),
+    'clicks, one in a second': () => clicks(minute, 1),
+    'clicks, ten in a second': () => clicks(minute, 10),
+    'clicks in soft noise': () => sumOf(clicks(minute, 3), atLevel(pinkNoise(minute), -50)),
+    'a tone that begins and ends': () => sine(440, minute).map((x, i) => (i > 160_000 && i < 400_000 ? x : 0)),
+    'noise that begins and ends': () =>
+      atLevel(pinkNoise(minute), -20).map((x, i) => (i > 160_000 && i < 400_000 ? x : 0)),
+  }
+  for (const level of [-60, -40, -20, -3]) {
+    sounds[`pink noise at ${level} dB`] = () => atLevel(pinkNoise(minute), level)
+    sounds[`white noise at ${level} dB`] = () => atLevel(whiteNoise(minute), level)
+    sounds[`mains hum at ${level} dB`] = () => atLevel(hum(minute), level)
+    sounds[`a tone at ${level} dB`] = () => atLevel(sine(440, minute), level)
+  }
+  for (const [kind, sound] of Object.entries(sounds))
+    it(`such as ${kind} has no region of it`, async () => assert.deepEqual(await regionsOf(sound()), []))
+
+  it('such as a twentieth of a second, or nothing, has none', async () => {
+    assert.deepEqual(await regionsOf(sine(300, 800)), [])
+    assert.deepEqual(await regionsOf(new Float32Array()), [])
+  })
+})
+
+describe('a recording with speech', {skip: skipWithout('clips/jfk.wav')}, () => {
+  const jfk = () => readClip(sharedData('clips/jfk.wav') ?? '')
+  const seconds = (regions: readonly SpeechRegion[]) =>
+    regions.reduce((sum, {start, end}) => sum + end - start, 0) / 16_000
+
+  it('has its sentences, and its pauses', async () => {
+    const regions = await regionsOf(await jfk())
+    const starts = regions.map(({start}) => start / 16_000)
+    assert.equal(regions.length, 4)
+    for (const [i, expected] of [0.32, 3.29, 5.41, 8.19].entries()) assert.ok(Math.abs(starts[i]! - expected) < 0.06)
+  })
+
+  for (const ratio of [20, 10])
+    it(`is heard in noise ${ratio} dB below it`, async () => {
+      const sound = await jfk()
+      const power = sound.reduce((sum, x) => sum + x * x, 0) / sound.length
+      const noise = atLevel(pinkNoise(sound.length), 10 * Math.log10(power) - ratio)
+      assert.ok(seconds(await regionsOf(sumOf(sound, noise))) > 5.5)
+    })
+
+  it('has the same regions however it comes in pieces', async () => {
+    const sound = await jfk()
+    const whole = await regionsOf(sound)
+    for (const piece of [777, sound.length]) assert.deepEqual(await regionsOf(sound, {}, piece), whole)
+  })
+
+  it('has no region longer than it may be', async () => {
+    const sound = await jfk()
+    const regions = await regionsOf(sound, {maxRegionSec: 1, mergeGapMs: 2000})
+    for (const {start, end} of regions) assert.ok(end - start <= 16_000)
+    assert.ok(seconds(regions) > 6)
+  })
+
+  it('says early what is open and what is settled', async () => {
+    const vad = energyVad()
+    const sound = await jfk()
+    let settled = 0
+    for (let at = 0; at < sound.length; at += 1600) {
+      const ended = await vad.push(sound.subarray(at, at + 1600))
+      for (const {start} of ended) assert.ok(start >= settled)
+      assert.ok(vad.settled >= settled && vad.settled <= at + 1600)
+      if (vad.open !== undefined) assert.equal(vad.open.start, vad.settled)
+      settled = vad.settled
+    }
+    assert.ok(settled > 8 * 16_000)
+  })
+})
+
+describe('a spoken digit', {skip: skipWithout('fsdd')}, () => {
+  it('is never lost', async () => {
+    const folder = sharedData('fsdd') ?? ''
+    const names = readdirSync(folder).filter((name) => name.endsWith('.wav'))
+    // Every seventh of the 3,000, which takes in all speakers and digits.
+    for (const name of names.filter((_, i) => i % 7 === 0)) {
+      const regions = await regionsOf(await readClip(join(folder, name)))
+      assert.equal(regions.length, 1, name)
+    }
+  })
+
+  it('begins when it begins, with pauses of a third of a second between', {skip: skipWithout(microData)}, async () => {
+    const parts: Float32Array[] = []
+    const starts: number[] = []
+    for (const [i, {path}] of (await microClips()).entries()) {
+      parts.push(new Float32Array(4800 + 160 * i))
+      // The word begins 50 ms into its clip and is over before the end.
+      starts.push(parts.reduce((sum, {length}) => sum + length, 0))
+      const clip = (await readClip(path)).subarray(800)
+      let end = clip.length
+      while (Math.abs(clip[end - 1]!) < 0.01) end--
+      parts.push(clip.slice(0, end))
+    }
+    const regions = await regionsOf(joined([...parts, new Float32Array(8000)]))
+    assert.equal(regions.length, 30)
+    for (const [i, {start}] of regions.entries())
+      assert.ok(Math.abs(start - starts[i]!) <= 480, `${start - starts[i]!}`)
+  })
+})
