@@ -98,6 +98,7 @@ export class Transcriber {
       handlers.onStart?.(audio.durationSec)
       const {engine, loadMs} = await this.#ready(signal)
       const {decoding} = this.#options
+      requireAbilities(engine.description, decoding)
       const hint = requireLanguage(handlers.language ?? decoding.language, engine.description)
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
       const events = transcribe(engine, stream, await this.#detector(), this.#decoding(engine, hint.language), signal)
@@ -185,6 +186,18 @@ export class Transcriber {
     const heard = {task, language, languageProbability: 0, durationSec: 0, text, segments: [segment], alternatives: []}
     return {...this.#finish(heard), asrConfidence: undefined, languageDiagnostics: undefined, recording: undefined}
   }
+}
+
+/**
+ * Said at once, not when somebody speaks.
+ * @throws task_unsupported, words_unsupported
+ */
+function requireAbilities(
+  {name, translates, wordTimings}: SpeechEngine['description'],
+  {task, wordTimestamps}: TranscriberOptions['decoding'],
+): void {
+  if (task === 'translate' && !translates) throw new SvcError('task_unsupported', {model: name})
+  if (wordTimestamps && !wordTimings) throw new SvcError('words_unsupported', {model: name})
 }
 
 /** What a text has in place of what a recogniser knows. */

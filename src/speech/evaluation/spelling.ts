@@ -10,15 +10,15 @@ const set = (words: string) => new Set(words.split(' '))
 /** Stems of words in -our. */
 const ourStems = set(
   'arb ard arm behavi belab cand clam clang col discol demean disfav dishon enam endeav fav ferv flav glam harb hon hum ' +
-    'lab mal misbehav misdemean multicol neighb od outcol parl ranc rig rum sav savi splend succ tum unfav val vap vig watercol unsav tricol ' +
+    'lab mal misbehavi misdemean multicol neighb od outcol parl ranc rig rum sav savi splend succ tum unfav val vap vig watercol unsav tricol ' +
     'technicol',
 )
 
 /** Stems before -ise of words that are written so everywhere. */
 const iseStems = set(
-  'advert adv an anomal appra appre appr ar bra bru cerc cha chast chem circumc compr comprom conc counterpo crise cru dec dem ' +
+  'advert adv an anomal appra appre appr ar bra bru cerc cha chast chem circumc compr comprom conc counterpo cr cru dec dem ' +
     'desp dev disenfranch disgu disp enfranch enterpr equipo exc exerc expert franch fra fundra gu ha hard highr imprec ' +
-    'improv inc ka la lia lou mala mayonna merchand m mispr moonr mort no overexerc pa parad perc pha pho po polona ' +
+    'improv inc ir ka la lia lou mala mant mayonna merchand m mispr moonr mort no overexerc pa parad pelv pen perc pha pho po polona ' +
     'porpo pra prec prem pre pr prom ra repr rev sidew sunr superv surm surpr tel telev tort torto trav treat turquo ' +
     'unpract unprom upra upr va val vo',
 )
@@ -29,7 +29,7 @@ const llStems = set(
     'equa fue funne gambo grave grove grue impane imperi initia kenne labe leve libe marshe marve mode ' +
     'pane parce peda penci perio pistole pumme quarre rave refue reve riva rowe shove shrive signa snive spira swive ' +
     'tasse tinse tota towe trai trave trowe tunne unrava unrave victua weave yode wea untramme tramme unequa remode ' +
-    'unriva bejewe jewe snorke squirre stenci tria wease',
+    'unriva bejewe jewe snorke squirre stenci tria wease marsha',
 )
 
 /** Beginnings of words with ae or oe where Americans write e. */
@@ -37,6 +37,11 @@ const ligatures = set(
   'anaem anaesth archaeol caesar chimaer encyclopaed faec gynaecol haemat haemo haemog haemor haemoph leukaem mediaev ' +
     'orthopaed paediat paedoph palaeo septicaem toxaem hypoglycaem bougainvillae diarrhoe foet gonorrhoe homoeop oesoph ' +
     'oestrog edoem paederas aesthe aetio aeon',
+)
+
+const inRe = new RegExp(
+  '^((?:centi|kilo|milli|micro)?(?:cent|lit|met|mit|fib|theat|amphitheat|calib|epicent|goit|lacklust|louv|lust|meag|' +
+    'philt|sab|saltpet|scept|sepulch|somb|spect|och|reconnoit))re(s|folds?|pieces?|glass|goers?|d)?$',
 )
 
 type Rule = (word: string) => string
@@ -51,7 +56,9 @@ const rules: readonly Rule[] = [
   // organise, organising, organisation, organiser.
   (word) =>
     word.replace(/^(.{2,})is(e|ed|es|er|ers|ing|ingly|ation|ations|ational|able)$/, (all, stem, end) =>
-      stem.endsWith('w') || iseStems.has(stem.replace(/^(?:re|un|dis|over)(?=.{2})/, '')) || iseStems.has(stem) ? all : `${stem}iz${end}`,
+      stem.endsWith('w') || iseStems.has(stem.replace(/^(?:re|un|dis|over)(?=.{2})/, '')) || iseStems.has(stem)
+        ? all
+        : `${stem}iz${end}`,
     ),
   // analyse, paralysing.
   (word) => word.replace(/^(.*(?:anal|breathal|paral|catal|dial|electrol|hydrol))ys(e|ed|es|er|ers|ing)$/, '$1yz$2'),
@@ -60,15 +67,8 @@ const rules: readonly Rule[] = [
     word.replace(/^(.+)ll(ed|ing|ings|ingly|er|ers|ery|or|ors|est|ous|ously|ist|ists)$/, (all, stem, end) =>
       llStems.has(stem) ? `${stem}l${end}` : all,
     ),
-  // centre, kilometres, theatregoer.
-  (word) =>
-    word.replace(
-      new RegExp(
-        `^((?:centi|kilo|milli|micro)?(?:cent|lit|met|mit|fib|theat|amphitheat|calib|epicent|goit|lacklust|louv|lust|meag|sab|` +
-          'saltpet|scept|sepulch|somb|spect|och|reconnoit))re(s|folds?|pieces?|glass|goers?|d)?$',
-      ),
-      (_, stem, end = '') => `${stem}er${end === 'd' ? 'ed' : end}`,
-    ),
+  // centre, kilometres, fibreglass.
+  (word) => word.replace(inRe, (_, stem, end = '') => `${stem}er${end === 'd' ? 'ed' : end}`),
   (word) =>
     word
       .replace(/^(anal|catal|dial|epil|monol|prol|travel)ogue(s?)$/, '$1og$2')
@@ -82,77 +82,72 @@ const rules: readonly Rule[] = [
   (word) => word.replace(/^(appa|disti|enro|enthra|fulfi|insta|insti)l(s|ment|ments)?$/, '$1ll$2'),
   (word) =>
     word.replace(
-      /^(plough|snowplough)(s|ed|ing|man|men|share|shares)?$/,
-      (_, stem, end = '') => `${stem.slice(0, -3)}w${end}`,
-    ),
-  (word) =>
-    word.replace(
-      /^(?:pro|ana|aero|centi|milli|kilo|hecto)?gramme(s|d)?$/,
+      /^(pro|ana|aero|centi|milli|kilo|hecto)?gramme(s|d)?$/,
       (_, stem = '', end = '') => `${stem}gram${end === 'd' ? 'med' : end}`,
     ),
   (word) => word.replace(/manoeuvre?(d?)/, (_, end) => `maneuver${end === 'd' ? 'ed' : ''}`),
+  (word) => beginnings.reduce((current, [british, american]) => current.replace(british, american), word),
 ]
 
+/** Beginnings of words of a family, in either spelling. */
+const beginnings: readonly (readonly [RegExp, string])[] = [
+  [/^aeroplane/, 'airplane'],
+  [/^artefact/, 'artifact'],
+  [/^baulk/, 'balk'],
+  [/^behov/, 'behoov'],
+  [/^callip/, 'calip'],
+  [/^chequer/, 'checker'],
+  [/^cheque/, 'check'],
+  [/^cos(?=y$|ie|ily|iness)/, 'coz'],
+  [/^draught/, 'draft'],
+  [/^gaol/, 'jail'],
+  [/^grey(?!hound)/, 'gray'],
+  [/^(in|con)flexion/, '$1flection'],
+  [/^judgement/, 'judgment'],
+  [/^kerb/, 'curb'],
+  [/^(s|re)?mou(?=l[dt])/, '$1mo'],
+  [/^moustach/, 'mustach'],
+  [/^omelette/, 'omelet'],
+  [/^(snow)?plough/, '$1plow'],
+  [/^pyjama/, 'pajama'],
+  [/^sceptic/, 'skeptic'],
+  [/^(skil|wil)ful/, '$1lful'],
+  [/^sulph/, 'sulf'],
+  [/^syphon/, 'siphon'],
+  [/^tranquill(?=i)/, 'tranquil'],
+  [/^woollen/, 'woolen'],
+  [/^woolly/, 'wooly'],
+  [/^worshipp/, 'worship'],
+  [/^yogho?urt/, 'yogurt'],
+]
+
+/** Words of no family, as they are listed here or with -s. */
 const irregular: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    aeroplane: 'airplane',
     ageing: 'aging',
+    almanack: 'almanac',
     aluminium: 'aluminum',
-    artefact: 'artifact',
-    axe: 'ax',
-    cheque: 'check',
-    chequebook: 'checkbook',
-    chequered: 'checkered',
+    archaeology: 'archeology',
+    bannister: 'banister',
     chilli: 'chili',
-    cosy: 'cozy',
-    draught: 'draft',
-    draughts: 'drafts',
-    draughty: 'drafty',
-    gaol: 'jail',
-    gaoler: 'jailer',
-    grey: 'gray',
-    greys: 'grays',
-    greyer: 'grayer',
-    greyish: 'grayish',
+    connexion: 'connection',
+    cypher: 'cipher',
+    disc: 'disk',
+    flautist: 'flutist',
     jewellery: 'jewelry',
-    judgement: 'judgment',
-    judgements: 'judgments',
-    kerb: 'curb',
-    kerbs: 'curbs',
     likeable: 'likable',
-    mould: 'mold',
-    moulds: 'molds',
-    moulded: 'molded',
-    moulding: 'molding',
-    mouldy: 'moldy',
-    moustache: 'mustache',
-    moustaches: 'mustaches',
+    misspelt: 'misspelled',
     phoney: 'phony',
-    pyjamas: 'pajamas',
     practise: 'practice',
-    practises: 'practices',
     practised: 'practiced',
     practising: 'practicing',
-    sceptic: 'skeptic',
-    sceptical: 'skeptical',
-    scepticism: 'skepticism',
-    skilful: 'skillful',
-    skilfully: 'skillfully',
-    smoulder: 'smolder',
-    smouldering: 'smoldering',
     storey: 'story',
     storeys: 'stories',
-    sulphur: 'sulfur',
-    sulphate: 'sulfate',
     tonne: 'ton',
-    tonnes: 'tons',
     tyre: 'tire',
-    tyres: 'tires',
-    wilful: 'willful',
-    wilfully: 'willfully',
-    woollen: 'woolen',
-    woollens: 'woolens',
-    yoghurt: 'yogurt',
-    yoghurts: 'yogurts',
-  }),
+    waggon: 'wagon',
+  }).flatMap(([british, american]) => [
+    [british, american],
+    [`${british}s`, `${american}s`],
+  ]),
 )

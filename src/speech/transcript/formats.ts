@@ -62,9 +62,7 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
     mediaType: 'text/tab-separated-values',
     header: () => 'start\tend\ttext\n',
     segment: ({startSec, endSec, text}) =>
-      text.trim() === ''
-        ? ''
-        : `${Math.round(1000 * startSec)}\t${Math.round(1000 * endSec)}\t${oneLine(text)}\n`,
+      text.trim() === '' ? '' : `${Math.round(1000 * startSec)}\t${Math.round(1000 * endSec)}\t${oneLine(text)}\n`,
   }),
   ndjson: () => {
     let count = 0

@@ -1,0 +1,453 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {before, describe, it} from 'node:test'
+import {contractViolations} from '../../src/contracts/index.js'
+import {microClips, microData, writeMicroWhisper} from '../support/micro-whisper.js'
+import {sharedData, skipWithout} from '../support/project.js'
+import {randomFloats} from '../support/random-floats.js'
+import {atLevel, clicks, hum, joined, pinkNoise, readClip, sine} from '../support/sounds.js'
+import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
+import {monoWave} from '../support/wave-file.js'
+import {writeWhisperFolder} from '../support/whisper-files.js'
+import {microShape, randomWhisper} from '../support/whisper-weights.js'
+
+const folder = suiteFolder()
+const nonsense = join(folder, 'nonsense')
+/** What the model has something to say about. */
+const sound = randomFloats(7)(24_000).map((x) => 0.1 * x)
+const recording = monoWave(sound)
+
+/** The binary with a model that says the same nonsense about everything, and hears it everywhere. */
+const transcribe = (args: readonly string[], options: SvcOptions = {}) =>
+  svc(['transcribe', ...args, '--model', nonsense, '--vad', 'none'], {cwd: folder, ...options})
+
+before(async () => {
+  await writeWhisperFolder(nonsense, microShape, randomWhisper(microShape, 3))
+  await writeFiles(folder, {
+    'one.wav': recording,
+    'two.wav': recording,
+    'note.txt': '  hello   world  \n',
+    'text.wav': 'no sound at all',
+    'empty.wav': '',
+    'talks/b.wav': recording,
+    'talks/a.wav': recording,
+    'talks/readme.md': 'not a recording',
+    'nothing/readme.md': 'not a recording',
+  })
+})
+
+describe('svc transcribe FILE', () => {
+  it('prints what is said, a line per segment', async () => {
+    const {stdout, stderr, exitCode} = await transcribe(['one.wav'])
+    assert.deepEqual([stderr, exitCode], ['', 0])
+    assert.match(stdout, /^(\w+ )+\w+\n$/)
+  })
+
+  it('prints the same in every format', async () => {
+    const text = (await transcribe(['one.wav'])).stdout.trim()
+    const outputs = new Map<string, string>()
+    for (const format of ['json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'])
+      outputs.set(format, (await transcribe(['one.wav', '--format', format])).stdout)
+    assert.deepEqual(JSON.parse(outputs.get('json') ?? ''), {text})
+    const verbose = JSON.parse(outputs.get('verbose_json') ?? '')
+    assert.deepEqual(
+      [verbose.text, verbose.task, verbose.language, verbose.duration],
+      [text, 'transcribe', 'english', 1.5],
+    )
+    assert.equal(verbose.segments[0].text, text)
+    assert.equal(outputs.get('srt'), `1\n00:00:00,000 --> 00:00:01,500\n${text}\n\n`)
+    assert.equal(outputs.get('vtt'), `WEBVTT\n\n00:00:00.000 --> 00:00:01.500\n${text}\n\n`)
+    assert.equal(outputs.get('tsv'), `start\tend\ttext\n0\t1500\t${text}\n`)
+    assert.equal(JSON.parse(outputs.get('ndjson') ?? '').text, text)
+  })
+
+  it('tells everything under --json, as its contract says', async () => {
+    const {stdout} = await transcribe(['one.wav', '--json', '--word-timestamps'])
+    const result = JSON.parse(stdout)
+    assert.deepEqual(await contractViolations('cli/transcribe.v1', result), [])
+    assert.equal(result.path, join(folder, 'one.wav'))
+    assert.equal(result.model, 'nonsense')
+    assert.equal(result.duration_ms, 1500)
+    assert.ok(result.segments[0].words.length > 0)
+    assert.match(result.correlation_id, /^[0-9a-f]{8}-[0-9a-f]{4}-4/)
+    const again = JSON.parse((await transcribe(['one.wav', '--json'])).stdout)
+    assert.notEqual(again.correlation_id, result.correlation_id)
+    assert.equal(again.raw_text, result.raw_text)
+    assert.equal(again.segments[0].words, undefined)
+  })
+
+  it('passes a text on as if it had been said, without a model', async () => {
+    const {stdout, exitCode} = await svc(['transcribe', 'note.txt', '--json'], {cwd: folder})
+    assert.equal(exitCode, 0)
+    const result = JSON.parse(stdout)
+    assert.deepEqual(await contractViolations('cli/transcribe.v1', result), [])
+    assert.equal(result.raw_text, '  hello   world  \n')
+    assert.deepEqual([result.refined_text, result.text, result.confidence], ['hello world', 'hello world', 0.855])
+    const plain = await svc(['transcribe', 'note.txt', '--no-refine', '--json'], {cwd: folder})
+    assert.equal(JSON.parse(plain.stdout).text, '  hello   world  \n')
+    assert.equal((await svc(['transcribe', 'note.txt'], {cwd: folder})).stdout, 'hello world\n')
+  })
+
+  it('refines by profile, lexicon and settings', async () => {
+    await writeFiles(folder, {
+      'said.txt': 'um call the the getter in the mesh',
+      'words.json': '{"schema_version": "1", "entries": [{"canonical": "getUser", "aliases": ["getter"]}]}',
+    })
+    const env = {SVC_SPEECH_SPEECH_LEXICON_PATH: join(folder, 'words.json')}
+    const said = async (args: string[]) => (await svc(['transcribe', 'said.txt', ...args], {cwd: folder, env})).stdout
+    assert.equal(await said([]), 'um call the the getUser in the mesh\n')
+    const aggressive = JSON.parse(await said(['--profile', 'aggressive', '--json']))
+    assert.equal(aggressive.refined_text, 'Call the getUser in the mesh.')
+    assert.equal(aggressive.confidence, 0.84)
+  })
+
+  it('warns of a lexicon that cannot be used, and goes on', async () => {
+    const env = {SVC_SPEECH_LEXICON_PATH: join(folder, 'text.wav')}
+    const {stdout, stderr, exitCode} = await svc(['transcribe', 'note.txt'], {cwd: folder, env})
+    assert.deepEqual([stdout, exitCode], ['hello world\n', 0])
+    assert.match(stderr, /warning: the lexicon .*text\.wav is not used/)
+  })
+
+  it('logs once where it computes', async () => {
+    const {stderr} = await transcribe(['one.wav', 'two.wav'], {env: {SVC_LOG: 'speech_gpu=info'}})
+    assert.equal(stderr.match(/speech_inference_cpu_default/g)?.length, 1)
+    assert.match(stderr, /speech_gpu/)
+  })
+
+  it('appends a line per chunk where that is asked for', async () => {
+    const path = join(folder, 'logs/partial.jsonl')
+    await transcribe(['one.wav'], {env: {SVC_SPEECH_EMIT_PARTIAL_PATH: path}})
+    const lines = (await readFile(path, 'utf8')).trim().split('\n')
+    const line = JSON.parse(lines[0] ?? '')
+    assert.equal(lines.length, 1)
+    assert.deepEqual([line.chunk_index, line.total_chunks, line.start_ms, line.end_ms], [0, 1, 0, 1500])
+    assert.ok(line.partial_text.length > 0 && Math.abs(line.ts_ms - Date.now()) < 60_000)
+  })
+})
+
+describe('svc transcribe of several', () => {
+  it('takes a folder in the order of its names, and loads its model once', async () => {
+    const {stdout, exitCode} = await transcribe(['talks', 'two.wav', '--json'])
+    const results = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.equal(exitCode, 0)
+    assert.deepEqual(
+      results.map(({path}) => path.slice(folder.length + 1)),
+      ['talks/a.wav', 'talks/b.wav', 'two.wav'],
+    )
+    assert.deepEqual(
+      results.map(({timings}) => timings.load_ms > 0),
+      [true, false, false],
+    )
+  })
+
+  it('goes on after one that fails, and ends with status 1', async () => {
+    const {stdout, stderr, exitCode} = await transcribe(['one.wav', 'text.wav', 'empty.wav', 'missing.wav', 'two.wav'])
+    assert.equal(exitCode, 1)
+    assert.equal(stdout.trim().split('\n').length, 2)
+    for (const code of ['audio_unrecognized', 'audio_empty', 'file_not_found']) assert.match(stderr, new RegExp(code))
+  })
+
+  it('says under --json which one failed and why', async () => {
+    const {stdout, exitCode} = await transcribe(['text.wav', 'one.wav', '--json'])
+    const [failed, heard] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.equal(exitCode, 1)
+    assert.deepEqual([failed.path, failed.error.code], [join(folder, 'text.wav'), 'audio_unrecognized'])
+    assert.equal(heard.path, join(folder, 'one.wav'))
+  })
+
+  it('writes a file for each into a folder, and names them', async (test) => {
+    const output = join(await temporaryFolder(test), 'new/folder')
+    const {stdout, exitCode} = await transcribe(['one.wav', 'talks', '--format', 'srt', '--output-dir', output])
+    assert.equal(exitCode, 0)
+    assert.deepEqual(await readdir(output), ['a.srt', 'b.srt', 'one.srt'])
+    assert.deepEqual(
+      stdout.trim().split('\n'),
+      ['one', 'a', 'b'].map((name) => join(output, `${name}.srt`)),
+    )
+    assert.match(await readFile(join(output, 'one.srt'), 'utf8'), /^1\n00:00:00,000 --> /)
+  })
+
+  it('keeps files of the same name apart', async (test) => {
+    const output = await temporaryFolder(test)
+    await transcribe(['one.wav', 'note.txt', '-o', output])
+    await mkdir(join(folder, 'more'), {recursive: true})
+    await writeFile(join(folder, 'more/note.wav'), recording)
+    await transcribe(['more/note.wav', 'note.txt', '-o', output, '--format', 'vtt'])
+    assert.deepEqual((await readdir(output)).sort(), ['note.txt', 'note.txt.vtt', 'note.wav.vtt', 'one.txt'])
+  })
+
+  it('wants a folder for formats that cannot follow each other', async () => {
+    const {stderr, exitCode} = await transcribe(['one.wav', 'two.wav', '--format', 'srt'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /output_dir_needed/)
+  })
+})
+
+describe('svc transcribe -', () => {
+  it('reads a recording from a pipe', async () => {
+    const piped = await transcribe(['-'], {input: recording})
+    assert.equal(piped.stdout, (await transcribe(['one.wav'])).stdout)
+  })
+
+  it('reads bare samples, where their kind is said', async () => {
+    const samples = Buffer.from(Int16Array.from(sound, (x) => Math.round(32_768 * x)).buffer)
+    const piped = await transcribe(['-', '--raw-encoding', 's16le', '--json'], {input: samples})
+    const result = JSON.parse(piped.stdout)
+    assert.deepEqual([result.path, result.duration_ms], ['-', 1500])
+    assert.equal(result.text, JSON.parse((await transcribe(['one.wav', '--json'])).stdout).text)
+  })
+
+  it('of nothing says that it is empty', async () => {
+    const {stderr, exitCode} = await transcribe(['-'], {input: ''})
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /standard input has no sound/)
+  })
+
+  it('is silent when its reader leaves', async () => {
+    const {exec} = await import('node:child_process')
+    const {svcBinary} = await import('../support/svc.js')
+    const files = Array.from({length: 10}, () => 'one.wav').join(' ')
+    const command = `"${process.execPath}" "${svcBinary}" transcribe ${files} --model ${nonsense} --vad none --format ndjson | head -1`
+    const {stdout, stderr} = await new Promise<{stdout: string; stderr: string}>((resolve) =>
+      exec(command, {cwd: folder, timeout: 60_000}, (_, out, error) => resolve({stdout: out, stderr: error})),
+    )
+    assert.equal(stdout.split('\n').length, 2)
+    assert.equal(stderr, '')
+  })
+})
+
+describe('svc transcribe with a mistake', () => {
+  const mistakes: Record<string, {args: string[]; code: string; exit: number; env?: Record<string, string>}> = {
+    'no recording': {args: [], code: 'recording_missing', exit: 2},
+    'a file that is not there': {args: ['gone.wav'], code: 'file_not_found', exit: 3},
+    'a folder without recordings': {args: ['nothing'], code: 'audio_folder_empty', exit: 3},
+    'a file that is no sound': {args: ['text.wav'], code: 'audio_unrecognized', exit: 1},
+    'an empty file': {args: ['empty.wav'], code: 'audio_empty', exit: 1},
+    'a language that nobody speaks': {args: ['one.wav', '--language', 'xx'], code: 'language_unsupported', exit: 2},
+    'another language than that of the model': {
+      args: ['one.wav', '--language', 'de'],
+      code: 'language_unsupported',
+      exit: 2,
+    },
+    'a translation that the model cannot do': {
+      args: ['one.wav', '--task', 'translate'],
+      code: 'task_unsupported',
+      exit: 2,
+    },
+    'a neural detector without a model': {args: ['one.wav', '--vad', 'neural'], code: 'vad_model_missing', exit: 2},
+    'a value that makes no sense': {args: ['one.wav', '--beam', '0'], code: 'flag_value', exit: 2},
+  }
+  for (const [what, {args, code, exit}] of Object.entries(mistakes))
+    it(`such as ${what} says so`, async () => {
+      const {stdout, stderr, exitCode} = await svc(['transcribe', '--model', nonsense, ...args], {cwd: folder})
+      assert.deepEqual([stdout, exitCode], ['', exit])
+      assert.match(stderr, new RegExp(`\\(${code}\\)`))
+      assert.match(stderr, /hint: /)
+    })
+
+  it('such as no model says how to get one, and downloads nothing', async (test) => {
+    const home = await temporaryFolder(test)
+    const env = {HOME: home, HF_ENDPOINT: 'http://127.0.0.1:9'}
+    const {stderr, exitCode} = await svc(['transcribe', 'one.wav'], {cwd: folder, env})
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /speech_model_missing[\s\S]*svc speech pull/)
+    assert.equal(existsSync(join(home, '.cache')), false)
+  })
+
+  const models: Record<string, {change: (model: string) => Promise<void>; code: string}> = {
+    'without weights': {
+      change: async (model) => {
+        await writeWhisperFolder(model, microShape, new Map())
+        await writeFile(join(model, 'model.safetensors'), 'nothing')
+      },
+      code: 'safetensors_invalid',
+    },
+    'with a tensor too few': {
+      change: (model) => {
+        const weights = new Map(randomWhisper(microShape))
+        weights.delete('model.encoder.conv2.weight')
+        return writeWhisperFolder(model, microShape, weights)
+      },
+      code: 'tensor_missing',
+    },
+    'without a tokenizer': {
+      change: async (model) => {
+        await writeWhisperFolder(model, microShape, randomWhisper(microShape))
+        const {rm} = await import('node:fs/promises')
+        await rm(join(model, 'tokenizer.json'))
+      },
+      code: 'model_file_missing',
+    },
+    'with the tokenizer of another': {
+      change: async (model) => {
+        const shape = {...microShape, vocabulary: 11}
+        await writeWhisperFolder(model, shape, randomWhisper(shape))
+      },
+      code: 'tokenizer_mismatch',
+    },
+    'that was not copied completely': {
+      change: async (model) => {
+        await writeWhisperFolder(model, microShape, randomWhisper(microShape))
+        const path = join(model, 'model.safetensors')
+        await writeFile(path, (await readFile(path)).subarray(0, 20_000))
+      },
+      code: 'safetensors_invalid',
+    },
+    'of another kind': {
+      change: (model) => writeFiles(model, {'config.json': '{"model_type": "llama"}'}),
+      code: 'speech_model_unknown',
+    },
+    'without a configuration': {change: (model) => mkdir(model).then(() => undefined), code: 'model_file_missing'},
+  }
+  for (const [what, {change, code}] of Object.entries(models))
+    it(`such as a model ${what} says so`, async (test) => {
+      const model = join(await temporaryFolder(test), 'model')
+      await change(model)
+      const {stderr, exitCode} = await svc(['transcribe', 'one.wav', '--model', model, '--vad', 'none'], {cwd: folder})
+      assert.match(stderr, new RegExp(`\\(${code}\\)`))
+      assert.ok(exitCode === 1 || exitCode === 3, String(exitCode))
+    })
+})
+
+describe('svc transcribe that is stopped', () => {
+  it('keeps what is finished, and leaves nothing half done', async (test) => {
+    const output = await temporaryFolder(test)
+    const long = join(output, 'long.wav')
+    await writeFile(long, monoWave(joined(Array.from({length: 200}, () => sound))))
+    const files = ['one.wav', ...Array.from({length: 40}, () => long)]
+    const child = startSvc(['transcribe', ...files, '--model', nonsense, '--vad', 'none', '-o', join(output, 'out')], {
+      cwd: folder,
+    })
+    await new Promise<void>((resolve) => child.stdout?.once('data', () => resolve()))
+    child.kill('SIGINT')
+    const {exitCode} = await child
+    assert.equal(exitCode, 130)
+    const names = await readdir(join(output, 'out'))
+    assert.ok(names.includes('one.txt'))
+    assert.ok(
+      names.every((name) => name.endsWith('.txt')),
+      names.join(),
+    )
+  })
+})
+
+describe('a recording without speech', () => {
+  const minute = 960_000
+  const sounds: Record<string, () => Float32Array> = {
+    silence: () => new Float32Array(minute),
+    'pink noise': () => atLevel(pinkNoise(minute), -25),
+    hum: () => atLevel(hum(minute), -20),
+    clicks: () => clicks(minute, 3),
+    'a twentieth of a second': () => sine(300, 800),
+    'one sample': () => Float32Array.of(0.5),
+  }
+  for (const [what, quiet] of Object.entries(sounds))
+    it(`such as ${what} gives an empty text`, async (test) => {
+      const path = join(await temporaryFolder(test), 'quiet.wav')
+      await writeFile(path, monoWave(quiet()))
+      const {stdout, exitCode} = await svc(['transcribe', path, '--model', nonsense, '--json'])
+      const result = JSON.parse(stdout)
+      assert.equal(exitCode, 0)
+      assert.deepEqual([result.text, result.no_speech, result.segments], ['', true, []])
+      assert.equal((await svc(['transcribe', path, '--model', nonsense])).stdout, '')
+    })
+})
+
+describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, () => {
+  const model = join(folder, 'micro')
+  before(() => writeMicroWhisper(model))
+
+  for (const precision of ['f32', 'int8'])
+    it(`hears all clips in ${precision}`, async () => {
+      const clips = await microClips()
+      const env = {SVC_SPEECH_CACHE_DIR: join(folder, 'cache')}
+      const args = ['transcribe', ...clips.map(({path}) => path), '--model', model, '--precision', precision]
+      const {stdout, stderr, exitCode} = await svc(args, {env})
+      assert.deepEqual([stderr, exitCode], ['', 0])
+      assert.deepEqual(
+        stdout.trim().split('\n'),
+        clips.map(({words}) => words.join(' ')),
+      )
+    })
+
+  /** Five minutes of clips with uneven pauses, and when each word begins, seconds. */
+  async function longRecording() {
+    const clips = await microClips()
+    const sounds = await Promise.all(clips.map(({path}) => readClip(path)))
+    const parts: Float32Array[] = []
+    const words: {word: string; startSec: number}[] = []
+    let length = 0
+    const add = (part: Float32Array) => {
+      parts.push(part)
+      length += part.length
+    }
+    for (let i = 0; length < 300 * 16_000; i++) {
+      add(new Float32Array(Math.round((0.3 + 0.7 * ((i * 0.381966) % 1)) * 16_000)))
+      const clip = (i * 7) % clips.length
+      // Each word begins 50 ms into its clip.
+      words.push({word: clips[clip]?.words[0] ?? '', startSec: length / 16_000 + 0.05})
+      add(sounds[clip] as Float32Array)
+    }
+    return {sound: joined(parts), words}
+  }
+
+  for (const args of [[], ['--chunk-sec', '7', '--chunk-overlap-sec', '0.5'], ['--chunk-sec', '20']])
+    it(`loses and repeats no word of a long recording ${args.join(' ')}`, async () => {
+      const long = await longRecording()
+      const path = join(folder, 'long.wav')
+      await writeFile(path, monoWave(long.sound))
+      const {stdout} = await svc(['transcribe', path, '--model', model, '--word-timestamps', '--json', ...args])
+      const heard = JSON.parse(stdout).segments.flatMap(
+        ({words: own}: {words: {word: string; start_ms: number}[]}) => own,
+      )
+      assert.deepEqual(
+        heard.map(({word}: {word: string}) => word),
+        long.words.map(({word}) => word),
+      )
+      for (const [i, {startSec}] of long.words.entries())
+        assert.ok(
+          Math.abs(heard[i].start_ms - 1000 * startSec) < 120,
+          `word ${i}: ${heard[i].start_ms} ms, ${startSec} s`,
+        )
+    })
+
+  it('times subtitles, and compares them', async (test) => {
+    const output = await temporaryFolder(test)
+    const clip = sharedData('micro-whisper-fixture/u6.wav') ?? ''
+    const made = await svc(['speech', 'subtitle', clip, '--model', model, '-o', join(output, 'a.srt'), '--json'])
+    const result = JSON.parse(made.stdout)
+    assert.deepEqual(await contractViolations('cli/speech-subtitle.v1', result), [])
+    assert.match(await readFile(join(output, 'a.srt'), 'utf8'), /^1\n00:00:00,0\d\d --> 00:00:00,\d{3}\ntwo\n\n$/)
+    const again = await svc([
+      ...['speech', 'subtitle', clip, '--model', model, '-o', join(output, 'a.vtt')],
+      ...['--reference', join(output, 'a.srt'), '--json'],
+    ])
+    const {comparison, format} = JSON.parse(again.stdout)
+    assert.equal(format, 'vtt')
+    assert.deepEqual(comparison, {word_error_rate: 0, character_error_rate: 0, timing_offset_ms: 0})
+  })
+
+  it('is measured by svc speech eval', async (test) => {
+    const clips = await microClips()
+    const rows = clips.slice(0, 4).map(({path, words}) => JSON.stringify({path, expected: words.join(' ')}))
+    const dataset = join(await temporaryFolder(test), 'set.jsonl')
+    const wrong = JSON.stringify({path: clips[0]?.path, expected: 'zero and more'})
+    await writeFile(dataset, `${[...rows, wrong, JSON.stringify({path: 'gone.wav', expected: 'one'})].join('\n')}\n`)
+    const {stdout, stderr, exitCode} = await svc(['speech', 'eval', dataset, '--model', model, '--json'])
+    const result = JSON.parse(stdout)
+    assert.deepEqual(await contractViolations('cli/speech-eval.v1', result), [])
+    assert.equal(exitCode, 0)
+    assert.deepEqual([result.normalized.errors, result.normalized.words, result.normalized.deletions], [3, 8, 3])
+    assert.equal(result.samples.at(-1).error, 'file_not_found')
+    assert.match(stderr, /gone\.wav/)
+  })
+})
