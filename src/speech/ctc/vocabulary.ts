@@ -14,19 +14,20 @@ export interface CtcVocabulary {
 const special = new Set(['<pad>', '<s>', '</s>', '<unk>', '[PAD]', '[UNK]', '[CLS]', '[SEP]', '<blank>'])
 
 /**
- * Reads `vocab.json`: ids by token, or a list of tokens.
+ * Reads `vocab.json`: ids by token.
  * @throws tokenizer_mismatch
  */
 export function readCtcVocabulary(
-  json: unknown,
+  json: Readonly<Record<string, unknown>>,
   {file, blankToken, wordDelimiterToken}: {file: string; blankToken: string; wordDelimiterToken: string},
 ): CtcVocabulary {
   const fail = (reason: string) => new SvcError('tokenizer_mismatch', {file, reason})
-  const ids = Array.isArray(json) ? json.map((token, id) => [token, id] as const) : Object.entries(json ?? {})
+  const ids = Object.entries(json)
   const tokens: string[] = []
-  for (const [token, id] of ids) {
-    const sound = typeof token === 'string' && Number.isSafeInteger(id) && id >= 0 && id < ids.length
-    if (!sound || tokens[id] !== undefined) throw fail(`the id of ${JSON.stringify(token)} must be its own place`)
+  for (const [token, value] of ids) {
+    const id = Number.isSafeInteger(value) ? (value as number) : -1
+    if (id < 0 || id >= ids.length || tokens[id] !== undefined)
+      throw fail(`the id of ${JSON.stringify(token)} must be its own place`)
     tokens[id] = token
   }
   const blank = tokens.indexOf(blankToken)

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {alignPath} from '../../../src/speech/ctc/align-path.js'
+import {type Emissions, emissionsOf, greedyPath} from '../../../src/speech/ctc/emissions.js'
+import {HotwordTrie, spell} from '../../../src/speech/ctc/hotword-trie.js'
+import {prefixBeamSearch} from '../../../src/speech/ctc/prefix-beam-search.js'
+import {readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
+import {randomFloats} from '../../support/random-floats.js'
+
+const vocabulary = readCtcVocabulary(
+  {'<pad>': 0, '|': 1, a: 2, b: 3, c: 4},
+  {
+    file: 'vocab.json',
+    blankToken: '<pad>',
+    wordDelimiterToken: '|',
+  },
+)
+const blank = 0
+
+/** Emissions of positions with the probabilities of each token. */
+const emissions = (...rows: number[][]): Emissions =>
+  emissionsOf(
+    Float32Array.from(rows.flat(), (p) => Math.log(Math.max(p, 1e-9))),
+    rows[0]?.length ?? 0,
+  )
+
+const random = (positions: number, size: number, seed: number): Emissions =>
+  emissionsOf(
+    randomFloats(seed)(positions * size).map((x) => 2 * x),
+    size,
+  )
+
+/** What a path writes. */
+const collapse = (path: readonly number[]) => path.filter((token, i) => token !== path[i - 1] && token !== blank)
+
+/** Probability of every text, by going through all paths. */
+function allTexts({positions, vocabulary: size, logprobs}: Emissions): Map<string, number> {
+  const texts = new Map<string, number>()
+  for (let code = 0; code < size ** positions; code++) {
+    const path = Array.from({length: positions}, (_, t) => Math.floor(code / size ** t) % size)
+    const logprob = path.reduce((sum, token, t) => sum + logprobs[t * size + token]!, 0)
+    const text = collapse(path).join()
+    texts.set(text, (texts.get(text) ?? 0) + Math.exp(logprob))
+  }
+  return texts
+}
+
+describe('the greedy text of emissions', () => {
+  it('leaves out repetitions and blanks, and keeps letters that a blank separates', () => {
+    const path = [2, 2, 0, 2, 3, 3, 0, 0]
+    const rows = path.map((token) => Array.from({length: 5}, (_, i) => (i === token ? 0.96 : 0.01)))
+    const {tokens, logprob} = greedyPath(emissions(...rows), blank)
+    assert.equal(textOf(vocabulary, tokens), 'aab')
+    assert.ok(Math.abs(logprob - 8 * Math.log(0.96)) < 1e-5)
+  })
+})
+
+describe('the beam search over emissions', () => {
+  for (let seed = 1; seed <= 5; seed++)
+    it(`finds the texts in the order of their probability, as going through all paths does (${seed})`, () => {
+      const given = random(5, 3, seed)
+      const expected = [...allTexts(given)].sort((a, b) => b[1] - a[1]).slice(0, 5)
+      const found = prefixBeamSearch(given, {width: 200, blank}).slice(0, 5)
+      assert.deepEqual(
+        found.map(({tokens}) => tokens.join()),
+        expected.map(([text]) => text),
+      )
+      for (const [i, {logprob}] of found.entries())
+        assert.ok(Math.abs(Math.exp(logprob) - (expected[i]?.[1] ?? 0)) < 1e-5)
+    })
+
+  it('adds up paths: the likeliest text need not be that of the likeliest path', () => {
+    const given = emissions([0.4, 0, 0.3, 0.3, 0], [0.4, 0, 0.6, 0, 0])
+    // Greedy writes "a" over a blank or nothing; all paths of "a" together are the likeliest.
+    assert.equal(textOf(vocabulary, prefixBeamSearch(given, {width: 8, blank})[0]?.tokens ?? []), 'a')
+  })
+})
+
+describe('hotwords', () => {
+  const search = (given: Emissions, hotwords: string[], strength = 3) =>
+    prefixBeamSearch(given, {width: 16, blank, hotwords: new HotwordTrie(hotwords, vocabulary, strength)}).map(
+      ({tokens}) => textOf(vocabulary, tokens),
+    )
+  const near = emissions([0.01, 0.01, 0.6, 0.38, 0], [0.96, 0.01, 0.01, 0.01, 0.01], [0.01, 0.01, 0.01, 0.48, 0.49])
+
+  it('win where the sound leaves the choice', () => {
+    assert.equal(search(near, [])[0], 'ac')
+    assert.equal(search(near, ['bb'])[0], 'bb')
+    assert.equal(search(near, ['BB'])[0], 'bb')
+  })
+
+  it('win nothing where they are not finished', () => {
+    assert.equal(search(near, ['bbbb'])[0], 'ac')
+    assert.equal(search(near, ['abca'])[0], 'ac')
+  })
+
+  it('win nothing against the sound, or with a strength of zero', () => {
+    const clear = emissions([0.001, 0, 0.998, 0.001, 0], [0.998, 0, 0.001, 0.001, 0])
+    assert.equal(search(clear, ['b'])[0], 'a')
+    assert.equal(search(near, ['bb'], 0)[0], 'ac')
+  })
+
+  it('begin where words begin', () => {
+    const joined = emissions([0.01, 0, 0.97, 0.01, 0.01], [0.01, 0.01, 0.01, 0.48, 0.49])
+    assert.equal(search(joined, ['b'])[0], 'ac')
+  })
+
+  it('that the model cannot write are left out', () => {
+    assert.equal(spell('xyz', vocabulary), undefined)
+    assert.deepEqual(spell('ab c', vocabulary), [2, 3, 1, 4])
+    assert.equal(search(near, ['x'])[0], 'ac')
+  })
+})
+
+describe('the alignment of a text', () => {
+  it('finds the known path', () => {
+    const path = [0, 2, 2, 0, 3, 3, 3, 0, 4]
+    const rows = path.map((token) => Array.from({length: 5}, (_, i) => (i === token ? 0.9 : 0.025)))
+    const spans = alignPath(emissions(...rows), [2, 3, 4], blank)
+    assert.deepEqual(
+      spans?.map(({token, first, last}) => [token, first, last]),
+      [
+        [2, 1, 2],
+        [3, 4, 6],
+        [4, 8, 8],
+      ],
+    )
+    for (const {logprob} of spans ?? []) assert.ok(Math.abs(logprob - Math.log(0.9)) < 1e-5)
+  })
+
+  it('puts a blank between equal letters', () => {
+    const rows = [2, 2, 0, 2].map((token) => Array.from({length: 5}, (_, i) => (i === token ? 0.9 : 0.025)))
+    const spans = alignPath(emissions(...rows), [2, 2], blank)
+    assert.deepEqual(
+      spans?.map(({first, last}) => [first, last]),
+      [
+        [0, 1],
+        [3, 3],
+      ],
+    )
+  })
+
+  it('is undefined where the sound is too short, and empty for no text', () => {
+    assert.equal(alignPath(random(2, 5, 1), [2, 3, 4], blank), undefined)
+    assert.deepEqual(alignPath(random(2, 5, 1), [], blank), [])
+  })
+})
+
+describe('the vocabulary of a CTC model', () => {
+  const options = {file: 'vocab.json', blankToken: '<pad>', wordDelimiterToken: '|'}
+
+  it('writes words with blanks between, and special tokens as nothing', () => {
+    const read = readCtcVocabulary({'<pad>': 0, '<s>': 1, '</s>': 2, '<unk>': 3, '|': 4, A: 5, B: 6}, options)
+    assert.equal(textOf(read, [1, 4, 5, 4, 4, 6, 3, 2]), 'A B')
+  })
+
+  it('reads pieces that begin words', () => {
+    const read = readCtcVocabulary({'<pad>': 0, '▁he': 1, llo: 2, '▁you': 3}, options)
+    assert.equal(textOf(read, [1, 2, 3]), 'hello you')
+  })
+
+  for (const [what, json] of Object.entries({
+    'without a blank': {a: 0, b: 1},
+    'with a gap': {'<pad>': 0, a: 5},
+    'with two tokens at one place': {'<pad>': 0, a: 1, b: 1},
+    'of texts': {'<pad>': '0'},
+  }))
+    it(`${what} is refused`, () => {
+      assert.throws(() => readCtcVocabulary(json, options), {code: 'tokenizer_mismatch'})
+    })
+})
