@@ -10,11 +10,11 @@ export interface Edits {
  *
  * The table of Wagner and Fischer ("The String-to-String Correction Problem", 1974), of which only a band along the
  * diagonal is computed, twice as wide each time until the result lies inside (Ukkonen, "Algorithms for Approximate
- * String Matching", 1985). Time is the length times the edits, memory two rows.
+ * String Matching", 1985). Time is the length times the edits, memory a row.
  */
 export function editDistance<T>(from: readonly T[], to: readonly T[]): Edits {
   const [a, b] = numbered(from, to)
-  // One number holds both aims: each edit costs `edit`, and a substitution gives 1 back, which never adds up to an edit.
+  // One number holds both aims: an edit costs `edit`, and a substitution gives 1 back, which never adds up to an edit.
   const edit = Math.min(a.length, b.length) + 1
   const surplus = a.length - b.length
   let band = Math.max(32, Math.abs(surplus))
@@ -40,23 +40,27 @@ function numbered<T>(from: readonly T[], to: readonly T[]): [Int32Array, Int32Ar
   return [Int32Array.from(from, numberOf), Int32Array.from(to, numberOf)]
 }
 
-/** The least cost by paths that stay `band` or fewer cells from the diagonal; right where it is `band` edits or fewer. */
+/** The least cost by paths within `band` cells of the diagonal: the true one where that is `band` edits or fewer. */
 function bandedCost(a: Int32Array, b: Int32Array, edit: number, band: number): number {
-  let above = Float64Array.from({length: b.length + 1}, (_, j) => (j > band ? Infinity : j * edit))
-  let row = new Float64Array(b.length + 1)
+  // Row i of the table takes the place of row i - 1, cell by cell.
+  const row = Float64Array.from({length: b.length + 1}, (_, j) => (j > band ? Infinity : j * edit))
   for (let i = 1; i <= a.length; i++) {
     const first = Math.max(1, i - band)
     const last = Math.min(b.length, i + band)
-    row[first - 1] = first === 1 ? i * edit : Infinity
+    const item = a[i - 1]
+    let diagonal = row[first - 1] as number
+    let left = i > band ? Infinity : i * edit
+    row[first - 1] = left
     for (let j = first; j <= last; j++) {
-      const kept = (above[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : edit - 1)
-      row[j] = Math.min(kept, (above[j] as number) + edit, (row[j - 1] as number) + edit)
+      const above = row[j] as number
+      const changed = diagonal + (item === b[j - 1] ? 0 : edit - 1)
+      const moved = (above < left ? above : left) + edit
+      left = changed < moved ? changed : moved
+      row[j] = left
+      diagonal = above
     }
-    // The next row reads one cell further, where an older row may have left its cost.
-    if (last < b.length) row[last + 1] = Infinity
-    ;[above, row] = [row, above]
   }
-  return above[b.length] as number
+  return row[b.length] as number
 }
 
 export const totalEdits = ({substitutions, insertions, deletions}: Edits): number =>

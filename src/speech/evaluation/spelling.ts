@@ -9,34 +9,39 @@ const set = (words: string) => new Set(words.split(' '))
 
 /** Stems of words in -our. */
 const ourStems = set(
-  'arb ard arm behavi belab cand clam clang col discol demean disfav dishon enam endeav fav ferv flav glam harb hon hum ' +
-    'lab mal misbehavi misdemean multicol neighb od outcol parl ranc rig rum sav savi splend succ tum unfav val vap vig watercol unsav tricol ' +
-    'technicol',
+  'arb ard arm behavi belab cand clam clang col demean discol disfav dishon enam endeav fav ferv flav glam harb ' +
+    'hon hum lab mal misbehavi misdemean multicol neighb od outcol parl ranc rig rum sav savi splend succ ' +
+    'technicol tricol tum unfav unsav val vap vig watercol',
 )
 
 /** Stems before -ise of words that are written so everywhere. */
 const iseStems = set(
-  'advert adv an anomal appra appre appr ar bra bru cerc cha chast chem circumc compr comprom conc counterpo cr cru dec dem ' +
-    'desp dev disenfranch disgu disp enfranch enterpr equipo exc exerc expert franch fra fundra gu ha hard highr imprec ' +
-    'improv inc ir ka la lia lou mala mant mayonna merchand m mispr moonr mort no overexerc pa parad pelv pen perc pha pho po polona ' +
-    'porpo pra prec prem pre pr prom ra repr rev sidew sunr superv surm surpr tel telev tort torto trav treat turquo ' +
-    'unpract unprom upra upr va val vo',
+  'adv advert an anomal appr appra appre ar bra bru cerc cha chast chem circumc compr comprom conc counterpo cr ' +
+    'cru dec dem desp dev disenfranch disgu disp enfranch enterpr equipo exc exerc expert fra franch fundra gu ha ' +
+    'hard highr imprec improv inc ir ka la lia lou m mala mant mayonna merchand mispr moonr mort no overexerc pa ' +
+    'parad pelv pen perc pha pho po polona porpo pr pra pre prec prem prom ra repr rev sidew sunr superv surm ' +
+    'surpr tel telev tort torto trav treat turquo unpract unprom upr upra va val vo',
 )
 
 /** Stems that double their l in British English before -ed, -ing and -er. */
 const llStems = set(
-  'backpeda bedevi beve cance caro cavi channe chise counci counse crue cudge dia disembowe disheve drive due ename ' +
-    'equa fue funne gambo grave grove grue impane imperi initia kenne labe leve libe marshe marve mode ' +
-    'pane parce peda penci perio pistole pumme quarre rave refue reve riva rowe shove shrive signa snive spira swive ' +
-    'tasse tinse tota towe trai trave trowe tunne unrava unrave victua weave yode wea untramme tramme unequa remode ' +
-    'unriva bejewe jewe snorke squirre stenci tria wease marsha',
+  'backpeda bedevi bejewe beve cance caro cavi channe chise counci counse crue cudge dia disembowe disheve ' +
+    'drive due ename equa fue funne gambo grave grove grue impane imperi initia jewe kenne labe leve libe marsha ' +
+    'marshe marve mode pane parce peda penci perio pistole pumme quarre rave refue remode reve riva rowe shove ' +
+    'shrive signa snive snorke spira squirre stenci swive tasse tinse tota towe trai tramme trave tria trowe ' +
+    'tunne unequa unrava unrave unriva untramme victua wea wease weave yode',
 )
 
 /** Beginnings of words with ae or oe where Americans write e. */
 const ligatures = set(
-  'anaem anaesth archaeol caesar chimaer encyclopaed faec gynaecol haemat haemo haemog haemor haemoph leukaem mediaev ' +
-    'orthopaed paediat paedoph palaeo septicaem toxaem hypoglycaem bougainvillae diarrhoe foet gonorrhoe homoeop oesoph ' +
-    'oestrog edoem paederas aesthe aetio aeon',
+  'aeon aesthe aetio anaem anaesth archaeol bougainvillae caesar chimaer diarrhoe edoem encyclopaed faec foet ' +
+    'gonorrhoe gynaecol haemat haemo haemog haemoph haemor homoeop hypoglycaem leukaem mediaev oesoph oestrog ' +
+    'orthopaed paederas paediat paedoph palaeo septicaem toxaem',
+)
+
+const inOur = new RegExp(
+  '^(.+)our(s|ed|ings?|ers?|ful|fully|some|less|abl[ey]|ites?|itism|al|ally|ism|ists?|ants?|y|ies|hoods?|liness|ly|' +
+    'ized?|izes|izing)?$',
 )
 
 const inRe = new RegExp(
@@ -48,11 +53,7 @@ type Rule = (word: string) => string
 
 const rules: readonly Rule[] = [
   // colour, colours, colouring; an armoury is an armory.
-  (word) =>
-    word.replace(
-      /^(.+)our((?:s|ed|ing|ings|er|ers|ful|fully|less|able|ably|ite|ites|itism|al|ally|ism|ist|ists|ant|ants|y|ies|eds|hood|hoods|liness|ly|ized?|izes|izing)?)$/,
-      (all, stem, end) => (ourStems.has(stem) ? `${stem}or${end}` : all),
-    ),
+  (word) => word.replace(inOur, (all, stem, end = '') => (ourStems.has(stem) ? `${stem}or${end}` : all)),
   // organise, organising, organisation, organiser.
   (word) =>
     word.replace(/^(.{2,})is(e|ed|es|er|ers|ing|ingly|ation|ations|ational|able)$/, (all, stem, end) =>

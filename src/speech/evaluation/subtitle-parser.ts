@@ -43,7 +43,7 @@ const timeOf = ([hours = '0', minutes = '0', seconds = '0', fraction = '0']: rea
 const unescaped = (text: string) =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&')
 
-/** Mean distance of beginnings and ends of blocks that stand at the same place of two files, ms; 0 where one is empty. */
+/** Mean distance of beginnings and ends of blocks at the same place of two files, ms; 0 where one is empty. */
 export function timingOffsetMs(reference: readonly Subtitle[], hypothesis: readonly Subtitle[]): number {
   const pairs = reference.slice(0, hypothesis.length).map((block, i) => [block, hypothesis[i] as Subtitle] as const)
   if (pairs.length === 0) return 0

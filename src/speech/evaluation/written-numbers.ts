@@ -25,8 +25,10 @@ export function writeNumbers(words: readonly string[]): string[] {
   const counted = words.map((word, i) => (word === 'a' && scaleOf.has(words[i + 1] ?? '') ? 'one' : word))
   const out: string[] = []
   for (const word of writeSpokenNumbers(counted)) {
-    const joined = joinToNumber(out.at(-1) ?? '', word)
-    if (joined !== undefined) out.splice(-1, 1, joined)
+    // One hundred and first.
+    const length = ordinalOf.has(word) && out.at(-1) === 'and' && /^\d+00$/.test(out.at(-2) ?? '') ? 2 : 1
+    const joined = joinToNumber(out.at(-length) ?? '', word)
+    if (joined !== undefined) out.splice(-length, length, joined)
     else out.push(ordinalOf.has(word) ? ordinal(ordinalOf.get(word) as number) : word)
   }
   return out

@@ -19,7 +19,7 @@ export const defaultSubtitleShape: SubtitleShape = {lineWidth: 42, maxLines: 2}
 /** Nothing is shown for a shorter time, ms. */
 const shortestMs = 1
 
-/** What subtitles are made of; words are used only where they are the words of the text, which may have been refined. */
+/** What subtitles are made of. Words count only where they are those of the text, which may have been refined. */
 export type TimedText = Pick<Segment, 'text' | 'words' | 'startSec' | 'endSec'>
 
 /** A piece of text that is not broken, with the blank before it. */

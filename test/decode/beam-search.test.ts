@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {BeamSearch, meanLogprob} from '../../src/decode/index.js'
+import {randomFloats} from '../support/random-floats.js'
+
+const size = 5
+const end = 0
+
+/** Log-probabilities of the next token after any tokens: random, but always the same. */
+function model(tokens: readonly number[]): Float32Array {
+  const seed = tokens.reduce((sum, token) => sum * 31 + token + 7, 17)
+  const logits = randomFloats(seed)(size).map((x) => 2 * x)
+  const total = Math.log(logits.reduce((sum, x) => sum + Math.exp(x), 0))
+  return logits.map((x) => x - total)
+}
+
+function search(width: number, most: number) {
+  const beam = new BeamSearch(width, end)
+  for (let length = 0; length < most && !beam.done; length++) beam.advance(beam.rows.map(model))
+  return beam.hypotheses()
+}
+
+/** All texts of at most `most` tokens that end, with their log-probabilities. */
+function everything(most: number): {tokens: number[]; logprob: number}[] {
+  const grow = (tokens: number[], logprob: number): {tokens: number[]; logprob: number}[] => {
+    const next = model(tokens)
+    const ended = {tokens, logprob: logprob + next[end]!}
+    if (tokens.length === most - 1) return [ended]
+    return [ended, ...Array.from({length: size - 1}, (_, i) => grow([...tokens, i + 1], logprob + next[i + 1]!)).flat()]
+  }
+  return grow([], 0)
+}
+
+describe('a beam search', () => {
+  it('that is wide enough finds the likeliest text of all', () => {
+    const best = everything(4).sort((a, b) => meanLogprob(b) - meanLogprob(a))[0]
+    const found = search(400, 4).find(({tokens}) => tokens.join() === best?.tokens.join())
+    assert.ok(found !== undefined && Math.abs(found.logprob - (best?.logprob ?? 0)) < 1e-4)
+  })
+
+  it('of one hypothesis is greedy', () => {
+    const [found] = search(1, 8)
+    const greedy: number[] = []
+    for (;;) {
+      const next = model(greedy)
+      const token = next.reduce((best, x, i) => (x > next[best]! ? i : best), 0)
+      if (token === end || greedy.length === 8) break
+      greedy.push(token)
+    }
+    assert.deepEqual(found?.tokens, greedy)
+  })
+
+  it('keeps what it says of each token, and their sum', () => {
+    for (const {tokens, logprobs, logprob} of search(4, 6)) {
+      assert.equal(logprobs.length, tokens.length)
+      for (const [i, value] of logprobs.entries())
+        assert.ok(Math.abs(value - model(tokens.slice(0, i))[tokens[i] as number]!) < 1e-4)
+      assert.ok(logprob <= logprobs.reduce((sum, x) => sum + x, 0) + 1e-6)
+    }
+  })
+
+  it('says which row each hypothesis goes on from', () => {
+    const beam = new BeamSearch(3, end)
+    const first = beam.advance([model([])])
+    assert.deepEqual(
+      first.sources,
+      first.tokens.map(() => 0),
+    )
+    const rows = beam.rows.map((row) => [...row])
+    const {tokens, sources} = beam.advance(rows.map(model))
+    assert.deepEqual(
+      beam.rows,
+      tokens.map((token, i) => [...(rows[sources[i] as number] as number[]), token]),
+    )
+  })
+
+  it('gives the best first, and as many as it is wide', () => {
+    const found = search(5, 6)
+    assert.equal(found.length, 5)
+    const scores = found.map(meanLogprob)
+    assert.deepEqual(
+      scores,
+      [...scores].sort((a, b) => b - a),
+    )
+  })
+})

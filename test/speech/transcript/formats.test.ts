@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import type {Segment} from '../../../src/speech/model.js'
+import {createFormat, type TranscriptFormatName} from '../../../src/speech/transcript/formats.js'
+import type {SubtitleShape} from '../../../src/speech/transcript/subtitle-blocks.js'
+import {timestamp} from '../../../src/speech/transcript/timestamp.js'
+import type {Transcript} from '../../../src/speech/transcript/transcript.js'
+
+const segment = (startSec: number, endSec: number, text: string, more: Partial<Segment> = {}): Segment => ({
+  startSec,
+  endSec,
+  text,
+  tokens: [1, 2],
+  temperature: 0,
+  avgLogprob: -0.28,
+  compressionRatio: 0.6,
+  noSpeechProb: 0.01,
+  ...more,
+})
+
+const transcript = (segments: readonly Segment[], more: Partial<Transcript> = {}): Transcript => ({
+  task: 'transcribe',
+  language: 'en',
+  languageProbability: 1,
+  durationSec: 7.42,
+  text: segments.map(({text}) => text).join(''),
+  segments,
+  alternatives: [],
+  ...more,
+})
+
+function written(name: TranscriptFormatName, whole: Transcript, shape?: SubtitleShape): string {
+  const format = createFormat(name, shape)
+  return format.header() + whole.segments.map((each) => format.segment(each)).join('') + format.footer(whole)
+}
+
+const greeting = transcript([segment(0, 2.4, ' Hello there.'), segment(2.4, 3, '  '), segment(3, 5, ' How are you?')])
+
+describe('a transcript', () => {
+  const cases: readonly [TranscriptFormatName, string][] = [
+    ['text', 'Hello there.\nHow are you?\n'],
+    ['json', '{"text":"Hello there.   How are you?"}\n'],
+    ['srt', '1\n00:00:00,000 --> 00:00:02,400\nHello there.\n\n2\n00:00:03,000 --> 00:00:05,000\nHow are you?\n\n'],
+    ['vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:02.400\nHello there.\n\n00:00:03.000 --> 00:00:05.000\nHow are you?\n\n'],
+    ['tsv', 'start\tend\ttext\n0\t2400\tHello there.\n3000\t5000\tHow are you?\n'],
+  ]
+  for (const [name, expected] of cases)
+    it(`is written as ${name}, without its empty segments`, () => {
+      assert.equal(written(name, greeting), expected)
+    })
+
+  it('is the answer of OpenAI in verbose_json', () => {
+    const words = [
+      {word: ' Hello', startSec: 0, endSec: 0.42, probability: 0.9},
+      {word: ' there.', startSec: 0.42, endSec: 0.9, probability: 0.8},
+    ]
+    const answer = JSON.parse(written('verbose_json', transcript([segment(0, 2.4, ' Hello there.', {words})])))
+    assert.deepEqual(answer, {
+      task: 'transcribe',
+      language: 'english',
+      duration: 7.42,
+      text: 'Hello there.',
+      segments: [
+        {
+          id: 0,
+          seek: 0,
+          start: 0,
+          end: 2.4,
+          text: ' Hello there.',
+          tokens: [1, 2],
+          temperature: 0,
+          avg_logprob: -0.28,
+          compression_ratio: 0.6,
+          no_speech_prob: 0.01,
+        },
+      ],
+      words: [
+        {word: 'Hello', start: 0, end: 0.42},
+        {word: 'there.', start: 0.42, end: 0.9},
+      ],
+      usage: {type: 'duration', seconds: 8},
+    })
+  })
+
+  it('has no words in verbose_json where they were not timed, and an empty list where nobody spoke', () => {
+    assert.equal('words' in JSON.parse(written('verbose_json', greeting)), false)
+    const silence = JSON.parse(written('verbose_json', transcript([])))
+    assert.deepEqual([silence.text, silence.segments], ['', []])
+  })
+
+  it('is an object per segment in ndjson, with the probability of each word', () => {
+    const words = [{word: ' Yes', startSec: 1, endSec: 1.5, probability: 0.75}]
+    const lines = written('ndjson', transcript([segment(0, 1, ' No'), segment(1, 2, ' Yes', {words})])).trimEnd()
+    const [first, second] = lines.split('\n').map((line) => JSON.parse(line))
+    assert.deepEqual([first.id, first.text, 'words' in first], [0, ' No', false])
+    assert.deepEqual([second.id, second.start, second.end], [1, 1, 2])
+    assert.deepEqual(second.words, [{word: 'Yes', start: 1, end: 1.5, probability: 0.75}])
+  })
+
+  it('keeps to a line per segment in text and tsv, whatever is in the segment', () => {
+    const lines = transcript([segment(0, 1, ' one\n\ntwo\tthree\n')])
+    assert.equal(written('text', lines), 'one two three\n')
+    assert.equal(written('tsv', lines), 'start\tend\ttext\n0\t1000\tone two three\n')
+  })
+})
+
+describe('subtitles', () => {
+  it('escape what WebVTT would take for a time line or a tag', () => {
+    const arrow = transcript([segment(0, 1, ' a --> b && <i>')])
+    assert.equal(written('vtt', arrow).split('\n')[3], 'a --&gt; b &amp;&amp; &lt;i>')
+  })
+
+  it('never overlap and never last no time, even where segments do', () => {
+    const whole = transcript([segment(0, 2, ' one'), segment(1.5, 1.5, ' two'), segment(1.8, 4, ' three')])
+    const times = written('srt', whole)
+      .split('\n')
+      .filter((line) => line.includes(' --> '))
+    assert.deepEqual(times, [
+      '00:00:00,000 --> 00:00:02,000',
+      '00:00:02,000 --> 00:00:02,001',
+      '00:00:02,001 --> 00:00:04,000',
+    ])
+  })
+
+  it('show a text without segments from the beginning to the end', () => {
+    const whole = transcript([], {text: ' Hello there.'})
+    assert.equal(written('srt', whole), '1\n00:00:00,000 --> 00:00:07,420\nHello there.\n\n')
+  })
+
+  it('of silence are a valid file without blocks', () => {
+    assert.equal(written('srt', transcript([])), '')
+    assert.equal(written('vtt', transcript([])), 'WEBVTT\n\n')
+  })
+
+  it('count each transcript from 1', () => {
+    const [first, second] = [createFormat('srt'), createFormat('srt')]
+    first.segment(segment(0, 1, 'a'))
+    assert.match(second.segment(segment(0, 1, 'a')), /^1\n/)
+  })
+})
+
+describe('a time of a subtitle', () => {
+  const cases: readonly [number, string][] = [
+    [0, '00:00:00,000'],
+    [59_999.6, '00:01:00,000'],
+    [3_599_999.5, '01:00:00,000'],
+    [3_723_004, '01:02:03,004'],
+    [360_000_000, '100:00:00,000'],
+    [-5, '00:00:00,000'],
+  ]
+  for (const [milliseconds, expected] of cases)
+    it(`of ${milliseconds} ms is ${expected}`, () => {
+      assert.equal(timestamp(milliseconds, ','), expected)
+    })
+})

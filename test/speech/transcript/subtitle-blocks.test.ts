@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {defaultSubtitleShape, subtitleBlocks, type TimedText} from '../../../src/speech/transcript/subtitle-blocks.js'
+
+const linesOf = (text: string, lineWidth: number, maxLines = 2) =>
+  subtitleBlocks({text, startSec: 0, endSec: 10}, {lineWidth, maxLines}).map(({lines}) => lines)
+
+const speech =
+  ' And so, my fellow Americans, ask not what your country can do for you; ask what you can do for your country. ' +
+  'My fellow citizens of the world, ask not what America will do for you.'
+
+describe('a segment that is too long for the screen', () => {
+  const blocks = subtitleBlocks({text: speech, startSec: 3, endSec: 15}, defaultSubtitleShape)
+
+  it('loses no word', () => {
+    assert.equal(blocks.flatMap(({lines}) => lines).join(' '), speech.trim())
+  })
+
+  it('has lines of at most 42 characters, at most 2 at once', () => {
+    assert.ok(blocks.length > 1)
+    assert.ok(blocks.every(({lines}) => lines.length <= 2))
+    assert.ok(blocks.every(({lines}) => lines.every((line) => line.length <= 42)))
+  })
+
+  it('is shown from its beginning to its end, block after block', () => {
+    assert.equal(blocks[0]?.startMs, 3000)
+    assert.equal(blocks.at(-1)?.endMs, 15_000)
+    for (const [i, {startMs, endMs}] of blocks.entries()) {
+      assert.ok(endMs > startMs)
+      assert.ok(startMs >= (blocks[i - 1]?.endMs ?? 0))
+    }
+  })
+
+  it('is split at the times of its words, where they are known', () => {
+    const words = ['one', 'two', 'three'].map((word, i) => ({
+      word: ` ${word}`,
+      startSec: 10 * i,
+      endSec: 10 * i + 1,
+      probability: 1,
+    }))
+    const timed: TimedText = {text: ' one two three', startSec: 0, endSec: 30, words}
+    assert.deepEqual(subtitleBlocks(timed, {lineWidth: 5, maxLines: 1}), [
+      {startMs: 0, endMs: 1000, lines: ['one']},
+      {startMs: 10_000, endMs: 11_000, lines: ['two']},
+      {startMs: 20_000, endMs: 21_000, lines: ['three']},
+    ])
+  })
+
+  it('is split by characters where its words are not those of the text any more', () => {
+    const words = [{word: ' won', startSec: 0, endSec: 9, probability: 1}]
+    const refined: TimedText = {text: 'one two', startSec: 0, endSec: 7, words}
+    assert.deepEqual(subtitleBlocks(refined, {lineWidth: 3, maxLines: 1}), [
+      {startMs: 0, endMs: 3000, lines: ['one']},
+      {startMs: 3000, endMs: 7000, lines: ['two']},
+    ])
+  })
+})
+
+describe('the lines of a subtitle', () => {
+  const cases: readonly [string, string, number, string[][]][] = [
+    ['are filled before the next begins', 'aa bb cc dd', 5, [['aa bb', 'cc dd']]],
+    ['keep a word whole that is longer than they are', 'a incomprehensible b', 6, [['a', 'incomprehensible'], ['b']]],
+    ['have no breaks of the text', 'a\n\nb', 10, [['a b']]],
+    ['are broken between characters in Chinese', '今天天气很好我们去公园', 4, [['今天天气', '很好我们'], ['去公园']]],
+    ['do not begin with a comma or a long vowel', '天天，コーヒー', 4, [['天天，', 'コーヒー']]],
+    ['do not end with an opening bracket', '天天「気」', 3, [['天天', '「気」']]],
+    ['keep a Latin word whole in Chinese', '我们 JavaScript 好', 10, [['我们', 'JavaScript'], ['好']]],
+    ['count a character outside of the basic plane once', '𠀀𠀀𠀀𠀀', 4, [['𠀀𠀀𠀀𠀀']]],
+  ]
+  for (const [title, text, width, expected] of cases)
+    it(title, () => {
+      assert.deepEqual(linesOf(text, width), expected)
+    })
+
+  it('are none where there is no text', () => {
+    assert.deepEqual(linesOf('  \n ', 42), [])
+  })
+})

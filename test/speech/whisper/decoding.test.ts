@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import {readFile} from 'node:fs/promises'
+import {describe, it} from 'node:test'
+import {defaultTranscribeOptions} from '../../../src/speech/index.js'
+import {compressionRatio, decodeWindow} from '../../../src/speech/whisper/decode-window.js'
+import {tokenizerOfTokens} from '../../../src/speech/whisper/ggml-tokenizer.js'
+import type {AudioContext, DecoderRun} from '../../../src/speech/whisper/network.js'
+import {buildPrompt} from '../../../src/speech/whisper/prompt.js'
+import {cutAtTimestamps} from '../../../src/speech/whisper/timed-segments.js'
+import {tokenRules} from '../../../src/speech/whisper/token-rules.js'
+import {readVocabulary, type WhisperVocabulary} from '../../../src/speech/whisper/vocabulary.js'
+import {createTokenizer} from '../../../src/text/index.js'
+import {sharedData, skipWithout} from '../../support/project.js'
+
+/** A multilingual vocabulary with ten words of text: the special tokens are those of the published models. */
+function smallVocabulary(): WhisperVocabulary {
+  const words = [' ', ' one', ' two', ' three', ' (', ' four', ' five', ' six', ' seven', ' eight']
+  const specials = ['endoftext', 'startoftranscript', 'en', 'de', 'translate', 'transcribe', 'startoflm', 'startofprev']
+  const rest = ['nospeech', 'notimestamps', ...Array.from({length: 101}, (_, i) => (i * 0.02).toFixed(2))]
+  const tokens = [...words, ...[...specials, ...rest].map((name) => `<|${name}|>`)]
+  const size = tokens.length
+  const tokenizer = createTokenizer(
+    tokenizerOfTokens(
+      tokens.map((token) => Buffer.from(token)),
+      size,
+    ) as Record<string, unknown>,
+    {},
+    'tokenizer.json',
+  )
+  return readVocabulary({tokenizer, file: 'tokenizer.json', size, config: {}, generationConfig: {}})
+}
+
+const vocabulary = smallVocabulary()
+const {endOfText, startOfTranscript, noSpeech = -1, firstTimestamp = -1, lastTimestamp = -1} = vocabulary
+const at = (seconds: number) => firstTimestamp + Math.round(seconds / 0.02)
+
+describe('the vocabulary', () => {
+  it('finds the special tokens by their names', () => {
+    assert.deepEqual([...vocabulary.languages.keys()], ['en', 'de'])
+    assert.equal(vocabulary.tokenizer.decode([1, 2]), ' one two')
+    assert.equal(lastTimestamp - firstTimestamp, 100)
+    assert.ok(vocabulary.suppressed.includes(4), 'a bracket is not said')
+    assert.ok(vocabulary.suppressedAtBegin.includes(0) && vocabulary.suppressedAtBegin.includes(endOfText))
+  })
+
+  it('has the published ids', {skip: skipWithout('whisper-assets/tokenizer.json')}, async () => {
+    const json = JSON.parse(await readFile(sharedData('whisper-assets/tokenizer.json') ?? '', 'utf8'))
+    const tokenizer = createTokenizer(json, {}, 'tokenizer.json')
+    const read = readVocabulary({tokenizer, file: 'tokenizer.json', size: 51_865, config: {}, generationConfig: {}})
+    assert.deepEqual(
+      [read.endOfText, read.startOfTranscript, read.translate, read.transcribe, read.startOfPrevious, read.noSpeech],
+      [50_257, 50_258, 50_358, 50_359, 50_361, 50_362],
+    )
+    assert.deepEqual([read.noTimestamps, read.firstTimestamp, read.lastTimestamp], [50_363, 50_364, 51_864])
+    assert.deepEqual([read.languages.size, read.languages.get('en'), read.languages.get('su')], [99, 50_259, 50_357])
+  })
+})
+
+describe('what the decoder reads first', () => {
+  const limits = {timestamps: true, context: 20}
+  const english = {language: 'en', task: 'transcribe'} as const
+  const nothing = {hotwords: []}
+
+  it('is the start, the language and the task', () => {
+    const id = (name: string) => vocabulary.tokenizer.id(`<|${name}|>`)
+    assert.deepEqual(buildPrompt(vocabulary, english, nothing, limits).tokens, [
+      startOfTranscript,
+      id('en'),
+      id('transcribe'),
+    ])
+    const german = buildPrompt(vocabulary, {language: 'de', task: 'translate'}, nothing, {...limits, timestamps: false})
+    assert.deepEqual(german.tokens, [startOfTranscript, id('de'), id('translate'), id('notimestamps')])
+  })
+
+  it('has what was said before in front, cut to half of the context', () => {
+    const previous = buildPrompt(vocabulary, english, {hotwords: [], previousTokens: [1, 2, 3]}, limits)
+    assert.deepEqual(previous.tokens.slice(0, 4), [vocabulary.startOfPrevious, 1, 2, 3])
+    assert.equal(previous.startIndex, 4)
+    const long = buildPrompt(vocabulary, english, {hotwords: [], previousTokens: Array(50).fill(5)}, limits)
+    assert.equal(long.startIndex, 10)
+  })
+})
+
+describe('the rules of tokens', () => {
+  const [begin, ...rest] = [tokenRules(vocabulary, {timestamps: true})]
+  const allowed = (decoded: readonly number[], logits = new Float32Array(vocabulary.size)) => {
+    for (const rule of [...(begin ?? []), ...rest.flat()]) rule(logits, decoded)
+    return [...logits.keys()].filter((token) => logits[token] !== -Infinity)
+  }
+  /** Text is far likelier than all timestamps together. */
+  const texty = () => new Float32Array(vocabulary.size).map((_, token) => (token < firstTimestamp ? 50 : 0))
+
+  it('let a window begin with a timestamp of its first second', () => {
+    assert.deepEqual(
+      allowed([]),
+      Array.from({length: 51}, (_, i) => firstTimestamp + i),
+    )
+  })
+
+  it('let text follow the timestamp that begins a segment', () => {
+    const next = allowed([at(0)], texty())
+    assert.ok(next.includes(1) && !next.some((token) => token >= firstTimestamp))
+  })
+
+  it('let the other timestamp of a pair, or the end, follow the one that ends a segment', () => {
+    const next = allowed([at(0), 1, at(0.5)])
+    assert.ok(next.every((token) => token >= at(0.5) || token === endOfText))
+    assert.ok(next.includes(at(0.5)))
+  })
+
+  it('let timestamps never go back, and give segments a length', () => {
+    const next = allowed([at(0.4), 1], texty())
+    assert.ok(next.includes(at(0.42)) && !next.includes(at(0.4)) && !next.includes(at(0.2)))
+  })
+
+  it('choose a timestamp where all of them together are likelier than any text', () => {
+    const next = allowed(
+      [at(0), 1],
+      new Float32Array(vocabulary.size).map((_, token) => (token === 2 ? 3 : 0)),
+    )
+    assert.ok(next.every((token) => token >= firstTimestamp))
+  })
+
+  it('never let special tokens or marks through', () => {
+    const next = allowed([at(0)], texty())
+    for (const token of [startOfTranscript, noSpeech, 4]) assert.ok(!next.includes(token))
+  })
+})
+
+describe('a window with timestamps', () => {
+  it('ends a segment at each pair, and leaves the rest to the next window', () => {
+    const tokens = [at(0), 1, at(0.5), at(0.5), 2, at(1.2), at(1.2), 3]
+    const {segments, consumedSec} = cutAtTimestamps(vocabulary, tokens, 2)
+    assert.deepEqual(segments, [
+      {startSec: 0, endSec: 0.5, tokens: [1]},
+      {startSec: 0.5, endSec: 1.2, tokens: [2]},
+    ])
+    assert.equal(consumedSec, 1.2)
+  })
+
+  it('is done with when a single timestamp ends it', () => {
+    const {segments, consumedSec} = cutAtTimestamps(vocabulary, [at(0), 1, at(0.5), at(0.6), 2, at(1)], 2)
+    assert.deepEqual(
+      segments.map(({startSec, endSec}) => [startSec, endSec]),
+      [
+        [0, 0.5],
+        [0.6, 1],
+      ],
+    )
+    assert.equal(consumedSec, 2)
+  })
+
+  it('without pairs is one segment', () => {
+    const {segments, consumedSec} = cutAtTimestamps(vocabulary, [at(0.2), 1, 2, at(1.5)], 2)
+    assert.deepEqual(segments, [{startSec: 0.2, endSec: 1.5, tokens: [1, 2]}])
+    assert.equal(consumedSec, 2)
+  })
+
+  it('has no segment without text or length', () => {
+    assert.deepEqual(cutAtTimestamps(vocabulary, [at(0), at(0.5)], 2).segments, [])
+  })
+})
+
+/** A network that writes what a plan says, and counts how often it is asked to begin. */
+function planned(
+  plan: (attempt: number) => {text: number[]; certainty: number},
+  noSpeechLogit = 0,
+): AudioContext & {attempts: number} {
+  const context = {
+    attempts: 0,
+    positions: 100,
+    decode(): DecoderRun {
+      const {text, certainty} = plan(context.attempts++)
+      let [rows, step] = [1, 0]
+      const logits = () => {
+        const one = new Float32Array(vocabulary.size)
+        one[text[step] ?? endOfText] = certainty
+        return one
+      }
+      return {
+        get rows() {
+          return rows
+        },
+        get length() {
+          return step
+        },
+        async prefill(_, wanted) {
+          const all = wanted.map((_position, i) => {
+            const one = logits()
+            if (i === 0) one[noSpeech] = noSpeechLogit
+            return [...one]
+          })
+          return Float32Array.from(all.flat())
+        },
+        async step() {
+          step++
+          return Float32Array.from(Array.from({length: rows}, () => [...logits()]).flat())
+        },
+        select(sources) {
+          rows = sources.length
+        },
+      }
+    },
+  }
+  return context
+}
+
+describe('the decoding of a window', () => {
+  const options = {...defaultTranscribeOptions, bestOf: 2}
+  const limits = {timestamps: false, context: 200, signal: undefined}
+  const prompt = buildPrompt(vocabulary, {language: 'en', task: 'transcribe'}, {hotwords: []}, limits)
+  const decode = (context: AudioContext, changes: object = {}) =>
+    decodeWindow(context, vocabulary, prompt, {...options, ...changes}, limits)
+
+  it('is greedy where it goes well', async () => {
+    const context = planned(() => ({text: [1, 2, 3], certainty: 20}))
+    const {tokens, temperature, avgLogprob} = await decode(context)
+    assert.deepEqual([tokens, temperature, context.attempts], [[1, 2, 3], 0, 1])
+    assert.ok(avgLogprob > -0.01)
+  })
+
+  it('is tried again, warmer, where it repeats itself', async () => {
+    const context = planned((attempt) => ({text: attempt < 2 ? Array(60).fill(1) : [2, 3], certainty: 30}))
+    const {tokens, temperature} = await decode(context)
+    assert.deepEqual([tokens, temperature], [[2, 3], 0.4])
+  })
+
+  it('is tried again where it is not sure, up to the last temperature', async () => {
+    const context = planned(() => ({text: [1, 2], certainty: 1}))
+    const {temperature} = await decode(context)
+    assert.equal(temperature, 1)
+    assert.equal(context.attempts, 6)
+  })
+
+  it('is silence where the model says so and is not sure of its text', async () => {
+    const quiet = await decode(planned(() => ({text: [1], certainty: 1}), 9))
+    assert.deepEqual([quiet.noSpeech, quiet.temperature], [true, 0])
+    assert.ok(quiet.noSpeechProb > 0.6)
+    assert.equal((await decode(planned(() => ({text: [1], certainty: 30}), 30.5))).noSpeech, false)
+  })
+
+  it('gives the same for the same seed, and several hypotheses for a beam', async () => {
+    const vague = () => planned(() => ({text: [1, 2, 3], certainty: 3}))
+    const warm = {temperatures: [0.8], seed: 5, logprobThreshold: -99}
+    assert.deepEqual((await decode(vague(), warm)).tokens, (await decode(vague(), warm)).tokens)
+    const {hypotheses, tokens} = await decode(vague(), {beamSize: 3, logprobThreshold: -99})
+    assert.deepEqual(tokens, [1, 2, 3])
+    assert.equal(hypotheses.length, 3)
+  })
+
+  it('stops when it is told to', async () => {
+    const stop = new AbortController()
+    stop.abort(new Error('enough'))
+    const context = planned(() => ({text: [1, 2, 3], certainty: 20}))
+    await assert.rejects(decodeWindow(context, vocabulary, prompt, options, {...limits, signal: stop.signal}), /enough/)
+  })
+})
+
+describe('the ratio of compression', () => {
+  it('is high for text that repeats itself', () => {
+    assert.ok(compressionRatio('thank you '.repeat(30)) > 2.4)
+    assert.ok(compressionRatio('The quick brown fox jumps over the lazy dog.') < 1.2)
+    assert.equal(compressionRatio(''), 0)
+  })
+})
