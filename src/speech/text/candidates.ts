@@ -8,9 +8,13 @@ export interface Ranking {
   nBest: string[] | undefined
 }
 
-/** What the refined and the raw text may mean: themselves, and with spoken symbols written; blank ones left out. */
+/**
+ * What the refined and the raw text may mean: themselves, and with spoken symbols written, where there are any; blank
+ * ones left out.
+ */
 export function candidatesOf(refined: string, raw: string, alternatives: readonly string[] = []): string[] {
-  const texts = [refined, raw, ...alternatives, writeSpokenCode(refined), writeSpokenCode(raw)]
+  const code = writeSpokenCode(refined)
+  const texts = [refined, raw, ...alternatives, ...(code === refined.trim() ? [] : [code, writeSpokenCode(raw)])]
   return [...new Set(texts.map((text) => text.trim()).filter(Boolean))]
 }
 

@@ -38,8 +38,8 @@ export function mergeOverlap(
   const before = placedWords(left)
   const after = placedWords(right)
   const heardTwice = {
-    left: before.filter(({middleSec}) => middleSec > startSec - slackSec).slice(-mostWords),
-    right: after.filter(({middleSec}) => middleSec < endSec + slackSec).slice(0, mostWords),
+    left: before.filter(({timing, middleSec}) => !timing || middleSec > startSec - slackSec).slice(-mostWords),
+    right: after.filter(({timing, middleSec}) => !timing || middleSec < endSec + slackSec).slice(0, mostWords),
   }
   const shared = sharedWords(heardTwice.left, heardTwice.right)
   const cutSec = (startSec + endSec) / 2

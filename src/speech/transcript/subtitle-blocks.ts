@@ -74,8 +74,8 @@ function wrap(pieces: readonly Piece[], lineWidth: number): Piece[][] {
 const characters = (text: string) => Array.from(text).length
 
 /**
- * What is not broken: one letter of a script that has no blanks between words, with the marks that must not begin or end
- * a line without it; or else everything up to the next blank.
+ * What is not broken: one letter of a script that has no blanks between words, with the marks that may not stand at the
+ * end of a line before it or at the beginning of one after it; or else everything up to the next blank.
  */
 const unspaced =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Myanmar}'

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import {writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {biasPhrases, countHits} from '../../../src/speech/text/bias-phrases.js'
+import {candidatesOf, rankCandidates} from '../../../src/speech/text/candidates.js'
+import {defaultRefineSettings} from '../../../src/speech/text/confidence.js'
+import {type FinishContext, finishText} from '../../../src/speech/text/finish.js'
+import {applyLexicon, loadLexicons, parseLexicon} from '../../../src/speech/text/lexicon.js'
+import {writeSpokenCode} from '../../../src/speech/text/spoken-code.js'
+import {writeSpokenNumbers} from '../../../src/speech/text/spoken-numbers.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+
+const lexiconOf = (...entries: object[]) => parseLexicon(JSON.stringify({schema_version: '1', entries}))
+
+describe('a lexicon', () => {
+  const lexicon = lexiconOf(
+    {canonical: 'getUser', aliases: ['getter', ' Get  User ']},
+    {canonical: 'ONNX', aliases: ['onyx', 'on x', 'on x runtime']},
+    {canonical: 'ONNX Runtime', aliases: ['on x runtime']},
+    {canonical: '  ', aliases: ['nothing']},
+  )
+  const texts: readonly (readonly [heard: string, written: string])[] = [
+    ['call getter now', 'call getUser now'],
+    ['call Get User, now', 'call getUser, now'],
+    ['getters and together', 'getters and together'],
+    ['onyx runs', 'ONNX runs'],
+    ['on x runtime runs', 'ONNX Runtime runs'],
+    ['on  x', 'on  x'],
+    ['nothing', 'nothing'],
+    ['', ''],
+  ]
+  for (const [heard, written] of texts)
+    it(`writes "${heard}" as "${written}"`, () => assert.equal(applyLexicon(heard, lexicon), written))
+
+  it('does not read again what it wrote', () => {
+    const circle = lexiconOf({canonical: 'b', aliases: ['a']}, {canonical: 'c', aliases: ['b']})
+    assert.equal(applyLexicon('a b', circle), 'b c')
+  })
+
+  it('of two files takes the one that was named first', async (test) => {
+    const folder = await temporaryFolder(test)
+    const write = (canonical: string) => JSON.stringify({schema_version: '1', entries: [{canonical, aliases: ['x']}]})
+    await writeFiles(folder, {'named.json': write('named'), '.svc/speech_lexicon.json': write('repository')})
+    const both = await loadLexicons(join(folder, 'named.json'), folder)
+    assert.equal(applyLexicon('x', both.lexicon), 'named')
+    assert.deepEqual(
+      both.sources.map(({entries}) => entries),
+      [1, 1],
+    )
+    assert.equal(applyLexicon('x', (await loadLexicons(undefined, folder)).lexicon), 'repository')
+  })
+
+  it('that cannot be read is a fault and no error; one of the repository may be absent', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFile(join(folder, 'broken.json'), '{')
+    assert.deepEqual((await loadLexicons(undefined, folder)).sources, [])
+    for (const name of ['broken.json', 'gone.json']) {
+      const {lexicon: none, sources} = await loadLexicons(join(folder, name), undefined)
+      assert.deepEqual([none.entries.length, typeof sources[0]?.fault], [0, 'string'])
+    }
+  })
+})
+
+describe('phrases that are preferred', () => {
+  it('are aliases, words and hotwords, once each and longest first', () => {
+    const lexicon = lexiconOf({canonical: 'getUser', aliases: ['getter']})
+    assert.deepEqual(biasPhrases(lexicon, ['mesh', ' getter ', 'svc mesh'], 256), [
+      'svc mesh',
+      'getUser',
+      'getter',
+      'mesh',
+    ])
+    assert.deepEqual(biasPhrases(lexicon, ['svc mesh'], 0), ['svc mesh'])
+  })
+
+  it('are counted as whole words, in any case', () => {
+    assert.equal(countHits('call getUser for mesh', ['getUser', 'MESH']), 2)
+    assert.equal(countHits('meshes remesh mesh', ['mesh']), 1)
+    assert.equal(countHits('a a a', ['a a']), 1)
+    assert.equal(countHits('a.b and a.b', ['a.b']), 2)
+  })
+})
+
+describe('spoken numbers', () => {
+  const numbers: readonly (readonly [spoken: string, written: string])[] = [
+    ['twenty one', '21'],
+    ['one hundred five', '105'],
+    ['one hundred and five', '105'],
+    ['one oh one', '101'],
+    ['three point one four', '3.14'],
+    ['two thousand twenty six', '2026'],
+    ['one million two hundred thousand', '1200000'],
+    ['nineteen ninety', '19 90'],
+    ['zero', '0'],
+    ['oh no', 'oh no'],
+    ['ten and eleven', '10 and 11'],
+    ['point of view', 'point of view'],
+  ]
+  for (const [spoken, written] of numbers)
+    it(`"${spoken}" is ${written}`, () => assert.equal(writeSpokenNumbers(spoken.split(' ')).join(' '), written))
+})
+
+describe('spoken code', () => {
+  const code: readonly (readonly [spoken: string, written: string])[] = [
+    ['x fat arrow y', 'x => y'],
+    ['camel case get user name', 'getUserName'],
+    ['Pascal case user name', 'UserName'],
+    ['snake case User Name', 'user_name'],
+    ['kebab case user name', 'user-name'],
+    ['constant case max size', 'MAX_SIZE'],
+    ['open bracket twenty one close bracket', '[21]'],
+    ['get underscore user open paren close paren', 'get_user()'],
+    ['run it with dash dash verbose', 'run it with --verbose'],
+    ['user dot name', 'user.name'],
+    ['the pipeline is an arrowhead', 'the pipeline is an arrowhead'],
+    ['a double equals b', 'a == b'],
+  ]
+  for (const [spoken, written] of code)
+    it(`"${spoken}" is ${written}`, () => assert.equal(writeSpokenCode(spoken), written))
+})
+
+describe('candidates', () => {
+  it('are what was refined, what was heard, and both in code; each once', () => {
+    assert.deepEqual(candidatesOf('a', ' a '), ['a'])
+    assert.deepEqual(candidatesOf('x pipe y', 'x  pipe y'), ['x pipe y', 'x  pipe y', 'x | y'])
+    assert.deepEqual(candidatesOf('', ''), [])
+  })
+
+  it('are ranked by the phrases they hold, and keep their order otherwise', () => {
+    assert.deepEqual(rankCandidates(['a', 'b', 'c'], []), {text: 'a', nBest: ['a', 'b', 'c']})
+    assert.deepEqual(rankCandidates(['a', 'b b', 'b'], ['b']), {text: 'b b', nBest: ['b b', 'b', 'a']})
+    assert.deepEqual(rankCandidates(['a'], ['b']), {text: 'a', nBest: undefined})
+  })
+
+  it('are led by the one that somebody knows to make sense', () => {
+    assert.equal(rankCandidates(['a', 'b', 'c'], ['b'], () => 2).text, 'c')
+  })
+})
+
+describe('a finished text', () => {
+  const context: FinishContext = {
+    profile: 'balanced',
+    domain: 'general',
+    settings: defaultRefineSettings,
+    lexicon: lexiconOf({canonical: 'getUser', aliases: ['getter']}),
+    hotwords: [],
+    contextualBias: true,
+    maxBiasPhrases: 256,
+  }
+
+  it('is refined, with the words of the lexicon, beside what was heard', () => {
+    const finished = finishText(' call the  getter', {...context, contextualBias: false})
+    assert.equal(finished.refinedText, 'call the getUser')
+    assert.deepEqual(finished.nBest, ['call the getUser', 'call the  getter'])
+    assert.deepEqual([finished.rawText, finished.confidence], [' call the  getter', 0.855])
+  })
+
+  it('is the reading with the hotwords in it', () => {
+    const hotwords = ['svc']
+    assert.equal(finishText('ask service', {...context, hotwords}, ['ask svc']).refinedText, 'ask svc')
+    const off = {...context, hotwords, contextualBias: false}
+    assert.equal(finishText('ask service', off, ['ask svc']).refinedText, 'ask service')
+  })
+})

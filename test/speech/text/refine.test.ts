@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {asrConfidence, defaultRefineSettings, refineConfidence} from '../../../src/speech/text/confidence.js'
+import {type RefineContext, refine} from '../../../src/speech/text/refine.js'
+import {confusionTables, phraseTable} from '../../../src/speech/text/refine-rules.js'
+
+const context: RefineContext = {profile: 'balanced', domain: 'general', settings: defaultRefineSettings}
+const refined = (text: string, changes: Partial<RefineContext> = {}) => refine(text, {...context, ...changes})
+const text = (raw: string, changes: Partial<RefineContext> = {}) => refined(raw, changes).text
+
+describe('refinement', () => {
+  it('collapses blanks, and says so', () => {
+    const {text: result, confidence, trace} = refined('  hello world  \n')
+    assert.deepEqual([result, confidence], ['hello world', 0.855])
+    assert.deepEqual(trace, [
+      {rule: 'light_trim', before: '  hello world  \n', after: 'hello world', reason: 'whitespace collapsed'},
+    ])
+  })
+
+  const balanced: readonly (readonly [raw: string, result: string])[] = [
+    ['make a tool call now', 'make a tool-call now'],
+    ['two tool calls, please', 'two tool-calls, please'],
+    ['the pipeline is fine', 'the pipeline is fine'],
+    ['ask MESH for it', 'ask mesh for it'],
+    ['Mesh works. Mesh is good', 'Mesh works. Mesh is good'],
+    ['run s v c here', 'run svc here'],
+    ['--tool call', '--tool call'],
+    ['open src/tool calls', 'open src/tool calls'],
+    ['', ''],
+  ]
+  for (const [raw, result] of balanced) it(`writes "${raw}" as "${result}"`, () => assert.equal(text(raw), result))
+
+  it('leaves the words that the caller protects', () => {
+    assert.equal(text('a tool call', {protectedWords: new Set(['tool'])}), 'a tool call')
+  })
+
+  it('takes no word of a dysarthric speaker for another', () => {
+    assert.equal(text('a tool call', {dysarthric: true}), 'a tool call')
+  })
+
+  it('knows the words of code where code is spoken about', () => {
+    assert.equal(text('at table user with list of string', {domain: 'code'}), '@table user with List[str]')
+    assert.equal(text('at table user'), 'at table user')
+  })
+
+  it('of the conservative profile changes no words', () => {
+    assert.equal(text('um  a tool call', {profile: 'conservative'}), 'um a tool call')
+  })
+
+  const aggressive: readonly (readonly [raw: string, result: string])[] = [
+    ['um so the the test is uh done', 'So the test is done.'],
+    ['it works. now go home', 'It works. Now go home.'],
+    ['that is very very good', 'That is very very good.'],
+    ['call mr. smith', 'Call mr. smith.'],
+    ['is it? yes', 'Is it? Yes.'],
+    ['um', 'Um.'],
+  ]
+  for (const [raw, result] of aggressive)
+    it(`of the aggressive profile writes "${raw}" as "${result}"`, () => {
+      assert.equal(text(raw, {profile: 'aggressive'}), result)
+    })
+
+  it('of a piece leaves the beginnings and ends of sentences alone', () => {
+    assert.equal(text('um and then we', {profile: 'aggressive', fragment: true}), 'and then we')
+  })
+
+  it('keeps fillers of other languages, which may be words', () => {
+    assert.equal(text('um die Ecke', {profile: 'aggressive', language: 'de'}), 'Um die Ecke.')
+  })
+
+  it('twice is the same as once', () => {
+    for (const profile of ['conservative', 'balanced', 'aggressive'] as const)
+      for (const domain of ['general', 'code'] as const)
+        for (const raw of [
+          'um the the tool call uh',
+          'at end point  s v c list of int',
+          'Mesh IS. mesh? (um) "the the"',
+        ]) {
+          const once = text(raw, {profile, domain})
+          assert.equal(text(once, {profile, domain}), once)
+        }
+  })
+
+  it('has tables of which no result is heard again', () => {
+    for (const table of [...Object.values(confusionTables), phraseTable])
+      for (const [heard, written] of table)
+        assert.ok(heard === written.toLowerCase() || !table.has(written.toLowerCase()), heard)
+  })
+})
+
+describe('the confidence', () => {
+  it('is that of the profile, less for each correction, within its bounds', () => {
+    const of = (profile: RefineContext['profile'], corrections: number) =>
+      refineConfidence(profile, corrections, defaultRefineSettings)
+    assert.deepEqual(
+      [of('balanced', 0), of('balanced', 20), of('aggressive', 1), of('conservative', 2)],
+      [0.87, 0.62, 0.885, 0.79],
+    )
+    assert.equal(refineConfidence('balanced', 20, {...defaultRefineSettings, confidenceMin: 0.7}), 0.7)
+  })
+
+  it('of the recogniser is that of its tokens', () => {
+    const half = Math.log(0.5)
+    assert.equal(asrConfidence([{avgLogprob: half, tokens: [1, 2]}]), 0.5)
+    assert.equal(asrConfidence([]), undefined)
+    const both = asrConfidence([
+      {avgLogprob: 0, tokens: [1, 2, 3]},
+      {avgLogprob: half, tokens: [4]},
+    ])
+    assert.equal(both, Math.round(1e4 * 0.5 ** 0.25) / 1e4)
+  })
+})
