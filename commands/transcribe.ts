@@ -93,7 +93,7 @@ The model is a directory, a whisper.cpp file, or an id such as openai/whisper-ba
   }
 
   async #transcribe(transcriber: Transcriber, recording: string, file: string | undefined): Promise<void> {
-    const {createFormat, createMeter} = await import('../src/speech/index.js')
+    const {createFormat, createMeter, writeTranscript} = await import('../src/speech/index.js')
     const writer = createFormat(this.flags.format)
     const streams = file === undefined && !this.output.json
     const print = this.#printer(writer)
@@ -108,7 +108,7 @@ The model is a directory, a whisper.cpp file, or an id such as openai/whisper-ba
       })
     })
     if (streams) return print(writer.footer(result.transcript))
-    if (file !== undefined) await writeOutputFile(file, written(writer, result))
+    if (file !== undefined) await writeOutputFile(file, writeTranscript(this.flags.format, result.transcript))
     const payload = await this.#payload(recording, result, file)
     await this.output.result(payload, () => `${file ?? ''}\n`)
   }
@@ -166,7 +166,3 @@ The model is a directory, a whisper.cpp file, or an id such as openai/whisper-ba
     if (!this.output.json) process.stderr.write(asText(error))
   }
 }
-
-/** The whole of a file. */
-const written = (writer: TranscriptFormat, {transcript}: TranscribedFile): string =>
-  writer.header() + transcript.segments.map((segment) => writer.segment(segment)).join('') + writer.footer(transcript)

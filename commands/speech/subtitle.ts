@@ -74,16 +74,16 @@ is compared to subtitles that are known to be right.`
   }
 
   async #report(result: TranscribedFile, place: string | undefined, reference: string | undefined): Promise<void> {
-    const {compareSubtitles, writeTranscript} = await import('../../src/speech/index.js')
+    const {compareSubtitles, parseSubtitles, writeTranscript} = await import('../../src/speech/index.js')
     const format = place?.toLowerCase().endsWith('.vtt') ? 'vtt' : 'srt'
     const shape = {lineWidth: this.flags['line-width'], maxLines: this.flags['max-lines']}
-    const {text, blocks} = writeTranscript(format, result.transcript, shape)
+    const text = writeTranscript(format, result.transcript, shape)
     if (place !== undefined) await writeOutputFile(place, text)
     const payload: SpeechSubtitleV1 = {
       path: resolve(this.args.recording),
       output_path: place ?? null,
       format,
-      blocks,
+      blocks: parseSubtitles(text).length,
       language: result.transcript.language,
       duration_ms: Math.round(1000 * result.transcript.durationSec),
       ...(reference === undefined ? {} : {comparison: compareSubtitles(reference, text)}),

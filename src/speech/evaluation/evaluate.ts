@@ -37,8 +37,15 @@ export function evaluate(heard: readonly HeardSample[], normalizer: NormalizerNa
     raw: totals(raw),
     normalized: totals(normalized),
     mean_latency_ms: latencies.reduce((sum, value) => sum + value, 0) / Math.max(1, latencies.length),
-    median_latency_ms: latencies[latencies.length >> 1] ?? 0,
+    median_latency_ms: median(latencies),
   }
+}
+
+/** @param sorted in ascending order */
+function median(sorted: readonly number[]): number {
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? 0
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2
 }
 
 interface Rates {

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import type {Segment, Transcript} from '../../../src/speech/index.js'
+import type {Segment} from '../../../src/speech/model.js'
 import {createFormat, type TranscriptFormatName} from '../../../src/speech/transcript/formats.js'
-import {subtitleBlocks} from '../../../src/speech/transcript/subtitle-blocks.js'
+import type {SubtitleShape} from '../../../src/speech/transcript/subtitle-blocks.js'
 import {timestamp} from '../../../src/speech/transcript/timestamp.js'
-import {writeTranscript} from '../../../src/speech/transcript/write-transcript.js'
+import type {Transcript} from '../../../src/speech/transcript/transcript.js'
 
-const segment = (text: string, startSec: number, endSec: number, words?: Segment['words']): Segment => ({
+const segment = (startSec: number, endSec: number, text: string, more: Partial<Segment> = {}): Segment => ({
   startSec,
   endSec,
   text,
-  tokens: [50364, 2425, 50484],
+  tokens: [1, 2],
   temperature: 0,
   avgLogprob: -0.28,
   compressionRatio: 0.6,
   noSpeechProb: 0.01,
-  ...(words === undefined ? {} : {words}),
+  ...more,
 })
 
-const transcript = (...segments: Segment[]): Transcript => ({
+const transcript = (segments: readonly Segment[], more: Partial<Transcript> = {}): Transcript => ({
   task: 'transcribe',
   language: 'en',
   languageProbability: 1,
@@ -26,48 +26,36 @@ const transcript = (...segments: Segment[]): Transcript => ({
   text: segments.map(({text}) => text).join(''),
   segments,
   alternatives: [],
+  ...more,
 })
 
-const write = (name: TranscriptFormatName, ...segments: Segment[]) =>
-  writeTranscript(name, transcript(...segments)).text
+function written(name: TranscriptFormatName, whole: Transcript, shape?: SubtitleShape): string {
+  const format = createFormat(name, shape)
+  return format.header() + whole.segments.map((each) => format.segment(each)).join('') + format.footer(whole)
+}
+
+const greeting = transcript([segment(0, 2.4, ' Hello there.'), segment(2.4, 3, '  '), segment(3, 5, ' How are you?')])
 
 describe('a transcript', () => {
-  const [hello, world] = [segment(' Hello there.', 0, 2.4), segment(' How are you?', 2.4, 3661.0016)]
-  const blank = segment('  ', 3, 4)
+  const cases: readonly [TranscriptFormatName, string][] = [
+    ['text', 'Hello there.\nHow are you?\n'],
+    ['json', '{"text":"Hello there.   How are you?"}\n'],
+    ['srt', '1\n00:00:00,000 --> 00:00:02,400\nHello there.\n\n2\n00:00:03,000 --> 00:00:05,000\nHow are you?\n\n'],
+    ['vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:02.400\nHello there.\n\n00:00:03.000 --> 00:00:05.000\nHow are you?\n\n'],
+    ['tsv', 'start\tend\ttext\n0\t2400\tHello there.\n3000\t5000\tHow are you?\n'],
+  ]
+  for (const [name, expected] of cases)
+    it(`is written as ${name}, without its empty segments`, () => {
+      assert.equal(written(name, greeting), expected)
+    })
 
-  it('as text is a line per segment', () => {
-    assert.equal(write('text', hello, blank, world), 'Hello there.\nHow are you?\n')
-    assert.equal(write('text'), '')
-  })
-
-  it('as SRT numbers its blocks without gaps', () => {
-    assert.equal(
-      write('srt', hello, blank, world),
-      '1\n00:00:00,000 --> 00:00:02,400\nHello there.\n\n2\n00:00:02,400 --> 01:01:01,002\nHow are you?\n\n',
-    )
-  })
-
-  it('as WebVTT has a header, and no arrow in its text', () => {
-    assert.equal(
-      write('vtt', segment('a --> b & <c>', 0, 1)),
-      'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\na --&gt; b &amp; &lt;c>\n\n',
-    )
-    assert.equal(write('vtt'), 'WEBVTT\n\n')
-  })
-
-  it('as TSV has milliseconds, and no tab in its text', () => {
-    assert.equal(write('tsv', segment(' a\tb', 0, 1.5)), 'start\tend\ttext\n0\t1500\ta b\n')
-  })
-
-  it('as JSON is its text', () =>
-    assert.deepEqual(JSON.parse(write('json', hello, world)), {text: 'Hello there. How are you?'}))
-
-  it('as verbose JSON is what OpenAI answers', () => {
+  it('is the answer of OpenAI in verbose_json', () => {
     const words = [
       {word: ' Hello', startSec: 0, endSec: 0.42, probability: 0.9},
       {word: ' there.', startSec: 0.42, endSec: 0.9, probability: 0.8},
     ]
-    assert.deepEqual(JSON.parse(write('verbose_json', {...hello, words})), {
+    const answer = JSON.parse(written('verbose_json', transcript([segment(0, 2.4, ' Hello there.', {words})])))
+    assert.deepEqual(answer, {
       task: 'transcribe',
       language: 'english',
       duration: 7.42,
@@ -79,7 +67,7 @@ describe('a transcript', () => {
           start: 0,
           end: 2.4,
           text: ' Hello there.',
-          tokens: [50364, 2425, 50484],
+          tokens: [1, 2],
           temperature: 0,
           avg_logprob: -0.28,
           compression_ratio: 0.6,
@@ -92,86 +80,76 @@ describe('a transcript', () => {
       ],
       usage: {type: 'duration', seconds: 8},
     })
-    assert.equal(JSON.parse(write('verbose_json', hello)).words, undefined)
   })
 
-  it('as NDJSON is an object per segment', () => {
-    const lines = write('ndjson', hello, world)
-      .trim()
+  it('has no words in verbose_json where they were not timed, and an empty list where nobody spoke', () => {
+    assert.equal('words' in JSON.parse(written('verbose_json', greeting)), false)
+    const silence = JSON.parse(written('verbose_json', transcript([])))
+    assert.deepEqual([silence.text, silence.segments], ['', []])
+  })
+
+  it('is an object per segment in ndjson, with the probability of each word', () => {
+    const words = [{word: ' Yes', startSec: 1, endSec: 1.5, probability: 0.75}]
+    const lines = written('ndjson', transcript([segment(0, 1, ' No'), segment(1, 2, ' Yes', {words})])).trimEnd()
+    const [first, second] = lines.split('\n').map((line) => JSON.parse(line))
+    assert.deepEqual([first.id, first.text, 'words' in first], [0, ' No', false])
+    assert.deepEqual([second.id, second.start, second.end], [1, 1, 2])
+    assert.deepEqual(second.words, [{word: 'Yes', start: 1, end: 1.5, probability: 0.75}])
+  })
+
+  it('keeps to a line per segment in text and tsv, whatever is in the segment', () => {
+    const lines = transcript([segment(0, 1, ' one\n\ntwo\tthree\n')])
+    assert.equal(written('text', lines), 'one two three\n')
+    assert.equal(written('tsv', lines), 'start\tend\ttext\n0\t1000\tone two three\n')
+  })
+})
+
+describe('subtitles', () => {
+  it('escape what WebVTT would take for a time line or a tag', () => {
+    const arrow = transcript([segment(0, 1, ' a --> b && <i>')])
+    assert.equal(written('vtt', arrow).split('\n')[3], 'a --&gt; b &amp;&amp; &lt;i>')
+  })
+
+  it('never overlap and never last no time, even where segments do', () => {
+    const whole = transcript([segment(0, 2, ' one'), segment(1.5, 1.5, ' two'), segment(1.8, 4, ' three')])
+    const times = written('srt', whole)
       .split('\n')
-      .map((line) => JSON.parse(line))
-    assert.deepEqual(
-      lines.map(({id, text}) => [id, text]),
-      [
-        [0, ' Hello there.'],
-        [1, ' How are you?'],
-      ],
-    )
-  })
-
-  it('has blocks that never overlap and always last', () => {
-    const text = write('srt', segment('a', 0, 2), segment('b', 1.5, 1.8), segment('c', 1.9, 1.9))
-    const times = Array.from(text.matchAll(/(\d\d,\d{3}) --> \d\d:\d\d:(\d\d,\d{3})/g), ([, from, to]) => [from, to])
+      .filter((line) => line.includes(' --> '))
     assert.deepEqual(times, [
-      ['00,000', '02,000'],
-      ['02,000', '02,001'],
-      ['02,001', '02,002'],
+      '00:00:00,000 --> 00:00:02,000',
+      '00:00:02,000 --> 00:00:02,001',
+      '00:00:02,001 --> 00:00:04,000',
     ])
   })
 
-  it('says what kind of file it makes', () => {
-    assert.deepEqual([createFormat('srt').extension, createFormat('vtt').mediaType], ['.srt', 'text/vtt'])
+  it('show a text without segments from the beginning to the end', () => {
+    const whole = transcript([], {text: ' Hello there.'})
+    assert.equal(written('srt', whole), '1\n00:00:00,000 --> 00:00:07,420\nHello there.\n\n')
+  })
+
+  it('of silence are a valid file without blocks', () => {
+    assert.equal(written('srt', transcript([])), '')
+    assert.equal(written('vtt', transcript([])), 'WEBVTT\n\n')
+  })
+
+  it('count each transcript from 1', () => {
+    const [first, second] = [createFormat('srt'), createFormat('srt')]
+    first.segment(segment(0, 1, 'a'))
+    assert.match(second.segment(segment(0, 1, 'a')), /^1\n/)
   })
 })
 
-describe('a time in subtitles', () => {
-  for (const [milliseconds, written] of [
+describe('a time of a subtitle', () => {
+  const cases: readonly [number, string][] = [
     [0, '00:00:00,000'],
-    [59_999.7, '00:01:00,000'],
-    [3_599_999.9, '01:00:00,000'],
+    [59_999.6, '00:01:00,000'],
+    [3_599_999.5, '01:00:00,000'],
+    [3_723_004, '01:02:03,004'],
     [360_000_000, '100:00:00,000'],
     [-5, '00:00:00,000'],
-  ] as const)
-    it(`${milliseconds} ms is ${written}`, () => assert.equal(timestamp(milliseconds, ','), written))
-})
-
-describe('a subtitle', () => {
-  const shape = {lineWidth: 10, maxLines: 2}
-  const long = 'one two three four five six seven'
-
-  it('is broken at words, and shown in several blocks where it does not fit; no text is lost', () => {
-    const blocks = subtitleBlocks(segment(` ${long}`, 0, 10), shape)
-    assert.deepEqual(
-      blocks.map(({lines}) => lines),
-      [
-        ['one two', 'three four'],
-        ['five six', 'seven'],
-      ],
-    )
-    assert.deepEqual([blocks[0]?.startMs, blocks[0]?.endMs === blocks[1]?.startMs, blocks[1]?.endMs], [0, true, 10_000])
-  })
-
-  it('is shown at the times of its words, where they are those of its text', () => {
-    const words = long.split(' ').map((word, i) => ({word: ` ${word}`, startSec: i, endSec: i + 0.5, probability: 1}))
-    const [first, second] = subtitleBlocks(segment(` ${long}`, 0, 7, words), shape)
-    assert.deepEqual([first?.startMs, first?.endMs, second?.startMs, second?.endMs], [0, 3500, 4000, 6500])
-    const [changed] = subtitleBlocks(segment(' other words altogether', 0, 7, words), shape)
-    assert.deepEqual(changed?.lines, ['other', 'words'])
-  })
-
-  it('with a word longer than a line shows that word alone', () => {
-    const [block] = subtitleBlocks(segment('a incomprehensibly b', 0, 1), shape)
-    assert.deepEqual(block?.lines, ['a', 'incomprehensibly'])
-  })
-
-  it('in a script without blanks is broken at characters', () => {
-    const [first, second] = subtitleBlocks(segment('今日はとても良い天気ですね、散歩に行きましょう。', 0, 2), shape)
-    for (const line of [...(first?.lines ?? []), ...(second?.lines ?? [])]) assert.ok(line.length <= 10, line)
-    assert.equal(
-      [first, second].flatMap((block) => block?.lines ?? []).join(''),
-      '今日はとても良い天気ですね、散歩に行きましょう。'.slice(0, 40),
-    )
-  })
-
-  it('of nothing is none', () => assert.deepEqual(subtitleBlocks(segment('  ', 0, 1), shape), []))
+  ]
+  for (const [milliseconds, expected] of cases)
+    it(`of ${milliseconds} ms is ${expected}`, () => {
+      assert.equal(timestamp(milliseconds, ','), expected)
+    })
 })

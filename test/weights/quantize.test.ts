@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {floatToHalf, halfToFloat, quantizeBlocks, quantizeColumns, widenFloats} from '../../src/weights/index.js'
+import {randomFloats} from '../support/random-floats.js'
+import {floatBytes} from '../support/safetensors-file.js'
+
+describe('weights of 8 bits', () => {
+  const [out, input] = [5, 70]
+  const weight = randomFloats(1)(out * input)
+  weight.fill(0, 2 * input, 3 * input)
+
+  it('with a scale per output are within half a step, and lie with their inputs first', () => {
+    const {values, scales} = quantizeColumns(weight, out, input)
+    for (let row = 0; row < out; row++) {
+      const largest = Math.max(...weight.subarray(row * input, (row + 1) * input).map(Math.abs))
+      assert.ok(Math.abs(scales[row]! - largest / 127) < 1e-7)
+      for (let i = 0; i < input; i++)
+        assert.ok(Math.abs(values[i * out + row]! * scales[row]! - weight[row * input + i]!) <= scales[row]! / 2 + 1e-7)
+    }
+  })
+
+  it('with a scale per block are within half a step, and padded with zeros', () => {
+    const {values, scales} = quantizeBlocks(weight, out, input)
+    assert.deepEqual([values.length, scales.length], [out * 3 * 32, out * 3])
+    for (let row = 0; row < out; row++)
+      for (let i = 0; i < 96; i++) {
+        const scale = scales[row * 3 + (i >> 5)]!
+        const value = (values[row * 96 + i]! - 128) * scale
+        assert.ok(Math.abs(value - (i < input ? weight[row * input + i]! : 0)) <= scale / 2 + 1e-7)
+      }
+  })
+})
+
+describe('floats of 16 bits', () => {
+  it('go there and back for every value there is', () => {
+    for (let bits = 0; bits < 1 << 16; bits++) {
+      const value = halfToFloat(bits)
+      if (Number.isNaN(value)) assert.ok(Number.isNaN(halfToFloat(floatToHalf(value))))
+      else assert.equal(floatToHalf(value), bits)
+    }
+  })
+
+  it('are the nearest, and the even one of two as near', () => {
+    for (const [value, half] of [
+      [1 + 2 ** -11, 0x3c00],
+      [1 + 3 * 2 ** -11, 0x3c02],
+      [1 + 2 ** -11 + 2 ** -20, 0x3c01],
+      [65_519, 0x7bff],
+      [65_520, 0x7c00],
+      [1e10, 0x7c00],
+      [2 ** -25, 0],
+      [2 ** -25 * 1.5, 1],
+      [-0, 0x8000],
+      [-Infinity, 0xfc00],
+    ] as const)
+      assert.equal(floatToHalf(value), half, String(value))
+  })
+
+  it('are read as the files of others have them', () => {
+    const values = Float32Array.of(0.5, -2, 1024, 2 ** -14)
+    const read = new Float32Array(4)
+    widenFloats(floatBytes(values, 'F16'), 'F16', read)
+    assert.deepEqual(read, values)
+  })
+})
