@@ -20,7 +20,7 @@ export {
   type WindowResult,
   type WordTiming,
 } from './model.js'
-export {type OpenSpeechModelOptions, openSpeechModel} from './open-model.js'
+export type {OpenSpeechModelOptions} from './open-model.js'
 export {partialWriter} from './partial-file.js'
 export {type PayloadOptions, transcribePayload} from './payload.js'
 export {listRecordings, outputNames} from './recordings.js'

@@ -12,7 +12,7 @@ import {
 import {SvcError} from '../errors/index.js'
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
 import {type Segment, sampleRate} from './model.js'
-import {type OpenVadModel, openVadModel} from './neural-vad.js'
+import type {OpenVadModel} from './neural-vad.js'
 import {asrConfidence} from './text/confidence.js'
 import {type FinishContext, type FinishedText, finishFragment, finishText} from './text/finish.js'
 import {type LanguageDiagnostics, requireLanguage, withDetection} from './text/language-hint.js'
@@ -141,6 +141,8 @@ export class Transcriber {
     const {vad} = this.#options
     if (vad.kind === 'none') return undefined
     if (vad.kind === 'energy') return energyVad(vad)
+    // The runtime is loaded where it is needed; speech itself is recognised in another thread.
+    const {openVadModel} = await import('./neural-vad.js')
     this.#vadModel ??= await openVadModel(vad.model)
     return this.#vadModel.detector(vad)
   }

@@ -8,7 +8,7 @@ import {execa} from 'execa'
 import {contractViolations} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
 import {svc, svcBinary} from '../support/svc.js'
-import {suiteFolder, temporaryFolder} from '../support/temporary.js'
+import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
 const {version} = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
@@ -109,7 +109,11 @@ describe('the svc command line', () => {
 
 describe('what a command loads', () => {
   const model = suiteFolder()
-  before(() => writeTinyModel(model))
+  const said = join(model, 'said.txt')
+  before(async () => {
+    await writeTinyModel(model)
+    await writeFiles(model, {'said.txt': 'hello'})
+  })
 
   const heavy = ['onnxruntime-node', 'fastify', 'better-sqlite3', 'pino', 'undici', 'ajv', 'yaml', 'listr2']
   const cases: readonly [string[], string[]][] = [
@@ -117,6 +121,9 @@ describe('what a command loads', () => {
     [['--help'], []],
     [['generate', '--help'], []],
     [['config', 'show'], []],
+    [['transcribe', '--help'], []],
+    [['transcribe', said], []],
+    [['speech', 'status'], []],
     [
       ['contracts', 'list'],
       ['ajv', 'yaml'],
@@ -127,7 +134,7 @@ describe('what a command loads', () => {
     ],
   ]
   for (const [args, needed] of cases)
-    it(`svc ${args.filter((arg) => arg !== model).join(' ')}: ${needed.join(', ') || 'nothing heavy'}`, async (test) => {
+    it(`svc ${args.filter((arg) => !arg.startsWith(model)).join(' ')}: ${needed.join(', ') || 'nothing heavy'}`, async (test) => {
       const file = join(await temporaryFolder(test), 'loads')
       const preload = pathToFileURL(projectFile('dist/test/support/report-loads.js')).href
       const env = {NODE_OPTIONS: `--import ${preload}`, SVC_TEST_LOADS: file}

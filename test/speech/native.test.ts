@@ -15,7 +15,8 @@ const folder = suiteFolder()
 /** A program that transcribes with the library, and prints the native libraries that its process then holds. */
 const program = `
 import {readFileSync} from 'node:fs'
-import {defaultTranscribeOptions, openSpeechModel} from '${projectFile('dist/src/speech/index.js')}'
+import {defaultTranscribeOptions} from '${projectFile('dist/src/speech/index.js')}'
+import {openSpeechModel} from '${projectFile('dist/src/speech/open-model.js')}'
 import {energyVad, openAudio} from '${projectFile('dist/src/audio/index.js')}'
 const options = {name: 'm', threads: 1, device: 'cpu', precision: 'f32', derivedFolder: '${folder}/derived'}
 const model = await openSpeechModel('${folder}/model', options)

@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises'
-import {type Dispatcher, request} from 'undici'
+import type {Dispatcher} from 'undici'
 import {SvcError} from '../../errors/index.js'
 
 export interface HubOptions {
@@ -71,6 +71,8 @@ export async function hubGet(
   options: HubOptions,
 ): Promise<Dispatcher.ResponseData> {
   const {endpoint, token, signal} = options
+  // Most who read weights download nothing.
+  const {request} = await import('undici')
   let at = new URL(url)
   for (let hops = 0; hops <= mostRedirects; hops++) {
     const own = at.origin === new URL(endpoint).origin
