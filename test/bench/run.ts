@@ -2,9 +2,11 @@
 import {generation} from './generation.js'
 import {llamaCpp} from './llama-cpp.js'
 import {llm} from './llm.js'
+import {longRecording} from './long-recording.js'
 import {startup} from './startup.js'
+import {whisper} from './whisper.js'
 
-const benchmarks = {startup, generation, llm, 'llama-cpp': llamaCpp}
+const benchmarks = {startup, generation, llm, 'llama-cpp': llamaCpp, whisper, 'long-recording': longRecording}
 type Name = keyof typeof benchmarks
 
 const asked = process.argv.slice(2)

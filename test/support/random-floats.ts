@@ -18,3 +18,19 @@ export function uniformFloats(seed: number): () => number {
     return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** The same for very many numbers: a million of them, again and again from changing places. */
+export function pooledFloats(seed: number): (count: number) => Float32Array {
+  const pool = randomFloats(seed)(1 << 20)
+  const uniform = uniformFloats(seed)
+  return (count) => {
+    const out = new Float32Array(count)
+    for (let at = 0; at < count; ) {
+      const start = Math.floor(1000 * uniform())
+      const part = pool.subarray(start, Math.min(pool.length, start + count - at))
+      out.set(part, at)
+      at += part.length
+    }
+    return out
+  }
+}

@@ -39,12 +39,13 @@ export async function writeWhisperFolder(
   shape: WhisperShape,
   weights: WhisperWeights,
   dtype: 'F32' | 'F16' | 'BF16' = 'F32',
+  tokenizer: object = digitTokenizer,
 ): Promise<void> {
   const tensors: Record<string, FileTensor> = {}
   for (const [name, {shape: dims, data}] of weights) tensors[name] = {dtype, shape: dims, data: floatBytes(data, dtype)}
   await writeFiles(folder, {
     'config.json': JSON.stringify(whisperConfig(shape)),
-    'tokenizer.json': JSON.stringify(digitTokenizer),
+    'tokenizer.json': JSON.stringify(tokenizer),
     'model.safetensors': safetensorsFile(tensors),
   })
 }
@@ -84,6 +85,7 @@ export function ggmlFile(
   weights: WhisperWeights,
   tokens: readonly string[],
   matrices: GgmlEncoding = ggmlFloats,
+  convolutions: GgmlEncoding = ggmlFloats,
 ): Buffer {
   const {size, layers, heads, vocabulary, bins, audio, text} = shape
   const pieces: Uint8Array[] = []
@@ -103,7 +105,7 @@ export function ggmlFile(
   for (const [name, {shape: dims, data}] of weights) {
     const written = ggmlNames.reduce((current, [from, to]) => current.replace(from, to), name)
     const matrix = dims.length === 2 && dims[1]! % 32 === 0 && !written.includes('positional')
-    const {type, encode} = matrix ? matrices : ggmlFloats
+    const {type, encode} = matrix ? matrices : dims.length === 3 ? convolutions : ggmlFloats
     const stored = /conv\d\.bias/.test(written) ? [...dims, 1] : dims
     integers(stored.length, Buffer.byteLength(written), type, ...[...stored].reverse())
     pieces.push(Buffer.from(written), encode(data))

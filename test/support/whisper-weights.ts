@@ -41,8 +41,11 @@ export const whisperConfig = ({size, layers, heads, vocabulary, bins, audio, tex
 })
 
 /** Random weights that let signals through: a model that says nonsense, and always the same. */
-export function randomWhisper({size, layers, vocabulary, bins, audio, text}: WhisperShape, seed = 1): WhisperWeights {
-  const random = randomFloats(seed)
+export function randomWhisper(
+  {size, layers, vocabulary, bins, audio, text}: WhisperShape,
+  seed = 1,
+  random = randomFloats(seed),
+): WhisperWeights {
   const weights = new Map<string, {shape: readonly number[]; data: Float32Array}>()
   const add = (name: string, shape: readonly number[], scale: number, base = 0) => {
     const count = shape.reduce((product, dim) => product * dim, 1)

@@ -35,25 +35,25 @@ export interface GgmlFile {
 /** First bytes of every file of the format, little-endian. */
 export const ggmlMagic = 0x6767_6d6c
 
-const headerFields = [
-  'vocabSize',
-  'audioPositions',
-  'hiddenSize',
-  'audioHeads',
-  'audioLayers',
-  'textPositions',
-  'textState',
-  'textHeads',
-  'textLayers',
-  'melBins',
-  'fileType',
-] as const
-
 /** Sizes beyond these are nonsense. */
 const mostTokens = 200_000
 const mostTokenBytes = 1024
 const mostTensors = 10_000
 const mostDimension = 1 << 24
+
+/** The numbers after the magic, in the order of the file, and the most that each may be. */
+const headerFields = {
+  vocabSize: mostTokens,
+  audioPositions: 1 << 16,
+  hiddenSize: 1 << 16,
+  audioHeads: 1024,
+  audioLayers: 1024,
+  textPositions: 1 << 16,
+  textState: 1 << 16,
+  textHeads: 1024,
+  textLayers: 1024,
+  melBins: 1024,
+} as const
 
 /**
  * Reads everything but the weights of a whisper.cpp model file (`ggml-*.bin`): sizes, mel filters (left out, since they
@@ -80,13 +80,18 @@ export async function readGgmlFile(file: string): Promise<GgmlFile> {
 }
 
 async function readHeader(reader: FieldReader): Promise<GgmlHeader> {
-  const fields = new Map<string, number>()
-  for (const field of headerFields) {
+  const fields: Record<string, number> = {}
+  for (const [field, most] of Object.entries(headerFields)) {
     const value = await reader.integer()
-    if (field !== 'fileType' && (value < 1 || value > mostDimension)) throw reader.fault(`its ${field} is ${value}`)
-    fields.set(field, value)
+    if (value < 1 || value > most) throw reader.fault(`its ${field} is ${value}`)
+    fields[field] = value
   }
-  return Object.fromEntries(fields) as unknown as GgmlHeader
+  // The last number says what most tensors are stored as; each of them says it again.
+  await reader.integer()
+  const {textState, ...header} = fields as unknown as GgmlHeader & {textState: number}
+  if (textState !== header.hiddenSize)
+    throw reader.fault(`its encoder is ${header.hiddenSize} wide and its decoder ${textState}`)
+  return header
 }
 
 async function readTensors(reader: FieldReader): Promise<GgmlTensor[]> {

@@ -1,12 +1,13 @@
-import {mkdir, open, writeFile} from 'node:fs/promises'
+import {type FileHandle, mkdir, open, writeFile} from 'node:fs/promises'
 import {basename, join} from 'node:path'
+import {SvcError} from '../../errors/index.js'
 import {derivedFile, readShards, writeSafetensors} from '../../weights/index.js'
 import {type GgmlHeader, type GgmlTensor, readGgmlFile} from './ggml-file.js'
 import {tokenizerOfTokens} from './ggml-tokenizer.js'
 import {asFloats} from './ggml-types.js'
 
 /** Changes when files that were made before must not be used any more. */
-const recipe = 'ggml to hugging face 1'
+const recipe = 'ggml to hugging face 2'
 
 /**
  * A whisper.cpp model file as a folder in Hugging Face layout, made once and kept.
@@ -24,6 +25,7 @@ async function convert(file: string, folder: string): Promise<void> {
   const {header, tokens, tensors} = await readGgmlFile(file)
   await mkdir(folder, {recursive: true})
   await writeFile(join(folder, 'config.json'), JSON.stringify(configOf(header)))
+  await writeFile(join(folder, 'generation_config.json'), JSON.stringify(generationConfigOf(header)))
   await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(tokenizerOfTokens(tokens, header.vocabSize)))
   const handle = await open(file)
   try {
@@ -31,17 +33,34 @@ async function convert(file: string, folder: string): Promise<void> {
       name: publishedName(tensor.name),
       dtype: tensor.type === 'f32' ? ('F32' as const) : ('F16' as const),
       shape: publishedShape(tensor),
-      async data() {
-        const bytes = Buffer.alloc(tensor.length)
-        await handle.read(bytes, 0, tensor.length, tensor.offset)
-        return asFloats(tensor.type, bytes).data
-      },
+      data: async () => asFloats(tensor.type, await readTensor(handle, file, tensor)).data,
     }))
     await writeSafetensors(join(folder, 'model.safetensors'), sources, {source: basename(file)})
   } finally {
     await handle.close()
   }
 }
+
+/** The bytes of a tensor; the file may have shrunk since its header was read. */
+async function readTensor(handle: FileHandle, file: string, {name, length, offset}: GgmlTensor): Promise<Buffer> {
+  const bytes = Buffer.alloc(length)
+  for (let at = 0; at < length; ) {
+    const {bytesRead} = await handle.read(bytes, at, length - at, offset + at)
+    if (bytesRead === 0) throw new SvcError('model_file_invalid', {file, reason: `it ends inside its tensor ${name}`})
+    at += bytesRead
+  }
+  return bytes
+}
+
+/** Size of the vocabulary of the published models that know English alone; a multilingual one is larger. */
+const englishVocabulary = 51_864
+
+/**
+ * What the sizes say of the tokens: models of one language have language tokens too, and only the size tells them
+ * apart. Smaller vocabularies are of no published model. Source: whisper.cpp.
+ */
+const generationConfigOf = ({vocabSize}: GgmlHeader) =>
+  vocabSize < englishVocabulary ? {} : {is_multilingual: vocabSize > englishVocabulary}
 
 const configOf = (header: GgmlHeader) => ({
   model_type: 'whisper',

@@ -1,0 +1,176 @@
+import {spawn, spawnSync} from 'node:child_process'
+import {readFileSync} from 'node:fs'
+import {mkdtemp, rm, writeFile} from 'node:fs/promises'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {fileURLToPath} from 'node:url'
+import {randomFloats} from '../support/random-floats.js'
+import {svcBinary} from '../support/svc.js'
+import {monoWave} from '../support/wave-file.js'
+import {round} from './measure.js'
+import {type WhisperSize, writeWhisper} from './whisper-model.js'
+
+/** Tokens of the clip; the same number in `whisper-run.ts`. */
+const clipTokens = 219
+
+interface Times {
+  encode_ms: number
+  token_ms: number
+  beam5_step_ms: number
+  clip_ms: number
+  log_mel_ms_per_second?: number
+}
+
+/**
+ * Recognition beside whisper.cpp with 16-bit floats, each pinned to one core: encoding a window, a token of greedy
+ * decoding, a step of a beam of five, a clip of 11 seconds with 219 tokens, and the peak of memory. `WHISPER_CPP` names
+ * the folder of its programs, `whisper-bench` and `whisper-cli`; without it there are no ratios. `WHISPER_SIZES` names
+ * the shapes.
+ */
+export async function whisper() {
+  const peer = process.env.WHISPER_CPP
+  const sizes = (process.env.WHISPER_SIZES ?? 'tiny,base').split(',') as WhisperSize[]
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
+  try {
+    const clip = join(folder, 'clip.wav')
+    await writeFile(clip, monoWave(randomFloats(1)(11 * 16_000).map((x) => 0.1 * x)))
+    const results: Record<string, unknown> = {}
+    for (const size of sizes) {
+      const model = await writeWhisper(folder, size)
+      const own = {f32: measure(model.folder, 'f32', folder), int8: measure(model.folder, 'int8', folder)}
+      const other = peer === undefined ? undefined : measurePeer(peer, model.ggml, clip)
+      const memory = await memoryOf(model, clip, folder, peer)
+      results[size] = {
+        svc: own,
+        ...(other === undefined ? {} : {whisper_cpp: other, ratio: ratios(own, other)}),
+        peak_rss_mb: memory,
+      }
+    }
+    return {threads: 1, clip_seconds: 11, clip_tokens: clipTokens, sizes: results}
+  } finally {
+    await rm(folder, {recursive: true})
+  }
+}
+
+/** A command on one core, where the system can do that. */
+const pinned = (command: string, args: readonly string[]): [string, string[]] =>
+  process.platform === 'linux' ? ['taskset', ['-c', '0', command, ...args]] : [command, [...args]]
+
+function output(command: string, args: readonly string[]): string {
+  const {status, stdout, stderr} = spawnSync(...pinned(command, args), {encoding: 'utf8', maxBuffer: 64 << 20})
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr.slice(-2000)}`)
+  return stdout + stderr
+}
+
+function measure(model: string, precision: string, cache: string): Times {
+  const program = fileURLToPath(new URL('whisper-run.js', import.meta.url))
+  return JSON.parse(output(process.execPath, [program, model, precision, cache])) as Times
+}
+
+/** Milliseconds per run that a program of whisper.cpp prints for a stage. */
+function perRun(text: string, stage: string): number {
+  const found = new RegExp(`${stage} time =.*\\(\\s*([\\d.]+) ms per run\\)`).exec(text)
+  if (found?.[1] === undefined) throw new Error(`whisper.cpp says nothing of its ${stage} time`)
+  return Number(found[1])
+}
+
+function measurePeer(folder: string, model: string, clip: string): Times {
+  const bench = output(join(folder, 'whisper-bench'), ['-m', model, '-t', '1'])
+  const [encode, token] = [perRun(bench, 'encode'), perRun(bench, 'decode')]
+  // A batch is five tokens, one of each hypothesis.
+  const beam = 5 * perRun(bench, 'batchd')
+  const cli = output(join(folder, 'whisper-cli'), [
+    '-m',
+    model,
+    '-t',
+    '1',
+    '-f',
+    clip,
+    '-bs',
+    '1',
+    '-bo',
+    '1',
+    '-nf',
+    '-l',
+    'en',
+  ])
+  const mel = Number(/mel time =\s*([\d.]+) ms/.exec(cli)?.[1])
+  return {
+    encode_ms: round(encode),
+    token_ms: round(token, 2),
+    beam5_step_ms: round(beam, 2),
+    clip_ms: round(mel + encode + clipTokens * token),
+  }
+}
+
+const ratios = (own: {f32: Times; int8: Times}, peer: Times) =>
+  Object.fromEntries(
+    Object.entries(own).map(([precision, times]) => [
+      precision,
+      {
+        encode: round(times.encode_ms / peer.encode_ms, 2),
+        token: round(times.token_ms / peer.token_ms, 2),
+        beam5: round(times.beam5_step_ms / peer.beam5_step_ms, 2),
+        clip: round(times.clip_ms / peer.clip_ms, 2),
+      },
+    ]),
+  )
+
+async function memoryOf(model: {folder: string; ggml: string}, clip: string, cache: string, peer: string | undefined) {
+  const args = [
+    'transcribe',
+    clip,
+    '--model',
+    model.folder,
+    '--vad',
+    'none',
+    '--threads',
+    '1',
+    '--beam',
+    '1',
+    '--language',
+    'en',
+  ]
+  const env = {SVC_SPEECH_CACHE_DIR: cache, SVC_SPEECH_TEMPERATURE: '1', SVC_SPEECH_BEST_OF: '1'}
+  const run = (precision: string) => peakRss(process.execPath, [svcBinary, ...args, '--precision', precision], env)
+  // Quantised once, so that the run that counts only reads.
+  await run('int8')
+  const own = {f32: await run('f32'), int8: await run('int8')}
+  if (peer === undefined) return own
+  const other = await peakRss(join(peer, 'whisper-cli'), [
+    '-m',
+    model.ggml,
+    '-t',
+    '1',
+    '-f',
+    clip,
+    '-bs',
+    '1',
+    '-bo',
+    '1',
+    '-nf',
+  ])
+  return {...own, whisper_cpp: other, ratio_int8: round(own.int8 / other, 2), ratio_f32: round(own.f32 / other, 2)}
+}
+
+/** Peak of the resident memory of a process, MB, as Linux counts it. */
+export async function peakRss(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<number> {
+  const child = spawn(command, args, {stdio: 'ignore', env: {...process.env, ...env}})
+  let peak = 0
+  const watch = setInterval(() => {
+    try {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+      peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0))
+    } catch {
+      // It has ended.
+    }
+  }, 10)
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  clearInterval(watch)
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}`)
+  return round(peak / 1024)
+}

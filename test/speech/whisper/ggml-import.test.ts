@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import {copyFile, mkdir, readFile, truncate, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {defaultTranscribeOptions, type SpeechModel} from '../../../src/speech/index.js'
+import {openSpeechModel} from '../../../src/speech/open-model.js'
+import {importGgml} from '../../../src/speech/whisper/ggml-import.js'
+import {createTokenizer} from '../../../src/text/index.js'
+import {sharedData, skipWithout} from '../../support/project.js'
+import {readClip} from '../../support/sounds.js'
+import {temporaryFolder} from '../../support/temporary.js'
+import {ggmlFile, ggmlFloats, ggmlTokens, readWeights} from '../../support/whisper-files.js'
+import {microShape, randomWhisper, type WhisperShape} from '../../support/whisper-weights.js'
+
+/** Bytes before the tokens: magic, eleven numbers, and the mel filters with their two sizes. */
+const bytesBeforeTokens = 4 * (12 + 2 + 80 * 201)
+
+/** A whisper.cpp file with tokens that need not be text. */
+function ggmlFileOfBytes(
+  shape: WhisperShape,
+  weights: Parameters<typeof ggmlFile>[1],
+  tokens: readonly Uint8Array[],
+): Buffer {
+  const empty = ggmlFile(shape, weights, [], ggmlFloats)
+  const integer = (value: number) => Buffer.from(Int32Array.of(value).buffer)
+  return Buffer.concat([
+    empty.subarray(0, bytesBeforeTokens),
+    integer(tokens.length),
+    ...tokens.flatMap((token) => [integer(token.length), token]),
+    empty.subarray(bytesBeforeTokens + 4),
+  ])
+}
+
+/** As many different tokens: each byte, then pairs of bytes. */
+const pairsOfBytes = (count: number): Buffer[] =>
+  Array.from({length: count}, (_, i) => (i < 256 ? Buffer.of(i) : Buffer.of((i - 256) >> 8, (i - 256) & 255)))
+
+async function open(test: TestContext, file: Uint8Array): Promise<SpeechModel> {
+  const folder = await temporaryFolder(test)
+  await writeFile(join(folder, 'ggml.bin'), file)
+  return openModel(test, join(folder, 'ggml.bin'), folder)
+}
+
+async function openModel(test: TestContext, path: string, folder: string): Promise<SpeechModel> {
+  const model = await openSpeechModel(path, {
+    name: 'tested',
+    threads: 1,
+    device: 'cpu',
+    precision: 'f32',
+    derivedFolder: join(folder, 'derived'),
+  })
+  test.after(() => model.release())
+  return model
+}
+
+async function tokenizerOf(test: TestContext, tokens: readonly Uint8Array[]) {
+  const folder = await temporaryFolder(test)
+  const file = join(folder, 'ggml.bin')
+  await writeFile(file, ggmlFileOfBytes(microShape, randomWhisper(microShape), tokens))
+  const made = join(await importGgml(file, join(folder, 'derived')), 'tokenizer.json')
+  return createTokenizer(JSON.parse(await readFile(made, 'utf8')), {}, made)
+}
+
+describe('the tokens of a whisper.cpp file', () => {
+  // Made in this order: "he", "ll", "hell", "hello", " hello"; é is two bytes, and a token of its own.
+  const made = ['he', 'll', 'hell', 'hello', ' hello', 'é'].map((text) => Buffer.from(text))
+  const tokens = [...pairsOfBytes(256), ...made]
+
+  it('encode text by the merges that they were made with', async (test) => {
+    const tokenizer = await tokenizerOf(test, tokens)
+    const encode = (text: string) => tokenizer.encode(text, {special: false})
+    assert.deepEqual(encode(' hello'), [260])
+    assert.deepEqual(encode('hello'), [259])
+    assert.deepEqual(encode('hel'), [256, 'l'.charCodeAt(0)])
+    assert.deepEqual(encode('é'), [261])
+    assert.deepEqual(encode('è'), [...Buffer.from('è')])
+  })
+
+  it('keep each of their bytes, also those that are no text', async (test) => {
+    const tokenizer = await tokenizerOf(test, tokens)
+    for (const [id, bytes] of tokens.entries()) assert.deepEqual(tokenizer.bytes(id), Buffer.from(bytes), `token ${id}`)
+    assert.equal(tokenizer.decode([...Buffer.from('日本 👍')]), '日本 👍')
+  })
+
+  const vocabulary = 'whisper-assets/multilingual.tiktoken'
+  it("are those of Whisper's own tokenizer", {skip: skipWithout(vocabulary)}, async (test) => {
+    const tokenizer = await tokenizerOf(test, await publishedTokens(vocabulary))
+    const json = await readFile(sharedData('whisper-assets/tokenizer.json') ?? '', 'utf8')
+    const published = createTokenizer(JSON.parse(json), {}, 'tokenizer.json')
+    for (const text of [
+      ' Grüße aus Köln 👍🏽',
+      '日本語のテキスト',
+      ' ComfyUI 1,000.50',
+      "    if\n\n\tdon't",
+      'Привет, мир',
+    ])
+      assert.deepEqual(tokenizer.encode(text, {special: false}), published.encode(text, {special: false}), text)
+  })
+})
+
+async function publishedTokens(file: string): Promise<Buffer[]> {
+  const lines = (await readFile(sharedData(file) ?? '', 'utf8')).trim().split('\n')
+  return lines.map((line) => Buffer.from(line.split(' ')[0] as string, 'base64'))
+}
+
+describe('the languages of a whisper.cpp file', () => {
+  /** By the size of the vocabulary: tokens of text, languages. */
+  const published: Record<number, {text: number; languages: number; last: string}> = {
+    51864: {text: 50_256, languages: 1, last: 'en'},
+    51865: {text: 50_257, languages: 99, last: 'su'},
+    51866: {text: 50_257, languages: 100, last: 'yue'},
+  }
+  for (const [size, {text, languages, last}] of Object.entries(published))
+    it(`are ${languages} where it has ${size} tokens`, async (test) => {
+      const shape = {...microShape, size: 4, layers: 1, vocabulary: Number(size)}
+      const {description} = await open(test, ggmlFileOfBytes(shape, randomWhisper(shape), pairsOfBytes(text)))
+      assert.equal(description.languages.length, languages)
+      assert.deepEqual([description.languages[0], description.languages.at(-1)], ['en', last])
+      assert.equal(description.translates, languages > 1)
+    })
+})
+
+describe('a whisper.cpp file of a Whisper with its real vocabulary', {
+  skip: skipWithout('whisper-reference/model.safetensors') || skipWithout('whisper-assets/multilingual.tiktoken'),
+}, () => {
+  it('hears what its safetensors hear', async (test) => {
+    const folder = await temporaryFolder(test)
+    const reference = (name: string) => sharedData(`whisper-reference/${name}`) ?? ''
+    const config = JSON.parse(await readFile(reference('config.json'), 'utf8')) as Record<string, number>
+    const shape: WhisperShape = {
+      size: config.d_model!,
+      layers: config.encoder_layers!,
+      heads: config.encoder_attention_heads!,
+      vocabulary: config.vocab_size!,
+      bins: config.num_mel_bins!,
+      audio: config.max_source_positions!,
+      text: config.max_target_positions!,
+    }
+    await mkdir(join(folder, 'hf'))
+    await copyFile(reference('model.safetensors'), join(folder, 'hf/model.safetensors'))
+    await writeFile(join(folder, 'hf/config.json'), JSON.stringify({model_type: 'whisper', ...config}))
+    await copyFile(sharedData('whisper-assets/tokenizer.json') ?? '', join(folder, 'hf/tokenizer.json'))
+    const weights = await readWeights(reference('model.safetensors'))
+    const tokens = await publishedTokens('whisper-assets/multilingual.tiktoken')
+    await writeFile(join(folder, 'ggml.bin'), ggmlFileOfBytes(shape, weights, tokens))
+
+    const sound = await readClip(sharedData('clips/jfk.wav') ?? '')
+    const options = {...defaultTranscribeOptions, language: 'en', maxTokens: 24, temperatures: [0]}
+    const results = []
+    for (const path of ['hf', 'ggml.bin']) {
+      const model = await openModel(test, join(folder, path), folder)
+      const {segments} = await model.recognise(sound, options)
+      results.push(segments.map((segment) => [segment.tokens, segment.text, segment.avgLogprob.toFixed(4)]))
+    }
+    assert.ok(results[0]!.length > 0)
+    assert.deepEqual(results[1], results[0])
+  })
+})
+
+describe('a whisper.cpp file that makes no sense', () => {
+  const weights = randomWhisper(microShape)
+  const file = () => ggmlFile(microShape, weights, ggmlTokens)
+  const atVocabulary = bytesBeforeTokens
+  /** Four-byte places of the header, and numbers that no model has there. */
+  const nonsense: Record<string, {at: number; value: number; reason: RegExp}> = {
+    layers: {at: 20, value: 2_000_000_000, reason: /audioLayers is 2000000000/},
+    heads: {at: 16, value: 1_000_000, reason: /audioHeads is 1000000/},
+    'width of the decoder': {at: 28, value: 64, reason: /encoder is 32 wide and its decoder 64/},
+    'mel filters': {at: 48, value: -1, reason: /says -1/},
+    'number of tokens': {at: atVocabulary, value: 0x7fff_ffff, reason: /says 2147483647/},
+    'length of a token': {at: atVocabulary + 4, value: 1 << 30, reason: /says 1073741824/},
+  }
+  for (const [what, {at, value, reason}] of Object.entries(nonsense))
+    it(`in its ${what} is refused before anything is made of it`, async (test) => {
+      const bytes = file()
+      bytes.writeInt32LE(value, at)
+      await assert.rejects(open(test, bytes), (error: Error & {code?: string}) => {
+        assert.equal(error.code, 'model_file_invalid')
+        assert.match(error.message, reason)
+        return true
+      })
+    })
+
+  it('because it was cut off is refused wherever the cut is', async (test) => {
+    const folder = await temporaryFolder(test)
+    const path = join(folder, 'ggml.bin')
+    const whole = file()
+    const inTensor = whole.indexOf('decoder.positional_embedding') + 40
+    for (const length of [2, 30, 50, bytesBeforeTokens + 2, bytesBeforeTokens + 20, inTensor]) {
+      await writeFile(path, whole)
+      await truncate(path, length)
+      await assert.rejects(importGgml(path, join(folder, 'derived')), {code: 'model_file_invalid'}, `${length} bytes`)
+    }
+  })
+})
