@@ -28,6 +28,11 @@ export interface SessionOptions {
   externalFolder?: string
   /** Threads that compute one operator. */
   threads: number
+  /**
+   * Whether memory is laid out once per shape of the inputs, which is the default. Where shapes change with every run
+   * it costs memory and gains nothing.
+   */
+  memoryPattern?: boolean
 }
 
 /** An input or output of a graph. */
@@ -57,12 +62,13 @@ export interface Session {
 /** Opens a session on a serialised model, or on the file that holds one. */
 export async function openSession(
   model: Uint8Array | string,
-  {externalFolder, threads, device = 'cpu'}: SessionOptions,
+  {externalFolder, threads, device = 'cpu', memoryPattern = true}: SessionOptions,
 ): Promise<Session> {
   const options: InferenceSession.SessionOptions = {
     executionProviders: device === 'cuda' ? ['cuda', 'cpu'] : ['cpu'],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
+    enableMemPattern: memoryPattern,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
     logSeverityLevel: 3,

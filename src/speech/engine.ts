@@ -11,6 +11,9 @@ export interface SpeechEngineOptions extends OpenSpeechModelOptions {
   signal?: AbortSignal | undefined
 }
 
+/** What is computed lives outside of the heap, so its nursery may be small, MB. */
+const resourceLimits = {maxYoungGenerationSizeMb: 8}
+
 /** A speech model in a thread of its own: the calling thread stays free while it computes. */
 export interface SpeechEngine extends SpeechModel {
   /** Time from the start of the thread to a model that is ready, ms. */
@@ -53,7 +56,7 @@ export async function startSpeechEngine(
 ): Promise<SpeechEngine> {
   const started = performance.now()
   const start: WorkerStart = {path, options, log}
-  const worker = new Worker(new URL('./worker.js', import.meta.url), {workerData: start})
+  const worker = new Worker(new URL('./worker.js', import.meta.url), {workerData: start, resourceLimits})
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const greeting = await greet(worker, signal)
   if (greeting.type === 'failed') {

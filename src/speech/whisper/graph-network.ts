@@ -35,7 +35,7 @@ export async function openGraphNetwork(
   const {threads, device, alignmentHeads} = options
   const aligned = new Set(alignmentHeads.map(([layer]) => layer))
   const open = ({model, externalFolder}: ReturnType<typeof buildEncoderGraph>) =>
-    openSession(model, {threads, device, externalFolder})
+    openSession(model, {threads, device, externalFolder, memoryPattern: false})
   const encoder = await open(
     buildEncoderGraph(config, tensors, {positions: await exactEncoderPositions(config, tensors)}),
   )
