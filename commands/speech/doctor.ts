@@ -1,6 +1,6 @@
 import {access, constants, stat} from 'node:fs/promises'
-import {homedir} from 'node:os'
 import {delimiter, dirname, join, resolve} from 'node:path'
+import {cwd} from 'node:process'
 import {formatTable, SvcCommand} from '../../src/cli/index.js'
 import {
   defaultSpeechModel,
@@ -14,7 +14,7 @@ import {
   speechSummary,
 } from '../../src/config/index.js'
 import type {SpeechDoctorV1} from '../../src/contracts/index.js'
-import {Exit, isErrorOf, SvcError} from '../../src/errors/index.js'
+import {Exit, SvcError} from '../../src/errors/index.js'
 
 interface Finding {
   ok: boolean
@@ -41,7 +41,7 @@ Uses no network. Fails with status 1 when a check does; its value says what to d
     const checks: Record<string, () => Finding | Promise<Finding>> = {
       status_summary: () => ({ok: true, value: speechSummary(values)}),
       engine: () => checkEngine(values.device),
-      model: () => checkModel(values.model, values.hubCache),
+      model: () => checkModel(values.model, values.revision, values.hubCache),
       runtime_config: () => checkRuntime(speechRuntimeFaults(speechRuntime(values))),
       decoders: checkDecoders,
       ffmpeg: checkFfmpeg,
@@ -90,17 +90,14 @@ async function checkEngine(device: 'cpu' | 'cuda'): Promise<Finding> {
 }
 
 /** Whether the named model, or else the default one, is on this machine. */
-async function checkModel(named: string | undefined, cacheDir: string | undefined): Promise<Finding> {
+async function checkModel(named: string | undefined, revision: string, hubCache: string | undefined): Promise<Finding> {
+  const {findSpeechModel} = await import('../../src/speech/index.js')
+  const {hubCacheFolder} = await import('../../src/weights/index.js')
+  const cacheFolder = hubCache ?? hubCacheFolder(process.env)
+  const found = await findSpeechModel(named, {cwd: cwd(), revision, cacheFolder})
+  if (found !== undefined) return {ok: true, value: `${found.name} in ${found.path}`}
   const model = named ?? defaultSpeechModel
-  const {openRunDirectory} = await import('../../src/weights/index.js')
-  const env = cacheDir === undefined ? process.env : {...process.env, HF_HUB_CACHE: cacheDir}
-  try {
-    const {path} = await openRunDirectory(model, {env})
-    return {ok: true, value: `${model} in ${path}`}
-  } catch (error) {
-    if (!isErrorOf(error, 'model_not_found')) throw error
-    return {ok: false, value: `${model} is not on this machine; run svc speech pull ${model}.`}
-  }
+  return {ok: false, value: `${model} is not on this machine; run svc speech pull ${model}.`}
 }
 
 const checkRuntime = (faults: readonly string[]): Finding => ({
@@ -134,10 +131,9 @@ async function checkFfmpeg(): Promise<Finding> {
 }
 
 /** Whether models can be written to the cache, or to the nearest folder above it that is there. */
-async function checkCache(cacheDir: string | undefined): Promise<Finding> {
-  const {HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME} = process.env
-  const home = HF_HOME || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'huggingface')
-  const cache = resolve(cacheDir ?? (HF_HUB_CACHE || join(home, 'hub')))
+async function checkCache(hubCache: string | undefined): Promise<Finding> {
+  const {hubCacheFolder} = await import('../../src/weights/index.js')
+  const cache = resolve(hubCache ?? hubCacheFolder(process.env))
   let folder = cache
   while (!(await may(folder, constants.F_OK)) && folder !== dirname(folder)) folder = dirname(folder)
   const ok = (await stat(folder)).isDirectory() && (await may(folder, constants.W_OK))

@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs'
 import {createRequire} from 'node:module'
 import {dirname, join} from 'node:path'
+import {cwd} from 'node:process'
 import {SvcCommand} from '../../src/cli/index.js'
 import {
   hubSettings,
@@ -34,7 +35,8 @@ else from [speech] of Svc.toml, else from its default; svc config show says from
       version: this.config.version,
       cudaInstalled: cudaInstalled(),
       cudaRequested: cudaRequested(process.env.SVC_SPEECH_CUDA),
-      modelDirectory: values.model === undefined ? null : await findModel(values.model, values.hubCache),
+      modelDirectory:
+        values.model === undefined ? null : await findModel(values.model, values.revision, values.hubCache),
     })
     await this.output.result(result, ({summary, ...details}) => `${summary}\n${JSON.stringify(details, null, 2)}\n`)
   }
@@ -51,11 +53,9 @@ function cudaInstalled(): boolean {
 }
 
 /** Where a model lies: the path itself, or the snapshot of its id in the cache; null when it is not there. */
-async function findModel(model: string, cacheDir: string | undefined): Promise<string | null> {
-  const {openRunDirectory} = await import('../../src/weights/index.js')
-  const env = cacheDir === undefined ? process.env : {...process.env, HF_HUB_CACHE: cacheDir}
-  return openRunDirectory(model, {env}).then(
-    ({path}) => path,
-    () => null,
-  )
+async function findModel(model: string, revision: string, hubCache: string | undefined): Promise<string | null> {
+  const {findSpeechModel} = await import('../../src/speech/index.js')
+  const {hubCacheFolder} = await import('../../src/weights/index.js')
+  const cacheFolder = hubCache ?? hubCacheFolder(process.env)
+  return (await findSpeechModel(model, {cwd: cwd(), revision, cacheFolder}))?.path ?? null
 }

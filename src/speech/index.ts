@@ -7,7 +7,13 @@ export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate, type HeardSample} from './evaluation/evaluate.js'
 export {parseSubtitles, type Subtitle} from './evaluation/subtitle-parser.js'
-export {type LocatedModel, type LocateOptions, locateSpeechModel, speechModelId} from './locate-model.js'
+export {
+  findSpeechModel,
+  type LocatedModel,
+  type LocateOptions,
+  locateSpeechModel,
+  speechModelId,
+} from './locate-model.js'
 export {createMeter, type Meter} from './meter.js'
 export {
   type Alternative,

@@ -42,6 +42,18 @@ export function speechModelId(name: string): string {
   return `openai/whisper-${size === 'turbo' ? 'large-v3-turbo' : size}`
 }
 
+/** A speech model that is on this machine: a path, or a model in the cache; the default one where none is named. */
+export async function findSpeechModel(
+  named: string | undefined,
+  {cwd, revision, cacheFolder}: {cwd: string; revision: string; cacheFolder: string},
+): Promise<LocatedModel | undefined> {
+  const given = named === undefined ? undefined : resolve(cwd, named)
+  if (given !== undefined && existsSync(given)) return {name: basename(given), path: given}
+  const id = named === undefined ? defaultModel : speechModelId(named)
+  const path = await cachedSnapshot(id, revision, cacheFolder)
+  return path === undefined ? undefined : {name: id, path}
+}
+
 /**
  * Where a speech model lies: a path, or a model of the hub, which is downloaded where it is named and not there. Without
  * a name the default model is taken from the cache, and nothing is downloaded.
@@ -49,18 +61,13 @@ export function speechModelId(name: string): string {
  */
 export async function locateSpeechModel(named: string | undefined, options: LocateOptions): Promise<LocatedModel> {
   const {cwd, revision, hub} = options
-  if (named === undefined) {
-    const path = await cachedSnapshot(defaultModel, revision, hub.cacheFolder)
-    if (path === undefined) throw new SvcError('speech_model_missing', {})
-    return {name: defaultModel, path}
-  }
+  const found = await findSpeechModel(named, {cwd, revision, cacheFolder: hub.cacheFolder})
+  if (found !== undefined) return found
+  if (named === undefined) throw new SvcError('speech_model_missing', {})
   const given = resolve(cwd, named)
-  if (existsSync(given)) return {name: basename(given), path: given}
   const id = speechModelId(named)
   if (looksLikePath(named) || !id.includes('/') || !isModelId(id))
     throw new SvcError('model_not_found', {model: named, tried: [given]})
-  const cached = await cachedSnapshot(id, revision, hub.cacheFolder)
-  if (cached !== undefined) return {name: id, path: cached}
   if (!hub.offline) options.onDownload?.(id)
   const {folder} = await pullModel(id, revision, {...hub, ...options, select: speechModelFiles})
   return {name: id, path: folder}
