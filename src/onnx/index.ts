@@ -5,6 +5,7 @@
 export {requireDevice} from './device.js'
 export {type Attributes, type Dimension, type ExternalData, GraphBuilder, type Value} from './graph.js'
 export {type DataType, dataTypeBytes} from './model.js'
+export {modelPath} from './model-path.js'
 export {
   booleans,
   type Device,

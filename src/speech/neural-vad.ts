@@ -1,7 +1,6 @@
-import {realpath} from 'node:fs/promises'
 import {isVadModel, type NeuralVadOptions, neuralVad, type VoiceActivityDetector} from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
-import {openSession, tensor} from '../onnx/index.js'
+import {modelPath, openSession, tensor} from '../onnx/index.js'
 
 /** A voice detector's network, for any number of recordings one after the other. */
 export interface OpenVadModel {
@@ -14,7 +13,7 @@ export interface OpenVadModel {
  * @throws file_not_found, model_file_invalid
  */
 export async function openVadModel(path: string): Promise<OpenVadModel> {
-  const file = await realpath(path).catch((error: unknown) => {
+  const file = await modelPath(path).catch((error: unknown) => {
     throw SvcError.from(error)
   })
   const session = await openSession(file, {threads: 1}).catch((error: Error) => {

@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto'
+import {createHash, randomUUID} from 'node:crypto'
 import {mkdir, open, realpath, rename, rm} from 'node:fs/promises'
 import {homedir} from 'node:os'
 import {join} from 'node:path'
@@ -41,12 +41,14 @@ export async function derivedFile(
   await mkdir(folder, {recursive: true}).catch((error: Error) => {
     throw unwritable(folder, error)
   })
-  const partial = `${file}.${process.pid}.new`
+  const partial = `${file}.${randomUUID().slice(0, 8)}.new`
   try {
     await make(partial)
-    // A folder cannot replace one that is there.
-    await rename(partial, file).catch(async (error: Error) => {
-      if (!(await isSound(file).catch(() => false))) throw error
+    await rename(partial, file).catch(async () => {
+      // A folder cannot replace one that is there: of another process, and sound, or damaged.
+      if (await isSound(file).catch(() => false)) return
+      await rm(file, {force: true, recursive: true})
+      await rename(partial, file)
     })
     return file
   } catch (error) {

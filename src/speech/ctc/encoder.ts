@@ -1,8 +1,7 @@
-import {realpath} from 'node:fs/promises'
 import {join} from 'node:path'
 import {logMel} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
-import {type Device, openSession, tensor} from '../../onnx/index.js'
+import {type Device, modelPath, openSession, tensor} from '../../onnx/index.js'
 import {readShards} from '../../weights/index.js'
 import type {CtcConfig, CtcFeatures, CtcLayer} from './config.js'
 import {type Emissions, emissionsOf} from './emissions.js'
@@ -57,7 +56,7 @@ export async function openExportedEncoder(
   {threads, device}: SessionChoice,
 ): Promise<CtcEncoder> {
   const file = join(folder, name)
-  const path = await realpath(file).catch(() => {
+  const path = await modelPath(file).catch(() => {
     throw new SvcError('model_file_missing', {file: name, tried: [file]})
   })
   const session = await openSession(path, {threads, device}).catch((error: Error) => {

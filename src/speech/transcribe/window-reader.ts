@@ -55,7 +55,7 @@ export class WindowReader {
       ...recognition,
       language: recognition.language ?? this.language?.code,
       prompt: this.#prompt,
-      previousTokens: conditionOnPrevious ? this.#previous : [],
+      previousTokens: conditionOnPrevious ? [...this.#previous] : [],
     }
   }
 

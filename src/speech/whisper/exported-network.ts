@@ -1,7 +1,5 @@
-import {existsSync} from 'node:fs'
-import {realpath} from 'node:fs/promises'
 import {SvcError} from '../../errors/index.js'
-import {booleans, type Device, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
+import {booleans, type Device, modelPath, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
 import type {WhisperConfig} from './config.js'
 import type {ExportFiles} from './export-files.js'
 import {type CacheShape, ExportedCache} from './exported-cache.js'
@@ -49,18 +47,14 @@ export async function openExportedNetwork(
   }
 }
 
-/**
- * An export may keep its weights in a second file, which the runtime looks for beside the path that is opened. In a
- * hub's cache that is the link, since both files lead to blobs of other names; elsewhere it is where a link leads.
- */
-const pathOf = async (file: string) => (existsSync(`${file}_data`) ? file : await realpath(file))
-
 /** Opened by its path, never from memory, so that the runtime finds the second file. */
 async function openGraph(file: string, {threads, device}: ExportedNetworkOptions): Promise<Session> {
   const fail = (reason: string, cause?: Error) => new SvcError('model_file_invalid', {file, reason}, {cause})
-  const session = await openSession(await pathOf(file), {threads, device}).catch((error: Error) => {
-    throw fail(error.message.replace(/\.$/, ''), error)
-  })
+  const session = await openSession(await modelPath(file), {threads, device, memoryPattern: false}).catch(
+    (error: Error) => {
+      throw fail(error.message.replace(/\.$/, ''), error)
+    },
+  )
   const half = session.inputs.find(({type}) => type === 'float16')
   if (half === undefined) return session
   await session.release()

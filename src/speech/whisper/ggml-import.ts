@@ -7,7 +7,7 @@ import {tokenizerOfTokens} from './ggml-tokenizer.js'
 import {asFloats} from './ggml-types.js'
 
 /** Changes when files that were made before must not be used any more. */
-const recipe = 'ggml to hugging face 2'
+const recipe = 'ggml to hugging face 3'
 
 /**
  * A whisper.cpp model file as a folder in Hugging Face layout, made once and kept.

@@ -3,45 +3,51 @@ import {languageCodes} from '../text/languages.js'
 /** Timestamps `<|0.00|>` to `<|30.00|>`. */
 const timestampCount = 1501
 
-/** From here on the tokens of a vocabulary follow the order of openai/whisper. */
-const smallestPublished = 51_864
+/** Size of the vocabulary of the published models that know English alone, the smallest of all. */
+const englishVocabulary = 51_864
+
+interface SpecialToken {
+  id: number
+  content: string
+}
 
 /**
- * The special tokens of a published Whisper, in the order of their ids, which follow those of the text; empty for a
- * vocabulary of another size. Models of one language have the tokens of 99 languages too.
+ * The special tokens of a published Whisper, by its size: a file may hold some of them among its tokens, so where those
+ * end says nothing. Empty for a smaller vocabulary, which is of no published model. Models of one language have the
+ * tokens of 99 languages too. Source of the order: whisper.cpp.
  */
-function specialTokens(vocabSize: number, textTokens: number): string[] {
-  if (vocabSize < smallestPublished) return []
-  const languages = vocabSize - textTokens - timestampCount - 8
-  const names = [
-    'endoftext',
-    'startoftranscript',
-    ...languageCodes.slice(0, languages),
-    'translate',
-    'transcribe',
-    'startoflm',
-    'startofprev',
-    'nospeech',
-    'notimestamps',
-    ...Array.from({length: timestampCount}, (_, i) => (i * 0.02).toFixed(2)),
+function specialTokens(vocabSize: number): SpecialToken[] {
+  if (vocabSize < englishVocabulary) return []
+  const first = vocabSize === englishVocabulary ? 50_256 : 50_257
+  const tasks = ['translate', 'transcribe', 'startoflm', 'startofprev', 'nospeech', 'notimestamps']
+  const languages = vocabSize - first - 2 - tasks.length - timestampCount
+  const times = Array.from({length: timestampCount}, (_, i) => (i * 0.02).toFixed(2))
+  const from = (start: number, names: readonly string[]) =>
+    names.map((name, i) => ({id: start + i, content: `<|${name}|>`}))
+  return [
+    ...from(first, ['endoftext', 'startoftranscript']),
+    ...from(first + 2, languageCodes.slice(0, languages)),
+    ...from(first + 2 + languages, [...tasks, ...times]),
   ]
-  return names.map((name) => `<|${name}|>`)
 }
 
 /**
  * A `tokenizer.json` for the tokens of a whisper.cpp file. The file has no merges; they follow from the order of the
- * tokens, each of which was made from two earlier ones. Names in brackets among the tokens are special.
+ * tokens, each of which was made from two earlier ones. Names in brackets among the tokens are special, wherever they
+ * are.
  */
 export function tokenizerOfTokens(tokens: readonly Buffer[], vocabSize: number): object {
-  const special = specialTokens(vocabSize, tokens.length).map((content, i) => ({id: tokens.length + i, content}))
   const named = tokens.flatMap((bytes, id) =>
     /^<\|.*\|>$/.test(bytes.toString('latin1')) ? [{id, content: bytes.toString('utf8')}] : [],
   )
-  const texts = tokens.map((bytes) => Array.from(bytes, (byte) => byteLetters[byte]).join(''))
-  const names = new Set(named.map(({id}) => id))
+  const contents = new Set(named.map(({content}) => content))
+  const special = [...named, ...specialTokens(vocabSize).filter(({content}) => !contents.has(content))]
+  const ids = new Set(special.map(({id}) => id))
+  // A special token is no text, and was not merged.
+  const texts = tokens.map((bytes, id) => (ids.has(id) ? '' : Array.from(bytes, (byte) => byteLetters[byte]).join('')))
   return {
     version: '1.0',
-    added_tokens: [...named, ...special].map((token) => ({
+    added_tokens: special.map((token) => ({
       ...token,
       single_word: false,
       lstrip: false,
@@ -55,7 +61,7 @@ export function tokenizerOfTokens(tokens: readonly Buffer[], vocabSize: number):
     decoder: {type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true},
     model: {
       type: 'BPE',
-      vocab: Object.fromEntries(texts.flatMap((text, id) => (names.has(id) ? [] : [[text, id] as const]))),
+      vocab: Object.fromEntries(texts.flatMap((text, id) => (ids.has(id) ? [] : [[text, id] as const]))),
       merges: mergesOf(texts),
     },
   }

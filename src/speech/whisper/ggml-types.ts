@@ -37,7 +37,7 @@ export function ggmlBytes(type: GgmlType, shape: readonly number[]): number | un
 }
 
 /** Writes the 32 values of a block. */
-type BlockReader = (block: DataView, at: number, out: Float32Array, to: number) => void
+type BlockReader = (block: DataView, at: number, out: Float32Array) => void
 
 /** A nibble i is the low half of byte i for the first 16 values and the high half for the others. */
 const nibble = (block: DataView, at: number, i: number) =>
@@ -46,27 +46,27 @@ const nibble = (block: DataView, at: number, i: number) =>
 const fifthBit = (block: DataView, at: number, i: number) => ((block.getUint32(at, true) >>> i) & 1) << 4
 
 const readers: Readonly<Record<Exclude<GgmlType, 'f32' | 'f16'>, BlockReader>> = {
-  q4_0: (block, at, out, to) => {
+  q4_0: (block, at, out) => {
     const scale = readHalf(block, at)
-    for (let i = 0; i < blockValues; i++) out[to + i] = scale * (nibble(block, at + 2, i) - 8)
+    for (let i = 0; i < blockValues; i++) out[i] = scale * (nibble(block, at + 2, i) - 8)
   },
-  q4_1: (block, at, out, to) => {
+  q4_1: (block, at, out) => {
     const [scale, least] = [readHalf(block, at), readHalf(block, at + 2)]
-    for (let i = 0; i < blockValues; i++) out[to + i] = scale * nibble(block, at + 4, i) + least
+    for (let i = 0; i < blockValues; i++) out[i] = scale * nibble(block, at + 4, i) + least
   },
-  q5_0: (block, at, out, to) => {
+  q5_0: (block, at, out) => {
     const scale = readHalf(block, at)
     for (let i = 0; i < blockValues; i++)
-      out[to + i] = scale * ((nibble(block, at + 6, i) | fifthBit(block, at + 2, i)) - 16)
+      out[i] = scale * ((nibble(block, at + 6, i) | fifthBit(block, at + 2, i)) - 16)
   },
-  q5_1: (block, at, out, to) => {
+  q5_1: (block, at, out) => {
     const [scale, least] = [readHalf(block, at), readHalf(block, at + 2)]
     for (let i = 0; i < blockValues; i++)
-      out[to + i] = scale * (nibble(block, at + 8, i) | fifthBit(block, at + 4, i)) + least
+      out[i] = scale * (nibble(block, at + 8, i) | fifthBit(block, at + 4, i)) + least
   },
-  q8_0: (block, at, out, to) => {
+  q8_0: (block, at, out) => {
     const scale = readHalf(block, at)
-    for (let i = 0; i < blockValues; i++) out[to + i] = scale * block.getInt8(at + 2 + i)
+    for (let i = 0; i < blockValues; i++) out[i] = scale * block.getInt8(at + 2 + i)
   },
 }
 
@@ -77,10 +77,16 @@ const readers: Readonly<Record<Exclude<GgmlType, 'f32' | 'f16'>, BlockReader>> =
 export function asFloats(type: GgmlType, bytes: Buffer): {dtype: 'F32' | 'F16'; data: Uint8Array} {
   if (isPlain(type)) return {dtype: type === 'f32' ? 'F32' : 'F16', data: bytes}
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const blocks = bytes.length / blockBytes[type]
-  const values = new Float32Array(blocks * blockValues)
-  for (let i = 0; i < blocks; i++) readers[type](view, i * blockBytes[type], values, i * blockValues)
-  const halves = Uint16Array.from(values, floatToHalf)
+  const size = blockBytes[type]
+  const blocks = bytes.length / size
+  const values = new Float32Array(blockValues)
+  const halves = new Uint16Array(blocks * blockValues)
+  const read = readers[type]
+  for (let block = 0; block < blocks; block++) {
+    read(view, block * size, values)
+    // A loop, since `from` would first collect all values in a list many times their size.
+    for (let i = 0; i < blockValues; i++) halves[block * blockValues + i] = floatToHalf(values[i]!)
+  }
   return {dtype: 'F16', data: new Uint8Array(halves.buffer)}
 }
 

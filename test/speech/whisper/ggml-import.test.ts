@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict'
-import {copyFile, mkdir, readFile, truncate, writeFile} from 'node:fs/promises'
-import {join} from 'node:path'
+import {copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile} from 'node:fs/promises'
+import {basename, join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {defaultTranscribeOptions, type SpeechModel} from '../../../src/speech/index.js'
 import {openSpeechModel} from '../../../src/speech/open-model.js'
 import {importGgml} from '../../../src/speech/whisper/ggml-import.js'
+import {tokenizerOfTokens} from '../../../src/speech/whisper/ggml-tokenizer.js'
 import {createTokenizer} from '../../../src/text/index.js'
+import {readSafetensorsHeader, readTensorFloat32} from '../../../src/weights/index.js'
 import {sharedData, skipWithout} from '../../support/project.js'
 import {readClip} from '../../support/sounds.js'
 import {temporaryFolder} from '../../support/temporary.js'
-import {ggmlFile, ggmlFloats, ggmlTokens, readWeights} from '../../support/whisper-files.js'
-import {microShape, randomWhisper, type WhisperShape} from '../../support/whisper-weights.js'
+import {ggmlFile, ggmlFloats, ggmlTokens} from '../../support/whisper-files.js'
+import {microShape, randomWhisper, type WhisperShape, type WhisperWeights} from '../../support/whisper-weights.js'
 
 /** Bytes before the tokens: magic, eleven numbers, and the mel filters with their two sizes. */
 const bytesBeforeTokens = 4 * (12 + 2 + 80 * 201)
 
 /** A whisper.cpp file with tokens that need not be text. */
-function ggmlFileOfBytes(
-  shape: WhisperShape,
-  weights: Parameters<typeof ggmlFile>[1],
-  tokens: readonly Uint8Array[],
-): Buffer {
+function ggmlFileOfBytes(shape: WhisperShape, weights: WhisperWeights, tokens: readonly Uint8Array[]): Buffer {
   const empty = ggmlFile(shape, weights, [], ggmlFloats)
   const integer = (value: number) => Buffer.from(Int32Array.of(value).buffer)
   return Buffer.concat([
@@ -120,6 +118,48 @@ describe('the languages of a whisper.cpp file', () => {
     })
 })
 
+describe('the special tokens of a whisper.cpp file', () => {
+  /** By the size of the vocabulary: the place of the end of text, of the start, and of the first timestamp. */
+  const published: Record<number, readonly [number, number, number]> = {
+    51864: [50_256, 50_257, 50_363],
+    51865: [50_257, 50_258, 50_364],
+    51866: [50_257, 50_258, 50_365],
+  }
+  for (const [size, places] of Object.entries(published))
+    for (const inFile of [false, true])
+      it(`have their places among ${size}, ${inFile ? 'where' : 'where not even'} the end of text is in the file`, () => {
+        const tokens = [...pairsOfBytes(places[0]), ...(inFile ? [Buffer.from('<|endoftext|>')] : [])]
+        const json = tokenizerOfTokens(tokens, Number(size))
+        const tokenizer = createTokenizer(json, {}, 'tokenizer.json')
+        const names = ['<|endoftext|>', '<|startoftranscript|>', '<|0.00|>']
+        assert.deepEqual(names.map(tokenizer.id), [...places])
+        assert.equal(tokenizer.id('<|30.00|>'), Number(size) - 1)
+        assert.equal(tokenizer.decode(places), '')
+      })
+})
+
+describe('a whisper.cpp file that was opened before', () => {
+  it('is converted again where its conversion was damaged', async (test) => {
+    const folder = await temporaryFolder(test)
+    const file = join(folder, 'ggml.bin')
+    await writeFile(file, ggmlFile(microShape, randomWhisper(microShape), ggmlTokens))
+    const made = await importGgml(file, join(folder, 'derived'))
+    await rm(join(made, 'model.safetensors'))
+    assert.equal(await importGgml(file, join(folder, 'derived')), made)
+    assert.ok((await stat(join(made, 'model.safetensors'))).size > 0)
+  })
+
+  it('is converted by two who open it at once', async (test) => {
+    const folder = await temporaryFolder(test)
+    const file = join(folder, 'ggml.bin')
+    await writeFile(file, ggmlFile(microShape, randomWhisper(microShape), ggmlTokens))
+    const both = [importGgml(file, join(folder, 'derived')), importGgml(file, join(folder, 'derived'))]
+    const [first, second] = await Promise.all(both)
+    assert.equal(first, second)
+    assert.deepEqual(await readdir(join(folder, 'derived')), [basename(first as string)])
+  })
+})
+
 describe('a whisper.cpp file of a Whisper with its real vocabulary', {
   skip: skipWithout('whisper-reference/model.safetensors') || skipWithout('whisper-assets/multilingual.tiktoken'),
 }, () => {
@@ -140,7 +180,9 @@ describe('a whisper.cpp file of a Whisper with its real vocabulary', {
     await copyFile(reference('model.safetensors'), join(folder, 'hf/model.safetensors'))
     await writeFile(join(folder, 'hf/config.json'), JSON.stringify({model_type: 'whisper', ...config}))
     await copyFile(sharedData('whisper-assets/tokenizer.json') ?? '', join(folder, 'hf/tokenizer.json'))
-    const weights = await readWeights(reference('model.safetensors'))
+    const weights = new Map<string, {shape: readonly number[]; data: Float32Array}>()
+    for (const entry of await readSafetensorsHeader(reference('model.safetensors')))
+      weights.set(entry.name, {shape: entry.shape, data: await readTensorFloat32(entry)})
     const tokens = await publishedTokens('whisper-assets/multilingual.tiktoken')
     await writeFile(join(folder, 'ggml.bin'), ggmlFileOfBytes(shape, weights, tokens))
 
