@@ -1,9 +1,12 @@
 /** Says how far the work is. */
 export type ShowProgress = (detail: string) => void
 
+/** The step that is being shown. */
+let shown: ShowProgress | undefined
+
 /**
  * Shows what a slow step is doing, on standard error and only on a terminal, and wipes it afterwards; elsewhere the
- * work just runs.
+ * work just runs. A step inside of another one is shown in its line.
  *
  * @example const engine = await withProgress('Loading the model', !quiet, () => startEngine(model))
  */
@@ -13,6 +16,7 @@ export async function withProgress<T>(
   work: (show: ShowProgress) => Promise<T>,
 ): Promise<T> {
   if (!wanted || !process.stderr.isTTY) return work(() => undefined)
+  if (shown !== undefined) return workWithin(shown, title, work)
   const {DefaultRenderer, Listr, ListrLogger, ProcessOutput} = await import('listr2')
   /** The library draws on standard output, which is for results, and only where that is a terminal. */
   class StderrRenderer extends DefaultRenderer {
@@ -20,9 +24,14 @@ export async function withProgress<T>(
   }
   const logger = new ListrLogger({processOutput: new ProcessOutput(process.stderr, process.stderr)})
   const task = async (context: {result?: T}, line: {title: string}) => {
-    context.result = await work((detail) => {
+    shown = (detail) => {
       line.title = `${title}: ${detail}`
-    })
+    }
+    try {
+      context.result = await work(shown)
+    } finally {
+      shown = undefined
+    }
   }
   const tasks = new Listr<{result?: T}, typeof StderrRenderer>([{title, task}], {
     renderer: StderrRenderer,
@@ -31,4 +40,10 @@ export async function withProgress<T>(
   })
   const {result} = await tasks.run({})
   return result as T
+}
+
+function workWithin<T>(outer: ShowProgress, title: string, work: (show: ShowProgress) => Promise<T>): Promise<T> {
+  const inner = title.charAt(0).toLowerCase() + title.slice(1)
+  outer(inner)
+  return work((detail) => outer(`${inner}: ${detail}`))
 }
