@@ -1,14 +1,25 @@
+export interface ByteReaderOptions {
+  /** Lets go of what the bytes come from, which an iterator that was never asked, or waits, does not. */
+  destroy?: (() => void) | undefined
+  /** Ends the wait for bytes, which may never come, and closes the reader. */
+  signal?: AbortSignal | undefined
+}
+
 /** Bytes that come in pieces of any size, read as they are asked for. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>
-  readonly #close: (() => void) | undefined
+  readonly #signal: AbortSignal | undefined
+  readonly #destroy: (() => void) | undefined
   #buffer: Buffer = Buffer.alloc(0)
   #ended = false
+  /** While bytes are waited for: gives up on them. */
+  #giveUp: ((reason: unknown) => void) | undefined
 
-  /** @param close lets go of what the bytes come from, which an iterator that was never asked does not */
-  constructor(source: AsyncIterable<Uint8Array>, close?: () => void) {
+  constructor(source: AsyncIterable<Uint8Array>, {destroy, signal}: ByteReaderOptions = {}) {
     this.#source = source[Symbol.asyncIterator]()
-    this.#close = close
+    this.#destroy = destroy
+    this.#signal = signal
+    signal?.addEventListener('abort', this.#abort, {once: true})
   }
 
   /** The next bytes, which stay unread; fewer at the end. */
@@ -47,8 +58,17 @@ export class ByteReader {
 
   async close(): Promise<void> {
     this.#ended = true
-    await this.#source.return?.()
-    this.#close?.()
+    this.#signal?.removeEventListener('abort', this.#abort)
+    const returned = this.#source.return?.()
+    // An iterator that waits for bytes returns only when they come.
+    if (this.#giveUp === undefined) await returned
+    else returned?.catch(() => undefined)
+    this.#destroy?.()
+  }
+
+  readonly #abort = () => {
+    this.#giveUp?.(this.#signal?.reason)
+    void this.close()
   }
 
   #take(): Buffer {
@@ -58,10 +78,11 @@ export class ByteReader {
   }
 
   async #fill(length: number): Promise<void> {
+    this.#signal?.throwIfAborted()
     const pieces = [this.#buffer]
     let have = this.#buffer.length
     while (have < length && !this.#ended) {
-      const {value, done} = await this.#source.next()
+      const {value, done} = await this.#next()
       if (done) this.#ended = true
       else {
         pieces.push(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
@@ -69,5 +90,15 @@ export class ByteReader {
       }
     }
     if (pieces.length > 1) this.#buffer = Buffer.concat(pieces)
+  }
+
+  #next(): Promise<IteratorResult<Uint8Array>> {
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject
+      const settled = () => {
+        this.#giveUp = undefined
+      }
+      this.#source.next().finally(settled).then(resolve, reject)
+    })
   }
 }

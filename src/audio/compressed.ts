@@ -1,5 +1,7 @@
 import {SvcError} from '../errors/index.js'
 import type {ByteReader} from './byte-reader.js'
+import {flacHeadBytes, flacLength} from './flac-length.js'
+import {type OggPiece, oggPages} from './ogg-pages.js'
 import {mixDown} from './pcm.js'
 import type {DecoderContext, Sound} from './sound.js'
 
@@ -46,8 +48,8 @@ const codecs = {
 
 export type CompressedKind = keyof typeof codecs
 
-/** Bytes that are decoded at once. */
-const pieceBytes = 32 << 10
+/** Bytes that are decoded at once: few, since silence may take a thousandth of the room of its samples. */
+const pieceBytes = 1024
 
 /**
  * A compressed recording as sound. The first frames are decoded to learn its rate.
@@ -59,45 +61,95 @@ export async function openCompressed(
   context: DecoderContext,
 ): Promise<Sound> {
   const {container, codec, open} = codecs[kind]
+  const length = kind === 'flac' ? flacLength(await reader.peek(flacHeadBytes)) : undefined
   const decoder: Decoder = await open()
   await decoder.ready
-  const pieces = decodeAll(decoder, reader, context)
+  const input = container === 'ogg' ? oggPages(reader) : inPieces(reader)
+  const pieces = decodeAll(decoder, input, length?.samples ?? 0, context)
   const first = await pieces.next()
   if (first.done) throw new SvcError('audio_invalid', {file: context.name, reason: `no ${codec} frame in it is sound`})
   const {sampleRate, channelData} = first.value
   return {
     source: {container, codec, sampleRate, channels: channelData.length},
-    durationSec: undefined,
+    durationSec: length === undefined ? undefined : length.samples / length.sampleRate,
     samples: inOneRate(first.value, pieces, context),
   }
 }
 
-/** Everything that has samples; the decoder is freed at the end, also at an early one. */
+async function* inPieces(reader: ByteReader): AsyncGenerator<OggPiece, void, undefined> {
+  for (;;) {
+    const bytes = await reader.read(pieceBytes)
+    if (bytes.length === 0) return
+    yield {bytes, begins: false}
+  }
+}
+
+/**
+ * Everything that has samples; the decoder is freed at the end, also at an early one.
+ * @param expected samples that the header promises, 0 where it does not
+ */
 async function* decodeAll(
   decoder: Decoder,
-  reader: ByteReader,
-  {name, warn, signal}: DecoderContext,
+  input: AsyncIterable<OggPiece>,
+  expected: number,
+  {name, warn}: DecoderContext,
 ): AsyncGenerator<Decoded, void, undefined> {
-  let warned = false
-  const check = ({errors}: Decoded) => {
-    if (errors.length === 0 || warned) return
-    warned = true
-    warn({code: 'audio_damaged', message: `${name} is damaged in places; what can be decoded is used.`})
+  let damaged = false
+  let samples = 0
+  const {decode, flush, free} = tolerant(decoder, () => {
+    if (!damaged) warn({code: 'audio_damaged', message: `${name} is damaged in places; what can be decoded is used.`})
+    damaged = true
+  })
+  const counted = (all: Decoded[]) => {
+    for (const {samplesDecoded} of all) samples += samplesDecoded
+    return all
   }
   try {
-    for (;;) {
-      signal?.throwIfAborted()
-      const bytes = await reader.read(pieceBytes)
-      if (bytes.length === 0) break
-      const decoded = await decoder.decode(bytes)
-      check(decoded)
-      if (decoded.samplesDecoded > 0) yield decoded
+    for await (const {bytes, begins} of input) {
+      // The decoder of Opus forgets what it was given of the next file when one ends.
+      if (begins) yield* counted(await flush())
+      yield* counted(await decode(bytes))
     }
-    const rest = await decoder.flush?.()
-    if (rest !== undefined) check(rest)
-    if (rest !== undefined && rest.samplesDecoded > 0) yield rest
+    yield* counted(await flush())
+    if (samples > 0 && samples < expected && !damaged)
+      warn({code: 'audio_truncated', message: lacking(name, samples, expected)})
   } finally {
-    decoder.free()
+    free()
+  }
+}
+
+const lacking = (name: string, samples: number, expected: number) =>
+  `${name} has ${samples} of the ${expected} samples that its header says; what is there is used.`
+
+interface TolerantDecoder {
+  /** What has samples: nothing or one. */
+  decode: (bytes: Uint8Array) => Promise<Decoded[]>
+  flush: () => Promise<Decoded[]>
+  free: () => void
+}
+
+/** A decoder that damaged bytes do not stop. Some crash it, and then it says nothing any more. */
+function tolerant(decoder: Decoder, onDamage: () => void): TolerantDecoder {
+  let crashed = false
+  const attempt = async (decode: () => Decoded | Promise<Decoded> | undefined): Promise<Decoded[]> => {
+    if (crashed) return []
+    try {
+      const decoded = await decode()
+      if (decoded === undefined) return []
+      if (decoded.errors.length > 0) onDamage()
+      return decoded.samplesDecoded > 0 ? [decoded] : []
+    } catch {
+      crashed = true
+      onDamage()
+      return []
+    }
+  }
+  return {
+    decode: (bytes) => attempt(() => decoder.decode(bytes)),
+    flush: () => attempt(() => decoder.flush?.()),
+    free: () => {
+      if (!crashed) decoder.free()
+    },
   }
 }
 

@@ -4,14 +4,17 @@ import {SvcError} from '../errors/index.js'
 import {decodePcm} from './pcm.js'
 import type {DecoderContext, Sound} from './sound.js'
 
-export type FfmpegInput = {path: string} | {bytes: AsyncIterable<Uint8Array>}
+export type FfmpegInput =
+  | {path: string}
+  /** `seeks` where the format may keep what comes first at its end. */
+  | {bytes: AsyncIterable<Uint8Array>; seeks: boolean}
 
 /** Most that is kept of what ffmpeg says, characters. */
 const mostStderr = 4096
 
 /**
  * A recording that the program ffmpeg decodes, mixes down and resamples. It is given a path or bytes, never a command
- * line, and may open files and pipes alone.
+ * line; given bytes, it may open no file, whatever they say.
  * @param format ends the sentence "it is …"
  * @throws decoder_unavailable
  */
@@ -23,11 +26,10 @@ export async function openFfmpeg(
 ): Promise<Sound> {
   const {name, signal} = context
   const piped = 'bytes' in input
-  const from = piped ? 'pipe:0' : `file:${input.path}`
   const child = spawn(
     'ffmpeg',
     [
-      ...['-nostdin', '-v', 'error', '-protocol_whitelist', 'file,pipe', '-i', from],
+      ...['-nostdin', '-v', 'error', ...source(input)],
       ...['-vn', '-ac', '1', '-ar', String(sampleRate), '-f', 'f32le', 'pipe:1'],
     ],
     {stdio: [piped ? 'pipe' : 'ignore', 'pipe', 'pipe'], ...(signal === undefined ? {} : {signal})},
@@ -42,12 +44,17 @@ export async function openFfmpeg(
     signal?.throwIfAborted()
     throw error.code === 'ENOENT' ? new SvcError('decoder_unavailable', {file: name, format}) : error
   })
-  if (piped) void feed(input.bytes, child)
+  let fault: {error: unknown} | undefined
+  if (piped)
+    void feed(input.bytes, child).catch((error: unknown) => {
+      fault = {error}
+    })
 
   async function* samples() {
     try {
       yield* wholeSamples(child.stdout as AsyncIterable<Buffer>)
       const [code] = await ended
+      if (fault !== undefined) throw fault.error
       if (code !== 0) throw new SvcError('audio_invalid', {file: name, reason: reasonOf(complaint)})
     } catch (error) {
       signal?.throwIfAborted()
@@ -61,6 +68,13 @@ export async function openFfmpeg(
     durationSec: undefined,
     samples: samples(),
   }
+}
+
+/** What goes through its cache is kept in a file without a name, in which it can go back. */
+function source(input: FfmpegInput): string[] {
+  if ('path' in input) return ['-protocol_whitelist', 'file,pipe', '-i', `file:${input.path}`]
+  if (!input.seeks) return ['-protocol_whitelist', 'pipe', '-i', 'pipe:0']
+  return ['-protocol_whitelist', 'cache,pipe', '-read_ahead_limit', '-1', '-i', 'cache:pipe:0']
 }
 
 /** Its last line says what went wrong; paths and addresses in front of it do not help. */
@@ -80,7 +94,7 @@ async function* wholeSamples(bytes: AsyncIterable<Buffer>): AsyncGenerator<Float
   }
 }
 
-/** Gives ffmpeg the bytes as fast as it takes them; it may stop listening before the end. */
+/** Gives ffmpeg the bytes as fast as it takes them; it may stop listening before the end. Throws what they throw. */
 async function feed(bytes: AsyncIterable<Uint8Array>, {stdin}: ReturnType<typeof spawn>): Promise<void> {
   stdin?.on('error', () => undefined)
   try {
@@ -88,8 +102,6 @@ async function feed(bytes: AsyncIterable<Uint8Array>, {stdin}: ReturnType<typeof
       if (stdin === null || stdin.destroyed) return
       if (!stdin.write(piece)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')])
     }
-  } catch {
-    // Its reader failed; ffmpeg sees the end of its input and says so.
   } finally {
     stdin?.end()
   }

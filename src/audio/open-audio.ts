@@ -5,7 +5,7 @@ import {SvcError} from '../errors/index.js'
 import type {AudioStream} from './audio-stream.js'
 import {ByteReader} from './byte-reader.js'
 import {openCompressed} from './compressed.js'
-import {type FfmpegInput, openFfmpeg} from './ffmpeg.js'
+import {openFfmpeg} from './ffmpeg.js'
 import type {PcmEncoding} from './pcm.js'
 import {resampler} from './resample.js'
 import {id3Length, sniff, sniffLength} from './sniff.js'
@@ -41,7 +41,7 @@ export interface OpenAudioOptions {
 export async function openAudio(input: AudioInput, options: OpenAudioOptions): Promise<AudioStream> {
   options.signal?.throwIfAborted()
   const file = 'path' in input ? await openFile(input.path) : undefined
-  const reader = 'stream' in input ? new ByteReader(input.stream) : readerOf(file as OpenFile)
+  const reader = readerOf(file?.bytes ?? (input as {stream: ByteStream}).stream, options.signal)
   const context: DecoderContext = {
     name: 'path' in input ? input.path : input.name,
     fileBytes: file?.size,
@@ -53,16 +53,23 @@ export async function openAudio(input: AudioInput, options: OpenAudioOptions): P
     return await startStream(sound, reader, options, context)
   } catch (error) {
     await reader.close()
-    throw SvcError.from(error)
+    throw failure(error, options.signal)
   }
 }
+
+/** Whoever stopped it knows why. */
+const failure = (error: unknown, signal: AbortSignal | undefined): unknown =>
+  signal?.aborted ? signal.reason : SvcError.from(error)
 
 interface OpenFile {
   size: number | undefined
   bytes: Readable
 }
 
-const readerOf = ({bytes}: OpenFile) => new ByteReader(bytes, () => bytes.destroy())
+type ByteStream = AsyncIterable<Uint8Array> & {destroy?: () => unknown}
+
+const readerOf = (bytes: ByteStream, signal: AbortSignal | undefined) =>
+  new ByteReader(bytes, {destroy: () => bytes.destroy?.(), signal})
 
 async function openFile(path: string): Promise<OpenFile> {
   try {
@@ -88,23 +95,26 @@ async function openSound(
   if (input.raw !== undefined) return openRaw(reader, input.raw, context)
   const start = await reader.peek(sniffLength)
   if (start.length === 0) throw new SvcError('audio_empty', {file: context.name})
-  const through = (format: string) => openFfmpeg(ffmpegInput(input, reader), format, sampleRate, context)
+  const through = (format: string, head?: Buffer, seeks = false) =>
+    openFfmpeg('path' in input ? input : {bytes: rest(reader, head), seeks}, format, sampleRate, context)
   const tag = id3Length(start)
   if (tag > 0) await reader.skip(tag)
   const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start)
-  if (sniffed.kind === 'ffmpeg') return through(sniffed.format)
+  if (sniffed.kind === 'ffmpeg') return through(sniffed.format, undefined, sniffed.seeks)
   if (sniffed.kind === 'other') {
     // Frames of an MP3 may begin a little after its tag.
     if (tag > 0) return openCompressed('mp3', reader, context)
     throw new SvcError('audio_unrecognized', {file: context.name, found: sniffed.found})
   }
   if (sniffed.kind !== 'wav') return openCompressed(sniffed.kind, reader, context)
-  return (await openWave(reader, context)) ?? through('a WAV file of a rare codec')
+  const wave = await openWave(reader, context)
+  return 'samples' in wave ? wave : through('a WAV file of a rare codec', wave.header)
 }
 
-/** ffmpeg opens a file by itself, since some formats begin at their end. */
-function ffmpegInput(input: AudioInput, reader: ByteReader): FfmpegInput {
-  return 'path' in input ? {path: input.path} : {bytes: reader.rest()}
+/** What is left to read, behind a header that was read already. */
+async function* rest(reader: ByteReader, head: Buffer | undefined): AsyncGenerator<Uint8Array, void, undefined> {
+  if (head !== undefined) yield head
+  yield* reader.rest()
 }
 
 /** Reads up to the first sound, so that a recording without any is refused at once. */
@@ -128,7 +138,7 @@ async function startStream(
         yield next.value
       }
     } catch (error) {
-      throw SvcError.from(error)
+      throw failure(error, signal)
     } finally {
       await pieces.return(undefined)
       await reader.close()

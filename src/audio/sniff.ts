@@ -2,8 +2,8 @@
 export type Sniffed =
   /** Decoded here. */
   | {kind: 'wav' | 'flac' | 'mp3' | 'ogg-opus' | 'ogg-vorbis'}
-  /** Sound or film that ffmpeg decodes; `format` ends the sentence "it is …". */
-  | {kind: 'ffmpeg'; format: string}
+  /** Sound or film that ffmpeg decodes; `format` ends the sentence "it is …", `seeks` where it may begin at its end. */
+  | {kind: 'ffmpeg'; format: string; seeks?: true}
   /** No sound; `found` ends the sentence "it looks like …". */
   | {kind: 'other'; found: string}
 
@@ -12,14 +12,15 @@ export const sniffLength = 512
 
 type Signature = readonly [offset: number, bytes: string, sniffed: Sniffed]
 
-const ffmpeg = (format: string): Sniffed => ({kind: 'ffmpeg', format})
-const other = (found: string): Sniffed => ({kind: 'other', found})
+const ffmpeg = (format: string) => ({kind: 'ffmpeg', format}) as const
+const other = (found: string) => ({kind: 'other', found}) as const
 
 /** Latin-1 texts at fixed places; the first match counts. */
 const signatures: readonly Signature[] = [
   [0, 'fLaC', {kind: 'flac'}],
-  [4, 'ftyp', ffmpeg('an MP4 or M4A file')],
+  [4, 'ftyp', {...ffmpeg('an MP4 or M4A file'), seeks: true}],
   [0, '\x1a\x45\xdf\xa3', ffmpeg('a Matroska or WebM file')],
+  [0, 'riff\x2e\x91\xcf\x11', ffmpeg('a Sony Wave64 file')],
   [0, 'caff', ffmpeg('a Core Audio file')],
   [0, '#!AMR', ffmpeg('an AMR file')],
   [0, 'wvpk', ffmpeg('a WavPack file')],

@@ -1,6 +1,6 @@
 import {decodeImaAdpcm} from './ima-adpcm.js'
 import type {FrameDecoder} from './wave.js'
-import type {WaveFormat} from './wave-header.js'
+import {type WaveFormat, writeWaveHeader} from './wave-header.js'
 
 /**
  * A decoder of samples that are not linear; undefined for codecs that are left to ffmpeg. The package `wavefile` knows
@@ -20,7 +20,7 @@ async function expander(format: WaveFormat, expand: 'fromALaw' | 'fromMuLaw'): P
   const {channels} = format
   const {WaveFile} = (await import('wavefile')).default
   return (frames) => {
-    const wave = new WaveFile(behindHeader(format, frames))
+    const wave = new WaveFile(Buffer.concat([writeWaveHeader(format.chunk, frames.length), frames]))
     wave[expand]()
     const samples = wave.getSamples(true, Int16Array) as unknown as Int16Array
     const mono = new Float32Array(Math.floor(samples.length / channels))
@@ -31,17 +31,4 @@ async function expander(format: WaveFormat, expand: 'fromALaw' | 'fromMuLaw'): P
     }
     return mono
   }
-}
-
-/** A RIFF file of these frames. */
-function behindHeader({chunk}: WaveFormat, frames: Buffer): Buffer {
-  const head = Buffer.alloc(12 + 8 + chunk.length + (chunk.length % 2) + 8)
-  head.write('RIFF', 0, 'latin1')
-  head.writeUInt32LE(head.length - 8 + frames.length, 4)
-  head.write('WAVEfmt ', 8, 'latin1')
-  head.writeUInt32LE(chunk.length, 16)
-  chunk.copy(head, 20)
-  head.write('data', head.length - 8, 'latin1')
-  head.writeUInt32LE(frames.length, head.length - 4)
-  return Buffer.concat([head, frames])
 }

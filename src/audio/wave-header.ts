@@ -104,3 +104,20 @@ function readFormat(chunk: Buffer, fail: (reason: string) => SvcError): WaveForm
 const integers: Readonly<Record<number, PcmEncoding>> = {1: 'u8', 2: 's16le', 3: 's24le', 4: 's32le'}
 const floats: Readonly<Record<number, PcmEncoding>> = {4: 'f32le', 8: 'f64le'}
 const codecs: Readonly<Record<number, WaveEncoding>> = {6: 'alaw', 7: 'mulaw', 17: 'adpcm_ima_wav'}
+
+/**
+ * A RIFF header with nothing but a `fmt ` chunk, up to the first byte of sound.
+ * @param dataBytes undefined where it is not known
+ */
+export function writeWaveHeader(format: Buffer, dataBytes: number | undefined): Buffer {
+  const head = Buffer.alloc(12 + 8 + format.length + (format.length % 2) + 8)
+  const size = Math.min(dataBytes ?? Infinity, 0xffff_ffff - head.length)
+  head.write('RIFF', 0, 'latin1')
+  head.writeUInt32LE(head.length - 8 + size, 4)
+  head.write('WAVEfmt ', 8, 'latin1')
+  head.writeUInt32LE(format.length, 16)
+  format.copy(head, 20)
+  head.write('data', head.length - 8, 'latin1')
+  head.writeUInt32LE(size, head.length - 4)
+  return head
+}

@@ -3,7 +3,7 @@ import type {ByteReader} from './byte-reader.js'
 import {decodePcm, type PcmEncoding, pcmEncodings, sampleBytes} from './pcm.js'
 import type {DecoderContext, Sound} from './sound.js'
 import {openWaveCodec} from './wave-codecs.js'
-import {readWaveHeader, type WaveFormat, type WaveHeader} from './wave-header.js'
+import {readWaveHeader, type WaveFormat, type WaveHeader, writeWaveHeader} from './wave-header.js'
 
 /** Bytes that are decoded at once, at least one frame. */
 const pieceBytes = 64 << 10
@@ -12,14 +12,15 @@ const pieceBytes = 64 << 10
 export type FrameDecoder = (frames: Buffer) => Float32Array
 
 /**
- * A WAV file as sound, read from its start to its end. Undefined where its codec is one for ffmpeg.
+ * A WAV file as sound, read from its start to its end. Where its codec is one for ffmpeg, a header to put in front of
+ * the bytes that are left.
  * @throws audio_invalid
  */
-export async function openWave(reader: ByteReader, context: DecoderContext): Promise<Sound | undefined> {
+export async function openWave(reader: ByteReader, context: DecoderContext): Promise<Sound | {header: Buffer}> {
   const header = await readWaveHeader(reader, context.name)
   const {format} = header
   const decode = isLinear(format) ? (frames: Buffer) => decodePcm(frames, format) : await openWaveCodec(format)
-  if (decode === undefined) return undefined
+  if (decode === undefined) return {header: writeWaveHeader(format.chunk, header.dataBytes)}
   const {encoding, sampleRate, channels} = format
   const codec = encoding === 'adpcm_ima_wav' ? encoding : `pcm_${encoding}`
   return {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import {chmod, mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {Readable} from 'node:stream'
+import {PassThrough, Readable} from 'node:stream'
 import {describe, it, type TestContext} from 'node:test'
 import {type AudioInput, type AudioWarning, isAudioFile, openAudio, type RawPcm} from '../../src/audio/index.js'
+import {SvcError} from '../../src/errors/index.js'
 import {projectFile, sharedData, skipWithout} from '../support/project.js'
 import {collect, joined, sine, sumOf} from '../support/sounds.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -221,8 +222,32 @@ describe('a compressed recording', () => {
 
   it('that is cut off gives what is there', {skip: skipWithout('clips/jfk.flac')}, async () => {
     const bytes = await readFile(sharedData('clips/jfk.flac') ?? '')
-    const {sound} = await decode(fromBytes(bytes.subarray(0, 600_000)))
+    const {sound, durationSec, warnings} = await decode(fromBytes(bytes.subarray(0, 600_000)))
     assert.ok(sound.length > 16_000 * 4)
+    assert.ok(Math.abs((durationSec ?? 0) - 11) < 0.01, 'the header says the whole length')
+    assert.deepEqual(warnings, ['audio_truncated'])
+  })
+
+  for (const name of ['opus', 'vorbis'])
+    it(`in Ogg ${name} that has another one behind it is heard to its end`, async () => {
+      const bytes = await readFile(projectFile(`test/fixtures/audio/tone-${name}.ogg`))
+      const once = await decode(fromBytes(bytes))
+      const twice = await decode(fromBytes(Buffer.concat([bytes, bytes]), 333))
+      assert.deepEqual(twice.sound.subarray(0, once.sound.length - 400), once.sound.subarray(0, -400))
+      assert.ok(Math.abs(twice.sound.length - 2 * once.sound.length) <= 1)
+    })
+
+  it('in Ogg whose first page is nonsense is refused', async () => {
+    const bytes = await readFile(projectFile('test/fixtures/audio/tone-vorbis.ogg'))
+    bytes[36] = 0xff
+    await assert.rejects(decode(fromBytes(bytes)), {code: 'audio_invalid'})
+  })
+
+  it('with strange bytes between its pages is heard all the same', async () => {
+    const bytes = await readFile(projectFile('test/fixtures/audio/tone-vorbis.ogg'))
+    const last = bytes.lastIndexOf('OggS')
+    const broken = Buffer.concat([bytes.subarray(0, last), Buffer.alloc(5000, 7), bytes.subarray(last)])
+    assert.deepEqual((await decode(fromBytes(broken))).sound, (await decode(fromBytes(bytes))).sound)
   })
 
   it('of which no frame is sound is refused', async () => {
@@ -312,8 +337,41 @@ i=0; while [ $i -lt 16000 ]; do printf '\\000\\000\\000\\077'; i=$((i+1)); done
     }
     assert.deepEqual(await readFile(join(folder, 'given')), film)
     const asked = await readFile(join(folder, 'asked'), 'utf8')
-    for (const argument of ['-nostdin', '-protocol_whitelist file,pipe', '-ac 1', '-ar 16000', '-f f32le'])
+    for (const argument of ['-nostdin', '-protocol_whitelist cache,pipe', '-ac 1', '-ar 16000', '-f f32le'])
       assert.ok(asked.includes(argument), argument)
+    await decode({path: file})
+    assert.ok(
+      (await readFile(join(folder, 'asked'), 'utf8')).includes(`-protocol_whitelist file,pipe -i file:${file} `),
+    )
+  })
+
+  it('is a WAV file of a rare codec too, which keeps its header', async (test) => {
+    const folder = await temporaryFolder(test)
+    const path = process.env.PATH
+    test.after(() => {
+      process.env.PATH = path
+    })
+    const program = `#!/bin/sh\ncat > "${folder}/given"\nhead -c 4000 /dev/zero\n`
+    await writeFile(join(folder, 'ffmpeg'), program, {mode: 0o755})
+    process.env.PATH = `${folder}:${path}`
+    const plain = monoWave(second)
+    await decode(fromBytes(patched(monoWave(second, {before: {JUNK: Buffer.alloc(10)}}), 38, 2)))
+    assert.deepEqual(await readFile(join(folder, 'given')), patched(plain, 20, 2))
+  })
+
+  it('whose bytes fail on their way fails as they do', async (test) => {
+    const folder = await temporaryFolder(test)
+    const path = process.env.PATH
+    test.after(() => {
+      process.env.PATH = path
+    })
+    await writeFile(join(folder, 'ffmpeg'), '#!/bin/sh\ncat\n', {mode: 0o755})
+    process.env.PATH = `${folder}:${path}`
+    async function* stream() {
+      yield film
+      throw new SvcError('file_unreadable', {path: 'upload', reason: 'the connection broke'})
+    }
+    await assert.rejects(decode({name: 'upload', stream: stream()}), {code: 'file_unreadable'})
   })
 
   it('that it cannot read gives its reason', async (test) => {
@@ -343,6 +401,23 @@ describe('a recording that is not read to its end', () => {
     assert.ok((await descriptors()) <= before + 1)
   })
 
+  for (const [what, bytes] of Object.entries({
+    'not begun': Buffer.alloc(0),
+    'begun with its header': monoWave(second).subarray(0, 44),
+    'begun to sound': monoWave(sine(440, 40_000), {dataBytes: 1_000_000}),
+  }))
+    it(`because its stream waits, ${what}, can be stopped`, async () => {
+      const stop = new AbortController()
+      const stream = new PassThrough()
+      if (bytes.length > 0) stream.write(bytes)
+      const reading = (async () => {
+        for await (const _ of await openAudio({name: 'a pipe', stream}, {sampleRate: 16_000, signal: stop.signal}));
+      })()
+      setImmediate(() => stop.abort(new Error('enough')))
+      await assert.rejects(reading, {message: 'enough'})
+      assert.ok(stream.destroyed)
+    })
+
   it('ends with the reason of the signal that stopped it', async () => {
     const stop = new AbortController()
     const reason = new Error('enough')
@@ -351,7 +426,7 @@ describe('a recording that is not read to its end', () => {
       (async () => {
         for await (const _ of audio) stop.abort(reason)
       })(),
-      /enough/,
+      reason,
     )
   })
 })
