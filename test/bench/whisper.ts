@@ -7,7 +7,7 @@ import {fileURLToPath} from 'node:url'
 import {randomFloats} from '../support/random-floats.js'
 import {svcBinary} from '../support/svc.js'
 import {monoWave} from '../support/wave-file.js'
-import {round} from './measure.js'
+import {median, round} from './measure.js'
 import {type WhisperSize, writeWhisper} from './whisper-model.js'
 
 /** Tokens of the clip; the same number in `whisper-run.ts`. */
@@ -25,7 +25,7 @@ interface Times {
  * Recognition beside whisper.cpp with 16-bit floats, each pinned to one core: encoding a window, a token of greedy
  * decoding, a step of a beam of five, a clip of 11 seconds with 219 tokens, and the peak of memory. `WHISPER_CPP` names
  * the folder of its programs, `whisper-bench` and `whisper-cli`; without it there are no ratios. `WHISPER_SIZES` names
- * the shapes.
+ * the shapes, and `WHISPER_ROUNDS` how often each is measured.
  */
 export async function whisper() {
   const peer = process.env.WHISPER_CPP
@@ -37,14 +37,12 @@ export async function whisper() {
     const results: Record<string, unknown> = {}
     for (const size of sizes) {
       const model = await writeWhisper(folder, size)
-      const own = {f32: measure(model.folder, 'f32', folder), int8: measure(model.folder, 'int8', folder)}
-      const other = peer === undefined ? undefined : measurePeer(peer, model.ggml, clip)
-      const memory = await memoryOf(model, clip, folder, peer)
-      results[size] = {
-        svc: own,
-        ...(other === undefined ? {} : {whisper_cpp: other, ratio: ratios(own, other)}),
-        peak_rss_mb: memory,
-      }
+      const rounds = Array.from({length: Number(process.env.WHISPER_ROUNDS ?? 3)}, () => ({
+        f32: measure(model.folder, 'f32', folder),
+        int8: measure(model.folder, 'int8', folder),
+        ...(peer === undefined ? {} : {whisper_cpp: measurePeer(peer, model.ggml, clip)}),
+      }))
+      results[size] = {...summary(rounds), peak_rss_mb: await memoryOf(model, clip, folder, peer)}
     }
     return {threads: 1, clip_seconds: 11, clip_tokens: clipTokens, sizes: results}
   } finally {
@@ -103,18 +101,35 @@ function measurePeer(folder: string, model: string, clip: string): Times {
   }
 }
 
-const ratios = (own: {f32: Times; int8: Times}, peer: Times) =>
-  Object.fromEntries(
-    Object.entries(own).map(([precision, times]) => [
-      precision,
-      {
-        encode: round(times.encode_ms / peer.encode_ms, 2),
-        token: round(times.token_ms / peer.token_ms, 2),
-        beam5: round(times.beam5_step_ms / peer.beam5_step_ms, 2),
-        clip: round(times.clip_ms / peer.clip_ms, 2),
-      },
-    ]),
-  )
+type Round = {f32: Times; int8: Times; whisper_cpp?: Times}
+
+const stages = ['encode_ms', 'token_ms', 'beam5_step_ms', 'clip_ms'] as const
+
+/** Medians over the rounds; a ratio is that of two neighbours, so that a machine whose speed drifts treats both alike. */
+function summary(rounds: readonly Round[]) {
+  const sides = ['f32', 'int8', 'whisper_cpp'] as const
+  const medians = (side: (typeof sides)[number]) => {
+    const times = rounds.flatMap((one) => one[side] ?? [])
+    return times.length === 0
+      ? undefined
+      : Object.fromEntries(stages.map((stage) => [stage, round(median(times.map((one) => one[stage])), 2)]))
+  }
+  const ratio = (side: 'f32' | 'int8', stage: (typeof stages)[number]) => {
+    const pairs = rounds.flatMap((one) =>
+      one.whisper_cpp === undefined ? [] : one[side][stage] / one.whisper_cpp[stage],
+    )
+    return pairs.length === 0 ? undefined : round(median(pairs), 2)
+  }
+  const mel = rounds.flatMap(({f32, int8}) => [f32.log_mel_ms_per_second ?? 0, int8.log_mel_ms_per_second ?? 0])
+  return {
+    ...Object.fromEntries(sides.map((side) => [side, medians(side)])),
+    ratio: {
+      f32: Object.fromEntries(stages.map((stage) => [stage.replace('_ms', ''), ratio('f32', stage)])),
+      int8: Object.fromEntries(stages.map((stage) => [stage.replace('_ms', ''), ratio('int8', stage)])),
+    },
+    log_mel_ms_per_second: round(median(mel), 2),
+  }
+}
 
 async function memoryOf(model: {folder: string; ggml: string}, clip: string, cache: string, peer: string | undefined) {
   const args = [

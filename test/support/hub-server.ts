@@ -5,11 +5,13 @@ import type {TestContext} from 'node:test'
 
 /** How a request is answered wrongly. */
 export type HubFault =
-  | {kind: 'status'; status: number; retryAfter?: string}
+  | {kind: 'status'; status: number; retryAfter?: string; headers?: Readonly<Record<string, string>>}
   /** The connection breaks after so many bytes. */
   | {kind: 'drop'; after: number}
   /** Other bytes of the same length. */
   | {kind: 'garbage'}
+  /** Bytes that should not be there follow. */
+  | {kind: 'surplus'}
   /** Bytes come this slowly, ms between pieces. */
   | {kind: 'slow'; pauseMs: number}
 
@@ -72,7 +74,8 @@ function answerHub(
 ): unknown {
   const path = decodeURIComponent((request.url ?? '').split('?')[0] ?? '')
   const fault = takeFault(hub, path)
-  if (fault?.kind === 'status') return reply(hub, request, response, fault.status, {}, '', fault.retryAfter)
+  if (fault?.kind === 'status')
+    return reply(hub, request, response, fault.status, fault.headers ?? {}, '', fault.retryAfter)
   const listed = /^\/api\/models\/(.+)\/revision\/(.+)$/.exec(path)
   const file = /^\/(.+)\/resolve\/([^/]+)\/(.+)$/.exec(path)
   const [, id = '', revision = '', name = ''] = listed ?? file ?? []
@@ -98,7 +101,8 @@ function answerStore(
 ): unknown {
   const path = decodeURIComponent((request.url ?? '').split('?')[0] ?? '').slice(1)
   const fault = takeFault(hub, `store/${path}`)
-  if (fault?.kind === 'status') return reply(hub, request, response, fault.status, {}, '', fault.retryAfter)
+  if (fault?.kind === 'status')
+    return reply(hub, request, response, fault.status, fault.headers ?? {}, '', fault.retryAfter)
   const id = Object.keys(models).find((one) => path.startsWith(`${one}/`)) ?? ''
   const content = models[id]?.files[path.slice(id.length + 1)]
   if (content === undefined) return reply(hub, request, response, 404, {}, 'unknown')
@@ -133,7 +137,7 @@ function send(
 ): unknown {
   const start = hub.ranges ? Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0
   const body = fault?.kind === 'garbage' ? Buffer.alloc(content.length, 'x') : content
-  const rest = body.subarray(start)
+  const rest = fault?.kind === 'surplus' ? Buffer.concat([body, Buffer.from('surplus')]) : body.subarray(start)
   note(hub, request, start > 0 ? 206 : 200)
   response.writeHead(start > 0 ? 206 : 200, {
     'content-length': rest.length,

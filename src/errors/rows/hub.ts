@@ -31,7 +31,7 @@ export const hubErrors = rows({
     http: 403,
     say: (p: {id: string; status: number; tokenSent: boolean}) =>
       `The hub denies access to ${p.id} (${p.status}); ${p.tokenSent ? 'the token was not enough' : 'no token was sent'}.`,
-    hint: 'Accept the conditions of the model on its page, and set HF_TOKEN to a token that may read it.',
+    hint: 'Check the spelling of the id, accept the conditions of the model on its page, and set HF_TOKEN to a token that may read it.',
   },
   hub_unreachable: {
     exit: Exit.unavailable,

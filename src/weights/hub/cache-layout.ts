@@ -1,7 +1,8 @@
 import {existsSync} from 'node:fs'
-import {readFile} from 'node:fs/promises'
+import {readdir, readFile} from 'node:fs/promises'
 import {homedir} from 'node:os'
-import {join} from 'node:path'
+import {join, sep} from 'node:path'
+import {isWholeSpeechModel} from './speech-files.js'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -34,10 +35,16 @@ export async function snapshotPlace(id: string, revision: string, cacheFolder: s
 }
 
 /**
- * The downloaded files of a model at a revision; undefined where they are not there. A snapshot is made when all its
- * files are, so one that is there is whole.
+ * The downloaded files of a speech model at a revision; undefined where they are not all there. Other tools share the
+ * folder and fetch a model file by file, so that a snapshot may hold a part of it, or links to what was deleted.
  */
 export async function cachedSnapshot(id: string, revision: string, cacheFolder: string): Promise<string | undefined> {
   const snapshot = await snapshotPlace(id, revision, cacheFolder)
-  return snapshot !== undefined && existsSync(snapshot) ? snapshot : undefined
+  return snapshot !== undefined && isWholeSpeechModel(await filesIn(snapshot)) ? snapshot : undefined
+}
+
+/** Paths in a folder, with `/`; links to nothing do not count. */
+async function filesIn(folder: string): Promise<string[]> {
+  const paths = await readdir(folder, {recursive: true}).catch(() => [])
+  return paths.filter((path) => existsSync(join(folder, path))).map((path) => path.split(sep).join('/'))
 }

@@ -1,9 +1,9 @@
 import {createHash, type Hash} from 'node:crypto'
-import {createReadStream, existsSync} from 'node:fs'
+import {constants, createReadStream} from 'node:fs'
 import {type FileHandle, mkdir, open, rename, rm, stat} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import {isErrorOf, SvcError} from '../../errors/index.js'
-import {type HubOptions, hubGet, Transient, unreachable, withRetries} from './hub-request.js'
+import {bodyOf, type HubOptions, hubGet, Transient, withRetries} from './hub-request.js'
 import {type HubFile, refuseDenied} from './repository.js'
 
 export interface Download {
@@ -23,33 +23,35 @@ const mostMismatches = 2
  * Downloads one file, or goes on with what an earlier download has left. The file appears under its name when it is
  * whole and its checksum is right.
  * @returns whether anything had to be fetched
- * @throws checksum_mismatch, disk_full, hub_access_denied, hub_unreachable, hub_failed; the reason of the signal
+ * @throws checksum_mismatch, disk_full, hub_access_denied, hub_model_unknown, hub_unreachable, hub_failed; the reason of
+ *   the signal
  */
 export async function download(task: Download, options: HubOptions): Promise<boolean> {
   const {path, file, onBytes} = task
-  if (existsSync(path)) {
-    onBytes((await stat(path)).size)
+  const there = await stat(path).catch(() => undefined)
+  if (there !== undefined && (file.size ?? there.size) === there.size) {
+    onBytes(there.size)
     return false
   }
   await mkdir(dirname(path), {recursive: true})
   for (let mismatches = 1; ; mismatches++) {
-    const checksum = await withRetries(task.url, options, () => fetchRest(task, options))
-    const partial = `${path}.incomplete`
-    if (file.checksum === undefined || checksum === file.checksum.hex) {
-      await rename(partial, path)
+    try {
+      await withRetries(task.url, options, () => fetchRest(task, options))
+      await rename(partialOf(path), path)
       return true
+    } catch (error) {
+      if (!isErrorOf(error, 'checksum_mismatch') || mismatches === mostMismatches) throw error
     }
-    await rm(partial, {force: true})
-    if (mismatches === mostMismatches)
-      throw new SvcError('checksum_mismatch', {file: file.name, expected: file.checksum.hex, actual: checksum})
   }
 }
 
-/** Fetches what is missing of a file; gives the checksum of the whole. */
-async function fetchRest(task: Download, options: HubOptions): Promise<string> {
+const partialOf = (path: string) => `${path}.incomplete`
+
+/** Fetches what is missing of a file, and compares the checksum of the whole. */
+async function fetchRest(task: Download, options: HubOptions): Promise<void> {
   const {file, onBytes} = task
-  const partial = `${task.path}.incomplete`
-  const handle = await open(partial, 'a+')
+  const partial = partialOf(task.path)
+  const handle = await open(partial, constants.O_RDWR | constants.O_CREAT)
   try {
     const {size} = await handle.stat()
     const start = file.size !== undefined && size > file.size ? 0 : size
@@ -58,9 +60,13 @@ async function fetchRest(task: Download, options: HubOptions): Promise<string> {
     onBytes(start)
     const whole = file.size !== undefined && start === file.size
     if (!whole) await append(handle, hash, start, task, options)
-    return hash.digest('hex')
+    const actual = hash.digest('hex')
+    const expected = file.checksum?.hex ?? actual
+    if (actual !== expected) throw new SvcError('checksum_mismatch', {file: file.name, expected, actual})
+    // The name vouches for the bytes from now on, even if the power fails.
+    await handle.datasync()
   } catch (error) {
-    const full = (error as NodeJS.ErrnoException).code === 'ENOSPC'
+    const full = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
     if (full || isErrorOf(error, 'checksum_mismatch')) await rm(partial, {force: true})
     throw full ? new SvcError('disk_full', {path: task.path}, {cause: error}) : error
   } finally {
@@ -84,41 +90,41 @@ async function append(
   {id, url, file, onBytes}: Download,
   options: HubOptions,
 ): Promise<void> {
+  const {endpoint} = options
   const response = await hubGet(url, start > 0 ? {range: `bytes=${start}-`} : {}, options)
   await refuseDenied(response, id, options)
   const {statusCode} = response
   if (statusCode !== 200 && statusCode !== 206) {
     await response.body.dump()
-    throw new SvcError('hub_failed', {endpoint: options.endpoint, status: statusCode})
+    const failure = new SvcError('hub_failed', {endpoint, status: statusCode})
+    if (statusCode !== 416) throw failure
+    // The server does not go on from here; from the beginning it may.
+    await handle.truncate(0)
+    throw new Transient(failure)
   }
   // A server without ranges sends the file from its beginning; so much of it is known already.
   let skip = statusCode === 200 ? start : 0
   let length = start
-  try {
-    for await (const piece of response.body as AsyncIterable<Buffer>) {
-      const fresh = piece.subarray(Math.min(skip, piece.length))
-      skip -= piece.length - fresh.length
-      length += fresh.length
-      if (file.size !== undefined && length > file.size)
-        throw new SvcError('checksum_mismatch', {
-          file: file.name,
-          expected: `that of ${file.size} bytes`,
-          actual: 'that of more',
-        })
-      await handle.write(fresh)
-      hash.update(fresh)
-      onBytes(length)
-    }
-  } catch (error) {
-    options.signal?.throwIfAborted()
-    if (error instanceof SvcError || isOfDisk(error)) throw error
-    throw unreachable(options, error)
+  for await (const piece of bodyOf(response, options)) {
+    const fresh = piece.subarray(Math.min(skip, piece.length))
+    skip -= piece.length - fresh.length
+    if (file.size !== undefined && length + fresh.length > file.size) throw tooLong(file.name, file.size)
+    await writeAll(handle, fresh, length)
+    length += fresh.length
+    hash.update(fresh)
+    onBytes(length)
   }
   if (file.size !== undefined && length < file.size)
-    throw new Transient(
-      new SvcError('hub_unreachable', {endpoint: options.endpoint, reason: `${file.name} ended too soon`}),
-    )
+    throw new Transient(new SvcError('hub_unreachable', {endpoint, reason: `${file.name} ended too soon`}))
 }
 
-const isOfDisk = (error: unknown) =>
-  ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')
+const tooLong = (file: string, size: number) =>
+  new SvcError('checksum_mismatch', {file, expected: `that of ${size} bytes`, actual: 'that of a longer file'})
+
+/** A disk that is almost full takes less than it is given, without an error. */
+async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const {bytesWritten} = await handle.write(bytes, done, bytes.length - done, position + done)
+    done += bytesWritten
+  }
+}

@@ -63,7 +63,7 @@ export async function withRetries<T>(url: string, options: HubOptions, work: () 
 
 /**
  * Sends one GET and follows redirects. The token goes to the host of the endpoint alone.
- * @throws Transient; hub_access_denied through `refuse`; the reason of the signal
+ * @throws Transient, hub_answer_invalid; the reason of the signal
  */
 export async function hubGet(
   url: string,
@@ -92,8 +92,10 @@ export async function hubGet(
     const {location} = response.headers
     if (redirects.has(response.statusCode) && typeof location === 'string') {
       await response.body.dump()
-      at = new URL(location, at)
-      if (at.protocol !== 'https:' && at.protocol !== 'http:') break
+      const next = URL.canParse(location, at.href) ? new URL(location, at) : undefined
+      if (next?.protocol !== 'https:' && next?.protocol !== 'http:')
+        throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it redirects to what is no web address'})
+      at = next
       continue
     }
     if (isTransient(response.statusCode)) {
@@ -106,8 +108,21 @@ export async function hubGet(
   throw new SvcError('hub_answer_invalid', {endpoint, reason: `it redirects more than ${mostRedirects} times`})
 }
 
+/**
+ * What an answer consists of, piece by piece. Faults of whoever reads are not taken for those of the connection.
+ * @throws Transient; the reason of the signal
+ */
+export async function* bodyOf({body}: Dispatcher.ResponseData, options: HubOptions): AsyncGenerator<Buffer> {
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) yield piece
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw unreachable(options, error)
+  }
+}
+
 /** A connection that failed, in words without an address. */
-export function unreachable({endpoint}: HubOptions, error: unknown): Transient {
+function unreachable({endpoint}: HubOptions, error: unknown): Transient {
   const {code, message} = error as NodeJS.ErrnoException
   return new Transient(new SvcError('hub_unreachable', {endpoint, reason: code ?? message}, {cause: error}))
 }

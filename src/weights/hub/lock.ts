@@ -1,10 +1,12 @@
-import {mkdir, open, readFile, rm, stat, utimes} from 'node:fs/promises'
+import {randomUUID} from 'node:crypto'
+import {mkdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises'
+import {hostname} from 'node:os'
 import {dirname} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 
 /** How often the holder shows that it lives, and after how long without it the lock is void, ms. */
 const heartbeatMs = 5000
-const staleMs = 30_000
+const staleMs = 60_000
 const pollMs = 200
 
 /**
@@ -14,9 +16,9 @@ const pollMs = 200
  */
 export async function withLock<T>(path: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   await mkdir(dirname(path), {recursive: true})
-  while (!(await take(path))) {
-    if (await isStale(path)) await rm(path, {force: true})
-    else await sleep(pollMs)
+  const holder = `${process.pid} ${hostname()} ${randomUUID()}`
+  while (!(await take(path, holder))) {
+    if (!(await discardStale(path, holder))) await sleep(pollMs)
     signal?.throwIfAborted()
   }
   const beat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), heartbeatMs)
@@ -24,16 +26,17 @@ export async function withLock<T>(path: string, signal: AbortSignal | undefined,
     return await work()
   } finally {
     clearInterval(beat)
-    await rm(path, {force: true})
+    // A machine that slept may have lost it to another process.
+    if ((await read(path)) === holder) await rm(path, {force: true})
   }
 }
 
-/** Whether this process has it now. */
-async function take(path: string): Promise<boolean> {
+const read = (path: string) => readFile(path, 'utf8').catch(() => undefined)
+
+/** Whether this holder has it now. */
+async function take(path: string, holder: string): Promise<boolean> {
   try {
-    const handle = await open(path, 'wx')
-    await handle.write(String(process.pid))
-    await handle.close()
+    await writeFile(path, holder, {flag: 'wx'})
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -41,16 +44,33 @@ async function take(path: string): Promise<boolean> {
   }
 }
 
-async function isStale(path: string): Promise<boolean> {
-  try {
-    const {mtimeMs} = await stat(path)
-    if (Date.now() - mtimeMs > staleMs) return true
-    const holder = Number(await readFile(path, 'utf8'))
-    return holder > 0 && holder !== process.pid && !isRunning(holder)
-  } catch {
-    // It was let go of in the meantime.
+/**
+ * Removes a lock that is void. One process at a time looks, or a second one would remove the new lock of the first.
+ * @returns whether the lock can be tried again at once
+ */
+async function discardStale(path: string, holder: string): Promise<boolean> {
+  if (!(await isStale(path))) return false
+  const guard = `${path}.void`
+  if (!(await take(guard, holder))) {
+    if (await isStale(guard)) await rm(guard, {force: true})
     return false
   }
+  try {
+    if (await isStale(path)) await rm(path, {force: true})
+    return true
+  } finally {
+    await rm(guard, {force: true})
+  }
+}
+
+async function isStale(path: string): Promise<boolean> {
+  const [holder, found] = [await read(path), await stat(path).catch(() => undefined)]
+  // It was let go of in the meantime.
+  if (holder === undefined || found === undefined) return false
+  if (Date.now() - found.mtimeMs > staleMs) return true
+  const [pid, host] = holder.split(' ')
+  // The number says nothing on another machine, or in another container, that shares the folder.
+  return host === hostname() && Number(pid) !== process.pid && !isRunning(Number(pid))
 }
 
 function isRunning(pid: number): boolean {

@@ -57,12 +57,12 @@ export async function pullModel(id: string, revision: string, options: PullOptio
       )
       const folder = join(repository, 'snapshots', commit)
       await linkSnapshot(folder, blobs)
-      await writeReference(join(repository, 'refs', revision), commit)
+      if (revision !== commit) await writeReference(join(repository, 'refs', revision), commit)
       return {id, revision, commit, folder, files: blobs.map(({name, bytes, cached}) => ({name, bytes, cached}))}
     })
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException
-    if (!['EACCES', 'EROFS', 'EPERM'].includes(code ?? '')) throw error
+    if (!['EACCES', 'EROFS', 'EPERM', 'EDQUOT'].includes(code ?? '')) throw error
     const reason = (error as Error).message.replace(/\.$/, '')
     throw new SvcError('cache_unwritable', {folder: options.cacheFolder, reason}, {cause: error})
   }
@@ -123,6 +123,8 @@ async function linkSnapshot(folder: string, blobs: readonly Blob[]): Promise<voi
 /** A link that is right once it lies at `final`; a copy where the system has no links. */
 async function link(blob: string, place: string, final: string): Promise<void> {
   await mkdir(dirname(place), {recursive: true})
+  // A link to nothing may lie there.
+  await rm(place, {force: true})
   await symlink(relative(dirname(final), blob), place).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return
     if (error.code !== 'EPERM' && error.code !== 'ENOSYS') throw error

@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {type HubOptions, hubGet, unreachable, withRetries} from './hub-request.js'
+import {bodyOf, type HubOptions, hubGet, withRetries} from './hub-request.js'
 
 /** A file of a model on the hub. */
 export interface HubFile {
@@ -29,7 +29,8 @@ export async function readRevision(id: string, revision: string, options: HubOpt
   const fail = (reason: string) => new SvcError('hub_answer_invalid', {endpoint: options.endpoint, reason})
   const {sha, siblings} = (answer ?? {}) as Readonly<Record<string, unknown>>
   if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) throw fail('it names no commit')
-  if (!Array.isArray(siblings) || siblings.length > mostFiles) throw fail('it lists no files')
+  if (!Array.isArray(siblings)) throw fail('it lists no files')
+  if (siblings.length > mostFiles) throw fail(`it lists more than ${mostFiles} files`)
   return {commit: sha, files: siblings.map((row) => readFile(row, fail))}
 }
 
@@ -49,15 +50,10 @@ async function readJson(url: string, id: string, revision: string, options: HubO
   }
   const pieces: Buffer[] = []
   let length = 0
-  try {
-    for await (const piece of response.body) {
-      pieces.push(piece)
-      length += piece.length
-      if (length > mostBytes) throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it is too long'})
-    }
-  } catch (error) {
-    options.signal?.throwIfAborted()
-    throw error instanceof SvcError ? error : unreachable(options, error)
+  for await (const piece of bodyOf(response, options)) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > mostBytes) throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it is too long'})
   }
   try {
     return JSON.parse(Buffer.concat(pieces).toString('utf8'))
@@ -66,14 +62,18 @@ async function readJson(url: string, id: string, revision: string, options: HubO
   }
 }
 
-/** @throws hub_access_denied */
+/**
+ * Hugging Face answers 401 for a model that does not exist, as for a private one, to those without a token.
+ * @throws hub_access_denied, hub_model_unknown
+ */
 export async function refuseDenied(
-  {statusCode, body}: Awaited<ReturnType<typeof hubGet>>,
+  {statusCode, headers, body}: Awaited<ReturnType<typeof hubGet>>,
   id: string,
-  {token}: HubOptions,
+  {token, endpoint}: HubOptions,
 ): Promise<void> {
   if (statusCode !== 401 && statusCode !== 403) return
   await body.dump()
+  if (headers['x-error-code'] === 'RepoNotFound') throw new SvcError('hub_model_unknown', {id, endpoint})
   throw new SvcError('hub_access_denied', {id, status: statusCode, tokenSent: token !== undefined})
 }
 
@@ -82,21 +82,17 @@ function readFile(row: unknown, fail: (reason: string) => SvcError): HubFile {
   if (typeof name !== 'string' || !isContained(name)) throw fail(`it lists a file ${JSON.stringify(name)}`)
   const {sha256, size: largeSize} = (lfs ?? {}) as Readonly<Record<string, unknown>>
   const bytes = largeSize ?? size
-  return {
-    name,
-    size: Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? (bytes as number) : undefined,
-    checksum: checksumOf(sha256, blobId),
-  }
+  const known = Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? (bytes as number) : undefined
+  return {name, size: known, checksum: checksumOf(sha256, known === undefined ? undefined : blobId)}
 }
 
+/** @param blobId only where the size is known, which it is a checksum of as well */
 function checksumOf(sha256: unknown, blobId: unknown): HubFile['checksum'] {
   if (typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256)) return {algorithm: 'sha256', hex: sha256}
   if (typeof blobId === 'string' && /^[0-9a-f]{40}$/.test(blobId)) return {algorithm: 'git-sha1', hex: blobId}
   return undefined
 }
 
-/** Whether a path stays inside of its folder, on every system. */
+/** Whether a path stays inside of its folder, on every system: Windows reads `.. ` as `..`. */
 const isContained = (name: string) =>
-  name.length <= 512 &&
-  /^[\w .,+()@=-]+(\/[\w .,+()@=-]+)*$/.test(name) &&
-  name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+  name.length <= 512 && !/[\\\p{Cc}\p{Cs}]/u.test(name) && name.split('/').every((part) => !/^[. ]*$/.test(part))

@@ -12,18 +12,49 @@ const small = new Set([
   'normalizer.json',
 ])
 
-/** Weights in the order they are preferred: the first kind of which there are files is taken. */
-const weights: readonly RegExp[] = [
-  /^model\.safetensors$/,
-  /^model(-\d+-of-\d+)?\.safetensors(\.index\.json)?$/,
-  /^onnx\/(encoder_model|decoder_model_merged|decoder_model|decoder_with_past_model|model)\.onnx(_data)?$/,
-  /^onnx\/(encoder_model|decoder_model_merged|model)_(int8|quantized)\.onnx(_data)?$/,
-  /^ggml-.*\.bin$/,
+const numbered = /^model-\d+-of-(\d+)\.safetensors$/
+
+function safetensorsOf(names: readonly string[]): string[] {
+  if (names.includes('model.safetensors')) return ['model.safetensors']
+  const shards = names.filter((name) => numbered.test(name))
+  const count = Number(numbered.exec(shards[0] ?? '')?.[1])
+  return shards.length === count ? [...shards, 'model.safetensors.index.json'] : []
+}
+
+/** What an export consists of, in the layout of Optimum: its graphs, and the files their large tensors lie in. */
+const exportOf =
+  (...graphs: string[]) =>
+  (names: readonly string[]): string[] => {
+    for (const folder of ['onnx/', '']) {
+      const files = graphs.map((graph) => `${folder}${graph}.onnx`)
+      if (!files.every((file) => names.includes(file))) continue
+      const isData = (name: string, file: string) =>
+        name.startsWith(file) && /^[._]data(_\d+)?$/.test(name.slice(file.length))
+      return names.filter((name) => files.some((file) => name === file || isData(name, file)))
+    }
+    return []
+  }
+
+/** Weights in the order they are preferred: the first kind that is there is taken. Only CTC models are one graph. */
+const weights: readonly ((names: readonly string[]) => string[])[] = [
+  exportOf('model'),
+  safetensorsOf,
+  exportOf('encoder_model', 'decoder_model_merged'),
+  exportOf('encoder_model', 'decoder_model', 'decoder_with_past_model'),
+  exportOf('encoder_model_int8', 'decoder_model_merged_int8'),
+  exportOf('encoder_model_quantized', 'decoder_model_merged_quantized'),
+  exportOf('model_int8'),
+  exportOf('model_quantized'),
 ]
 
-/** The files of a repository that make up a speech model; empty where it has no weights of a known kind. */
+/** The files of a repository that make up a speech model; empty where it has no whole weights of a known kind. */
 export function speechModelFiles(names: readonly string[]): string[] {
-  const kind = weights.find((pattern) => names.some((name) => pattern.test(name)))
-  if (kind === undefined) return []
-  return names.filter((name) => small.has(name) || kind.test(name))
+  const chosen = weights.map((kind) => kind(names)).find((files) => files.length > 0)
+  return chosen === undefined ? [] : names.filter((name) => small.has(name) || chosen.includes(name))
 }
+
+/** Whether files are enough of a speech model to run it: its configuration, its vocabulary and its weights. */
+export const isWholeSpeechModel = (names: readonly string[]): boolean =>
+  names.includes('config.json') &&
+  (names.includes('tokenizer.json') || names.includes('vocab.json')) &&
+  speechModelFiles(names).length > 0

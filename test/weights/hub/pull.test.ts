@@ -1,8 +1,23 @@
 import assert from 'node:assert/strict'
+import {createHash} from 'node:crypto'
 import {existsSync} from 'node:fs'
-import {mkdir, readdir, readFile, readlink, rm, stat, writeFile} from 'node:fs/promises'
+import {
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import {hostname} from 'node:os'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {execa} from 'execa'
 import {
   cachedSnapshot,
   hubCacheFolder,
@@ -13,7 +28,7 @@ import {
 } from '../../../src/weights/index.js'
 import {type HubModel, startHub} from '../../support/hub-server.js'
 import {randomFloats} from '../../support/random-floats.js'
-import {temporaryFolder} from '../../support/temporary.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 const commit = 'a'.repeat(40)
 const weights = new Uint8Array(randomFloats(1)(64_000).buffer)
@@ -50,6 +65,10 @@ async function setUp(test: TestContext, model: HubModel = whisper) {
     pullModel('acme/whisper', revision, {...options, ...changes})
   return {hub, cacheFolder, repository, pull, retries}
 }
+
+const lock = '.locks/models--acme--whisper.lock'
+/** What a process leaves in a lock; none has this number. */
+const gone = (host: string) => `4194305 ${host} 0`
 
 const urls = (hub: Awaited<ReturnType<typeof startHub>>) => hub.requests.map(({url}) => url)
 
@@ -105,6 +124,40 @@ describe('a model that is pulled', () => {
     const {pull} = await setUp(test, {...whisper, files: onnx, large: []})
     const {folder} = await pull()
     assert.deepEqual((await readdir(join(folder, 'onnx'))).sort(), ['decoder_model_merged.onnx', 'encoder_model.onnx'])
+  })
+
+  it('without ONNX files of a kind that runs is refused', async (test) => {
+    const {pull} = await setUp(test, {...whisper, files: {'config.json': '{}', 'onnx/encoder_model.onnx': 'alone'}})
+    await assert.rejects(pull(), {code: 'hub_files_missing'})
+  })
+
+  it('may have files with names of every language beside those that are needed', async (test) => {
+    const {pull} = await setUp(test, {
+      ...whisper,
+      files: {...whisper.files, 'サンプル/été [1] & #2.wav': '', 'a:b': ''},
+    })
+    assert.equal((await pull()).files.length, 3)
+  })
+
+  it('is fetched again where a file of it was cut short or deleted', async (test) => {
+    const {pull, cacheFolder} = await setUp(test)
+    const {folder} = await pull()
+    await truncate(join(folder, 'model.safetensors'), 10)
+    await pull()
+    assert.deepEqual(new Uint8Array(await readFile(join(folder, 'model.safetensors'))), weights)
+    await rm(await realpath(join(folder, 'model.safetensors')))
+    assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), undefined)
+    await pull()
+    assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), folder)
+  })
+
+  it('of which another tool has fetched a part is not taken for the whole', async (test) => {
+    const {pull, repository, cacheFolder} = await setUp(test)
+    await writeFiles(repository, {'refs/main': commit, [`snapshots/${commit}/config.json`]: '{}'})
+    assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), undefined)
+    await assert.rejects(pull({offline: true}), {code: 'hub_offline'})
+    const {folder} = await pull()
+    assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), folder)
   })
 
   it('without weights is refused', async (test) => {
@@ -171,6 +224,49 @@ describe('a download that goes wrong', () => {
     assert.ok((await readdir(join(repository, 'blobs'))).every((name) => !name.endsWith('.incomplete')))
   })
 
+  it('begins again where the server does not go on', async (test) => {
+    const {hub, pull, retries} = await setUp(test)
+    hub.faults.push(
+      {path: 'store/', fault: {kind: 'drop', after: 100_000}},
+      {path: 'store/', fault: {kind: 'status', status: 416}},
+    )
+    const {folder} = await pull()
+    assert.deepEqual(new Uint8Array(await readFile(join(folder, 'model.safetensors'))), weights)
+    assert.equal(retries.length, 2)
+  })
+
+  it('fetches a file that is too long once more', async (test) => {
+    const {hub, pull} = await setUp(test)
+    hub.faults.push({path: 'store/', fault: {kind: 'surplus'}})
+    const {folder} = await pull()
+    assert.deepEqual(new Uint8Array(await readFile(join(folder, 'model.safetensors'))), weights)
+  })
+
+  it('onto a full disk says so, and frees what it took', {skip: !existsSync('/dev/full')}, async (test) => {
+    const {pull, repository} = await setUp(test)
+    await mkdir(join(repository, 'blobs'), {recursive: true})
+    const blob = createHash('sha256').update(weights).digest('hex')
+    await symlink('/dev/full', join(repository, 'blobs', `${blob}.incomplete`))
+    await assert.rejects(pull(), {code: 'disk_full'})
+    assert.ok((await readdir(join(repository, 'blobs'))).every((name) => !name.startsWith(blob)))
+    assert.equal(existsSync(join(repository, 'refs/main')), false)
+    await pull()
+  })
+
+  it('where files may not grow so large says so, and keeps no file that is cut short', async (test) => {
+    const {hub, cacheFolder, repository} = await setUp(test)
+    const door = new URL('../../../src/weights/index.js', import.meta.url).href
+    const program = `import {pullModel, speechModelFiles} from '${door}'
+const options = ${JSON.stringify({endpoint: hub.endpoint, cacheFolder, offline: false, attempts: 1, retryDelayMs: 1})}
+await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).catch(({code}) => console.log(code))`
+    // The last write before the limit takes a part of its bytes, as on a disk that is almost full.
+    const limited = 'ulimit -f 130; exec "$0" --input-type=module -e "$1"'
+    const {stdout} = await execa('bash', ['-c', limited, process.execPath, program])
+    assert.equal(stdout, 'EFBIG')
+    const large = (await readdir(join(repository, 'blobs'))).filter((name) => name.length >= 64)
+    assert.ok(large.length === 1 && large[0]?.endsWith('.incomplete'))
+  })
+
   it('that is stopped leaves what it has for the next one, and no lock', async (test) => {
     const {hub, pull, repository, cacheFolder} = await setUp(test)
     hub.faults.push({path: 'store/', fault: {kind: 'slow', pauseMs: 5}})
@@ -201,6 +297,13 @@ describe('a download that goes wrong', () => {
       await assert.rejects(pullModel(id, revision, {...options, select: speechModelFiles}), {code})
       assert.ok(hub.requests.length <= 1)
     })
+
+  it('of a model that the hub does not tell from a private one says that it is unknown', async (test) => {
+    const {hub, pull} = await setUp(test)
+    const headers = {'x-error-code': 'RepoNotFound'}
+    hub.faults.push({path: '/api/', fault: {kind: 'status', status: 401, headers}})
+    await assert.rejects(pull(), {code: 'hub_model_unknown'})
+  })
 
   it('of a model that wants a token says whether one was sent', async (test) => {
     const {pull} = await setUp(test, {...whisper, token: 'right'})
@@ -242,6 +345,20 @@ describe('a hub', () => {
     })
 })
 
+describe('a hub that redirects', () => {
+  for (const [where, location] of [
+    ['to nowhere', 'http://'],
+    ['to a file', 'file:///etc/passwd'],
+    ['in a circle', '/api/models/acme/whisper/revision/main'],
+  ] as const)
+    it(`${where} is refused`, async (test) => {
+      const {hub, pull} = await setUp(test)
+      for (let i = 0; i < 6; i++)
+        hub.faults.push({path: '/api/', fault: {kind: 'status', status: 302, headers: {location}}})
+      await assert.rejects(pull(), {code: 'hub_answer_invalid'})
+    })
+})
+
 describe('two pulls of one model', () => {
   it('fetch each file once between them', async (test) => {
     const {hub, pull} = await setUp(test)
@@ -254,8 +371,21 @@ describe('two pulls of one model', () => {
   it('do not wait for one that is gone', async (test) => {
     const {pull, cacheFolder} = await setUp(test)
     await mkdir(join(cacheFolder, '.locks'))
-    // No process has this number.
-    await writeFile(join(cacheFolder, '.locks/models--acme--whisper.lock'), '4194305')
+    await writeFile(join(cacheFolder, lock), gone(hostname()))
+    await Promise.all([pull(), pull(), pull()])
+    assert.deepEqual(await readdir(join(cacheFolder, '.locks')), [])
+  })
+
+  it('on two machines wait for each other while both show that they live', async (test) => {
+    const {hub, pull, cacheFolder} = await setUp(test)
+    await writeFiles(cacheFolder, {[lock]: gone('another-machine')})
+    const stop = new AbortController()
+    const waiting = pull({signal: stop.signal})
+    setTimeout(() => stop.abort(new Error('stopped')), 300)
+    await assert.rejects(waiting, /stopped/)
+    assert.deepEqual(urls(hub).length, 1)
+    const longAgo = new Date(Date.now() - 120_000)
+    await utimes(join(cacheFolder, lock), longAgo, longAgo)
     await pull()
   })
 })
