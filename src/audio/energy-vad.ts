@@ -25,7 +25,12 @@ const frameOverlapMs = 30
 /** How far back the soft beginning of a voice may reach, frames. */
 const longestOnset = 20
 /** Noise, hum and tones change less between their soft and their loud frames, dB. */
-const leastChange = 4
+const leastChange = 3
+/** First and last frames of a voice that hear the silence beside it: they change however steady the sound is. */
+const firstEdge = 2
+const lastEdge = 1
+/** They are left out of a voice of at least so many frames; of a shorter one they are too large a part. */
+const leastWithoutEdges = 2 * shortestVoice
 /** What lies further below the whole of its frame is a shadow of the other bands, dB. */
 const frameRange = 35
 
@@ -82,13 +87,26 @@ export function energyVad({
 }
 
 /** Whether the bands change as they do in speech: the mean over the bands of what lies between soft and loud frames. */
-function changes(frames: readonly StandoutFrame[]): boolean {
+function changes(all: readonly StandoutFrame[]): boolean {
+  const frames = all.length < leastWithoutEdges ? all : all.slice(firstEdge, -lastEdge)
+  const overall = smoothed(frames.map(({level}) => level))
   const bands = frames[0]?.bands.length ?? 0
   let sum = 0
   for (let band = 0; band < bands; band++) {
-    const levels = Float32Array.from(frames, (frame) => Math.max(frame.bands[band]!, frame.level - frameRange)).sort()
+    const levels = smoothed(frames.map((frame) => frame.bands[band]!))
+    for (const [i, level] of overall.entries()) levels[i] = Math.max(levels[i]!, level - frameRange)
+    levels.sort()
     const at = (share: number) => levels[Math.floor(share * (levels.length - 1))]!
     sum += at(0.85) - at(0.15)
   }
   return sum >= leastChange * bands
+}
+
+/** Means over the power of three frames, dB: mains hum alone goes up and down from each frame to the next. */
+function smoothed(levels: readonly number[]): Float32Array {
+  const powers = levels.map((level) => 10 ** (level / 10))
+  return Float32Array.from(powers, (power, i) => {
+    const [before, after] = [powers[i - 1] ?? power, powers[i + 1] ?? power]
+    return 10 * Math.log10((before + power + after) / 3)
+  })
 }

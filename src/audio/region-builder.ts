@@ -104,8 +104,8 @@ export class RegionBuilder<F extends ScoredFrame> {
     candidate.end = at + 1
     candidate.run++
     candidate.longestRun = Math.max(candidate.longestRun, candidate.run)
-    // Looking again at every frame would be slow.
-    if (!candidate.isSpeech && candidate.run % this.#rules.shortest === 0) this.#decide(candidate)
+    // Looking again at every frame would be slow, and the first frames alone are too few to tell.
+    if (!candidate.isSpeech && candidate.run % (2 * this.#rules.shortest) === 0) this.#decide(candidate)
   }
 
   #decide(candidate: Candidate<F>): boolean {

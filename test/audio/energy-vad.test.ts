@@ -36,6 +36,22 @@ describe('a recording without speech', () => {
   for (const [kind, sound] of Object.entries(sounds))
     it(`such as ${kind} has no region of it`, async () => assert.deepEqual(await regionsOf(sound()), []))
 
+  const steady: Record<string, (samples: number, seed: number) => Float32Array> = {
+    'pink noise': pinkNoise,
+    'white noise': whiteNoise,
+    'mains hum': hum,
+    'a tone': (samples) => sine(440, samples),
+  }
+  for (const [kind, sound] of Object.entries(steady))
+    it(`such as ${kind} that begins at once, wherever in a frame, has none`, async () => {
+      for (let offset = 0; offset < 160; offset += 20)
+        for (const length of [4800, 16_000]) {
+          const start = 32_000 + offset
+          const burst = atLevel(sound(80_000, offset + 1), -15)
+          assert.deepEqual(await regionsOf(burst.map((x, i) => (i >= start && i < start + length ? x : 0))), [])
+        }
+    })
+
   it('such as a twentieth of a second, or nothing, has none', async () => {
     assert.deepEqual(await regionsOf(sine(300, 800)), [])
     assert.deepEqual(await regionsOf(new Float32Array()), [])
