@@ -14,7 +14,10 @@ export interface SpeechEngineOptions extends OpenSpeechModelOptions {
 /** What is computed lives outside of the heap, so its nursery may be small, MB. */
 const resourceLimits = {maxYoungGenerationSizeMb: 8}
 
-/** A speech model in a thread of its own: the calling thread stays free while it computes. */
+/**
+ * A speech model in a thread of its own: the calling thread stays free while it computes. Samples that fill their buffer
+ * are handed over to it and are empty afterwards, which keeps memory low.
+ */
 export interface SpeechEngine extends SpeechModel {
   /** Time from the start of the thread to a model that is ready, ms. */
   readonly loadMs: number
@@ -94,6 +97,10 @@ async function greet(worker: Worker, signal: AbortSignal | undefined): Promise<W
   }
 }
 
+/** What is moved to the other thread in place of being copied. */
+const handedOver = ({buffer, byteLength}: Float32Array): ArrayBuffer[] =>
+  buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
+
 interface Waiting {
   resolve(answer: WorkerAnswer): void
   reject(error: unknown): void
@@ -126,7 +133,7 @@ class Requests {
     try {
       return await new Promise<WorkerAnswer>((resolve, reject) => {
         this.#waiting.set(id, {resolve, reject})
-        this.#worker.postMessage({...question, id} as WorkerRequest)
+        this.#worker.postMessage({...question, id} as WorkerRequest, handedOver(question.samples))
       })
     } finally {
       this.#waiting.delete(id)

@@ -32,13 +32,15 @@ export class WindowReader {
   async read(from: number, to: number): Promise<{window: PassageWindow; next: number}> {
     const sound = this.#recording.slice(from, to)
     const samples = this.#options.preprocess?.(sound) ?? sound
+    // The engine may take the samples away.
+    const end = from + samples.length
     const result = await this.#model.recognise(samples, this.#recognition(), this.#signal)
     this.#learn(result)
     const startSec = from / sampleRate
-    const speech = this.#speech(from, from + samples.length)
+    const speech = this.#speech(from, end)
     const segments = result.segments.map((segment) => fitToSpeech(moved(segment, startSec), speech))
     return {
-      window: {startSec, endSec: (from + samples.length) / sampleRate, segments, alternatives: result.alternatives},
+      window: {startSec, endSec: end / sampleRate, segments, alternatives: result.alternatives},
       next: from + Math.max(minStep, Math.round(result.consumedSec * sampleRate)),
     }
   }
