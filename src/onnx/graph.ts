@@ -54,6 +54,21 @@ export class GraphBuilder {
     this.#outputs.push(valueInfo(name, type, dims))
   }
 
+  /**
+   * An operator of the default domain whose output is public as it is, without an Identity node that would copy it.
+   */
+  outputNode(
+    name: string,
+    op: string,
+    inputs: readonly (Value | undefined)[],
+    attributes: Attributes,
+    type: DataType,
+    dims: readonly Dimension[],
+  ): void {
+    this.#emit(op, inputs, [this.#claim(name)], attributes, '')
+    this.#outputs.push(valueInfo(name, type, dims))
+  }
+
   /** An initialiser held inside the model. */
   constant(name: string, type: DataType, dims: readonly number[], data: ArrayBufferView): Value {
     this.#checkLength(name, type, dims, data.byteLength)

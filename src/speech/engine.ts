@@ -11,8 +11,11 @@ export interface SpeechEngineOptions extends OpenSpeechModelOptions {
   signal?: AbortSignal | undefined
 }
 
-/** What is computed lives outside of the heap, so its nursery may be small, MB. */
-const resourceLimits = {maxYoungGenerationSizeMb: 8}
+/**
+ * What is computed lives outside of the heap, which holds the tokenizer and little else, MB. A small heap is cleaned
+ * often, and with it the memory that each step of a decoding leaves behind.
+ */
+const resourceLimits = {maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256}
 
 /**
  * A speech model in a thread of its own: the calling thread stays free while it computes. Samples that fill their buffer

@@ -1,4 +1,4 @@
-import {GraphBuilder, type Value} from '../../onnx/index.js'
+import {type Dimension, GraphBuilder, type Value} from '../../onnx/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import {GraphWeights} from '../graph-weights.js'
 import type {WhisperConfig} from './config.js'
@@ -122,9 +122,9 @@ function outputCrossAttention(graph: GraphBuilder, weights: GraphWeights, config
         weights.linear(states, `${name}.${which}_proj`, [hiddenSize, hiddenSize], {bias: which === 'v'}),
         split,
       ])
-    const key = graph.node('Transpose', [project('k')], {perm: [1n, 2n, 0n]})
-    const value = graph.node('Transpose', [project('v')], {perm: [1n, 0n, 2n]})
-    graph.output(`cross_key.${i}`, key, 'float32', [heads, headDim, 'positions'])
-    graph.output(`cross_value.${i}`, value, 'float32', [heads, 'positions', headDim])
+    const output = (which: string, from: Value, perm: readonly bigint[], dims: readonly Dimension[]) =>
+      graph.outputNode(`cross_${which}.${i}`, 'Transpose', [from], {perm}, 'float32', dims)
+    output('key', project('k'), [1n, 2n, 0n], [heads, headDim, 'positions'])
+    output('value', project('v'), [1n, 0n, 2n], [heads, 'positions', headDim])
   }
 }

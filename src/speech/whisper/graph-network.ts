@@ -1,6 +1,6 @@
 import {type Device, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
 import type {TensorMap} from '../../weights/index.js'
-import {framesPerPosition, type WhisperConfig} from './config.js'
+import type {WhisperConfig} from './config.js'
 import {buildDecoderGraph} from './decoder-graph.js'
 import {buildEncoderGraph} from './encoder-graph.js'
 import {exactEncoderPositions} from './encoder-positions.js'
@@ -55,26 +55,17 @@ export async function openGraphNetwork(
 
 async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<AudioContext> {
   const {config, encoder} = parts
-  const positions = Math.ceil(frames / framesPerPosition)
-  const cross = await encoder.run({mel: tensor(mel, [1, config.melBins, frames])}, crossOutputs(config, positions))
+  const names = Array.from({length: config.decoder.layers}, (_, i) => [`cross_key.${i}`, `cross_value.${i}`]).flat()
+  const cross = await encoder.run(
+    {mel: tensor(mel, [1, config.melBins, frames])},
+    Object.fromEntries(names.map((name) => [name, null])),
+  )
+  const positions = (cross['cross_value.0'] as Tensor).dims[1] as number
   return {
     positions,
     decode: () => new GraphDecoderRun(parts, cross),
     align: (tokens) => align(parts, cross, positions, tokens),
   }
-}
-
-/** Memory for what the encoder gives: the runtime writes into it, in place of making and copying its own. */
-function crossOutputs({hiddenSize, decoder}: WhisperConfig, positions: number): Record<string, Tensor> {
-  const {heads, layers} = decoder
-  const headDim = hiddenSize / heads
-  const empty = (dims: readonly number[]) => tensor(new Float32Array(hiddenSize * positions), dims)
-  return Object.fromEntries(
-    Array.from({length: layers}, (_, i) => [
-      [`cross_key.${i}`, empty([heads, headDim, positions])] as const,
-      [`cross_value.${i}`, empty([heads, positions, headDim])] as const,
-    ]).flat(),
-  )
 }
 
 class GraphDecoderRun implements DecoderRun {
