@@ -14,6 +14,7 @@ export async function writeOutputFile(path: string, text: string): Promise<void>
     await rename(partial, path)
   } catch (error) {
     await rm(partial, {force: true}).catch(() => undefined)
-    throw SvcError.from(error)
+    // A write that fails does not say into which file.
+    throw SvcError.from(Object.assign(error as Error, {path}))
   }
 }

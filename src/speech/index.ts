@@ -44,7 +44,6 @@ export {
   createFormat,
   type TranscriptFormat,
   type TranscriptFormatName,
-  transcriptFormats,
 } from './transcript/formats.js'
 export type {Transcript} from './transcript/transcript.js'
 export {writeTranscript} from './transcript/write-transcript.js'

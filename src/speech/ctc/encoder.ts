@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import {logMel} from '../../audio/index.js'
+import {hopLength, logMel} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {type Device, modelPath, openSession, tensor} from '../../onnx/index.js'
 import {readShards} from '../../weights/index.js'
@@ -88,7 +88,6 @@ export async function openExportedEncoder(
   }
 }
 
-const samplesPerFrame = 160
 /** Convolutions over samples need at least this many: 0.1 s. */
 const leastSamples = 1600
 
@@ -96,7 +95,7 @@ function featuresOf(samples: Float32Array, features: CtcFeatures): {data: Float3
   const sound = atLeast(samples, leastSamples)
   if (features.type === 'waveform')
     return {data: features.normalize ? standardised(sound) : sound, dims: [1, 1, sound.length]}
-  const frames = Math.ceil(sound.length / samplesPerFrame)
+  const frames = Math.ceil(sound.length / hopLength)
   return {data: logMel(sound, {bins: features.bins, frames}), dims: [1, features.bins, frames]}
 }
 

@@ -1,4 +1,4 @@
-import {logMel} from '../../audio/index.js'
+import {hopLength, logMel} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {
   type LanguageGuess,
@@ -24,9 +24,6 @@ export interface WhisperParts {
   network: WhisperNetwork
   description: SpeechModelDescription
 }
-
-/** Samples between two mel frames. */
-const hopSamples = 160
 
 /** A Whisper as a speech model: a window of sound in, timed text out. */
 export function createWhisperModel(parts: WhisperParts): SpeechModel {
@@ -146,7 +143,7 @@ async function wordsOf(
   return timeWords(vocabulary, segments, {
     attention,
     firstRow: start.length - 1,
-    positions: Math.ceil(Math.ceil((windowSec * sampleRate) / hopSamples) / framesPerPosition),
+    positions: Math.ceil(Math.ceil((windowSec * sampleRate) / hopLength) / framesPerPosition),
     probabilities: textProbabilities(vocabulary, decoded),
     language,
   })
