@@ -6,8 +6,13 @@ import {join} from 'node:path'
 import {pathToFileURL} from 'node:url'
 import {execa} from 'execa'
 import {projectFile} from './support/project.js'
+import {randomFloats} from './support/random-floats.js'
 import {svcBinary} from './support/svc.js'
+import {writeFiles} from './support/temporary.js'
 import {writeTinyModel} from './support/tiny-model.js'
+import {monoWave} from './support/wave-file.js'
+import {writeWhisperFolder} from './support/whisper-files.js'
+import {microShape, randomWhisper} from './support/whisper-weights.js'
 
 const node = process.argv[2]
 assert.ok(node, 'give the path of a node executable')
@@ -25,9 +30,16 @@ try {
   assert.match((await svc('--help')).stdout, /generate/)
   const {stdout} = await svc('generate', '--model', model, '--raw', '--json', '--max-tokens', '4', 'Hi')
   assert.equal(JSON.parse(stdout).completion_tokens, 4)
+  const speech = join(folder, 'whisper')
+  await writeWhisperFolder(speech, microShape, randomWhisper(microShape, 3))
+  await writeFiles(folder, {'noise.wav': monoWave(randomFloats(7)(24_000).map((x) => 0.1 * x))})
+  const heard = await svc('transcribe', 'noise.wav', '--model', speech, '--vad', 'none', '--json')
+  assert.ok(JSON.parse(heard.stdout).text.length > 0)
   const loaded = new Set((await readFile(loads, 'utf8')).split('\n'))
   assert.ok(loaded.has('onnxruntime-node') && !loaded.has('better-sqlite3'), [...loaded].join(' '))
-  process.stdout.write(`${(await execa(node, ['--version'])).stdout}: --version, --help and generate work.\n`)
+  process.stdout.write(
+    `${(await execa(node, ['--version'])).stdout}: --version, --help, generate and transcribe work.\n`,
+  )
 } finally {
   await rm(folder, {recursive: true, force: true})
 }
