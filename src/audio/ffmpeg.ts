@@ -100,7 +100,8 @@ async function feed(bytes: AsyncIterable<Uint8Array>, {stdin}: ReturnType<typeof
   try {
     for await (const piece of bytes) {
       if (stdin === null || stdin.destroyed) return
-      if (!stdin.write(piece)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')])
+      // A pipe that breaks is no fault of the bytes: ffmpeg has said what is wrong, or has heard enough.
+      if (!stdin.write(piece)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]).catch(() => undefined)
     }
   } finally {
     stdin?.end()
