@@ -1,7 +1,6 @@
 import {access, constants, stat} from 'node:fs/promises'
 import {delimiter, dirname, join, resolve} from 'node:path'
-import {cwd} from 'node:process'
-import {formatTable, SvcCommand} from '../../src/cli/index.js'
+import {formatTable, SpeechCommand} from '../../src/cli/index.js'
 import {
   defaultSpeechModel,
   hubSettings,
@@ -21,7 +20,7 @@ interface Finding {
   value: string
 }
 
-export default class SpeechDoctor extends SvcCommand<typeof SpeechDoctor> {
+export default class SpeechDoctor extends SpeechCommand<typeof SpeechDoctor> {
   static override summary = 'Check that speech can be recognised on this machine.'
   static override description =
     `Runs a small graph, looks for the model, the decoders of recordings and a cache to write to, and checks the settings.
@@ -41,11 +40,11 @@ Uses no network. Fails with status 1 when a check does; its value says what to d
     const checks: Record<string, () => Finding | Promise<Finding>> = {
       status_summary: () => ({ok: true, value: speechSummary(values)}),
       engine: () => checkEngine(values.device),
-      model: () => checkModel(values.model, values.revision, values.hubCache),
+      model: () => this.#checkModel(),
       runtime_config: () => checkRuntime(speechRuntimeFaults(speechRuntime(values))),
       decoders: checkDecoders,
       ffmpeg: checkFfmpeg,
-      cache: () => checkCache(values.hubCache),
+      cache: async () => checkCache(resolve(await this.cacheFolder())),
       ide_context: () => describeEditor(this.settings(ideSettings)),
     }
     const result: SpeechDoctorV1 = {checks: [], result: 'ok'}
@@ -53,6 +52,13 @@ Uses no network. Fails with status 1 when a check does; its value says what to d
     if (result.checks.some(({ok}) => !ok)) result.result = 'failed'
     await this.output.result(result, asText)
     if (result.result === 'failed') this.exit(Exit.failed)
+  }
+
+  async #checkModel(): Promise<Finding> {
+    const found = await this.findModel()
+    if (found !== undefined) return {ok: true, value: `${found.name} in ${found.path}`}
+    const model = this.settings(speechSettings).model ?? defaultSpeechModel
+    return {ok: false, value: `${model} is not on this machine; run svc speech pull ${model}.`}
   }
 }
 
@@ -89,17 +95,6 @@ async function checkEngine(device: 'cpu' | 'cuda'): Promise<Finding> {
   }
 }
 
-/** Whether the named model, or else the default one, is on this machine. */
-async function checkModel(named: string | undefined, revision: string, hubCache: string | undefined): Promise<Finding> {
-  const {findSpeechModel} = await import('../../src/speech/index.js')
-  const {hubCacheFolder} = await import('../../src/weights/index.js')
-  const cacheFolder = hubCache ?? hubCacheFolder(process.env)
-  const found = await findSpeechModel(named, {cwd: cwd(), revision, cacheFolder})
-  if (found !== undefined) return {ok: true, value: `${found.name} in ${found.path}`}
-  const model = named ?? defaultSpeechModel
-  return {ok: false, value: `${model} is not on this machine; run svc speech pull ${model}.`}
-}
-
 const checkRuntime = (faults: readonly string[]): Finding => ({
   ok: faults.length === 0,
   value: faults.length === 0 ? 'the settings agree' : faults.join(' '),
@@ -131,9 +126,7 @@ async function checkFfmpeg(): Promise<Finding> {
 }
 
 /** Whether models can be written to the cache, or to the nearest folder above it that is there. */
-async function checkCache(hubCache: string | undefined): Promise<Finding> {
-  const {hubCacheFolder} = await import('../../src/weights/index.js')
-  const cache = resolve(hubCache ?? hubCacheFolder(process.env))
+async function checkCache(cache: string): Promise<Finding> {
   let folder = cache
   while (!(await may(folder, constants.F_OK)) && folder !== dirname(folder)) folder = dirname(folder)
   const ok = (await stat(folder)).isDirectory() && (await may(folder, constants.W_OK))

@@ -1,9 +1,9 @@
 import {Args} from '@oclif/core'
-import {SvcCommand, settingFlags, withProgress} from '../../src/cli/index.js'
+import {SpeechCommand, settingFlags, withProgress} from '../../src/cli/index.js'
 import {hubSettings, speechSettings} from '../../src/config/index.js'
 import type {SpeechPullV1} from '../../src/contracts/index.js'
 
-export default class SpeechPull extends SvcCommand<typeof SpeechPull> {
+export default class SpeechPull extends SpeechCommand<typeof SpeechPull> {
   static override summary = 'Download a speech model.'
   static override description =
     `Takes what a speech model needs from the hub: configuration, tokenizer and safetensors, or else its ONNX files. Files
@@ -23,29 +23,13 @@ was broken off goes on, and checksums are compared. A short name such as base.en
   }
 
   async run(): Promise<void> {
-    const {hubCacheFolder, pullModel, speechModelFiles} = await import('../../src/weights/index.js')
+    const {pullModel, speechModelFiles} = await import('../../src/weights/index.js')
     const {speechModelId} = await import('../../src/speech/index.js')
     const {revision} = this.settings(speechSettings)
-    const {hubEndpoint, hubToken, hubCache, offline, hfRetryAttempts, hfRetryDelayMs} = this.settings(hubSettings)
     const id = speechModelId(this.args.id)
-    const pulled = await withProgress(`Downloading ${id}`, !this.flags.quiet, (show) =>
-      pullModel(id, revision, {
-        endpoint: hubEndpoint,
-        token: hubToken,
-        cacheFolder: hubCache ?? hubCacheFolder(process.env),
-        offline,
-        attempts: hfRetryAttempts,
-        retryDelayMs: hfRetryDelayMs,
-        select: speechModelFiles,
-        onRetry: ({attempt, reason}) => this.output.notice(`warning: try ${attempt} failed: ${reason}`),
-        onProgress: ({file, receivedBytes, totalBytes}) =>
-          show(`${file}, ${megabytes(receivedBytes)} of ${megabytes(totalBytes)} MB`),
-        signal: this.signal,
-      }),
+    const result: SpeechPullV1 = await withProgress(`Downloading ${id}`, !this.flags.quiet, async (show) =>
+      pullModel(id, revision, {...(await this.hubOptions(show)), select: speechModelFiles}),
     )
-    const result: SpeechPullV1 = pulled
     await this.output.result(result, ({folder}) => folder)
   }
 }
-
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)

@@ -1,8 +1,7 @@
 import {existsSync} from 'node:fs'
 import {createRequire} from 'node:module'
 import {dirname, join} from 'node:path'
-import {cwd} from 'node:process'
-import {SvcCommand} from '../../src/cli/index.js'
+import {SpeechCommand} from '../../src/cli/index.js'
 import {
   hubSettings,
   speechRefineSettings,
@@ -13,7 +12,7 @@ import {
 } from '../../src/config/index.js'
 import type {SpeechStatusV1} from '../../src/contracts/index.js'
 
-export default class SpeechStatus extends SvcCommand<typeof SpeechStatus> {
+export default class SpeechStatus extends SpeechCommand<typeof SpeechStatus> {
   static override summary = 'Show what recognises speech, and the settings it runs with.'
   static override description =
     `Loads no model and no runtime. A value comes from the environment, else from the file that SVC_SPEECH_CONFIG names,
@@ -35,8 +34,7 @@ else from [speech] of Svc.toml, else from its default; svc config show says from
       version: this.config.version,
       cudaInstalled: cudaInstalled(),
       cudaRequested: cudaRequested(process.env.SVC_SPEECH_CUDA),
-      modelDirectory:
-        values.model === undefined ? null : await findModel(values.model, values.revision, values.hubCache),
+      modelDirectory: values.model === undefined ? null : ((await this.findModel())?.path ?? null),
     })
     await this.output.result(result, ({summary, ...details}) => `${summary}\n${JSON.stringify(details, null, 2)}\n`)
   }
@@ -50,12 +48,4 @@ function cudaInstalled(): boolean {
   const name = process.platform === 'win32' ? 'onnxruntime_providers_cuda.dll' : 'libonnxruntime_providers_cuda.so'
   const root = dirname(resolve('onnxruntime-node/package.json'))
   return existsSync(join(root, 'bin', 'napi-v6', process.platform, process.arch, name))
-}
-
-/** Where a model lies: the path itself, or the snapshot of its id in the cache; null when it is not there. */
-async function findModel(model: string, revision: string, hubCache: string | undefined): Promise<string | null> {
-  const {findSpeechModel} = await import('../../src/speech/index.js')
-  const {hubCacheFolder} = await import('../../src/weights/index.js')
-  const cacheFolder = hubCache ?? hubCacheFolder(process.env)
-  return (await findSpeechModel(model, {cwd: cwd(), revision, cacheFolder}))?.path ?? null
 }

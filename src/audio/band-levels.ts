@@ -1,15 +1,11 @@
-import {createPowerSpectrum, frameLength, spectrumLength} from './fourier.js'
-
-/** Samples between two frames: 10 ms at 16 kHz. */
-export const frameStep = 160
+import {createPowerSpectrum, frameLength, hann, spectrumLength} from './fourier.js'
+import {hopLength} from './log-mel.js'
 
 /** Edges of the bands in bins of 40 Hz: 120 Hz to 7.6 kHz, about as wide as hearing is. */
 const edges = [3, 8, 15, 25, 40, 60, 85, 125, 190]
 export const bandCount = edges.length - 1
 
-/** Hann window, with the power of its frame taken out, so that levels are those of the samples. */
-const hann = Float64Array.from({length: frameLength}, (_, i) => 0.5 * (1 - Math.cos((2 * Math.PI * i) / frameLength)))
-/** From the power of one side of the spectrum to the mean square of the samples. */
+/** From the power of one side of the spectrum to the mean square of the samples, the window's own power taken out. */
 const scale = 2 / (frameLength * hann.reduce((sum, w) => sum + w * w, 0))
 const quietest = 1e-12
 
@@ -22,7 +18,7 @@ export interface FrameLevels {
 }
 
 /**
- * Levels in bands of frames of 25 ms around every 160th sample, as sound comes in; silence goes before it. At the end
+ * Levels in bands of frames of 25 ms every 10 ms, as sound comes in; silence goes before it. At the end
  * the frames whose middle still lies in the sound are given too.
  */
 export class BandLevels {
@@ -41,7 +37,7 @@ export class BandLevels {
     sound.set(this.#rest)
     sound.set(samples, this.#rest.length)
     let at = 0
-    for (; at + frameLength <= sound.length; at += frameStep) yield this.#levels(sound.subarray(at, at + frameLength))
+    for (; at + frameLength <= sound.length; at += hopLength) yield this.#levels(sound.subarray(at, at + frameLength))
     this.#rest = sound.slice(at)
   }
 

@@ -1,5 +1,5 @@
 import {Background, type StandoutFrame} from './background.js'
-import {frameStep} from './band-levels.js'
+import {hopLength} from './log-mel.js'
 import {type FrameSpan, RegionBuilder} from './region-builder.js'
 import type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'
 
@@ -56,8 +56,8 @@ export function energyVad({
   })
   let length = 0
   const region = ({start, end}: FrameSpan): SpeechRegion => ({
-    start: Math.min(start * frameStep, length),
-    end: Math.min(end * frameStep, length),
+    start: Math.min(start * hopLength, length),
+    end: Math.min(end * hopLength, length),
   })
   const take = (frames: Iterable<StandoutFrame>): SpeechRegion[] => {
     const ended: SpeechRegion[] = []
@@ -81,7 +81,7 @@ export function energyVad({
       return regions.open === undefined ? undefined : region(regions.open)
     },
     get settled() {
-      return Math.max(0, regions.settled * frameStep)
+      return Math.max(0, regions.settled * hopLength)
     },
   }
 }

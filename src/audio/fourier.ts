@@ -14,6 +14,11 @@ export interface PowerSpectrum {
 export const frameLength = 400
 /** Frequencies in its spectrum. */
 export const spectrumLength = frameLength / 2 + 1
+/** Periodic Hann window over a frame. */
+export const hann = Float64Array.from(
+  {length: frameLength},
+  (_, i) => 0.5 * (1 - Math.cos((2 * Math.PI * i) / frameLength)),
+)
 
 const half = frameLength / 2
 const radices = [5, 5, 4, 2] as const

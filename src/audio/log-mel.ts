@@ -1,12 +1,10 @@
-import {createPowerSpectrum, frameLength, spectrumLength} from './fourier.js'
+import {createPowerSpectrum, frameLength, hann, spectrumLength} from './fourier.js'
 import {type MelFilters, melFilters} from './mel-filters.js'
 
 /** Samples from one frame to the next: 10 ms at 16 kHz. */
 export const hopLength = 160
 
 const pad = frameLength / 2
-/** Periodic Hann window. */
-const hann = Float64Array.from({length: frameLength}, (_, i) => 0.5 * (1 - Math.cos((2 * Math.PI * i) / frameLength)))
 /** Powers below this count as this. */
 const floor = 1e-10
 /** Everything more than 80 dB below the loudest is as quiet. */

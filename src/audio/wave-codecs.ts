@@ -1,4 +1,5 @@
 import {decodeImaAdpcm} from './ima-adpcm.js'
+import {decodePcm} from './pcm.js'
 import type {FrameDecoder} from './wave.js'
 import {type WaveFormat, writeWaveHeader} from './wave-header.js'
 
@@ -22,13 +23,7 @@ async function expander(format: WaveFormat, expand: 'fromALaw' | 'fromMuLaw'): P
   return (frames) => {
     const wave = new WaveFile(Buffer.concat([writeWaveHeader(format.chunk, frames.length), frames]))
     wave[expand]()
-    const samples = wave.getSamples(true, Int16Array) as unknown as Int16Array
-    const mono = new Float32Array(Math.floor(samples.length / channels))
-    for (let i = 0; i < mono.length; i++) {
-      let sum = 0
-      for (let channel = 0; channel < channels; channel++) sum += samples[i * channels + channel]!
-      mono[i] = sum / channels / 32_768
-    }
-    return mono
+    const {samples} = wave.data as {samples: Uint8Array}
+    return decodePcm(samples, {encoding: 's16le', channels, frameBytes: 2 * channels})
   }
 }

@@ -50,6 +50,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   /** What was wrong with the files, and with the environment as far as settings have been resolved. */
   protected readonly warnings: SettingWarning[] = []
   readonly #interruption = new Interruption()
+  readonly #settings = new Map<SettingTable, object>()
 
   /** Aborts when the command is stopped from outside. */
   protected get signal(): AbortSignal {
@@ -94,9 +95,12 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.report(this.speechConfig.warnings)
   }
 
-  /** The values of a table, from flags, environment and file. */
+  /** The values of a table, from flags, environment and file: resolved once, so that a warning is given once. */
   protected settings<R extends SettingRows>(table: SettingTable<R>): SettingValues<R> {
+    const known = this.#settings.get(table)
+    if (known !== undefined) return known as SettingValues<R>
     const {values, warnings} = resolveSettings(table, this.settingSources(table))
+    this.#settings.set(table, values)
     this.report(warnings)
     return values
   }

@@ -8,9 +8,10 @@ import {
   workspaceSettings,
 } from '../config/index.js'
 import {SvcError} from '../errors/index.js'
-import type {Transcriber, TranscriberOptions, VadChoice} from '../speech/index.js'
+import type {LocatedModel, Transcriber, TranscriberOptions, VadChoice} from '../speech/index.js'
+import type {PullOptions} from '../weights/index.js'
 import {SvcCommand} from './command.js'
-import {withProgress} from './progress.js'
+import {type ShowProgress, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
 
 /** Flags of every command that recognises speech. */
@@ -50,31 +51,49 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     return {threads, device, precision, derivedFolder: derivedFolder(process.env), log: this.logOptions()}
   }
 
-  async #locate(signal: AbortSignal | undefined): Promise<{name: string; path: string}> {
+  async #locate(signal: AbortSignal | undefined): Promise<LocatedModel> {
     const {locateSpeechModel} = await import('../speech/index.js')
-    const {hubCacheFolder} = await import('../weights/index.js')
     const {model, revision} = this.settings(speechSettings)
-    const {hubEndpoint, hubToken, hubCache, offline, hfRetryAttempts, hfRetryDelayMs} = this.settings(hubSettings)
     const {quiet} = this.flags as {quiet: boolean}
-    return withProgress('Looking for the speech model', !quiet, (show) =>
+    return withProgress('Looking for the speech model', !quiet, async (show) =>
       locateSpeechModel(model, {
+        ...(await this.hubOptions(show)),
         revision,
         cwd: cwd(),
-        hub: {
-          endpoint: hubEndpoint,
-          token: hubToken,
-          cacheFolder: hubCache ?? hubCacheFolder(process.env),
-          offline,
-          attempts: hfRetryAttempts,
-          retryDelayMs: hfRetryDelayMs,
-        },
-        onDownload: (id) => this.output.notice(`Downloading ${id} from ${hubEndpoint}.`),
-        onRetry: ({attempt, reason}) => this.output.notice(`warning: try ${attempt} failed: ${reason}`),
-        onProgress: ({file, receivedBytes, totalBytes}) =>
-          show(`${file}, ${megabytes(receivedBytes)} of ${megabytes(totalBytes)} MB`),
+        onDownload: (id) => this.output.notice(`Downloading ${id} from ${this.settings(hubSettings).hubEndpoint}.`),
         signal,
       }),
     )
+  }
+
+  /** The speech model of the settings, or else the default one, if it is on this machine. */
+  protected async findModel(): Promise<LocatedModel | undefined> {
+    const {findSpeechModel} = await import('../speech/index.js')
+    const {model, revision} = this.settings(speechSettings)
+    return findSpeechModel(model, {cwd: cwd(), revision, cacheFolder: await this.cacheFolder()})
+  }
+
+  /** Folder of downloaded models. */
+  protected async cacheFolder(): Promise<string> {
+    const {hubCacheFolder} = await import('../weights/index.js')
+    return this.settings(hubSettings).hubCache ?? hubCacheFolder(process.env)
+  }
+
+  /** How models are downloaded, and what is told of it. */
+  protected async hubOptions(show: ShowProgress): Promise<Omit<PullOptions, 'select'>> {
+    const {hubEndpoint, hubToken, offline, hfRetryAttempts, hfRetryDelayMs} = this.settings(hubSettings)
+    return {
+      endpoint: hubEndpoint,
+      token: hubToken,
+      cacheFolder: await this.cacheFolder(),
+      offline,
+      attempts: hfRetryAttempts,
+      retryDelayMs: hfRetryDelayMs,
+      onRetry: ({attempt, reason}) => this.output.notice(`warning: try ${attempt} failed: ${reason}`),
+      onProgress: ({file, receivedBytes, totalBytes}) =>
+        show(`${file}, ${megabytes(receivedBytes)} of ${megabytes(totalBytes)} MB`),
+      signal: this.signal,
+    }
   }
 
   async #decodingOptions(): Promise<TranscriberOptions['decoding']> {

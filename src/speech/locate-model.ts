@@ -1,25 +1,15 @@
 import {existsSync} from 'node:fs'
 import {basename, resolve} from 'node:path'
+import {defaultSpeechModel} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
-import {cachedSnapshot, isModelId, type PullProgress, pullModel, speechModelFiles} from '../weights/index.js'
+import {cachedSnapshot, isModelId, type PullOptions, pullModel, speechModelFiles} from '../weights/index.js'
 
-export interface LocateOptions {
+export interface LocateOptions extends Omit<PullOptions, 'select'> {
   revision: string
   /** Folder that relative paths begin at. */
   cwd: string
-  hub: {
-    endpoint: string
-    token?: string | undefined
-    cacheFolder: string
-    offline: boolean
-    attempts: number
-    retryDelayMs: number
-  }
   /** Called when a download is about to begin. */
   onDownload?: ((id: string) => void) | undefined
-  onProgress?: ((progress: PullProgress) => void) | undefined
-  onRetry?: ((retry: {url: string; attempt: number; reason: string}) => void) | undefined
-  signal?: AbortSignal | undefined
 }
 
 export interface LocatedModel {
@@ -27,9 +17,6 @@ export interface LocatedModel {
   name: string
   path: string
 }
-
-/** The model that is used when none is named, if it is in the cache. */
-const defaultModel = 'openai/whisper-tiny.en'
 
 /** Short names of the Whispers, such as `base.en` or `distil-small.en`. */
 const sizes = /^(?:whisper-)?(tiny|base|small|medium)(\.en)?$|^(?:whisper-)?(large(?:-v[123](?:-turbo)?)?|turbo)$/
@@ -49,7 +36,7 @@ export async function findSpeechModel(
 ): Promise<LocatedModel | undefined> {
   const given = named === undefined ? undefined : resolve(cwd, named)
   if (given !== undefined && existsSync(given)) return {name: basename(given), path: given}
-  const id = named === undefined ? defaultModel : speechModelId(named)
+  const id = named === undefined ? defaultSpeechModel : speechModelId(named)
   const path = await cachedSnapshot(id, revision, cacheFolder)
   return path === undefined ? undefined : {name: id, path}
 }
@@ -60,16 +47,16 @@ export async function findSpeechModel(
  * @throws speech_model_missing, model_not_found; what `pullModel` throws
  */
 export async function locateSpeechModel(named: string | undefined, options: LocateOptions): Promise<LocatedModel> {
-  const {cwd, revision, hub} = options
-  const found = await findSpeechModel(named, {cwd, revision, cacheFolder: hub.cacheFolder})
+  const {cwd, revision, cacheFolder, offline} = options
+  const found = await findSpeechModel(named, {cwd, revision, cacheFolder})
   if (found !== undefined) return found
   if (named === undefined) throw new SvcError('speech_model_missing', {})
   const given = resolve(cwd, named)
   const id = speechModelId(named)
   if (looksLikePath(named) || !id.includes('/') || !isModelId(id))
     throw new SvcError('model_not_found', {model: named, tried: [given]})
-  if (!hub.offline) options.onDownload?.(id)
-  const {folder} = await pullModel(id, revision, {...hub, ...options, select: speechModelFiles})
+  if (!offline) options.onDownload?.(id)
+  const {folder} = await pullModel(id, revision, {...options, select: speechModelFiles})
   return {name: id, path: folder}
 }
 

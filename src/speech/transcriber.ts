@@ -102,10 +102,10 @@ export class Transcriber {
       const hint = requireLanguage(handlers.language ?? decoding.language, engine.description)
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
       const events = transcribe(engine, stream, await this.#detector(), this.#decoding(engine, hint.language), signal)
-      const done = await this.#follow(events, handlers)
+      const {done, shown} = await this.#follow(events, handlers)
       const {transcript, timings, speechSec} = done
       return {
-        ...this.#finish(transcript),
+        ...this.#finish(transcript, shown),
         languageDiagnostics:
           hint.language === undefined && transcript.language !== ''
             ? withDetection(hint.diagnostics, {
@@ -156,10 +156,14 @@ export class Transcriber {
   }
 
   async #follow(events: AsyncIterable<TranscribeEvent>, {onSegment, onProgress, onChunk}: TranscribeHandlers) {
+    const shown: Segment[] = []
     for await (const event of events) {
-      if (event.type === 'done') return event
-      if (event.type === 'segment') await onSegment?.(this.#shown(event.segment))
-      else if (event.type === 'chunk') await onChunk?.(event)
+      if (event.type === 'done') return {done: event, shown}
+      if (event.type === 'segment') {
+        const segment = this.#shown(event.segment)
+        shown.push(segment)
+        await onSegment?.(segment)
+      } else if (event.type === 'chunk') await onChunk?.(event)
       else onProgress?.(event.processedSec)
     }
     throw new Error('The transcription ended without a transcript.')
@@ -170,13 +174,12 @@ export class Transcriber {
     return {...segment, text: finishFragment(segment.text, this.#options.text)}
   }
 
-  #finish(heard: Transcript): Omit<TranscribedFile, 'languageDiagnostics' | 'recording'> {
+  /** @param shown the segments as they are shown */
+  #finish(heard: Transcript, shown: readonly Segment[]): Omit<TranscribedFile, 'languageDiagnostics' | 'recording'> {
     const {refine, text} = this.#options
     const alternatives = heard.alternatives.map((alternative) => alternative.text)
     const finished = finishText(heard.text, {...text, language: heard.language}, alternatives)
-    const transcript = refine
-      ? {...heard, text: finished.refinedText, segments: heard.segments.map((segment) => this.#shown(segment))}
-      : heard
+    const transcript = refine ? {...heard, text: finished.refinedText, segments: shown} : heard
     return {transcript, finished, asrConfidence: asrConfidence(heard.segments)}
   }
 
@@ -184,9 +187,15 @@ export class Transcriber {
     const {task, language = ''} = this.#options.decoding
     const text = await readTranscript(path)
     const segment = {...spoken, text}
-    await onSegment?.(this.#shown(segment))
+    const shown = this.#shown(segment)
+    await onSegment?.(shown)
     const heard = {task, language, languageProbability: 0, durationSec: 0, text, segments: [segment], alternatives: []}
-    return {...this.#finish(heard), asrConfidence: undefined, languageDiagnostics: undefined, recording: undefined}
+    return {
+      ...this.#finish(heard, [shown]),
+      asrConfidence: undefined,
+      languageDiagnostics: undefined,
+      recording: undefined,
+    }
   }
 }
 

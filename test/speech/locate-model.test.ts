@@ -18,7 +18,11 @@ async function setUp(test: TestContext) {
     locateSpeechModel(name, {
       revision: 'main',
       cwd,
-      hub: {endpoint: hub.endpoint, cacheFolder, offline, attempts: 1, retryDelayMs: 1},
+      endpoint: hub.endpoint,
+      cacheFolder,
+      offline,
+      attempts: 1,
+      retryDelayMs: 1,
     })
   return {
     hub,

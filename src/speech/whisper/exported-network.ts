@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import {booleans, type Device, modelPath, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
 import type {WhisperConfig} from './config.js'
+import {attentionOf} from './cross-attention.js'
 import type {ExportFiles} from './export-files.js'
 import {type CacheShape, ExportedCache} from './exported-cache.js'
 import type {AudioContext, CrossAttention, DecoderRun, WhisperNetwork} from './network.js'
@@ -132,22 +133,15 @@ const cacheShape = ({decoder, hiddenSize}: WhisperConfig): CacheShape => ({
 })
 
 /** A pass over the text that shows what the alignment heads looked at. */
-async function align(
+function align(
   {config, decoder, alignmentHeads}: Parts,
   states: Tensor,
   positions: number,
   tokens: readonly number[],
 ): Promise<CrossAttention> {
-  const names = [...new Set(alignmentHeads.map(([layer]) => `cross_attentions.${layer}`))]
   const feeds = feedsOf(decoder, states, new ExportedCache(cacheShape(config)), tokens, 1)
-  const outputs = await decoder.run(feeds, Object.fromEntries(names.map((name) => [name, null])))
-  const size = tokens.length * positions
-  const weights = new Float32Array(alignmentHeads.length * size)
-  for (const [i, [layer, head]] of alignmentHeads.entries()) {
-    const all = (outputs[`cross_attentions.${layer}`] as Tensor).data as Float32Array
-    weights.set(all.subarray(head * size, (head + 1) * size), i * size)
-  }
-  return {heads: alignmentHeads.length, tokens: tokens.length, positions, weights}
+  const shape = {tokens: tokens.length, positions}
+  return attentionOf('cross_attentions', alignmentHeads, shape, (fetches) => decoder.run(feeds, fetches))
 }
 
 /** What the graph asks for, and nothing else. */

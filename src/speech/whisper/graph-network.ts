@@ -1,6 +1,7 @@
 import {type Device, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
+import {attentionOf} from './cross-attention.js'
 import {buildDecoderGraph} from './decoder-graph.js'
 import {buildEncoderGraph} from './encoder-graph.js'
 import {exactEncoderPositions} from './encoder-positions.js'
@@ -115,7 +116,7 @@ class GraphDecoderRun implements DecoderRun {
 }
 
 /** A pass over the text whose logits nobody needs: only what the alignment heads looked at. */
-async function align(
+function align(
   parts: Parts,
   cross: Readonly<Record<string, Tensor>>,
   positions: number,
@@ -123,16 +124,9 @@ async function align(
 ): Promise<CrossAttention> {
   const {config, decoder, alignmentHeads} = parts
   const cache = new SelfAttentionCache(config.decoder.layers, config.hiddenSize)
-  const names = [...new Set(alignmentHeads.map(([layer]) => `attention.${layer}`))]
   const feeds = decoderFeeds(parts, cross, cache, tokens, tokens.length, [0])
-  const outputs = await decoder.run(feeds, Object.fromEntries(names.map((name) => [name, null])))
-  const size = tokens.length * positions
-  const weights = new Float32Array(alignmentHeads.length * size)
-  for (const [i, [layer, head]] of alignmentHeads.entries()) {
-    const all = (outputs[`attention.${layer}`] as Tensor).data as Float32Array
-    weights.set(all.subarray(head * size, (head + 1) * size), i * size)
-  }
-  return {heads: alignmentHeads.length, tokens: tokens.length, positions, weights}
+  const shape = {tokens: tokens.length, positions}
+  return attentionOf('attention', alignmentHeads, shape, (fetches) => decoder.run(feeds, fetches))
 }
 
 function decoderFeeds(
