@@ -8,7 +8,7 @@ import {projectFile} from './support/project.js'
 /** The rooms of `src/`, ground floor first. A room imports the doors of lower floors, and nothing else. */
 const floors: readonly (readonly string[])[] = [
   ['errors', 'config', 'contracts', 'log', 'store', 'net'],
-  ['onnx', 'weights', 'audio', 'text', 'decode', 'lang', 'telemetry', 'inference'],
+  ['onnx', 'weights', 'audio', 'text', 'decode', 'thread', 'lang', 'telemetry', 'inference'],
   ['llm', 'speech', 'mesh', 'orchestrator'],
   ['operations'],
   ['serve', 'speech-http', 'endpoints', 'mcp', 'daemon'],

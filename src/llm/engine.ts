@@ -1,7 +1,7 @@
-import {once} from 'node:events'
-import {MessageChannel, type MessagePort, Worker} from 'node:worker_threads'
+import {MessageChannel, type MessagePort, type Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
+import {type Failure, type Greeting, startThread} from '../thread/index.js'
 import {type CounterName, EngineCounters} from './counters.js'
 import {EventQueue} from './event-queue.js'
 import type {LoadOptions} from './language-model.js'
@@ -35,7 +35,10 @@ export interface WorkerStart {
 }
 
 /** What the worker says first. */
-export type WorkerGreeting = {type: 'ready'; description: ModelDescription} | {type: 'failed'; error: ErrorRecord}
+export type WorkerGreeting = Greeting<ModelDescription>
+
+/** A fault of the runtime has no row of its own: it is the generation that failed. */
+export const failure: Failure = (reason, cause) => new SvcError('generation_failed', {reason}, {cause})
 
 /** What the worker is asked; each request has a port of its own for its answers. */
 export type WorkerRequest = {type: 'generate'; request: GenerateRequest; port: MessagePort} | {type: 'close'}
@@ -48,22 +51,20 @@ export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
  * @throws what `loadLanguageModel` throws; the reason of the signal
  */
 export async function startEngine(model: string, {log, signal, ...options}: EngineOptions): Promise<Engine> {
-  const started = performance.now()
   const counters = new EngineCounters()
   const start: WorkerStart = {model, options, log, counters: counters.memory}
-  const worker = new Worker(new URL('./worker.js', import.meta.url), {workerData: start})
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  const greeting = await greet(worker, signal)
-  if (greeting.type === 'failed') {
-    await exited
-    throw SvcError.fromRecord(greeting.error)
-  }
+  const program = new URL('./worker.js', import.meta.url)
+  const {worker, description, loadMs, exited} = await startThread<ModelDescription>(program, {
+    data: start,
+    failure,
+    signal,
+  })
   const ended = new AbortController()
-  worker.on('error', (error) => ended.abort(new SvcError('generation_failed', {reason: error.message})))
-  worker.once('exit', () => ended.abort(new SvcError('generation_failed', {reason: 'the engine stopped'})))
+  worker.on('error', (error) => ended.abort(failure(error.message)))
+  worker.once('exit', () => ended.abort(failure('the engine stopped')))
   return {
-    description: greeting.description,
-    loadMs: performance.now() - started,
+    description,
+    loadMs,
     counters: () => counters.snapshot(),
     generate: (request, requestSignal) => generate(worker, request, ended.signal, requestSignal),
     async close() {
@@ -71,17 +72,6 @@ export async function startEngine(model: string, {log, signal, ...options}: Engi
       worker.postMessage({type: 'close'} satisfies WorkerRequest)
       await exited
     },
-  }
-}
-
-async function greet(worker: Worker, signal: AbortSignal | undefined): Promise<WorkerGreeting> {
-  try {
-    const [greeting] = await once(worker, 'message', {signal})
-    return greeting
-  } catch (error) {
-    worker.unref()
-    void worker.terminate()
-    throw signal?.aborted ? signal.reason : new SvcError('generation_failed', {reason: (error as Error).message})
   }
 }
 

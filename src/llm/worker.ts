@@ -1,9 +1,9 @@
 /** The engine's thread: loads one model, answers requests until it is told to close. See `engine.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
-import {SvcError} from '../errors/index.js'
 import {configureLog} from '../log/index.js'
+import {asRecord} from '../thread/index.js'
 import {EngineCounters} from './counters.js'
-import type {WorkerAnswer, WorkerGreeting, WorkerRequest, WorkerStart} from './engine.js'
+import {failure, type WorkerAnswer, type WorkerGreeting, type WorkerRequest, type WorkerStart} from './engine.js'
 import {type LanguageModel, loadLanguageModel} from './language-model.js'
 
 const {model, options, log, counters} = workerData as WorkerStart
@@ -23,7 +23,7 @@ function answer(loaded: LanguageModel, {request, port}: Extract<WorkerRequest, {
     port.close()
   }
   const fail = (error: unknown) => {
-    say({type: 'failed', error: asRecord(error)})
+    say({type: 'failed', error: asRecord(error, failure)})
     end()
   }
   running.add(end)
@@ -34,13 +34,6 @@ function answer(loaded: LanguageModel, {request, port}: Extract<WorkerRequest, {
   } catch (error) {
     fail(error)
   }
-}
-
-/** A fault of the runtime has no row of its own: it is the generation that failed. */
-function asRecord(error: unknown) {
-  if (error instanceof SvcError) return error.toRecord()
-  const {message} = error as Error
-  return new SvcError('generation_failed', {reason: message.replace(/\.$/, '')}, {cause: error}).toRecord()
 }
 
 const greet = (greeting: WorkerGreeting) => parent.postMessage(greeting)
@@ -59,5 +52,5 @@ try {
   })
   greet({type: 'ready', description: loaded.description})
 } catch (error) {
-  greet({type: 'failed', error: asRecord(error)})
+  greet({type: 'failed', error: asRecord(error, failure)})
 }

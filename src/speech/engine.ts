@@ -1,7 +1,7 @@
-import {once} from 'node:events'
-import {Worker} from 'node:worker_threads'
+import type {Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
+import {type Failure, type Greeting, startThread} from '../thread/index.js'
 import type {LanguageGuess, RecognitionOptions, SpeechModel, SpeechModelDescription, WindowResult} from './model.js'
 import type {OpenSpeechModelOptions} from './open-model.js'
 
@@ -34,7 +34,10 @@ export interface WorkerStart {
 }
 
 /** What the worker says first. */
-export type WorkerGreeting = {type: 'ready'; description: SpeechModelDescription} | {type: 'failed'; error: ErrorRecord}
+export type WorkerGreeting = Greeting<SpeechModelDescription>
+
+/** A fault of the runtime has no row of its own: it is the recognition that failed. */
+export const failure: Failure = (reason, cause) => new SvcError('recognition_failed', {reason}, {cause})
 
 /** What the worker is asked. It does one thing after the other; `id` is the caller's. */
 export type WorkerRequest =
@@ -60,19 +63,18 @@ export async function startSpeechEngine(
   path: string,
   {log, signal, ...options}: SpeechEngineOptions,
 ): Promise<SpeechEngine> {
-  const started = performance.now()
   const start: WorkerStart = {path, options, log}
-  const worker = new Worker(new URL('./worker.js', import.meta.url), {workerData: start, resourceLimits})
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  const greeting = await greet(worker, signal)
-  if (greeting.type === 'failed') {
-    await exited
-    throw SvcError.fromRecord(greeting.error)
-  }
+  const program = new URL('./worker.js', import.meta.url)
+  const {worker, description, loadMs, exited} = await startThread<SpeechModelDescription>(program, {
+    data: start,
+    failure,
+    resourceLimits,
+    signal,
+  })
   const requests = new Requests(worker)
   return {
-    description: greeting.description,
-    loadMs: performance.now() - started,
+    description,
+    loadMs,
     async recognise(samples, recognition, cancelled) {
       const answer = await requests.ask({type: 'recognise', samples, options: recognition}, cancelled)
       return (answer as Extract<WorkerAnswer, {type: 'recognised'}>).result
@@ -86,17 +88,6 @@ export async function startSpeechEngine(
       worker.postMessage({type: 'close'} satisfies WorkerRequest)
       await exited
     },
-  }
-}
-
-async function greet(worker: Worker, signal: AbortSignal | undefined): Promise<WorkerGreeting> {
-  try {
-    const [greeting] = await once(worker, 'message', {signal})
-    return greeting
-  } catch (error) {
-    worker.unref()
-    void worker.terminate()
-    throw signal?.aborted ? signal.reason : new SvcError('recognition_failed', {reason: (error as Error).message})
   }
 }
 
@@ -119,8 +110,8 @@ class Requests {
   constructor(worker: Worker) {
     this.#worker = worker
     worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))
-    worker.on('error', (error) => this.end(new SvcError('recognition_failed', {reason: error.message})))
-    worker.once('exit', () => this.end(new SvcError('recognition_failed', {reason: 'the engine stopped'})))
+    worker.on('error', (error) => this.end(failure(error.message)))
+    worker.once('exit', () => this.end(failure('the engine stopped')))
   }
 
   /** @throws the reason of the signal, without waiting for the worker to notice */

@@ -2,7 +2,8 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
 import {configureLog} from '../log/index.js'
-import type {WorkerAnswer, WorkerGreeting, WorkerRequest, WorkerStart} from './engine.js'
+import {asRecord} from '../thread/index.js'
+import {failure, type WorkerAnswer, type WorkerGreeting, type WorkerRequest, type WorkerStart} from './engine.js'
 import type {SpeechModel} from './model.js'
 import {openSpeechModel} from './open-model.js'
 
@@ -25,15 +26,8 @@ async function answer(model: SpeechModel, question: Question, signal: AbortSigna
       return {type: 'recognised', id, result: await model.recognise(samples, question.options, signal)}
     return {type: 'detected', id, guesses: await model.detectLanguage(samples, signal)}
   } catch (error) {
-    return {type: 'failed', id, error: asRecord(error)}
+    return {type: 'failed', id, error: asRecord(error, failure)}
   }
-}
-
-/** A fault of the runtime has no row of its own: it is the recognition that failed. */
-function asRecord(error: unknown) {
-  if (error instanceof SvcError) return error.toRecord()
-  const {message} = error as Error
-  return new SvcError('recognition_failed', {reason: message.replace(/\.$/, '')}, {cause: error}).toRecord()
 }
 
 function enqueue(model: SpeechModel, question: Question): void {
@@ -61,5 +55,5 @@ try {
   })
   greet({type: 'ready', description: model.description})
 } catch (error) {
-  greet({type: 'failed', error: asRecord(error)})
+  greet({type: 'failed', error: asRecord(error, failure)})
 }

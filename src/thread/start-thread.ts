@@ -1,0 +1,62 @@
+import {once} from 'node:events'
+import {type ResourceLimits, Worker} from 'node:worker_threads'
+import {type ErrorRecord, SvcError} from '../errors/index.js'
+
+/** What a thread says first. */
+export type Greeting<D> = {type: 'ready'; description: D} | {type: 'failed'; error: ErrorRecord}
+
+/** The error for a fault that has no row of its own. */
+export type Failure = (reason: string, cause?: unknown) => SvcError
+
+export interface ThreadOptions {
+  /** What the thread is started with. */
+  data: unknown
+  failure: Failure
+  resourceLimits?: ResourceLimits
+  signal?: AbortSignal | undefined
+}
+
+/** A thread that is ready. */
+export interface Thread<D> {
+  readonly worker: Worker
+  readonly description: D
+  /** From the start to the greeting, ms. */
+  readonly loadMs: number
+  readonly exited: Promise<void>
+}
+
+/**
+ * Starts a thread and waits for its greeting.
+ * @throws what the thread says has failed; the reason of the signal
+ */
+export async function startThread<D>(
+  program: URL,
+  {data, failure, resourceLimits, signal}: ThreadOptions,
+): Promise<Thread<D>> {
+  const started = performance.now()
+  const worker = new Worker(program, {workerData: data, ...(resourceLimits === undefined ? {} : {resourceLimits})})
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const greeting = await greetingOf<D>(worker, failure, signal)
+  if (greeting.type === 'failed') {
+    await exited
+    throw SvcError.fromRecord(greeting.error)
+  }
+  return {worker, description: greeting.description, loadMs: performance.now() - started, exited}
+}
+
+async function greetingOf<D>(worker: Worker, failure: Failure, signal: AbortSignal | undefined): Promise<Greeting<D>> {
+  try {
+    const [greeting] = await once(worker, 'message', {signal})
+    return greeting
+  } catch (error) {
+    worker.unref()
+    void worker.terminate()
+    throw signal?.aborted ? signal.reason : failure((error as Error).message)
+  }
+}
+
+/** Whatever was thrown in a thread, to be sent to the one that started it. */
+export function asRecord(error: unknown, failure: Failure): ErrorRecord {
+  if (error instanceof SvcError) return error.toRecord()
+  return failure((error as Error).message.replace(/\.$/, ''), error).toRecord()
+}
