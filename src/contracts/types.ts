@@ -282,6 +282,41 @@ export interface TranscribeV1 {
 }
 
 /**
+ * Result of svc merge --json.
+ */
+export interface MergeV1 {
+  /**
+   * The file that was written, or with --full the folder.
+   */
+  output: string
+  /**
+   * The hand-off file; null where it could not be written, and then a warning says why.
+   */
+  handoff: string | null
+  /**
+   * Whether the result is a complete model directory.
+   */
+  full: boolean
+  /**
+   * How many tensors were written.
+   */
+  tensors: number
+  /**
+   * How many of them the adapter changed.
+   */
+  changed: number
+  /**
+   * Bytes of the tensors.
+   */
+  bytes: number
+  /**
+   * Dtypes of the tensors.
+   */
+  dtypes: string[]
+  warnings: string[]
+}
+
+/**
  * Result of svc speech status --json.
  */
 export interface SpeechStatusV1 {

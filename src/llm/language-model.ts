@@ -59,7 +59,8 @@ export async function loadLanguageModel(
   const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...lookup} = options
   await requireDevice(device)
   const directory = await openRunDirectory(model, lookup)
-  const config = await readJsonObject(directory.config)
+  const written = await readJsonObject(directory.config)
+  const config = directory.untied ? {...written, tie_word_embeddings: false} : written
   const spec = readDecoderSpec(config, directory.config, (tensor) => directory.tensors.has(tensor))
   const {tokenizer, template, templateSource} = await readModelText(directory)
   const generationConfig =

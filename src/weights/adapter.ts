@@ -23,11 +23,25 @@ export interface Adapter {
   deltas: readonly LoraDelta[]
 }
 
+/** Name of a head that is not tied to the embedding. */
+export const headName = 'lm_head.weight'
+
+/**
+ * Whether a delta changes the head: training names the embedding as its target, because a tied head is the embedding,
+ * and does so even where a model has a head of its own.
+ */
+export const isHead = (target: string): boolean =>
+  target === headName || /(^|\.)(embed_tokens|wte)\.weight$/.test(target)
+
 /** What an adapter's manifest says of it, whichever form the manifest has. */
 export interface AdapterManifest {
   file: string
   /** Path or hub id of the base model. */
   baseModel: string | undefined
+  /** Names of base tensors that it changes, as far as the manifest says. */
+  targets: readonly string[]
+  /** Logical names without a base tensor: what was trained for them changes nothing. */
+  unmapped: readonly string[]
   /** The pairs of tensors, once the tensors are known. */
   deltas(tensors: TensorMap): LoraDelta[]
 }
@@ -51,10 +65,14 @@ export async function readAdapterManifest(path: string): Promise<AdapterManifest
   const names = (await readdir(path)).sort()
   for (const wanted of manifestNames) {
     const name = names.find((candidate) => (typeof wanted === 'string' ? candidate === wanted : wanted.test(candidate)))
-    if (name !== undefined) return parseManifest(join(path, name), await readJsonObject(join(path, name)))
+    if (name !== undefined) return readManifestFile(join(path, name))
   }
   return undefined
 }
+
+/** Reads one manifest, in any of its forms. */
+export const readManifestFile = async (file: string): Promise<AdapterManifest> =>
+  parseManifest(file, await readJsonObject(file))
 
 /** @throws adapter_invalid, adapter_tensor_missing, safetensors_invalid */
 export async function readAdapter(file: string, manifest: AdapterManifest): Promise<Adapter> {
@@ -82,6 +100,8 @@ function parseMapped(file: string, json: Json): AdapterManifest {
   return {
     file,
     baseModel: blankAsUnset(json.base_model),
+    targets: Object.values(map),
+    unmapped: order.filter((logical) => map[logical] === undefined),
     deltas: (tensors) =>
       order.flatMap((logical) => {
         const target = map[logical]
@@ -123,6 +143,8 @@ function parsePeft(file: string, json: Json): AdapterManifest {
   return {
     file,
     baseModel: blankAsUnset(json.base_model_name_or_path),
+    targets: [],
+    unmapped: [],
     deltas(tensors) {
       const unknown = [...tensors.keys()].find((name) => !peftName.test(name))
       if (unknown !== undefined) throw invalid(file, `the tensor ${unknown} is no half of a LoRA pair`)

@@ -1,3 +1,5 @@
+import type {FloatDtype} from './widen.js'
+
 const float = new Float32Array(1)
 const word = new Uint32Array(float.buffer)
 
@@ -18,4 +20,34 @@ export function floatToHalf(value: number): number {
   const tie = 1 << (shift - 1)
   const up = rest > tie || (rest === tie && (half & 1) === 1)
   return sign | (half + (up ? 1 : 0))
+}
+
+/**
+ * The little-endian bytes of some floats in a dtype, rounded to the nearest, ties to even.
+ * @returns undefined where a finite value is too large for binary16
+ */
+export function narrowFloats(values: Float32Array, dtype: FloatDtype): Uint8Array | undefined {
+  if (dtype === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
+  const halves = new Uint16Array(values.length)
+  if (dtype === 'BF16') narrowToBf16(values, halves)
+  else if (!narrowToF16(values, halves)) return undefined
+  return new Uint8Array(halves.buffer)
+}
+
+function narrowToBf16(values: Float32Array, halves: Uint16Array): void {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length)
+  for (let i = 0; i < words.length; i++) {
+    const bits = words[i]!
+    // Rounding would make an infinity of a NaN whose payload is all in the lower half.
+    halves[i] = Number.isNaN(values[i]) ? (bits >>> 16) | 0x40 : (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16
+  }
+}
+
+function narrowToF16(values: Float32Array, halves: Uint16Array): boolean {
+  for (let i = 0; i < values.length; i++) {
+    const half = floatToHalf(values[i]!)
+    if ((half & 0x7fff) === 0x7c00 && Number.isFinite(values[i])) return false
+    halves[i] = half
+  }
+  return true
 }

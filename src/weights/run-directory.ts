@@ -2,7 +2,15 @@ import {existsSync} from 'node:fs'
 import {stat} from 'node:fs/promises'
 import {basename, join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import {type Adapter, findAdapterWeights, readAdapter, readAdapterManifest} from './adapter.js'
+import {
+  type Adapter,
+  type AdapterManifest,
+  findAdapterWeights,
+  headName,
+  isHead,
+  readAdapter,
+  readAdapterManifest,
+} from './adapter.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
 import {readJsonObject} from './json-file.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
@@ -25,6 +33,8 @@ export interface RunDirectory {
   chatTemplate?: string
   /** Every tensor of the model, by name; tensors of `merged.safetensors` replace those of the base. */
   tensors: TensorMap
+  /** Whether `merged.safetensors` brings a head of its own, whatever the configuration says of tied embeddings. */
+  untied: boolean
   adapter?: Adapter
   /** The base model as the manifest names it. */
   baseModel?: string
@@ -52,18 +62,7 @@ type Surroundings = Required<Pick<RunLookup, 'cwd' | 'env'>>
  *   safetensors_invalid, model_file_invalid
  */
 export async function openRunDirectory(model: string, lookup: RunLookup = {}): Promise<RunDirectory> {
-  const around = {cwd: lookup.cwd ?? process.cwd(), env: lookup.env ?? process.env}
-  const path = await locate(model, around)
-  if (lookup.ignoreEvalGate !== true) await refuseDamaged(path)
-  const manifest = await readAdapterManifest(path)
-  const weights = findAdapterWeights(path)
-  const merged = existsSync(join(path, 'merged.safetensors')) ? join(path, 'merged.safetensors') : undefined
-  const trained = manifest !== undefined || weights !== undefined || existsSync(join(path, 'training_manifest.json'))
-  if (trained && weights === undefined && merged === undefined) throw new SvcError('adapter_missing', {path})
-  if (weights !== undefined && manifest === undefined)
-    throw new SvcError('adapter_invalid', {file: weights, reason: 'there is no manifest beside it'})
-
-  const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
+  const {path, basePath, manifest, weights, merged, trained} = await findRun(model, lookup)
   const base = await readShards(basePath)
   const overlay = merged === undefined ? undefined : await readTensorMap(merged)
   const adapter = weights === undefined || manifest === undefined ? undefined : await readAdapter(weights, manifest)
@@ -80,7 +79,7 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
   }
   const promptFormat = await readPromptFormat(path)
   return {
-    name: basename(resolve(around.cwd, model)),
+    name: basename(resolve(lookup.cwd ?? process.cwd(), model)),
     path,
     basePath,
     config: required('config.json'),
@@ -89,11 +88,40 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
     ...optional('generationConfig', 'generation_config.json'),
     ...optional('chatTemplate', 'chat_template.jinja'),
     tensors: overlay === undefined ? base : new Map([...base, ...overlay]),
+    untied: overlay?.has(headName) === true,
     ...(adapter === undefined || isMerged(adapter, overlay) ? {} : {adapter}),
     ...(manifest?.baseModel === undefined ? {} : {baseModel: manifest.baseModel}),
     ...(promptFormat === undefined ? {} : {promptFormat}),
     trained: trained || merged !== undefined,
   }
+}
+
+/** What lies in a run directory, before any weight is looked at. */
+export interface FoundRun {
+  path: string
+  basePath: string
+  manifest: AdapterManifest | undefined
+  /** The adapter's weights. */
+  weights: string | undefined
+  /** Weights that replace those of the base. */
+  merged: string | undefined
+  trained: boolean
+}
+
+/** The parts of a run directory; throws what `openRunDirectory` throws of a directory that lacks one. */
+export async function findRun(model: string, lookup: RunLookup = {}): Promise<FoundRun> {
+  const around = {cwd: lookup.cwd ?? process.cwd(), env: lookup.env ?? process.env}
+  const path = await locate(model, around)
+  if (lookup.ignoreEvalGate !== true) await refuseDamaged(path)
+  const manifest = await readAdapterManifest(path)
+  const weights = findAdapterWeights(path)
+  const merged = existsSync(join(path, 'merged.safetensors')) ? join(path, 'merged.safetensors') : undefined
+  const trained = manifest !== undefined || weights !== undefined || existsSync(join(path, 'training_manifest.json'))
+  if (trained && weights === undefined && merged === undefined) throw new SvcError('adapter_missing', {path})
+  if (weights !== undefined && manifest === undefined)
+    throw new SvcError('adapter_invalid', {file: weights, reason: 'there is no manifest beside it'})
+  const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
+  return {path, basePath, manifest, weights, merged, trained}
 }
 
 /**
@@ -102,7 +130,7 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
  */
 function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): boolean {
   if (overlay === undefined) return false
-  const left = deltas.find(({target}) => !overlay.has(target))
+  const left = deltas.find(({target}) => !overlay.has(target) && !(isHead(target) && overlay.has(headName)))
   if (left !== undefined) throw new SvcError('adapter_ambiguous', {adapter: file, tensor: left.target})
   return true
 }

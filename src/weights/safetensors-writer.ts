@@ -2,17 +2,18 @@ import {type FileHandle, open, rename, rm} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
 import {type Dtype, dtypeBytes} from './safetensors.js'
 
-/** A tensor to be written; its bytes, row-major and little-endian, are asked for when their turn comes. */
+/** A tensor to be written. */
 export interface TensorSource {
   name: string
   dtype: Dtype
   shape: readonly number[]
-  data(): Uint8Array | Promise<Uint8Array>
+  /** Its bytes, row-major and little-endian, whole or piece by piece; asked for when its turn comes. */
+  data(): Uint8Array | Promise<Uint8Array> | AsyncIterable<Uint8Array>
 }
 
 /**
- * Writes a safetensors file one tensor at a time, under another name until it is whole; what was there before stays
- * when writing fails.
+ * Writes a safetensors file one tensor at a time, under another name until it is whole and on the disk; what was there
+ * before stays when writing fails.
  * @throws disk_full, file_unreadable
  */
 export async function writeSafetensors(
@@ -25,7 +26,8 @@ export async function writeSafetensors(
     const handle = await open(partial, 'wx')
     try {
       await writeAll(handle, headerOf(tensors, metadata))
-      for (const tensor of tensors) await writeAll(handle, await checked(tensor))
+      for (const tensor of tensors) await writeTensor(handle, tensor)
+      await handle.sync()
     } finally {
       await handle.close()
     }
@@ -59,11 +61,15 @@ function headerOf(tensors: readonly TensorSource[], metadata: Readonly<Record<st
 const byteLength = ({dtype, shape}: Pick<TensorSource, 'dtype' | 'shape'>): number =>
   shape.reduce((product, dim) => product * dim, dtypeBytes(dtype))
 
-async function checked(tensor: TensorSource): Promise<Uint8Array> {
+async function writeTensor(handle: FileHandle, tensor: TensorSource): Promise<void> {
   const data = await tensor.data()
-  if (data.length !== byteLength(tensor))
-    throw new Error(`The tensor ${tensor.name} has ${data.length} bytes, its shape needs ${byteLength(tensor)}.`)
-  return data
+  let written = 0
+  for await (const piece of data instanceof Uint8Array ? [data] : data) {
+    await writeAll(handle, piece)
+    written += piece.length
+  }
+  if (written !== byteLength(tensor))
+    throw new Error(`The tensor ${tensor.name} has ${written} bytes, its shape needs ${byteLength(tensor)}.`)
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {

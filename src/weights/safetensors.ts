@@ -1,6 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
-import {widened, widenFloats} from './widen.js'
+import {isWidened, widened, widenFloats} from './widen.js'
 
 /** Element types of the format, with their sizes in bytes. */
 const dtypes = {
@@ -145,15 +145,26 @@ async function readRange(file: string, handle: FileHandle, offset: number, lengt
  * @throws tensor_dtype for any other dtype; safetensors_invalid when the file has shrunk
  */
 export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Array> {
-  const {name, file, dtype, offset, length} = entry
-  if (!widened.includes(dtype as never))
-    throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: widened})
+  refuseOtherThanFloats(entry)
+  const values = new Float32Array(entry.length / dtypeBytes(entry.dtype))
+  for await (const bytes of readTensorBytes(entry, Math.max(1, entry.length))) widenFloats(bytes, entry.dtype, values)
+  return values
+}
+
+/** @throws tensor_dtype where 32-bit floats do not hold the dtype without loss */
+export function refuseOtherThanFloats({name, file, dtype}: TensorEntry): void {
+  if (!isWidened(dtype)) throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: widened})
+}
+
+/**
+ * The bytes of a tensor in pieces of `size`, the last one shorter.
+ * @throws safetensors_invalid when the file has shrunk
+ */
+export async function* readTensorBytes({file, offset, length}: TensorEntry, size: number): AsyncGenerator<Uint8Array> {
   const handle = await open(file)
   try {
-    const bytes = new Uint8Array(await readRange(file, handle, offset, length))
-    const values = new Float32Array(length / dtypeBytes(dtype))
-    widenFloats(bytes, dtype, values)
-    return values
+    for (let at = 0; at < length; at += size)
+      yield new Uint8Array(await readRange(file, handle, offset + at, Math.min(size, length - at)))
   } finally {
     await handle.close()
   }

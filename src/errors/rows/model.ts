@@ -118,6 +118,39 @@ export const modelErrors = rows({
     say: (p: {shard: string; index: string}) => `The shard ${p.shard}, which ${p.index} names, is not there.`,
     hint: 'Copy or download every shard of the model.',
   },
+  adapter_legacy: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {file: string}) => `${p.file} is a legacy checkpoint; only adapters in safetensors are merged.`,
+    hint: 'Export the adapter as safetensors where it was trained.',
+  },
+  merge_families: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {file: string; counts: readonly string[]}) =>
+      `${p.file} names tensors of more than one model family: ${p.counts.join(', ')}.`,
+    hint: 'An adapter belongs to one base model: copy the manifest again from where it was trained.',
+  },
+  merge_onto_input: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {path: string; file: string}) => `${p.path} would replace ${p.file}, which is being merged.`,
+    hint: 'Choose another output.',
+  },
+  output_exists: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {path: string; flag: string | undefined}) =>
+      p.flag === undefined ? `${p.path} is there already, and it is something else.` : `${p.path} is there already.`,
+    hint: (p: {flag: string | undefined}) =>
+      p.flag === undefined ? 'Choose another output.' : `Choose another output, or add ${p.flag}.`,
+  },
+  tensor_overflow: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {tensor: string; dtype: string}) => `${p.dtype} cannot hold a value of the tensor ${p.tensor}.`,
+    hint: 'Merge into bf16 or f32.',
+  },
   tensor_missing: {
     exit: Exit.failed,
     http: 500,

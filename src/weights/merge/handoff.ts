@@ -1,0 +1,52 @@
+import {join} from 'node:path'
+import {assertContract, type ExternalServingHandoffV1} from '../../contracts/index.js'
+import {readJsonObject} from '../json-file.js'
+import {findBeside, type MergeInputs} from './merge-inputs.js'
+import {writeDurably, writeWhole} from './write-whole.js'
+
+const name = 'external_serving_handoff_v1.json'
+
+export interface Merged {
+  /** The merged shard, or the first of them. */
+  file: string
+  /** Folder of the shard. */
+  folder: string
+  full: boolean
+  dtypes: readonly string[]
+}
+
+/**
+ * Writes the hand-off file into the folder of the merged shard.
+ * @returns its path
+ * @throws contract_violation, file_unreadable, disk_full
+ */
+export async function writeHandoff(
+  {file, folder, full, dtypes}: Merged,
+  {manifest, folders}: MergeInputs,
+): Promise<string> {
+  const tokenizer = findBeside(full ? [folder] : folders, 'tokenizer.json')
+  const handoff: ExternalServingHandoffV1 = {
+    schema: 'svc_external_serving_handoff_v1',
+    schema_version: 1,
+    backend_family: full ? 'hf-transformers' : 'other',
+    base_model: manifest.baseModel ?? 'unknown',
+    tokenizer_source: tokenizer ?? 'tokenizer.json of the run directory that the adapter comes from',
+    artifact_dir: folder,
+    prompt_format: await promptFormat(folders),
+    adapter_path: file,
+    notes: full
+      ? `A complete model in ${dtypes.join(', ')}: any runtime that reads Hugging Face directories serves it.`
+      : `Only the tensors that the adapter changes, in ${dtypes.join(', ')}: they replace those of the base model.`,
+  }
+  await assertContract('eval/external-serving-handoff', handoff, name)
+  const path = join(folder, name)
+  await writeWhole(path, (partial) => writeDurably(partial, `${JSON.stringify(handoff, undefined, 2)}\n`))
+  return path
+}
+
+/** How the run that the adapter comes from makes prompts of chats; ChatML where it does not say. */
+async function promptFormat(folders: readonly string[]): Promise<string> {
+  const before = findBeside(folders, name)
+  const {prompt_format: format} = before === undefined ? {} : await readJsonObject(before)
+  return typeof format === 'string' && format !== '' ? format : 'qwen_chatml_im_start'
+}

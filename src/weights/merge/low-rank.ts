@@ -1,0 +1,77 @@
+import {SvcError} from '../../errors/index.js'
+import type {LoraDelta} from '../adapter.js'
+import {readTensorFloat32, type TensorEntry} from '../safetensors.js'
+
+/** A change `scale * L R` of a weight `[rows, columns]`, in memory: small beside the weight. */
+export interface LowRank {
+  rank: number
+  columns: number
+  /** L, `[rows, rank]`. */
+  left: Float32Array
+  /** R, `[rank, columns]`. */
+  right: Float32Array
+  scale: number
+}
+
+/** GPT-2 keeps the weights of its projections as `[in, out]`, the other way round. */
+const isTransposed = (target: string) => /(^|\.)h\.\d+\.(attn|mlp)\.c_\w+\.weight$/.test(target)
+
+/**
+ * Reads the halves of a delta: B A for a weight `[out, in]`, its transpose for one that is stored `[in, out]`.
+ * @throws adapter_mismatch, tensor_dtype
+ */
+export async function readLowRank({target, a, b, scale}: LoraDelta, weight: TensorEntry): Promise<LowRank> {
+  const transposed = isTransposed(target)
+  const [rows = 0, columns = 0] = weight.shape
+  const [out, input] = transposed ? [columns, rows] : [rows, columns]
+  const [rank = 0] = a.shape
+  const fits = (entry: TensorEntry, dims: readonly number[]) => {
+    if (weight.shape.length !== 2 || entry.shape.length !== 2 || entry.shape.some((dim, i) => dim !== dims[i]))
+      throw new SvcError('adapter_mismatch', {
+        tensor: entry.name,
+        adapter: entry.shape,
+        base: target,
+        found: weight.shape,
+      })
+  }
+  fits(a, [rank, input])
+  fits(b, [out, rank])
+  const [down, up] = [await readTensorFloat32(a), await readTensorFloat32(b)]
+  const [left, right] = transposed ? [transpose(down, rank, input), transpose(up, out, rank)] : [up, down]
+  return {rank, columns, left, right, scale: Math.fround(scale)}
+}
+
+function transpose(values: Float32Array, rows: number, columns: number): Float32Array {
+  const out = new Float32Array(values.length)
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) out[j * rows + i] = values[i * columns + j]!
+  return out
+}
+
+/**
+ * Adds the change to some whole rows of the weight, in place. Products are summed in 64 bits, four at a time, and
+ * rounded once to 32.
+ * @param block rows of the weight, row-major
+ * @param firstRow which row of the weight the block begins with
+ */
+export function addLowRank(block: Float32Array, firstRow: number, {rank, columns, left, right, scale}: LowRank): void {
+  const sums = new Float64Array(columns)
+  for (let row = 0; row * columns < block.length; row++) {
+    sums.fill(0)
+    const at = (firstRow + row) * rank
+    let k = 0
+    for (; k + 4 <= rank; k += 4) addFour(sums, right, k * columns, left.subarray(at + k, at + k + 4))
+    for (; k < rank; k++) addOne(sums, right, k * columns, left[at + k]!)
+    const start = row * columns
+    for (let i = 0; i < columns; i++) block[start + i] = block[start + i]! + scale * sums[i]!
+  }
+}
+
+function addFour(sums: Float64Array, right: Float32Array, start: number, [a, b, c, d]: Float32Array): void {
+  const n = sums.length
+  for (let i = 0, p = start, q = p + n, r = q + n, s = r + n; i < n; i++, p++, q++, r++, s++)
+    sums[i] = sums[i]! + a! * right[p]! + b! * right[q]! + c! * right[r]! + d! * right[s]!
+}
+
+function addOne(sums: Float64Array, right: Float32Array, start: number, factor: number): void {
+  for (let i = 0; i < sums.length; i++) sums[i] = sums[i]! + factor * right[start + i]!
+}

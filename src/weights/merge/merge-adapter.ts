@@ -1,0 +1,143 @@
+import {existsSync} from 'node:fs'
+import {mkdir, realpath, stat} from 'node:fs/promises'
+import {dirname, join, resolve} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import {headName} from '../adapter.js'
+import {writeSafetensors} from '../safetensors-writer.js'
+import {writeHandoff} from './handoff.js'
+import {type MergeInputs, type MergeSource, readMergeInputs} from './merge-inputs.js'
+import {type MergeChoices, type MergePlan, type PlannedTensor, planMerge} from './merge-plan.js'
+import {mergedBytes} from './merged-bytes.js'
+import {byteLength, copyUntiedConfig, shardsOf, writeModelDirectory} from './model-directory.js'
+import {removeAbandoned, writeWhole} from './write-whole.js'
+
+export interface MergeRequest extends MergeChoices {
+  source: MergeSource
+  /** A safetensors file, or with `full` a folder. */
+  output: string
+  /** Replace what is there. */
+  overwrite: boolean
+  signal?: AbortSignal | undefined
+  onProgress?: ((tensor: string, writtenBytes: number, totalBytes: number) => void) | undefined
+}
+
+export interface MergeResult {
+  output: string
+  /** Undefined where it could not be written: then `warnings` says why. */
+  handoff: string | undefined
+  tensors: number
+  /** How many of them the adapter changed. */
+  changed: number
+  bytes: number
+  dtypes: string[]
+  warnings: string[]
+}
+
+/**
+ * Adds an adapter to the weights of its base model: W' = W + alpha / rank * B A, in 32-bit floats, tensor by tensor, some
+ * rows at a time. The result appears under its name when it is whole. Source: Hu et al. 2021.
+ * @throws output_exists, merge_onto_input, interrupted; what `readMergeInputs`, `planMerge` and `mergedBytes` throw
+ */
+export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> {
+  const {full, dtype, untie} = request
+  const output = resolve(request.source.cwd, request.output)
+  const inputs = await readMergeInputs(request.source)
+  const plan = planMerge(inputs, request)
+  await refuseTaken(output, request, inputs)
+  await removeAbandoned(output)
+
+  const written = new Progress(plan, request)
+  const write = (file: string, tensors: readonly PlannedTensor[]) =>
+    writeSafetensors(
+      file,
+      tensors.map((tensor) => ({
+        name: tensor.name,
+        dtype: tensor.dtype,
+        shape: tensor.from.shape,
+        data: () => written.through(tensor, mergedBytes(tensor)),
+      })),
+      full ? {format: 'pt'} : {},
+    )
+  const untied = untie && plan.tensors.some(({name}) => name === headName)
+  if (full)
+    await writeWhole(output, (partial) =>
+      writeModelDirectory(partial, plan, {folders: inputs.folders, untied, dtype}, write),
+    )
+  else {
+    await mkdir(dirname(output), {recursive: true})
+    await write(output, plan.tensors)
+    if (untied) await copyUntiedConfig(dirname(output), inputs.folders)
+  }
+
+  const warnings = [...plan.warnings]
+  return {
+    output,
+    handoff: await handOff(output, full, plan, inputs, warnings),
+    tensors: plan.tensors.length,
+    changed: plan.tensors.filter(({delta}) => delta !== undefined).length,
+    bytes: written.totalBytes,
+    dtypes: dtypesOf(plan),
+    warnings,
+  }
+}
+
+const dtypesOf = ({tensors}: MergePlan) => [...new Set(tensors.map(({dtype}) => dtype))].sort()
+
+/** Nothing is replaced unasked; a folder only where it is a model; and never what is merged. */
+async function refuseTaken(output: string, {full, overwrite}: MergeRequest, inputs: MergeInputs): Promise<void> {
+  if (!existsSync(output)) return
+  if (!overwrite) throw new SvcError('output_exists', {path: output, flag: '--overwrite'})
+  const isFolder = (await stat(output)).isDirectory()
+  if (full !== isFolder || (isFolder && !existsSync(join(output, 'config.json'))))
+    throw new SvcError('output_exists', {path: output, flag: undefined})
+  const place = await realpath(output)
+  const read = [...inputs.base.values()].map(({file}) => file).concat(inputs.adapter.file)
+  for (const file of new Set(read)) {
+    const real = await realpath(file)
+    if (real === place || real.startsWith(join(place, '/')))
+      throw new SvcError('merge_onto_input', {path: output, file})
+  }
+}
+
+/** A hand-off that cannot be written is no reason to lose the merge. */
+async function handOff(
+  output: string,
+  full: boolean,
+  plan: MergePlan,
+  inputs: MergeInputs,
+  warnings: string[],
+): Promise<string | undefined> {
+  const folder = full ? output : dirname(output)
+  const [shard = ''] = shardsOf(plan.tensors).keys()
+  const file = full ? join(output, shard) : output
+  const existing = join(folder, 'external_serving_handoff_v1.json')
+  if (existsSync(existing)) warnings.push(`${existing} is replaced.`)
+  try {
+    return await writeHandoff({file, folder, full, dtypes: dtypesOf(plan)}, inputs)
+  } catch (error) {
+    warnings.push(`The hand-off file is not written: ${(error as Error).message}`)
+    return undefined
+  }
+}
+
+/** Counts the bytes that are written, and notices that the work is to end. */
+class Progress {
+  readonly totalBytes: number
+  readonly #request: MergeRequest
+  #writtenBytes = 0
+
+  constructor({tensors}: MergePlan, request: MergeRequest) {
+    this.totalBytes = tensors.reduce((sum, tensor) => sum + byteLength(tensor), 0)
+    this.#request = request
+  }
+
+  async *through({name}: PlannedTensor, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const {signal, onProgress} = this.#request
+    for await (const piece of pieces) {
+      signal?.throwIfAborted()
+      yield piece
+      this.#writtenBytes += piece.length
+      onProgress?.(name, this.#writtenBytes, this.totalBytes)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import {existsSync} from 'node:fs'
+import {stat} from 'node:fs/promises'
+import {dirname, extname, join, resolve} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import {type Adapter, type AdapterManifest, readAdapter, readAdapterManifest, readManifestFile} from '../adapter.js'
+import {findRun} from '../run-directory.js'
+import {readShards, readTensorMap, type TensorMap} from '../shards.js'
+
+/** What is merged: a run directory, or files one by one. Paths are relative to `cwd`. */
+export type MergeSource =
+  /** `base` is looked at before any base model that the run's manifest names. */
+  | {run: string; base?: string | undefined; ignoreEvalGate: boolean; cwd: string}
+  | {
+      /** Shards of the base model, of which the first with a tensor gives it; or the folder of the base model. */
+      base: {shards: readonly string[]} | {folder: string}
+      adapter: string
+      /** The adapter's manifest; undefined takes the one beside the adapter. */
+      meta: string | undefined
+      cwd: string
+    }
+
+/** Everything that a merge reads, checked. */
+export interface MergeInputs {
+  base: TensorMap
+  adapter: Adapter
+  manifest: AdapterManifest
+  /** Where configuration and tokenizer are looked for, in this order. */
+  folders: readonly string[]
+}
+
+/**
+ * Finds and checks what is to be merged.
+ * @throws file_not_found, file_unreadable, adapter_missing, adapter_legacy, adapter_invalid, adapter_tensor_missing,
+ *   merge_families, safetensors_invalid; what `findRun` throws
+ */
+export async function readMergeInputs(source: MergeSource): Promise<MergeInputs> {
+  const {manifest, weights, base, folders} = 'run' in source ? await fromRun(source) : await fromFiles(source)
+  const adapter = await readAdapter(weights, manifest)
+  return {base, adapter, manifest, folders}
+}
+
+interface Found {
+  manifest: AdapterManifest
+  weights: string
+  base: TensorMap
+  folders: readonly string[]
+}
+
+async function fromRun(source: Extract<MergeSource, {run: string}>): Promise<Found> {
+  const {path, basePath, manifest, weights} = await findRun(source.run, source)
+  if (manifest === undefined || weights === undefined) throw new SvcError('adapter_missing', {path})
+  refuseMixedFamilies(manifest)
+  return {manifest, weights, base: await readShards(basePath), folders: [...new Set([path, basePath])]}
+}
+
+async function fromFiles(source: Exclude<MergeSource, {run: string}>): Promise<Found> {
+  const {cwd, base} = source
+  const weights = resolve(cwd, source.adapter)
+  const shards = 'shards' in base ? base.shards.map((shard) => resolve(cwd, shard)) : []
+  for (const file of [...shards, weights]) await refuseMissing(file)
+  if (extname(weights).toLowerCase() === '.bin') throw new SvcError('adapter_legacy', {file: weights})
+  const manifest = await readManifest(weights, source.meta === undefined ? undefined : resolve(cwd, source.meta))
+  refuseMixedFamilies(manifest)
+  const folder = 'folder' in base ? resolve(cwd, base.folder) : dirname(shards[0] as string)
+  return {
+    manifest,
+    weights,
+    base: 'folder' in base ? await readShards(folder) : await firstOfEach(shards),
+    folders: [...new Set([dirname(manifest.file), dirname(weights), folder])],
+  }
+}
+
+async function refuseMissing(file: string): Promise<void> {
+  const found = await stat(file).catch((error: unknown) => {
+    throw SvcError.from(error)
+  })
+  if (!found.isFile()) throw new SvcError('file_unreadable', {path: file, reason: 'it is not a file'})
+}
+
+async function readManifest(weights: string, meta: string | undefined): Promise<AdapterManifest> {
+  if (meta !== undefined) {
+    await refuseMissing(meta)
+    return readManifestFile(meta)
+  }
+  const manifest = await readAdapterManifest(dirname(weights))
+  if (manifest === undefined)
+    throw new SvcError('adapter_invalid', {file: weights, reason: 'there is no manifest beside it'})
+  return manifest
+}
+
+async function firstOfEach(shards: readonly string[]): Promise<TensorMap> {
+  const maps = await Promise.all(shards.map((shard) => readTensorMap(shard)))
+  return new Map(maps.reverse().flatMap((map) => [...map]))
+}
+
+/** How the families of base models name their tensors; other names belong to no family in particular. */
+const families: readonly [family: string, names: RegExp][] = [
+  ['GPT-2', /^(transformer\.)?(h\.|wte\.weight$)/],
+  ['multimodal', /^model\.language_model\./],
+  ['decoder', /^model\.(layers\.|embed_tokens\.)/],
+]
+
+/** @throws merge_families */
+function refuseMixedFamilies({file, targets}: AdapterManifest): void {
+  const counts = families
+    .map(([family, names]) => ({family, count: targets.filter((target) => names.test(target)).length}))
+    .filter(({count}) => count > 0)
+    .map(({family, count}) => `${count} ${family}`)
+  if (counts.length > 1) throw new SvcError('merge_families', {file, counts})
+}
+
+/** A file of one of the folders, the first that has it. */
+export const findBeside = (folders: readonly string[], name: string): string | undefined =>
+  folders.map((folder) => join(folder, name)).find((file) => existsSync(file))

@@ -1,0 +1,34 @@
+import {SvcError} from '../../errors/index.js'
+import {narrowFloats} from '../narrow.js'
+import {dtypeBytes, readTensorBytes} from '../safetensors.js'
+import {isWidened, widenFloats} from '../widen.js'
+import {addLowRank, readLowRank} from './low-rank.js'
+import type {PlannedTensor} from './merge-plan.js'
+
+/** Elements that are in memory at once; a row is never cut. */
+const blockElements = 1 << 20
+
+/**
+ * The bytes of a planned tensor, some rows at a time.
+ * @throws tensor_overflow, adapter_mismatch, safetensors_invalid
+ */
+export async function* mergedBytes({name, from, delta, dtype}: PlannedTensor): AsyncGenerator<Uint8Array> {
+  if (delta === undefined && dtype === from.dtype) {
+    yield* readTensorBytes(from, blockElements * dtypeBytes(dtype))
+    return
+  }
+  if (!isWidened(dtype)) throw new Error(`${name} is converted to ${dtype}.`)
+  const change = delta === undefined ? undefined : await readLowRank(delta, from)
+  const columns = from.shape.at(-1) ?? 1
+  const rows = Math.max(1, Math.floor(blockElements / Math.max(1, columns)))
+  let row = 0
+  for await (const bytes of readTensorBytes(from, rows * columns * dtypeBytes(from.dtype))) {
+    const block = new Float32Array(bytes.length / dtypeBytes(from.dtype))
+    widenFloats(bytes, from.dtype, block)
+    if (change !== undefined) addLowRank(block, row, change)
+    const narrowed = narrowFloats(block, dtype)
+    if (narrowed === undefined) throw new SvcError('tensor_overflow', {tensor: name, dtype})
+    yield narrowed
+    row += rows
+  }
+}

@@ -1,0 +1,112 @@
+import {existsSync} from 'node:fs'
+import {copyFile, mkdir, readdir} from 'node:fs/promises'
+import {basename, join} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import {readJsonObject} from '../json-file.js'
+import {dtypeBytes} from '../safetensors.js'
+import type {FloatDtype} from '../widen.js'
+import {findBeside} from './merge-inputs.js'
+import type {MergePlan, PlannedTensor} from './merge-plan.js'
+import {writeDurably} from './write-whole.js'
+
+/** Files of a model that are copied where they are. */
+const companions = [
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'added_tokens.json',
+  'vocab.json',
+  'merges.txt',
+  'tokenizer.model',
+  'chat_template.jinja',
+]
+const licence = /^(licen[cs]e|notice)/i
+
+export interface DirectoryChoices {
+  folders: readonly string[]
+  untied: boolean
+  dtype: FloatDtype | undefined
+}
+
+/**
+ * Makes a complete model directory in Hugging Face layout: the shards of the base model with the same tensors in each,
+ * an index where there are several, configuration and tokenizer.
+ * @param write writes one shard
+ * @throws model_file_missing, model_file_invalid; what `write` throws
+ */
+export async function writeModelDirectory(
+  folder: string,
+  plan: MergePlan,
+  choices: DirectoryChoices,
+  write: (file: string, tensors: readonly PlannedTensor[]) => Promise<void>,
+): Promise<void> {
+  await mkdir(folder)
+  const config = await mergedConfig(choices)
+  const shards = shardsOf(plan.tensors)
+  for (const [name, tensors] of shards) await write(join(folder, name), tensors)
+  if (shards.size > 1) await writeJson(join(folder, 'model.safetensors.index.json'), indexOf(shards))
+  await writeJson(join(folder, 'config.json'), config)
+  await copyCompanions(folder, choices.folders)
+}
+
+/** Names of the shards, as many as the base model has. */
+export function shardsOf(tensors: readonly PlannedTensor[]): Map<string, PlannedTensor[]> {
+  const files = [...new Set(tensors.map(({from}) => from.file))]
+  const digits = (count: number) => String(count).padStart(5, '0')
+  const names = new Map(
+    files.map((file, i) => [
+      file,
+      files.length === 1 ? 'model.safetensors' : `model-${digits(i + 1)}-of-${digits(files.length)}.safetensors`,
+    ]),
+  )
+  const shards = new Map<string, PlannedTensor[]>([...names.values()].map((name) => [name, []]))
+  for (const tensor of tensors) shards.get(names.get(tensor.from.file) as string)?.push(tensor)
+  return shards
+}
+
+const indexOf = (shards: ReadonlyMap<string, readonly PlannedTensor[]>) => ({
+  metadata: {total_size: [...shards.values()].flat().reduce((sum, tensor) => sum + byteLength(tensor), 0)},
+  weight_map: Object.fromEntries([...shards].flatMap(([file, tensors]) => tensors.map(({name}) => [name, file]))),
+})
+
+export const byteLength = ({from, dtype}: PlannedTensor): number =>
+  (from.length / dtypeBytes(from.dtype)) * dtypeBytes(dtype)
+
+/** The names that configurations give the dtypes. */
+const dtypeNames = {F32: 'float32', F16: 'float16', BF16: 'bfloat16'} as const
+
+async function mergedConfig({folders, untied, dtype}: DirectoryChoices): Promise<Record<string, unknown>> {
+  const config = await readJsonObject(required(folders, 'config.json'))
+  required(folders, 'tokenizer.json')
+  const key = 'dtype' in config ? 'dtype' : 'torch_dtype'
+  return {
+    ...config,
+    ...(untied ? {tie_word_embeddings: false} : {}),
+    ...(dtype === undefined ? {} : {[key]: dtypeNames[dtype]}),
+  }
+}
+
+/** A head of its own asks for a configuration that says so, beside the tensors; one that is there stays as it is. */
+export async function copyUntiedConfig(folder: string, folders: readonly string[]): Promise<void> {
+  const config = findBeside(folders, 'config.json')
+  const copy = join(folder, 'config.json')
+  if (config === undefined || existsSync(copy)) return
+  await writeJson(copy, {...(await readJsonObject(config)), tie_word_embeddings: false})
+}
+
+function required(folders: readonly string[], name: string): string {
+  const file = findBeside(folders, name)
+  if (file !== undefined) return file
+  throw new SvcError('model_file_missing', {file: name, tried: folders.map((folder) => join(folder, name))})
+}
+
+async function copyCompanions(folder: string, folders: readonly string[]): Promise<void> {
+  const licences = (await Promise.all(folders.map((one) => readdir(one)))).flat().filter((name) => licence.test(name))
+  for (const name of new Set([...companions, ...licences])) {
+    const file = findBeside(folders, name)
+    if (file !== undefined) await copyFile(file, join(folder, basename(name)))
+  }
+}
+
+const writeJson = (file: string, value: object) => writeDurably(file, `${JSON.stringify(value, undefined, 2)}\n`)

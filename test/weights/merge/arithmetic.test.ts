@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {mergeAdapter} from '../../../src/weights/index.js'
+import {readTensors} from '../../support/read-tensors.js'
+import {type FloatDtype, floatBytes, safetensorsFile} from '../../support/safetensors-file.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+import {type tinyAdapter, tinyAdapterFiles, tinyModelFiles} from '../../support/tiny-model.js'
+
+const floats = (shape: readonly number[], value: (i: number) => number, dtype: FloatDtype = 'F32') => ({
+  dtype,
+  shape,
+  data: floatBytes(
+    Float32Array.from({length: shape.reduce((a, b) => a * b, 1)}, (_, i) => value(i)),
+    dtype,
+  ),
+})
+
+const choices = {full: false, dtype: undefined, untie: false, overwrite: false} as const
+
+describe('merging', () => {
+  it('adds alpha / rank times B A: every element of the published example grows by 4', async (test) => {
+    const cwd = await temporaryFolder(test)
+    const manifest = {
+      format: 'svc_mens_adapter',
+      version: 3,
+      adapter_method: 'qlora',
+      quant: {base_quant: 'nf4', double_quant: true},
+      base_key_map: {lm_head: 'wte.weight'},
+      layer_order: ['lm_head'],
+      vocab: 4,
+      d_model: 3,
+      rank: 2,
+      alpha: 4,
+    }
+    await writeFiles(cwd, {
+      'base.safetensors': safetensorsFile({'wte.weight': floats([4, 3], (i) => 0.1 * i)}),
+      'adapter.safetensors': safetensorsFile({
+        'lm_head.lora_a': floats([2, 3], () => 1),
+        'lm_head.lora_b': floats([4, 2], () => 1),
+      }),
+      'meta.json': JSON.stringify(manifest),
+    })
+    const source = {base: {shards: ['base.safetensors']}, adapter: 'adapter.safetensors', meta: 'meta.json', cwd}
+    await mergeAdapter({...choices, source, output: 'out.safetensors'})
+    const {'wte.weight': merged, ...others} = await readTensors(join(cwd, 'out.safetensors'))
+    assert.deepEqual(others, {})
+    assert.equal(merged?.dtype, 'F32')
+    assert.deepEqual(merged?.shape, [4, 3])
+    for (const [i, value] of (merged?.values ?? []).entries()) assert.ok(Math.abs(value - (0.1 * i + 4)) < 1e-5)
+  })
+
+  for (const from of ['F32', 'BF16', 'F16'] as const)
+    for (const to of [undefined, 'F32', 'BF16', 'F16'] as const)
+      it(`a random adapter into ${from}, kept in ${to ?? 'that'}, is the nearest value`, async (test) => {
+        const cwd = await temporaryFolder(test)
+        // 6 and not a multiple of 4, so that every way of summing is taken.
+        const adapter = {rank: 6, alpha: 9}
+        await writeFiles(cwd, {
+          ...tinyModelFiles({dtype: from, layout: 'single'}),
+          ...tinyAdapterFiles({}, adapter),
+        })
+        const source = {run: '.', ignoreEvalGate: false, cwd}
+        const {changed} = await mergeAdapter({...choices, dtype: to, source, output: 'out.safetensors'})
+        assert.equal(changed, 15)
+        const base = await readTensors(join(cwd, 'model.safetensors'))
+        const lora = await readTensors(join(cwd, 'candle_qlora_adapter.safetensors'))
+        const merged = await readTensors(join(cwd, 'out.safetensors'))
+        const {base_key_map: targets} = JSON.parse(tinyAdapterFiles({}, adapter)['adapter_manifest.json'] as string)
+        for (const [logical, target] of Object.entries<string>(targets)) {
+          const name = logical === 'lm_head' ? 'lm_head.weight' : target
+          const out = merged[name]
+          assert.equal(out?.dtype, to ?? from)
+          const expected = ownMerge(base[name]!, lora[`${logical}.lora_a`]!, lora[`${logical}.lora_b`]!, adapter)
+          const furthest = Math.max(...expected.map((value, i) => stepsBetween(value, out.values[i]!, out.dtype)))
+          // The nearest value is half a step away at most; rounding to 32 bits on the way there adds a little.
+          assert.ok(furthest < 0.51, `${name} is ${furthest} steps away`)
+        }
+      })
+
+  it('turns the change round for the projections of GPT-2, which are stored [in, out]', async (test) => {
+    const cwd = await temporaryFolder(test)
+    const target = 'h.0.attn.c_proj.weight'
+    const manifest = {
+      format: 'svc_mens_adapter',
+      base_key_map: {mid0: target},
+      layer_order: ['mid0'],
+      rank: 1,
+      alpha: 1,
+    }
+    await writeFiles(cwd, {
+      'base.safetensors': safetensorsFile({[target]: floats([2, 3], () => 0)}),
+      'adapter.safetensors': safetensorsFile({
+        'mid0.lora_a': floats([1, 2], (i) => i + 1),
+        'mid0.lora_b': floats([3, 1], (i) => 10 ** i),
+      }),
+      'adapter_manifest.json': JSON.stringify(manifest),
+    })
+    const source = {base: {shards: ['base.safetensors']}, adapter: 'adapter.safetensors', meta: undefined, cwd}
+    await mergeAdapter({...choices, source, output: 'out.safetensors'})
+    const {[target]: merged} = await readTensors(join(cwd, 'out.safetensors'))
+    assert.deepEqual([...(merged?.values ?? [])], [1, 10, 100, 2, 20, 200])
+  })
+
+  it('works through weights that are larger than what is in memory at once', async (test) => {
+    const cwd = await temporaryFolder(test)
+    const [rows, columns] = [3001, 900]
+    const manifest = {
+      format: 'svc_mens_adapter',
+      base_key_map: {'l0.q': 'model.layers.0.self_attn.q_proj.weight'},
+      layer_order: ['l0.q'],
+      rank: 1,
+      alpha: 2,
+    }
+    await writeFiles(cwd, {
+      'base.safetensors': safetensorsFile({
+        'model.layers.0.self_attn.q_proj.weight': floats([rows, columns], (i) => i % columns),
+      }),
+      'adapter.safetensors': safetensorsFile({
+        'l0.q.lora_a': floats([1, columns], () => 1),
+        'l0.q.lora_b': floats([rows, 1], (i) => i),
+      }),
+      'adapter_manifest.json': JSON.stringify(manifest),
+    })
+    const source = {base: {shards: ['base.safetensors']}, adapter: 'adapter.safetensors', meta: undefined, cwd}
+    const seen: number[] = []
+    const onProgress = (_: string, written: number) => seen.push(written)
+    await mergeAdapter({...choices, source, output: 'out.safetensors', onProgress})
+    const [merged] = Object.values(await readTensors(join(cwd, 'out.safetensors')))
+    assert.ok(merged?.values.every((value, i) => value === (i % columns) + 2 * Math.floor(i / columns)))
+    assert.ok(seen.length > 1)
+    assert.equal(seen.at(-1), 4 * rows * columns)
+  })
+
+  it('refuses a value that the dtype cannot hold, and leaves nothing', async (test) => {
+    const cwd = await temporaryFolder(test)
+    const manifest = {
+      format: 'svc_mens_adapter',
+      base_key_map: {lm_head: 'wte.weight'},
+      layer_order: ['lm_head'],
+      rank: 1,
+      alpha: 1,
+    }
+    await writeFiles(cwd, {
+      'base.safetensors': safetensorsFile({'wte.weight': floats([1, 1], () => 60_000)}),
+      'adapter.safetensors': safetensorsFile({
+        'lm_head.lora_a': floats([1, 1], () => 100),
+        'lm_head.lora_b': floats([1, 1], () => 100),
+      }),
+      'adapter_manifest.json': JSON.stringify(manifest),
+    })
+    const source = {base: {shards: ['base.safetensors']}, adapter: 'adapter.safetensors', meta: undefined, cwd}
+    const merge = mergeAdapter({...choices, dtype: 'F16', source, output: 'out.safetensors'})
+    await assert.rejects(merge, {code: 'tensor_overflow'})
+    await assert.rejects(readTensors(join(cwd, 'out.safetensors')), {code: 'ENOENT'})
+  })
+})
+
+/** W + alpha / rank * B A in 64 bits. */
+function ownMerge(
+  weight: {shape: number[]; values: Float64Array},
+  a: {values: Float64Array},
+  b: {values: Float64Array},
+  {rank, alpha}: Pick<typeof tinyAdapter, 'rank' | 'alpha'>,
+): Float64Array {
+  const [, columns = 0] = weight.shape
+  return weight.values.map((value, i) => {
+    const [row, column] = [Math.floor(i / columns), i % columns]
+    let sum = 0
+    for (let k = 0; k < rank; k++) sum += b.values[row * rank + k]! * a.values[k * columns + column]!
+    return value + (alpha / rank) * sum
+  })
+}
+
+/** How far a stored value is from the right one, in steps of the dtype (units in the last place). */
+function stepsBetween(right: number, stored: number, dtype: FloatDtype): number {
+  const {fractionBits, lowest} = {
+    F32: {fractionBits: 23, lowest: -126},
+    BF16: {fractionBits: 7, lowest: -126},
+    F16: {fractionBits: 10, lowest: -14},
+  }[dtype]
+  const exponent = Math.max(lowest, Math.floor(Math.log2(Math.abs(right))))
+  return Math.abs(right - stored) / 2 ** (exponent - fractionBits)
+}

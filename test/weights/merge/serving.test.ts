@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import {cp, rm} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {openDecoder} from '../../../src/llm/decoder.js'
+import {readDecoderSpec} from '../../../src/llm/families/index.js'
+import {type MergeRequest, mergeAdapter, openRunDirectory, readJsonObject} from '../../../src/weights/index.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+import {
+  type TinyAdapter,
+  type TinyModel,
+  tinyAdapterFiles,
+  tinyModelFiles,
+  writeTinyModel,
+} from '../../support/tiny-model.js'
+
+const tokens = Array.from({length: 40}, (_, i) => (i * 73 + 11) % 257)
+
+/** Logits of every position, as serving computes them. */
+async function logitsOf(test: TestContext, folder: string): Promise<Float32Array> {
+  const {config, tensors, adapter, untied} = await openRunDirectory(folder)
+  const json = {...(await readJsonObject(config)), ...(untied ? {tie_word_embeddings: false} : {})}
+  const spec = readDecoderSpec(json, config, (name) => tensors.has(name))
+  const decoder = await openDecoder(spec, tensors, {contextLength: 64, threads: 1, adapter})
+  test.after(() => decoder.release())
+  const cache = decoder.newCache()
+  return decoder.prefill(cache, cache.add(), tokens, {logits: 'all'})
+}
+
+const furthest = (a: Float32Array, b: Float32Array) => Math.max(...a.map((value, i) => Math.abs(value - b[i]!)))
+
+const cases: readonly [string, Partial<TinyModel>, Partial<TinyAdapter>, boolean][] = [
+  ['a Llama', {}, {}, false],
+  ['a Llama in one file, by a PEFT adapter', {layout: 'single'}, {form: 'peft-rs'}, false],
+  ['a Qwen3', {family: 'qwen3'}, {}, false],
+  ['a tied head that the adapter leaves alone', {tied: true}, {head: false}, false],
+  ['a tied head that is given a tensor of its own', {tied: true, layout: 'single'}, {}, true],
+  ['a tied head that is given a tensor of its own, by a PEFT adapter', {tied: true}, {form: 'peft'}, true],
+]
+
+describe('merged and served', () => {
+  for (const [name, model, adapter, untie] of cases)
+    for (const full of [false, true])
+      it(`${name}, ${full ? 'as a whole model' : 'over its base model'}: equals base and adapter`, async (test) => {
+        const folder = await temporaryFolder(test)
+        const run = join(folder, 'run')
+        const files = {...tinyModelFiles(model), ...tinyAdapterFiles(model, adapter)}
+        await writeFiles(run, files)
+        const source = {run, ignoreEvalGate: false, cwd: folder}
+        const output = full ? 'merged' : 'run/merged.safetensors'
+        const request: MergeRequest = {source, output, full, dtype: undefined, untie, overwrite: false}
+        const apart = await logitsOf(test, run)
+        const {warnings} = await mergeAdapter(request)
+        const merged = await logitsOf(test, full ? join(folder, 'merged') : run)
+        const {adapter: applied} = await openRunDirectory(full ? join(folder, 'merged') : run)
+        assert.equal(applied, undefined, 'the adapter is not applied twice')
+        const difference = furthest(apart, merged)
+        assert.ok(difference < 1e-4, `largest difference ${difference}`)
+        const redirected = !model.tied && adapter.form === undefined && adapter.head === undefined
+        assert.equal(warnings.length, redirected ? 1 : 0)
+        assert.match(warnings.join(), redirected ? /goes into lm_head\.weight/ : /^$/)
+      })
+
+  it('a tied head that keeps its one tensor differs, and the warning says so', async (test) => {
+    const folder = await temporaryFolder(test)
+    const run = join(folder, 'run')
+    await writeTinyModel(run, {tied: true})
+    await writeFiles(run, tinyAdapterFiles({tied: true}))
+    const source = {run, ignoreEvalGate: false, cwd: folder}
+    const {warnings} = await mergeAdapter({
+      source,
+      output: 'merged',
+      full: true,
+      dtype: undefined,
+      untie: false,
+      overwrite: false,
+    })
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0] ?? '', /head and embedding in one, and both change; --untie/)
+    assert.ok(furthest(await logitsOf(test, run), await logitsOf(test, join(folder, 'merged'))) > 1e-2)
+  })
+
+  it('an overlay that is served takes the head of its own away with it', async (test) => {
+    const folder = await temporaryFolder(test)
+    const run = join(folder, 'run')
+    await writeFiles(run, {
+      ...tinyModelFiles({tied: true, layout: 'single'}),
+      ...tinyAdapterFiles({tied: true}),
+    })
+    await cp(run, join(folder, 'copy'), {recursive: true})
+    const source = {run, ignoreEvalGate: false, cwd: folder}
+    const overlay = join(run, 'merged.safetensors')
+    await mergeAdapter({source, output: overlay, full: false, dtype: undefined, untie: true, overwrite: false})
+    await rm(overlay)
+    assert.equal(furthest(await logitsOf(test, run), await logitsOf(test, join(folder, 'copy'))), 0)
+  })
+})
