@@ -44,6 +44,16 @@ export interface CtcConfig {
   vocabularyFile: string
   blankToken: string
   wordDelimiterToken: string
+  /** Words that the model knows; others are written where the sound asks for them clearly. */
+  words: CtcWords | undefined
+}
+
+export interface CtcWords {
+  /** File of words, one per line, most frequent first. */
+  file: string
+  /** How much frequent words are preferred; see `WordList`. */
+  weight: number
+  unknown: number
 }
 
 type Json = Readonly<Record<string, unknown>>
@@ -70,8 +80,15 @@ export function readCtcConfig(json: Json, file: string): CtcConfig {
     vocabularyFile: read.fileName('vocabulary_file', 'vocab.json'),
     blankToken: read.text('blank_token', '<pad>'),
     wordDelimiterToken: read.text('word_delimiter_token', '|'),
+    words: json.words === undefined ? undefined : readWords(read.child('words')),
   }
 }
+
+const readWords = (read: Reader): CtcWords => ({
+  file: read.fileName('file', 'words.txt'),
+  weight: read.number('weight', 0.3),
+  unknown: read.number('unknown', -2),
+})
 
 function readFeatures(read: Reader): CtcFeatures {
   const type = read.choice('type', ['log_mel', 'waveform'] as const)

@@ -13,19 +13,22 @@ import {type CtcHypothesis, type Emissions, greedyPath} from './emissions.js'
 import type {CtcEncoder} from './encoder.js'
 import {HotwordTrie} from './hotword-trie.js'
 import {prefixBeamSearch} from './prefix-beam-search.js'
+import {bothScorers, type PrefixScorer} from './prefix-scorer.js'
 import {type CtcVocabulary, textOf} from './vocabulary.js'
 
 export interface CtcParts {
   encoder: CtcEncoder
   vocabulary: CtcVocabulary
+  /** The words that the model knows, where it says so. */
+  words: PrefixScorer | undefined
   description: SpeechModelDescription
 }
 
-/** Hypotheses that are followed where hotwords or alternatives ask for more than one. */
+/** Hypotheses that are followed where words, hotwords or alternatives ask for more than one. */
 const leastWidth = 16
 
 /** A CTC model as a speech model: each window is one segment. */
-export function createCtcModel({encoder, vocabulary, description}: CtcParts): SpeechModel {
+export function createCtcModel({encoder, vocabulary, words, description}: CtcParts): SpeechModel {
   const [language = 'en'] = description.languages
   return {
     description,
@@ -34,7 +37,7 @@ export function createCtcModel({encoder, vocabulary, description}: CtcParts): Sp
       const {emissions, featuresMs, encodeMs} = await encoder.encode(samples)
       signal?.throwIfAborted()
       const started = performance.now()
-      const hypotheses = decode(emissions, vocabulary, options)
+      const hypotheses = decode(emissions, vocabulary, words, options)
       const [best] = hypotheses
       const consumedSec = samples.length / sampleRate
       const segment = best === undefined ? undefined : segmentOf(emissions, best, vocabulary, consumedSec, options)
@@ -57,16 +60,15 @@ export function createCtcModel({encoder, vocabulary, description}: CtcParts): Sp
 function decode(
   emissions: Emissions,
   vocabulary: CtcVocabulary,
+  words: PrefixScorer | undefined,
   {beamSize, alternatives, hotwords, hotwordStrength}: RecognitionOptions,
 ): CtcHypothesis[] {
   const {blank} = vocabulary
   const biased = hotwords.length > 0 && hotwordStrength > 0
-  if (beamSize === 1 && alternatives === 1 && !biased) return [greedyPath(emissions, blank)]
-  return prefixBeamSearch(emissions, {
-    width: Math.max(beamSize, alternatives, leastWidth),
-    blank,
-    hotwords: biased ? new HotwordTrie(hotwords, vocabulary, hotwordStrength) : undefined,
-  })
+  const boosted = biased ? new HotwordTrie(hotwords, vocabulary, hotwordStrength) : undefined
+  const scorer = words !== undefined && boosted !== undefined ? bothScorers(words, boosted) : (words ?? boosted)
+  if (beamSize === 1 && alternatives === 1 && scorer === undefined) return [greedyPath(emissions, blank)]
+  return prefixBeamSearch(emissions, {width: Math.max(beamSize, alternatives, leastWidth), blank, scorer})
 }
 
 function segmentOf(

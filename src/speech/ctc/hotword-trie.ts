@@ -1,3 +1,4 @@
+import type {PrefixScorer} from './prefix-scorer.js'
 import type {CtcVocabulary} from './vocabulary.js'
 
 interface Node {
@@ -20,7 +21,7 @@ export interface HotwordState {
  * and what was added is taken back where the phrase is not finished. Source of the method: He et al. 2019, "Streaming
  * end-to-end speech recognition for mobile devices", section on contextual biasing.
  */
-export class HotwordTrie {
+export class HotwordTrie implements PrefixScorer<HotwordState> {
   readonly #root: Node = {next: new Map(), ends: false}
   readonly #strength: number
   readonly #delimiter: number | undefined

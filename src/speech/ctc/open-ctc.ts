@@ -1,13 +1,15 @@
 import {existsSync} from 'node:fs'
+import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import type {Device} from '../../onnx/index.js'
 import {readJsonObject} from '../../weights/index.js'
 import type {SpeechModel} from '../model.js'
-import {type CtcConfig, readCtcConfig} from './config.js'
+import {type CtcConfig, type CtcWords, readCtcConfig} from './config.js'
 import {createCtcModel} from './ctc-model.js'
 import {type CtcEncoder, openDescribedEncoder, openExportedEncoder} from './encoder.js'
-import {readCtcVocabulary} from './vocabulary.js'
+import {type CtcVocabulary, readCtcVocabulary} from './vocabulary.js'
+import {WordList} from './word-list.js'
 
 export interface OpenCtcOptions {
   name: string
@@ -49,6 +51,7 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
   if (!existsSync(vocabularyFile))
     throw new SvcError('model_file_missing', {file: config.vocabularyFile, tried: [vocabularyFile]})
   const vocabulary = readCtcVocabulary(await readJsonObject(vocabularyFile), {...config, file: vocabularyFile})
+  const words = config.words === undefined ? undefined : await readWordList(folder, config.words, vocabulary)
   const encoder = await openEncoder(folder, config, options)
   const size = encoder.vocabularySize ?? vocabulary.texts.length
   if (size < vocabulary.texts.length) {
@@ -59,6 +62,7 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
   return createCtcModel({
     encoder,
     vocabulary,
+    words,
     description: {
       family: 'ctc',
       name: options.name,
@@ -72,6 +76,20 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
       translates: false,
     },
   })
+}
+
+/** @throws model_file_missing */
+async function readWordList(
+  folder: string,
+  {file, ...options}: CtcWords,
+  vocabulary: CtcVocabulary,
+): Promise<WordList> {
+  const path = join(folder, file)
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new SvcError('model_file_missing', {file, tried: [path]})
+  })
+  const words = text.split('\n').filter((word) => word !== '')
+  return new WordList(words, vocabulary, options)
 }
 
 function openEncoder(
@@ -109,5 +127,6 @@ async function readExportConfig(
     vocabularyFile: 'vocab.json',
     blankToken: typeof pad === 'string' ? pad : '<pad>',
     wordDelimiterToken: typeof delimiter === 'string' ? delimiter : '|',
+    words: undefined,
   }
 }

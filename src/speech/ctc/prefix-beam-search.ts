@@ -1,21 +1,28 @@
 import type {CtcHypothesis, Emissions} from './emissions.js'
-import type {HotwordState, HotwordTrie} from './hotword-trie.js'
+import type {PrefixScorer} from './prefix-scorer.js'
+
+/** A text, as the last of its tokens and the text before; each text is one object. */
+interface Text {
+  token: number
+  before: Text | undefined
+  longer: Map<number, Text>
+}
 
 interface Prefix {
-  tokens: readonly number[]
+  text: Text
   /** Log-probability of the paths that end in a blank. */
   blank: number
   /** Log-probability of those that end in the last token. */
   token: number
-  /** What hotwords add to its rank. */
+  /** What the scorer adds to its rank. */
   bonus: number
-  state: HotwordState | undefined
+  state: unknown
 }
 
 export interface PrefixBeamOptions {
   width: number
   blank: number
-  hotwords?: HotwordTrie | undefined
+  scorer?: PrefixScorer | undefined
 }
 
 /** Tokens less likely than this at a position begin no hypothesis, as a log-probability. */
@@ -24,23 +31,28 @@ const leastLogprob = -12
 /**
  * Prefix beam search over CTC emissions: hypotheses are texts, and the paths that write the same text are added up.
  * Source: Hannun et al. 2014, arXiv 1408.2873.
- * @returns hypotheses, best first by probability and hotwords
+ * @returns hypotheses, best first by probability and scorer
  */
 export function prefixBeamSearch(
   {positions, vocabulary, logprobs}: Emissions,
-  {width, blank, hotwords}: PrefixBeamOptions,
+  {width, blank, scorer}: PrefixBeamOptions,
 ): CtcHypothesis[] {
-  let beam: Prefix[] = [{tokens: [], blank: 0, token: -Infinity, bonus: 0, state: hotwords?.start}]
+  const empty: Text = {token: blank, before: undefined, longer: new Map()}
+  let beam: Prefix[] = [{text: empty, blank: 0, token: -Infinity, bonus: 0, state: scorer?.start}]
   for (let t = 0; t < positions; t++) {
     const row = logprobs.subarray(t * vocabulary, (t + 1) * vocabulary)
-    const next = new Map<string, Prefix>()
-    for (const prefix of beam) extend(prefix, row, next, blank, hotwords)
-    beam = [...next.values()].sort((a, b) => rank(b) - rank(a)).slice(0, width)
+    const next = new Map<Text, Prefix>()
+    for (const prefix of beam) extend(prefix, row, next, blank, scorer)
+    const ranked = Array.from(next.values(), (prefix) => ({prefix, rank: rank(prefix)}))
+    beam = ranked
+      .sort((a, b) => b.rank - a.rank)
+      .slice(0, width)
+      .map(({prefix}) => prefix)
   }
   const closed = beam.map((prefix) => ({
-    tokens: prefix.tokens,
+    tokens: tokensOf(prefix.text),
     logprob: logAdd(prefix.blank, prefix.token),
-    rank: rank(prefix) + (prefix.state === undefined ? 0 : (hotwords?.close(prefix.state) ?? 0)),
+    rank: rank(prefix) + (scorer?.close(prefix.state) ?? 0),
   }))
   return closed.sort((a, b) => b.rank - a.rank).map(({tokens, logprob}) => ({tokens, logprob}))
 }
@@ -48,14 +60,14 @@ export function prefixBeamSearch(
 function extend(
   prefix: Prefix,
   row: Float32Array,
-  next: Map<string, Prefix>,
+  next: Map<Text, Prefix>,
   blank: number,
-  hotwords: HotwordTrie | undefined,
+  scorer: PrefixScorer | undefined,
 ): void {
-  const {tokens} = prefix
-  const last = tokens.at(-1)
+  const {text} = prefix
+  const last = text.before === undefined ? undefined : text.token
   const total = logAdd(prefix.blank, prefix.token)
-  const same = entryOf(next, tokens, prefix)
+  const same = entryOf(next, text, () => prefix)
   same.blank = logAdd(same.blank, total + row[blank]!)
   if (last !== undefined) same.token = logAdd(same.token, prefix.token + row[last]!)
   for (let token = 0; token < row.length; token++) {
@@ -64,24 +76,33 @@ function extend(
     // A token that comes again is a new one only after a blank.
     const reach = token === last ? prefix.blank : total
     if (reach === -Infinity) continue
-    const {state, score} = advance(hotwords, prefix, token)
-    const longer = entryOf(next, [...tokens, token], {bonus: prefix.bonus + score, state})
+    const longer = entryOf(next, longerText(text, token), () => {
+      const {state, score} = scorer?.advance(prefix.state, token) ?? {state: undefined, score: 0}
+      return {bonus: prefix.bonus + score, state}
+    })
     longer.token = logAdd(longer.token, reach + logprob)
   }
 }
 
-const advance = (hotwords: HotwordTrie | undefined, {state}: Prefix, token: number) =>
-  hotwords === undefined || state === undefined ? {state: undefined, score: 0} : hotwords.advance(state, token)
+function longerText(text: Text, token: number): Text {
+  const longer = text.longer.get(token) ?? {token, before: text, longer: new Map()}
+  text.longer.set(token, longer)
+  return longer
+}
 
-function entryOf(
-  next: Map<string, Prefix>,
-  tokens: readonly number[],
-  {bonus, state}: Pick<Prefix, 'bonus' | 'state'>,
-) {
-  const key = tokens.join()
-  const entry = next.get(key) ?? {tokens, blank: -Infinity, token: -Infinity, bonus, state}
-  next.set(key, entry)
+function entryOf(next: Map<Text, Prefix>, text: Text, worth: () => Pick<Prefix, 'bonus' | 'state'>): Prefix {
+  const found = next.get(text)
+  if (found !== undefined) return found
+  const {bonus, state} = worth()
+  const entry = {text, blank: -Infinity, token: -Infinity, bonus, state}
+  next.set(text, entry)
   return entry
+}
+
+function tokensOf(text: Text): number[] {
+  const tokens: number[] = []
+  for (let at = text; at.before !== undefined; at = at.before) tokens.push(at.token)
+  return tokens.reverse()
 }
 
 const rank = ({blank, token, bonus}: Prefix): number => logAdd(blank, token) + bonus

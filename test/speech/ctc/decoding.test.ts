@@ -78,7 +78,7 @@ describe('the beam search over emissions', () => {
 
 describe('hotwords', () => {
   const search = (given: Emissions, hotwords: string[], strength = 3) =>
-    prefixBeamSearch(given, {width: 16, blank, hotwords: new HotwordTrie(hotwords, vocabulary, strength)}).map(
+    prefixBeamSearch(given, {width: 16, blank, scorer: new HotwordTrie(hotwords, vocabulary, strength)}).map(
       ({tokens}) => textOf(vocabulary, tokens),
     )
   const near = emissions([0.01, 0.01, 0.6, 0.38, 0], [0.96, 0.01, 0.01, 0.01, 0.01], [0.01, 0.01, 0.01, 0.48, 0.49])

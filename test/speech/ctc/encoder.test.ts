@@ -209,6 +209,22 @@ describe('an encoder of described layers', () => {
     assert.equal(new Set(alternatives.map(({text}) => text)).size, alternatives.length)
   })
 
+  it('writes the words that it knows, where its description brings a list of them', async (test) => {
+    const folder = await temporaryFolder(test)
+    const words = ['a', 'bad', 'cab', 'dead', 'ebb']
+    const described = config({words: {file: 'words.txt', weight: 0, unknown: -1000}})
+    await writeModel(folder, {'config.json': JSON.stringify(described), 'words.txt': `${words.join('\n')}\n`})
+    const model = await open(folder)
+    const {segments} = await model.recognise(sound, defaultTranscribeOptions)
+    await model.release()
+    const written = segments.flatMap(({text}) => text.split(' '))
+    assert.ok(written.length > 0)
+    assert.deepEqual(
+      written.filter((word) => !words.includes(word)),
+      [],
+    )
+  })
+
   it('is run by svc transcribe, and hears nothing in silence', async (test) => {
     const folder = await temporaryFolder(test)
     await writeModel(join(folder, 'ctc'))
@@ -240,6 +256,14 @@ describe('an encoder of described layers', () => {
     'a layer of another size': {
       files: {'config.json': JSON.stringify(config({layers: [{...layers[0], channels: 5}, ...layers.slice(1)]}))},
       code: 'tensor_shape',
+    },
+    'a word list that is not there': {
+      files: {'config.json': JSON.stringify(config({words: {file: 'words.txt'}}))},
+      code: 'model_file_missing',
+    },
+    'a word list that is no object': {
+      files: {'config.json': JSON.stringify(config({words: 'words.txt'}))},
+      code: 'model_file_invalid',
     },
     'more tokens than the model writes': {
       files: {'vocab.json': vocabulary([...tokens, 'f'])},

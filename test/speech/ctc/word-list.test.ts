@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {type Emissions, emissionsOf} from '../../../src/speech/ctc/emissions.js'
+import {HotwordTrie} from '../../../src/speech/ctc/hotword-trie.js'
+import {prefixBeamSearch} from '../../../src/speech/ctc/prefix-beam-search.js'
+import {bothScorers, type PrefixScorer} from '../../../src/speech/ctc/prefix-scorer.js'
+import {readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
+import {WordList} from '../../../src/speech/ctc/word-list.js'
+
+const letters = ['<pad>', '|', ...'abcdefghijklmnopqrstuvwxyz']
+const vocabulary = readCtcVocabulary(Object.fromEntries(letters.map((letter, id) => [letter, id])), {
+  file: 'vocab.json',
+  blankToken: '<pad>',
+  wordDelimiterToken: '|',
+})
+const tokens = (text: string) => Array.from(text, (letter) => letters.indexOf(letter === ' ' ? '|' : letter))
+const words = ['the', 'to', 'tone', 'ten']
+const weight = 0.5
+const list = new WordList(words, vocabulary, {weight, unknown: -3})
+const worth = (rank: number) => -weight * Math.log(1 + rank)
+const unknown = worth(words.length) - 3
+
+/** What a text is worth, letter by letter. */
+function scoreOf<S>(scorer: PrefixScorer<S>, text: string): number {
+  let state = scorer.start
+  let sum = 0
+  for (const token of tokens(text)) {
+    const next = scorer.advance(state, token)
+    state = next.state
+    sum += next.score
+  }
+  return sum + scorer.close(state)
+}
+
+/** Letters that are sure, but where several are given, one of which each is as likely as the others. */
+function sound(...places: string[]): Emissions {
+  const rows = places.flatMap((place) => {
+    const row = letters.map((letter) => (place.replace(' ', '|').includes(letter) ? 1 / place.length : 1e-6))
+    const rest = letters.map((_, id) => (id === 0 ? 0.98 : 0.02 / letters.length))
+    return [row, rest]
+  })
+  return emissionsOf(
+    Float32Array.from(rows.flat(), (p) => Math.log(p)),
+    letters.length,
+  )
+}
+
+const write = (given: Emissions, scorer: PrefixScorer<never> | PrefixScorer) =>
+  textOf(vocabulary, prefixBeamSearch(given, {width: 16, blank: 0, scorer: scorer as PrefixScorer})[0]?.tokens ?? [])
+
+describe('a word list', () => {
+  const cases: readonly [string, number][] = [
+    ['', 0],
+    ['the', worth(0)],
+    ['tone', worth(2)],
+    ['to ten', worth(1) + worth(3)],
+    ['ton', unknown],
+    ['tonel', unknown],
+    ['xyz the', unknown + worth(0)],
+    ['the xyz', worth(0) + unknown],
+    ['the  to', worth(0) + worth(1)],
+  ]
+  for (const [text, score] of cases)
+    it(`gives "${text}" what its words are worth, however it came there`, () =>
+      assert.ok(Math.abs(scoreOf(list, text) - score) < 1e-12))
+
+  it('looks ahead: a beginning is worth what the best word that begins so is', () => {
+    const first = (text: string) => list.advance(list.start, tokens(text)[0]!)
+    assert.ok(Math.abs(first('t').score - worth(0)) < 1e-12)
+    assert.ok(Math.abs(list.advance(first('t').state, tokens('o')[0]!).score - (worth(1) - worth(0))) < 1e-12)
+    assert.equal(first('x').score, unknown)
+  })
+
+  it('prefers words, and of words the frequent one, where the sound leaves the choice', () => {
+    assert.equal(write(sound('t', 'oe', 'n'), list), 'ten')
+    assert.equal(write(sound('t', 'hx', 'ea'), list), 'the')
+    assert.equal(write(sound('to', 'eo'), new WordList(['to', 'oe'], vocabulary, {weight, unknown: -3})), 'to')
+    assert.equal(write(sound('to', 'eo'), new WordList(['oe', 'to'], vocabulary, {weight, unknown: -3})), 'oe')
+  })
+
+  it('does not stand in the way of a sound that is clear', () => {
+    assert.equal(write(sound('t', 'o', 'n'), list), 'ton')
+    assert.equal(write(sound('q', 'i', ' ', 't', 'o'), list), 'qi to')
+  })
+
+  it('goes together with hotwords', () => {
+    const hotwords = new HotwordTrie(['ton'], vocabulary, 4)
+    assert.equal(write(sound('t', 'oe', 'n'), bothScorers(list, hotwords)), 'ton')
+    assert.ok(Math.abs(scoreOf(bothScorers(list, hotwords), 'ton') - (unknown + 12)) < 1e-12)
+    assert.ok(Math.abs(scoreOf(bothScorers(list, hotwords), 'to') - worth(1)) < 1e-12)
+  })
+})
