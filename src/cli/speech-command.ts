@@ -1,3 +1,4 @@
+import {join} from 'node:path'
 import {cwd} from 'node:process'
 import type {Command} from '@oclif/core'
 import {
@@ -11,6 +12,7 @@ import {SvcError} from '../errors/index.js'
 import type {LocatedModel, Transcriber, TranscriberOptions, VadChoice} from '../speech/index.js'
 import type {PullOptions} from '../weights/index.js'
 import {SvcCommand} from './command.js'
+import {packageRoot} from './package.js'
 import {type ShowProgress, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
 
@@ -21,6 +23,12 @@ export const speechFlags = {
   ...settingFlags(speechRefineSettings),
   ...settingFlags(hubSettings),
 }
+
+/** The small model that comes with the program. */
+const starterFolder = join(packageRoot, 'examples', 'models', 'starter')
+
+const starterNotice =
+  'Using the starter model, which knows synthetic voices and spoken digits; for real-world speech run svc speech pull tiny.en once.'
 
 /** A command that recognises speech: its settings, and the transcriber they make. */
 export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
@@ -55,22 +63,25 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const {locateSpeechModel} = await import('../speech/index.js')
     const {model, revision} = this.settings(speechSettings)
     const {quiet} = this.flags as {quiet: boolean}
-    return withProgress('Looking for the speech model', !quiet, async (show) =>
+    const found = await withProgress('Looking for the speech model', !quiet, async (show) =>
       locateSpeechModel(model, {
         ...(await this.hubOptions(show)),
         revision,
         cwd: cwd(),
+        starterFolder,
         onDownload: (id) => this.output.notice(`Downloading ${id} from ${this.settings(hubSettings).hubEndpoint}.`),
         signal,
       }),
     )
+    if (found.isFallback) this.output.notice(starterNotice)
+    return found
   }
 
-  /** The speech model of the settings, or else the default one, if it is on this machine. */
+  /** The speech model of the settings, or else the default one or the one that comes with the program. */
   protected async findModel(): Promise<LocatedModel | undefined> {
     const {findSpeechModel} = await import('../speech/index.js')
     const {model, revision} = this.settings(speechSettings)
-    return findSpeechModel(model, {cwd: cwd(), revision, cacheFolder: await this.cacheFolder()})
+    return findSpeechModel(model, {cwd: cwd(), revision, cacheFolder: await this.cacheFolder(), starterFolder})
   }
 
   /** Folder of downloaded models. */

@@ -4,10 +4,18 @@ import {defaultSpeechModel} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
 import {cachedSnapshot, isModelId, type PullOptions, pullModel, speechModelFiles} from '../weights/index.js'
 
-export interface LocateOptions extends Omit<PullOptions, 'select'> {
+/** Where models of this machine are looked for. */
+export interface FindOptions {
   revision: string
   /** Folder that relative paths begin at. */
   cwd: string
+  /** Folder of downloaded models. */
+  cacheFolder: string
+  /** The small model that comes with the program. */
+  starterFolder: string
+}
+
+export interface LocateOptions extends Omit<PullOptions, 'select'>, FindOptions {
   /** Called when a download is about to begin. */
   onDownload?: ((id: string) => void) | undefined
 }
@@ -16,7 +24,12 @@ export interface LocatedModel {
   /** What the user calls it. */
   name: string
   path: string
+  /** Whether it is the small model that comes with the program, for want of another. */
+  isFallback: boolean
 }
+
+/** What the model that comes with the program is called. */
+const starterName = 'starter'
 
 /** Short names of the Whispers, such as `base.en` or `distil-small.en`. */
 const sizes = /^(?:whisper-)?(tiny|base|small|medium)(\.en)?$|^(?:whisper-)?(large(?:-v[123](?:-turbo)?)?|turbo)$/
@@ -29,26 +42,33 @@ export function speechModelId(name: string): string {
   return `openai/whisper-${size === 'turbo' ? 'large-v3-turbo' : size}`
 }
 
-/** A speech model that is on this machine: a path, or a model in the cache; the default one where none is named. */
+/**
+ * A speech model that is on this machine: a path, or a model in the cache. Where none is named, the default one if it is
+ * in the cache, or else the one that comes with the program.
+ */
 export async function findSpeechModel(
   named: string | undefined,
-  {cwd, revision, cacheFolder}: {cwd: string; revision: string; cacheFolder: string},
+  {cwd, revision, cacheFolder, starterFolder}: FindOptions,
 ): Promise<LocatedModel | undefined> {
   const given = named === undefined ? undefined : resolve(cwd, named)
-  if (given !== undefined && existsSync(given)) return {name: basename(given), path: given}
+  if (given !== undefined && existsSync(given)) return {name: basename(given), path: given, isFallback: false}
   const id = named === undefined ? defaultSpeechModel : speechModelId(named)
   const path = await cachedSnapshot(id, revision, cacheFolder)
-  return path === undefined ? undefined : {name: id, path}
+  if (path !== undefined) return {name: id, path, isFallback: false}
+  const wanted = named === undefined || named === starterName
+  if (!wanted || !existsSync(starterFolder)) return undefined
+  return {name: starterName, path: starterFolder, isFallback: named === undefined}
 }
 
 /**
  * Where a speech model lies: a path, or a model of the hub, which is downloaded where it is named and not there. Without
- * a name the default model is taken from the cache, and nothing is downloaded.
+ * a name nothing is downloaded: it is the default model if it is in the cache, or else the one that comes with the
+ * program.
  * @throws speech_model_missing, model_not_found; what `pullModel` throws
  */
 export async function locateSpeechModel(named: string | undefined, options: LocateOptions): Promise<LocatedModel> {
-  const {cwd, revision, cacheFolder, offline} = options
-  const found = await findSpeechModel(named, {cwd, revision, cacheFolder})
+  const {cwd, revision, offline} = options
+  const found = await findSpeechModel(named, options)
   if (found !== undefined) return found
   if (named === undefined) throw new SvcError('speech_model_missing', {})
   const given = resolve(cwd, named)
@@ -57,7 +77,7 @@ export async function locateSpeechModel(named: string | undefined, options: Loca
     throw new SvcError('model_not_found', {model: named, tried: [given]})
   if (!offline) options.onDownload?.(id)
   const {folder} = await pullModel(id, revision, {...options, select: speechModelFiles})
-  return {name: id, path: folder}
+  return {name: id, path: folder, isFallback: false}
 }
 
 /** A name that no hub would know: it begins at a folder, or ends as a file does. */

@@ -14,12 +14,14 @@ async function setUp(test: TestContext) {
   const hub = await startHub(test, {'openai/whisper-tiny.en': {commit, revisions: ['main'], files}})
   const cwd = await temporaryFolder(test)
   const cacheFolder = join(cwd, 'hub')
+  const starterFolder = join(cwd, 'program/starter')
   const locate = (name: string | undefined, offline = false) =>
     locateSpeechModel(name, {
       revision: 'main',
       cwd,
       endpoint: hub.endpoint,
       cacheFolder,
+      starterFolder,
       offline,
       attempts: 1,
       retryDelayMs: 1,
@@ -28,6 +30,7 @@ async function setUp(test: TestContext) {
     hub,
     cwd,
     cacheFolder,
+    starterFolder,
     locate,
     snapshot: join(cacheFolder, 'models--openai--whisper-tiny.en/snapshots', commit),
   }
@@ -37,12 +40,16 @@ describe('a speech model', () => {
   it('that is a path is that path', async (test) => {
     const {cwd, locate} = await setUp(test)
     await mkdir(join(cwd, 'mine'))
-    assert.deepEqual(await locate('mine'), {name: 'mine', path: join(cwd, 'mine')})
+    assert.deepEqual(await locate('mine'), {name: 'mine', path: join(cwd, 'mine'), isFallback: false})
   })
 
   it('that is named is downloaded once', async (test) => {
     const {hub, locate, snapshot} = await setUp(test)
-    assert.deepEqual(await locate('tiny.en'), {name: 'openai/whisper-tiny.en', path: snapshot})
+    assert.deepEqual(await locate('tiny.en'), {
+      name: 'openai/whisper-tiny.en',
+      path: snapshot,
+      isFallback: false,
+    })
     hub.requests.length = 0
     assert.equal((await locate('openai/whisper-tiny.en')).path, snapshot)
     assert.deepEqual(hub.requests, [])
@@ -54,6 +61,18 @@ describe('a speech model', () => {
     assert.deepEqual(hub.requests, [])
     await locate('tiny.en')
     assert.equal((await locate(undefined)).path, snapshot)
+  })
+
+  it('that is not named and not in the cache is the one that comes with the program', async (test) => {
+    const {hub, locate, starterFolder, snapshot} = await setUp(test)
+    await mkdir(starterFolder, {recursive: true})
+    const starter = {name: 'starter', path: starterFolder}
+    assert.deepEqual(await locate(undefined), {...starter, isFallback: true})
+    assert.deepEqual(await locate('starter'), {...starter, isFallback: false})
+    assert.deepEqual(hub.requests, [])
+    await locate('tiny.en')
+    assert.equal((await locate(undefined)).path, snapshot)
+    assert.equal((await locate('starter')).path, starterFolder)
   })
 
   it('that looks like a path is never looked for on the hub', async (test) => {

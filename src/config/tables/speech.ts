@@ -20,7 +20,7 @@ export const speechSettings = settings('speech', {
     flag: 'model',
     env: ['SVC_SPEECH_MODEL'],
     toml: ['speech.model'],
-    doc: 'Speech model: a directory, a whisper.cpp file or an id such as openai/whisper-base; unset takes whisper-tiny.en.',
+    doc: 'Speech model: a directory, a whisper.cpp file or an id such as openai/whisper-base; unset takes whisper-tiny.en if it is there, else the starter model.',
   },
   revision: {
     type: text('a branch, tag or commit'),

@@ -2,8 +2,11 @@ import {SvcError} from '../../errors/index.js'
 
 /** What the encoder is fed with. */
 export type CtcFeatures =
-  /** Log-mel `[bins, frames]`, one frame per 10 ms; see `logMel`. */
-  | {type: 'log_mel'; bins: number}
+  /**
+   * Log-mel `[bins, frames]`, one frame per 10 ms; see `logMel`. The sound stands between two silences of `padSec`, for
+   * a model that has learnt words with pauses around them.
+   */
+  | {type: 'log_mel'; bins: number; padSec: number}
   /** The samples themselves, with mean 0 and variance 1 where `normalize` says so, as wav2vec2 wants them. */
   | {type: 'waveform'; normalize: boolean}
 
@@ -92,8 +95,15 @@ const readWords = (read: Reader): CtcWords => ({
 
 function readFeatures(read: Reader): CtcFeatures {
   const type = read.choice('type', ['log_mel', 'waveform'] as const)
-  if (type === 'log_mel') return {type, bins: read.size('bins', 80)}
+  if (type === 'log_mel') return {type, bins: read.size('bins', 80), padSec: readPadSec(read)}
   return {type, normalize: read.flag('normalize', true)}
+}
+
+const longestPadSec = 5
+
+function readPadSec(read: Reader): number {
+  const seconds = read.number('pad_sec', 0)
+  return seconds >= 0 && seconds <= longestPadSec ? seconds : read.fail('pad_sec', `0 to ${longestPadSec}`)
 }
 
 const activations = ['none', 'relu', 'gelu', 'silu', 'tanh'] as const
@@ -151,53 +161,53 @@ class Reader {
 
   text(key: string, fallback?: string): string {
     const value = this.#json[key] ?? fallback
-    return typeof value === 'string' && value !== '' ? value : this.#fail(key, 'a text')
+    return typeof value === 'string' && value !== '' ? value : this.fail(key, 'a text')
   }
 
   texts(key: string, fallback: readonly string[]): readonly string[] {
     const value = this.#json[key] ?? fallback
     const sound = Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')
-    return sound ? value : this.#fail(key, 'a list of texts')
+    return sound ? value : this.fail(key, 'a list of texts')
   }
 
   /** The name of a file beside the configuration. */
   fileName(key: string, fallback: string): string {
     const name = this.text(key, fallback)
-    return /^[\w.-]+(\/[\w.-]+)*$/.test(name) && !name.split('/').includes('..') ? name : this.#fail(key, 'a file name')
+    return /^[\w.-]+(\/[\w.-]+)*$/.test(name) && !name.split('/').includes('..') ? name : this.fail(key, 'a file name')
   }
 
   size(key: string, fallback?: number): number {
     const value = this.#json[key] ?? fallback
     const sound = Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= 1_000_000
-    return sound ? (value as number) : this.#fail(key, 'a positive whole number')
+    return sound ? (value as number) : this.fail(key, 'a positive whole number')
   }
 
   number(key: string, fallback: number): number {
     const value = this.#json[key] ?? fallback
-    return typeof value === 'number' && Number.isFinite(value) ? value : this.#fail(key, 'a number')
+    return typeof value === 'number' && Number.isFinite(value) ? value : this.fail(key, 'a number')
   }
 
   flag(key: string, fallback: boolean): boolean {
     const value = this.#json[key] ?? fallback
-    return typeof value === 'boolean' ? value : this.#fail(key, 'true or false')
+    return typeof value === 'boolean' ? value : this.fail(key, 'true or false')
   }
 
   choice<const T extends string>(key: string, choices: readonly T[], fallback?: T): T {
     const value = (this.#json[key] ?? fallback) as T
-    return choices.includes(value) ? value : this.#fail(key, `one of ${choices.join(', ')}`)
+    return choices.includes(value) ? value : this.fail(key, `one of ${choices.join(', ')}`)
   }
 
   child(key: string): Reader {
     const value = this.#json[key]
     const sound = typeof value === 'object' && value !== null
-    return sound ? new Reader(value as Json, this.#file, this.#at(key)) : this.#fail(key, 'an object')
+    return sound ? new Reader(value as Json, this.#file, this.#at(key)) : this.fail(key, 'an object')
   }
 
   layers(key: string): CtcLayer[] {
     const value = this.#json[key]
     if (!Array.isArray(value) || value.length === 0 || value.length > mostLayers)
-      return this.#fail(key, 'a list of layers')
-    if (this.#at(key).split('layers').length > deepest) return this.#fail(key, 'less deep')
+      return this.fail(key, 'a list of layers')
+    if (this.#at(key).split('layers').length > deepest) return this.fail(key, 'less deep')
     return value.map((row, i) => {
       const read = new Reader((row ?? {}) as Json, this.#file, `${this.#at(key)}[${i}]`)
       return readLayer[read.choice('type', layerTypes)](read)
@@ -208,7 +218,7 @@ class Reader {
     return this.#place === '' ? key : `${this.#place}.${key}`
   }
 
-  #fail(key: string, wanted: string): never {
+  fail(key: string, wanted: string): never {
     throw new SvcError('model_file_invalid', {file: this.#file, reason: `${this.#at(key)} must be ${wanted}`})
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../model.js'
 import {alignPath, type TokenSpan} from './align-path.js'
 import {type CtcHypothesis, type Emissions, greedyPath} from './emissions.js'
-import type {CtcEncoder} from './encoder.js'
+import type {CtcEncoder, Encoded} from './encoder.js'
 import {HotwordTrie} from './hotword-trie.js'
 import {prefixBeamSearch} from './prefix-beam-search.js'
 import {bothScorers, type PrefixScorer} from './prefix-scorer.js'
@@ -24,8 +24,8 @@ export interface CtcParts {
   description: SpeechModelDescription
 }
 
-/** Hypotheses that are followed where words, hotwords or alternatives ask for more than one. */
-const leastWidth = 16
+/** Hypotheses that are followed where hotwords or alternatives ask for more than one, and where words do. */
+const leastWidth = {letters: 16, words: 32}
 
 /** A CTC model as a speech model: each window is one segment. */
 export function createCtcModel({encoder, vocabulary, words, description}: CtcParts): SpeechModel {
@@ -34,13 +34,14 @@ export function createCtcModel({encoder, vocabulary, words, description}: CtcPar
     description,
     async recognise(samples, options, signal) {
       if (options.task === 'translate') throw new SvcError('task_unsupported', {model: description.name})
-      const {emissions, featuresMs, encodeMs} = await encoder.encode(samples)
+      const encoded = await encoder.encode(samples)
+      const {emissions, featuresMs, encodeMs} = encoded
       signal?.throwIfAborted()
       const started = performance.now()
       const hypotheses = decode(emissions, vocabulary, words, options)
       const [best] = hypotheses
       const consumedSec = samples.length / sampleRate
-      const segment = best === undefined ? undefined : segmentOf(emissions, best, vocabulary, consumedSec, options)
+      const segment = best === undefined ? undefined : segmentOf(encoded, best, vocabulary, consumedSec, options)
       return {
         segments: segment === undefined ? [] : [segment],
         consumedSec,
@@ -68,11 +69,12 @@ function decode(
   const boosted = biased ? new HotwordTrie(hotwords, vocabulary, hotwordStrength) : undefined
   const scorer = words !== undefined && boosted !== undefined ? bothScorers(words, boosted) : (words ?? boosted)
   if (beamSize === 1 && alternatives === 1 && scorer === undefined) return [greedyPath(emissions, blank)]
-  return prefixBeamSearch(emissions, {width: Math.max(beamSize, alternatives, leastWidth), blank, scorer})
+  const least = words === undefined ? leastWidth.letters : leastWidth.words
+  return prefixBeamSearch(emissions, {width: Math.max(beamSize, alternatives, least), blank, scorer})
 }
 
 function segmentOf(
-  emissions: Emissions,
+  {emissions, coveredSec, padSec}: Encoded,
   {tokens, logprob}: CtcHypothesis,
   vocabulary: CtcVocabulary,
   lengthSec: number,
@@ -81,19 +83,20 @@ function segmentOf(
   const text = textOf(vocabulary, tokens)
   if (text === '') return undefined
   const spans = alignPath(emissions, tokens, vocabulary.blank)
-  const positionSec = lengthSec / emissions.positions
+  const positionSec = coveredSec / emissions.positions
+  const timeOf = (position: number) => Math.min(lengthSec, Math.max(0, position * positionSec - padSec))
   const heard = spans?.filter(({token}) => token !== vocabulary.delimiter) ?? []
   const [first, last] = [heard[0], heard.at(-1)]
   return {
-    startSec: first === undefined ? 0 : first.first * positionSec,
-    endSec: last === undefined ? lengthSec : (last.last + 1) * positionSec,
+    startSec: first === undefined ? 0 : timeOf(first.first),
+    endSec: last === undefined ? lengthSec : timeOf(last.last + 1),
     text,
     tokens,
     temperature: 0,
     avgLogprob: meanLogprob(heard) ?? logprob / Math.max(1, emissions.positions),
     compressionRatio: 1,
     noSpeechProb: 0,
-    ...(wordTimestamps && spans !== undefined ? {words: wordsOf(spans, vocabulary, positionSec)} : {}),
+    ...(wordTimestamps && spans !== undefined ? {words: wordsOf(spans, vocabulary, timeOf)} : {}),
   }
 }
 
@@ -101,7 +104,11 @@ const meanLogprob = (spans: readonly TokenSpan[]): number | undefined =>
   spans.length === 0 ? undefined : spans.reduce((sum, {logprob}) => sum + logprob, 0) / spans.length
 
 /** Words with the blank before them, as they stand in the text. */
-function wordsOf(spans: readonly TokenSpan[], {texts}: CtcVocabulary, positionSec: number): WordTiming[] {
+function wordsOf(
+  spans: readonly TokenSpan[],
+  {texts}: CtcVocabulary,
+  timeOf: (position: number) => number,
+): WordTiming[] {
   const words: TokenSpan[][] = []
   for (const span of spans) {
     const text = texts[span.token] ?? ''
@@ -111,8 +118,8 @@ function wordsOf(spans: readonly TokenSpan[], {texts}: CtcVocabulary, positionSe
   const spoken = words.filter((word) => word.length > 0)
   return spoken.map((word, i) => ({
     word: (i === 0 ? '' : ' ') + word.map(({token}) => (texts[token] ?? '').trim()).join(''),
-    startSec: (word[0] as TokenSpan).first * positionSec,
-    endSec: ((word.at(-1) as TokenSpan).last + 1) * positionSec,
+    startSec: timeOf((word[0] as TokenSpan).first),
+    endSec: timeOf((word.at(-1) as TokenSpan).last + 1),
     probability: Math.exp(meanLogprob(word) ?? 0),
   }))
 }

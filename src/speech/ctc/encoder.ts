@@ -3,6 +3,7 @@ import {hopLength, logMel} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {type Device, modelPath, openSession, tensor} from '../../onnx/index.js'
 import {readShards} from '../../weights/index.js'
+import {sampleRate} from '../model.js'
 import type {CtcConfig, CtcFeatures, CtcLayer} from './config.js'
 import {type Emissions, emissionsOf} from './emissions.js'
 import {buildCtcGraph} from './encoder-graph.js'
@@ -12,8 +13,18 @@ export interface CtcEncoder {
   /** Undefined where it is known only when it runs. */
   vocabularySize: number | undefined
   /** @param samples mono, 16 kHz */
-  encode(samples: Float32Array): Promise<{emissions: Emissions; featuresMs: number; encodeMs: number}>
+  encode(samples: Float32Array): Promise<Encoded>
   release(): Promise<void>
+}
+
+export interface Encoded {
+  emissions: Emissions
+  /** How long a sound the emissions cover: that which was given, and silence around it. */
+  coveredSec: number
+  /** Silence before the sound. */
+  padSec: number
+  featuresMs: number
+  encodeMs: number
 }
 
 interface SessionChoice {
@@ -34,11 +45,11 @@ export async function openDescribedEncoder(
     vocabularySize,
     async encode(samples) {
       const started = performance.now()
-      const {data, dims} = featuresOf(samples, config.features)
+      const {data, dims, ...cover} = featuresOf(samples, config.features)
       const ready = performance.now()
       const {logits} = await session.run({features: tensor(data, dims)}, {logits: null})
       const emissions = emissionsOf(logits.data as Float32Array, vocabularySize)
-      return {emissions, featuresMs: ready - started, encodeMs: performance.now() - ready}
+      return {emissions, ...cover, featuresMs: ready - started, encodeMs: performance.now() - ready}
     },
     release: () => session.release(),
   }
@@ -72,7 +83,7 @@ export async function openExportedEncoder(
     vocabularySize: typeof output.dims.at(-1) === 'number' ? (output.dims.at(-1) as number) : undefined,
     async encode(samples) {
       const started = performance.now()
-      const {data, dims} = featuresOf(samples, features)
+      const {data, dims, ...cover} = featuresOf(samples, features)
       const ready = performance.now()
       const feeds = {
         [input.name]: tensor(data, waveform ? [1, data.length] : dims),
@@ -82,7 +93,7 @@ export async function openExportedEncoder(
       const logits = result[output.name]
       if (logits === undefined) throw new SvcError('model_file_invalid', {file, reason: 'it gives no logits'})
       const emissions = emissionsOf(logits.data as Float32Array, logits.dims.at(-1) as number)
-      return {emissions, featuresMs: ready - started, encodeMs: performance.now() - ready}
+      return {emissions, ...cover, featuresMs: ready - started, encodeMs: performance.now() - ready}
     },
     release: () => session.release(),
   }
@@ -91,19 +102,28 @@ export async function openExportedEncoder(
 /** Convolutions over samples need at least this many: 0.1 s. */
 const leastSamples = 1600
 
-function featuresOf(samples: Float32Array, features: CtcFeatures): {data: Float32Array; dims: readonly number[]} {
-  const sound = atLeast(samples, leastSamples)
-  if (features.type === 'waveform')
-    return {data: features.normalize ? standardised(sound) : sound, dims: [1, 1, sound.length]}
-  const frames = Math.ceil(sound.length / hopLength)
-  return {data: logMel(sound, {bins: features.bins, frames}), dims: [1, features.bins, frames]}
+interface Features extends Pick<Encoded, 'coveredSec' | 'padSec'> {
+  data: Float32Array
+  dims: readonly number[]
 }
 
-function atLeast(samples: Float32Array, length: number): Float32Array {
-  if (samples.length >= length) return samples
-  const padded = new Float32Array(length)
-  padded.set(samples)
-  return padded
+function featuresOf(samples: Float32Array, features: CtcFeatures): Features {
+  const padSec = features.type === 'log_mel' ? features.padSec : 0
+  const sound = padded(samples, Math.round(padSec * sampleRate))
+  const cover = {coveredSec: sound.length / sampleRate, padSec}
+  if (features.type === 'waveform')
+    return {data: features.normalize ? standardised(sound) : sound, dims: [1, 1, sound.length], ...cover}
+  const frames = Math.ceil(sound.length / hopLength)
+  return {data: logMel(sound, {bins: features.bins, frames}), dims: [1, features.bins, frames], ...cover}
+}
+
+/** Between two silences, and of a length that convolutions can take. */
+function padded(samples: Float32Array, silence: number): Float32Array {
+  const length = Math.max(leastSamples, samples.length + 2 * silence)
+  if (length === samples.length) return samples
+  const sound = new Float32Array(length)
+  sound.set(samples, silence)
+  return sound
 }
 
 /** With mean 0 and variance 1. */

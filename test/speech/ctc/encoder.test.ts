@@ -209,6 +209,28 @@ describe('an encoder of described layers', () => {
     assert.equal(new Set(alternatives.map(({text}) => text)).size, alternatives.length)
   })
 
+  it('hears the sound between silences where its description says so, and times words in the sound itself', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeModel(folder, {
+      'config.json': JSON.stringify(config({features: {type: 'log_mel', bins, pad_sec: 0.25}})),
+    })
+    const padded = await open(folder)
+    await writeModel(join(folder, 'plain'))
+    const plain = await open(join(folder, 'plain'))
+    const options = {...defaultTranscribeOptions, wordTimestamps: true}
+    const between = new Float32Array(sound.length + 8000)
+    between.set(sound, 4000)
+    const [heard] = (await padded.recognise(sound, options)).segments
+    const [expected] = (await plain.recognise(between, options)).segments
+    await Promise.all([padded.release(), plain.release()])
+    assert.equal(heard?.text, expected?.text)
+    for (const [i, {startSec, endSec}] of (expected?.words ?? []).entries()) {
+      const word = heard?.words?.[i]
+      assert.ok(Math.abs((word?.startSec ?? -1) - Math.min(1, Math.max(0, startSec - 0.25))) < 1e-9)
+      assert.ok(Math.abs((word?.endSec ?? -1) - Math.min(1, Math.max(0, endSec - 0.25))) < 1e-9)
+    }
+  })
+
   it('writes the words that it knows, where its description brings a list of them', async (test) => {
     const folder = await temporaryFolder(test)
     const words = ['a', 'bad', 'cab', 'dead', 'ebb']
@@ -240,6 +262,10 @@ describe('an encoder of described layers', () => {
   const faults: Record<string, {files: Record<string, string | Uint8Array>; code: string}> = {
     'a layer of an unknown type': {
       files: {'config.json': JSON.stringify(config({layers: [{type: 'magic', name: 'x'}]}))},
+      code: 'model_file_invalid',
+    },
+    'silences that are too long': {
+      files: {'config.json': JSON.stringify(config({features: {type: 'log_mel', bins, pad_sec: 60}}))},
       code: 'model_file_invalid',
     },
     'no layers': {files: {'config.json': JSON.stringify(config({layers: []}))}, code: 'model_file_invalid'},
