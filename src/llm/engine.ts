@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events'
 import {MessageChannel, type MessagePort, type Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
@@ -60,6 +61,8 @@ export async function startEngine(model: string, {log, signal, ...options}: Engi
     signal,
   })
   const ended = new AbortController()
+  // Every running request listens to it.
+  setMaxListeners(0, ended.signal)
   worker.on('error', (error) => ended.abort(failure(error.message)))
   worker.once('exit', () => ended.abort(failure('the engine stopped')))
   return {

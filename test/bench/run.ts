@@ -1,12 +1,21 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
 import {generation} from './generation.js'
+import {guide} from './guide.js'
 import {llamaCpp} from './llama-cpp.js'
 import {llm} from './llm.js'
 import {longRecording} from './long-recording.js'
 import {startup} from './startup.js'
 import {whisper} from './whisper.js'
 
-const benchmarks = {startup, generation, llm, 'llama-cpp': llamaCpp, whisper, 'long-recording': longRecording}
+const benchmarks = {
+  startup,
+  generation,
+  llm,
+  'llama-cpp': llamaCpp,
+  whisper,
+  'long-recording': longRecording,
+  guide,
+}
 type Name = keyof typeof benchmarks
 
 const asked = process.argv.slice(2)

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import {dirname} from 'node:path'
 import {describe, it} from 'node:test'
 import {execa} from 'execa'
-import {projectFile} from './support/project.js'
-import {svc} from './support/svc.js'
-import {temporaryFolder} from './support/temporary.js'
-import {writeTinyModel} from './support/tiny-model.js'
+import {projectFile} from '../support/project.js'
+import {svc} from '../support/svc.js'
+import {temporaryFolder} from '../support/temporary.js'
+import {writeTinyModel} from '../support/tiny-model.js'
 
 describe('the examples', () => {
   it('Svc.toml is sound and every key of it is read', async () => {

@@ -1,0 +1,35 @@
+import {createHash} from 'node:crypto'
+import {mkdtemp, rm} from 'node:fs/promises'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {readJsonObject} from '../../src/weights/index.js'
+import {askAll, fiveGrams, guideRun, heldOutQuestions, linkBase, trainingText} from '../support/guide.js'
+import {round} from './measure.js'
+
+/**
+ * Of how many questions that were held out of its training the guide's answer holds the key fact, with its adapter and
+ * without; and whether those questions are held out: how many five words in a row of theirs are in the training text.
+ */
+export async function guide() {
+  const questions = await heldOutQuestions()
+  const base = await mkdtemp(join(tmpdir(), 'svc-guide-'))
+  try {
+    await linkBase(base)
+    const adapted = await askAll(guideRun, questions)
+    const {share: without} = await askAll(base, questions)
+    const text = await trainingText()
+    const learnt = new Set(text.split('\n').flatMap(fiveGrams))
+    const {train_text_sha256: trained} = await readJsonObject(join(guideRun, 'training_manifest.json'))
+    return {
+      questions: questions.length,
+      answered_with_adapter: round(adapted.share, 3),
+      answered_without_adapter: round(without, 3),
+      missed: adapted.missed,
+      shared_five_grams: questions.flatMap(({question}) => fiveGrams(question)).filter((gram) => learnt.has(gram))
+        .length,
+      text_is_that_of_the_training: createHash('sha256').update(text).digest('hex') === trained,
+    }
+  } finally {
+    await rm(base, {recursive: true})
+  }
+}
