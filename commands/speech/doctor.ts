@@ -56,7 +56,8 @@ Uses no network. Fails with status 1 when a check does; its value says what to d
 
   async #checkModel(): Promise<Finding> {
     const found = await this.findModel()
-    if (found !== undefined) return {ok: true, value: `${found.name} in ${found.path}`}
+    const advice = found?.isFallback === true ? '; for real-world speech run svc speech pull tiny.en.' : ''
+    if (found !== undefined) return {ok: true, value: `${found.name} in ${found.path}${advice}`}
     const model = this.settings(speechSettings).model ?? defaultSpeechModel
     return {ok: false, value: `${model} is not on this machine; run svc speech pull ${model}.`}
   }

@@ -157,14 +157,22 @@ describe('svc speech doctor', () => {
     assert.equal(check('cache').value, join(cwd, 'hub'))
   })
 
-  it('fails without a model, and says how to get one', async (test) => {
+  it('finds the starter model where no other is, and says how to get one for real speech', async (test) => {
     const {run} = await workspace(test)
     const {result, check} = await doctor(run)
+    assert.equal(result.result, 'ok')
+    assert.equal(check('model').ok, true)
+    assert.match(check('model').value, /^starter in .*; for real-world speech run svc speech pull tiny\.en\.$/)
+  })
+
+  it('fails without the model that was named, and says how to get it', async (test) => {
+    const {run} = await workspace(test)
+    const {result, check} = await doctor(run, {SVC_SPEECH_MODEL: 'acme/whisper'})
     assert.equal(result.result, 'failed')
     assert.deepEqual(check('model'), {
       name: 'model',
       ok: false,
-      value: 'openai/whisper-tiny.en is not on this machine; run svc speech pull openai/whisper-tiny.en.',
+      value: 'acme/whisper is not on this machine; run svc speech pull acme/whisper.',
     })
     assert.deepEqual(
       result.checks.filter(({ok}) => !ok).map(({name}) => name),
@@ -199,7 +207,7 @@ describe('svc speech doctor', () => {
 
   it('prints a table and the result', async (test) => {
     const {run} = await workspace(test)
-    const {stdout, exitCode} = await run(['speech', 'doctor'])
+    const {stdout, exitCode} = await run(['speech', 'doctor'], {SVC_SPEECH_MODEL: 'nowhere'})
     assert.match(stdout, /^CHECK +RESULT +FOUND\nstatus_summary +ok +Speech: /)
     assert.match(stdout, /\nfailed\n$/)
     assert.equal(exitCode, 1)

@@ -254,13 +254,13 @@ describe('svc transcribe with a mistake', () => {
       assert.match(stderr, /hint: /)
     })
 
-  it('such as no model says how to get one, and downloads nothing', async (test) => {
+  it('such as no model takes the one that comes with the program, and downloads nothing', async (test) => {
     const home = await temporaryFolder(test)
     const env = {HOME: home, HF_ENDPOINT: 'http://127.0.0.1:9'}
     const {stderr, exitCode} = await svc(['transcribe', 'one.wav'], {cwd: folder, env})
-    assert.equal(exitCode, 2)
-    assert.match(stderr, /speech_model_missing[\s\S]*svc speech pull/)
-    assert.equal(existsSync(join(home, '.cache')), false)
+    assert.equal(exitCode, 0)
+    assert.match(stderr, /^Using the starter model, .* svc speech pull tiny\.en once\.\n$/)
+    assert.equal(existsSync(join(home, '.cache/huggingface')), false)
   })
 
   const models: Record<string, {change: (model: string) => Promise<void>; code: string}> = {

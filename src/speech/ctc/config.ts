@@ -57,6 +57,10 @@ export interface CtcWords {
   /** How much frequent words are preferred; see `WordList`. */
   weight: number
   unknown: number
+  /** File of words that often follow each other, two per line; undefined where there is none. */
+  pairsFile: string | undefined
+  /** What such a pair is worth. */
+  pair: number
 }
 
 type Json = Readonly<Record<string, unknown>>
@@ -91,6 +95,8 @@ const readWords = (read: Reader): CtcWords => ({
   file: read.fileName('file', 'words.txt'),
   weight: read.number('weight', 0.3),
   unknown: read.number('unknown', -2),
+  pairsFile: read.has('pairs_file') ? read.fileName('pairs_file', '') : undefined,
+  pair: read.number('pair', 1),
 })
 
 function readFeatures(read: Reader): CtcFeatures {
@@ -157,6 +163,10 @@ class Reader {
     this.#json = json
     this.#file = file
     this.#place = place
+  }
+
+  has(key: string): boolean {
+    return this.#json[key] !== undefined
   }
 
   text(key: string, fallback?: string): string {

@@ -29,7 +29,8 @@ export class HotwordTrie implements PrefixScorer<HotwordState> {
   constructor(phrases: readonly string[], vocabulary: CtcVocabulary, strength: number) {
     this.#strength = strength
     this.#delimiter = vocabulary.delimiter
-    for (const phrase of phrases) this.#insert(phrase, vocabulary)
+    const spell = createSpeller(vocabulary)
+    for (const phrase of phrases) this.#insert(spell(phrase))
   }
 
   readonly start: HotwordState = {node: undefined, pending: 0, wordStart: true}
@@ -53,8 +54,7 @@ export class HotwordTrie implements PrefixScorer<HotwordState> {
     return -state.pending
   }
 
-  #insert(phrase: string, vocabulary: CtcVocabulary): void {
-    const tokens = spell(phrase, vocabulary)
+  #insert(tokens: readonly number[] | undefined): void {
     if (tokens === undefined || tokens.length === 0) return
     let node = this.#root
     for (const token of tokens) {
@@ -66,15 +66,20 @@ export class HotwordTrie implements PrefixScorer<HotwordState> {
   }
 }
 
-/** The tokens of a phrase, longest pieces first, in the case that the model writes; undefined where it cannot. */
-export function spell(phrase: string, {texts}: CtcVocabulary): number[] | undefined {
+/**
+ * Writes phrases in tokens: longest pieces first, in the case that the model writes; undefined where it cannot.
+ */
+export function createSpeller({texts}: CtcVocabulary): (phrase: string) => number[] | undefined {
   const ids = new Map(texts.map((text, id) => [text, id] as const).filter(([text]) => text !== ''))
   const longest = Math.max(0, ...Array.from(ids.keys(), (text) => text.length))
-  for (const written of [phrase, phrase.toLowerCase(), phrase.toUpperCase()]) {
-    const tokens = spellExactly(written.trim().replace(/\s+/gu, ' '), ids, longest)
-    if (tokens !== undefined) return tokens
+  return (phrase) => {
+    const written = phrase.trim().replace(/\s+/gu, ' ')
+    return (
+      spellExactly(written, ids, longest) ??
+      spellExactly(written.toLowerCase(), ids, longest) ??
+      spellExactly(written.toUpperCase(), ids, longest)
+    )
   }
-  return undefined
 }
 
 function spellExactly(text: string, ids: ReadonlyMap<string, number>, longest: number): number[] | undefined {

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs'
 import {readFile} from 'node:fs/promises'
-import {join} from 'node:path'
+import {basename, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import type {Device} from '../../onnx/index.js'
 import {readJsonObject} from '../../weights/index.js'
@@ -81,15 +81,22 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
 /** @throws model_file_missing */
 async function readWordList(
   folder: string,
-  {file, ...options}: CtcWords,
+  {file, pairsFile, ...options}: CtcWords,
   vocabulary: CtcVocabulary,
 ): Promise<WordList> {
-  const path = join(folder, file)
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new SvcError('model_file_missing', {file, tried: [path]})
+  const pairs = pairsFile === undefined ? [] : await readLines(join(folder, pairsFile))
+  return new WordList(await readLines(join(folder, file)), vocabulary, {
+    ...options,
+    pairs: pairs.map((line) => line.split(' ', 2) as [string, string]),
   })
-  const words = text.split('\n').filter((word) => word !== '')
-  return new WordList(words, vocabulary, options)
+}
+
+/** Lines of a file that are not empty. */
+async function readLines(path: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new SvcError('model_file_missing', {file: basename(path), tried: [path]})
+  })
+  return text.split('\n').filter((line) => line !== '')
 }
 
 function openEncoder(

@@ -1,20 +1,15 @@
-import {spell} from './hotword-trie.js'
+import {createSpeller} from './hotword-trie.js'
 import type {PrefixScorer} from './prefix-scorer.js'
 import type {CtcVocabulary} from './vocabulary.js'
 
-interface Node {
-  next: Map<number, Node>
-  /** Score of the word that ends here; -Infinity where none does. */
-  word: number
-  /** Best score of all words that begin so. */
-  best: number
-}
-
-/** How far a hypothesis has come into a word: undefined where no known word begins so. */
+/** How far a hypothesis has come into a word. */
 export interface WordState {
-  readonly node: Node | undefined
+  /** Undefined where no known word begins so. */
+  readonly node: number | undefined
   /** What has been added for the word so far. */
   readonly given: number
+  /** Rank of the word before; -1 where there is none, or it is not known. */
+  readonly before: number
 }
 
 export interface WordListOptions {
@@ -22,51 +17,96 @@ export interface WordListOptions {
   weight: number
   /** Score of a word that is not in the list, beside that of the rarest one that is. */
   unknown: number
+  /** Words that often follow each other, and what is added where they do. */
+  pairs: readonly (readonly [string, string])[]
+  pair: number
 }
+
+const root = 0
 
 /**
  * The words that a model of letters knows, most frequent first, as shallow fusion: a word's score falls with the
- * logarithm of its rank (Zipf 1949), and a word that is being spelt has the best score that it can still get, so that no
+ * logarithm of its rank (Zipf 1949), two words that often follow each other are worth more, and a word that is being spelt has the best score that it can still get, so that no
  * hypothesis is dropped too early. Source of the look-ahead: Ortmanns et al. 1996, "Language-model look-ahead for large
  * vocabulary speech recognition".
  */
 export class WordList implements PrefixScorer<WordState> {
-  readonly #root: Node = {next: new Map(), word: -Infinity, best: -Infinity}
+  readonly start: WordState = {node: root, given: 0, before: -1}
+  readonly #size: number
   readonly #delimiter: number
   readonly #unknown: number
+  /** The trie: node by `node * size + token`. */
+  readonly #next = new Map<number, number>()
+  /** By node: score of the word that ends there, -Infinity where none does. */
+  readonly #word = [-Infinity]
+  /** By node: best score of all words that begin so. */
+  readonly #best = [-Infinity]
+  /** By node: rank of the word that ends there, -1 where none does. */
+  readonly #rank = [-1]
+  /** Second ranks by the first. */
+  readonly #pairs = new Map<number, Set<number>>()
+  readonly #pair: number
 
-  constructor(words: readonly string[], vocabulary: CtcVocabulary, {weight, unknown}: WordListOptions) {
+  constructor(words: readonly string[], vocabulary: CtcVocabulary, {weight, unknown, pairs, pair}: WordListOptions) {
+    this.#size = vocabulary.texts.length
     this.#delimiter = vocabulary.delimiter ?? -1
+    const spell = createSpeller(vocabulary)
     const score = (rank: number) => -weight * Math.log1p(rank)
-    for (const [rank, word] of words.entries()) this.#insert(spell(word, vocabulary) ?? [], score(rank))
+    for (const [rank, word] of words.entries()) this.#insert(spell(word) ?? [], rank, score(rank))
     this.#unknown = score(words.length) + unknown
-    this.start = {node: this.#root, given: 0}
+    this.#pair = pair
+    const ranks = new Map(words.map((word, rank) => [word, rank]))
+    for (const [first, second] of pairs) this.#join(ranks.get(first), ranks.get(second))
   }
-
-  readonly start: WordState
 
   advance(state: WordState, token: number): {state: WordState; score: number} {
-    if (token === this.#delimiter) return {state: this.start, score: this.close(state)}
-    const node = state.node?.next.get(token)
-    const given = node?.best ?? this.#unknown
-    return {state: {node, given}, score: given - state.given}
-  }
-
-  close({node, given}: WordState): number {
-    if (node === this.#root) return 0
-    const reached = node === undefined || node.word === -Infinity ? this.#unknown : node.word
-    return reached - given
-  }
-
-  #insert(tokens: readonly number[], score: number): void {
-    if (tokens.length === 0) return
-    let node = this.#root
-    for (const token of tokens) {
-      const next = node.next.get(token) ?? {next: new Map(), word: -Infinity, best: -Infinity}
-      next.best = Math.max(next.best, score)
-      node.next.set(token, next)
-      node = next
+    const {node, given, before} = state
+    if (token === this.#delimiter) {
+      const word = node === root ? before : this.#rankOf(node)
+      return {state: {...this.start, before: word}, score: this.close(state)}
     }
-    node.word = Math.max(node.word, score)
+    const next = node === undefined ? undefined : this.#next.get(node * this.#size + token)
+    const worth = next === undefined ? this.#unknown : this.#best[next]!
+    return {state: {node: next, given: worth, before}, score: worth - given}
+  }
+
+  close({node, given, before}: WordState): number {
+    if (node === root) return 0
+    const rank = this.#rankOf(node)
+    if (node === undefined || rank === -1) return this.#unknown - given
+    const follows = this.#pairs.get(before)?.has(rank) === true
+    return this.#word[node]! - given + (follows ? this.#pair : 0)
+  }
+
+  #rankOf(node: number | undefined): number {
+    return node === undefined ? -1 : this.#rank[node]!
+  }
+
+  #join(first: number | undefined, second: number | undefined): void {
+    if (first === undefined || second === undefined) return
+    const seconds = this.#pairs.get(first) ?? new Set()
+    this.#pairs.set(first, seconds.add(second))
+  }
+
+  #insert(tokens: readonly number[], rank: number, score: number): void {
+    if (tokens.length === 0) return
+    let node = root
+    for (const token of tokens) {
+      node = this.#child(node * this.#size + token)
+      this.#best[node] = Math.max(this.#best[node]!, score)
+    }
+    if (this.#rank[node] !== -1) return
+    this.#rank[node] = rank
+    this.#word[node] = score
+  }
+
+  #child(key: number): number {
+    const found = this.#next.get(key)
+    if (found !== undefined) return found
+    const node = this.#word.push(-Infinity) - 1
+    this.#best.push(-Infinity)
+    this.#rank.push(-1)
+    this.#next.set(key, node)
+    return node
   }
 }

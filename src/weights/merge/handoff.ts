@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import {assertContract, type ExternalServingHandoffV1} from '../../contracts/index.js'
+import type {ExternalServingHandoffV1} from '../../contracts/index.js'
 import {readJsonObject} from '../json-file.js'
 import {findBeside, type MergeInputs} from './merge-inputs.js'
 import {writeDurably, writeWhole} from './write-whole.js'
@@ -38,6 +38,8 @@ export async function writeHandoff(
       ? `A complete model in ${dtypes.join(', ')}: any runtime that reads Hugging Face directories serves it.`
       : `Only the tensors that the adapter changes, in ${dtypes.join(', ')}: they replace those of the base model.`,
   }
+  // The validator is worth its time only where something is written.
+  const {assertContract} = await import('../../contracts/index.js')
   await assertContract('eval/external-serving-handoff', handoff, name)
   const path = join(folder, name)
   await writeWhole(path, (partial) => writeDurably(partial, `${JSON.stringify(handoff, undefined, 2)}\n`))

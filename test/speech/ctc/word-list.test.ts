@@ -16,7 +16,7 @@ const vocabulary = readCtcVocabulary(Object.fromEntries(letters.map((letter, id)
 const tokens = (text: string) => Array.from(text, (letter) => letters.indexOf(letter === ' ' ? '|' : letter))
 const words = ['the', 'to', 'tone', 'ten']
 const weight = 0.5
-const list = new WordList(words, vocabulary, {weight, unknown: -3})
+const list = new WordList(words, vocabulary, {weight, unknown: -3, pairs: [], pair: 0})
 const worth = (rank: number) => -weight * Math.log(1 + rank)
 const unknown = worth(words.length) - 3
 
@@ -74,13 +74,38 @@ describe('a word list', () => {
   it('prefers words, and of words the frequent one, where the sound leaves the choice', () => {
     assert.equal(write(sound('t', 'oe', 'n'), list), 'ten')
     assert.equal(write(sound('t', 'hx', 'ea'), list), 'the')
-    assert.equal(write(sound('to', 'eo'), new WordList(['to', 'oe'], vocabulary, {weight, unknown: -3})), 'to')
-    assert.equal(write(sound('to', 'eo'), new WordList(['oe', 'to'], vocabulary, {weight, unknown: -3})), 'oe')
+    assert.equal(
+      write(sound('to', 'eo'), new WordList(['to', 'oe'], vocabulary, {weight, unknown: -3, pairs: [], pair: 0})),
+      'to',
+    )
+    assert.equal(
+      write(sound('to', 'eo'), new WordList(['oe', 'to'], vocabulary, {weight, unknown: -3, pairs: [], pair: 0})),
+      'oe',
+    )
   })
 
   it('does not stand in the way of a sound that is clear', () => {
     assert.equal(write(sound('t', 'o', 'n'), list), 'ton')
     assert.equal(write(sound('q', 'i', ' ', 't', 'o'), list), 'qi to')
+  })
+
+  it('adds something where two words follow each other that often do, whatever stands between them', () => {
+    const paired = new WordList(words, vocabulary, {
+      weight,
+      unknown: -3,
+      pairs: [
+        ['to', 'ten'],
+        ['no', 'word'],
+      ],
+      pair: 2,
+    })
+    const near = (text: string, score: number) => assert.ok(Math.abs(scoreOf(paired, text) - score) < 1e-12, text)
+    near('to ten', worth(1) + worth(3) + 2)
+    near('ten to', worth(1) + worth(3))
+    near('to ten to ten', 2 * (worth(1) + worth(3) + 2))
+    near('to  ten', worth(1) + worth(3) + 2)
+    near('to x ten', worth(1) + unknown + worth(3))
+    assert.equal(write(sound('t', 'o', ' ', 't', 'eho', 'en'), paired), 'to ten')
   })
 
   it('goes together with hotwords', () => {
