@@ -24,14 +24,15 @@ export function floatToHalf(value: number): number {
 
 /**
  * The little-endian bytes of some floats in a dtype, rounded to the nearest, ties to even.
- * @returns undefined where a finite value is too large for binary16
+ * @param memory where 16-bit values are put, at least as many
+ * @returns a view of `values` or `memory`; undefined where a finite value is too large for binary16
  */
-export function narrowFloats(values: Float32Array, dtype: FloatDtype): Uint8Array | undefined {
+export function narrowFloats(values: Float32Array, dtype: FloatDtype, memory: Uint16Array): Uint8Array | undefined {
   if (dtype === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
-  const halves = new Uint16Array(values.length)
+  const halves = memory.subarray(0, values.length)
   if (dtype === 'BF16') narrowToBf16(values, halves)
   else if (!narrowToF16(values, halves)) return undefined
-  return new Uint8Array(halves.buffer)
+  return new Uint8Array(halves.buffer, halves.byteOffset, halves.byteLength)
 }
 
 function narrowToBf16(values: Float32Array, halves: Uint16Array): void {

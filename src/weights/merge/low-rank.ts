@@ -59,17 +59,28 @@ export function addLowRank(block: Float32Array, firstRow: number, {rank, columns
     sums.fill(0)
     const at = (firstRow + row) * rank
     let k = 0
-    for (; k + 4 <= rank; k += 4) addFour(sums, right, k * columns, left.subarray(at + k, at + k + 4))
+    for (; k + 4 <= rank; k += 4) {
+      const j = at + k
+      addFour(sums, right, k * columns, left[j]!, left[j + 1]!, left[j + 2]!, left[j + 3]!)
+    }
     for (; k < rank; k++) addOne(sums, right, k * columns, left[at + k]!)
     const start = row * columns
     for (let i = 0; i < columns; i++) block[start + i] = block[start + i]! + scale * sums[i]!
   }
 }
 
-function addFour(sums: Float64Array, right: Float32Array, start: number, [a, b, c, d]: Float32Array): void {
+function addFour(
+  sums: Float64Array,
+  right: Float32Array,
+  start: number,
+  a: number,
+  b: number,
+  c: number,
+  d: number,
+): void {
   const n = sums.length
   for (let i = 0, p = start, q = p + n, r = q + n, s = r + n; i < n; i++, p++, q++, r++, s++)
-    sums[i] = sums[i]! + a! * right[p]! + b! * right[q]! + c! * right[r]! + d! * right[s]!
+    sums[i] = sums[i]! + a * right[p]! + b * right[q]! + c * right[r]! + d * right[s]!
 }
 
 function addOne(sums: Float64Array, right: Float32Array, start: number, factor: number): void {

@@ -9,7 +9,7 @@ import type {PlannedTensor} from './merge-plan.js'
 const blockElements = 1 << 20
 
 /**
- * The bytes of a planned tensor, some rows at a time.
+ * The bytes of a planned tensor, some rows at a time; each piece is good until the next one is asked for.
  * @throws tensor_overflow, adapter_mismatch, safetensors_invalid
  */
 export async function* mergedBytes({name, from, delta, dtype}: PlannedTensor): AsyncGenerator<Uint8Array> {
@@ -20,13 +20,15 @@ export async function* mergedBytes({name, from, delta, dtype}: PlannedTensor): A
   if (!isWidened(dtype)) throw new Error(`${name} is converted to ${dtype}.`)
   const change = delta === undefined ? undefined : await readLowRank(delta, from)
   const columns = from.shape.at(-1) ?? 1
-  const rows = Math.max(1, Math.floor(blockElements / Math.max(1, columns)))
+  const elements = from.length / dtypeBytes(from.dtype)
+  const rows = Math.max(1, Math.floor(Math.min(blockElements, elements) / Math.max(1, columns)))
+  const memory = {block: new Float32Array(rows * columns), halves: new Uint16Array(rows * columns)}
   let row = 0
   for await (const bytes of readTensorBytes(from, rows * columns * dtypeBytes(from.dtype))) {
-    const block = new Float32Array(bytes.length / dtypeBytes(from.dtype))
+    const block = memory.block.subarray(0, bytes.length / dtypeBytes(from.dtype))
     widenFloats(bytes, from.dtype, block)
     if (change !== undefined) addLowRank(block, row, change)
-    const narrowed = narrowFloats(block, dtype)
+    const narrowed = narrowFloats(block, dtype, memory.halves)
     if (narrowed === undefined) throw new SvcError('tensor_overflow', {tensor: name, dtype})
     yield narrowed
     row += rows
