@@ -1,6 +1,6 @@
 import {cwd} from 'node:process'
 import {Args, Flags} from '@oclif/core'
-import {SvcCommand, withProgress} from '../src/cli/index.js'
+import {byteProgress, SvcCommand, withProgress} from '../src/cli/index.js'
 import type {MergeV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
 import type {MergeSource} from '../src/weights/index.js'
@@ -69,7 +69,7 @@ tensor of its own, as serving does.`
         overwrite,
         dtype: dtype === undefined ? undefined : dtypes[dtype],
         signal: this.signal,
-        onProgress: (tensor, written, total) => show(`${tensor}, ${megabytes(written)} of ${megabytes(total)} MB`),
+        onProgress: (tensor, written, total) => show(byteProgress(tensor, written, total)),
       }),
     )
     for (const warning of merged.warnings) this.output.notice(`warning: ${warning}`)
@@ -94,4 +94,3 @@ tensor of its own, as serving does.`
 
 const usage = (reason: string) => new SvcError('usage', {reason})
 const dtypes = {f32: 'F32', bf16: 'BF16', f16: 'F16'} as const
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)

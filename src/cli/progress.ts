@@ -1,6 +1,12 @@
 /** Says how far the work is. */
 export type ShowProgress = (detail: string) => void
 
+/** How far some bytes of something are. */
+export const byteProgress = (what: string, done: number, total: number): string =>
+  `${what}, ${megabytes(done)} of ${megabytes(total)} MB`
+
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)
+
 /** The step that is being shown. */
 let shown: ShowProgress | undefined
 

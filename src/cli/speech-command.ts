@@ -13,7 +13,7 @@ import type {LocatedModel, Transcriber, TranscriberOptions, VadChoice} from '../
 import type {PullOptions} from '../weights/index.js'
 import {SvcCommand} from './command.js'
 import {packageRoot} from './package.js'
-import {type ShowProgress, withProgress} from './progress.js'
+import {byteProgress, type ShowProgress, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
 
 /** Flags of every command that recognises speech. */
@@ -101,8 +101,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       attempts: hfRetryAttempts,
       retryDelayMs: hfRetryDelayMs,
       onRetry: ({attempt, reason}) => this.output.notice(`warning: try ${attempt} failed: ${reason}`),
-      onProgress: ({file, receivedBytes, totalBytes}) =>
-        show(`${file}, ${megabytes(receivedBytes)} of ${megabytes(totalBytes)} MB`),
+      onProgress: ({file, receivedBytes, totalBytes}) => show(byteProgress(file, receivedBytes, totalBytes)),
       signal: this.signal,
     }
   }
@@ -171,5 +170,3 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     }
   }
 }
-
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)

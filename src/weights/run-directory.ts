@@ -11,6 +11,7 @@ import {
   readAdapter,
   readAdapterManifest,
 } from './adapter.js'
+import {readPromptFormat} from './handoff-file.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
 import {readJsonObject} from './json-file.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
@@ -174,11 +175,4 @@ async function refuseDamaged(path: string): Promise<void> {
   if (!existsSync(report)) return
   const {status} = await readJsonObject(report)
   if (status === 'fail') throw new SvcError('eval_gate_failed', {file: report})
-}
-
-async function readPromptFormat(path: string): Promise<string | undefined> {
-  const file = join(path, 'external_serving_handoff_v1.json')
-  if (!existsSync(file)) return undefined
-  const {prompt_format: format} = await readJsonObject(file)
-  return typeof format === 'string' ? format : undefined
 }

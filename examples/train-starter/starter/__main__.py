@@ -6,12 +6,8 @@ import argparse
 import random
 from pathlib import Path
 
-import torch
-
 from . import corpus
-from .export import export
 from .sentences import transcript
-from .train import best_network, train
 
 # Of all sentences, by synthesiser.
 SHARES = {"espeak-ng": 0.35, "flite": 0.4, "festival": 0.25}
@@ -43,18 +39,24 @@ def speech(options: argparse.Namespace) -> None:
     corpus.save(options.work / "heard.npz", utterances[300:] + rows)
 
 
-
 def counts(options: argparse.Namespace) -> dict[str, int]:
     return {engine: round(options.sentences * share) for engine, share in SHARES.items()}
 
 
 def learn(options: argparse.Namespace) -> None:
+    import torch
+
+    from .train import train
+
     torch.set_num_threads(1)
     heard, kept = (corpus.load(options.work / name) for name in ("heard.npz", "kept.npz"))
     train(heard, kept, options.work, options.minutes, options.seed, options.resume)
 
 
 def write(options: argparse.Namespace) -> None:
+    from .export import export
+    from .train import best_network
+
     texts = [one.text for one in corpus.load(options.work / "heard.npz")]
     export(best_network(options.work), texts, Path(options.dictionary), options.output)
 

@@ -9,17 +9,17 @@ _FREEDOM = np.maximum(1, (FILTERS > 0).sum(axis=1)).astype(np.float32)
 _NARROW_BAND = int(np.searchsorted(CENTRES, 3700))
 
 
-def _warps() -> dict[float, tuple[np.ndarray, np.ndarray]]:
+def _warps() -> list[tuple[np.ndarray, np.ndarray]]:
     """For a vocal tract of another length: where each bin is read, as lower bin and share of the next."""
-    places = {}
+    places = []
     for factor in np.linspace(0.85, 1.18, 20):
         at = np.interp(CENTRES * factor, CENTRES, np.arange(BINS))
         lower = np.minimum(at.astype(int), BINS - 2)
-        places[float(factor)] = (lower, (at - lower).astype(np.float32))
+        places.append((lower, (at - lower).astype(np.float32)))
     return places
 
 
-_WARPS = list(_warps().values())
+_WARPS = _warps()
 
 
 def augmented(levels: np.ndarray, other: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -11,7 +11,6 @@ from .features import BINS
 from .model import LETTERS, CtcNetwork
 from .sentences import written_words
 
-
 # How much the words weigh beside the sound; chosen on sentences that are neither learnt from nor measured with.
 WORDS = {"file": "words.txt", "weight": 0.8, "unknown": -12, "pairs_file": "pairs.txt", "pair": 4}
 # So often two words must have followed each other.
@@ -42,7 +41,8 @@ def known_words(texts: list[str], dictionary: Path) -> list[str]:
     listed = sorted({word for word in lines if re.fullmatch(r"[a-z]+", word)})
     english = {*listed, *written_words()}
     frequent = [word for word, _ in Counter(word for text in texts for word in text.split()).most_common() if word in english]
-    return [*frequent, *(word for word in listed if word not in set(frequent))]
+    heard = set(frequent)
+    return [*frequent, *(word for word in listed if word not in heard)]
 
 
 def frequent_pairs(texts: list[str]) -> list[str]:

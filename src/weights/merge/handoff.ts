@@ -1,10 +1,9 @@
+import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 import type {ExternalServingHandoffV1} from '../../contracts/index.js'
-import {readJsonObject} from '../json-file.js'
+import {handoffName, readPromptFormat} from '../handoff-file.js'
 import {findBeside, type MergeInputs} from './merge-inputs.js'
 import {writeDurably, writeWhole} from './write-whole.js'
-
-const name = 'external_serving_handoff_v1.json'
 
 export interface Merged {
   /** The merged shard, or the first of them. */
@@ -40,15 +39,14 @@ export async function writeHandoff(
   }
   // The validator is worth its time only where something is written.
   const {assertContract} = await import('../../contracts/index.js')
-  await assertContract('eval/external-serving-handoff', handoff, name)
-  const path = join(folder, name)
+  await assertContract('eval/external-serving-handoff', handoff, handoffName)
+  const path = join(folder, handoffName)
   await writeWhole(path, (partial) => writeDurably(partial, `${JSON.stringify(handoff, undefined, 2)}\n`))
   return path
 }
 
 /** How the run that the adapter comes from makes prompts of chats; ChatML where it does not say. */
 async function promptFormat(folders: readonly string[]): Promise<string> {
-  const before = findBeside(folders, name)
-  const {prompt_format: format} = before === undefined ? {} : await readJsonObject(before)
-  return typeof format === 'string' && format !== '' ? format : 'qwen_chatml_im_start'
+  const before = folders.find((folder) => existsSync(join(folder, handoffName)))
+  return (before === undefined ? undefined : await readPromptFormat(before)) || 'qwen_chatml_im_start'
 }

@@ -3,6 +3,7 @@ import {mkdir, realpath, stat} from 'node:fs/promises'
 import {dirname, join, resolve} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {headName} from '../adapter.js'
+import {handoffName} from '../handoff-file.js'
 import {writeSafetensors} from '../safetensors-writer.js'
 import {writeHandoff} from './handoff.js'
 import {type MergeInputs, type MergeSource, readMergeInputs} from './merge-inputs.js'
@@ -110,7 +111,7 @@ async function handOff(
   const folder = full ? output : dirname(output)
   const [shard = ''] = shardsOf(plan.tensors).keys()
   const file = full ? join(output, shard) : output
-  const existing = join(folder, 'external_serving_handoff_v1.json')
+  const existing = join(folder, handoffName)
   if (existsSync(existing)) warnings.push(`${existing} is replaced.`)
   try {
     return await writeHandoff({file, folder, full, dtypes: dtypesOf(plan)}, inputs)
