@@ -11,7 +11,7 @@ const floors: readonly (readonly string[])[] = [
   ['onnx', 'weights', 'audio', 'text', 'decode', 'thread', 'lang', 'telemetry', 'inference'],
   ['llm', 'speech', 'mesh', 'orchestrator'],
   ['operations'],
-  ['serve', 'speech-http', 'endpoints', 'mcp', 'daemon'],
+  ['serve', 'speech-http', 'endpoints', 'lsp', 'mcp', 'daemon'],
   ['cli'],
 ]
 

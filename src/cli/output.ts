@@ -27,6 +27,11 @@ export class Output {
     if (!this.json) await this.#write(text)
   }
 
+  /** One of many results: a JSON value on a line, also without `--json` where no text is given. */
+  async line(value: object, text?: string): Promise<void> {
+    await this.#write(`${this.json || text === undefined ? JSON.stringify(value) : text}\n`)
+  }
+
   /** One line of a stream of events, under `--json` alone. */
   async event(value: object): Promise<void> {
     if (this.json) await this.#write(`${JSON.stringify(value)}\n`)

@@ -24,6 +24,7 @@ export {
   speechStatus,
   speechSummary,
 } from './speech-status.js'
+export {appSettings} from './tables/app.js'
 export {engineSettings} from './tables/engine.js'
 export {hubSettings} from './tables/hub.js'
 export {ideSettings} from './tables/ide.js'

@@ -585,6 +585,256 @@ export interface Rates1 {
 }
 
 /**
+ * Result of svc db check --json.
+ */
+export interface DbCheckV1 {
+  files: number
+  errors: number
+  warnings: number
+  diagnostics: {
+    /**
+     * Category, a dot, and what is wrong.
+     */
+    error_code: string
+    severity: 'error' | 'warning'
+    category: 'parse' | 'typecheck' | 'lint'
+    message: string
+    file_path: string
+    /**
+     * Lines and columns count from 1, columns in UTF-16 units; the end is not included.
+     */
+    span: {
+      start_line: number
+      start_col: number
+      end_line: number
+      end_col: number
+    }
+    ast_node_kind: null
+    missing_cases: string[]
+    expected_type: string | null
+    found_type: string | null
+    correction_hints: string[]
+    suggested_fixes: {
+      label: string
+      replacement: string
+      /**
+       * Lines and columns count from 1, columns in UTF-16 units; the end is not included.
+       */
+      span: {
+        start_line: number
+        start_col: number
+        end_line: number
+        end_col: number
+      }
+    }[]
+    related_spans: {
+      message: string
+      /**
+       * Lines and columns count from 1, columns in UTF-16 units; the end is not included.
+       */
+      span: {
+        start_line: number
+        start_col: number
+        end_line: number
+        end_col: number
+      }
+    }[]
+  }[]
+}
+
+/**
+ * Result of svc db explain --json.
+ */
+export interface DbExplainV1 {
+  file: string
+  query_filter: string | null
+  query_function_count: number
+  plan_count: number
+  plans: {
+    query_fn: string
+    route_path: string | null
+    plan: {
+      fn: string
+      table: string
+      op: string
+      predicate: {
+        [k: string]: unknown
+      } | null
+      projection: string[] | null
+      order_by: [string, string][]
+      has_limit: boolean
+      capabilities: {
+        requires_sync: boolean
+        retrieval_mode?: 'fts' | 'vector' | 'hybrid'
+        live_topic?: string
+        emits_change_log: boolean
+        orchestration_scope?: string
+      }
+      retrieval?: string
+      sql: string
+    }
+  }[]
+}
+
+/**
+ * Result of svc db build --json and svc db client --json.
+ */
+export interface DbFilesV1 {
+  folder: string
+  files: string[]
+}
+
+/**
+ * Result of svc db fmt --json.
+ */
+export type DbFmtV1 = {
+  file: string
+  changed: boolean
+}[]
+
+/**
+ * Result of svc db migrate --json.
+ */
+export interface DbMigrateV1 {
+  database: string
+  up_to_date: boolean
+  steps: {
+    action:
+      | 'create_table'
+      | 'add_column'
+      | 'change_column'
+      | 'rebuild_table'
+      | 'create_index'
+      | 'drop_index'
+      | 'drop_column'
+      | 'drop_table'
+    class: 'auto' | 'needs_default' | 'rebuild' | 'manual'
+    blocking: boolean
+    table?: string
+    column?: string
+    index?: string
+    from?: string
+    to?: string
+    sql?: string
+    /**
+     * The flag of svc db migrate that decides it.
+     */
+    resolve_with?: string
+  }[]
+  applied: number
+  left: number
+  /**
+   * A copy of the database as it was.
+   */
+  backup?: string
+}
+
+/**
+ * Result of svc db test --json.
+ */
+export interface DbTestV1 {
+  tests: {
+    name: string
+    status: 'passed' | 'failed'
+    reason?: string
+    message?: string
+    duration_ms: number
+  }[]
+  passed: number
+  failed: number
+}
+
+/**
+ * Result of svc db seed --json and svc db import --json.
+ */
+export interface DbWrittenV1 {
+  database: string
+  written: number
+}
+
+/**
+ * Result of svc db status --json.
+ */
+export interface DbStatusV1 {
+  file: string
+  size_bytes: number
+  journal_mode: string
+  tables: {
+    name: string
+    rows: number
+  }[]
+  last_migration: {
+    applied_at: string
+    source_digest: string
+  } | null
+  pending: {
+    action:
+      | 'create_table'
+      | 'add_column'
+      | 'change_column'
+      | 'rebuild_table'
+      | 'create_index'
+      | 'drop_index'
+      | 'drop_column'
+      | 'drop_table'
+    class: 'auto' | 'needs_default' | 'rebuild' | 'manual'
+    blocking: boolean
+    table?: string
+    column?: string
+    index?: string
+    from?: string
+    to?: string
+    sql?: string
+    /**
+     * The flag of svc db migrate that decides it.
+     */
+    resolve_with?: string
+  }[]
+}
+
+/**
+ * Result of svc db metrics --json.
+ */
+export type DbMetricsV1 = {
+  /**
+   * Topic of the change log, or session of a metric.
+   */
+  group: string
+  kind: string
+  count: number
+  first_at: string
+  last_at: string
+}[]
+
+/**
+ * Result of svc db prune --json.
+ */
+export interface DbPruneV1 {
+  database: string
+  table: string
+  days: number
+  rows: number
+  applied: boolean
+}
+
+/**
+ * Result of svc db vacuum --json.
+ */
+export interface DbVacuumV1 {
+  database: string
+  bytes_before: number
+  bytes_after: number
+}
+
+/**
+ * Result of svc db reset --json.
+ */
+export interface DbResetV1 {
+  database: string
+  backup: string | null
+}
+
+/**
  * Words of a user's own, and what a recogniser makes of them.
  */
 export interface SpeechLexicon {

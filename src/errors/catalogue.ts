@@ -2,6 +2,7 @@ import {audioErrors} from './rows/audio.js'
 import {commandErrors} from './rows/command.js'
 import {configErrors} from './rows/config.js'
 import {hubErrors} from './rows/hub.js'
+import {langErrors} from './rows/lang.js'
 import {modelErrors} from './rows/model.js'
 import {networkErrors} from './rows/network.js'
 import {speechErrors} from './rows/speech.js'
@@ -17,6 +18,7 @@ export const catalogue = {
   ...hubErrors,
   ...audioErrors,
   ...speechErrors,
+  ...langErrors,
   ...networkErrors,
   ...storeErrors,
 }

@@ -61,10 +61,23 @@ export const asProblem: ErrorRenderer = (error, requestId) => ({
 /** `/api/audio/*`: flat. */
 export const asAudioError = (error: SvcError) => ({error: error.code, message: error.message, hint: error.hint})
 
+const databaseCodes: Record<number, string> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  409: 'CONFLICT',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'DOMAIN_ERROR',
+  503: 'DB_BUSY',
+}
+
 /** Routes of a data-language program. */
 export const asDatabaseError: ErrorRenderer = (error, requestId) => ({
   ok: false,
-  code: error.code.toUpperCase(),
+  code: databaseCodes[error.status] ?? 'INTERNAL_ERROR',
   message: error.message,
   ...(requestId === undefined ? {} : {request_id: requestId}),
 })

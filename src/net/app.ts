@@ -11,7 +11,7 @@ import {
 import {type ErrorRenderer, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {isLoopback} from './loopback.js'
-import {readBodiesAsJson} from './request-body.js'
+import {readBodiesAsJson, readBodiesAsText} from './request-body.js'
 import {collectMethods} from './routes.js'
 
 export type HttpApp = FastifyInstance
@@ -27,6 +27,10 @@ export interface AppOptions {
   requestTimeoutMs?: number
   /** Answer only requests whose Host is this machine: a page of another origin cannot rebind its name to reach us. */
   loopbackOnly?: boolean
+  /** `parsed`: JSON whatever the content type says. `text`: the text of a body that must say it is JSON. */
+  bodies?: 'parsed' | 'text'
+  /** Headers of every answer. */
+  headers?: Readonly<Record<string, string>>
 }
 
 const requestIdForm = /^[\w.:-]{1,128}$/
@@ -36,13 +40,30 @@ const requestIdForm = /^[\w.:-]{1,128}$/
  * their content type, limits, and every failure answered by a row of the error catalogue in the dialect of its path.
  */
 export function createApp(options: AppOptions): HttpApp {
-  const {target, renderer, bodyLimit = 8 << 20, requestTimeoutMs = 60_000, loopbackOnly = true} = options
-  const refuseForeignHost = ({hostname: host}: FastifyRequest) => {
-    if (loopbackOnly && !isLoopback(host)) throw new SvcError('host_forbidden', {host})
+  const {
+    target,
+    renderer,
+    bodyLimit = 8 << 20,
+    requestTimeoutMs = 60_000,
+    loopbackOnly = true,
+    bodies = 'parsed',
+    headers = {},
+  } = options
+  let lastHost: string | undefined
+  const refuseForeignHost = (request: FastifyRequest) => {
+    const {host: given} = request.headers
+    if (!loopbackOnly || (given !== undefined && given === lastHost)) return
+    const {hostname: host} = request
+    if (!isLoopback(host)) throw new SvcError('host_forbidden', {host})
+    // Clients of one machine say the same with every request.
+    lastHost = given
   }
+  const log = logger(target)
   const app = fastify({
-    loggerInstance: logger(target) as FastifyBaseLogger,
+    loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({disableRequestLogging: true}),
+    // Every line names its request itself; a logger of its own for each request would cost more than most requests.
+    childLoggerFactory: (parent) => parent,
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
@@ -81,16 +102,21 @@ export function createApp(options: AppOptions): HttpApp {
   }
 
   const methodsAt = collectMethods(app)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    for (const name in headers) reply.header(name, headers[name])
     refuseForeignHost(request)
+    done()
   })
-  readBodiesAsJson(app)
-  app.addHook('onResponse', async (request, reply) => {
-    const {method, id} = request
-    const ms = Math.round(reply.elapsedTime)
-    request.log.info({method, path: pathOf(request), status: reply.statusCode, ms, id})
-  })
+  if (bodies === 'parsed') readBodiesAsJson(app)
+  else readBodiesAsText(app)
+  if (log.isLevelEnabled('info'))
+    app.addHook('onResponse', (request, reply, done) => {
+      const {method, id} = request
+      const ms = Math.round(reply.elapsedTime)
+      request.log.info({method, path: pathOf(request), status: reply.statusCode, ms, id})
+      done()
+    })
   app.setErrorHandler(answer)
   app.setNotFoundHandler((request, reply) => {
     const {method} = request
@@ -109,6 +135,7 @@ function fromFastify(thrown: unknown, bodyLimit: number): SvcError {
   if (!(thrown instanceof Error) || thrown instanceof SvcError) return SvcError.from(thrown)
   const {code, statusCode = 500, message} = thrown as Error & {code?: string; statusCode?: number}
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new SvcError('body_too_large', {limit: bodyLimit}, {cause: thrown})
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new SvcError('media_type_unsupported', {}, {cause: thrown})
   if (statusCode >= 400 && statusCode < 500) return new SvcError('bad_request', {reason: message}, {cause: thrown})
   return SvcError.from(thrown)
 }

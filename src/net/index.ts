@@ -3,6 +3,7 @@
  * (typed errors, time limits, retries).
  */
 export {type AppOptions, createApp, type HttpApp, type Listening, listen} from './app.js'
+export {bearsToken} from './bearer.js'
 export {
   createHttpClient,
   type HttpClient,
@@ -11,4 +12,4 @@ export {
   type HttpResponse,
 } from './client.js'
 export {isLoopback} from './loopback.js'
-export {ndjsonStream, type ReplyStream, sseStream} from './stream.js'
+export {eventStream, ndjsonStream, type ReplyStream, sseFrame, sseStream} from './stream.js'

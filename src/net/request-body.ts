@@ -23,6 +23,15 @@ export function readBodiesAsJson(app: FastifyInstance): void {
   })
 }
 
+/** Hands JSON bodies on as text, unread; other content types are refused where there is a body. */
+export function readBodiesAsText(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(json, {parseAs: 'buffer'}, (_request, body, done) => {
+    if (isUtf8(body as Buffer)) done(null, (body as Buffer).toString('utf8').replace(/^\uFEFF/, ''))
+    else done(new SvcError('invalid_json', {reason: 'it is not UTF-8'}))
+  })
+}
+
 /** @throws invalid_json */
 function parse(body: Buffer): unknown {
   if (body.length === 0) return undefined

@@ -26,6 +26,14 @@ export const sseStream = (reply: FastifyReply): ReplyStream =>
     ': ping\n\n',
   )
 
+/** Server-sent events with names and ids: takes frames that `sseFrame` made, one or more at a time. */
+export const eventStream = (reply: FastifyReply): ReplyStream =>
+  open(reply, 'text/event-stream', (frames) => String(frames), ': ping\n\n')
+
+/** One server-sent event whose data is JSON. */
+export const sseFrame = ({id, event, data}: {id: number; event: string; data: unknown}): string =>
+  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+
 function open(
   reply: FastifyReply,
   contentType: string,

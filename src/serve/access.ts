@@ -1,7 +1,6 @@
-import {createHash, timingSafeEqual} from 'node:crypto'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
-import {type HttpApp, isLoopback} from '../net/index.js'
+import {bearsToken, type HttpApp, isLoopback} from '../net/index.js'
 
 export interface AccessOptions {
   /** Undefined lets everyone in; tokens that clients send are ignored then. */
@@ -22,7 +21,7 @@ export function guardAccess(app: HttpApp, {apiKey, origins}: AccessOptions): voi
     allowOrigin(request, reply, origins)
     if (request.method === 'OPTIONS') return answerPreflight(request, reply)
     const path = request.url.split('?')[0] ?? ''
-    if (apiKey !== undefined && !open.has(path) && !bears(request.headers.authorization, apiKey))
+    if (apiKey !== undefined && !open.has(path) && !bearsToken(request.headers.authorization, apiKey))
       throw new SvcError('unauthorized', {})
   })
 }
@@ -49,11 +48,4 @@ function isAllowed(origin: string, origins: readonly string[]): boolean {
   if (!URL.canParse(origin)) return false
   const {protocol, hostname} = new URL(origin)
   return appSchemes.has(protocol) || isLoopback(hostname) || hostname === '0.0.0.0'
-}
-
-/** Compared in constant time, by digests of equal length. */
-function bears(header: string | undefined, key: string): boolean {
-  const token = /^Bearer\s+(.+)$/i.exec(header ?? '')?.[1] ?? ''
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(token), digest(key))
 }

@@ -3,5 +3,17 @@
  * rows. Also the identity of the repository a workspace belongs to. The engine is loaded when a file is first opened.
  */
 export {type Fragment, fragment} from './fragment.js'
+export {
+  countRecords,
+  type DatabaseFacts,
+  describeDatabase,
+  type ExportedRow,
+  exportRows,
+  importRows,
+  moveAside,
+  pruneRecords,
+  type RecordCount,
+  vacuum,
+} from './maintenance.js'
 export {repositoryId, repositoryRoot} from './repository.js'
-export {openStore, type Store, type StoreOptions} from './store.js'
+export {type DatabaseOptions, openDatabase, openStore, type Store, type StoreOptions, storeError} from './store.js'

@@ -57,22 +57,40 @@ export async function openStore(
   fragments: readonly Fragment[],
   options: StoreOptions = {},
 ): Promise<Store> {
-  const {durability = 'normal', busyTimeoutMs = 5000} = options
-  const engine = await loadEngine()
-  const inMemory = path === ':memory:'
+  const database = await openDatabase(path, options)
   try {
-    if (!inMemory) await createFile(path)
-    const database = new engine(path, {timeout: busyTimeoutMs})
+    applyFragments(database, path, fragments)
+    return asStore(database, path)
+  } catch (error) {
+    database.close()
+    throw storeError(error, path, true)
+  }
+}
+
+export interface DatabaseOptions extends StoreOptions {
+  /** The driver refuses every write; the file must exist. */
+  readonly?: boolean
+}
+
+/**
+ * Opens a database file as the driver gives it, for those who prepare statements of their own.
+ * @throws store_engine_missing, store_unopenable, store_damaged, store_busy
+ */
+export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
+  const {durability = 'normal', busyTimeoutMs = 5000, readonly = false} = options
+  const engine = await loadEngine()
+  try {
+    if (path !== ':memory:' && !readonly) await createFile(path)
+    const database = new engine(path, {timeout: busyTimeoutMs, readonly})
     try {
-      database.pragma('journal_mode = WAL')
+      if (!readonly) database.pragma('journal_mode = WAL')
       database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
       database.pragma('foreign_keys = ON')
-      applyFragments(database, path, fragments)
     } catch (error) {
       database.close()
       throw error
     }
-    return asStore(database, path)
+    return database
   } catch (error) {
     throw storeError(error, path, true)
   }
@@ -126,7 +144,7 @@ function asStore(database: Database, path: string): Store {
 }
 
 /** SQLite's own faults as rows of the catalogue; anything else passes through. */
-function storeError(error: unknown, path: string, opening = false): unknown {
+export function storeError(error: unknown, path: string, opening = false): unknown {
   if (error instanceof SvcError) return error
   if (!(error instanceof Error)) return error
   const {code = '', message} = error as NodeJS.ErrnoException

@@ -1,6 +1,10 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
 import {generation} from './generation.js'
 import {guide} from './guide.js'
+import {langCheck} from './lang/check.js'
+import {langFilter} from './lang/filter.js'
+import {langHttp} from './lang/http.js'
+import {langLive} from './lang/live.js'
 import {llamaCpp} from './llama-cpp.js'
 import {llm} from './llm.js'
 import {longRecording} from './long-recording.js'
@@ -15,6 +19,10 @@ const benchmarks = {
   whisper,
   'long-recording': longRecording,
   guide,
+  'lang-check': langCheck,
+  'lang-http': langHttp,
+  'lang-filter': langFilter,
+  'lang-live': langLive,
 }
 type Name = keyof typeof benchmarks
 

@@ -20,13 +20,17 @@ function shellBlocks(text: string): Block[] {
   return blocks.map(([, script = '', output]) => ({name: script.trim().split('\n')[0] ?? '', script, output}))
 }
 
-describe('the shell blocks of examples/README.md run as they are written', async () => {
+/** Texts whose blocks a newcomer may paste into a shell. */
+const texts = ['README.md', 'todo.README.md', 'library.README.md']
+
+describe('the shell blocks of the examples run as they are written', async () => {
   const home = suiteFolder()
   const programs = join(home, 'bin')
   await mkdir(programs)
   await symlink(svcBinary, join(programs, 'svc'))
   await symlink(process.execPath, join(programs, 'node'))
-  const blocks = shellBlocks(await readFile(projectFile('examples/README.md'), 'utf8'))
+  const read = texts.map((name) => readFile(projectFile(`examples/${name}`), 'utf8'))
+  const blocks = (await Promise.all(read)).flatMap(shellBlocks)
 
   for (const {name, script, output} of blocks)
     it(name, async () => {
@@ -41,5 +45,5 @@ describe('the shell blocks of examples/README.md run as they are written', async
       if (output !== undefined) assert.equal(stdout.trimEnd(), output.trimEnd())
     })
 
-  it('there are some', () => assert.ok(blocks.length >= 5))
+  it('there are some', () => assert.ok(blocks.length >= 9))
 })

@@ -1,4 +1,5 @@
 import type {SettingTable} from '../setting.js'
+import {appSettings} from './app.js'
 import {engineSettings} from './engine.js'
 import {hubSettings} from './hub.js'
 import {ideSettings} from './ide.js'
@@ -28,4 +29,5 @@ export const settingTables: readonly SettingTable[] = [
   hubSettings,
   ideSettings,
   meshSettings,
+  appSettings,
 ]

@@ -75,6 +75,12 @@ export const networkErrors = rows({
     say: (p: {limit: number}) => `The request body is larger than ${p.limit} bytes.`,
     hint: 'Send a smaller body.',
   },
+  media_type_unsupported: {
+    exit: Exit.usage,
+    http: 415,
+    say: (_: object) => 'The request body is not sent as JSON.',
+    hint: 'Send the header content-type: application/json.',
+  },
   unauthorized: {
     exit: Exit.conflict,
     http: 401,

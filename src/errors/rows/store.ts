@@ -40,4 +40,10 @@ export const storeErrors = rows({
       `${p.path} was written by a newer version: ${p.fragment} is at version ${p.found}, this program knows ${p.known}.`,
     hint: 'Update svc, or use another database file.',
   },
+  vector_engine_missing: {
+    exit: Exit.unavailable,
+    http: 500,
+    say: (p: {reason: string}) => `The vector extension of SQLite cannot be loaded: ${p.reason}.`,
+    hint: 'Install it with npm install sqlite-vec, or take @vector_index out of the program.',
+  },
 })

@@ -1,0 +1,46 @@
+import {join} from 'node:path'
+import {Flags} from '@oclif/core'
+import {DbCommand, programArg, writeOutputFile} from '../../src/cli/index.js'
+import type {DbFilesV1} from '../../src/contracts/index.js'
+
+export default class DbBuild extends DbCommand<typeof DbBuild> {
+  static override summary = 'Write everything that can be made from a program.'
+  static override description =
+    `schema.sql, plans.json, runtime-projection.json, app-contract.json, openapi.json, and in TypeScript types.ts, client.ts
+and functions.ts.`
+  static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o dist/todo']
+  static override args = {file: programArg}
+  static override flags = {
+    output: Flags.string({char: 'o', description: 'Folder to write into.', default: 'dist', helpValue: 'DIR'}),
+    zod: Flags.boolean({description: 'Let the client check what it gets, by Zod schemas.'}),
+  }
+
+  async run(): Promise<void> {
+    const lang = await import('../../src/lang/index.js')
+    const {source, program} = await this.readProgram(this.args.file)
+    const {zod = false, output} = this.flags
+    const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+    const title = source.path.replace(/^.*\//, '').replace(/\.svc$/, '')
+    const files: Readonly<Record<string, string>> = {
+      'schema.sql': lang
+        .ddl(program)
+        .map((sql) => `${sql}\n`)
+        .join(''),
+      'plans.json': json(lang.explain(program, {query: undefined, all: true}).map(({plan}) => plan)),
+      'runtime-projection.json': `${lang.canonicalJson(lang.runtimeProjection(program))}\n`,
+      'app-contract.json': json(lang.appContract(program)),
+      'openapi.json': json(lang.openapi(program, {title, version: '1'})),
+      'types.ts': lang.typesFile(program),
+      'client.ts': lang.clientFile(program, {zod}),
+      'functions.ts': lang.functionsFile(program),
+      ...(zod ? {'schemas.ts': lang.schemasFile(program)} : {}),
+    }
+    for (const [name, text] of Object.entries(files)) await writeOutputFile(join(output, name), text)
+    const result: DbFilesV1 = {folder: output, files: Object.keys(files)}
+    await this.output.result(result, () =>
+      Object.keys(files)
+        .map((name) => `${join(output, name)}\n`)
+        .join(''),
+    )
+  }
+}

@@ -1,0 +1,49 @@
+import {Args, Flags} from '@oclif/core'
+import {DbCommand, type Source} from '../../src/cli/index.js'
+import type {DbCheckV1} from '../../src/contracts/index.js'
+import type {Diagnostic} from '../../src/lang/index.js'
+
+export default class DbCheck extends DbCommand<typeof DbCheck> {
+  static override summary = 'Check data-language programs.'
+  static override description =
+    `Prints every error and warning with its place, and ends with 1 when there is an error. src/main.svc is checked when
+no file is named; - reads standard input.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> examples/todo.svc --json | jq .diagnostics[].error_code',
+  ]
+  static override strict = false
+  static override args = {files: Args.string({description: 'The programs.'})}
+  static override flags = {
+    'deny-warnings': Flags.boolean({description: 'Count warnings as errors.'}),
+  }
+
+  async run(): Promise<void> {
+    const {asJson, checkProgram, Lines, renderDiagnostics} = await import('../../src/lang/index.js')
+    const paths = this.argumentList.length === 0 ? [undefined] : this.argumentList
+    const checked: {source: Source; diagnostics: readonly Diagnostic[]}[] = []
+    for (const path of paths) {
+      const source = await this.readSource(path)
+      checked.push({source, diagnostics: checkProgram(source.text).diagnostics})
+    }
+    const count = (severity: string) =>
+      checked.flatMap(({diagnostics}) => diagnostics.filter((found) => found.severity === severity)).length
+    const [errors, warnings] = [count('error'), count('warning')]
+    const result: DbCheckV1 = {
+      files: checked.length,
+      errors,
+      warnings,
+      diagnostics: checked.flatMap(({source, diagnostics}) => {
+        const lines = new Lines(source.text)
+        return diagnostics.map((found) => asJson(found, source.path, lines))
+      }),
+    }
+    await this.output.result(result, () => {
+      const shown = checked.filter(({diagnostics}) => diagnostics.length > 0)
+      const texts = shown.map(({source, diagnostics}) => renderDiagnostics(diagnostics, source.path, source.text))
+      const files = `${checked.length} file${checked.length === 1 ? '' : 's'}`
+      return [...texts, `${files}, ${errors} errors, ${warnings} warnings`].join('\n')
+    })
+    if (errors > 0 || (this.flags['deny-warnings'] && warnings > 0)) process.exitCode = 1
+  }
+}

@@ -1,0 +1,39 @@
+import {Flags} from '@oclif/core'
+import {DbCommand, databaseFlag, programArg, storeFlag} from '../../src/cli/index.js'
+
+export default class DbExport extends DbCommand<typeof DbExport> {
+  static override summary = 'Print all rows as JSON lines.'
+  static override description =
+    `One line per row: {"table": "Task", "record": {…}}, with its _id. svc db import takes them in again.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> > backup.jsonl',
+    '<%= config.bin %> <%= command.id %> --table Task | jq .record',
+  ]
+  static override args = {file: programArg}
+  static override flags = {
+    ...databaseFlag,
+    ...storeFlag,
+    table: Flags.string({char: 't', description: 'Only this table.'}),
+  }
+
+  async run(): Promise<void> {
+    const {table: wanted} = this.flags
+    if (this.flags.store) {
+      const {exportRows} = await import('../../src/store/index.js')
+      for await (const row of exportRows(this.existingStore(), wanted)) await this.output.line(row)
+      return
+    }
+    const {connect, readRecords} = await import('../../src/lang/index.js')
+    const {program} = await this.readProgram(this.args.file)
+    const tables = wanted === undefined ? program.tables : [this.tableOf(program, wanted)]
+    const connection = await connect(program, this.existingDatabase(), true)
+    try {
+      connection.begin('deferred')
+      for (const table of tables)
+        for (const record of readRecords(table, connection)) await this.output.line({table: table.name, record})
+      connection.rollback()
+    } finally {
+      connection.close()
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import {Args, Flags} from '@oclif/core'
+import {DbCommand, writeOutputFile} from '../../src/cli/index.js'
+import type {DbFmtV1} from '../../src/contracts/index.js'
+
+export default class DbFmt extends DbCommand<typeof DbFmt> {
+  static override summary = 'Format data-language programs.'
+  static override description =
+    `Spacing and indentation change, lines and comments stay as they are. A program that cannot be read is left alone, and
+its errors are printed. - formats standard input to standard output.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> src/*.svc',
+    '<%= config.bin %> <%= command.id %> --check',
+  ]
+  static override strict = false
+  static override args = {files: Args.string({description: 'The programs.'})}
+  static override flags = {
+    check: Flags.boolean({description: 'Change nothing; end with 1 when a program is not formatted.'}),
+  }
+
+  async run(): Promise<void> {
+    const {checkProgram, formatSource} = await import('../../src/lang/index.js')
+    const paths = this.argumentList.length === 0 ? [undefined] : this.argumentList
+    const result: DbFmtV1 = []
+    for (const path of paths) {
+      const source = await this.readSource(path)
+      const formatted = formatSource(source.text)
+      if (formatted === undefined)
+        return this.refuse(
+          source,
+          checkProgram(source.text).diagnostics.filter(({code}) => code.startsWith('parse.')),
+        )
+      if (path === '-' && !this.flags.check) return this.output.result({text: formatted}, () => formatted)
+      const changed = formatted !== source.text
+      if (changed && !this.flags.check) await writeOutputFile(source.path, formatted)
+      result.push({file: source.path, changed})
+    }
+    const changed = result.filter((file) => file.changed)
+    if (this.flags.check && changed.length > 0) process.exitCode = 1
+    return this.output.result(result, () => changed.map(({file}) => `${file}\n`).join(''))
+  }
+}

@@ -1,0 +1,52 @@
+import {Args} from '@oclif/core'
+import {DbCommand, databaseFlag, programArg, storeFlag} from '../../src/cli/index.js'
+import type {DbWrittenV1} from '../../src/contracts/index.js'
+import {SvcError} from '../../src/errors/index.js'
+
+export default class DbImport extends DbCommand<typeof DbImport> {
+  static override summary = 'Take in rows that svc db export has written.'
+  static override description = 'JSON lines; ids are kept. All rows are written, or none.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> backup.jsonl',
+    'gunzip -c backup.jsonl.gz | <%= config.bin %> <%= command.id %> -',
+  ]
+  static override args = {
+    records: Args.string({description: 'The JSON lines, - for standard input.', required: true}),
+    file: programArg,
+  }
+  static override flags = {...databaseFlag, ...storeFlag}
+
+  async run(): Promise<void> {
+    const {records: path, file} = this.args
+    const {text} = await this.readSource(path)
+    const lines = text
+      .split('\n')
+      .flatMap((line, i) => (line.trim() === '' ? [] : [{...this.#parse(path, line, i + 1), place: `line ${i + 1}`}]))
+    if (this.flags.store) {
+      const {importRows} = await import('../../src/store/index.js')
+      const written = await importRows(this.storePath, lines)
+      return this.#print(this.storePath, written)
+    }
+    const {program} = await this.readProgram(file)
+    return this.#print(this.databasePath, await this.writeRecords(program, path, lines, true))
+  }
+
+  async #print(database: string, written: number): Promise<void> {
+    const result: DbWrittenV1 = {database, written}
+    await this.output.result(result, () => `${written} records written\n`)
+  }
+
+  #parse(path: string, line: string, number: number): {table: string; record: Record<string, unknown>} {
+    const refuse = (fault: string): never => {
+      throw new SvcError('record_invalid', {path, place: `line ${number}`, fault})
+    }
+    try {
+      const {table, record} = JSON.parse(line) as {table?: unknown; record?: unknown}
+      if (typeof table === 'string' && typeof record === 'object' && record !== null)
+        return {table, record: record as Record<string, unknown>}
+    } catch (error) {
+      return refuse(`it is not JSON: ${(error as Error).message}`)
+    }
+    return refuse('it must be {"table": …, "record": …}')
+  }
+}

@@ -1,0 +1,26 @@
+import {Args, Flags} from '@oclif/core'
+import {DbCommand, databaseFlag, runQuery} from '../../src/cli/index.js'
+
+export default class DbQuery extends DbCommand<typeof DbQuery> {
+  static override summary = 'Evaluate an expression on the database.'
+  static override description =
+    `An expression of the data language, checked against the program, which may use its functions and only reads. --sql takes
+one statement of SQL instead, on a connection that cannot write.`
+  static override examples = [
+    `<%= config.bin %> <%= command.id %> 'db.Task.where({ done: false }).limit(5)'`,
+    `<%= config.bin %> <%= command.id %> --sql 'SELECT count(*) AS n FROM task'`,
+  ]
+  static override args = {expression: Args.string({description: 'The expression.', required: true})}
+  static override flags = {
+    ...databaseFlag,
+    program: Flags.string({char: 'p', description: 'The program; src/main.svc when left out.', helpValue: 'FILE'}),
+    sql: Flags.boolean({description: 'Read SQL.'}),
+  }
+
+  async run(): Promise<void> {
+    const path = this.existingDatabase()
+    const source = this.flags.sql ? undefined : (await this.readProgram(this.flags.program)).source
+    const value = await runQuery(this.args.expression, {path, source: source?.text, ports: this.ports()})
+    await this.output.result(value, (json) => JSON.stringify(json, null, 2))
+  }
+}

@@ -1,0 +1,25 @@
+import {existsSync} from 'node:fs'
+import {Flags} from '@oclif/core'
+import {DbCommand, databaseFlag, programArg} from '../../src/cli/index.js'
+import type {DbResetV1} from '../../src/contracts/index.js'
+import {SvcError} from '../../src/errors/index.js'
+
+export default class DbReset extends DbCommand<typeof DbReset> {
+  static override summary = 'Begin anew with an empty database.'
+  static override description =
+    'The old file is moved aside, not deleted; the tables of the program are made empty. Stop servers of the program first.'
+  static override examples = ['<%= config.bin %> <%= command.id %> --yes']
+  static override args = {file: programArg}
+  static override flags = {...databaseFlag, yes: Flags.boolean({char: 'y', description: 'Do it.'})}
+
+  async run(): Promise<void> {
+    if (!this.flags.yes) throw new SvcError('unconfirmed', {what: 'A reset'})
+    const {program} = await this.readProgram(this.args.file)
+    const {moveAside} = await import('../../src/store/index.js')
+    const path = this.databasePath
+    const backup = existsSync(path) ? await moveAside(path) : null
+    await this.prepareDatabase(program)
+    const result: DbResetV1 = {database: path, backup}
+    await this.output.result(result, () => `${path} is empty${backup === null ? '' : `; the old one is ${backup}`}\n`)
+  }
+}

@@ -1,0 +1,25 @@
+import {Flags} from '@oclif/core'
+import {DbCommand, databaseFlag, programArg} from '../../src/cli/index.js'
+
+export default class DbSample extends DbCommand<typeof DbSample> {
+  static override summary = 'Print rows of a table as JSON lines.'
+  static override examples = ['<%= config.bin %> <%= command.id %> --table Task --limit 3']
+  static override args = {file: programArg}
+  static override flags = {
+    ...databaseFlag,
+    table: Flags.string({char: 't', description: 'The table.', required: true}),
+    limit: Flags.integer({description: 'How many rows.', default: 10, min: 0}),
+  }
+
+  async run(): Promise<void> {
+    const {connect, readRecords} = await import('../../src/lang/index.js')
+    const {program} = await this.readProgram(this.args.file)
+    const table = this.tableOf(program, this.flags.table)
+    const connection = await connect(program, this.existingDatabase(), true)
+    try {
+      for (const record of readRecords(table, connection, this.flags.limit)) await this.output.line(record)
+    } finally {
+      connection.close()
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import {DbCommand, formatTable, programArg} from '../../src/cli/index.js'
+import type {SchemaDigest} from '../../src/lang/index.js'
+
+export default class DbSchema extends DbCommand<typeof DbSchema> {
+  static override summary = 'Describe the tables, indexes and endpoints of a program.'
+  static override description = 'For people, and with --json for models that write programs: it fits into a prompt.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> examples/library.svc',
+    '<%= config.bin %> <%= command.id %> --json',
+  ]
+  static override args = {file: programArg}
+
+  async run(): Promise<void> {
+    const {schemaDigest} = await import('../../src/lang/index.js')
+    const {program} = await this.readProgram(this.args.file)
+    await this.output.result(schemaDigest(program), asText)
+  }
+}
+
+function asText({tables, indexes, queries, mutations, summary}: SchemaDigest): string {
+  const fields = tables.map(({name, fields: columns, example_insert: insert, example_query: query}) =>
+    [
+      name,
+      ...columns.map(
+        (field) =>
+          `  ${field.name}: ${field.type_str}${field.references_table === undefined ? '' : ` -> ${field.references_table}`}`,
+      ),
+      `  ${insert}`,
+      `  ${query}\n`,
+    ].join('\n'),
+  )
+  const endpoints = [
+    ...queries.map((each) => ['query', each] as const),
+    ...mutations.map((each) => ['mutation', each] as const),
+  ]
+  const rows = endpoints.map(([kind, {name, params, return_type: type}]) => [
+    kind,
+    `${name}(${params.map((param) => `${param.name}: ${param.type_str}`).join(', ')})`,
+    type,
+  ])
+  const listed = indexes.map(({table_name: table, index_name: name, columns, kind}) => [
+    `${table}.${name}`,
+    columns.join(', '),
+    kind,
+  ])
+  return [
+    ...fields,
+    ...(listed.length === 0 ? [] : [formatTable(['INDEX', 'COLUMNS', 'KIND'], listed)]),
+    ...(rows.length === 0 ? [] : [formatTable(['KIND', 'ENDPOINT', 'RESULT'], rows)]),
+    summary,
+  ].join('\n')
+}

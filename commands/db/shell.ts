@@ -1,0 +1,49 @@
+import {createInterface} from 'node:readline'
+import {Flags} from '@oclif/core'
+import {DbCommand, databaseFlag, runQuery} from '../../src/cli/index.js'
+import {asText, SvcError} from '../../src/errors/index.js'
+
+export default class DbShell extends DbCommand<typeof DbShell> {
+  static override summary = 'Evaluate expressions on the database, line by line.'
+  static override description =
+    `Each line of standard input is an expression of the data language, or with --sql a statement of SQL that reads. An error
+is told and the next line is read; an empty line is skipped. Ends with the input, or on exit.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --program examples/todo.svc',
+    'echo "db.Task.count()" | <%= config.bin %> <%= command.id %>',
+  ]
+  static override flags = {
+    ...databaseFlag,
+    program: Flags.string({char: 'p', description: 'The program; src/main.svc when left out.', helpValue: 'FILE'}),
+    sql: Flags.boolean({description: 'Read SQL.'}),
+  }
+
+  async run(): Promise<void> {
+    const path = this.existingDatabase()
+    const source = this.flags.sql ? undefined : (await this.readProgram(this.flags.program)).source.text
+    const terminal = process.stdin.isTTY === true
+    const lines = createInterface({input: process.stdin, output: process.stderr, terminal, prompt: 'db> '})
+    const stop = () => lines.close()
+    this.signal.addEventListener('abort', stop)
+    if (terminal) lines.prompt()
+    let failed = false
+    for await (const line of lines) {
+      if (line.trim() === 'exit') break
+      if (line.trim() !== '') failed = !(await this.#evaluate(line, path, source)) || failed
+      if (terminal) lines.prompt()
+    }
+    this.signal.throwIfAborted()
+    if (failed && !terminal) process.exitCode = 1
+  }
+
+  async #evaluate(line: string, path: string, source: string | undefined): Promise<boolean> {
+    try {
+      const value = await runQuery(line, {path, source, ports: this.ports()})
+      await this.output.result(value, (json) => JSON.stringify(json, null, 2))
+      return true
+    } catch (error) {
+      process.stderr.write(asText(SvcError.from(error)))
+      return false
+    }
+  }
+}

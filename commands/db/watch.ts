@@ -1,0 +1,57 @@
+import {setTimeout as sleep} from 'node:timers/promises'
+import {Args, Flags} from '@oclif/core'
+import {DbCommand, databaseFlag, programArg} from '../../src/cli/index.js'
+import {nearest, SvcError} from '../../src/errors/index.js'
+
+/** How often the database is looked at, ms. */
+const pollMs = 100
+const pageSize = 1000
+
+export default class DbWatch extends DbCommand<typeof DbWatch> {
+  static override summary = 'Follow the changes of a topic.'
+  static override description =
+    `One line per change, from now on or from the one that --after names, whichever process writes. With --json one JSON value
+per line. Ends when it is interrupted.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> todos',
+    '<%= config.bin %> <%= command.id %> todos --after 0 --json | head -5',
+  ]
+  static override args = {
+    topic: Args.string({description: 'The topic, as .live(topic) names it.', required: true}),
+    file: programArg,
+  }
+  static override flags = {
+    ...databaseFlag,
+    after: Flags.integer({description: 'Begin behind the change with this id; 0 shows all.', min: 0, helpValue: 'ID'}),
+  }
+
+  async run(): Promise<void> {
+    const {changesAfter, connect, dataVersion, lastChange, topicsOf} = await import('../../src/lang/index.js')
+    const {program} = await this.readProgram(this.args.file)
+    const {topic} = this.args
+    const topics = [...new Set([...topicsOf(program).values()].flat())]
+    if (!topics.includes(topic)) throw new SvcError('topic_unknown', {topic, suggestion: nearest(topic, topics)})
+    const connection = await connect(program, await this.prepareDatabase(program), true)
+    try {
+      let after = this.flags.after ?? lastChange(connection)
+      let seen = -1
+      for (;;) {
+        const version = dataVersion(connection)
+        if (version !== seen) {
+          const changes = changesAfter(connection, topic, after, pageSize)
+          for (const change of changes)
+            await this.output.line(
+              change,
+              `${change.id}\t${change.change_kind}\t${change.entity_kind}\t${change.entity_id}`,
+            )
+          after = changes.at(-1)?.id ?? after
+          if (changes.length < pageSize) seen = version
+          else continue
+        }
+        await sleep(pollMs, undefined, {signal: this.signal})
+      }
+    } finally {
+      connection.close()
+    }
+  }
+}

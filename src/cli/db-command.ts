@@ -1,0 +1,207 @@
+import {existsSync} from 'node:fs'
+import {basename, isAbsolute, join, relative, resolve} from 'node:path'
+import {Args, type Command, Flags} from '@oclif/core'
+import {appSettings, speechServerSettings} from '../config/index.js'
+import {nearest, SvcError} from '../errors/index.js'
+import type {
+  Diagnostic,
+  InsertRecord,
+  MigrationReport,
+  Ports,
+  Program,
+  Step,
+  Table,
+  Transcription,
+} from '../lang/index.js'
+import type {Transcriber} from '../speech/index.js'
+import {readInput} from './input.js'
+import {settingFlags} from './setting-flags.js'
+import {SpeechCommand} from './speech-command.js'
+import {formatTable} from './table.js'
+
+/** `--db FILE`, of every command that opens a database. */
+export const databaseFlag = settingFlags(appSettings, 'database')
+
+/** `--store`: the file of svc itself instead of the application's. */
+export const storeFlag = {
+  store: Flags.boolean({
+    description: "The workspace's own store, .svc/store.db, instead of the application's database.",
+  }),
+}
+
+/** The program, as the argument of a command. */
+export const programArg = Args.string({description: 'The program; src/main.svc when left out, - for standard input.'})
+
+/** A program that was read from a file. */
+export interface Source {
+  /** As it is shown. */
+  path: string
+  text: string
+}
+
+/** A command on a program of the data language, or on its database. */
+export abstract class DbCommand<T extends typeof Command = typeof Command> extends SpeechCommand<T> {
+  #transcriber: Transcriber | undefined
+
+  /** Reads a program. @throws program_not_found, file_unreadable */
+  protected async readSource(path: string | undefined): Promise<Source> {
+    const given = path ?? this.settings(appSettings).program
+    const file = path === undefined && !isAbsolute(given) ? join(this.workspace.root, given) : given
+    if (file !== '-' && !existsSync(file)) throw new SvcError('program_not_found', {path: given})
+    const bytes = await readInput(file, this.signal)
+    return {
+      path: file === '-' ? '<stdin>' : relative(process.cwd(), resolve(file)) || file,
+      text: bytes.toString('utf8'),
+    }
+  }
+
+  /** Reads and checks a program. @throws program_invalid, after its diagnostics were printed */
+  protected async readProgram(path: string | undefined): Promise<{source: Source; program: Program}> {
+    const source = await this.readSource(path)
+    const {checkProgram} = await import('../lang/index.js')
+    const program = checkProgram(source.text)
+    if (program.hasErrors) await this.refuse(source, program.diagnostics)
+    return {source, program}
+  }
+
+  protected async refuse({path, text}: Source, diagnostics: readonly Diagnostic[]): Promise<never> {
+    const {renderDiagnostics} = await import('../lang/index.js')
+    const errors = diagnostics.filter(({severity}) => severity === 'error')
+    process.stderr.write(`${renderDiagnostics(errors, path, text)}\n`)
+    throw new SvcError('program_invalid', {path, errors: errors.length})
+  }
+
+  /** The database of the workspace, or the one that was named. */
+  protected get databasePath(): string {
+    const named = this.settings(appSettings).database
+    if (named === undefined) return join(this.workspace.root, '.svc', 'app.db')
+    return named === ':memory:' ? named : resolve(named)
+  }
+
+  /** @throws database_missing */
+  protected existingDatabase(): string {
+    const path = this.databasePath
+    if (!existsSync(path)) throw new SvcError('database_missing', {path})
+    return path
+  }
+
+  /** The store of the workspace, which holds what svc itself remembers. */
+  protected get storePath(): string {
+    return join(this.workspace.root, '.svc', 'store.db')
+  }
+
+  /** @throws database_missing */
+  protected existingStore(): string {
+    if (!existsSync(this.storePath)) throw new SvcError('database_missing', {path: this.storePath})
+    return this.storePath
+  }
+
+  /** A table by its name. @throws table_unknown */
+  protected tableOf(program: Program, name: string): Table {
+    const found = program.tables.find((table) => table.name === name || table.sqlName === name)
+    if (found !== undefined) return found
+    throw new SvcError('table_unknown', {
+      name,
+      suggestion: nearest(
+        name,
+        program.tables.map((table) => table.name),
+      ),
+    })
+  }
+
+  /** Writes records, all or none. @throws record_invalid with the place of the first one that does not fit */
+  protected async writeRecords(
+    program: Program,
+    path: string,
+    items: readonly {table: string; record: unknown; place: string}[],
+    keepsIds: boolean,
+  ): Promise<number> {
+    const {BadRecord, connect, Failure, recordInserter} = await import('../lang/index.js')
+    const connection = await connect(program, await this.prepareDatabase(program))
+    const inserters = new Map<string, InsertRecord>()
+    const insert = (name: string) => {
+      const known = inserters.get(name) ?? recordInserter(program, this.tableOf(program, name), connection, keepsIds)
+      inserters.set(name, known)
+      return known
+    }
+    try {
+      return connection.together(() => {
+        for (const {table, record, place} of items)
+          try {
+            insert(table)(record)
+          } catch (error) {
+            if (!(error instanceof BadRecord || error instanceof Failure)) throw error
+            throw new SvcError('record_invalid', {path, place, fault: error.message}, {cause: error})
+          }
+        return items.length
+      })
+    } finally {
+      connection.close()
+    }
+  }
+
+  /** Brings the database to the program by the steps that lose nothing. @throws migration_blocked */
+  protected async prepareDatabase(program: Program): Promise<string> {
+    const path = this.databasePath
+    const {blockingSteps, migrate, noDecisions} = await import('../lang/index.js')
+    const report = await migrate(program, path)
+    const blocking = blockingSteps(report, noDecisions, program)
+    if (report.applied > 0) this.output.notice(`Migrated ${path}: ${report.applied} steps.`)
+    if (report.backup !== undefined) this.output.notice(`The database as it was before lies in ${report.backup}.`)
+    if (blocking.length > 0) this.refuseSteps(path, blocking)
+    return path
+  }
+
+  protected refuseSteps(path: string, blocking: readonly Step[]): never {
+    process.stderr.write(formatSteps(blocking))
+    throw new SvcError('migration_blocked', {path, blocking: blocking.length})
+  }
+
+  /** What a program gets from outside: the environment, a place for what it prints, and ears. */
+  protected ports(): Ports {
+    return {
+      env: process.env,
+      log: (level, text) => this.output.notice(level === 'info' ? text : `${level}: ${text}`),
+      transcribe: (path) => this.#transcribe(path),
+    }
+  }
+
+  /** Recordings lie in the speech workspace, and nowhere else. */
+  async #transcribe(path: string): Promise<Transcription> {
+    const root = resolve(this.settings(speechServerSettings).workspace ?? this.workspace.root)
+    const file = resolve(root, path)
+    if (relative(root, file).startsWith('..') || isAbsolute(relative(root, file)))
+      return {error: `${path} lies outside of the workspace`}
+    if (!existsSync(file)) return {error: `file not found: ${path}`}
+    try {
+      this.#transcriber ??= await this.createTranscriber({refine: true})
+      const {transcript} = await this.#transcriber.transcribe({path: file}, {signal: this.signal})
+      return {ok: transcript.text.trim()}
+    } catch (error) {
+      return {error: SvcError.from(error).message}
+    }
+  }
+
+  protected override async finally(error: Error | undefined): Promise<void> {
+    await this.#transcriber?.close()
+    await super.finally(error)
+  }
+}
+
+/** Steps of a migration as a table. */
+export function formatSteps(steps: readonly Step[]): string {
+  const place = ({table, column, index}: Step) => index ?? [table, column].filter(Boolean).join('.')
+  const rows = steps.map((step) => [
+    step.action,
+    place(step),
+    step.class,
+    step.blocking ? 'blocking' : '',
+    step.resolve_with ?? '',
+  ])
+  return formatTable(['STEP', 'OF', 'CLASS', '', 'DECIDE WITH'], rows)
+}
+
+export const formatReport = ({database, steps, applied, left, up_to_date: done}: MigrationReport): string =>
+  done
+    ? `${database} fits the program.\n`
+    : `${formatSteps(steps)}\n${basename(database)}: ${applied} applied, ${left} left\n`

@@ -1,0 +1,210 @@
+import type {FastifyRequest} from 'fastify'
+import {SvcError} from '../errors/index.js'
+import {
+  type Application,
+  allChangesAfter,
+  type Change,
+  type Connection,
+  changesAfter,
+  connect,
+  dataVersion,
+  lastChange,
+} from '../lang/index.js'
+import {eventStream, type HttpApp, type ReplyStream, sseFrame} from '../net/index.js'
+
+/** How often the commits of other processes are looked for, ms. */
+const pollMs = 50
+/** Commits of this process are sent on together, after so many ms: a burst of writes is read once. */
+const gatherMs = 5
+/** A comment keeps the connection open, ms. */
+const heartbeatMs = 15_000
+const pageSize = 1000
+
+interface Subscriber {
+  topic: string
+  stream: ReplyStream
+  /** The last change that was sent. */
+  cursor: number
+  /** Has not taken in yet what it was sent; the feed leaves it alone meanwhile. */
+  busy: boolean
+  /** There were changes meanwhile: to be read from the log. */
+  missed: boolean
+}
+
+/**
+ * Sends the change log to its subscribers as it grows, whoever writes: each change once, in order, without a gap. One
+ * reader serves all; a subscriber that is slow falls behind alone, and reads again from the log when it can.
+ */
+export class LiveFeed {
+  readonly #connection: Connection
+  readonly #owns: boolean
+  readonly #subscribers = new Set<Subscriber>()
+  #cursor = 0
+  #version = 0
+  #poll: NodeJS.Timeout | undefined
+  #heartbeat: NodeJS.Timeout | undefined
+  #gather: NodeJS.Timeout | undefined
+
+  private constructor(connection: Connection, owns: boolean) {
+    this.#connection = connection
+    this.#owns = owns
+  }
+
+  static async start(application: Application): Promise<LiveFeed> {
+    const inMemory = application.path === ':memory:'
+    const connection = inMemory ? application.writer : await connect(application.program, application.path, true)
+    const feed = new LiveFeed(connection, !inMemory)
+    application.onCommit = () => feed.#soon()
+    return feed
+  }
+
+  /** Sends a subscriber every change after a given one, or all that come from now on. */
+  subscribe(topic: string, after: number | undefined, stream: ReplyStream): void {
+    if (this.#subscribers.size === 0) this.#wake()
+    const subscriber: Subscriber = {
+      topic,
+      stream,
+      cursor: after ?? lastChange(this.#connection),
+      busy: false,
+      missed: false,
+    }
+    this.#subscribers.add(subscriber)
+    stream.gone.addEventListener('abort', () => this.#leave(subscriber))
+    void this.#catchUp(subscriber)
+  }
+
+  /** Ends every stream; clients come back with the last id they saw. */
+  endAll(): void {
+    this.#sleep()
+    for (const {stream} of this.#subscribers) stream.end()
+    this.#subscribers.clear()
+  }
+
+  close(): void {
+    this.endAll()
+    if (this.#owns) this.#connection.close()
+  }
+
+  #wake(): void {
+    this.#cursor = lastChange(this.#connection)
+    this.#version = dataVersion(this.#connection)
+    this.#poll = setInterval(() => this.#look(), pollMs).unref()
+    this.#heartbeat = setInterval(() => {
+      for (const {stream} of this.#subscribers) stream.ping()
+    }, heartbeatMs).unref()
+  }
+
+  #sleep(): void {
+    clearInterval(this.#poll)
+    clearInterval(this.#heartbeat)
+    clearTimeout(this.#gather)
+    this.#gather = undefined
+  }
+
+  #leave(subscriber: Subscriber): void {
+    this.#subscribers.delete(subscriber)
+    if (this.#subscribers.size === 0) this.#sleep()
+  }
+
+  #soon(): void {
+    if (this.#subscribers.size === 0 || this.#gather !== undefined) return
+    this.#gather = setTimeout(() => {
+      this.#gather = undefined
+      this.#pump()
+    }, gatherMs).unref()
+  }
+
+  #look(): void {
+    const version = dataVersion(this.#connection)
+    if (version === this.#version) return
+    this.#version = version
+    this.#pump()
+  }
+
+  #pump(): void {
+    for (;;) {
+      const changes = allChangesAfter(this.#connection, this.#cursor, pageSize)
+      const last = changes.at(-1)
+      if (last === undefined) return
+      this.#cursor = last.id
+      const byTopic = groupByTopic(changes)
+      const frames = new Map([...byTopic].map(([topic, rows]) => [topic, rows.map(frameOf).join('')]))
+      for (const subscriber of this.#subscribers) {
+        const rows = byTopic.get(subscriber.topic)
+        if (rows === undefined) continue
+        if (subscriber.busy) subscriber.missed = true
+        else this.#send(subscriber, rows, frames.get(subscriber.topic) ?? '')
+      }
+      if (changes.length < pageSize) return
+    }
+  }
+
+  #send(subscriber: Subscriber, rows: readonly Change[], frames: string): void {
+    const {cursor, stream} = subscriber
+    const isWhole = (rows[0]?.id ?? 0) > cursor
+    const text = isWhole
+      ? frames
+      : rows
+          .filter(({id}) => id > cursor)
+          .map(frameOf)
+          .join('')
+    subscriber.cursor = Math.max(cursor, rows.at(-1)?.id ?? 0)
+    if (text === '') return
+    subscriber.busy = true
+    void stream.write(text).then(() => this.#ready(subscriber))
+  }
+
+  #ready(subscriber: Subscriber): void {
+    subscriber.busy = false
+    if (subscriber.missed) void this.#catchUp(subscriber)
+  }
+
+  /** Reads the log from where the subscriber stands, page by page, until nothing is left; then the feed takes over. */
+  async #catchUp(subscriber: Subscriber): Promise<void> {
+    const {topic, stream} = subscriber
+    subscriber.busy = true
+    while (this.#subscribers.has(subscriber)) {
+      subscriber.missed = false
+      const rows = changesAfter(this.#connection, topic, subscriber.cursor, pageSize)
+      const last = rows.at(-1)
+      if (last === undefined) break
+      subscriber.cursor = last.id
+      await stream.write(rows.map(frameOf).join(''))
+    }
+    subscriber.busy = false
+  }
+}
+
+function groupByTopic(changes: readonly Change[]): Map<string, Change[]> {
+  const groups = new Map<string, Change[]>()
+  for (const change of changes) {
+    const group = groups.get(change.topic)
+    if (group === undefined) groups.set(change.topic, [change])
+    else group.push(change)
+  }
+  return groups
+}
+
+const frameOf = (change: Change): string => sseFrame({id: change.id, event: 'change', data: change})
+
+/** `GET /api/live/<topic>`: resumable by `Last-Event-ID`, or by `after_id`. */
+export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed): void {
+  const topics = new Set([...application.topics.values()].flat())
+  app.get('/api/live/:topic', async (request, reply) => {
+    const {topic} = request.params as {topic: string}
+    const {method, url} = request
+    if (!topics.has(topic)) throw new SvcError('route_unknown', {method, path: url.split('?')[0] ?? url})
+    const after = resumePoint(request)
+    feed.subscribe(topic, after, eventStream(reply))
+    return reply
+  })
+}
+
+function resumePoint({headers, query}: FastifyRequest): number | undefined {
+  const given = headers['last-event-id'] ?? (query as Record<string, unknown>).after_id
+  if (given === undefined) return undefined
+  const id = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : Number.NaN
+  if (!Number.isSafeInteger(id))
+    throw new SvcError('bad_request', {reason: 'after_id must be the id of a change', param: 'after_id'})
+  return id
+}

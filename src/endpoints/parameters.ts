@@ -1,0 +1,176 @@
+import {
+  type Decoder,
+  decoder,
+  type FunctionType,
+  placeholders,
+  type Route,
+  show,
+  TypeMismatch,
+  type Value,
+} from '../lang/index.js'
+
+/** What is wrong with one parameter of a request. */
+export interface ParameterFault {
+  param: string
+  code: 'missing' | 'unknown' | 'duplicate' | 'invalid_json' | 'type'
+  expected?: string
+}
+
+/** A request whose parameters are not those of the function. */
+export class BadParameters extends Error {
+  readonly faults: readonly ParameterFault[]
+  constructor(faults: readonly ParameterFault[]) {
+    super('invalid parameters')
+    this.faults = faults
+  }
+}
+
+/** A request whose body is no JSON object. */
+export class BadBody extends Error {}
+
+export interface Sources {
+  query: Readonly<Record<string, string | string[] | undefined>>
+  params: Readonly<Record<string, string | undefined>>
+  body: string | undefined
+}
+
+/** Reads the arguments of a function from a request. @throws BadParameters, BadBody */
+export type ReadArguments = (sources: Sources) => Value[]
+
+interface Parameter {
+  name: string
+  expected: string
+  decode: Decoder
+  /** May be left out: it has a default, or is an option. */
+  optional: boolean
+  hasDefault: boolean
+  /** Takes text that is not JSON as it is. */
+  takesText: boolean
+}
+
+function parametersOf({params}: FunctionType): Parameter[] {
+  return params
+    .filter(({type}) => type.kind !== 'request')
+    .map(({name, type, optional}) => ({
+      name,
+      expected: show(type),
+      decode: decoder(type),
+      optional: optional || type.kind === 'option',
+      hasDefault: optional,
+      takesText: type.kind === 'str' || (type.kind === 'option' && type.of.kind === 'str'),
+    }))
+}
+
+/** Decided once per route: where each parameter comes from, and how it is read. */
+export function argumentReader({kind, method, path, function: target}: Route): ReadArguments {
+  const parameters = parametersOf(target)
+  if (kind === 'query') return (sources) => fromQuery(parameters, sources.query, false)
+  if (kind !== 'http') return (sources) => fromBody(parameters, sources.body)
+  const names = new Set(placeholders(path))
+  const inPath = parameters.filter(({name}) => names.has(name))
+  const others = parameters.filter(({name}) => !names.has(name))
+  const byQuery = method === 'GET' || method === 'DELETE'
+  // A route that declares nothing beyond its path may look at its request as it likes.
+  const readOthers = ({query, body}: Sources) => {
+    if (others.length === 0) return []
+    return byQuery ? fromQuery(others, query, true) : fromBody(others, body)
+  }
+  const order = parameters.map((parameter) =>
+    inPath.includes(parameter) ? inPath.indexOf(parameter) : inPath.length + others.indexOf(parameter),
+  )
+  return (sources) => {
+    const values = [...fromPath(inPath, sources.params), ...readOthers(sources)]
+    return order.map((at) => values[at])
+  }
+}
+
+function fromPath(parameters: readonly Parameter[], given: Sources['params']): Value[] {
+  const faults: ParameterFault[] = []
+  const values = parameters.map((parameter) =>
+    decodeText(parameter, given[parameter.name] ?? '', faults, parameter.takesText ? 'text' : 'either'),
+  )
+  if (faults.length > 0) throw new BadParameters(faults)
+  return values
+}
+
+function fromQuery(parameters: readonly Parameter[], query: Sources['query'], plain: boolean): Value[] {
+  const faults: ParameterFault[] = []
+  const values = parameters.map((parameter) => {
+    const given = query[parameter.name]
+    if (given === undefined) return absent(parameter, faults)
+    if (typeof given !== 'string') {
+      faults.push({param: parameter.name, code: 'duplicate'})
+      return undefined
+    }
+    return decodeText(parameter, given, faults, plain ? 'either' : 'json')
+  })
+  checkKnown(parameters, Object.keys(query), faults)
+  if (faults.length > 0) throw new BadParameters(faults)
+  return values
+}
+
+function fromBody(parameters: readonly Parameter[], body: string | undefined): Value[] {
+  const given = parseBody(body)
+  const faults: ParameterFault[] = []
+  const values = parameters.map((parameter) =>
+    Object.hasOwn(given, parameter.name)
+      ? decodeJson(parameter, given[parameter.name], faults)
+      : absent(parameter, faults),
+  )
+  checkKnown(parameters, Object.keys(given), faults)
+  if (faults.length > 0) throw new BadParameters(faults)
+  return values
+}
+
+function parseBody(body: string | undefined): Readonly<Record<string, unknown>> {
+  if (body === undefined || body.trim() === '') return {}
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    throw new BadBody('the request body is not JSON')
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new BadBody('the request body must be a JSON object')
+  return parsed as Record<string, unknown>
+}
+
+function absent({name, expected, optional, hasDefault}: Parameter, faults: ParameterFault[]): Value {
+  if (!optional) faults.push({param: name, code: 'missing', expected})
+  return hasDefault ? undefined : null
+}
+
+function checkKnown(parameters: readonly Parameter[], given: readonly string[], faults: ParameterFault[]): void {
+  for (const name of given)
+    if (!parameters.some((parameter) => parameter.name === name)) faults.push({param: name, code: 'unknown'})
+}
+
+function decodeJson({name, expected, decode}: Parameter, json: unknown, faults: ParameterFault[]): Value {
+  try {
+    return decode(json)
+  } catch (error) {
+    if (!(error instanceof TypeMismatch)) throw error
+    faults.push({param: name, code: 'type', expected})
+    return undefined
+  }
+}
+
+/** A value that came as text: JSON, plain text, or whichever fits. */
+function decodeText(
+  parameter: Parameter,
+  given: string,
+  faults: ParameterFault[],
+  form: 'json' | 'text' | 'either',
+): Value {
+  if (form === 'text') return decodeJson(parameter, given, faults)
+  let json: unknown
+  try {
+    json = JSON.parse(given)
+  } catch {
+    if (form === 'either') return decodeJson(parameter, given, faults)
+    faults.push({param: parameter.name, code: 'invalid_json'})
+    return undefined
+  }
+  const takesText = form === 'either' && parameter.takesText && typeof json !== 'string' && json !== null
+  return decodeJson(parameter, takesText ? given : json, faults)
+}

@@ -1,0 +1,134 @@
+import type {FastifyRequest} from 'fastify'
+import {asDatabaseError, SvcError} from '../errors/index.js'
+import {Application, openapi, type Ports, type Program, type RequestFacts, type Route} from '../lang/index.js'
+import {bearsToken, createApp, type HttpApp, isLoopback, type Listening, listen} from '../net/index.js'
+import {explorerPage} from './explorer.js'
+import {LiveFeed, liveRoute} from './live.js'
+import {argumentReader, type Sources} from './parameters.js'
+import {sendFailure, sendReply} from './reply.js'
+
+export interface EndpointOptions {
+  address: {host: string; port: number}
+  /** A database whose tables are those of the program. */
+  path: string
+  ports: Partial<Ports>
+  /** What clients must send; undefined lets everyone in. */
+  token?: string | undefined
+  /** Shown in the document and in the explorer. */
+  title: string
+}
+
+export interface EndpointServer extends Listening {
+  routes: readonly Route[]
+  /** Stops listening and waits for running requests, for at most so many ms. */
+  close(drainMs: number): Promise<void>
+}
+
+/** Bodies larger than this are refused, bytes. */
+const bodyLimit = 1 << 20
+
+/**
+ * Serves the endpoints and routes of a program, its change feeds, and a page to try them.
+ * @throws store_*, port_in_use, address_unavailable
+ */
+export async function startEndpoints(program: Program, options: EndpointOptions): Promise<EndpointServer> {
+  const {address, path, ports, token, title} = options
+  const application = await Application.open(program, {path, ports})
+  const feed = application.topics.size === 0 ? undefined : await LiveFeed.start(application)
+  const app = createApp({
+    target: 'db',
+    renderer: () => asDatabaseError,
+    bodyLimit,
+    loopbackOnly: isLoopback(address.host),
+    bodies: 'text',
+    headers: {'cache-control': 'no-store'},
+  })
+  const close = () => {
+    feed?.close()
+    application.close()
+  }
+  if (token !== undefined)
+    app.addHook('onRequest', (request, _reply, done) =>
+      done(bearsToken(request.headers.authorization, token) ? undefined : new SvcError('unauthorized', {})),
+    )
+  for (const route of program.routes) addRoute(app, application, route)
+  if (feed !== undefined) liveRoute(app, application, feed)
+  addExplorer(app, program, title)
+  const listening = await listen(app, address).catch((error: unknown) => {
+    close()
+    throw error
+  })
+  return {
+    ...listening,
+    routes: program.routes,
+    async close(drainMs) {
+      feed?.endAll()
+      const drained = app.close()
+      const patience = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
+      await Promise.race([drained, patience])
+      app.server.closeAllConnections()
+      await drained
+      close()
+    },
+  }
+}
+
+const routerPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
+
+function addRoute(app: HttpApp, application: Application, route: Route): void {
+  const read = argumentReader(route)
+  const {function: target, method, path, kind} = route
+  const takesRequest = target.params.some(({type}) => type.kind === 'request')
+  app.route({
+    method,
+    url: routerPath(path),
+    exposeHeadRoute: kind === 'http' && method === 'GET',
+    handler: (request, reply) => {
+      const fail = (thrown: unknown) => {
+        if (sendFailure(request, reply, thrown) === undefined) throw thrown
+        return reply
+      }
+      try {
+        const sources = sourcesOf(request)
+        const facts = takesRequest ? factsOf(request, sources) : undefined
+        const result = application.call(target, read(sources), facts)
+        if (result instanceof Promise) return result.then((ended) => sendReply(reply, route, ended)).catch(fail)
+        return sendReply(reply, route, result)
+      } catch (thrown) {
+        return fail(thrown)
+      }
+    },
+  })
+}
+
+const sourcesOf = ({query, params, body}: FastifyRequest): Sources => ({
+  query: query as Sources['query'],
+  params: params as Sources['params'],
+  body: body as string | undefined,
+})
+
+function factsOf({headers}: FastifyRequest, {query, params, body}: Sources): RequestFacts {
+  const first = Object.entries(query).map(([name, value]) => [name, [value].flat()[0]])
+  return {text: body ?? '', query: Object.fromEntries(first), params, headers}
+}
+
+/** A page and a document beside the routes of the program, which win where they say the same. */
+function addExplorer(app: HttpApp, program: Program, title: string): void {
+  const document = JSON.stringify(openapi(program, {title, version: '1'}))
+  const taken = new Set(program.routes.filter(({method}) => method === 'GET').map(({path}) => path))
+  const pages: readonly [string, string, string][] = [
+    ['/_svc/', 'text/html; charset=utf-8', explorerPage(title)],
+    ['/_svc/openapi.json', 'application/json; charset=utf-8', document],
+  ]
+  for (const [path, type, content] of pages)
+    if (!taken.has(path))
+      app.get(path, async (_request, reply) =>
+        reply
+          .type(type)
+          .header(
+            'content-security-policy',
+            "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'",
+          )
+          .send(content),
+      )
+}

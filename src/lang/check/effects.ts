@@ -1,0 +1,117 @@
+import type {Diagnostics, Span} from '../diagnostics/index.js'
+import type {Declarations} from './declare.js'
+import type {Effect, FunctionType} from './types.js'
+
+/** How a function comes to do something: the calls that lead there, then the operation itself. */
+interface Path {
+  effect: Effect
+  calls: readonly string[]
+}
+
+/** Whatever each function does, itself or by what it calls, with one way to get there. */
+export class Effects {
+  readonly #writes = new Map<FunctionType, Path | undefined>()
+
+  /** The first write that a function reaches. */
+  write(of: FunctionType): Path | undefined {
+    if (this.#writes.has(of)) return this.#writes.get(of)
+    const found = this.#search(of)
+    this.#writes.set(of, found)
+    return found
+  }
+
+  /** Breadth first, so that the shortest way is shown; a program may call itself in circles, and deeply. */
+  #search(start: FunctionType): Path | undefined {
+    const queue: {at: FunctionType; calls: readonly string[]}[] = [{at: start, calls: []}]
+    const seen = new Set([start])
+    for (const {at, calls} of queue) {
+      const effect = at.effects.find(({kind}) => kind === 'write')
+      if (effect !== undefined) return {effect, calls}
+      for (const {target} of at.calls) {
+        if (seen.has(target)) continue
+        seen.add(target)
+        queue.push({at: target, calls: [...calls, target.name]})
+      }
+    }
+    return undefined
+  }
+}
+
+/** Every function that a call of this one may run, itself among them. */
+export function reachable(start: FunctionType): ReadonlySet<FunctionType> {
+  const found = new Set([start])
+  for (const at of found) for (const {target} of at.calls) found.add(target)
+  return found
+}
+
+/** Whether a call waits for something outside of the program. */
+export const waits = (start: FunctionType): boolean =>
+  [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind === 'speech'))
+
+/** Whether a call reads at most once, so that it sees one state of the database without a transaction. */
+export function readsOnce(start: FunctionType): boolean {
+  const [own, ...others] = reachable(start)
+  if (own === undefined || others.some(({chains}) => chains.length > 0)) return false
+  const isRecursive = own.calls.some(({target}) => reachable(target).has(own))
+  return own.chains.length <= 1 && !own.chains.some(({repeats}) => repeats) && !isRecursive
+}
+
+export const usesDatabase = (start: FunctionType): boolean =>
+  [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind !== 'speech'))
+
+/** What queries, mutations and routes must not do, or had better not. */
+export function checkEffects(declarations: Declarations, diagnostics: Diagnostics): void {
+  const effects = new Effects()
+  for (const {function: made} of declarations.bodies) {
+    const {decl} = made
+    if (decl.kind === 'http') {
+      if (decl.method === 'get') checkGetRoute(made, effects, diagnostics)
+    } else if (decl.endpoint === 'query') checkQuery(made, effects, diagnostics)
+    else if (decl.endpoint === 'mutation') checkMutation(made, diagnostics)
+  }
+}
+
+/** Each place in a body where a write happens, or a call leads to one. */
+function* writePlaces(made: FunctionType, effects: Effects): Generator<{span: Span; what: string; path: string}> {
+  for (const {kind, what, span} of made.effects) if (kind === 'write') yield {span, what, path: ''}
+  const reported = new Set<number>()
+  for (const {target, span} of made.calls) {
+    const path = effects.write(target)
+    if (path === undefined || reported.has(span.start)) continue
+    reported.add(span.start)
+    yield {span, what: path.effect.what, path: [target.name, ...path.calls].join('() -> ')}
+  }
+}
+
+function checkQuery(made: FunctionType, effects: Effects, diagnostics: Diagnostics): void {
+  for (const {span, what, path} of writePlaces(made, effects)) {
+    const reached = path === '' ? `${what} is not allowed here` : `${path}() reaches ${what}, which is not allowed here`
+    diagnostics.report(
+      'lint.query_not_readonly',
+      span,
+      `Query endpoint '${made.name}' must only read; ${reached}. Move it to @endpoint(kind: mutation).`,
+    )
+  }
+}
+
+function checkGetRoute(made: FunctionType, effects: Effects, diagnostics: Diagnostics): void {
+  for (const {span, what, path} of writePlaces(made, effects))
+    diagnostics.report(
+      'lint.http_get_writes',
+      span,
+      `http get should only read; ${path === '' ? what : `${path}() -> ${what}`} writes. Browsers and proxies repeat GET requests.`,
+    )
+}
+
+function checkMutation(made: FunctionType, diagnostics: Diagnostics): void {
+  for (const {kind, span} of made.effects)
+    if (kind === 'speech')
+      diagnostics.report(
+        'lint.speech_in_mutation',
+        span,
+        'Speech.transcribe in a mutation keeps the database locked while it listens.',
+        {
+          hints: ['Transcribe in a server endpoint, and hand the text to the mutation.'],
+        },
+      )
+}

@@ -1,0 +1,112 @@
+import type {Span} from '../diagnostics/index.js'
+import type {Binding, Column, FunctionType, Index, SumType, Table, Type, VariantType} from './types.js'
+
+/**
+ * The checked tree: every name is resolved, every conversion decided, so that what runs it or writes it in another
+ * language has nothing left to guess.
+ */
+export type Ir =
+  | {kind: 'const'; value: number | string | boolean | null | undefined; type: Type}
+  | {kind: 'local'; binding: Binding; type: Type}
+  | {kind: 'function'; target: FunctionType; type: Type}
+  | {kind: 'list' | 'tuple'; items: readonly Ir[]; type: Type}
+  /** Of a record, a row or an unnamed object. */
+  | {kind: 'object'; entries: readonly (readonly [string, Ir])[]; type: Type}
+  | {kind: 'map'; entries: readonly (readonly [string, Ir])[]; type: Type}
+  | {kind: 'variant'; variant: VariantType; sum: SumType; args: readonly (readonly [string, Ir])[]; type: Type}
+  | {kind: 'ok' | 'error' | 'some'; value: Ir; type: Type}
+  | {kind: 'not' | 'negate'; operand: Ir; type: Type}
+  | {kind: 'and' | 'or'; left: Ir; right: Ir; type: Type}
+  | {kind: 'arithmetic'; operator: Arithmetic; mode: NumberMode; left: Ir; right: Ir; type: Type}
+  | {kind: 'concat'; left: Ir; right: Ir; type: Type}
+  | {kind: 'compare'; operator: Comparison; mode: 'plain' | 'dec'; left: Ir; right: Ir; type: Type}
+  | {kind: 'if'; condition: Ir; consequent: Ir; otherwise: Ir | undefined; type: Type}
+  | {kind: 'match'; subject: Ir; arms: readonly IrArm[]; type: Type}
+  | {kind: 'for'; item: Binding | undefined; index: Binding | undefined; list: Ir; body: Ir; type: Type}
+  | {kind: 'block'; statements: readonly IrStmt[]; type: Type}
+  | {kind: 'lambda'; params: readonly Binding[]; body: Ir; type: Type}
+  | {kind: 'call'; target: FunctionType; args: readonly (Ir | undefined)[]; type: Type}
+  | {kind: 'apply'; callee: Ir; args: readonly Ir[]; type: Type}
+  | {kind: 'builtin'; name: string; args: readonly Ir[]; type: Type}
+  /** `family` is undefined where only the value will tell. */
+  | {kind: 'method'; family: MethodFamily | undefined; name: string; object: Ir; args: readonly Ir[]; type: Type}
+  | {kind: 'field'; object: Ir; name: string; of: 'row' | 'record' | 'unknown'; type: Type}
+  | {kind: 'index'; object: Ir; index: Ir; of: 'list' | 'str' | 'map' | 'unknown'; type: Type}
+  | {kind: 'try'; operand: Ir; of: 'result' | 'option'; type: Type}
+  | {kind: 'settle'; how: 'plain' | 'result'; value: Ir; type: Type}
+  | {kind: 'db'; chain: Chain; type: Type}
+
+export type MethodFamily = 'list' | 'str' | 'option' | 'result' | 'map' | 'json' | 'request'
+export type Arithmetic = '+' | '-' | '*' | '/' | '%'
+export type NumberMode = 'int' | 'float' | 'dec' | 'unknown'
+export type Comparison = 'is' | 'isnt' | '<' | '>' | '<=' | '>='
+
+export interface IrArm {
+  pattern: IrPattern
+  guard: Ir | undefined
+  body: IrStmt
+}
+
+export type IrPattern =
+  | {kind: 'any'}
+  | {kind: 'bind'; binding: Binding}
+  | {kind: 'literal'; value: number | string | boolean}
+  | {kind: 'none'}
+  | {kind: 'some' | 'ok' | 'error'; of: IrPattern}
+  | {kind: 'variant'; tag: string; fields: readonly (readonly [string, IrPattern])[]}
+  | {kind: 'tuple'; items: readonly IrPattern[]}
+
+export type IrStmt =
+  | {kind: 'let'; pattern: IrPattern; value: Ir}
+  | {kind: 'assign'; binding: Binding; value: Ir}
+  | {kind: 'return'; value: Ir | undefined}
+  | {kind: 'while'; condition: Ir; body: Ir}
+  | {kind: 'loop'; body: Ir}
+  | {kind: 'break' | 'continue'}
+  | {kind: 'expr'; value: Ir}
+
+// Operations on the database
+
+export type ChainOp =
+  | 'insert'
+  | 'get'
+  | 'delete'
+  | 'update'
+  | 'all'
+  | 'filter_record'
+  | 'count'
+  | 'unsafe_query_raw_clause'
+
+export type Predicate =
+  | {op: 'and' | 'or'; args: readonly Predicate[]}
+  | {op: 'not'; arg: Predicate}
+  | {op: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte'; column: Column; value: Ir}
+  | {op: 'contains'; column: Column; value: Ir}
+  | {op: 'in'; column: Column; values: readonly Ir[] | Ir}
+  | {op: 'is_null'; column: Column; value: boolean | Ir}
+  /** Without an index the terms are looked for as substrings. */
+  | {op: 'matches'; column: Column; value: Ir; index: Index | undefined}
+  | {op: 'near'; column: Column; value: Ir; index: Index}
+
+export type RetrievalMode = 'fts' | 'vector' | 'hybrid'
+
+/** A chain of calls on a table, as written: what a plan is made from. */
+export interface Chain extends Span {
+  /** Of the function it stands in. */
+  fn: string
+  table: Table
+  op: ChainOp
+  id: Ir | undefined
+  /** Of `insert` and `update`: a value for each column named, or a whole record. */
+  record: readonly (readonly [Column, Ir])[] | Ir | undefined
+  predicate: Predicate | undefined
+  orderBy: (readonly [Column, 'asc' | 'desc'])[]
+  limit: Ir | undefined
+  select: readonly Column[] | undefined
+  sync: boolean
+  using: RetrievalMode | undefined
+  live: string | undefined
+  scope: string | undefined
+  /** It may run more than once in a call of its function: it stands in a loop or in a lambda. */
+  repeats: boolean
+}

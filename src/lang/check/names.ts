@@ -1,0 +1,6 @@
+/** `SessionEvent` as `session_event`, `HTTPRoute` as `http_route`. */
+export const snakeCase = (name: string): string =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()

@@ -1,0 +1,147 @@
+import {didYouMean, near} from '../diagnostics/index.js'
+import type {Arm, Pattern} from '../syntax/index.js'
+import type {BodyChecker} from './body.js'
+import {fixName} from './declare.js'
+import type {IrPattern} from './ir.js'
+import {bool, fits, float, int, isUnknown, option, result, show, str, type Type, unknown} from './types.js'
+
+/** Whether a pattern fits every value. */
+export const isIrrefutable = (pattern: Pattern): boolean =>
+  pattern.kind === 'any' || pattern.kind === 'bind' || (pattern.kind === 'tuple' && pattern.items.every(isIrrefutable))
+
+/** Whether a pattern asks how an operation ended. */
+export const namesResult = (pattern: Pattern): boolean =>
+  pattern.kind === 'variant' && ['Ok', 'Error', 'Err'].includes(pattern.name.text)
+
+/** Checks a pattern against the type of what it is laid on, and binds its names. */
+export function checkPattern(c: BodyChecker, pattern: Pattern, type: Type, mutable = false): IrPattern {
+  switch (pattern.kind) {
+    case 'any':
+      return {kind: 'any'}
+    case 'bind': {
+      const binding = c.scope.bind(pattern.name.text, type, pattern.name, mutable)
+      c.symbols?.define(pattern.name, () => `${mutable ? 'let mut ' : ''}${binding.name}: ${show(binding.type)}`)
+      return {kind: 'bind', binding}
+    }
+    case 'literal': {
+      const literal = {int, float, str, bool}[pattern.literal]
+      if (!fits(literal, type)) misfit(c, pattern, `A ${show(literal)} never fits ${show(type)}.`)
+      return {kind: 'literal', value: pattern.value}
+    }
+    case 'tuple':
+      return tuple(c, pattern, type, mutable)
+    case 'variant':
+      return variant(c, pattern, type)
+  }
+}
+
+const misfit = (c: BodyChecker, pattern: Pattern, message: string) => c.report('typecheck.pattern', pattern, message)
+
+function tuple(c: BodyChecker, pattern: Pattern & {kind: 'tuple'}, type: Type, mutable: boolean): IrPattern {
+  const items = type.kind === 'tuple' ? type.items : []
+  if (type.kind === 'tuple' ? items.length !== pattern.items.length : !isUnknown(type))
+    misfit(c, pattern, `A tuple of ${pattern.items.length} never fits ${show(type)}.`)
+  return {kind: 'tuple', items: pattern.items.map((item, i) => checkPattern(c, item, items[i] ?? unknown, mutable))}
+}
+
+function variant(c: BodyChecker, pattern: Pattern & {kind: 'variant'}, type: Type): IrPattern {
+  const {name, args = []} = pattern
+  switch (name.text) {
+    case 'None':
+      if (!fits(option(unknown), type)) misfit(c, pattern, `None never fits ${show(type)}.`)
+      arity(c, pattern, 0)
+      return {kind: 'none'}
+    case 'Some':
+      if (type.kind !== 'option' && !isUnknown(type)) misfit(c, pattern, `Some never fits ${show(type)}.`)
+      return {kind: 'some', of: only(c, pattern, type.kind === 'option' ? type.of : unknown)}
+    case 'Ok':
+    case 'Error':
+    case 'Err': {
+      const isOk = name.text === 'Ok'
+      if (!fits(result(unknown, unknown), type)) misfit(c, pattern, `${name.text} never fits ${show(type)}.`)
+      const inner = type.kind === 'result' ? (isOk ? type.ok : isUnknown(type.error) ? str : type.error) : unknown
+      return {kind: isOk ? 'ok' : 'error', of: only(c, pattern, inner)}
+    }
+  }
+  const known =
+    type.kind === 'sum'
+      ? type.sum.variants
+      : (c.declarations.variants.get(name.text) ?? []).map((found) => found.variant)
+  const found = known.find((one) => one.name === name.text)
+  if (found === undefined || (type.kind !== 'sum' && !isUnknown(type))) {
+    const suggestion = near(
+      name.text,
+      known.map((one) => one.name),
+    )
+    c.report(
+      'typecheck.pattern',
+      name,
+      `${show(type)} has no variant '${name.text}'.${didYouMean(suggestion)}`,
+      fixName(name, suggestion),
+    )
+    for (const arg of args) checkPattern(c, arg, unknown)
+    return {kind: 'any'}
+  }
+  c.symbols?.use(name, found.span, () => name.text)
+  if (pattern.args !== undefined) arity(c, pattern, found.fields.length)
+  const fields = args.flatMap((arg, i): (readonly [string, IrPattern])[] => {
+    const field = found.fields[i]
+    const checked = checkPattern(c, arg, field?.type ?? unknown)
+    return field === undefined ? [] : [[field.name, checked]]
+  })
+  return {kind: 'variant', tag: found.name, fields}
+}
+
+function arity(c: BodyChecker, pattern: Pattern & {kind: 'variant'}, takes: number): void {
+  const found = pattern.args?.length ?? 0
+  if (found !== takes) misfit(c, pattern, `${pattern.name.text} has ${takes} field(s), found ${found}.`)
+}
+
+function only(c: BodyChecker, pattern: Pattern & {kind: 'variant'}, type: Type): IrPattern {
+  const [first] = pattern.args ?? []
+  // `Ok` alone asks for the case, not for the value.
+  if (pattern.args !== undefined) arity(c, pattern, 1)
+  return first === undefined ? {kind: 'any'} : checkPattern(c, first, type)
+}
+
+/** The cases of a type that no arm covers, as patterns; an arm with a guard covers nothing. */
+export function coverage(type: Type, arms: readonly Arm[]): string[] {
+  const sure = arms.filter(({guard}) => guard === undefined).map(({pattern}) => pattern)
+  if (sure.some(isIrrefutable) || isUnknown(type)) return []
+  const covered = new Set(sure.flatMap(coveredCase))
+  const missing = (cases: readonly (readonly [string, string])[]) =>
+    cases.filter(([name]) => !covered.has(name)).map(([, shown]) => shown)
+  switch (type.kind) {
+    case 'option':
+      return missing([
+        ['Some', 'Some(_)'],
+        ['None', 'None'],
+      ])
+    case 'result':
+      return missing([
+        ['Ok', 'Ok(_)'],
+        ['Error', 'Error(_)'],
+      ])
+    case 'bool':
+      return missing([
+        ['true', 'true'],
+        ['false', 'false'],
+      ])
+    case 'sum':
+      return missing(
+        type.sum.variants.map(({name, fields}) => [
+          name,
+          fields.length === 0 ? name : `${name}(${fields.map(() => '_').join(', ')})`,
+        ]),
+      )
+    default:
+      return ['_']
+  }
+}
+
+/** The case that a pattern covers whole. */
+function coveredCase(pattern: Pattern): string[] {
+  if (pattern.kind === 'literal') return [String(pattern.value)]
+  if (pattern.kind !== 'variant' || !(pattern.args ?? []).every(isIrrefutable)) return []
+  return [pattern.name.text === 'Err' ? 'Error' : pattern.name.text]
+}

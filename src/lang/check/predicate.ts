@@ -1,0 +1,231 @@
+import {didYouMean, near, type Span} from '../diagnostics/index.js'
+import type {Entry, Expr, ObjectExpr} from '../syntax/index.js'
+import type {BodyChecker} from './body.js'
+import {columnOf} from './column.js'
+import {fixName} from './declare.js'
+import type {Predicate} from './ir.js'
+import {bool, type Column, float, isNumber, isScalar, list, show, type Table, type Type} from './types.js'
+
+const operators = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'contains', 'is_null', 'matches', 'near'] as const
+type Operator = (typeof operators)[number]
+
+/** `filter({column: value, …})`: equality, joined by AND. */
+export function checkFilter(c: BodyChecker, table: Table, expr: Expr): Predicate | undefined {
+  if (expr.kind !== 'object') return shape(c, expr, 'filter() takes an object of column: value pairs.')
+  warnEmpty(c, expr, 'filter')
+  const seen = new Set<string>()
+  const args = expr.entries.flatMap(({key, value}): Predicate[] => {
+    once(c, key, seen)
+    const column = columnOf(c, table, key, key.text)
+    if (value.kind === 'object') {
+      shape(c, value, 'filter({..}) takes column: value pairs; use where({..}) for operators.')
+      return []
+    }
+    if (column === undefined) {
+      c.value(value)
+      return []
+    }
+    return equality(c, column, key, value)
+  })
+  return {op: 'and', args}
+}
+
+/** `where({…})`: columns with values or operators, `and`, `or` and `not`. */
+export function checkWhere(c: BodyChecker, table: Table, expr: Expr): Predicate | undefined {
+  if (expr.kind !== 'object') return shape(c, expr, 'where() takes an object of conditions.')
+  warnEmpty(c, expr, 'where')
+  return new WhereChecker(c, table).object(expr, true)
+}
+
+function warnEmpty(c: BodyChecker, expr: ObjectExpr, called: string): void {
+  if (expr.entries.length > 0) return
+  c.report('lint.empty_filter', expr, `${called}({}) has no predicate and reads every row; write all().`)
+}
+
+function shape(c: BodyChecker, expr: Expr, message: string): undefined {
+  c.report('typecheck.predicate_shape', expr, message)
+  if (expr.kind !== 'object') c.value(expr)
+}
+
+function once(c: BodyChecker, key: Span & {text: string}, seen: Set<string>): void {
+  if (seen.has(key.text)) {
+    c.report('typecheck.duplicate_field', key, `'${key.text}' is given twice.`)
+  }
+  seen.add(key.text)
+}
+
+function equality(c: BodyChecker, column: Column, span: Span, value: Expr): Predicate[] {
+  if (!isScalar(column.base) && column.base.kind !== 'unknown') {
+    notFor(c, span, 'eq', column)
+    c.value(value)
+    return []
+  }
+  return [{op: 'eq', column, value: c.check(value, column.type, 'slot')}]
+}
+
+const notFor = (c: BodyChecker, span: Span, operator: string, column: Column) =>
+  c.report(
+    'typecheck.predicate_operator',
+    span,
+    `${operator} does not apply to column '${column.name}' of type ${show(column.type)}.`,
+  )
+
+const isOrdered = (type: Type) => isNumber(type) || type.kind === 'str' || type.kind === 'dec'
+const isText = (type: Type) => type.kind === 'str'
+const elementOf = (type: Type): Type | undefined =>
+  (type.kind === 'list' || type.kind === 'set') && isScalar(type.of) ? type.of : undefined
+
+/** Which columns an operator takes. */
+const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
+  eq: isScalar,
+  neq: isScalar,
+  lt: isOrdered,
+  lte: isOrdered,
+  gt: isOrdered,
+  gte: isOrdered,
+  in: isScalar,
+  contains: (type) => isText(type) || elementOf(type) !== undefined,
+  is_null: () => true,
+  matches: isText,
+  near: (type) => type.kind === 'bytes' || (type.kind === 'list' && type.of.kind === 'float'),
+}
+
+class WhereChecker {
+  readonly #c: BodyChecker
+  readonly #table: Table
+
+  constructor(c: BodyChecker, table: Table) {
+    this.#c = c
+    this.#table = table
+  }
+
+  /** The entries of an object, joined by AND; one entry stands for itself. `top`: a nearest-neighbour search may stand here. */
+  object(expr: ObjectExpr, top = false): Predicate {
+    const seen = new Set<string>()
+    const parts = expr.entries.flatMap((entry) => {
+      once(this.#c, entry.key, seen)
+      return this.#entry(entry, top)
+    })
+    const [only] = parts
+    return parts.length === 1 && only !== undefined ? only : {op: 'and', args: parts}
+  }
+
+  #entry({key, value}: Entry, top: boolean): Predicate[] {
+    const {text} = key
+    if ((text === 'and' || text === 'or') && value.kind === 'list')
+      return [{op: text, args: value.items.flatMap((item) => this.#part(item, top && text === 'and'))}]
+    if (text === 'not' && value.kind === 'object') return [{op: 'not', arg: this.object(value)}]
+    const isLogic = text === 'and' || text === 'or' || text === 'not'
+    if (isLogic && !this.#table.columns.some(({name}) => name === text)) {
+      const takes = text === 'not' ? 'an object' : 'a list of objects'
+      shape(this.#c, value, `${text} takes ${takes}, written out.`)
+      return []
+    }
+    const column = columnOf(this.#c, this.#table, key, text)
+    if (column === undefined) {
+      if (value.kind !== 'object') this.#c.value(value)
+      return []
+    }
+    if (value.kind !== 'object') return equality(this.#c, column, key, value)
+    return this.#operators(column, value, top)
+  }
+
+  #part(item: Expr, top: boolean): Predicate[] {
+    if (item.kind === 'object') return [this.object(item, top)]
+    shape(this.#c, item, 'Each part of and, or is an object of conditions.')
+    return []
+  }
+
+  /** `{gte: 1, lt: 9}`: operators on one column, joined by AND. */
+  #operators(column: Column, expr: ObjectExpr, top: boolean): Predicate[] {
+    if (expr.entries.length === 0) {
+      shape(this.#c, expr, `The conditions on '${column.name}' are empty.`)
+      return []
+    }
+    const seen = new Set<string>()
+    const parts = expr.entries.flatMap((entry) => {
+      once(this.#c, entry.key, seen)
+      return this.#operator(column, entry, top)
+    })
+    return parts.length > 1 ? [{op: 'and', args: parts}] : parts
+  }
+
+  #operator(column: Column, {key, value}: Entry, top: boolean): Predicate[] {
+    const c = this.#c
+    const operator = key.text as Operator
+    if (!operators.includes(operator)) {
+      const suggestion = near(key.text, operators)
+      c.report(
+        'typecheck.predicate_operator_unknown',
+        key,
+        `Unknown predicate operator '${key.text}'.${didYouMean(suggestion)}`,
+        {
+          hints: [`Operators: ${operators.join(', ')}`],
+          ...fixName(key, suggestion),
+        },
+      )
+      return this.#skip(value)
+    }
+    if (!applies[operator](column.base) && column.base.kind !== 'unknown') {
+      notFor(c, key, operator, column)
+      return this.#skip(value)
+    }
+    switch (operator) {
+      case 'eq':
+      case 'neq':
+        return [{op: operator, column, value: c.check(value, column.type, 'slot')}]
+      case 'in':
+        return this.#in(column, value)
+      case 'is_null':
+        return this.#isNull(column, key, value)
+      case 'contains':
+        return [{op: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}]
+      case 'matches': {
+        const index = this.#table.indexes.find(({style, columns}) => style === 'search' && columns.includes(column))
+        return [{op: 'matches', column, value: c.check(value, column.base), index}]
+      }
+      case 'near':
+        return this.#near(column, key, value, top)
+      default:
+        return [{op: operator, column, value: c.check(value, column.base)}]
+    }
+  }
+
+  #in(column: Column, value: Expr): Predicate[] {
+    const c = this.#c
+    if (value.kind !== 'list') return [{op: 'in', column, values: c.check(value, list(column.base))}]
+    if (value.items.length === 0) {
+      c.report('typecheck.in_empty', value, `in for '${column.name}' has an empty list, so nothing can match.`)
+      return []
+    }
+    return [{op: 'in', column, values: value.items.map((item) => c.check(item, column.base))}]
+  }
+
+  #isNull(column: Column, key: Span, value: Expr): Predicate[] {
+    const c = this.#c
+    if (!column.nullable)
+      c.report('lint.is_null_never', key, `Column '${column.name}' is required, so it is never null.`)
+    return [{op: 'is_null', column, value: value.kind === 'bool' ? value.value : c.check(value, bool)}]
+  }
+
+  #near(column: Column, key: Span, value: Expr, top: boolean): Predicate[] {
+    const c = this.#c
+    const index = this.#table.indexes.find(({style, columns}) => style === 'vector' && columns.includes(column))
+    if (index === undefined) {
+      c.report('typecheck.predicate_operator', key, `near needs a vector index on '${column.name}'.`, {
+        hints: [`Declare @vector_index ${this.#table.name}.by_${column.name} on (${column.name}) { dimensions: 384 }`],
+      })
+      return this.#skip(value)
+    }
+    if (!top) {
+      shape(c, value, 'near ranks the rows of a whole query; it cannot stand below or, not.')
+      return []
+    }
+    return [{op: 'near', column, value: c.check(value, list(float)), index}]
+  }
+
+  #skip(value: Expr): Predicate[] {
+    if (value.kind !== 'object') this.#c.value(value)
+    return []
+  }
+}

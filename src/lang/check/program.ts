@@ -1,0 +1,70 @@
+import {type Diagnostic, Diagnostics} from '../diagnostics/index.js'
+import {type EndpointKind, parse} from '../syntax/index.js'
+import {BodyChecker} from './body.js'
+import {type Declarations, declare} from './declare.js'
+import {checkEffects} from './effects.js'
+import {checkRoutes, type Route, routesOf} from './routes.js'
+import {type SourceSymbol, Symbols} from './symbols.js'
+import type {FunctionType, Index, RecordType, SumType, Table} from './types.js'
+
+/** A program as far as it could be understood. Only one without errors may be planned and run. */
+export interface Program {
+  readonly source: string
+  /** By position, then by code. */
+  readonly diagnostics: readonly Diagnostic[]
+  readonly hasErrors: boolean
+  /** In the order of the source, as all that follows. */
+  readonly tables: readonly Table[]
+  readonly indexes: readonly Index[]
+  readonly records: readonly RecordType[]
+  readonly sums: readonly SumType[]
+  /** Functions, endpoints, tests and routes. */
+  readonly functions: readonly FunctionType[]
+  readonly routes: readonly Route[]
+  readonly tests: readonly FunctionType[]
+  readonly symbols: readonly SourceSymbol[]
+  readonly declarations: Declarations
+}
+
+export interface CheckOptions {
+  /** Whether the meaning of every name is kept, for editors. */
+  symbols?: boolean
+}
+
+/** Reads and checks a source. Never throws, whatever the source. */
+export function checkProgram(source: string, {symbols: wanted = false}: CheckOptions = {}): Program {
+  const diagnostics = new Diagnostics()
+  const symbols = wanted ? new Symbols() : undefined
+  const {module} = parse(source, diagnostics)
+  const declarations = declare(module, diagnostics, symbols)
+  const context = {declarations, diagnostics, symbols, source}
+  for (const {function: made, scope} of declarations.bodies) new BodyChecker(made, scope, context).run()
+  const routes = routesOf(declarations)
+  checkRoutes(routes, diagnostics)
+  checkEffects(declarations, diagnostics)
+  const functions = declarations.bodies.map((body) => body.function)
+  const tables = [...declarations.tables.values()]
+  return {
+    source,
+    diagnostics: diagnostics.sorted(),
+    hasErrors: diagnostics.hasErrors,
+    tables,
+    indexes: module.decls.flatMap((decl) => {
+      if (decl.kind !== 'index') return []
+      const found = declarations.tables.get(decl.table.text)?.indexes.find(({name}) => name === decl.name.text)
+      return found === undefined ? [] : [found]
+    }),
+    records: [...declarations.records.values()],
+    sums: [...declarations.sums.values()],
+    functions,
+    routes,
+    tests: functions.filter(({decl}) => decl.kind === 'function' && decl.test),
+    symbols: symbols?.all ?? [],
+    declarations,
+  }
+}
+
+export const kindOf = ({decl}: FunctionType): EndpointKind | 'http' | 'plain' => {
+  if (decl.kind === 'http') return 'http'
+  return decl.endpoint === undefined || decl.endpoint === 'invalid' ? 'plain' : decl.endpoint
+}

@@ -1,0 +1,54 @@
+import type {Span} from '../diagnostics/index.js'
+import type {Binding, Type} from './types.js'
+
+/** The variables in sight, innermost last, and how many the function has needed so far. */
+export class Scope {
+  readonly #bindings: Binding[] = []
+  #slots = 0
+  #lambdas = 0
+
+  get slots(): number {
+    return this.#slots
+  }
+
+  /** Whether a lambda stands around this place. */
+  get isInLambda(): boolean {
+    return this.#lambdas > 0
+  }
+
+  /** A place to come back to when a block ends. */
+  get mark(): number {
+    return this.#bindings.length
+  }
+
+  leave(mark: number): void {
+    this.#bindings.length = mark
+  }
+
+  bind(name: string, type: Type, span: Span, mutable = false): Binding {
+    const binding = {name, type, slot: this.#slots++, mutable, lambdas: this.#lambdas, boxed: false, span}
+    this.#bindings.push(binding)
+    return binding
+  }
+
+  find(name: string): Binding | undefined {
+    for (let i = this.#bindings.length - 1; i >= 0; i--) {
+      const binding = this.#bindings[i] as Binding
+      if (binding.name !== name) continue
+      if (binding.mutable && binding.lambdas < this.#lambdas) binding.boxed = true
+      return binding
+    }
+    return undefined
+  }
+
+  inLambda<R>(run: () => R): R {
+    this.#lambdas++
+    const result = run()
+    this.#lambdas--
+    return result
+  }
+
+  names(): string[] {
+    return this.#bindings.map(({name}) => name)
+  }
+}

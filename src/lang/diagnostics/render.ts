@@ -1,0 +1,105 @@
+import type {Diagnostic, Span} from './diagnostic.js'
+import {Lines} from './lines.js'
+
+interface SpanJson {
+  start_line: number
+  start_col: number
+  end_line: number
+  end_col: number
+}
+
+/** A diagnostic as tools read it; lines and columns count from 1. */
+export interface DiagnosticJson {
+  error_code: string
+  severity: 'error' | 'warning'
+  category: 'parse' | 'typecheck' | 'lint'
+  message: string
+  file_path: string
+  span: SpanJson
+  ast_node_kind: null
+  missing_cases: string[]
+  expected_type: string | null
+  found_type: string | null
+  correction_hints: string[]
+  suggested_fixes: {label: string; replacement: string; span: SpanJson}[]
+  related_spans: {message: string; span: SpanJson}[]
+}
+
+function spanOf({start, end}: Span, lines: Lines): SpanJson {
+  const from = lines.at(start)
+  const to = lines.at(end)
+  return {start_line: from.line, start_col: from.col, end_line: to.line, end_col: to.col}
+}
+
+export const asJson = (found: Diagnostic, path: string, lines: Lines): DiagnosticJson => ({
+  error_code: found.code,
+  severity: found.severity,
+  category: found.code.slice(0, found.code.indexOf('.')) as DiagnosticJson['category'],
+  message: found.message,
+  file_path: path,
+  span: spanOf(found, lines),
+  ast_node_kind: null,
+  missing_cases: [...(found.missing ?? [])],
+  expected_type: found.expectedType ?? null,
+  found_type: found.foundType ?? null,
+  correction_hints: [...(found.hints ?? [])],
+  suggested_fixes: (found.fixes ?? []).map((fix) => ({
+    label: fix.label,
+    replacement: fix.replacement,
+    span: spanOf(fix, lines),
+  })),
+  related_spans: (found.related ?? []).map((related) => ({message: related.message, span: spanOf(related, lines)})),
+})
+
+const tabWidth = 4
+/** Wide characters take two columns of a terminal, combining ones none. */
+const columnsOf = (text: string) => {
+  let columns = 0
+  for (const {segment} of new Intl.Segmenter().segment(text)) {
+    const code = segment.codePointAt(0) ?? 0
+    const wide =
+      /\p{Emoji_Presentation}/u.test(segment) ||
+      (code >= 0x1100 && /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\uFF01-\uFF60]/u.test(segment))
+    columns += wide ? 2 : 1
+  }
+  return columns
+}
+const expandTabs = (text: string) => text.replaceAll('\t', ' '.repeat(tabWidth))
+
+/**
+ * Diagnostics as a person reads them: the sentence, the place, the line with a caret under what is meant, what is near.
+ */
+export function renderDiagnostics(diagnostics: readonly Diagnostic[], path: string, source: string): string {
+  const lines = new Lines(source)
+  return diagnostics.map((found) => `${renderOne(found, path, lines)}\n`).join('\n')
+}
+
+function renderOne(found: Diagnostic, path: string, lines: Lines): string {
+  const {line, col} = lines.at(found.start)
+  const gutter = ' '.repeat(String(line).length)
+  const notes = [
+    ...(found.hints ?? []).map((hint) => `help: ${hint}`),
+    ...(found.fixes ?? []).map((fix) => `fix: ${fix.label}`),
+    ...(found.related ?? []).map((related) => `note: ${related.message} at line ${lines.at(related.start).line}`),
+  ]
+  return [
+    `${found.severity}[${found.code}]: ${found.message}`,
+    `${gutter}--> ${path}:${line}:${col}`,
+    `${gutter} |`,
+    ...excerpt(found, lines),
+    ...notes.map((note) => `${gutter} = ${note}`),
+  ].join('\n')
+}
+
+function excerpt(span: Span, lines: Lines): string[] {
+  const {line, col} = lines.at(span.start)
+  const end = lines.at(span.end)
+  const text = lines.text(line)
+  const before = expandTabs(text.slice(0, col - 1))
+  const marked = expandTabs(text.slice(col - 1, end.line === line ? end.col - 1 : undefined))
+  const gutter = ' '.repeat(String(line).length)
+  return [
+    `${line} | ${expandTabs(text)}`,
+    `${gutter} | ${' '.repeat(columnsOf(before))}${'^'.repeat(Math.max(1, columnsOf(marked)))}`,
+  ]
+}

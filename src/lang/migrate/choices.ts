@@ -1,0 +1,82 @@
+import {SvcError} from '../../errors/index.js'
+import {type Column, type Program, show, type Table} from '../check/index.js'
+import {TypeMismatch} from '../run/index.js'
+import type {Step} from './diff.js'
+import {literalOf} from './literal.js'
+
+/** What the user decided, as written on the command line. */
+export interface Decisions {
+  /** `Table.column=json` */
+  defaults: readonly string[]
+  /** `Table`, `table` or `Table.column` */
+  drops: readonly string[]
+  /** `Table` */
+  rebuilds: readonly string[]
+}
+
+/** Decisions that were understood. */
+export interface Choices {
+  /** SQL literals by `table.column`. */
+  defaults: ReadonlyMap<string, string>
+  /** `table` or `table.column`, in SQL names. */
+  drops: ReadonlySet<string>
+  rebuilds: ReadonlySet<string>
+}
+
+export const noDecisions: Decisions = {defaults: [], drops: [], rebuilds: []}
+
+/** @throws migration_choice where a decision names what is not there, or fits no step */
+export function readChoices(program: Program, steps: readonly Step[], decisions: Decisions): Choices {
+  const tableOf = (flag: string, value: string, name: string): Table => {
+    const found = program.tables.find((table) => table.name === name || table.sqlName === name)
+    if (found === undefined)
+      throw new SvcError('migration_choice', {flag, value, fault: `the program declares no table ${name}`})
+    return found
+  }
+  return {
+    defaults: new Map(
+      decisions.defaults.map((value) => readDefault(value, (name) => tableOf('--default', value, name))),
+    ),
+    drops: new Set(decisions.drops.map((value) => readDrop(program, steps, value))),
+    rebuilds: new Set(decisions.rebuilds.map((value) => tableOf('--rebuild', value, value).sqlName)),
+  }
+}
+
+function readDefault(value: string, tableOf: (name: string) => Table): [string, string] {
+  const refuse = (fault: string): never => {
+    throw new SvcError('migration_choice', {flag: '--default', value, fault})
+  }
+  const [, tableName = '', columnName = '', text = ''] =
+    /^(\w+)\.(\w+)=(.*)$/s.exec(value) ?? refuse('write Table.column=json')
+  const table = tableOf(tableName)
+  const column = table.columns.find(({name}) => name === columnName)
+  if (column === undefined) return refuse(`table ${table.name} has no column ${columnName}`)
+  return [`${table.sqlName}.${column.name}`, defaultLiteral(column, text, refuse)]
+}
+
+function defaultLiteral(column: Column, text: string, refuse: (fault: string) => never): string {
+  try {
+    return literalOf(column, JSON.parse(text))
+  } catch (error) {
+    if (error instanceof SyntaxError) return refuse('the value is not JSON; text needs quotation marks')
+    if (error instanceof TypeMismatch) return refuse(`the column is ${show(column.type)}`)
+    throw error
+  }
+}
+
+function readDrop(program: Program, steps: readonly Step[], value: string): string {
+  const [tableName = '', column] = value.split('.')
+  const table = program.tables.find(({name}) => name === tableName)?.sqlName ?? tableName
+  const wanted = steps.find((step) =>
+    column === undefined
+      ? step.action === 'drop_table' && step.table === table
+      : step.action === 'drop_column' && step.table === table && step.column === column,
+  )
+  if (wanted === undefined)
+    throw new SvcError('migration_choice', {
+      flag: '--drop',
+      value,
+      fault: 'no step drops it: it is declared, or not there',
+    })
+  return column === undefined ? table : `${table}.${column}`
+}

@@ -1,0 +1,107 @@
+import {
+  type Chain,
+  type FunctionType,
+  kindOf,
+  type Predicate,
+  type Program,
+  type RetrievalMode,
+} from '../check/index.js'
+import {planChain} from './plan.js'
+
+export interface Capabilities {
+  requires_sync: boolean
+  retrieval_mode?: RetrievalMode
+  live_topic?: string
+  emits_change_log: boolean
+  orchestration_scope?: string
+}
+
+/** A predicate with its operators and columns; values are not part of a plan. */
+export type PredicateJson = Record<string, unknown>
+
+/** A plan as `svc db explain` prints it. */
+export interface PlanJson {
+  fn: string
+  table: string
+  op: string
+  predicate: PredicateJson | null
+  projection: string[] | null
+  order_by: [string, string][]
+  has_limit: boolean
+  capabilities: Capabilities
+  /** How `matches` and `near` find rows, where one is used. */
+  retrieval?: string
+  sql: string
+}
+
+export interface ExplainRow {
+  query_fn: string
+  route_path: string | null
+  plan: PlanJson
+}
+
+export function capabilitiesOf({sync, using, live, scope, op}: Chain): Capabilities {
+  return {
+    requires_sync: sync,
+    ...(using === undefined ? {} : {retrieval_mode: using}),
+    ...(live === undefined ? {} : {live_topic: live}),
+    emits_change_log: live !== undefined || op === 'unsafe_query_raw_clause',
+    ...(scope === undefined ? {} : {orchestration_scope: scope}),
+  }
+}
+
+function predicateJson(predicate: Predicate): PredicateJson {
+  switch (predicate.op) {
+    case 'and':
+    case 'or':
+      return {op: predicate.op, args: predicate.args.map(predicateJson)}
+    case 'not':
+      return {op: 'not', arg: predicateJson(predicate.arg)}
+    case 'in':
+      return {
+        op: 'in',
+        field: predicate.column.name,
+        arity: 'kind' in predicate.values ? null : predicate.values.length,
+      }
+    case 'is_null':
+      return {
+        op: 'is_null',
+        field: predicate.column.name,
+        value: typeof predicate.value === 'boolean' ? predicate.value : null,
+      }
+    case 'matches':
+    case 'near':
+      return {op: predicate.op, field: predicate.column.name, index: predicate.index?.name ?? null}
+    default:
+      return {op: predicate.op, field: predicate.column.name}
+  }
+}
+
+export function planJson(chain: Chain): PlanJson {
+  const {sql, retrieval} = planChain(chain)
+  return {
+    fn: chain.fn,
+    table: chain.table.name,
+    op: chain.op,
+    predicate: chain.predicate === undefined ? null : predicateJson(chain.predicate),
+    projection: chain.select?.map(({name}) => name) ?? null,
+    order_by: chain.orderBy.map(([{name}, direction]) => [name, direction]),
+    has_limit: chain.limit !== undefined,
+    capabilities: capabilitiesOf(chain),
+    ...(retrieval === undefined ? {} : {retrieval}),
+    sql,
+  }
+}
+
+/** Operations of a function in the order of the source. */
+export const chainsOf = ({chains}: FunctionType): Chain[] => [...chains].sort((a, b) => a.start - b.start)
+
+/** One row for each operation: of query endpoints, of one function, or of all. */
+export function explain(program: Program, {query, all}: {query: string | undefined; all: boolean}): ExplainRow[] {
+  return program.functions
+    .filter((made) => (query === undefined ? all || kindOf(made) === 'query' : made.name === query))
+    .flatMap((made) => {
+      const route = program.routes.find((each) => each.function === made)?.path ?? null
+      return chainsOf(made).map((chain) => ({query_fn: made.name, route_path: route, plan: planJson(chain)}))
+    })
+}

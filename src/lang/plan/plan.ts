@@ -1,0 +1,132 @@
+import type {Chain, ChainOp, Column, Ir, Predicate, RetrievalMode} from '../check/index.js'
+import {isTrivial, SqlWriter, simplify, writePredicate} from './predicate.js'
+import {planRetrieval, type Retrieval} from './retrieval.js'
+import {quoted} from './sql.js'
+
+/**
+ * How a value of the language is bound: as a column's storage class, as the needle of LIKE, as a JSON list of terms,
+ * as a count that is not negative, as a vector, or as the search terms of one column.
+ */
+export type Encoding =
+  | Column['storage']
+  | 'like'
+  | 'terms'
+  | 'count'
+  | 'neighbours'
+  | 'candidates'
+  | 'vector'
+  | {matchIn: string}
+
+export interface Param {
+  value: Ir
+  /** Of a record, the field that is bound. */
+  field?: string
+  encoding: Encoding
+}
+
+/** An operation as one SQL statement whose text never changes; only its parameters do. */
+export interface Plan {
+  chain: Chain
+  op: ChainOp
+  sql: string
+  params: readonly Param[]
+  /** Of the rows it gives: `_id` first. */
+  columns: readonly Column[]
+  /** How the rows are found, where `matches` or `near` asks for it. */
+  retrieval: RetrievalMode | 'contains' | undefined
+}
+
+/** Plans a checked operation. */
+export function planChain(chain: Chain): Plan {
+  const {table, op} = chain
+  const sql = new SqlWriter()
+  const columns = [table.id, ...(chain.select ?? table.columns)]
+  let retrieval: Retrieval | undefined
+  switch (op) {
+    case 'insert':
+      writeInsert(sql, chain)
+      break
+    case 'update':
+      writeUpdate(sql, chain)
+      break
+    case 'delete':
+      sql.add(`DELETE FROM ${quoted(table.sqlName)} WHERE "_id" = `).param(chain.id as Ir, 'integer')
+      break
+    case 'get':
+      sql
+        .add(`SELECT ${columnList(columns)} FROM ${quoted(table.sqlName)} WHERE "_id" = `)
+        .param(chain.id as Ir, 'integer')
+      break
+    case 'unsafe_query_raw_clause':
+      break
+    default:
+      retrieval = planRetrieval(chain)
+      writeSelect(sql, chain, columns, retrieval)
+  }
+  return {chain, op, sql: sql.text, params: sql.params, columns, retrieval: retrieval?.mode}
+}
+
+const columnList = (columns: readonly Column[]): string => columns.map(({name}) => quoted(name)).join(', ')
+
+const absent: Ir = {kind: 'const', value: null, type: {kind: 'unknown'}}
+
+function writeInsert(sql: SqlWriter, {table, record}: Chain): void {
+  const {columns} = table
+  if (columns.length === 0) {
+    sql.add(`INSERT INTO ${quoted(table.sqlName)} DEFAULT VALUES`)
+    return
+  }
+  sql.add(`INSERT INTO ${quoted(table.sqlName)} (${columnList(columns)}) VALUES (`)
+  for (const [i, column] of columns.entries()) {
+    if (i > 0) sql.add(', ')
+    const encoding = column.storage
+    if (record !== undefined && 'kind' in record) {
+      sql.params.push({value: record, field: column.name, encoding})
+      sql.add('?')
+    } else sql.param(record?.find(([each]) => each === column)?.[1] ?? absent, encoding)
+  }
+  sql.add(')')
+}
+
+function writeUpdate(sql: SqlWriter, {table, record, id}: Chain): void {
+  sql.add(`UPDATE ${quoted(table.sqlName)} SET `)
+  const changes = record !== undefined && !('kind' in record) ? record : []
+  for (const [i, [column, value]] of changes.entries()) {
+    if (i > 0) sql.add(', ')
+    sql.add(`${quoted(column.name)} = `).param(value, column.storage)
+  }
+  sql.add(' WHERE "_id" = ').param(id as Ir, 'integer')
+}
+
+function writeSelect(sql: SqlWriter, chain: Chain, columns: readonly Column[], retrieval: Retrieval | undefined): void {
+  const {table, op, limit} = chain
+  const counts = op === 'count'
+  sql.add(`SELECT ${counts ? 'COUNT(*)' : columnList(columns)} FROM ${quoted(table.sqlName)}`)
+  retrieval?.join?.(sql)
+  const predicate = retrieval === undefined ? chain.predicate : retrieval.predicate
+  writeWhere(sql, chain, predicate)
+  if (counts) return
+  writeOrder(sql, chain, retrieval)
+  if (limit !== undefined) sql.add(' LIMIT ').param(limit, 'count')
+}
+
+export function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undefined): void {
+  const simple = predicate === undefined ? undefined : simplify(predicate)
+  if (simple === undefined || isTrivial(simple)) return
+  sql.add(' WHERE ')
+  writePredicate(sql, table, simple)
+}
+
+/** What has an order has a total one: `_id` breaks ties, so that pages are stable. */
+function writeOrder(sql: SqlWriter, {orderBy, limit}: Chain, retrieval: Retrieval | undefined): void {
+  const keys = orderBy.map(([column, direction]) => `${quoted(column.name)} ${direction.toUpperCase()}`)
+  const ranked = keys.length === 0 && retrieval?.order !== undefined
+  if (keys.length === 0 && limit === undefined && !ranked) return
+  sql.add(' ORDER BY ')
+  if (ranked) {
+    retrieval?.order?.(sql)
+    sql.add(', ')
+  }
+  if (!orderBy.some(([column]) => column.name === '_id')) keys.push('"_id" ASC')
+  sql.add(keys.join(', '))
+}

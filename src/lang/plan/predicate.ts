@@ -1,0 +1,126 @@
+import type {Column, Ir, Predicate, Table} from '../check/index.js'
+import type {Encoding, Param} from './plan.js'
+import {quoted} from './sql.js'
+
+/** SQL text that is put together piece by piece; its parameters come in the order of the text. */
+export class SqlWriter {
+  text = ''
+  readonly params: Param[] = []
+
+  add(text: string): this {
+    this.text += text
+    return this
+  }
+
+  param(value: Ir, encoding: Encoding): this {
+    this.params.push({value, encoding})
+    return this.add('?')
+  }
+}
+
+const comparisons = {eq: '=', neq: '<>', lt: '<', lte: '<=', gt: '>', gte: '>='} as const
+/** NULL-safe forms, for columns that may be NULL. */
+const nullSafe = {eq: 'IS', neq: 'IS NOT'} as const
+
+/** A group of one part is that part, all the way down. */
+export function simplify(predicate: Predicate): Predicate {
+  if (predicate.op === 'not') return {op: 'not', arg: simplify(predicate.arg)}
+  if (predicate.op !== 'and' && predicate.op !== 'or') return predicate
+  const args = predicate.args.map(simplify)
+  const [only] = args
+  return args.length === 1 && only !== undefined ? only : {op: predicate.op, args}
+}
+
+/** Whether a predicate holds for every row. */
+export const isTrivial = (predicate: Predicate | undefined): boolean =>
+  predicate === undefined || (predicate.op === 'and' && predicate.args.length === 0)
+
+/** Writes a simplified predicate: the outermost group without parentheses, nested ones with. */
+export function writePredicate(sql: SqlWriter, table: Table, predicate: Predicate, nested = false): void {
+  switch (predicate.op) {
+    case 'and':
+    case 'or':
+      writeGroup(sql, table, predicate, nested)
+      break
+    case 'not':
+      sql.add('(')
+      writePredicate(sql, table, predicate.arg)
+      sql.add(') IS NOT TRUE')
+      break
+    case 'in':
+      writeIn(sql, predicate.column, predicate.values)
+      break
+    case 'is_null':
+      writeIsNull(sql, predicate.column, predicate.value)
+      break
+    case 'contains':
+      writeContains(sql, table, predicate.column, predicate.value)
+      break
+    case 'matches':
+      writeMatches(sql, predicate)
+      break
+    case 'near':
+      throw new Error('near is planned as a ranking, not as a predicate')
+    default:
+      writeComparison(sql, predicate)
+  }
+}
+
+function writeGroup(sql: SqlWriter, table: Table, {op, args}: Predicate & {op: 'and' | 'or'}, nested: boolean): void {
+  if (args.length === 0) {
+    sql.add(op === 'and' ? '1' : '0')
+    return
+  }
+  if (nested) sql.add('(')
+  for (const [i, arg] of args.entries()) {
+    if (i > 0) sql.add(op === 'and' ? ' AND ' : ' OR ')
+    writePredicate(sql, table, arg, true)
+  }
+  if (nested) sql.add(')')
+}
+
+function writeComparison(sql: SqlWriter, {op, column, value}: Predicate & {op: keyof typeof comparisons}): void {
+  const isNullSafe = column.nullable && (op === 'eq' || op === 'neq')
+  sql.add(`${quoted(column.name)} ${isNullSafe ? nullSafe[op] : comparisons[op]} `).param(value, column.storage)
+}
+
+function writeIn(sql: SqlWriter, column: Column, values: readonly Ir[] | Ir): void {
+  sql.add(`${quoted(column.name)} IN (`)
+  if ('kind' in values) sql.add('SELECT "value" FROM json_each(').param(values, 'json').add(')')
+  else
+    for (const [i, value] of values.entries()) {
+      if (i > 0) sql.add(', ')
+      sql.param(value, column.storage)
+    }
+  sql.add(')')
+}
+
+function writeIsNull(sql: SqlWriter, column: Column, value: boolean | Ir): void {
+  const name = quoted(column.name)
+  if (typeof value === 'boolean') sql.add(`${name} IS ${value ? '' : 'NOT '}NULL`)
+  else sql.add(`(${name} IS NULL) = `).param(value, 'integer')
+}
+
+function writeContains(sql: SqlWriter, table: Table, column: Column, value: Ir): void {
+  const name = quoted(column.name)
+  if (column.storage !== 'json') {
+    sql.add(`${name} LIKE '%' || `).param(value, 'like').add(" || '%' ESCAPE '\\'")
+    return
+  }
+  const element =
+    value.type.kind === 'float' ? 'real' : value.type.kind === 'str' || value.type.kind === 'dec' ? 'text' : 'integer'
+  sql.add(`EXISTS (SELECT 1 FROM json_each(${quoted(table.sqlName)}.${name}) AS "j" WHERE "j"."value" = `)
+  sql.param(value, element).add(')')
+}
+
+function writeMatches(sql: SqlWriter, {column, value, index}: Predicate & {op: 'matches'}): void {
+  const name = quoted(column.name)
+  if (index === undefined) {
+    // Without an index: every term is somewhere in the text.
+    sql.add(`(${name} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(`).param(value, 'terms')
+    sql.add(`) AS "j" WHERE ${name} NOT LIKE '%' || "j"."value" || '%' ESCAPE '\\'))`)
+    return
+  }
+  const fts = quoted(index.sqlName)
+  sql.add(`"_id" IN (SELECT rowid FROM ${fts} WHERE ${fts} MATCH `).param(value, {matchIn: column.name}).add(')')
+}

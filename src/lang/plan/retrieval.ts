@@ -1,0 +1,142 @@
+import type {Chain, Ir, Predicate, RetrievalMode} from '../check/index.js'
+import {isTrivial, type SqlWriter, simplify, writePredicate} from './predicate.js'
+import {quoted} from './sql.js'
+
+/** How `matches` and `near` find and rank rows. */
+export interface Retrieval {
+  mode: RetrievalMode | 'contains'
+  /** What is left for WHERE. */
+  predicate: Predicate | undefined
+  join?: (sql: SqlWriter) => void
+  order?: (sql: SqlWriter) => void
+}
+
+type Matches = Predicate & {op: 'matches'}
+type Near = Predicate & {op: 'near'}
+
+/**
+ * Chooses the branch that `.using` names, or the one there is; with both, their ranks are fused. Terms of a text without
+ * an index rank nothing: they are a condition. Undefined where neither operator is used: then `.using` changes nothing.
+ */
+export function planRetrieval(chain: Chain): Retrieval | undefined {
+  const {using} = chain
+  const parts = conjuncts(chain.predicate)
+  const terms = termsOf(chain.predicate)
+  const near = parts.find((part): part is Near => part.op === 'near')
+  const matches = parts.find((part): part is Matches => part.op === 'matches' && part.index !== undefined)
+  if (near === undefined && terms.length === 0) return undefined
+  const others = parts.filter((part) => part !== near)
+  if (near === undefined || (using === 'fts' && terms.length > 0))
+    return matches === undefined ? {mode: modeOf(terms), predicate: all(others)} : byText(chain, matches, others)
+  if (using === 'vector')
+    return byDistance(
+      chain,
+      near,
+      others.filter((part) => part.op !== 'matches'),
+    )
+  return matches === undefined ? byDistance(chain, near, others) : byBoth(chain, matches, near, others)
+}
+
+const all = (parts: Predicate[]): Predicate => ({op: 'and', args: parts})
+
+function byText({orderBy, op}: Chain, matches: Matches, parts: Predicate[]): Retrieval {
+  // Where nobody asks for the rank, it is a condition among others.
+  if (orderBy.length > 0 || op === 'count') return {mode: 'fts', predicate: all(parts)}
+  return {
+    mode: 'fts',
+    predicate: all(parts.filter((part) => part !== matches)),
+    join: ranked(matches),
+    order: (sql) => sql.add('"_text_rank" ASC'),
+  }
+}
+
+const byDistance = (chain: Chain, near: Near, filter: Predicate[]): Retrieval => ({
+  mode: 'vector',
+  predicate: undefined,
+  join: nearest(chain, near, all(filter)),
+  order: (sql) => sql.add('"_near_distance" ASC'),
+})
+
+const byBoth = (chain: Chain, matches: Matches, near: Near, parts: Predicate[]): Retrieval => ({
+  mode: 'hybrid',
+  predicate: undefined,
+  join: fused(chain, matches, near, all(parts.filter((part) => part !== matches))),
+  order: (sql) => sql.add('"_rank_score" DESC'),
+})
+
+/** The parts of a predicate that must all hold. */
+function conjuncts(predicate: Predicate | undefined): Predicate[] {
+  if (predicate === undefined) return []
+  return predicate.op === 'and' ? predicate.args.flatMap(conjuncts) : [predicate]
+}
+
+/** Every `matches` of a predicate, wherever it stands. */
+function termsOf(predicate: Predicate | undefined): Matches[] {
+  if (predicate === undefined) return []
+  if (predicate.op === 'and' || predicate.op === 'or') return predicate.args.flatMap(termsOf)
+  if (predicate.op === 'not') return termsOf(predicate.arg)
+  return predicate.op === 'matches' ? [predicate] : []
+}
+
+const modeOf = (terms: readonly Matches[]) => (terms.every(({index}) => index !== undefined) ? 'fts' : 'contains')
+
+/** Rows of a text search with their BM25, which is the smaller the better a row matches. */
+function ranked({column, value, index}: Matches) {
+  const fts = quoted(index?.sqlName ?? '')
+  return (sql: SqlWriter) => {
+    sql.add(` JOIN (SELECT rowid AS "_text_id", rank AS "_text_rank" FROM ${fts} WHERE ${fts} MATCH `)
+    sql.param(value, {matchIn: column.name}).add(') ON "_text_id" = "_id"')
+  }
+}
+
+const defaultNearest: Ir = {kind: 'const', value: 10, type: {kind: 'int'}}
+/** Reciprocal rank fusion: Cormack, Clarke and Büttcher 2009. */
+const fusionK = 60
+
+/** The nearest rows among those that pass a filter: as many as `limit` says, ten where it says nothing. */
+function nearest({table, limit}: Chain, {column, value, index}: Near, filter: Predicate) {
+  return (sql: SqlWriter) => {
+    sql.add(
+      ` JOIN (SELECT rowid AS "_near_id", distance AS "_near_distance" FROM ${quoted(index.sqlName)} WHERE ${quoted(column.name)} MATCH `,
+    )
+    sql
+      .param(value, 'vector')
+      .add(' AND k = ')
+      .param(limit ?? defaultNearest, 'neighbours')
+    const simple = simplify(filter)
+    if (!isTrivial(simple)) {
+      sql.add(` AND rowid IN (SELECT "_id" FROM ${quoted(table.sqlName)} WHERE `)
+      writePredicate(sql, table, simple)
+      sql.add(')')
+    }
+    sql.add(') ON "_near_id" = "_id"')
+  }
+}
+
+/** Both lists hold only rows that pass the filter, so that none is crowded out by rows that do not. */
+function fused({table, limit}: Chain, matches: Matches, near: Near, filter: Predicate) {
+  const fts = quoted(matches.index?.sqlName ?? '')
+  const simple = simplify(filter)
+  const passing = isTrivial(simple) ? '' : ' AND rowid IN (SELECT "_id" FROM "_passing")'
+  const part = (by: string) => `1.0 / (${fusionK} + row_number() OVER (ORDER BY ${by}))`
+  return (sql: SqlWriter) => {
+    sql.add(' JOIN (')
+    if (passing !== '') {
+      sql.add(`WITH "_passing" AS MATERIALIZED (SELECT "_id" FROM ${quoted(table.sqlName)} WHERE `)
+      writePredicate(sql, table, simple)
+      sql.add(') ')
+    }
+    sql.add(
+      `SELECT "_rank_id", SUM("_rank_part") AS "_rank_score" FROM (SELECT rowid AS "_rank_id", ${part('rank, rowid')} AS "_rank_part" FROM ${fts} WHERE ${fts} MATCH `,
+    )
+    sql.param(matches.value, {matchIn: matches.column.name})
+    sql.add(
+      `${passing} UNION ALL SELECT rowid, ${part('distance')} FROM ${quoted(near.index.sqlName)} WHERE ${quoted(near.column.name)} MATCH `,
+    )
+    sql
+      .param(near.value, 'vector')
+      .add(' AND k = ')
+      .param(limit ?? defaultNearest, 'candidates')
+    sql.add(`${passing}) GROUP BY "_rank_id") ON "_rank_id" = "_id"`)
+  }
+}

@@ -1,0 +1,300 @@
+import {setTimeout as sleep} from 'node:timers/promises'
+import {openDatabase} from '../../store/index.js'
+import {type FunctionType, kindOf, type Program, readsOnce, waits} from '../check/index.js'
+import {changeLogTable, topicsOf} from './change-log.js'
+import {Compiler, type Handler} from './compile.js'
+import {Connection} from './connection.js'
+import {Context, defaultLimits, Journal, type Limits, type Ports, type RequestFacts, Waiting} from './context.js'
+import {DatabaseFailure, Failure} from './failure.js'
+import {Lock} from './lock.js'
+import {Err, Ok, type Value} from './value.js'
+import {loadVectors, needsVectors} from './vectors.js'
+
+export interface ApplicationOptions {
+  /** A file whose tables are those of the program, or `:memory:`. */
+  path: string
+  ports?: Partial<Ports>
+  limits?: Partial<Limits>
+}
+
+/** What a handler returned. */
+export interface Reply {
+  /** A `Result` that is an `Error` is a `domain` reply. */
+  kind: 'value' | 'domain'
+  value: Value
+  /** How rows were found, where `matches` or `near` asked for it. */
+  retrieval: string | undefined
+}
+
+/** How long SQLite waits for another process's lock, blocking, ms; and how long a mutation tries again. */
+const busyTimeoutMs = 1000
+const patienceMs = 5000
+const retryMs = 20
+
+/** A program with its database: runs endpoints, each in the transaction of its kind. */
+export class Application {
+  readonly program: Program
+  readonly path: string
+  readonly writer: Connection
+  readonly topics: ReadonlyMap<string, readonly string[]>
+  /** Called after each commit. */
+  onCommit: () => void = () => undefined
+  readonly #compiler: Compiler
+  readonly #ports: Ports
+  readonly #limits: Limits
+  readonly #lock = new Lock()
+  readonly #readers: Connection[] = []
+  readonly #idle: Connection[] = []
+  readonly #facts = new Map<FunctionType, Facts>()
+
+  private constructor(program: Program, writer: Connection, {path, ports, limits}: ApplicationOptions) {
+    this.program = program
+    this.path = path
+    this.writer = writer
+    this.topics = topicsOf(program)
+    this.#compiler = new Compiler(this.topics)
+    this.#ports = {log: () => undefined, env: {}, ...ports}
+    this.#limits = {...defaultLimits, ...limits}
+  }
+
+  /** @throws store_*, vector_engine_missing */
+  static async open(program: Program, options: ApplicationOptions): Promise<Application> {
+    const writer = await connect(program, options.path)
+    const application = new Application(program, writer, options)
+    if (application.topics.size > 0) writer.database.exec(changeLogTable)
+    return application
+  }
+
+  /**
+   * Runs a function of the program; arguments in the order of its parameters, undefined for those left out. Gives its
+   * reply at once where it waits for nothing: not for a recording, not for another handler, not for another process.
+   * @throws Failure
+   */
+  call(target: FunctionType, args: readonly Value[], request?: RequestFacts): Reply | Promise<Reply> {
+    const facts = this.#factsOf(target)
+    const {handler, kind} = facts
+    const deadline = performance.now() + this.#limits.timeoutMs
+    const run: Run = {handler, args, request, journal: facts.waits ? new Journal() : undefined, deadline}
+    const atOnce = !facts.waits && !this.#lock.held
+    switch (kind) {
+      case 'query':
+        return this.#callQuery(run, facts.readsOnce)
+      case 'mutation':
+        return atOnce && this.#tryBegin()
+          ? this.#finish(() => this.#once(run, this.writer))
+          : this.#locked(() => this.#mutate(run))
+      default:
+        return atOnce ? this.#freeAtOnce(run) : this.#free(run)
+    }
+  }
+
+  #callQuery(run: Run, readsOnce: boolean): Reply | Promise<Reply> {
+    if (this.path === ':memory:') return this.#locked(() => this.#query(run, this.writer))
+    const reader = run.journal === undefined ? this.#idle.at(-1) : undefined
+    if (reader === undefined) return this.#read(run)
+    if (readsOnce) return this.#once(run, reader)
+    reader.begin('deferred')
+    try {
+      return this.#once(run, reader)
+    } finally {
+      reader.rollback()
+    }
+  }
+
+  #freeAtOnce(run: Run): Reply {
+    try {
+      return this.#once(run, this.writer)
+    } finally {
+      this.onCommit()
+    }
+  }
+
+  /** A connection that can only read, for as long as it is used. */
+  async withReader<T>(use: (connection: Connection) => Promise<T> | T): Promise<T> {
+    if (this.path === ':memory:') return use(this.writer)
+    const reader = this.#idle.pop() ?? (await this.#openReader())
+    try {
+      return await use(reader)
+    } finally {
+      this.#idle.push(reader)
+    }
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.close()
+    this.writer.close()
+  }
+
+  #factsOf(target: FunctionType) {
+    let facts = this.#facts.get(target)
+    if (facts === undefined) {
+      facts = {
+        handler: this.#compiler.handler(target),
+        waits: waits(target),
+        kind: kindOf(target),
+        readsOnce: readsOnce(target),
+      }
+      this.#facts.set(target, facts)
+    }
+    return facts
+  }
+
+  async #openReader(): Promise<Connection> {
+    const reader = await connect(this.program, this.path, true)
+    this.#readers.push(reader)
+    return reader
+  }
+
+  async #locked<T>(run: () => Promise<T>): Promise<T> {
+    await this.#lock.acquire()
+    try {
+      return await run()
+    } finally {
+      this.#lock.release()
+    }
+  }
+
+  async #read(run: Run): Promise<Reply> {
+    const reader = this.#idle.pop() ?? (await this.#openReader())
+    try {
+      return await this.#query(run, reader)
+    } finally {
+      this.#idle.push(reader)
+    }
+  }
+
+  /** One snapshot, whatever others write meanwhile. */
+  async #query(run: Run, connection: Connection): Promise<Reply> {
+    connection.begin('deferred')
+    try {
+      return await this.#toEnd(run, connection)
+    } finally {
+      connection.rollback()
+    }
+  }
+
+  /** One transaction: kept when the handler ends well, rolled back when it ends with an Error or a failure. */
+  async #mutate(run: Run): Promise<Reply> {
+    await this.#beginWriting()
+    try {
+      const reply = await this.#toEnd(run, this.writer)
+      return this.#finish(() => reply)
+    } catch (error) {
+      this.writer.rollback()
+      throw error
+    }
+  }
+
+  #finish(end: () => Reply): Reply {
+    try {
+      const reply = end()
+      if (reply.kind === 'domain') this.writer.rollback()
+      else {
+        this.writer.commit()
+        this.onCommit()
+      }
+      return reply
+    } catch (error) {
+      this.writer.rollback()
+      throw error
+    }
+  }
+
+  /** Another process may hold the lock: tried again without blocking those who only read. */
+  async #beginWriting(): Promise<void> {
+    const until = performance.now() + patienceMs
+    while (!this.#tryBegin(performance.now() > until)) await sleep(retryMs)
+  }
+
+  /** Whether the lock could be had; `must`: that it could not is a failure. */
+  #tryBegin(must = false): boolean {
+    try {
+      this.writer.begin('immediate')
+      return true
+    } catch (error) {
+      if (must || !(error instanceof DatabaseFailure) || error.kind !== 'busy') throw error
+      return false
+    }
+  }
+
+  /** Each operation commits itself. While the handler waits for something outside, others may write. */
+  async #free(run: Run): Promise<Reply> {
+    for (;;) {
+      await this.#lock.acquire()
+      let waiting: Waiting
+      try {
+        return this.#once(run, this.writer)
+      } catch (thrown) {
+        if (!(thrown instanceof Waiting)) throw thrown
+        waiting = thrown
+      } finally {
+        this.#lock.release()
+        this.onCommit()
+      }
+      await this.#answer(run, waiting)
+    }
+  }
+
+  async #toEnd(run: Run, connection: Connection): Promise<Reply> {
+    for (;;) {
+      try {
+        return this.#once(run, connection)
+      } catch (thrown) {
+        if (!(thrown instanceof Waiting)) throw thrown
+        await this.#answer(run, thrown)
+      }
+    }
+  }
+
+  #once({handler, args, request, journal, deadline}: Run, connection: Connection): Reply {
+    journal?.rewind()
+    const context = new Context(connection, {ports: this.#ports, request, journal, limits: this.#limits, deadline})
+    if (journal !== undefined) context.checkTime()
+    try {
+      const value = handler(context, args)
+      if (value instanceof Err) return {kind: 'domain', value: value.value, retrieval: context.retrieval}
+      return {kind: 'value', value: value instanceof Ok ? value.value : value, retrieval: context.retrieval}
+    } catch (thrown) {
+      // The engine's own stack ends before the limit on calls where their bodies are deep.
+      if (thrown instanceof RangeError) throw new Failure('STACK_LIMIT', 'calls are nested too deep', {cause: thrown})
+      throw thrown
+    }
+  }
+
+  async #answer({journal}: Run, {path}: Waiting): Promise<void> {
+    const {transcribe} = this.#ports
+    const answer =
+      transcribe === undefined
+        ? {error: 'speech engine is not available'}
+        : await transcribe(path).catch((error: Error) => ({error: error.message}))
+    journal?.record({value: answer})
+  }
+}
+
+/** What is known of a function before it runs. */
+interface Facts {
+  handler: Handler
+  kind: ReturnType<typeof kindOf>
+  waits: boolean
+  readsOnce: boolean
+}
+
+interface Run {
+  handler: Handler
+  args: readonly Value[]
+  request: RequestFacts | undefined
+  journal: Journal | undefined
+  deadline: number
+}
+
+/** Opens a database for a program, with the extensions that it needs. */
+export async function connect(program: Program, path: string, readonly = false): Promise<Connection> {
+  const database = await openDatabase(path, {busyTimeoutMs, readonly})
+  try {
+    if (needsVectors(program)) await loadVectors(database)
+    return new Connection(database)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}

@@ -1,0 +1,49 @@
+import {type FunctionType, show} from '../check/index.js'
+import {decoder, TypeMismatch} from './decode.js'
+import type {Value} from './value.js'
+
+/** An argument that a function does not take. */
+export class BadArgument extends Error {
+  readonly argument: string
+  constructor(argument: string, fault: string) {
+    super(fault)
+    this.argument = argument
+  }
+}
+
+/** Reads `name=value` words, where a value is JSON or plain text. @throws BadArgument */
+export function readArguments({params}: FunctionType, words: readonly string[]): Value[] {
+  const given = new Map<string, string>()
+  for (const word of words) {
+    const at = word.indexOf('=')
+    const name = at < 0 ? word : word.slice(0, at)
+    if (at < 0) throw new BadArgument(name, 'write name=value')
+    if (!params.some((param) => param.name === name)) throw new BadArgument(name, 'the endpoint has no such parameter')
+    given.set(name, word.slice(at + 1))
+  }
+  return params.map(({name, type, optional}) => {
+    const text = given.get(name)
+    if (text !== undefined) return readValue(name, text, type)
+    if (!optional && type.kind !== 'option' && type.kind !== 'request') throw new BadArgument(name, 'it is missing')
+    return optional ? undefined : null
+  })
+}
+
+function readValue(name: string, text: string, type: FunctionType['params'][number]['type']): Value {
+  const decode = decoder(type)
+  for (const candidate of [parsed(text), text])
+    try {
+      return decode(candidate)
+    } catch (error) {
+      if (!(error instanceof TypeMismatch)) throw error
+    }
+  throw new BadArgument(name, `it must be ${show(type)}`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,116 @@
+import type {Column} from '../check/index.js'
+import type {Encoding} from '../plan/index.js'
+import {type Decoder, decoder, TypeMismatch} from './decode.js'
+import {Failure} from './failure.js'
+import {toJson, type Value} from './value.js'
+
+/** A value as SQLite takes it. */
+export type Bound = bigint | number | string | Buffer | null
+export type Binder = (value: Value) => Bound
+
+const notStorable = (value: Value, as: string): never => {
+  throw new Failure(
+    'NOT_STORABLE',
+    `${typeof value === 'number' ? value : `a value of type ${typeof value}`} cannot be stored as ${as}`,
+  )
+}
+
+/** Integers are bound as integers: the driver binds every number as a double. */
+const integer = (value: Value): bigint => {
+  if (typeof value === 'boolean') return value ? 1n : 0n
+  return Number.isSafeInteger(value) ? BigInt(value as number) : notStorable(value, 'an integer')
+}
+
+const text = (value: Value): string => (typeof value === 'string' ? value : notStorable(value, 'text'))
+const real = (value: Value): number =>
+  typeof value === 'number' && Number.isFinite(value) ? value : notStorable(value, 'a number')
+const escapeLike = (value: string) => value.replace(/[\\%_]/g, '\\$&')
+const terms = (value: Value) => text(value).split(/\s+/).filter(Boolean)
+const atLeast = (least: number, most: number) => (value: Value) =>
+  BigInt(Math.min(most, Math.max(least, Number(value))))
+
+/** sqlite-vec answers for so many neighbours at most. */
+const maxNeighbours = 4096
+/** Neighbours that take part in a fusion of ranks. */
+const leastCandidates = 50
+
+const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
+  integer,
+  real,
+  text,
+  blob: (value) => (value instanceof Uint8Array ? Buffer.from(value) : notStorable(value, 'bytes')),
+  json: (value) => JSON.stringify(toJson(value)),
+  like: (value) => escapeLike(text(value)),
+  terms: (value) => JSON.stringify(terms(value).map(escapeLike)),
+  count: atLeast(0, Number.MAX_SAFE_INTEGER),
+  neighbours: atLeast(1, maxNeighbours),
+  candidates: atLeast(leastCandidates, maxNeighbours),
+  vector: (value) => {
+    if (!Array.isArray(value)) return notStorable(value, 'a vector')
+    const floats = Float32Array.from(value as number[])
+    return Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength)
+  },
+}
+
+/** Every term in quotation marks, all of them wanted, in one column. Source: SQLite FTS5 documentation, section 3. */
+const searchQuery =
+  (column: string): Binder =>
+  (value) => {
+    const phrases = terms(value).map((term) => `"${term.replaceAll('"', '""')}"`)
+    return `"${column}" : (${phrases.length === 0 ? '""' : phrases.join(' AND ')})`
+  }
+
+/** How values of an encoding are bound. None is NULL. */
+export function binder(encoding: Encoding): Binder {
+  const bind = typeof encoding === 'object' ? searchQuery(encoding.matchIn) : binders[encoding]
+  return (value) => (value === null || value === undefined ? null : bind(value))
+}
+
+type Row = Record<string, unknown>
+
+/** Turns what SQLite gives into a row of the language, in place; undefined where nothing has to be turned. */
+export function rowDecoder(columns: readonly Column[]): (row: Row) => Row {
+  const readers = columns.map((column) => [column.name, reader(column)] as const)
+  return (row) => {
+    for (const [name, read] of readers) {
+      const value = row[name]
+      const turned = read(value)
+      if (turned !== value) row[name] = turned
+    }
+    return row
+  }
+}
+
+function reader({name, base, nullable, storage}: Column): (stored: unknown) => Value {
+  const damaged = (): never => {
+    throw new Failure('DB_DECODE', `column '${name}' holds a value that is not of its type`)
+  }
+  const read = storedReader(base.kind, storage, decoder(base), damaged)
+  return (stored) => {
+    if (stored === null) return nullable ? null : damaged()
+    return read(stored)
+  }
+}
+
+function storedReader(kind: string, storage: Column['storage'], decode: Decoder, damaged: () => never) {
+  switch (storage) {
+    case 'integer':
+      if (kind === 'bool') return (stored: unknown) => (typeof stored === 'number' ? stored !== 0 : damaged())
+      return (stored: unknown) => (Number.isSafeInteger(stored) ? stored : damaged())
+    case 'real':
+      return (stored: unknown) => (typeof stored === 'number' ? stored : damaged())
+    case 'text':
+      return (stored: unknown) => (typeof stored === 'string' ? stored : damaged())
+    case 'blob':
+      return (stored: unknown) => (stored instanceof Uint8Array ? stored : damaged())
+    case 'json':
+      return (stored: unknown) => {
+        try {
+          return typeof stored === 'string' ? decode(JSON.parse(stored)) : damaged()
+        } catch (error) {
+          if (error instanceof SyntaxError || error instanceof TypeMismatch) return damaged()
+          throw error
+        }
+      }
+  }
+}

@@ -1,0 +1,66 @@
+import type {Program} from '../check/index.js'
+import type {Connection} from './connection.js'
+
+/** The table in which every write to a watched table leaves a row for each topic. */
+export const changeLogTable = `CREATE TABLE IF NOT EXISTS codex_change_log (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  topic TEXT NOT NULL,
+  entity_kind TEXT,
+  entity_id TEXT,
+  change_kind TEXT NOT NULL,
+  payload_json TEXT,
+  created_at TEXT NOT NULL DEFAULT (datetime('now'))
+);
+CREATE INDEX IF NOT EXISTS codex_change_log_by_topic ON codex_change_log (topic, id);`
+
+/** A row of the change log, as subscribers get it. */
+export interface Change {
+  id: number
+  topic: string
+  entity_kind: string
+  entity_id: string
+  change_kind: 'insert' | 'update' | 'delete'
+  created_at: string
+}
+
+/** Of each table that a `.live(topic)` query reads: its topics, in the order of the source. */
+export function topicsOf(program: Program): ReadonlyMap<string, readonly string[]> {
+  const topics = new Map<string, string[]>()
+  for (const {chains} of program.functions)
+    for (const {table, live} of [...chains].sort((a, b) => a.start - b.start)) {
+      if (live === undefined) continue
+      const known = topics.get(table.name) ?? []
+      if (!known.includes(live)) topics.set(table.name, [...known, live])
+    }
+  return topics
+}
+
+export function insertChange(
+  connection: Connection,
+  {topic, table, id, kind}: {topic: string; table: string; id: number; kind: Change['change_kind']},
+): void {
+  connection
+    .statement('INSERT INTO codex_change_log (topic, entity_kind, entity_id, change_kind) VALUES (?, ?, ?, ?)')
+    .run(topic, table, String(id), kind)
+}
+
+const columns = 'id, topic, entity_kind, entity_id, change_kind, created_at'
+
+/** Changes of a topic after a given one, oldest first. */
+export const changesAfter = (connection: Connection, topic: string, after: number, limit: number): Change[] =>
+  connection
+    .statement(`SELECT ${columns} FROM codex_change_log WHERE topic = ? AND id > ? ORDER BY id LIMIT ?`)
+    .all(topic, BigInt(after), BigInt(limit)) as unknown as Change[]
+
+/** Changes of all topics after a given one, oldest first. */
+export const allChangesAfter = (connection: Connection, after: number, limit: number): Change[] =>
+  connection
+    .statement(`SELECT ${columns} FROM codex_change_log WHERE id > ? ORDER BY id LIMIT ?`)
+    .all(BigInt(after), BigInt(limit)) as unknown as Change[]
+
+export const lastChange = (connection: Connection): number =>
+  Number((connection.statement('SELECT max(id) AS id FROM codex_change_log').get() as {id: number | null}).id ?? 0)
+
+/** A number that changes when another connection has committed. */
+export const dataVersion = (connection: Connection): number =>
+  connection.database.pragma('data_version', {simple: true}) as number

@@ -1,0 +1,62 @@
+import type {Database, Statement} from 'better-sqlite3'
+import {databaseFailure} from './failure.js'
+
+export type Rows = Record<string, unknown>
+
+/** A connection to the database of a program, with its statements kept prepared. */
+export class Connection {
+  readonly database: Database
+  readonly #statements = new Map<string, Statement<unknown[], Rows>>()
+
+  constructor(database: Database) {
+    this.database = database
+  }
+
+  statement(sql: string): Statement<unknown[], Rows> {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.database.prepare<unknown[], Rows>(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  begin(how: 'deferred' | 'immediate'): void {
+    this.#run(how === 'deferred' ? 'BEGIN' : 'BEGIN IMMEDIATE')
+  }
+
+  commit(): void {
+    this.#run('COMMIT')
+  }
+
+  /** Does nothing where SQLite has ended the transaction itself. */
+  rollback(): void {
+    if (this.database.inTransaction) this.#run('ROLLBACK')
+  }
+
+  /** Does some writes together: in the transaction that runs, or in one of their own. */
+  together<T>(write: () => T): T {
+    if (this.database.inTransaction) return write()
+    this.begin('immediate')
+    try {
+      const value = write()
+      this.commit()
+      return value
+    } catch (error) {
+      this.rollback()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.database.close()
+  }
+
+  #run(sql: string): void {
+    try {
+      this.statement(sql).run()
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import type {Connection} from './connection.js'
+import {Failure} from './failure.js'
+import type {Value} from './value.js'
+
+/** What a program needs from outside. */
+export interface Ports {
+  /** Speech to text; the error is a sentence. Absent where no engine is wired. */
+  transcribe?: ((path: string) => Promise<Transcription>) | undefined
+  /** `print` and `log.*`. */
+  log(level: 'debug' | 'info' | 'warn' | 'error', text: string): void
+  env: Readonly<Record<string, string | undefined>>
+}
+
+export type Transcription = {ok: string} | {error: string}
+
+/** The HTTP request that an `http` route answers. */
+export interface RequestFacts {
+  /** The body as text. */
+  text: string
+  query: Readonly<Record<string, string | undefined>>
+  params: Readonly<Record<string, string | undefined>>
+  headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+export interface Limits {
+  steps: number
+  depth: number
+  timeoutMs: number
+}
+
+export const defaultLimits: Limits = {steps: 1_000_000, depth: 256, timeoutMs: 30_000}
+
+/** Thrown to wait for something outside; the handler is then run again, with everything it did remembered. */
+export class Waiting {
+  readonly path: string
+  constructor(path: string) {
+    this.path = path
+  }
+}
+
+type Entry = {value: Value} | {failure: unknown}
+
+/** What a handler that waits has done so far. Run again, it gets the same answers and repeats nothing. */
+export class Journal {
+  readonly #entries: Entry[] = []
+  #at = 0
+
+  rewind(): void {
+    this.#at = 0
+  }
+
+  /** What an earlier run recorded at this point. */
+  next(): Entry | undefined {
+    return this.#entries[this.#at++]
+  }
+
+  record(entry: Entry): void {
+    this.#entries.push(entry)
+    this.#at = this.#entries.length
+  }
+}
+
+/** One run of a handler: its database connection, its request, its limits. */
+export class Context {
+  readonly connection: Connection
+  readonly ports: Ports
+  readonly request: RequestFacts | undefined
+  /** How rows were found, where `matches` or `near` asked for it. */
+  retrieval: string | undefined
+  readonly #journal: Journal | undefined
+  readonly #limits: Limits
+  readonly #deadline: number
+  #steps = 0
+  #depth = 0
+
+  constructor(
+    connection: Connection,
+    options: {
+      ports: Ports
+      request?: RequestFacts | undefined
+      journal?: Journal | undefined
+      limits: Limits
+      deadline: number
+    },
+  ) {
+    this.connection = connection
+    this.ports = options.ports
+    this.request = options.request
+    this.#journal = options.journal
+    this.#limits = options.limits
+    this.#deadline = options.deadline
+  }
+
+  /** Counts a call or a turn of a loop. */
+  step(): void {
+    const steps = ++this.#steps
+    if (steps > this.#limits.steps) throw new Failure('STEP_LIMIT', `more than ${this.#limits.steps} evaluation steps`)
+    if ((steps & 255) === 0) this.checkTime()
+  }
+
+  checkTime(): void {
+    if (performance.now() > this.#deadline)
+      throw new Failure('TIMEOUT', `the handler ran for more than ${this.#limits.timeoutMs / 1000} s`)
+  }
+
+  enter(): void {
+    if (++this.#depth > this.#limits.depth)
+      throw new Failure('STACK_LIMIT', `calls are nested more than ${this.#limits.depth} deep`)
+    this.step()
+  }
+
+  leave(): void {
+    this.#depth--
+  }
+
+  /** Does something that must happen once, however often the handler is run. */
+  once<T>(act: () => T): T {
+    const journal = this.#journal
+    if (journal === undefined) return act()
+    const known = journal.next()
+    if (known !== undefined) {
+      if ('failure' in known) throw known.failure
+      return known.value as T
+    }
+    try {
+      const value = act()
+      journal.record({value})
+      return value
+    } catch (failure) {
+      journal.record({failure})
+      throw failure
+    }
+  }
+
+  /** The answer of something outside, or a wait for it. */
+  await(path: string): Transcription {
+    const known = this.#journal?.next()
+    if (known === undefined) throw new Waiting(path)
+    return (known as {value: Transcription}).value
+  }
+}

@@ -1,0 +1,118 @@
+import {type FieldType, show, type Type} from '../check/index.js'
+import {Err, isObject, type Objects, Ok, type Value} from './value.js'
+
+/** A JSON value that does not have the type it should have. */
+export class TypeMismatch extends Error {
+  readonly expected: string
+  constructor(expected: string) {
+    super(`expected ${expected}`)
+    this.expected = expected
+  }
+}
+
+export type Decoder = (json: unknown) => Value
+
+const decimal = /^-?\d+(\.\d+)?$/
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+/**
+ * Reads JSON as a value of a type. Every decoder is made once, from the type.
+ * @throws TypeMismatch
+ */
+export function decoder(type: Type): Decoder {
+  const refuse = (): never => {
+    throw new TypeMismatch(show(type))
+  }
+  switch (type.kind) {
+    case 'int':
+    case 'id':
+      return (json) => (Number.isSafeInteger(json) ? json : refuse())
+    case 'float':
+      return (json) => (typeof json === 'number' && Number.isFinite(json) ? json : refuse())
+    case 'bool':
+      return (json) => (typeof json === 'boolean' ? json : refuse())
+    case 'str':
+      return (json) => (typeof json === 'string' ? json : refuse())
+    case 'dec':
+      return (json) => (typeof json === 'string' && decimal.test(json) ? json : refuse())
+    case 'bytes':
+      return (json) =>
+        typeof json === 'string' && json.length % 4 === 0 && base64.test(json) ? Buffer.from(json, 'base64') : refuse()
+    case 'list':
+    case 'set': {
+      const item = later(() => decoder(type.of))
+      return (json) => {
+        const items = Array.isArray(json) ? json.map((each) => item(each)) : refuse()
+        return type.kind === 'set' ? [...new Set(items)] : items
+      }
+    }
+    case 'map': {
+      const item = later(() => decoder(type.of))
+      return (json) =>
+        isObject(json) ? new Map(Object.entries(json).map(([key, each]) => [key, item(each)])) : refuse()
+    }
+    case 'tuple': {
+      const items = type.items.map((each) => decoder(each))
+      return (json) =>
+        Array.isArray(json) && json.length === items.length ? items.map((item, i) => item(json[i])) : refuse()
+    }
+    case 'option': {
+      const some = later(() => decoder(type.of))
+      return (json) => (json === null || json === undefined ? null : some(json))
+    }
+    case 'record':
+      return fields(type.record.fields, refuse)
+    case 'row':
+      return fields([type.table.id, ...type.table.columns], refuse)
+    case 'sum':
+      return variants(type.sum.variants, refuse)
+    case 'result': {
+      const [ok, error] = [later(() => decoder(type.ok)), later(() => decoder(type.error))]
+      return (json) => {
+        if (!isObject(json)) return refuse()
+        if (json._tag === 'Ok') return new Ok(ok(json.value))
+        return json._tag === 'Error' ? new Err(error(json.value)) : refuse()
+      }
+    }
+    case 'unit':
+      return (json) => (json === null || json === undefined ? undefined : refuse())
+    case 'json':
+    case 'unknown':
+      return (json) => json
+    default:
+      return refuse
+  }
+}
+
+/** Types may contain themselves, so an inner decoder is made when it is first needed. */
+function later(make: () => Decoder): Decoder {
+  let made: Decoder | undefined
+  return (json) => {
+    made ??= make()
+    return made(json)
+  }
+}
+
+function fields(types: readonly FieldType[], refuse: () => never, tag?: string): Decoder {
+  const decoders = types.map(({name, type}) => [name, later(() => decoder(type)), type.kind === 'option'] as const)
+  const known = new Set(types.map(({name}) => name))
+  return (json) => {
+    if (!isObject(json)) return refuse()
+    for (const key in json) if (!known.has(key) && !(key === '_tag' && tag !== undefined)) return refuse()
+    const value: Record<string, Value> = tag === undefined ? {} : {_tag: tag}
+    for (const [name, decode, optional] of decoders) {
+      if (!optional && !Object.hasOwn(json, name)) return refuse()
+      value[name] = decode(Object.hasOwn(json, name) ? json[name] : null)
+    }
+    return value
+  }
+}
+
+function variants(types: readonly {name: string; fields: readonly FieldType[]}[], refuse: () => never): Decoder {
+  const byTag = new Map(types.map((variant) => [variant.name, fields(variant.fields, refuse, variant.name)]))
+  return (json) => {
+    const tag = isObject(json) ? (json as Objects)._tag : undefined
+    const decode = typeof tag === 'string' ? byTag.get(tag) : undefined
+    return decode === undefined ? refuse() : decode(json)
+  }
+}

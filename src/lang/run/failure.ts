@@ -1,0 +1,52 @@
+/** Why a handler was broken off. */
+export type FailureReason =
+  | 'DIVISION_BY_ZERO'
+  | 'INT_OVERFLOW'
+  | 'INDEX_OUT_OF_RANGE'
+  | 'KEY_MISSING'
+  | 'UNWRAP'
+  | 'ASSERTION_FAILED'
+  | 'CONVERSION'
+  | 'COLUMN_NOT_SELECTED'
+  | 'NOT_STORABLE'
+  | 'DB_ERROR'
+  | 'DB_DECODE'
+  | 'STEP_LIMIT'
+  | 'STACK_LIMIT'
+  | 'TIMEOUT'
+  | 'unsafe_query_raw_clause'
+
+/** A run-time failure: the handler ends, a mutation is rolled back. The message holds no SQL and no stack. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly reason: FailureReason
+
+  constructor(reason: FailureReason, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+/** A failure of the database, which a program may handle: see the outcome of an operation. */
+export class DatabaseFailure extends Failure {
+  /** `conflict`: a constraint was violated. `busy`: another process holds the lock. */
+  readonly kind: 'conflict' | 'busy' | 'other'
+
+  constructor(kind: DatabaseFailure['kind'], message: string, options?: ErrorOptions) {
+    super('DB_ERROR', message, options)
+    this.kind = kind
+  }
+}
+
+/** What SQLite threw, as a failure of the program. */
+export function databaseFailure(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || thrown instanceof Failure) return thrown
+  const {code = '', message} = thrown as NodeJS.ErrnoException
+  if (!code.startsWith('SQLITE')) return thrown
+  if (code.startsWith('SQLITE_CONSTRAINT')) return new DatabaseFailure('conflict', message, {cause: thrown})
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+    return new DatabaseFailure('busy', 'the database is locked by another process', {cause: thrown})
+  if (/too complex/.test(message))
+    return new DatabaseFailure('other', 'the text to look for is too long', {cause: thrown})
+  return new DatabaseFailure('other', 'the database could not carry out the operation', {cause: thrown})
+}

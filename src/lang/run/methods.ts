@@ -1,0 +1,244 @@
+import {createHash, randomUUID} from 'node:crypto'
+import type {MethodFamily} from '../check/index.js'
+import type {Context} from './context.js'
+import {Failure} from './failure.js'
+import {type Callable, display, Err, equal, isObject, type Objects, Ok, toJson, type Value} from './value.js'
+
+type Args = readonly Value[]
+type Builtin = (args: Args, context: Context) => Value
+type Method = (self: never, args: Args, context: Context) => Value
+
+/** No text or list of a program grows beyond this. */
+const maxLength = 16 << 20
+
+export function sized<T extends {length: number}>(value: T): T {
+  if (value.length > maxLength) throw new Failure('STEP_LIMIT', 'a text or a list has grown too long')
+  return value
+}
+
+const codePoints = (text: string) => [...text]
+
+/** Position of an element; a negative one counts from the end. */
+function place(index: Value, length: number): number {
+  const at = Number(index)
+  const found = at < 0 ? at + length : at
+  if (found < 0 || found >= length)
+    throw new Failure('INDEX_OUT_OF_RANGE', `index ${at} is out of range for length ${length}`)
+  return found
+}
+
+export function elementOf(object: Value, index: Value): Value {
+  if (Array.isArray(object)) return object[place(index, object.length)]
+  if (typeof object === 'string') {
+    const points = codePoints(object)
+    return points[place(index, points.length)]
+  }
+  if (object instanceof Map) {
+    if (!object.has(index)) throw new Failure('KEY_MISSING', `the map has no key ${JSON.stringify(index)}`)
+    return object.get(index)
+  }
+  throw new Failure('CONVERSION', 'only lists, texts and maps have elements')
+}
+
+function length(value: Value): number {
+  if (typeof value === 'string') return codePoints(value).length
+  if (Array.isArray(value)) return value.length
+  if (value instanceof Map) return value.size
+  return isObject(value) ? Object.keys(value).length : 0
+}
+
+function toInteger(value: Value): number {
+  const text = typeof value === 'string' ? value.trim() : undefined
+  const number = text === undefined ? Math.trunc(Number(value)) : /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(number)) throw new Failure('CONVERSION', `${display(value)} is no int`)
+  return number + 0
+}
+
+function toFloat(value: Value): number {
+  const text = typeof value === 'string' ? value.trim() : undefined
+  const number = text === undefined || /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(value) : Number.NaN
+  if (!Number.isFinite(number)) throw new Failure('CONVERSION', `${display(value)} is no float`)
+  return number
+}
+
+function range(from: number, to: number): number[] {
+  const count = Math.max(0, to - from)
+  if (count > maxLength) throw new Failure('STEP_LIMIT', 'the range is too long')
+  return Array.from({length: count}, (_, i) => from + i)
+}
+
+function parseJson(text: string): Ok | Err {
+  try {
+    return new Ok(JSON.parse(text))
+  } catch (error) {
+    return new Err(`json: ${(error as Error).message}`)
+  }
+}
+
+const logged =
+  (level: 'debug' | 'info' | 'warn' | 'error'): Builtin =>
+  ([value], context) => {
+    context.once(() => context.ports.log(level, display(value)))
+  }
+
+const levels = {debug: logged('debug'), info: logged('info'), warn: logged('warn'), error: logged('error')}
+const prefixed = (prefix: string) =>
+  Object.fromEntries(Object.entries(levels).map(([level, log]) => [`${prefix}.${level}`, log]))
+
+export const builtins: Readonly<Record<string, Builtin>> = {
+  len: ([value]) => length(value),
+  str: ([value]) => display(value),
+  to_string: ([value]) => display(value),
+  int: ([value]) => toInteger(value),
+  float: ([value]) => toFloat(value),
+  range: ([from, to]) => range(Number(from), Number(to)),
+  print: levels.info,
+  assert: ([condition, message]) => {
+    if (condition !== true)
+      throw new Failure('ASSERTION_FAILED', typeof message === 'string' ? message : 'assertion failed')
+  },
+  as_map: ([object]) => (object instanceof Map ? object : new Map(Object.entries(object as Objects))),
+  as_set: ([items]) => (items as Value[]).filter((item, i, all) => all.findIndex((other) => equal(item, other)) === i),
+  'std.time.now_ms': (_, context) => context.once(() => Date.now()),
+  'std.crypto.uuid': (_, context) => context.once(() => randomUUID()),
+  'std.crypto.hash_secure': ([text]) => createHash('sha256').update(String(text)).digest('hex'),
+  'std.json.parse': ([text]) => parseJson(String(text)),
+  'std.json.stringify': ([value]) => JSON.stringify(toJson(value)),
+  'std.json.quote': ([text]) => JSON.stringify(String(text)),
+  'std.env.get': ([key], context) => context.ports.env[String(key)] ?? null,
+  ...prefixed('std.log'),
+  ...prefixed('log'),
+  'Speech.transcribe': ([path], context) => {
+    const answer = context.await(String(path))
+    return 'ok' in answer ? new Ok(answer.ok) : new Err(answer.error)
+  },
+}
+
+const call = (callable: Value, args: Args, context: Context): Value => {
+  context.step()
+  return (callable as Callable)(args)
+}
+
+const list: Readonly<Record<string, (self: Value[], args: Args, context: Context) => Value>> = {
+  len: (self) => self.length,
+  is_empty: (self) => self.length === 0,
+  append: (self, [item]) => sized([...self, item]),
+  push: (self, [item]) => sized([...self, item]),
+  get: (self, [index]) => self.at(Number(index)) ?? null,
+  first: (self) => self[0] ?? null,
+  last: (self) => self.at(-1) ?? null,
+  contains: (self, [item]) => self.some((each) => equal(each, item)),
+  join: (self, [separator = '']) => sized(self.map(display).join(String(separator))),
+  map: (self, [callable], context) => self.map((item) => call(callable, [item], context)),
+  filter: (self, [callable], context) => self.filter((item) => call(callable, [item], context) === true),
+  reverse: (self) => [...self].reverse(),
+}
+
+const str: Readonly<Record<string, (self: string, args: Args) => Value>> = {
+  len: (self) => codePoints(self).length,
+  is_empty: (self) => self === '',
+  contains: (self, [part]) => self.includes(String(part)),
+  starts_with: (self, [part]) => self.startsWith(String(part)),
+  ends_with: (self, [part]) => self.endsWith(String(part)),
+  trim: (self) => self.trim(),
+  to_upper: (self) => self.toUpperCase(),
+  to_lower: (self) => self.toLowerCase(),
+  replace: (self, [from, to]) => sized(self.replaceAll(String(from), () => String(to))),
+  split: (self, [separator]) => (separator === '' ? codePoints(self) : self.split(String(separator))),
+  slice: (self, [from, to]) =>
+    codePoints(self)
+      .slice(Number(from), to === undefined ? undefined : Number(to))
+      .join(''),
+  char_at: (self, [index]) => elementOf(self, index) as string,
+  index_of: (self, [part]) => {
+    const at = self.indexOf(String(part))
+    return at < 0 ? -1 : codePoints(self.slice(0, at)).length
+  },
+  repeat: (self, [times]) => {
+    const count = Math.max(0, Number(times))
+    if (self.length * count > maxLength) throw new Failure('STEP_LIMIT', 'the text would grow too long')
+    return self.repeat(count)
+  },
+}
+
+const unwrapped = (found: boolean, value: Value, what: string): Value => {
+  if (!found) throw new Failure('UNWRAP', what)
+  return value
+}
+
+const option: Readonly<Record<string, (self: Value, args: Args) => Value>> = {
+  is_some: (self) => self !== null,
+  is_none: (self) => self === null,
+  unwrap: (self) => unwrapped(self !== null, self, 'unwrap() of None'),
+  unwrap_or: (self, [fallback]) => self ?? fallback,
+}
+
+const result: Readonly<Record<string, (self: Ok | Err, args: Args) => Value>> = {
+  is_ok: (self) => self instanceof Ok,
+  is_err: (self) => self instanceof Err,
+  unwrap: (self) => {
+    if (self instanceof Err && self.failure !== undefined) throw self.failure
+    return unwrapped(self instanceof Ok, self.value, `unwrap() of Error(${display(self.value)})`)
+  },
+  unwrap_or: (self, [fallback]) => (self instanceof Ok ? self.value : fallback),
+}
+
+const map: Readonly<Record<string, (self: Map<string, Value>, args: Args) => Value>> = {
+  get: (self, [key]) => self.get(String(key)) ?? null,
+  keys: (self) => [...self.keys()],
+  len: (self) => self.size,
+  contains: (self, [key]) => self.has(String(key)),
+}
+
+const jsonMember =
+  (accepts: (value: unknown) => boolean) =>
+  (self: Value, [key]: Args) => {
+    const value = isObject(self) && Object.hasOwn(self, String(key)) ? self[String(key)] : undefined
+    return accepts(value) ? new Ok(value) : new Err(`json: '${String(key)}' is missing or has another type`)
+  }
+
+const json: Readonly<Record<string, (self: Value, args: Args) => Value>> = {
+  get_str: jsonMember((value) => typeof value === 'string'),
+  get_int: jsonMember(Number.isSafeInteger),
+  get_float: jsonMember((value) => typeof value === 'number'),
+  get_bool: jsonMember((value) => typeof value === 'boolean'),
+  get_object: jsonMember(isObject),
+  get_array: jsonMember(Array.isArray),
+  at: (self, [index]) => {
+    const value = Array.isArray(self) ? self.at(Number(index)) : undefined
+    return value === undefined ? new Err(`json: there is no element ${Number(index)}`) : new Ok(value)
+  },
+  length,
+  is_null: (self) => self === null,
+  to_string: (self) => JSON.stringify(toJson(self)),
+}
+
+const request: Readonly<Record<string, (self: Value, args: Args, context: Context) => Value>> = {
+  json: (_, __, {request: facts}) => parseJson(facts?.text ?? ''),
+  text: (_, __, {request: facts}) => facts?.text ?? '',
+  query: (_, [name], {request: facts}) => facts?.query[String(name)] ?? null,
+  param: (_, [name], {request: facts}) => facts?.params[String(name)] ?? null,
+  header: (_, [name], {request: facts}) =>
+    [facts?.headers[String(name).toLowerCase()] ?? null].flat().join(', ') || null,
+}
+
+const families: Readonly<Record<MethodFamily, Readonly<Record<string, Method>>>> = {
+  list,
+  str,
+  option,
+  result,
+  map,
+  json,
+  request,
+}
+
+export const methodOf = (family: MethodFamily, name: string): Method | undefined => families[family][name]
+
+/** The family of a value of which nothing was known before. */
+export function familyOfValue(value: Value): MethodFamily {
+  if (typeof value === 'string') return 'str'
+  if (Array.isArray(value)) return 'list'
+  if (value instanceof Map) return 'map'
+  if (value instanceof Ok || value instanceof Err) return 'result'
+  return isObject(value) ? 'json' : 'option'
+}

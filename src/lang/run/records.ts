@@ -1,0 +1,73 @@
+import type {Column, Program, Table} from '../check/index.js'
+import {quoted} from '../plan/index.js'
+import {type Binder, binder, rowDecoder} from './bind.js'
+import {insertChange, topicsOf} from './change-log.js'
+import type {Connection} from './connection.js'
+import {type Decoder, decoder, TypeMismatch} from './decode.js'
+import {databaseFailure} from './failure.js'
+import {isObject, toJson} from './value.js'
+
+/** A record that a table does not take, and why. */
+export class BadRecord extends Error {}
+
+/** Inserts records that come as JSON, checked against the declaration. @throws BadRecord, DatabaseFailure */
+export type InsertRecord = (record: unknown) => number
+
+/**
+ * Prepares the way of records into a table. `keepsIds`: `_id` is taken from the record, so that what refers to it still
+ * does.
+ */
+export function recordInserter(
+  program: Program,
+  table: Table,
+  connection: Connection,
+  keepsIds: boolean,
+): InsertRecord {
+  const columns = keepsIds ? [table.id, ...table.columns] : table.columns
+  const fields = columns.map((column): [Column, Decoder, Binder] => [
+    column,
+    decoder(column.type),
+    binder(column.storage),
+  ])
+  const names = columns.map(({name}) => quoted(name)).join(', ')
+  const into = quoted(table.sqlName)
+  const sql =
+    columns.length === 0
+      ? `INSERT INTO ${into} DEFAULT VALUES`
+      : `INSERT INTO ${into} (${names}) VALUES (${columns.map(() => '?').join(', ')})`
+  const known = new Set(columns.map(({name}) => name))
+  const topics = topicsOf(program).get(table.name) ?? []
+  return (record) => {
+    if (!isObject(record)) throw new BadRecord('a record is a JSON object')
+    const strange = Object.keys(record).find((name) => !known.has(name))
+    if (strange !== undefined) throw new BadRecord(`table ${table.name} has no column ${strange}`)
+    const values = fields.map(([column, decode, bind]) => {
+      if (!Object.hasOwn(record, column.name) && !column.nullable)
+        throw new BadRecord(`column ${column.name} is missing`)
+      try {
+        return bind(decode(record[column.name] ?? null))
+      } catch (error) {
+        if (error instanceof TypeMismatch) throw new BadRecord(`column ${column.name} must be ${error.expected}`)
+        throw error
+      }
+    })
+    try {
+      const id = Number(connection.statement(sql).run(...values).lastInsertRowid)
+      for (const topic of topics) insertChange(connection, {topic, table: table.name, id, kind: 'insert'})
+      return id
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+}
+
+/** The rows of a table as JSON, oldest first. */
+export function* readRecords(table: Table, connection: Connection, limit?: number): Generator<object> {
+  const columns = [table.id, ...table.columns]
+  const decode = rowDecoder(columns)
+  const names = columns.map(({name}) => quoted(name)).join(', ')
+  const sql = `SELECT ${names} FROM ${quoted(table.sqlName)} ORDER BY "_id" LIMIT ?`
+  // A statement of its own: one that is being walked cannot be used by others.
+  const rows = connection.database.prepare<[bigint], Record<string, unknown>>(sql).iterate(BigInt(limit ?? -1))
+  for (const row of rows) yield toJson(decode(row)) as object
+}

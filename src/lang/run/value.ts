@@ -1,0 +1,103 @@
+import {Failure} from './failure.js'
+
+/**
+ * Values of a running program are plain JavaScript: int, float, str and bool as they are, `dec` as its digits, None as
+ * null, Some(x) as x, Unit as undefined, lists and tuples as arrays, maps as Map, rows and records as objects, variants
+ * as objects with `_tag`. They never change.
+ */
+export type Value = unknown
+
+export type Callable = (args: readonly Value[]) => Value
+
+export class Ok {
+  readonly value: Value
+  constructor(value: Value) {
+    this.value = value
+  }
+}
+
+export class Err {
+  readonly value: Value
+  /** Of an operation on the database: what happens when nobody handles it. */
+  readonly failure: Failure | undefined
+  constructor(value: Value, failure?: Failure) {
+    this.value = value
+    this.failure = failure
+  }
+}
+
+export type Objects = Readonly<Record<string, Value>>
+
+export const isObject = (value: Value): value is Objects =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map)
+
+/** Whether a value is a variant of a sum type. */
+export const isTagged = (value: Value): value is {_tag: string} => isObject(value) && typeof value._tag === 'string'
+
+/**
+ * A value as JSON carries it: None leaves its key out of an object, Result and variants are tagged. Gives the value
+ * itself where nothing has to change, as in most rows.
+ * @throws Failure NOT_STORABLE for NaN, the infinities and functions
+ */
+export function toJson(value: Value): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      if (Number.isFinite(value)) return value
+      throw new Failure('NOT_STORABLE', `${value} can neither be stored nor sent`)
+    case 'undefined':
+      return null
+    case 'object':
+      return value === null ? null : objectToJson(value)
+    default:
+      throw new Failure('NOT_STORABLE', 'a function can neither be stored nor sent')
+  }
+}
+
+function objectToJson(value: object): unknown {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) if (toJson(value[i]) !== value[i]) return value.map(toJson)
+    return value
+  }
+  if (value instanceof Ok) return {_tag: 'Ok', value: toJson(value.value)}
+  if (value instanceof Err) return {_tag: 'Error', value: toJson(value.value)}
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [key, toJson(item)]))
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  const fields = value as Record<string, unknown>
+  for (const key in fields) {
+    const field = fields[key]
+    if (field === null || field === undefined || toJson(field) !== field) return withoutNone(fields)
+  }
+  return value
+}
+
+const withoutNone = (fields: Objects) =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([key, field]) =>
+      field === null || field === undefined ? [] : [[key, toJson(field)]],
+    ),
+  )
+
+/** How `str(x)` and `+` show a value: text as it is, everything else as JSON. */
+export function display(value: Value): string {
+  if (typeof value === 'string') return value
+  if (value === undefined) return 'Unit'
+  if (value === null) return 'None'
+  if (typeof value === 'number') return String(value)
+  return JSON.stringify(toJson(value))
+}
+
+/** `is`: by content. A field that is absent is None. */
+export function equal(a: Value, b: Value): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]))
+  if (a instanceof Ok || a instanceof Err) return a.constructor === b.constructor && equal(a.value, (b as Ok).value)
+  if (a instanceof Map)
+    return b instanceof Map && a.size === b.size && [...a].every(([key, item]) => b.has(key) && equal(item, b.get(key)))
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
+  return [...keys].every((key) => equal((a as Objects)[key] ?? null, (b as Objects)[key] ?? null))
+}

@@ -1,0 +1,198 @@
+import type {Span} from '../diagnostics/index.js'
+
+export interface Name extends Span {
+  readonly text: string
+}
+
+export type TypeNode =
+  | (Span & {kind: 'wildcard'})
+  | (Span & {kind: 'named'; name: Name; args: readonly TypeNode[]})
+  | (Span & {kind: 'tuple'; items: readonly TypeNode[]})
+  | (Span & {kind: 'function'; params: readonly TypeNode[]; result: TypeNode | undefined})
+
+// Declarations
+
+export interface Field extends Span {
+  readonly name: Name
+  readonly type: TypeNode | undefined
+}
+
+export interface TableDecl extends Span {
+  readonly kind: 'table'
+  readonly name: Name
+  readonly fields: readonly Field[]
+  readonly doc: string | undefined
+}
+
+export interface IndexDecl extends Span {
+  readonly kind: 'index'
+  readonly style: 'btree' | 'search' | 'vector'
+  readonly table: Name
+  readonly name: Name
+  readonly columns: readonly Name[]
+  readonly unique: boolean
+  readonly dimensions: number | undefined
+}
+
+export interface Param extends Span {
+  readonly name: Name
+  readonly type: TypeNode | undefined
+  readonly fallback: Expr | undefined
+}
+
+export type EndpointKind = 'query' | 'mutation' | 'server'
+
+export interface FunctionDecl extends Span {
+  readonly kind: 'function'
+  readonly name: Name
+  readonly params: readonly Param[]
+  readonly result: TypeNode | undefined
+  readonly body: Block
+  /** `invalid` where the kind could not be read. */
+  readonly endpoint: EndpointKind | 'invalid' | undefined
+  readonly test: boolean
+  /** The head could not be read to its end, so that nothing is known about the result. */
+  readonly broken: boolean
+  readonly doc: string | undefined
+}
+
+export type HttpMethod = 'get' | 'post' | 'put' | 'delete'
+
+export interface HttpDecl extends Span {
+  readonly kind: 'http'
+  readonly method: HttpMethod
+  readonly path: Name
+  readonly params: readonly Param[]
+  readonly result: TypeNode | undefined
+  readonly body: Block
+  readonly broken: boolean
+  readonly doc: string | undefined
+}
+
+export interface RecordDecl extends Span {
+  readonly kind: 'record'
+  readonly name: Name
+  readonly fields: readonly Field[]
+  readonly doc: string | undefined
+}
+
+export interface Variant extends Span {
+  readonly name: Name
+  readonly fields: readonly Field[]
+}
+
+export interface SumDecl extends Span {
+  readonly kind: 'sum'
+  readonly name: Name
+  readonly variants: readonly Variant[]
+  readonly doc: string | undefined
+}
+
+export type Decl = TableDecl | IndexDecl | FunctionDecl | HttpDecl | RecordDecl | SumDecl
+
+export interface Module extends Span {
+  readonly decls: readonly Decl[]
+}
+
+// Statements
+
+export type AssignOperator = '=' | '+' | '-' | '*' | '/'
+
+export type Stmt =
+  | (Span & {kind: 'let'; mutable: boolean; pattern: Pattern; type: TypeNode | undefined; value: Expr})
+  | (Span & {kind: 'return'; value: Expr | undefined})
+  | (Span & {kind: 'while'; condition: Expr; body: Block})
+  | (Span & {kind: 'loop'; body: Block})
+  | (Span & {kind: 'break'})
+  | (Span & {kind: 'continue'})
+  | (Span & {kind: 'assign'; target: Expr; operator: AssignOperator; value: Expr})
+  | (Span & {kind: 'expr'; value: Expr})
+
+export type Pattern =
+  | (Span & {kind: 'any'})
+  | (Span & {kind: 'bind'; name: Name})
+  | (Span & {kind: 'literal'; value: number | string | boolean; literal: 'int' | 'float' | 'str' | 'bool'})
+  | (Span & {kind: 'variant'; name: Name; args: readonly Pattern[] | undefined})
+  | (Span & {kind: 'tuple'; items: readonly Pattern[]})
+
+// Expressions. `depth` is the height of the tree below, which the parser limits.
+
+interface Base extends Span {
+  readonly depth: number
+}
+
+export interface Block extends Base {
+  readonly kind: 'block'
+  readonly statements: readonly Stmt[]
+}
+
+export interface Entry extends Span {
+  readonly key: Name
+  readonly value: Expr
+}
+
+export interface Arg extends Span {
+  readonly name: Name | undefined
+  readonly value: Expr
+}
+
+export interface Arm extends Span {
+  readonly pattern: Pattern
+  readonly guard: Expr | undefined
+  readonly body: Stmt
+}
+
+export type BinaryOperator =
+  | '|>'
+  | 'or'
+  | 'and'
+  | 'with'
+  | 'is'
+  | 'isnt'
+  | '<'
+  | '>'
+  | '<='
+  | '>='
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+
+export type ObjectExpr = Base & {kind: 'object'; type: Name | undefined; entries: readonly Entry[]}
+export type ListExpr = Base & {kind: 'list'; items: readonly Expr[]}
+export type NameExpr = Base & {kind: 'name'; name: Name}
+export type MemberExpr = Base & {kind: 'member'; object: Expr; member: Name}
+export type CallExpr = Base & {kind: 'call'; callee: Expr; args: readonly Arg[]}
+export type BinaryExpr = Base & {kind: 'binary'; operator: BinaryOperator; left: Expr; right: Expr}
+export type IfExpr = Base & {kind: 'if'; condition: Expr; consequent: Block; otherwise: Expr | undefined}
+export type MatchExpr = Base & {kind: 'match'; subject: Expr; arms: readonly Arm[]}
+export type ForExpr = Base & {kind: 'for'; item: Name; index: Name | undefined; list: Expr; body: Block}
+export type LambdaExpr = Base & {
+  kind: 'lambda'
+  params: readonly Param[]
+  result: TypeNode | undefined
+  body: Expr
+}
+
+export type Expr =
+  | (Base & {kind: 'int' | 'float'; value: number})
+  | (Base & {kind: 'dec' | 'str'; value: string})
+  | (Base & {kind: 'bool'; value: boolean})
+  | (Base & {kind: 'unit'})
+  | (Base & {kind: 'missing'})
+  | (Base & {kind: 'tuple'; items: readonly Expr[]})
+  | (Base & {kind: 'unary'; operator: 'not' | '-'; operand: Expr})
+  | (Base & {kind: 'index'; object: Expr; index: Expr})
+  | (Base & {kind: 'try'; operand: Expr; mark: Span})
+  | NameExpr
+  | ListExpr
+  | ObjectExpr
+  | MemberExpr
+  | CallExpr
+  | BinaryExpr
+  | IfExpr
+  | MatchExpr
+  | ForExpr
+  | LambdaExpr
+  | Block

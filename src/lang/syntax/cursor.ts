@@ -1,0 +1,221 @@
+import type {DiagnosticCode, DiagnosticDetails, Diagnostics, Span} from '../diagnostics/index.js'
+import type {Block, Name} from './ast.js'
+import {isName, isWord, T, type Tokens} from './token.js'
+
+/** How a kind of token is named in a message. */
+const shown: readonly (readonly [number, string])[] = [
+  [T.parenOpen, "'('"],
+  [T.parenClose, "')'"],
+  [T.bracketOpen, "'['"],
+  [T.bracketClose, "']'"],
+  [T.braceOpen, "'{'"],
+  [T.braceClose, "'}'"],
+  [T.colon, "':'"],
+  [T.comma, "','"],
+  [T.dot, "'.'"],
+  [T.assign, "'='"],
+  [T.bar, "'|'"],
+  [T.fatArrow, "'=>'"],
+  [T.in, "'in'"],
+  [T.fn, "'fn'"],
+  [T.type, "'type'"],
+  [T.string, 'a string'],
+  [T.int, 'a whole number'],
+  [T.upper, 'a name that begins with a capital letter'],
+]
+const names = new Map(shown)
+
+/** Constructs inside constructs, at most: every stage walks the tree by recursion. */
+const maxLevel = 200
+
+/** A place in the tokens of a source, with the looks and steps that every part of the parser takes. */
+export class Cursor {
+  readonly tokens: Tokens
+  readonly diagnostics: Diagnostics
+  at = 0
+  /** Inside parentheses, brackets and object literals a line end means nothing. */
+  lineEndsCount = true
+  /** How many constructs are open around this place. */
+  level = 0
+  /** Reads a block. Expressions hold blocks and blocks hold expressions: this is how the one finds the other. */
+  readonly block: () => Block
+  /** In the head of `if`, `while`, `match`, `for`, where `X {}` is no record. */
+  inHead = false
+  /** In the guard of a match arm, where `=>` belongs to the arm. */
+  inGuard = false
+  #tooDeep = false
+  readonly #newlines: Uint8Array
+  readonly #kinds: Uint8Array
+  readonly #starts: Uint32Array
+  readonly #ends: Uint32Array
+
+  constructor(tokens: Tokens, diagnostics: Diagnostics, parseBlock: (c: Cursor) => Block) {
+    this.block = () => parseBlock(this)
+    this.tokens = tokens
+    this.diagnostics = diagnostics
+    this.#newlines = tokens.newlines
+    this.#kinds = tokens.kinds
+    this.#starts = tokens.starts
+    this.#ends = tokens.ends
+  }
+
+  get kind(): number {
+    return this.#kinds[this.at] as number
+  }
+
+  get start(): number {
+    return this.#starts[this.at] as number
+  }
+
+  /** The end of the token before this place. */
+  get lastEnd(): number {
+    return this.at === 0 ? 0 : (this.#ends[this.at - 1] as number)
+  }
+
+  get span(): Span {
+    return {start: this.start, end: this.tokens.ends[this.at] as number}
+  }
+
+  /** Whether this token stands on a new line, where that matters. */
+  get onNewLine(): boolean {
+    return this.lineEndsCount && this.#newlines[this.at] === 1
+  }
+
+  /** Whether this token is the first on its line, wherever it is. */
+  get firstOnLine(): boolean {
+    return this.#newlines[this.at] === 1
+  }
+
+  peek(ahead: number): number {
+    return this.#kinds[Math.min(this.at + ahead, this.tokens.count - 1)] as number
+  }
+
+  text(at = this.at): string {
+    return this.tokens.source.slice(this.tokens.starts[at], this.tokens.ends[at])
+  }
+
+  next(): void {
+    if (this.kind !== T.eof) this.at++
+  }
+
+  take(kind: number): boolean {
+    if (this.kind !== kind) return false
+    this.at++
+    return true
+  }
+
+  /** Whether this token is a word with a meaning in its place alone, as `on` and `unique`. */
+  isContextual(word: string): boolean {
+    return this.kind === T.lower && this.text() === word
+  }
+
+  takeContextual(word: string): boolean {
+    if (!this.isContextual(word)) return false
+    this.at++
+    return true
+  }
+
+  /** Takes the token, or says that it was expected here. */
+  expect(kind: number): boolean {
+    if (this.take(kind)) return true
+    this.expected(names.get(kind) ?? 'another token')
+    return false
+  }
+
+  expected(what: string): void {
+    this.report('parse.expected_token', this.span, `Expected ${what}, found ${this.found()}.`)
+  }
+
+  unexpected(what: string): void {
+    this.report('parse.unexpected_token', this.span, `Expected ${what}, found ${this.found()}.`)
+  }
+
+  /** Once the parser has given up for depth, whatever else it stumbles over is of no interest. */
+  report(code: DiagnosticCode, span: Span, message: string, details?: DiagnosticDetails): void {
+    if (!this.#tooDeep) this.diagnostics.report(code, span, message, details)
+  }
+
+  /** The token at this place, for a message. */
+  found(): string {
+    if (this.kind === T.eof) return 'the end of the file'
+    const text = this.text()
+    return `'${text.length > 40 ? `${text.slice(0, 40)}…` : text}'`
+  }
+
+  /** Takes this token as a name, whatever it is. */
+  takeName(): Name {
+    const start = this.#starts[this.at] as number
+    const end = this.#ends[this.at] as number
+    this.at++
+    return {start, end, text: this.tokens.source.slice(start, end)}
+  }
+
+  /** name = a word that is not reserved, or one of five that are. */
+  name(): Name | undefined {
+    if (isName(this.kind)) return this.takeName()
+    this.expected('a name')
+    return undefined
+  }
+
+  /** word = any word. */
+  word(): Name | undefined {
+    if (isWord(this.kind)) return this.takeName()
+    this.expected('a name')
+    return undefined
+  }
+
+  upper(): Name | undefined {
+    if (this.kind === T.upper) return this.takeName()
+    if (this.kind === T.lower) return this.takeName() // The checker says how such a name is written.
+    this.expected('a name that begins with a capital letter')
+    return undefined
+  }
+
+  /** Goes one level deeper; false, with a message, where that is too deep. */
+  enter(): boolean {
+    if (this.level >= maxLevel) {
+      this.deep(this.span)
+      return false
+    }
+    this.level++
+    return true
+  }
+
+  leave(): void {
+    this.level--
+  }
+
+  /** Gives up: the rest of the source is not read. */
+  deep(span: Span): void {
+    this.report('parse.too_deep', span, 'This is nested too deep to be read.', {
+      hints: ['Give a part of it a name with let, or make it a function.'],
+    })
+    this.#tooDeep = true
+    this.at = this.tokens.count - 1
+  }
+
+  /** Reads what stands in brackets (line ends mean nothing) or in a block (they do), whatever stands around. */
+  within<R>(lineEndsCount: boolean, read: () => R): R {
+    const {lineEndsCount: counted, inHead, inGuard} = this
+    this.lineEndsCount = lineEndsCount
+    this.inHead = false
+    this.inGuard = false
+    const result = read()
+    this.lineEndsCount = counted
+    this.inHead = inHead
+    this.inGuard = inGuard
+    return result
+  }
+
+  /** Skips from an opening bracket past the one that closes it. */
+  skipBalanced(): void {
+    let depth = 0
+    do {
+      const {kind} = this
+      if (kind === T.parenOpen || kind === T.bracketOpen || kind === T.braceOpen) depth++
+      else if (kind === T.parenClose || kind === T.bracketClose || kind === T.braceClose) depth--
+      else if (kind === T.eof) return
+      this.at++
+    } while (depth > 0)
+  }
+}

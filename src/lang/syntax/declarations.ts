@@ -1,0 +1,370 @@
+import type {Diagnostics} from '../diagnostics/index.js'
+import type {
+  Decl,
+  EndpointKind,
+  FunctionDecl,
+  HttpDecl,
+  HttpMethod,
+  IndexDecl,
+  Module,
+  Name,
+  SumDecl,
+  TypeNode,
+  Variant,
+} from './ast.js'
+import {Cursor} from './cursor.js'
+import {parseParams} from './expressions.js'
+import {lex, stringValue} from './lexer.js'
+import {parseBlock} from './statements.js'
+import {isWord, T, type Tokens} from './token.js'
+import {parseFields, parseType} from './types.js'
+
+/** Reads a source whole. Never fails: what cannot be read is reported, and what stands around it is kept. */
+export function parse(source: string, diagnostics: Diagnostics): {module: Module; tokens: Tokens} {
+  const tokens = lex(source, diagnostics)
+  const c = new Cursor(tokens, diagnostics, parseBlock)
+  const decls: Decl[] = []
+  while (c.kind !== T.eof) {
+    if (c.take(T.semicolon)) continue
+    const before = c.at
+    const decl = parseDeclaration(c)
+    if (decl !== undefined) decls.push(decl)
+    else if (c.at === before) {
+      c.unexpected('a declaration')
+      recover(c)
+    }
+  }
+  return {module: {decls, start: 0, end: source.length}, tokens}
+}
+
+/** Heads of declarations of other surfaces of the source language. */
+const foreignHeads = new Set(
+  `import extern component routes fragment actor workflow activity agent state_machine partial url config environment
+env migrate async trait impl const let state derived effect mount style view on`.split(/\s+/),
+)
+
+/** Decorators of former times, and what to write instead. */
+const retired: Readonly<Record<string, string>> = {
+  '@get': 'write http get "<path>" to T { ... }',
+  '@post': 'write http post "<path>" to T { ... }',
+  '@put': 'write http put "<path>" to T { ... }',
+  '@delete': 'write http delete "<path>" to T { ... }',
+  '@query': 'write @endpoint(kind: query)',
+  '@mutation': 'write @endpoint(kind: mutation)',
+  '@server': 'write @endpoint(kind: server)',
+  '@component': 'user interface is outside the data language',
+}
+
+const methods: ReadonlySet<string> = new Set(['get', 'post', 'put', 'delete'])
+
+/** decl = table | index | searchindex | vectorindex | endpoint | http | test | function | struct | sum | foreign ; */
+function parseDeclaration(c: Cursor): Decl | undefined {
+  const doc = documentation(c)
+  if (c.kind === T.decorator) return decorated(c, doc)
+  if (c.kind === T.fn || (c.kind === T.pub && c.peek(1) === T.fn)) return parseFunction(c, {doc})
+  if (c.kind === T.type || (c.kind === T.pub && c.peek(1) === T.type)) return parseTypeDecl(c, doc)
+  if (c.isContextual('http') && methods.has(c.text(c.at + 1))) return parseHttp(c, doc)
+  if (isWord(c.kind) && foreignHeads.has(c.text())) skipForeign(c)
+  return undefined
+}
+
+function decorated(c: Cursor, doc: string | undefined): Decl | undefined {
+  const {start} = c
+  switch (c.text()) {
+    case '@table':
+      return parseTable(c, doc)
+    case '@index':
+      return parseIndex(c, 'btree')
+    case '@search_index':
+      return parseIndex(c, 'search')
+    case '@vector_index':
+      return parseIndex(c, 'vector')
+    case '@endpoint':
+      return parseFunction(c, {doc, start, endpoint: endpointKind(c)})
+    case '@test':
+      c.next()
+      return parseFunction(c, {doc, start, test: true})
+  }
+  if (c.text() in retired) return parseRetired(c, doc)
+  skipForeign(c)
+  return undefined
+}
+
+/** The lines of `///` right before a declaration. */
+function documentation(c: Cursor): string | undefined {
+  const {comments, source} = c.tokens
+  let low = 0
+  let high = comments.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((comments[middle] as {beforeToken: number}).beforeToken < c.at) low = middle + 1
+    else high = middle
+  }
+  const lines: string[] = []
+  for (let i = low; comments[i]?.beforeToken === c.at; i++) {
+    const text = source.slice(comments[i]?.start, comments[i]?.end)
+    if (text.startsWith('///')) lines.push(text.slice(3).trim())
+    else lines.length = 0
+  }
+  return lines.length === 0 ? undefined : lines.join('\n')
+}
+
+/** table = "@table" "type" UPPER "{" { field } "}" ; */
+function parseTable(c: Cursor, doc: string | undefined): Decl | undefined {
+  const {start} = c
+  c.next()
+  c.expect(T.type)
+  const name = c.upper()
+  if (name === undefined) return undefined
+  const fields = c.expect(T.braceOpen) ? parseFields(c, T.braceClose) : []
+  return {kind: 'table', name, fields, doc, start, end: c.lastEnd}
+}
+
+/**
+ * index = "@index" UPPER "." name "on" "(" word { "," word } ")" [ "unique" ] ;
+ * searchindex = "@search_index" … ; vectorindex = "@vector_index" … "{" "dimensions" ":" INT "}" ;
+ */
+function parseIndex(c: Cursor, style: IndexDecl['style']): IndexDecl | undefined {
+  const {start} = c
+  c.next()
+  const table = c.upper()
+  if (table === undefined || !c.expect(T.dot)) return undefined
+  const name = c.name()
+  if (name === undefined) return undefined
+  if (!c.takeContextual('on')) c.expected("'on'")
+  const columns = columnList(c)
+  const unique = style === 'btree' && c.takeContextual('unique')
+  const dimensions = style === 'vector' ? vectorDimensions(c) : undefined
+  return {kind: 'index', style, table, name, columns, unique, dimensions, start, end: c.lastEnd}
+}
+
+function columnList(c: Cursor): Name[] {
+  const columns: Name[] = []
+  if (!c.expect(T.parenOpen)) return columns
+  while (c.kind !== T.parenClose && c.kind !== T.eof) {
+    const column = c.word()
+    if (column === undefined) break
+    columns.push(column)
+    if (!c.take(T.comma)) break
+  }
+  c.expect(T.parenClose)
+  return columns
+}
+
+function vectorDimensions(c: Cursor): number | undefined {
+  if (!c.expect(T.braceOpen)) return undefined
+  if (!c.takeContextual('dimensions')) c.expected("'dimensions'")
+  c.expect(T.colon)
+  const dimensions = c.kind === T.int ? Number(c.text()) : undefined
+  c.expect(T.int)
+  c.expect(T.braceClose)
+  return dimensions
+}
+
+const kinds: ReadonlySet<string> = new Set(['query', 'mutation', 'server'])
+
+/** "@endpoint" "(" "kind" ":" ( "query" | "mutation" | "server" ) ")" */
+function endpointKind(c: Cursor): EndpointKind | 'invalid' {
+  const decorator = c.span
+  c.next()
+  const given = c.peek(0) === T.parenOpen && !c.firstOnLine
+  if (given) c.next()
+  if (!given || !c.isContextual('kind') || c.peek(1) !== T.colon || !isWord(c.peek(2))) {
+    c.report(
+      'parse.endpoint_kind',
+      decorator,
+      '@endpoint needs (kind: query), (kind: mutation) or (kind: server).',
+      given
+        ? {}
+        : {
+            fixes: [
+              {label: 'Add (kind: query)', start: decorator.end, end: decorator.end, replacement: '(kind: query)'},
+            ],
+          },
+    )
+    if (given) closeParenthesis(c)
+    return 'invalid'
+  }
+  c.at += 2
+  const word = c.text()
+  if (!kinds.has(word))
+    c.report('parse.endpoint_kind', c.span, `Unknown endpoint kind '${word}'; use query, mutation or server.`)
+  c.next()
+  c.expect(T.parenClose)
+  return kinds.has(word) ? (word as EndpointKind) : 'invalid'
+}
+
+function closeParenthesis(c: Cursor): void {
+  while (c.kind !== T.parenClose && c.kind !== T.eof && !c.firstOnLine) {
+    if (c.kind === T.parenOpen) c.skipBalanced()
+    else c.next()
+  }
+  c.take(T.parenClose)
+}
+
+/** decorator = DECORATOR [ "(" balanced ")" ] ; those between `@endpoint(...)` and `fn` have no effect. */
+function skipDecorators(c: Cursor): void {
+  while (c.kind === T.decorator) {
+    const name = c.text()
+    if (name in retired) c.report('parse.retired_decorator', c.span, `${name} is retired; ${retired[name]}.`)
+    else c.report('parse.unsupported_decorator', c.span, `${name} has no effect in the data language.`)
+    c.next()
+    if (c.peek(0) === T.parenOpen && !c.firstOnLine) c.skipBalanced()
+  }
+}
+
+function parseRetired(c: Cursor, doc: string | undefined): Decl | undefined {
+  const name = c.text()
+  c.report('parse.retired_decorator', c.span, `${name} is retired; ${retired[name]}.`)
+  if (name === '@component') {
+    skipForeign(c, false)
+    return undefined
+  }
+  c.next()
+  if (c.kind === T.parenOpen) c.skipBalanced()
+  return c.kind === T.fn || c.kind === T.pub || c.kind === T.decorator ? parseFunction(c, {doc}) : undefined
+}
+
+interface Head {
+  doc: string | undefined
+  start?: number
+  endpoint?: FunctionDecl['endpoint']
+  test?: boolean
+}
+
+/** function = [ "pub" ] "fn" name "(" params ")" [ "to" type ] block ; */
+function parseFunction(c: Cursor, {doc, start = c.start, endpoint, test = false}: Head): FunctionDecl | undefined {
+  skipDecorators(c)
+  c.take(T.pub)
+  if (!c.expect(T.fn)) {
+    recover(c)
+    return undefined
+  }
+  const name = c.name()
+  if (name === undefined) {
+    recover(c)
+    return undefined
+  }
+  const {params, broken} = parseParams(c)
+  const result = resultType(c)
+  const body = parseBody(c)
+  return {kind: 'function', name, params, result, body, endpoint, test, broken, doc, start, end: c.lastEnd}
+}
+
+/** [ "to" type ] */
+function resultType(c: Cursor): TypeNode | undefined {
+  const arrow = c.span
+  if (c.take(T.arrow))
+    c.report('parse.arrow_deprecated', arrow, "'->' is a deprecated spelling of 'to' before a return type.", {
+      fixes: [{label: "Write 'to'", ...arrow, replacement: 'to'}],
+    })
+  else if (!c.take(T.to)) return undefined
+  return parseType(c)
+}
+
+function parseBody(c: Cursor) {
+  if (c.kind !== T.braceOpen) {
+    c.expected("'{'")
+    while (c.kind !== T.braceOpen && c.kind !== T.eof && !c.firstOnLine) c.next()
+  }
+  return c.kind === T.braceOpen
+    ? parseBlock(c)
+    : ({kind: 'block', statements: [], depth: 0, start: c.start, end: c.start} as const)
+}
+
+/** http = "http" ( "get" | "post" | "put" | "delete" ) STRING [ "(" params ")" ] [ "to" type ] block ; */
+function parseHttp(c: Cursor, doc: string | undefined): HttpDecl | undefined {
+  const {start} = c
+  c.next()
+  const method = c.text() as HttpMethod
+  c.next()
+  if (c.kind !== T.string) {
+    c.expected('a path in quotes')
+    recover(c)
+    return undefined
+  }
+  const path = {...c.span, text: stringValue(c.text())}
+  c.next()
+  const {params, broken} = c.peek(0) === T.parenOpen ? parseParams(c) : {params: [], broken: false}
+  const result = resultType(c)
+  const body = parseBody(c)
+  return {kind: 'http', method, path, params, result, body, broken, doc, start, end: c.lastEnd}
+}
+
+/** struct = [ "pub" ] "type" UPPER "{" { field } "}" ; sum = [ "pub" ] "type" UPPER "=" "|" variant { "|" variant } ; */
+function parseTypeDecl(c: Cursor, doc: string | undefined): Decl | undefined {
+  const {start} = c
+  c.take(T.pub)
+  c.next()
+  const name = c.upper()
+  if (name === undefined) {
+    recover(c)
+    return undefined
+  }
+  if (c.take(T.assign)) {
+    const variants = parseVariants(c)
+    return {kind: 'sum', name, variants, doc, start, end: c.lastEnd} satisfies SumDecl
+  }
+  if (!c.expect(T.braceOpen)) {
+    recover(c)
+    return undefined
+  }
+  const fields = parseFields(c, T.braceClose)
+  return {kind: 'record', name, fields, doc, start, end: c.lastEnd}
+}
+
+/** variant = UPPER [ "(" { field } ")" | "{" { field } "}" ] ; */
+function parseVariants(c: Cursor): Variant[] {
+  const variants: Variant[] = []
+  c.take(T.bar)
+  do {
+    const name = c.upper()
+    if (name === undefined) break
+    const fields = c.take(T.parenOpen)
+      ? parseFields(c, T.parenClose)
+      : c.take(T.braceOpen)
+        ? parseFields(c, T.braceClose)
+        : []
+    variants.push({name, fields, start: name.start, end: c.lastEnd})
+  } while (c.take(T.bar))
+  return variants
+}
+
+/**
+ * A declaration that is none of ours: to the end of the first balanced braces, or of the line where there are none.
+ * What a decorator decorates belongs to it.
+ */
+function skipForeign(c: Cursor, warn = true): void {
+  const name = c.text()
+  if (warn) c.report('parse.unsupported_declaration', c.span, `${name} is outside the data language and is skipped.`)
+  let decorated = c.kind === T.decorator
+  c.next()
+  while (c.kind !== T.eof) {
+    if (c.firstOnLine && c.kind !== T.braceOpen) {
+      if (!decorated) return
+      decorated = c.kind === T.decorator
+    }
+    if (c.kind === T.braceOpen) {
+      c.skipBalanced()
+      if (name !== 'import') return
+    } else if (c.kind === T.parenOpen || c.kind === T.bracketOpen) c.skipBalanced()
+    else c.next()
+  }
+}
+
+/** Skips to where the next declaration seems to begin. */
+function recover(c: Cursor): void {
+  c.next()
+  while (c.kind !== T.eof && !(c.firstOnLine && beginsDeclaration(c))) {
+    if (c.kind === T.braceOpen) c.skipBalanced()
+    else c.next()
+  }
+}
+
+const beginsDeclaration = (c: Cursor) =>
+  c.kind === T.decorator ||
+  c.kind === T.fn ||
+  c.kind === T.type ||
+  c.kind === T.import ||
+  c.kind === T.pub ||
+  c.isContextual('http')

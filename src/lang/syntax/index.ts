@@ -1,0 +1,6 @@
+/** From text to tree: tokens, declarations, statements, expressions. Nothing here knows what a name means. */
+export type * from './ast.js'
+export {parse} from './declarations.js'
+export {formatSource} from './format.js'
+export {lex} from './lexer.js'
+export {isWord, T, type Tokens} from './token.js'

@@ -1,0 +1,129 @@
+import type {AssignOperator, Block, Pattern, Stmt} from './ast.js'
+import type {Cursor} from './cursor.js'
+import {isEmptyAhead, parseExpr, parseHead, skipToLineEnd} from './expressions.js'
+import {parsePattern} from './patterns.js'
+import {T} from './token.js'
+import {parseType} from './types.js'
+
+/** block = "{" { stmt } "}" ; */
+export function parseBlock(c: Cursor): Block {
+  const {start} = c
+  const statements: Stmt[] = []
+  if (c.enter()) {
+    if (c.expect(T.braceOpen)) {
+      c.within(true, () => {
+        readStatements(c, statements)
+        c.expect(T.braceClose)
+      })
+    }
+    c.leave()
+  }
+  const depth = statements.reduce((height, stmt) => Math.max(height, heightOf(stmt)), 0) + 1
+  return {kind: 'block', statements, depth, start, end: Math.max(start, c.lastEnd)}
+}
+
+const heightOf = (stmt: Stmt): number => {
+  switch (stmt.kind) {
+    case 'while':
+      return Math.max(stmt.condition.depth, stmt.body.depth)
+    case 'loop':
+      return stmt.body.depth
+    case 'break':
+    case 'continue':
+      return 0
+    default:
+      return stmt.value?.depth ?? 0
+  }
+}
+
+function readStatements(c: Cursor, statements: Stmt[]): void {
+  while (c.kind !== T.braceClose && c.kind !== T.eof) {
+    if (c.take(T.semicolon)) continue
+    if (startsDeclaration(c)) return
+    const before = c.at
+    statements.push(parseStatement(c))
+    if (endsStatement(c)) {
+      if (c.at === before && c.kind !== T.braceClose) c.next()
+      continue
+    }
+    if (c.at > before) c.report('parse.expected_newline', c.span, `Expected a new line or ; before ${c.found()}.`)
+    else c.next()
+    skipToLineEnd(c)
+  }
+}
+
+/** Two statements on one line need a semicolon or a closing brace between them. */
+const endsStatement = (c: Cursor) =>
+  c.firstOnLine || c.kind === T.semicolon || c.kind === T.braceClose || c.kind === T.eof || c.peek(-1) === T.braceClose
+
+/** A declaration at the start of a line inside a block: the closing brace is missing. */
+const startsDeclaration = (c: Cursor) =>
+  c.firstOnLine &&
+  (c.kind === T.decorator ||
+    c.kind === T.pub ||
+    (c.kind === T.fn && c.peek(1) !== T.parenOpen) ||
+    (c.kind === T.type && c.peek(1) === T.upper))
+
+/**
+ * stmt = "let" [ "mut" ] pattern [ ":" type ] "=" expr
+ *      | "return" [ expr ] | "while" expr block | "loop" block | "break" | "continue"
+ *      | expr [ ( "=" | "+=" | "-=" | "*=" | "/=" ) expr ] ;
+ */
+function parseStatement(c: Cursor): Stmt {
+  const {kind, start} = c
+  switch (kind) {
+    case T.let:
+      return letStatement(c)
+    case T.return: {
+      c.next()
+      const bare = c.onNewLine || c.kind === T.braceClose || c.kind === T.semicolon || c.kind === T.eof
+      const value = bare ? undefined : parseExpr(c)
+      return {kind: 'return', value, start, end: c.lastEnd}
+    }
+    case T.while: {
+      c.next()
+      const condition = parseHead(c)
+      const body = parseBlock(c)
+      return {kind: 'while', condition, body, start, end: c.lastEnd}
+    }
+    case T.loop: {
+      c.next()
+      const body = parseBlock(c)
+      return {kind: 'loop', body, start, end: c.lastEnd}
+    }
+    case T.break:
+    case T.continue:
+      c.next()
+      return {kind: kind === T.break ? 'break' : 'continue', start, end: c.lastEnd}
+    default:
+      return expressionStatement(c)
+  }
+}
+
+function letStatement(c: Cursor): Stmt {
+  const {start} = c
+  c.next()
+  const mutable = c.take(T.mut)
+  const pattern: Pattern = parsePattern(c) ?? {kind: 'any', start: c.start, end: c.start}
+  const type = c.take(T.colon) ? parseType(c) : undefined
+  const value = c.expect(T.assign) ? parseExpr(c) : ({kind: 'missing', depth: 0, start: c.start, end: c.start} as const)
+  return {kind: 'let', mutable, pattern, type, value, start, end: c.lastEnd}
+}
+
+const assignments = new Map<number, AssignOperator>([
+  [T.assign, '='],
+  [T.plusAssign, '+'],
+  [T.minusAssign, '-'],
+  [T.starAssign, '*'],
+  [T.slashAssign, '/'],
+])
+
+function expressionStatement(c: Cursor): Stmt {
+  const {start} = c
+  const value = c.kind === T.braceOpen && isEmptyAhead(c) ? parseBlock(c) : parseExpr(c)
+  const operator = c.onNewLine ? undefined : assignments.get(c.kind)
+  if (operator === undefined) return {kind: 'expr', value, start, end: Math.max(start, c.lastEnd)}
+  c.next()
+  const assigned = parseExpr(c)
+  return {kind: 'assign', target: value, operator, value: assigned, start, end: c.lastEnd}
+}

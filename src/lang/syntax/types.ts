@@ -1,0 +1,78 @@
+import type {Field, TypeNode} from './ast.js'
+import type {Cursor} from './cursor.js'
+import {isName, isWord, T} from './token.js'
+
+/**
+ * type = "_" | "fn" "(" [ type { "," type } ] ")" [ "to" type ] | "(" [ type { "," type } ] ")"
+ *      | name [ "[" type { "," type } "]" ] ;
+ */
+export function parseType(c: Cursor): TypeNode | undefined {
+  const {start} = c
+  if (!c.enter()) return undefined
+  try {
+    if (c.take(T.wildcard)) return {kind: 'wildcard', start, end: c.lastEnd}
+    if (c.take(T.fn)) return functionType(c, start)
+    if (c.kind === T.parenOpen) {
+      const items = typeList(c, T.parenOpen, T.parenClose)
+      return {kind: 'tuple', items, start, end: c.lastEnd}
+    }
+    if (!isName(c.kind)) {
+      c.unexpected('a type')
+      return undefined
+    }
+    const name = c.takeName()
+    const args = c.kind === T.bracketOpen && !c.onNewLine ? typeList(c, T.bracketOpen, T.bracketClose) : []
+    return {kind: 'named', name, args, start, end: c.lastEnd}
+  } finally {
+    c.leave()
+  }
+}
+
+function functionType(c: Cursor, start: number): TypeNode {
+  const params = c.kind === T.parenOpen ? typeList(c, T.parenOpen, T.parenClose) : []
+  if (params.length === 0 && c.lastEnd === start + 2) c.expect(T.parenOpen)
+  const result = c.take(T.to) ? parseType(c) : undefined
+  return {kind: 'function', params, result, start, end: c.lastEnd}
+}
+
+function typeList(c: Cursor, open: number, close: number): TypeNode[] {
+  const types: TypeNode[] = []
+  c.expect(open)
+  while (c.kind !== close && c.kind !== T.eof) {
+    const type = parseType(c)
+    if (type === undefined) break
+    types.push(type)
+    if (!c.take(T.comma)) break
+  }
+  c.expect(close)
+  return types
+}
+
+/** field = word ":" type ; with a comma, a semicolon, a line end or nothing behind it. */
+export function parseFields(c: Cursor, close: number): Field[] {
+  const fields: Field[] = []
+  while (c.kind !== close && c.kind !== T.eof) {
+    if (c.take(T.comma) || c.take(T.semicolon)) continue
+    if (!isWord(c.kind)) {
+      c.expected('the name of a field')
+      // A keyword of a declaration at the start of a line: the closing brace is missing.
+      if (c.kind === T.decorator || c.kind === T.braceClose || c.kind === T.parenClose) break
+      c.next()
+      continue
+    }
+    if (startsDeclaration(c)) {
+      c.expected(close === T.braceClose ? "'}'" : "')'")
+      return fields
+    }
+    const name = c.takeName()
+    if (!c.take(T.colon)) c.expected("':'")
+    const type = parseType(c)
+    fields.push({name, type, start: name.start, end: c.lastEnd})
+  }
+  c.expect(close)
+  return fields
+}
+
+/** `fn`, `type` or `pub` first on a line, and no field of that name. */
+const startsDeclaration = (c: Cursor) =>
+  c.firstOnLine && (c.kind === T.fn || c.kind === T.type || c.kind === T.pub) && c.peek(1) !== T.colon

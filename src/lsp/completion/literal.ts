@@ -1,0 +1,69 @@
+import type {Tokens} from '../tokens.js'
+import {chainTo, tableChain} from './chain.js'
+
+/** What the keys of an object literal name. */
+export type Literal =
+  | {readonly of: 'row'; readonly table: string}
+  | {readonly of: 'predicate'; readonly table: string; readonly nests: boolean}
+  | {readonly of: 'column'; readonly table: string; readonly column: string}
+  | {readonly of: 'type'; readonly name: string}
+
+/** Behind these an expression begins, so that a name with a brace is a record. */
+const beforeExpression: ReadonlySet<string> = new Set(['(', '[', '{', ',', ':', '=', '=>', 'return'])
+
+/** What the object literal that opens with a brace is for; undefined where it is a block, or nobody knows. */
+export function literalAt(tokens: Tokens, brace: number): Literal | undefined {
+  const before = tokens.text(brace - 1)
+  const around = tokens.around(brace)
+  if (/^[A-Z]/.test(before) && beginsExpression(tokens, brace - 1)) return {of: 'type', name: before}
+  if (tokens.text(around) === '(') return argument(tokens, brace, around)
+  if (tokens.text(around) === '{' && before === ':') return below(tokens, brace - 2, around)
+  if (tokens.text(around) === '[' && tokens.text(around - 1) === ':') return part(tokens, around)
+  return undefined
+}
+
+const beginsExpression = (tokens: Tokens, i: number) => tokens.startsLine(i) || beforeExpression.has(tokens.text(i - 1))
+
+/** The object that an operation on a table takes: its first argument, the second of `update`. */
+function argument(tokens: Tokens, brace: number, open: number): Literal | undefined {
+  const chain = tableChain(chainTo(tokens, open - 1))
+  if (chain?.operation === undefined || chain.modifiers.length > 0) return undefined
+  const {table, operation} = chain
+  const isFirst = brace === open + 1
+  switch (operation.name) {
+    case 'insert':
+      return isFirst ? {of: 'row', table} : undefined
+    case 'update':
+      return isFirst ? undefined : {of: 'row', table}
+    case 'filter':
+    case 'where':
+      return isFirst ? {of: 'predicate', table, nests: operation.name === 'where'} : undefined
+    default:
+      return undefined
+  }
+}
+
+/** `{column: {…}}` and `{not: {…}}` */
+function below(tokens: Tokens, key: number, open: number): Literal | undefined {
+  const outer = literalAt(tokens, open)
+  if (outer?.of !== 'predicate' || !outer.nests) return undefined
+  const name = tokens.text(key)
+  return name === 'not' ? outer : {of: 'column', table: outer.table, column: name}
+}
+
+/** `{and: [{…}]}` and `{or: [{…}]}` */
+function part(tokens: Tokens, bracket: number): Literal | undefined {
+  const open = tokens.around(bracket)
+  const key = tokens.text(bracket - 2)
+  if (tokens.text(open) !== '{' || (key !== 'and' && key !== 'or')) return undefined
+  const outer = literalAt(tokens, open)
+  return outer?.of === 'predicate' && outer.nests ? outer : undefined
+}
+
+/** The keys that the literal has already, before the end of the tokens. */
+export function keysIn(tokens: Tokens, brace: number): Set<string> {
+  const keys = new Set<string>()
+  for (let i = brace + 1; i < tokens.count; i++)
+    if (tokens.around(i) === brace && tokens.text(i) === ':') keys.add(tokens.text(i - 1).replace(/^["']|["']$/g, ''))
+  return keys
+}

@@ -1,0 +1,73 @@
+import {CompletionItemKind} from 'vscode-languageserver'
+import {builtinFunctions, builtinNamespaced, type Program, show, signature} from '../../lang/index.js'
+import {type Proposal, proposed} from './proposal.js'
+import {table} from './table-proposals.js'
+import {builtinVariants, types, type Word} from './words.js'
+
+/** The names of types, those of the program first. */
+export function typeNames(program: Program): Proposal[] {
+  return [
+    ...program.tables.map(table),
+    ...program.records.map(({name}) => proposed(CompletionItemKind.Struct)({name, detail: 'type'})),
+    ...program.sums.map(({name}) => proposed(CompletionItemKind.Enum)({name, detail: 'type'})),
+    ...types.map(proposed(CompletionItemKind.Keyword)),
+  ]
+}
+
+/** What an expression may begin with: functions, variants, records and namespaces. */
+export function values({declarations, sums, records}: Program): Proposal[] {
+  return [
+    proposed(CompletionItemKind.Module)({name: 'db', detail: 'the tables of the program'}),
+    ...[...declarations.functions.values()].map((each) =>
+      proposed(CompletionItemKind.Function)({
+        name: each.name,
+        detail: signature(each),
+        ...(each.decl.kind === 'http' || each.decl.doc === undefined ? {} : {doc: each.decl.doc}),
+      }),
+    ),
+    ...sums.flatMap(({name: sum, variants}) =>
+      variants.map(({name}) => proposed(CompletionItemKind.EnumMember)({name, detail: `${sum}.${name}`})),
+    ),
+    ...records.map(({name}) => proposed(CompletionItemKind.Struct)({name, detail: 'type'})),
+    ...builtinVariants.map(proposed(CompletionItemKind.EnumMember)),
+    ...Object.entries(builtinFunctions).map(([name, builtin]) =>
+      proposed(CompletionItemKind.Function)({name, detail: takesAndGives(builtin)}),
+    ),
+    ...inNamespace(''),
+  ]
+}
+
+/** The next names of `std.time.now_ms` and the like behind what is written of them. */
+export function inNamespace(path: string): Proposal[] {
+  const found = new Map<string, Proposal>()
+  for (const [whole, builtin] of Object.entries(builtinNamespaced)) {
+    if (!whole.startsWith(path)) continue
+    const [name = '', ...rest] = whole.slice(path.length).split('.')
+    if (rest.length > 0) found.set(name, proposed(CompletionItemKind.Module)({name}))
+    else found.set(name, proposed(CompletionItemKind.Function)({name, detail: takesAndGives(builtin)}))
+  }
+  return [...found.values()]
+}
+
+/** What a builtin function takes and gives, where that does not depend on what it is given. */
+const takesAndGives = ({params, result}: (typeof builtinFunctions)[string]) =>
+  `(${params.map(show).join(', ')})${typeof result === 'function' ? '' : ` to ${show(result)}`}`
+
+/** The parameters of the function around a place, and the variables that it declares before it; the nearest first. */
+export function variables({source, functions, symbols}: Program, offset: number): Proposal[] {
+  const around = functions.findLast(({decl}) => decl.start <= offset)
+  if (around === undefined) return []
+  const {decl, params, span} = around
+  const declared = symbols.filter(
+    ({start, end, target}) => start > decl.start && start !== span.start && end < offset && target?.start === start,
+  )
+  const words: readonly Word[] = [
+    // Of a route, more than those that are written down.
+    ...params.map(({name, type}) => ({name, detail: `${name}: ${show(type)}`})),
+    ...declared.map(({start, end, label}) => ({name: source.slice(start, end), detail: label()})),
+  ]
+  // Of a name that is declared twice, the later one counts.
+  return [...new Map(words.map((word) => [word.name, word])).values()]
+    .reverse()
+    .map(proposed(CompletionItemKind.Variable))
+}

@@ -1,0 +1,17 @@
+import type {CompletionItemKind} from 'vscode-languageserver'
+import type {Word} from './words.js'
+
+/** Something that may be written. */
+export interface Proposal extends Word {
+  readonly kind: CompletionItemKind
+}
+
+/** Makes proposals of a kind. */
+export const proposed =
+  (kind: CompletionItemKind) =>
+  ({name, detail, doc}: Word): Proposal => ({
+    name,
+    kind,
+    ...(detail === undefined ? {} : {detail}),
+    ...(doc === undefined ? {} : {doc}),
+  })

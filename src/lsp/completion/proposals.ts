@@ -1,0 +1,42 @@
+import {CompletionItemKind} from 'vscode-languageserver'
+import type {Program} from '../../lang/index.js'
+import {inNamespace, typeNames, values, variables} from './name-proposals.js'
+import type {Place} from './place.js'
+import {type Proposal, proposed} from './proposal.js'
+import {behind, columns, keys, table, tableNamed} from './table-proposals.js'
+import {bodyWords, declarationWords, decorators, operations} from './words.js'
+
+const keyword = proposed(CompletionItemKind.Keyword)
+
+/** What may be written at a place of a program, nearest first. */
+export function proposals(place: Place, program: Program, offset: number): Proposal[] {
+  switch (place.kind) {
+    case 'nothing':
+      return []
+    case 'decorator':
+      return decorators.map(keyword)
+    case 'declaration':
+      return [...declarationWords, ...decorators].map(keyword)
+    case 'word':
+      return place.words.map(keyword)
+    case 'table':
+      return program.tables.map(table)
+    case 'type':
+      return typeNames(program)
+    case 'operation':
+      return tableNamed(program, place.table) === undefined ? [] : operations.map(proposed(CompletionItemKind.Method))
+    case 'modifier':
+      return behind(
+        operations.find(({name}) => name === place.operation),
+        place.given,
+      )
+    case 'column':
+      return columns(tableNamed(program, place.table), {withId: true})
+    case 'key':
+      return keys(place.literal, program).filter(({name}) => !place.given.has(name))
+    case 'namespace':
+      return inNamespace(place.path)
+    case 'expression':
+      return [...variables(program, offset), ...values(program), ...bodyWords.map(keyword)]
+  }
+}

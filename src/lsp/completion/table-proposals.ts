@@ -1,0 +1,59 @@
+import {CompletionItemKind} from 'vscode-languageserver'
+import {builtinMethods, type Column, type FieldType, type Program, show, type Table} from '../../lang/index.js'
+import type {Literal} from './literal.js'
+import {type Proposal, proposed} from './proposal.js'
+import {connectives, modifiers, type Operation, predicates, shaping} from './words.js'
+
+const method = proposed(CompletionItemKind.Method)
+const field = proposed(CompletionItemKind.Field)
+
+/** The table of a name. */
+export const tableNamed = (program: Program, name: string): Table | undefined =>
+  program.tables.find((each) => each.name === name)
+
+export const table = ({name, doc}: Table): Proposal =>
+  proposed(CompletionItemKind.Class)({name, detail: '@table type', ...(doc === undefined ? {} : {doc})})
+
+const typed = ({name, type}: FieldType | Column): Proposal => field({name, detail: show(type)})
+
+export const columns = (of: Table | undefined, {withId}: {withId: boolean}): Proposal[] =>
+  of === undefined ? [] : [...of.columns, ...(withId ? [of.id] : [])].map(typed)
+
+/** The modifiers that may still follow an operation, and the methods of its value. */
+export function behind(operation: Operation | undefined, given: readonly string[]): Proposal[] {
+  if (operation === undefined) return []
+  const counts = operation.name === 'count' || given.includes('count')
+  const allowed = modifiers.filter(({name, hint, repeats = false}) => {
+    if (operation.modifiers === 'none' || (given.includes(name) && !repeats)) return false
+    if (hint) return true
+    if (operation.modifiers === 'hints' || counts) return false
+    return name !== 'count' || !given.some((other) => shaping.has(other))
+  })
+  const methods = operation.gives === undefined || counts ? {} : builtinMethods[operation.gives]
+  const taken = new Set(modifiers.map(({name}) => name))
+  const others = Object.keys(methods).filter((name) => !taken.has(name))
+  return [...allowed, ...others.map((name) => ({name}))].map(method)
+}
+
+export function keys(literal: Literal, program: Program): Proposal[] {
+  switch (literal.of) {
+    case 'row':
+      return columns(tableNamed(program, literal.table), {withId: false})
+    case 'predicate': {
+      const known = columns(tableNamed(program, literal.table), {withId: true})
+      return literal.nests ? [...known, ...connectives.map(proposed(CompletionItemKind.Keyword))] : known
+    }
+    case 'column':
+      return predicates.map(proposed(CompletionItemKind.Operator))
+    case 'type':
+      return fieldsOf(literal.name, program).map(typed)
+  }
+}
+
+/** Of a record, a variant or a table. */
+function fieldsOf(name: string, program: Program): readonly (FieldType | Column)[] {
+  const {records, variants} = program.declarations
+  return (
+    records.get(name)?.fields ?? variants.get(name)?.[0]?.variant.fields ?? tableNamed(program, name)?.columns ?? []
+  )
+}

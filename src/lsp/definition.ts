@@ -1,0 +1,11 @@
+import type {Location, Position} from 'vscode-languageserver'
+import type {TextDocument} from 'vscode-languageserver-textdocument'
+import type {Program} from '../lang/index.js'
+import {rangeOf} from './range.js'
+import {symbolAt} from './symbol-at.js'
+
+/** Where the name at a place is declared; nothing for what the language brings along. */
+export function definitionAt(document: TextDocument, position: Position, program: Program): Location | null {
+  const target = symbolAt(document, position, program)?.target
+  return target === undefined ? null : {uri: document.uri, range: rangeOf(document, target)}
+}

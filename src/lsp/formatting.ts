@@ -1,0 +1,23 @@
+import type {TextEdit} from 'vscode-languageserver'
+import type {TextDocument} from 'vscode-languageserver-textdocument'
+import {formatSource} from '../lang/index.js'
+import {rangeOf} from './range.js'
+
+/**
+ * The edit that formats a document, none where it is formatted, nothing where it cannot be read. It leaves alone what
+ * is equal at both ends, so that the editor keeps the cursor where it was.
+ */
+export function formattingOf(document: TextDocument): TextEdit[] | null {
+  const before = document.getText()
+  const formatted = formatSource(before)
+  if (formatted === undefined) return null
+  const after = before.includes('\r\n') ? formatted.replace(/\r?\n/g, '\r\n') : formatted
+  if (after === before) return []
+  const shorter = Math.min(before.length, after.length)
+  let same = 0
+  while (same < shorter && before[same] === after[same]) same++
+  let behind = 0
+  while (behind < shorter - same && before.at(-1 - behind) === after.at(-1 - behind)) behind++
+  const range = rangeOf(document, {start: same, end: before.length - behind})
+  return [{range, newText: after.slice(same, after.length - behind)}]
+}

@@ -1,0 +1,87 @@
+import {
+  CodeActionKind,
+  type Connection,
+  createConnection,
+  type InitializeResult,
+  TextDocumentSyncKind,
+  TextDocuments,
+} from 'vscode-languageserver'
+import {createProtocolConnection} from 'vscode-languageserver/node'
+import {TextDocument} from 'vscode-languageserver-textdocument'
+import {completionsAt} from './completion/completions.js'
+import {definitionAt} from './definition.js'
+import {DiagnosticsPublisher} from './diagnostics.js'
+import {formattingOf} from './formatting.js'
+import {hoverAt} from './hover.js'
+import {Lifetime} from './lifetime.js'
+import {outlineOf} from './outline.js'
+import {Programs} from './programs.js'
+import {quickFixes} from './quick-fixes.js'
+
+export interface LanguageServerOptions {
+  input: NodeJS.ReadableStream
+  output: NodeJS.WritableStream
+  /** Ends the server when it aborts. */
+  signal: AbortSignal
+  /** Of the product, told to the editor. */
+  version: string
+}
+
+/**
+ * Speaks the Language Server Protocol on two streams until the client is done: it says `exit`, its end of the input
+ * closes, its process is gone, or the signal aborts. Resolves with the exit status that the protocol asks for, which
+ * is 1 where `exit` comes without `shutdown`.
+ */
+export function startLanguageServer({input, output, signal, version}: LanguageServerOptions): Promise<0 | 1> {
+  const lifetime = new Lifetime(input, signal)
+  // The connection of `vscode-languageserver/node` would end the whole process where this one tells `lifetime`.
+  const connection = createConnection((logger) => createProtocolConnection(input, output, logger), lifetime)
+  connection.onInitialize(() => describeServer(version))
+  answer(connection)
+  connection.listen()
+  return lifetime.over
+}
+
+const describeServer = (version: string): InitializeResult => ({
+  serverInfo: {name: 'svc', version},
+  capabilities: {
+    textDocumentSync: {openClose: true, change: TextDocumentSyncKind.Incremental},
+    completionProvider: {triggerCharacters: ['.', '@']},
+    hoverProvider: true,
+    definitionProvider: true,
+    documentSymbolProvider: true,
+    documentFormattingProvider: true,
+    codeActionProvider: {codeActionKinds: [CodeActionKind.QuickFix]},
+  },
+})
+
+function answer(connection: Connection): void {
+  const documents = new TextDocuments(TextDocument)
+  const programs = new Programs()
+  const publisher = new DiagnosticsPublisher(connection, programs)
+  /** What is asked about a document that is not open has no answer. */
+  const about = <R>({uri}: {uri: string}, reply: (document: TextDocument) => R): R | null => {
+    const document = documents.get(uri)
+    return document === undefined ? null : reply(document)
+  }
+
+  documents.onDidChangeContent(({document}) => publisher.changed(document))
+  documents.onDidClose(({document}) => publisher.closed(document))
+  connection.onHover(({textDocument, position}) =>
+    about(textDocument, (document) => hoverAt(document, position, programs.of(document))),
+  )
+  connection.onDefinition(({textDocument, position}) =>
+    about(textDocument, (document) => definitionAt(document, position, programs.of(document))),
+  )
+  connection.onCompletion(({textDocument, position}) =>
+    about(textDocument, (document) => completionsAt(document, position)),
+  )
+  connection.onDocumentSymbol(({textDocument}) =>
+    about(textDocument, (document) => outlineOf(document, programs.of(document))),
+  )
+  connection.onDocumentFormatting(({textDocument}) => about(textDocument, formattingOf))
+  connection.onCodeAction(({textDocument, range, context}) =>
+    about(textDocument, (document) => quickFixes(document, range, context.only, programs.of(document))),
+  )
+  documents.listen(connection)
+}

@@ -1,0 +1,170 @@
+import {existsSync, statSync} from 'node:fs'
+import {rename, rm} from 'node:fs/promises'
+import type {Database} from 'better-sqlite3'
+import {SvcError} from '../errors/index.js'
+import {type DatabaseOptions, openDatabase, storeError} from './store.js'
+
+/** Opens a database for as long as it is used; its faults are rows of the catalogue. */
+async function withDatabase<T>(path: string, options: DatabaseOptions, use: (database: Database) => T): Promise<T> {
+  const database = await openDatabase(path, options)
+  try {
+    return use(database)
+  } catch (error) {
+    throw storeError(error, path)
+  } finally {
+    database.close()
+  }
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+const hasTable = (database: Database, name: string): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
+
+/** Ordinary tables, without those of SQLite and those in which a search index keeps its data. */
+function tableNames(database: Database): string[] {
+  const all = database
+    .prepare<[], {name: string; type: string}>(
+      "SELECT name, type FROM pragma_table_list WHERE schema = 'main' ORDER BY name",
+    )
+    .all()
+  // Not every virtual table tells SQLite which tables it keeps its data in; but they bear its name.
+  const virtual = all.filter(({type}) => type === 'virtual').map(({name}) => `${name}_`)
+  const isOwn = (name: string) => !name.startsWith('sqlite_') && !virtual.some((prefix) => name.startsWith(prefix))
+  return all.filter(({name, type}) => type === 'table' && isOwn(name)).map(({name}) => name)
+}
+
+export interface DatabaseFacts {
+  file: string
+  size_bytes: number
+  journal_mode: string
+  tables: {name: string; rows: number}[]
+  last_migration: {applied_at: string; source_digest: string} | null
+}
+
+/** What a database file holds. */
+export const describeDatabase = (path: string): Promise<DatabaseFacts> =>
+  withDatabase(path, {readonly: true}, (database) => ({
+    file: path,
+    size_bytes: statSync(path).size,
+    journal_mode: database.pragma('journal_mode', {simple: true}) as string,
+    tables: tableNames(database).map((name) => ({
+      name,
+      rows: (database.prepare(`SELECT count(*) AS rows FROM ${quoted(name)}`).get() as {rows: number}).rows,
+    })),
+    last_migration: lastMigration(database),
+  }))
+
+function lastMigration(database: Database): DatabaseFacts['last_migration'] {
+  if (!hasTable(database, 'svc_data_migrations')) return null
+  const row = database
+    .prepare('SELECT applied_at, source_digest FROM svc_data_migrations ORDER BY id DESC LIMIT 1')
+    .get()
+  return (row as DatabaseFacts['last_migration'] | undefined) ?? null
+}
+
+export interface RecordCount {
+  group: string
+  kind: string
+  count: number
+  first_at: string
+  last_at: string
+}
+
+/** Rows of a log, counted by two of its columns; none where there is no such log. */
+export const countRecords = (
+  path: string,
+  {table, group, kind}: {table: string; group: string; kind: string},
+  only: {group: string | undefined; kind: string | undefined},
+): Promise<RecordCount[]> =>
+  withDatabase(path, {readonly: true}, (database) => {
+    if (!hasTable(database, table)) return []
+    const [by, of] = [quoted(group), quoted(kind)]
+    const sql = `SELECT ${by} AS "group", ${of} AS kind, count(*) AS count, min(created_at) AS first_at, max(created_at) AS last_at
+FROM ${quoted(table)} WHERE (@group IS NULL OR ${by} = @group) AND (@kind IS NULL OR ${of} = @kind) GROUP BY 1, 2 ORDER BY 1, 2`
+    return database.prepare<unknown[], RecordCount>(sql).all({group: only.group ?? null, kind: only.kind ?? null})
+  })
+
+/** Rows of a log that are older than some days: counted, and deleted where that is wanted. */
+export const pruneRecords = (
+  path: string,
+  {table, days, apply}: {table: string; days: number; apply: boolean},
+): Promise<number> =>
+  withDatabase(path, {readonly: !apply}, (database) => {
+    if (!hasTable(database, table)) return 0
+    const old = `FROM ${quoted(table)} WHERE created_at < datetime('now', ?)`
+    const since = `-${days} days`
+    if (apply) return database.prepare(`DELETE ${old}`).run(since).changes
+    return (database.prepare(`SELECT count(*) AS rows ${old}`).get(since) as {rows: number}).rows
+  })
+
+/** Gives back to the file system what is no longer used. */
+export const vacuum = async (path: string): Promise<{bytes_before: number; bytes_after: number}> => {
+  const bytesBefore = statSync(path).size
+  await withDatabase(path, {}, (database) => {
+    database.exec('VACUUM')
+    database.pragma('wal_checkpoint(TRUNCATE)')
+  })
+  return {bytes_before: bytesBefore, bytes_after: statSync(path).size}
+}
+
+/** Moves a database out of the way, whole: what is in its log is brought into the file first. Gives the new name. */
+export async function moveAside(path: string, now = new Date()): Promise<string> {
+  await withDatabase(path, {}, (database) => database.pragma('wal_checkpoint(TRUNCATE)'))
+  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  let target = `${path}.backup-${stamp}`
+  for (let i = 2; existsSync(target); i++) target = `${path}.backup-${stamp}-${i}`
+  await rename(path, target)
+  // Another process that has it open may keep the log, with changes that are nowhere else.
+  if (existsSync(`${path}-wal`)) await rename(`${path}-wal`, `${target}-wal`)
+  await rm(`${path}-shm`, {force: true})
+  return target
+}
+
+/** A row of any table, as JSON carries it. */
+export interface ExportedRow {
+  table: string
+  record: Record<string, unknown>
+}
+
+/** Every row of a database, or of one table, in one snapshot. */
+export async function* exportRows(path: string, only?: string): AsyncGenerator<ExportedRow> {
+  const database = await openDatabase(path, {readonly: true})
+  try {
+    database.exec('BEGIN')
+    const names = tableNames(database)
+    if (only !== undefined && !names.includes(only)) throw new SvcError('table_unknown', {name: only})
+    for (const table of only === undefined ? names : [only])
+      for (const row of database.prepare(`SELECT * FROM ${quoted(table)}`).iterate())
+        yield {
+          table,
+          record: Object.fromEntries(Object.entries(row as object).map(([name, value]) => [name, toJson(value)])),
+        }
+  } catch (error) {
+    throw storeError(error, path)
+  } finally {
+    database.close()
+  }
+}
+
+const toJson = (value: unknown) => (Buffer.isBuffer(value) ? {base64: value.toString('base64')} : value)
+const fromJson = (value: unknown) =>
+  typeof value === 'object' && value !== null && 'base64' in value ? Buffer.from(String(value.base64), 'base64') : value
+
+/** Writes rows that `exportRows` gave, all or none; a row with a key that is there already replaces it. */
+export const importRows = (path: string, rows: readonly (ExportedRow & {place: string})[]): Promise<number> =>
+  withDatabase(path, {}, (database) => {
+    const write = database.transaction(() => {
+      for (const {table, record, place} of rows) {
+        const names = Object.keys(record)
+        const sql = `INSERT OR REPLACE INTO ${quoted(table)} (${names.map(quoted).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+        try {
+          database.prepare(sql).run(...names.map((name) => fromJson(record[name])))
+        } catch (error) {
+          throw new SvcError('record_invalid', {path, place, fault: (error as Error).message}, {cause: error})
+        }
+      }
+      return rows.length
+    })
+    return write.immediate()
+  })

@@ -1,0 +1,102 @@
+import {type ChildProcess, spawn} from 'node:child_process'
+import {once} from 'node:events'
+import {mkdtemp, rm, writeFile} from 'node:fs/promises'
+import {get, type IncomingMessage} from 'node:http'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {createInterface} from 'node:readline'
+import {Client} from 'undici'
+import {projectFile} from '../../support/project.js'
+import {median, round} from '../measure.js'
+
+const source = `@table type Message { text: str }
+@endpoint(kind: query) fn feed() to List[Message] { return db.Message.all().live("chat").limit(1) }
+@endpoint(kind: mutation) fn post(text: str) to Id[Message] { return db.Message.insert({ text: text }) }
+`
+const subscribers = 200
+const writes = 1000
+const rounds = 5
+
+/** A client that counts the events it gets. */
+class Subscriber {
+  received = 0
+  readonly #response: IncomingMessage
+
+  private constructor(response: IncomingMessage) {
+    this.#response = response
+    response.setEncoding('utf8')
+    response.on('data', (text: string) => {
+      this.received += text.split('event: change').length - 1
+    })
+  }
+
+  static async open(baseUrl: string): Promise<Subscriber> {
+    const [response] = (await once(get(`${baseUrl}/api/live/chat`, {agent: false}), 'response')) as [IncomingMessage]
+    return new Subscriber(response)
+  }
+
+  close(): void {
+    this.#response.destroy()
+  }
+}
+
+async function write(client: Client): Promise<number> {
+  const started = performance.now()
+  for (let i = 0; i < writes; i++) {
+    const {body} = await client.request({
+      method: 'POST',
+      path: '/api/mutation/post',
+      headers: {'content-type': 'application/json'},
+      body: `{"text":"message ${i}"}`,
+    })
+    await body.dump()
+  }
+  return performance.now() - started
+}
+
+/** 1,000 writes with 200 subscribers on the stream, against the same writes with none. */
+export async function langLive() {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
+  const program = join(folder, 'chat.svc')
+  await writeFile(program, source)
+  const args = ['db', 'serve', program, '--db', join(folder, 'chat.db'), '--port', '0', '--json', '--quiet']
+  const child: ChildProcess = spawn(process.execPath, [projectFile('bin/svc.js'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [line] = (await once(createInterface({input: child.stdout as NodeJS.ReadableStream}), 'line')) as [string]
+    const {base_url: baseUrl} = JSON.parse(line) as {base_url: string}
+    const client = new Client(baseUrl)
+    await write(client)
+    const times = {alone: [] as number[], watched: [] as number[]}
+    let received = 0
+    for (let i = 0; i < rounds; i++) {
+      times.alone.push(await write(client))
+      const watching = await Promise.all(Array.from({length: subscribers}, () => Subscriber.open(baseUrl)))
+      times.watched.push(await write(client))
+      await settled(watching)
+      received = watching.reduce((sum, one) => sum + one.received, 0)
+      for (const one of watching) one.close()
+      if (received !== subscribers * writes) throw new Error(`${received} events were received.`)
+    }
+    await client.close()
+    const ratios = times.watched.map((time, i) => time / (times.alone[i] as number))
+    return {
+      subscribers,
+      writes,
+      events_received: received,
+      alone_ms: round(median(times.alone)),
+      watched_ms: round(median(times.watched)),
+      slowdown: round(median(ratios), 3),
+    }
+  } finally {
+    child.kill()
+    await rm(folder, {recursive: true})
+  }
+}
+
+async function settled(watching: readonly Subscriber[]): Promise<void> {
+  const until = performance.now() + 10_000
+  while (watching.some(({received}) => received < writes) && performance.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+}

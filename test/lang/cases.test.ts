@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {pathToFileURL} from 'node:url'
+import Database from 'better-sqlite3'
+import {execa} from 'execa'
+import {startEndpoints} from '../../src/endpoints/index.js'
+import {checkProgram, migrate} from '../../src/lang/index.js'
+import {type CaseRequest, type LangCase, readCases, stubbedSpeech} from '../support/lang-case.js'
+import {projectFile} from '../support/project.js'
+import {svc} from '../support/svc.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+const shared = projectFile('../shared/cases/data-language')
+
+interface CheckOutput {
+  diagnostics: {
+    error_code: string
+    severity: string
+    span: {start_line: number; start_col: number}
+    missing_cases: string[]
+    expected_type: string | null
+    found_type: string | null
+  }[]
+}
+
+async function checkDiagnostics({path, expect}: LangCase): Promise<void> {
+  const {stdout, exitCode} = await svc(['db', 'check', path, '--json'])
+  const {diagnostics} = JSON.parse(stdout) as CheckOutput
+  const found = diagnostics.map(({error_code: code, severity, span}) => ({
+    code,
+    severity,
+    line: span.start_line,
+    col: span.start_col,
+  }))
+  const wanted = expect.diagnostics.map(({code, severity, line, col}) => ({code, severity, line, col}))
+  assert.deepEqual(found, wanted)
+  for (const [i, {missing, expected_type: expected, found_type: type}] of expect.diagnostics.entries()) {
+    const diagnostic = diagnostics[i] as CheckOutput['diagnostics'][number]
+    if (missing !== undefined) assert.deepEqual(diagnostic.missing_cases, missing)
+    if (expected !== undefined) assert.equal(diagnostic.expected_type, expected)
+    if (type !== undefined) assert.equal(diagnostic.found_type, type)
+  }
+  assert.equal(exitCode, expect.exit_code)
+}
+
+const jsonOf = async (...args: string[]) => JSON.parse((await svc([...args, '--json'])).stdout) as unknown
+
+async function checkPlans({path, expect}: LangCase): Promise<void> {
+  const {plans} = (await jsonOf('db', 'explain', path, '--all')) as {plans: {plan: object}[]}
+  assert.deepEqual(
+    plans.map(({plan}) => plan),
+    expect.plans,
+  )
+}
+
+async function checkHttp(t: TestContext, {source, expect}: LangCase): Promise<void> {
+  const program = checkProgram(source)
+  const path = join(await temporaryFolder(t), 'app.db')
+  await migrate(program, path)
+  const ports = expect.speech_stub === undefined ? {} : {transcribe: stubbedSpeech(expect.speech_stub)}
+  const server = await startEndpoints(program, {address: {host: '127.0.0.1', port: 0}, path, ports, title: 'case'})
+  t.after(() => server.close(1000))
+  for (const request of expect.http ?? []) await checkRequest(server.baseUrl, request)
+  if (expect.routes !== undefined)
+    assert.deepEqual(
+      server.routes.map(({method, path: route}) => [method, route]),
+      expect.routes,
+    )
+  if (expect.change_log !== undefined) {
+    const database = new Database(path, {readonly: true})
+    const rows = database
+      .prepare('SELECT topic, entity_kind, entity_id, change_kind FROM codex_change_log ORDER BY id')
+      .raw()
+      .all()
+    database.close()
+    assert.deepEqual(rows, expect.change_log)
+  }
+}
+
+async function checkRequest(baseUrl: string, {request, body, status, json, match}: CaseRequest): Promise<void> {
+  const [method = '', path = ''] = request.split(' ')
+  const response = await fetch(baseUrl + path, {
+    method,
+    ...(body === undefined ? {} : {body, headers: {'content-type': 'application/json'}}),
+  })
+  const text = await response.text()
+  assert.equal(response.status, status, `${request}: ${text}`)
+  if (json === undefined) return assert.equal(text, '')
+  const found = JSON.parse(text) as {code?: string; details?: unknown}
+  if (match === undefined) return assert.deepEqual(found, json, request)
+  const {code, details} = json as {code: string; details?: unknown}
+  assert.deepEqual({code: found.code, details: found.details}, {code, details}, request)
+}
+
+async function checkFiles(t: TestContext, {path, expect}: LangCase): Promise<void> {
+  const folder = await temporaryFolder(t)
+  assert.equal((await svc(['db', 'build', path, '-o', folder])).exitCode, 0)
+  const read = (name: string) => readFile(join(folder, name), 'utf8')
+  if (expect.runtime_projection !== undefined)
+    assert.deepEqual(JSON.parse(await read('runtime-projection.json')), expect.runtime_projection)
+  for (const [name, texts] of Object.entries(expect.client ?? {})) {
+    const text = await read(name)
+    for (const part of texts) assert.ok(text.includes(part), `${name} holds ${part}`)
+  }
+  if (expect.typescript === undefined) return
+  const {file, must_contain: parts, must_throw_when_called: name} = expect.typescript
+  const text = await read(file)
+  for (const part of parts) assert.ok(text.includes(part), `${file} holds ${part}`)
+  await writeFile(join(folder, 'package.json'), '{"type": "module"}')
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    '{"compilerOptions": {"strict": true, "target": "es2023", "module": "nodenext", "outDir": "out", "types": []}}',
+  )
+  await execa(process.execPath, [projectFile('node_modules/typescript/bin/tsc'), '-p', folder])
+  const built = (await import(pathToFileURL(join(folder, 'out', file.replace(/ts$/, 'js'))).href)) as Record<
+    string,
+    (path: string) => unknown
+  >
+  assert.throws(() => built[name]?.('a.wav'), /POST \/api\/audio\/transcribe/)
+}
+
+async function checkMigration(t: TestContext, {path, expect}: LangCase, withRows: boolean): Promise<void> {
+  const db = join(await temporaryFolder(t), 'app.db')
+  await migrate(checkProgram(expect.previous_source ?? ''), db)
+  if (withRows) {
+    const database = new Database(db)
+    database.exec(`INSERT INTO task (title, done, owner) VALUES ('a', 0, 'Ann')`)
+    database.close()
+  }
+  const {stdout, exitCode} = await svc(['db', 'migrate', path, '--db', db, '--dry-run', '--json'])
+  const {steps} = JSON.parse(stdout) as {steps: object[]}
+  if (withRows) {
+    const {changed_step: wanted, exit_code: exit} = expect.when_task_has_rows as NonNullable<
+      typeof expect.when_task_has_rows
+    >
+    assert.ok(
+      steps.some((step) => holds(step, wanted)),
+      JSON.stringify(steps),
+    )
+    assert.equal(exitCode, exit)
+    return
+  }
+  const {migration_plan: wanted, exit_code: exit} = expect.when_task_is_empty as NonNullable<
+    typeof expect.when_task_is_empty
+  >
+  assert.equal(steps.length, wanted.length)
+  for (const [i, step] of wanted.entries())
+    assert.ok(holds(steps[i] ?? {}, step), `${JSON.stringify(steps[i])} holds ${JSON.stringify(step)}`)
+  assert.equal(exitCode, exit)
+}
+
+const holds = (found: object, wanted: object) =>
+  Object.entries(wanted).every(([key, value]) => (found as Record<string, unknown>)[key] === value)
+
+function runCase(one: LangCase): void {
+  const {name, path, expect} = one
+  describe(name, () => {
+    it('earns its diagnostics', () => checkDiagnostics(one))
+    if (expect.ddl !== undefined)
+      it('has its DDL', async () => assert.deepEqual(await jsonOf('db', 'ddl', path), expect.ddl))
+    if (expect.plans !== undefined) it('has its plans', () => checkPlans(one))
+    if (expect.http !== undefined) it('answers over HTTP', (t) => checkHttp(t, one))
+    if (expect.runtime_projection ?? expect.client ?? expect.typescript) it('is built', (t) => checkFiles(t, one))
+    if (expect.tests !== undefined)
+      it('runs its tests', async () => {
+        const {tests} = (await jsonOf('db', 'test', path)) as {tests: {name: string; status: string}[]}
+        assert.deepEqual(
+          tests.map(({name: test, status}) => ({name: test, status})),
+          expect.tests,
+        )
+      })
+    if (expect.when_task_is_empty !== undefined)
+      it('plans a migration of empty tables', (t) => checkMigration(t, one, false))
+    if (expect.when_task_has_rows !== undefined)
+      it('plans a migration of tables with rows', (t) => checkMigration(t, one, true))
+  })
+}
+
+describe('the acceptance cases', {
+  skip: existsSync(shared) ? false : 'needs shared/cases/data-language beside the project',
+  concurrency: 3,
+}, () => {
+  if (existsSync(shared)) for (const one of readCases(shared)) runCase(one)
+})
+
+describe('the cases of the project', {concurrency: 3}, () => {
+  for (const one of readCases(projectFile('test/fixtures/lang'))) runCase(one)
+})

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {asJson, checkProgram, Lines, renderDiagnostics, severities} from '../../src/lang/index.js'
+
+const task = '@table type Task { title: str, done: bool, tags: List[str], note: Option[str], n: int }\n'
+const inTask = (body: string) => `${task}fn f() to Unit {\n    ${body}\n}\n`
+const vector = '@table type Doc { e: List[float], t: str }\n'
+
+/**
+ * One program for every code: `‹` stands before what is reported, `›` behind it. Other diagnostics may come too, but
+ * none with this code at another place.
+ */
+const cases: Readonly<Record<keyof typeof severities, string>> = {
+  'parse.unexpected_char': '‹$›\n',
+  'parse.unterminated_string': 'fn f() to str { return ‹"open›\n}\n',
+  'parse.block_comment': '‹/* no */›\nfn f() to Unit {}\n',
+  'parse.int_range': 'fn f() to int { return ‹9007199254740992› }\n',
+  'parse.unknown_escape': 'fn f() to str { return "a‹\\q›" }\n',
+  'parse.unexpected_token': 'fn f() to int { return ‹)› }\n',
+  'parse.expected_token': '@table type A { name ‹str› }\n',
+  'parse.expected_newline': 'fn f() to Unit { let a = 1 ‹let› b = 2 }\n',
+  'parse.too_deep': `fn f() to int { return ${'('.repeat(199)}‹(›${')'.repeat(200)} }\n`,
+  'parse.endpoint_kind': '@endpoint(kind: ‹action›) fn f() to int { return 1 }\n',
+  'parse.retired_decorator': '‹@query› fn f() to int { return 1 }\n',
+  'parse.arrow_deprecated': 'fn f() ‹->› int { return 1 }\n',
+  'parse.unsupported_declaration': '‹import› react\n',
+  'parse.unsupported_decorator': '@endpoint(kind: query) ‹@auth›(x) fn f() to int { return 1 }\n',
+  'parse.unsupported_operator': 'fn f() to bool { return true with ‹false› }\n',
+  'typecheck.unknown_table': inTask('db.‹Tsk›.all()'),
+  'typecheck.unknown_column': inTask('db.Task.filter({ ‹titel›: "a" })'),
+  'typecheck.unknown_field': 'type P { x: int }\nfn f(p: P) to int { return p.‹y› }\n',
+  'typecheck.unknown_type': 'fn f(p: ‹Poit›) to Unit {}\n',
+  'typecheck.undefined': 'fn f() to int { return ‹missing› }\n',
+  'typecheck.unknown_method': 'fn f() to int { return "a".‹lenn›() }\n',
+  'typecheck.mismatch': 'fn f() to int { return ‹"a"› }\n',
+  'typecheck.arg_mismatch': 'fn g(n: int) to int { return n }\nfn f() to int { return g(‹"a"›) }\n',
+  'typecheck.arg_count': 'fn g() to int { return 1 }\nfn f() to int { return ‹g(1)› }\n',
+  'typecheck.arg_name': 'fn g(n: int = 1) to int { return n }\nfn f() to int { return g(‹m› = 1) }\n',
+  'typecheck.missing_column': inTask('db.Task.insert(‹{› title: "a" })'),
+  'typecheck.insert_id': inTask('db.Task.insert({ ‹_id›: 1, title: "a", done: true, tags: [], n: 1 })'),
+  'typecheck.duplicate_field': inTask('db.Task.filter({ title: "a", ‹title›: "b" })'),
+  'typecheck.missing_field': 'type P { x: int }\nfn f() to P { return ‹{›} }\n',
+  'typecheck.predicate_shape': inTask('db.Task.filter({ n: ‹{ gt: 2 }› })'),
+  'typecheck.predicate_operator': inTask('db.Task.where({ n: { ‹contains›: 2 } })'),
+  'typecheck.predicate_operator_unknown': inTask('db.Task.where({ n: { ‹ne›: 2 } })'),
+  'typecheck.in_empty': inTask('db.Task.where({ n: { in: ‹[]› } })'),
+  'typecheck.order_direction': inTask('db.Task.all().order_by(n, ‹up›)'),
+  'typecheck.limit_negative': inTask('db.Task.all().limit(‹-1›)'),
+  'typecheck.select_empty': inTask('db.Task.all().‹select›()'),
+  'typecheck.duplicate_modifier': inTask('db.Task.all().limit(1).‹limit›(2)'),
+  'typecheck.modifier': inTask('db.Task.get(1).‹limit›(1)'),
+  'typecheck.count_modifier': inTask('db.Task.all().limit(1).‹count›()'),
+  'typecheck.retrieval_mode': inTask('db.Task.all().using(‹bm25›)'),
+  'typecheck.hint_constant': inTask('let t = "a"\n    db.Task.all().live(‹t›)'),
+  'typecheck.column_constant': inTask('db.Task.all().order_by(‹1 + 1›)'),
+  'typecheck.column_not_selected': inTask('print(db.Task.all().select(n)[0].‹title›)'),
+  'typecheck.table_handle': inTask('let t = db.‹Task›'),
+  'typecheck.reserved_column': '@table type A { ‹_x›: int }\n',
+  'typecheck.duplicate_column': '@table type A { x: int, ‹X›: int }\n',
+  'typecheck.table_name': '@table type ‹task› { x: int }\n',
+  'typecheck.duplicate_table_name': '@table type HTTPLog { n: int }\n@table type ‹HttpLog› { n: int }\n',
+  'typecheck.column_type': '@table type A { x: ‹Result[int]› }\n',
+  'typecheck.type_arity': '@table type A { x: ‹List› }\n',
+  'typecheck.duplicate_name': 'fn f() to Unit {}\nfn ‹f›() to Unit {}\n',
+  'typecheck.duplicate_route': 'http get "/a/{x}" to Unit {}\nhttp get ‹"/a/{y}"› to Unit {}\n',
+  'typecheck.route_path': 'http get ‹"a"› to Unit {}\n',
+  'typecheck.param_type': '@endpoint(kind: query) fn f(‹x›) to int { return 1 }\n',
+  'typecheck.missing_return': 'fn ‹f›(n: int) to int { if n > 0 { return 1 } }\n',
+  'typecheck.immutable': 'fn f() to Unit {\n    let n = 1\n    ‹n› = 2\n}\n',
+  'typecheck.assign_target': 'fn f(l: List[int]) to Unit { ‹l[0]› = 2 }\n',
+  'typecheck.operator': 'fn f() to int { return ‹1 + true› }\n',
+  'typecheck.try_context': 'fn f(o: Option[int]) to int { return o‹?› }\n',
+  'typecheck.try_operand': 'fn f() to Option[int] { return Some(‹5›?) }\n',
+  'typecheck.pattern': 'fn f(o: Option[int]) to int {\n    let ‹Some(n)› = o\n    return n\n}\n',
+  'typecheck.null': 'fn f() to Option[int] { return ‹null› }\n',
+  'typecheck.not_callable': 'fn f() to int {\n    let n = 1\n    return ‹n›()\n}\n',
+  'typecheck.not_iterable': 'fn f() to Unit { for x in ‹1› {} }\n',
+  'typecheck.not_indexable': 'fn f() to int { return ‹true›[0] }\n',
+  'typecheck.match_not_exhaustive': 'fn f(o: Option[int]) to int {\n    return ‹match› o { Some(n) => n }\n}\n',
+  'lint.query_not_readonly': `${task}fn wipe() to bool { return db.Task.delete(1) }\n@endpoint(kind: query) fn f() to bool { return ‹wipe›() }\n`,
+  'lint.unsafe_query_raw_clause': inTask('db.Task.‹query›("1")'),
+  'lint.table_id_column': '@table type A { ‹id›: int }\n',
+  'lint.index_unknown_table': '@index ‹A›.i on (x)\n',
+  'lint.index_unknown_column': `${task}@index Task.i on (‹x›)\n`,
+  'lint.index_column_type': `${task}@index Task.i on (‹tags›)\n`,
+  'lint.index_no_columns': `${task}@index Task.‹i› on ()\n`,
+  'lint.search_index_unknown_table': '@search_index ‹A›.i on (x)\n',
+  'lint.search_index_unknown_field': `${task}@search_index Task.i on (‹x›)\n`,
+  'lint.search_index_field_type': `${task}@search_index Task.i on (‹n›)\n`,
+  'lint.vector_index_field_type': `${vector}@vector_index Doc.i on (‹t›) { dimensions: 2 }\n`,
+  'lint.db_query_root': inTask('db.‹query›(Task)'),
+  'lint.empty_filter': inTask('db.Task.filter(‹{}›)'),
+  'lint.is_null_never': inTask('db.Task.where({ n: { ‹is_null›: true } })'),
+  'lint.http_get_writes': `${task}http get "/x" to bool { return db.Task.‹delete›(1) }\n`,
+  'lint.speech_in_mutation':
+    '@endpoint(kind: mutation) fn f(p: str) to Result[str] { return ‹Speech.transcribe›(p) }\n',
+}
+
+describe('a program that earns a diagnostic', () => {
+  for (const [code, marked] of Object.entries(cases))
+    it(code, () => {
+      const start = marked.indexOf('‹')
+      const end = marked.indexOf('›') - 1
+      const found = checkProgram(marked.replace(/[‹›]/g, '')).diagnostics.filter((one) => one.code === code)
+      assert.deepEqual(
+        found.map((one) => [one.start, one.end]),
+        [[start, end]],
+      )
+      assert.equal(found[0]?.severity, severities[code as keyof typeof severities])
+    })
+})
+
+describe('a diagnostic', () => {
+  const source = `${task}fn f() to Unit {\n\tdb.Task.filter({ titel: "a" })\n}\n`
+  const [found] = checkProgram(source).diagnostics
+
+  it('shows the line with a caret, the nearest name and a fix', () => {
+    assert.ok(found !== undefined)
+    assert.equal(
+      renderDiagnostics([found], 'src/main.svc', source),
+      `error[typecheck.unknown_column]: Table 'Task' has no column 'titel'.
+ --> src/main.svc:3:19
+  |
+3 |     db.Task.filter({ titel: "a" })
+  |                      ^^^^^
+  = help: Columns of Task: title, done, tags, note, n
+`,
+    )
+  })
+
+  it('is JSON for tools, with lines and columns from 1', () => {
+    assert.ok(found !== undefined)
+    const json = asJson(found, 'src/main.svc', new Lines(source))
+    assert.deepEqual(json.span, {start_line: 3, start_col: 19, end_line: 3, end_col: 24})
+    assert.equal(json.category, 'typecheck')
+  })
+
+  it('names the way by which a query comes to write', () => {
+    const chain = `${task}fn a() to bool { return b() }
+fn b() to bool { return db.Task.delete(1) }
+@endpoint(kind: query) fn q() to bool { return a() }
+`
+    const [lint] = checkProgram(chain).diagnostics
+    assert.match(lint?.message ?? '', /a\(\) -> b\(\) reaches db\.Task\.delete\(\)/)
+  })
+
+  it('counts columns in UTF-16 units, and draws the caret where the eye expects it', () => {
+    const wide = 'fn f() to str { return "日本" + missing }\n'
+    const [undefinedName] = checkProgram(wide).diagnostics
+    assert.ok(undefinedName !== undefined)
+    const [, , , line = '', caret = ''] = renderDiagnostics([undefinedName], 'a.svc', wide).split('\n')
+    assert.equal(line, '1 | fn f() to str { return "日本" + missing }')
+    // Two columns of the terminal for each of the two characters.
+    assert.equal(caret.indexOf('^'), line.indexOf('missing') + 2)
+  })
+})
