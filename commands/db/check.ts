@@ -42,8 +42,10 @@ no file is named; - reads standard input.`
       const shown = checked.filter(({diagnostics}) => diagnostics.length > 0)
       const texts = shown.map(({source, diagnostics}) => renderDiagnostics(diagnostics, source.path, source.text))
       const files = `${checked.length} file${checked.length === 1 ? '' : 's'}`
-      return [...texts, `${files}, ${errors} errors, ${warnings} warnings`].join('\n')
+      return [...texts, `${files}, ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`].join('\n')
     })
     if (errors > 0 || (this.flags['deny-warnings'] && warnings > 0)) process.exitCode = 1
   }
 }
+
+const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`

@@ -1,7 +1,10 @@
 import {Args} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg, storeFlag} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, readInput, storeFlag} from '../../src/cli/index.js'
 import type {DbWrittenV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
+
+/** Longer files are taken in by parts. */
+const maxBytes = 1 << 30
 
 export default class DbImport extends DbCommand<typeof DbImport> {
   static override summary = 'Take in rows that svc db export has written.'
@@ -18,7 +21,7 @@ export default class DbImport extends DbCommand<typeof DbImport> {
 
   async run(): Promise<void> {
     const {records: path, file} = this.args
-    const {text} = await this.readSource(path)
+    const text = (await readInput(path, this.signal, maxBytes)).toString('utf8')
     const lines = text
       .split('\n')
       .flatMap((line, i) => (line.trim() === '' ? [] : [{...this.#parse(path, line, i + 1), place: `line ${i + 1}`}]))

@@ -1,5 +1,5 @@
 import {Args} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, readInput} from '../../src/cli/index.js'
 import type {DbWrittenV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
@@ -30,7 +30,7 @@ are written, or none.`
   }
 
   async #read(path: string): Promise<object> {
-    const {text} = await this.readSource(path)
+    const text = (await readInput(path, this.signal)).toString('utf8')
     try {
       const given: unknown = JSON.parse(text)
       if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given

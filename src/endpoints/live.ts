@@ -14,8 +14,11 @@ import {eventStream, type HttpApp, type ReplyStream, sseFrame} from '../net/inde
 
 /** How often the commits of other processes are looked for, ms. */
 const pollMs = 50
-/** Commits of this process are sent on together, after so many ms: a burst of writes is read once. */
-const gatherMs = 5
+/**
+ * Commits of this process are sent on together, after so many ms for each subscriber: the more there are, the more one
+ * round of writing to all of them costs, and the more changes it should carry.
+ */
+const gatherMs = 0.2
 /** A comment keeps the connection open, ms. */
 const heartbeatMs = 15_000
 const pageSize = 1000
@@ -69,6 +72,8 @@ export class LiveFeed {
       missed: false,
     }
     this.#subscribers.add(subscriber)
+    // The head of the answer goes out with the first byte: the client shall know that it is heard.
+    stream.ping()
     stream.gone.addEventListener('abort', () => this.#leave(subscriber))
     void this.#catchUp(subscriber)
   }
@@ -108,10 +113,11 @@ export class LiveFeed {
 
   #soon(): void {
     if (this.#subscribers.size === 0 || this.#gather !== undefined) return
+    const delay = Math.min(pollMs, 1 + gatherMs * this.#subscribers.size)
     this.#gather = setTimeout(() => {
       this.#gather = undefined
       this.#pump()
-    }, gatherMs).unref()
+    }, delay).unref()
   }
 
   #look(): void {
@@ -128,30 +134,26 @@ export class LiveFeed {
       if (last === undefined) return
       this.#cursor = last.id
       const byTopic = groupByTopic(changes)
-      const frames = new Map([...byTopic].map(([topic, rows]) => [topic, rows.map(frameOf).join('')]))
+      // Written out once for all who get them.
+      const frames = new Map([...byTopic].map(([topic, rows]) => [topic, framesOf(rows)]))
       for (const subscriber of this.#subscribers) {
         const rows = byTopic.get(subscriber.topic)
         if (rows === undefined) continue
         if (subscriber.busy) subscriber.missed = true
-        else this.#send(subscriber, rows, frames.get(subscriber.topic) ?? '')
+        else this.#send(subscriber, rows, frames.get(subscriber.topic) ?? noFrames)
       }
       if (changes.length < pageSize) return
     }
   }
 
-  #send(subscriber: Subscriber, rows: readonly Change[], frames: string): void {
+  #send(subscriber: Subscriber, rows: readonly Change[], frames: Buffer): void {
     const {cursor, stream} = subscriber
     const isWhole = (rows[0]?.id ?? 0) > cursor
-    const text = isWhole
-      ? frames
-      : rows
-          .filter(({id}) => id > cursor)
-          .map(frameOf)
-          .join('')
+    const unseen = isWhole ? frames : framesOf(rows.filter(({id}) => id > cursor))
     subscriber.cursor = Math.max(cursor, rows.at(-1)?.id ?? 0)
-    if (text === '') return
+    if (unseen.length === 0) return
     subscriber.busy = true
-    void stream.write(text).then(() => this.#ready(subscriber))
+    void stream.write(unseen).then(() => this.#ready(subscriber))
   }
 
   #ready(subscriber: Subscriber): void {
@@ -169,7 +171,7 @@ export class LiveFeed {
       const last = rows.at(-1)
       if (last === undefined) break
       subscriber.cursor = last.id
-      await stream.write(rows.map(frameOf).join(''))
+      await stream.write(framesOf(rows))
     }
     subscriber.busy = false
   }
@@ -185,7 +187,10 @@ function groupByTopic(changes: readonly Change[]): Map<string, Change[]> {
   return groups
 }
 
-const frameOf = (change: Change): string => sseFrame({id: change.id, event: 'change', data: change})
+const noFrames = Buffer.alloc(0)
+
+const framesOf = (changes: readonly Change[]): Buffer =>
+  Buffer.from(changes.map((change) => sseFrame({id: change.id, event: 'change', data: change})).join(''))
 
 /** `GET /api/live/<topic>`: resumable by `Last-Event-ID`, or by `after_id`. */
 export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed): void {

@@ -26,9 +26,9 @@ export const sseStream = (reply: FastifyReply): ReplyStream =>
     ': ping\n\n',
   )
 
-/** Server-sent events with names and ids: takes frames that `sseFrame` made, one or more at a time. */
+/** Server-sent events with names and ids: takes the bytes of frames that `sseFrame` made, one or more at a time. */
 export const eventStream = (reply: FastifyReply): ReplyStream =>
-  open(reply, 'text/event-stream', (frames) => String(frames), ': ping\n\n')
+  open(reply, 'text/event-stream', (frames) => frames as Buffer, ': ping\n\n')
 
 /** One server-sent event whose data is JSON. */
 export const sseFrame = ({id, event, data}: {id: number; event: string; data: unknown}): string =>
@@ -37,7 +37,7 @@ export const sseFrame = ({id, event, data}: {id: number; event: string; data: un
 function open(
   reply: FastifyReply,
   contentType: string,
-  frame: (value: unknown) => string,
+  frame: (value: unknown) => string | Buffer,
   silence: string,
 ): ReplyStream {
   reply.hijack()

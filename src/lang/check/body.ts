@@ -177,6 +177,7 @@ export class BodyChecker {
   #converted(ir: Ir, expected: Type): Ir {
     const to = expected.kind === 'option' ? expected.of : expected
     if (to.kind === 'map' && ir.type.kind === 'object') return {kind: 'builtin', name: 'as_map', args: [ir], type: to}
+    if (to.kind === 'set' && ir.type.kind === 'list') return {kind: 'builtin', name: 'as_set', args: [ir], type: to}
     return ir
   }
 
@@ -326,7 +327,8 @@ export class BodyChecker {
     const span = {start: target.start, end: expr.end, depth: 0}
     const value = this.#arithmetic({kind: 'binary', operator, left: target, right: expr, ...span})
     if (!fits(value.type, plainType(binding.type))) this.#mismatch(expr, value.type, plainType(binding.type))
-    return {kind: 'assign', binding, value}
+    const kept: Ir = binding.type.kind === 'outcome' ? {kind: 'ok', value, type: binding.type} : value
+    return {kind: 'assign', binding, value: kept}
   }
 
   #assigned(expr: Expr, binding: Binding): Ir {
@@ -573,6 +575,12 @@ export class BodyChecker {
     return entries.map(({key, value}) => {
       if (seen.has(key.text)) this.report('typecheck.duplicate_field', key, `'${key.text}' is given twice.`)
       seen.add(key.text)
+      if (key.text === '__proto__')
+        this.report(
+          'typecheck.reserved_column',
+          key,
+          "Key '__proto__' is reserved: names that start with _ belong to the store.",
+        )
       const type = typeOf(key)
       return [key.text, type === undefined ? this.value(value) : this.check(value, type, 'slot')]
     })
@@ -596,7 +604,13 @@ export class BodyChecker {
         `${name} needs ${missing.join(', ')}.`,
         {missing},
       )
-    return {kind: 'object', entries, type}
+    // What may be absent is None, so that a row or a record has all its fields.
+    const absent = fields.filter((field) => field.type.kind === 'option' && !given.has(field.name))
+    const none = absent.map((field): readonly [string, Ir] => [
+      field.name,
+      {kind: 'const', value: null, type: field.type},
+    ])
+    return {kind: 'object', entries: [...entries, ...none], type}
   }
 
   #unknownField(name: Name, of: string, fields: readonly FieldType[]): void {

@@ -14,7 +14,8 @@ export function columnOf(c: BodyChecker, table: Table, span: Span, name: string)
   const suggestion = name === 'id' ? '_id' : near(name, names)
   const said = name === 'id' ? " Use '_id'." : didYouMean(suggestion)
   const quoted = c.source.charAt(span.start)
-  const fix = quoted === '"' || quoted === "'" ? {start: span.start + 1, end: span.end - 1} : span
+  const fix =
+    quoted === '"' || quoted === "'" ? {start: span.start + 1, end: Math.max(span.start + 1, span.end - 1)} : span
   c.report('typecheck.unknown_column', span, `Table '${table.name}' has no column '${name}'.${said}`, {
     hints: [`Columns of ${table.name}: ${names.join(', ')}`],
     ...fixName(fix, suggestion),

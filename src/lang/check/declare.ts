@@ -85,6 +85,9 @@ const genericTypes: ReadonlyMap<string, readonly [number, number]> = new Map([
 
 /** SQLite has no longer names in mind than people do. */
 const maxNameBytes = 64
+/** SQLite's own limit on columns, `_id` among them, and sqlite-vec's on dimensions. */
+const maxColumns = 2000
+const maxDimensions = 8192
 
 /** Collects the declarations of a module: first the names, so that the order of the source means nothing. */
 export function declare(module: Module, diagnostics: Diagnostics, symbols: Symbols | undefined): Declarations {
@@ -95,6 +98,7 @@ class Declarer {
   readonly #diagnostics: Diagnostics
   readonly #symbols: Symbols | undefined
   readonly #sqlNames = new Map<string, Table>()
+  readonly #indexNames = new Set<string>()
   readonly #declared: Declarations = {
     tables: new Map(),
     records: new Map(),
@@ -236,6 +240,8 @@ class Declarer {
   }
 
   #columns(decl: TableDecl, table: Table): void {
+    if (decl.fields.length >= maxColumns)
+      this.#diagnostics.report('typecheck.table_name', decl.name, `A table has at most ${maxColumns - 1} columns.`)
     const seen = new Set<string>()
     for (const {name, type: node} of decl.fields) {
       const {text} = name
@@ -307,15 +313,64 @@ class Declarer {
         `Index ${table.name}.${decl.name.text} has no columns.`,
       )
     const columns = decl.columns.flatMap((name) => this.#indexColumn(decl, table, name) ?? [])
+    this.#indexLimits(decl)
+    const sqlName = indexName(decl.style, table.sqlName, decl.name.text)
+    if (!this.#takeNames(sqlName, decl.style)) {
+      this.#diagnostics.report(
+        'typecheck.duplicate_name',
+        decl.table,
+        `Index ${table.name}.${decl.name.text} would be called ${sqlName} in SQL, a name that is taken.`,
+      )
+      return
+    }
     table.indexes.push({
       name: decl.name.text,
-      sqlName: indexName(decl.style, table.sqlName, decl.name.text),
+      sqlName,
       table,
       style: decl.style,
       columns,
       unique: decl.unique,
       dimensions: decl.dimensions ?? 0,
     })
+  }
+
+  /** SQL names that an index needs for itself; false where one is taken. */
+  #takeNames(name: string, style: IndexDecl['style']): boolean {
+    const suffixes = {
+      btree: [''],
+      search: ['', '_data', '_idx', '_content', '_docsize', '_config', '_ai', '_ad', '_au'],
+      vector: ['', '_chunks', '_rowids', '_info', '_vector_chunks00', '_ai', '_ad', '_au'],
+    }
+    const names = suffixes[style].map((suffix) => (name + suffix).toLowerCase())
+    if (names.some((each) => this.#sqlNames.has(each) || this.#indexNames.has(each))) return false
+    for (const each of names) this.#indexNames.add(each)
+    return true
+  }
+
+  /** What the engines of the indexes refuse. */
+  #indexLimits({style, columns, name, dimensions = 0}: IndexDecl): void {
+    const reserved = style === 'search' ? ['rank', 'rowid'] : style === 'vector' ? ['distance', 'rowid', 'k'] : []
+    const seen = new Set<string>()
+    for (const column of columns) {
+      const code = style === 'vector' ? 'lint.vector_index_field_type' : 'lint.search_index_field_type'
+      if (reserved.includes(column.text.toLowerCase()))
+        this.#diagnostics.report(
+          code,
+          column,
+          `Column name '${column.text}' has a meaning of its own in a ${style} index.`,
+        )
+      if (seen.has(column.text))
+        this.#diagnostics.report('typecheck.duplicate_column', column, `Column '${column.text}' is in the index twice.`)
+      seen.add(column.text)
+    }
+    if (style === 'vector' && (dimensions < 1 || dimensions > maxDimensions))
+      this.#diagnostics.report(
+        'lint.vector_index_field_type',
+        name,
+        `A vector index has 1 to ${maxDimensions} dimensions.`,
+      )
+    if (style === 'vector' && columns.length > 1)
+      this.#diagnostics.report('lint.vector_index_field_type', name, 'A vector index is on one column.')
   }
 
   #indexColumn({style}: IndexDecl, table: Table, name: Name): Column | undefined {

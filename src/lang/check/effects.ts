@@ -30,7 +30,7 @@ export class Effects {
       for (const {target} of at.calls) {
         if (seen.has(target)) continue
         seen.add(target)
-        queue.push({at: target, calls: [...calls, target.name]})
+        queue.push({at: target, calls: calls.length < maxCalls ? [...calls, target.name] : calls})
       }
     }
     return undefined
@@ -71,6 +71,10 @@ export function checkEffects(declarations: Declarations, diagnostics: Diagnostic
   }
 }
 
+/** As many steps as anyone follows. */
+const maxCalls = 8
+const shortened = (calls: readonly string[]) => (calls.length > maxCalls ? [...calls.slice(0, maxCalls), '…'] : calls)
+
 /** Each place in a body where a write happens, or a call leads to one. */
 function* writePlaces(made: FunctionType, effects: Effects): Generator<{span: Span; what: string; path: string}> {
   for (const {kind, what, span} of made.effects) if (kind === 'write') yield {span, what, path: ''}
@@ -79,7 +83,7 @@ function* writePlaces(made: FunctionType, effects: Effects): Generator<{span: Sp
     const path = effects.write(target)
     if (path === undefined || reported.has(span.start)) continue
     reported.add(span.start)
-    yield {span, what: path.effect.what, path: [target.name, ...path.calls].join('() -> ')}
+    yield {span, what: path.effect.what, path: shortened([target.name, ...path.calls]).join('() -> ')}
   }
 }
 

@@ -90,9 +90,14 @@ const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
   near: (type) => type.kind === 'bytes' || (type.kind === 'list' && type.of.kind === 'float'),
 }
 
+/** SQLite takes no deeper expressions, and no more parameters. */
+const maxConditions = 500
+
 class WhereChecker {
   readonly #c: BodyChecker
   readonly #table: Table
+  #ranked = false
+  #conditions = 0
 
   constructor(c: BodyChecker, table: Table) {
     this.#c = c
@@ -126,7 +131,10 @@ class WhereChecker {
       if (value.kind !== 'object') this.#c.value(value)
       return []
     }
-    if (value.kind !== 'object') return equality(this.#c, column, key, value)
+    if (value.kind !== 'object') {
+      this.#count(key)
+      return equality(this.#c, column, key, value)
+    }
     return this.#operators(column, value, top)
   }
 
@@ -152,6 +160,7 @@ class WhereChecker {
 
   #operator(column: Column, {key, value}: Entry, top: boolean): Predicate[] {
     const c = this.#c
+    this.#count(key)
     const operator = key.text as Operator
     if (!operators.includes(operator)) {
       const suggestion = near(key.text, operators)
@@ -191,11 +200,20 @@ class WhereChecker {
     }
   }
 
+  #count(span: Span): void {
+    if (++this.#conditions === maxConditions + 1)
+      this.#c.report('typecheck.predicate_shape', span, `A predicate has at most ${maxConditions} conditions.`)
+  }
+
   #in(column: Column, value: Expr): Predicate[] {
     const c = this.#c
     if (value.kind !== 'list') return [{op: 'in', column, values: c.check(value, list(column.base))}]
     if (value.items.length === 0) {
       c.report('typecheck.in_empty', value, `in for '${column.name}' has an empty list, so nothing can match.`)
+      return []
+    }
+    if (value.items.length > maxConditions) {
+      shape(c, value, `A list that is written out has at most ${maxConditions} values; give it a name with let.`)
       return []
     }
     return [{op: 'in', column, values: value.items.map((item) => c.check(item, column.base))}]
@@ -217,10 +235,11 @@ class WhereChecker {
       })
       return this.#skip(value)
     }
-    if (!top) {
-      shape(c, value, 'near ranks the rows of a whole query; it cannot stand below or, not.')
+    if (!top || this.#ranked) {
+      shape(c, value, 'near ranks the rows of a whole query: there is one at most, and it cannot stand below or, not.')
       return []
     }
+    this.#ranked = true
     return [{op: 'near', column, value: c.check(value, list(float)), index}]
   }
 

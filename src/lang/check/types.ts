@@ -151,8 +151,13 @@ export const result = (ok: Type, error: Type = str): Type => ({kind: 'result', o
 export const outcome = (of: Type): Type => ({kind: 'outcome', of})
 export const fn = (params: readonly Type[], result: Type): Type => ({kind: 'function', params, result})
 
+/** Types within types, as far as anyone reads them. */
+const maxShown = 6
+
 /** The name of a type, as a program writes it. */
-export function show(type: Type): string {
+export function show(type: Type, depth = 0): string {
+  if (depth > maxShown) return '_'
+  const inner = (of: Type) => show(of, depth + 1)
   switch (type.kind) {
     case 'unknown':
     case 'never':
@@ -167,17 +172,17 @@ export function show(type: Type): string {
     case 'id':
       return `Id[${type.table.name}]`
     case 'list':
-      return `List[${show(type.of)}]`
+      return `List[${inner(type.of)}]`
     case 'set':
-      return `Set[${show(type.of)}]`
+      return `Set[${inner(type.of)}]`
     case 'map':
-      return `Map[str, ${show(type.of)}]`
+      return `Map[str, ${inner(type.of)}]`
     case 'option':
-      return `Option[${show(type.of)}]`
+      return `Option[${inner(type.of)}]`
     case 'tuple':
-      return `(${type.items.map(show).join(', ')})`
+      return `(${type.items.map(inner).join(', ')})`
     case 'result':
-      return type.error.kind === 'str' ? `Result[${show(type.ok)}]` : `Result[${show(type.ok)}, ${show(type.error)}]`
+      return type.error.kind === 'str' ? `Result[${inner(type.ok)}]` : `Result[${inner(type.ok)}, ${inner(type.error)}]`
     case 'record':
       return type.record.name
     case 'sum':
@@ -185,11 +190,11 @@ export function show(type: Type): string {
     case 'row':
       return type.table.name
     case 'object':
-      return `{ ${[...type.fields].map(([name, field]) => `${name}: ${show(field)}`).join(', ')} }`
+      return `{ ${[...type.fields].map(([name, field]) => `${name}: ${inner(field)}`).join(', ')} }`
     case 'function':
-      return `fn(${type.params.map(show).join(', ')}) to ${show(type.result)}`
+      return `fn(${type.params.map(inner).join(', ')}) to ${inner(type.result)}`
     case 'outcome':
-      return show(type.of)
+      return inner(type.of)
     default:
       return type.kind
   }

@@ -33,10 +33,12 @@ const maxDiagnostics = 1000
 export class Diagnostics {
   readonly #found: Diagnostic[] = []
   readonly #parseErrors = new Set<number>()
+  #hasErrors = false
 
   report(code: DiagnosticCode, span: Span, message: string, details: DiagnosticDetails = {}): void {
-    if (this.#found.length >= maxDiagnostics) return
     const severity = severities[code]
+    if (severity === 'error') this.#hasErrors = true
+    if (this.#found.length >= maxDiagnostics) return
     if (severity === 'error' && code.startsWith('parse.')) {
       if (this.#parseErrors.has(span.start)) return
       this.#parseErrors.add(span.start)
@@ -44,8 +46,9 @@ export class Diagnostics {
     this.#found.push({code, severity, message, start: span.start, end: Math.max(span.end, span.start), ...details})
   }
 
+  /** Also those that were too many to keep. */
   get hasErrors(): boolean {
-    return this.#found.some(({severity}) => severity === 'error')
+    return this.#hasErrors
   }
 
   /** By position, then by code. */

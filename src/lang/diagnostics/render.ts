@@ -53,9 +53,10 @@ export const asJson = (found: Diagnostic, path: string, lines: Lines): Diagnosti
 
 const tabWidth = 4
 /** Wide characters take two columns of a terminal, combining ones none. */
+const segmenter = new Intl.Segmenter()
 const columnsOf = (text: string) => {
   let columns = 0
-  for (const {segment} of new Intl.Segmenter().segment(text)) {
+  for (const {segment} of segmenter.segment(text)) {
     const code = segment.codePointAt(0) ?? 0
     const wide =
       /\p{Emoji_Presentation}/u.test(segment) ||
@@ -91,15 +92,22 @@ function renderOne(found: Diagnostic, path: string, lines: Lines): string {
   ].join('\n')
 }
 
+/** A long line is shown around what is meant. */
+const shownBefore = 100
+const shownAfter = 120
+
 function excerpt(span: Span, lines: Lines): string[] {
   const {line, col} = lines.at(span.start)
   const end = lines.at(span.end)
   const text = lines.text(line)
-  const before = expandTabs(text.slice(0, col - 1))
-  const marked = expandTabs(text.slice(col - 1, end.line === line ? end.col - 1 : undefined))
+  const from = Math.max(0, col - 1 - shownBefore)
+  const to = Math.min(text.length, col - 1 + shownAfter)
+  const before = (from > 0 ? '…' : '') + expandTabs(text.slice(from, col - 1))
+  const marked = expandTabs(text.slice(col - 1, Math.min(to, end.line === line ? end.col - 1 : to)))
+  const rest = expandTabs(text.slice(col - 1, to)) + (to < text.length ? '…' : '')
   const gutter = ' '.repeat(String(line).length)
   return [
-    `${line} | ${expandTabs(text)}`,
+    `${line} | ${before}${rest}`,
     `${gutter} | ${' '.repeat(columnsOf(before))}${'^'.repeat(Math.max(1, columnsOf(marked)))}`,
   ]
 }

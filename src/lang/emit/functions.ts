@@ -125,7 +125,8 @@ continue debugger default delete do else enum export extends false finally for f
 this throw true try typeof var void while with yield let static arguments eval undefined`.split(/\s+/),
 )
 
-const nameOf = (name: string) => (taken.has(name) ? `${name}_` : name)
+/** `$` stands in no name of the language, so that a new name takes nobody's place. */
+const nameOf = (name: string) => (taken.has(name) ? `${name}$` : name)
 
 class FunctionWriter {
   readonly #made: FunctionType
@@ -150,7 +151,7 @@ class FunctionWriter {
   /** Variables of one name in different blocks are told apart by their slot. */
   #name({name, slot}: Binding): string {
     const own = this.#made.params.some(({binding}) => binding.slot === slot)
-    return own ? nameOf(name) : `${name}_${slot}`
+    return own ? nameOf(name) : `${name}$${slot}`
   }
 
   #temporary(): string {
@@ -350,7 +351,7 @@ class FunctionWriter {
   #object(entries: readonly (readonly [string, Ir])[], tag?: string): string {
     const fields = entries.map(([name, value]) => {
       const text = this.#expr(value)
-      return `${JSON.stringify(name)}: ${value.type.kind === 'option' ? `${text} ?? undefined` : text}`
+      return `${JSON.stringify(name)}: ${value.type.kind === 'option' ? (text === 'null' ? 'undefined' : `${text} ?? undefined`) : text}`
     })
     return `{ ${[...(tag === undefined ? [] : [tag]), ...fields].join(', ')} }`
   }

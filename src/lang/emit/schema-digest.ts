@@ -107,7 +107,9 @@ const endpoint = (made: FunctionType): EndpointDigest => ({
   affected_tables: [...new Set([...reachable(made)].flatMap(({chains}) => chains.map(({table}) => table.name)))],
 })
 
-function exampleOf(type: Type): string {
+function exampleOf(type: Type, depth = 0): string {
+  const inner = (of: Type) => exampleOf(of, depth + 1)
+  if (depth > 2) return '...'
   switch (type.kind) {
     case 'int':
       return '0'
@@ -128,17 +130,17 @@ function exampleOf(type: Type): string {
     case 'record':
       return `{ ${type.record.fields
         .filter((field) => field.type.kind !== 'option')
-        .map((field) => `${field.name}: ${exampleOf(field.type)}`)
+        .map((field) => `${field.name}: ${inner(field.type)}`)
         .join(', ')} }`
     case 'sum': {
       const [first] = type.sum.variants
       if (first === undefined) return '{}'
       return first.fields.length === 0
         ? first.name
-        : `${first.name}(${first.fields.map((field) => exampleOf(field.type)).join(', ')})`
+        : `${first.name}(${first.fields.map((field) => inner(field.type)).join(', ')})`
     }
     case 'tuple':
-      return `(${type.items.map(exampleOf).join(', ')})`
+      return `(${type.items.map(inner).join(', ')})`
     default:
       return '{}'
   }

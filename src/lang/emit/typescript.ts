@@ -168,14 +168,15 @@ function declarationOf({function: {name, params, result}}: Route): string {
   )
   const value = result.kind === 'result' ? result.ok : result
   const first = args.length === 0 ? '' : `args: { ${args.join('; ')} }, `
-  return `${reserved.has(name) ? `${name}_` : name}(${first}init?: RequestInit): Promise<${tsType(value)}>`
+  return `${reserved.has(name) ? `${name}$` : name}(${first}init?: RequestInit): Promise<${tsType(value)}>`
 }
 
 /** Names that a module cannot give to a function. */
 const reserved = new Set(
   `await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements
 import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void
-while with yield query post send baseUrl configureSvcApiBase parseWireError`.split(/\s+/),
+while with yield query post send baseUrl configureSvcApiBase parseWireError fetch apiBase JSON Object encodeURIComponent Headers Error
+SvcApiError SvcWireError undefined eval arguments RequestInit Promise Record`.split(/\s+/),
 )
 
 function endpointFunction(route: Route, zod: boolean): string {

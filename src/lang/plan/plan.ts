@@ -4,11 +4,13 @@ import {planRetrieval, type Retrieval} from './retrieval.js'
 import {quoted} from './sql.js'
 
 /**
- * How a value of the language is bound: as a column's storage class, as the needle of LIKE, as a JSON list of terms,
+ * How a value of the language is bound: as a column's storage class, as base64 or a list of hexadecimal texts, as the needle of LIKE, as a JSON list of terms,
  * as a count that is not negative, as a vector, or as the search terms of one column.
  */
 export type Encoding =
   | Column['storage']
+  | 'base64'
+  | 'hexes'
   | 'like'
   | 'terms'
   | 'count'

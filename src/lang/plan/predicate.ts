@@ -1,4 +1,4 @@
-import type {Column, Ir, Predicate, Table} from '../check/index.js'
+import {type Column, type Ir, type Predicate, storageOf, type Table} from '../check/index.js'
 import type {Encoding, Param} from './plan.js'
 import {quoted} from './sql.js'
 
@@ -86,7 +86,9 @@ function writeComparison(sql: SqlWriter, {op, column, value}: Predicate & {op: k
 
 function writeIn(sql: SqlWriter, column: Column, values: readonly Ir[] | Ir): void {
   sql.add(`${quoted(column.name)} IN (`)
-  if ('kind' in values) sql.add('SELECT "value" FROM json_each(').param(values, 'json').add(')')
+  if ('kind' in values && column.storage === 'blob')
+    sql.add('SELECT unhex("value") FROM json_each(').param(values, 'hexes').add(')')
+  else if ('kind' in values) sql.add('SELECT "value" FROM json_each(').param(values, 'json').add(')')
   else
     for (const [i, value] of values.entries()) {
       if (i > 0) sql.add(', ')
@@ -107,17 +109,23 @@ function writeContains(sql: SqlWriter, table: Table, column: Column, value: Ir):
     sql.add(`${name} LIKE '%' || `).param(value, 'like').add(" || '%' ESCAPE '\\'")
     return
   }
-  const element =
-    value.type.kind === 'float' ? 'real' : value.type.kind === 'str' || value.type.kind === 'dec' ? 'text' : 'integer'
+  const element = elementEncoding(column)
   sql.add(`EXISTS (SELECT 1 FROM json_each(${quoted(table.sqlName)}.${name}) AS "j" WHERE "j"."value" = `)
   sql.param(value, element).add(')')
+}
+
+/** How JSON holds the elements of a list. */
+function elementEncoding({base}: Column): Encoding {
+  const storage = 'of' in base ? storageOf(base.of) : 'text'
+  return storage === 'blob' ? 'base64' : storage
 }
 
 function writeMatches(sql: SqlWriter, {column, value, index}: Predicate & {op: 'matches'}): void {
   const name = quoted(column.name)
   if (index === undefined) {
     // Without an index: every term is somewhere in the text.
-    sql.add(`(${name} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(`).param(value, 'terms')
+    sql.add(`(${name} IS NOT NULL AND json_array_length(`).param(value, 'terms')
+    sql.add(') > 0 AND NOT EXISTS (SELECT 1 FROM json_each(').param(value, 'terms')
     sql.add(`) AS "j" WHERE ${name} NOT LIKE '%' || "j"."value" || '%' ESCAPE '\\'))`)
     return
   }

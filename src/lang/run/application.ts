@@ -256,7 +256,8 @@ export class Application {
       return {kind: 'value', value: value instanceof Ok ? value.value : value, retrieval: context.retrieval}
     } catch (thrown) {
       // The engine's own stack ends before the limit on calls where their bodies are deep.
-      if (thrown instanceof RangeError) throw new Failure('STACK_LIMIT', 'calls are nested too deep', {cause: thrown})
+      if (thrown instanceof RangeError && /call stack/.test(thrown.message))
+        throw new Failure('STACK_LIMIT', 'calls are nested too deep', {cause: thrown})
       throw thrown
     }
   }

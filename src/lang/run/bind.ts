@@ -25,9 +25,22 @@ const text = (value: Value): string => (typeof value === 'string' ? value : notS
 const real = (value: Value): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : notStorable(value, 'a number')
 const escapeLike = (value: string) => value.replace(/[\\%_]/g, '\\$&')
-const terms = (value: Value) => text(value).split(/\s+/).filter(Boolean)
-const atLeast = (least: number, most: number) => (value: Value) =>
-  BigInt(Math.min(most, Math.max(least, Number(value))))
+/** Words to look for; what has neither a letter nor a digit is no word. */
+const terms = (value: Value) =>
+  text(value)
+    .split(/[\s\0]+/)
+    .filter((term) => /[\p{L}\p{N}]/u.test(term))
+/** @throws Failure where the text holds NUL, at which LIKE would end */
+const needle = (value: Value): string => {
+  const found = text(value)
+  if (found.includes('\0')) throw new Failure('NOT_STORABLE', 'text with a NUL character cannot be looked for')
+  return escapeLike(found)
+}
+const atLeast = (least: number, most: number) => (value: Value) => {
+  if (!Number.isSafeInteger(value)) return notStorable(value, 'a count')
+  return BigInt(Math.min(most, Math.max(least, value as number)))
+}
+const bytes = (value: Value): Buffer => (value instanceof Uint8Array ? Buffer.from(value) : notStorable(value, 'bytes'))
 
 /** sqlite-vec answers for so many neighbours at most. */
 const maxNeighbours = 4096
@@ -38,9 +51,11 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   integer,
   real,
   text,
-  blob: (value) => (value instanceof Uint8Array ? Buffer.from(value) : notStorable(value, 'bytes')),
+  blob: bytes,
+  base64: (value) => bytes(value).toString('base64'),
+  hexes: (value) => JSON.stringify((value as readonly Value[]).map((item) => bytes(item).toString('hex'))),
   json: (value) => JSON.stringify(toJson(value)),
-  like: (value) => escapeLike(text(value)),
+  like: needle,
   terms: (value) => JSON.stringify(terms(value).map(escapeLike)),
   count: atLeast(0, Number.MAX_SAFE_INTEGER),
   neighbours: atLeast(1, maxNeighbours),

@@ -3,7 +3,7 @@ import {planChain} from '../plan/index.js'
 import type {Context} from './context.js'
 import {calculateDecimals, compareDecimals} from './decimal.js'
 import {DatabaseFailure, Failure} from './failure.js'
-import {builtins, elementOf, familyOfValue, methodOf, sized} from './methods.js'
+import {builtins, callableOf, elementOf, familyOfValue, methodOf, sized} from './methods.js'
 import {type Operation, operation} from './operation.js'
 import {type Callable, display, Err, equal, isObject, Ok, type Value} from './value.js'
 
@@ -365,7 +365,7 @@ export class Compiler {
         const args = ir.args.map((arg) => this.#eval(arg))
         return (frame) => {
           frame.context.step()
-          return (callee(frame) as Callable)(args.map((arg) => arg(frame)))
+          return callableOf(callee(frame))(args.map((arg) => arg(frame)))
         }
       }
       case 'builtin': {
@@ -519,7 +519,7 @@ export class Compiler {
     return (frame) => {
       const value = object(frame)
       if (!isObject(value)) throw new Failure('CONVERSION', `the value has no field '${name}'`)
-      return value[name] ?? null
+      return Object.hasOwn(value, name) ? value[name] : null
     }
   }
 

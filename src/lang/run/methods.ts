@@ -2,7 +2,7 @@ import {createHash, randomUUID} from 'node:crypto'
 import type {MethodFamily} from '../check/index.js'
 import type {Context} from './context.js'
 import {Failure} from './failure.js'
-import {type Callable, display, Err, equal, isObject, type Objects, Ok, toJson, type Value} from './value.js'
+import {asMap, type Callable, display, Err, equal, isObject, Ok, toJson, type Value} from './value.js'
 
 type Args = readonly Value[]
 type Builtin = (args: Args, context: Context) => Value
@@ -21,6 +21,7 @@ const codePoints = (text: string) => [...text]
 /** Position of an element; a negative one counts from the end. */
 function place(index: Value, length: number): number {
   const at = Number(index)
+  if (!Number.isSafeInteger(at)) throw new Failure('CONVERSION', `${display(index)} is no index`)
   const found = at < 0 ? at + length : at
   if (found < 0 || found >= length)
     throw new Failure('INDEX_OUT_OF_RANGE', `index ${at} is out of range for length ${length}`)
@@ -33,9 +34,10 @@ export function elementOf(object: Value, index: Value): Value {
     const points = codePoints(object)
     return points[place(index, points.length)]
   }
-  if (object instanceof Map) {
-    if (!object.has(index)) throw new Failure('KEY_MISSING', `the map has no key ${JSON.stringify(index)}`)
-    return object.get(index)
+  if (object instanceof Map || (isObject(object) && typeof index === 'string')) {
+    const entries = asMap(object)
+    if (!entries.has(String(index))) throw new Failure('KEY_MISSING', `the map has no key ${JSON.stringify(index)}`)
+    return entries.get(String(index))
   }
   throw new Failure('CONVERSION', 'only lists, texts and maps have elements')
 }
@@ -97,7 +99,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
     if (condition !== true)
       throw new Failure('ASSERTION_FAILED', typeof message === 'string' ? message : 'assertion failed')
   },
-  as_map: ([object]) => (object instanceof Map ? object : new Map(Object.entries(object as Objects))),
+  as_map: ([object]) => asMap(object),
   as_set: ([items]) => (items as Value[]).filter((item, i, all) => all.findIndex((other) => equal(item, other)) === i),
   'std.time.now_ms': (_, context) => context.once(() => Date.now()),
   'std.crypto.uuid': (_, context) => context.once(() => randomUUID()),
@@ -114,9 +116,15 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   },
 }
 
+/** @throws Failure where a value of unknown type turns out to be no function */
+export function callableOf(value: Value): Callable {
+  if (typeof value !== 'function') throw new Failure('CONVERSION', `${display(value)} cannot be called`)
+  return value as Callable
+}
+
 const call = (callable: Value, args: Args, context: Context): Value => {
   context.step()
-  return (callable as Callable)(args)
+  return callableOf(callable)(args)
 }
 
 const list: Readonly<Record<string, (self: Value[], args: Args, context: Context) => Value>> = {
@@ -184,10 +192,10 @@ const result: Readonly<Record<string, (self: Ok | Err, args: Args) => Value>> = 
 }
 
 const map: Readonly<Record<string, (self: Map<string, Value>, args: Args) => Value>> = {
-  get: (self, [key]) => self.get(String(key)) ?? null,
-  keys: (self) => [...self.keys()],
-  len: (self) => self.size,
-  contains: (self, [key]) => self.has(String(key)),
+  get: (self, [key]) => asMap(self).get(String(key)) ?? null,
+  keys: (self) => [...asMap(self).keys()],
+  len: (self) => asMap(self).size,
+  contains: (self, [key]) => asMap(self).has(String(key)),
 }
 
 const jsonMember =
@@ -232,7 +240,8 @@ const families: Readonly<Record<MethodFamily, Readonly<Record<string, Method>>>>
   request,
 }
 
-export const methodOf = (family: MethodFamily, name: string): Method | undefined => families[family][name]
+export const methodOf = (family: MethodFamily, name: string): Method | undefined =>
+  Object.hasOwn(families[family], name) ? families[family][name] : undefined
 
 /** The family of a value of which nothing was known before. */
 export function familyOfValue(value: Value): MethodFamily {

@@ -4,7 +4,7 @@ import {type Bound, binder, rowDecoder} from './bind.js'
 import {insertChange} from './change-log.js'
 import type {Context} from './context.js'
 import {databaseFailure, Failure} from './failure.js'
-import type {Objects, Value} from './value.js'
+import {isObject, type Value} from './value.js'
 
 /** Gives a parameter's value, evaluated in the frame of the handler. */
 export type ReadParam<F> = (param: Param) => (frame: F) => Value
@@ -22,7 +22,11 @@ export function operation<F>(plan: Plan, topics: readonly string[], read: ReadPa
     const bind = binder(param.encoding)
     const {field} = param
     if (field === undefined) return (frame: F): Bound => bind(evaluate(frame))
-    return (frame: F): Bound => bind((evaluate(frame) as Objects)[field])
+    return (frame: F): Bound => {
+      const record = evaluate(frame)
+      if (!isObject(record)) throw new Failure('NOT_STORABLE', 'what is inserted is no record')
+      return bind(Object.hasOwn(record, field) ? record[field] : null)
+    }
   })
   const count = params.length
   const bound = (frame: F): Bound[] => {

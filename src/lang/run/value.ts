@@ -28,6 +28,10 @@ export class Err {
 
 export type Objects = Readonly<Record<string, Value>>
 
+/** A map; an unnamed object stands for one where the checker has seen it fit. */
+export const asMap = (value: Value): Map<string, Value> =>
+  value instanceof Map ? value : new Map(Object.entries(value as Objects))
+
 export const isObject = (value: Value): value is Objects =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map)
 
@@ -95,6 +99,8 @@ export function equal(a: Value, b: Value): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]))
   if (a instanceof Ok || a instanceof Err) return a.constructor === b.constructor && equal(a.value, (b as Ok).value)
+  if (a instanceof Map && isObject(b)) return equal(a, asMap(b))
+  if (b instanceof Map && isObject(a)) return equal(asMap(a), b)
   if (a instanceof Map)
     return b instanceof Map && a.size === b.size && [...a].every(([key, item]) => b.has(key) && equal(item, b.get(key)))
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0

@@ -136,9 +136,11 @@ function parsePostfix(c: Cursor): Expr {
       }
       case T.bracketOpen: {
         if (c.onNewLine) return left
+        if (!c.enter()) return missing(c)
         c.next()
         const index = c.within(false, () => parseExpr(c))
         c.expect(T.bracketClose)
+        c.leave()
         left = built(c, {kind: 'index', object: left, index, depth: above(left, index), start, end: c.lastEnd})
         break
       }

@@ -51,7 +51,7 @@ export function inNamespace(path: string): Proposal[] {
 
 /** What a builtin function takes and gives, where that does not depend on what it is given. */
 const takesAndGives = ({params, result}: (typeof builtinFunctions)[string]) =>
-  `(${params.map(show).join(', ')})${typeof result === 'function' ? '' : ` to ${show(result)}`}`
+  `(${params.map((param) => show(param)).join(', ')})${typeof result === 'function' ? '' : ` to ${show(result)}`}`
 
 /** The parameters of the function around a place, and the variables that it declares before it; the nearest first. */
 export function variables({source, functions, symbols}: Program, offset: number): Proposal[] {

@@ -1,10 +1,10 @@
 import {type ChildProcess, spawn} from 'node:child_process'
 import {once} from 'node:events'
 import {mkdtemp, rm, writeFile} from 'node:fs/promises'
-import {get, type IncomingMessage} from 'node:http'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
+import {fileURLToPath} from 'node:url'
 import {Client} from 'undici'
 import {projectFile} from '../../support/project.js'
 import {median, round} from '../measure.js'
@@ -17,26 +17,26 @@ const subscribers = 200
 const writes = 1000
 const rounds = 5
 
-/** A client that counts the events it gets. */
-class Subscriber {
-  received = 0
-  readonly #response: IncomingMessage
+/** Subscribers in a process of their own, so that they do not slow the writer's client. */
+class Subscribers {
+  readonly #child: ChildProcess
+  readonly #lines: AsyncIterator<string>
 
-  private constructor(response: IncomingMessage) {
-    this.#response = response
-    response.setEncoding('utf8')
-    response.on('data', (text: string) => {
-      this.received += text.split('event: change').length - 1
-    })
+  constructor(baseUrl: string) {
+    const script = fileURLToPath(new URL('live-subscribers.js', import.meta.url))
+    const args = [script, `${baseUrl}/api/live/chat`, String(subscribers), String(writes)]
+    this.#child = spawn(process.execPath, args, {stdio: ['ignore', 'pipe', 'inherit']})
+    const lines = createInterface({input: this.#child.stdout as NodeJS.ReadableStream})
+    this.#lines = lines[Symbol.asyncIterator]()
   }
 
-  static async open(baseUrl: string): Promise<Subscriber> {
-    const [response] = (await once(get(`${baseUrl}/api/live/chat`, {agent: false}), 'response')) as [IncomingMessage]
-    return new Subscriber(response)
+  /** The next thing they say: that all are there, then how many events they got. */
+  async next(): Promise<string> {
+    return (await this.#lines.next()).value as string
   }
 
   close(): void {
-    this.#response.destroy()
+    this.#child.kill()
   }
 }
 
@@ -72,11 +72,11 @@ export async function langLive() {
     let received = 0
     for (let i = 0; i < rounds; i++) {
       times.alone.push(await write(client))
-      const watching = await Promise.all(Array.from({length: subscribers}, () => Subscriber.open(baseUrl)))
+      const watching = new Subscribers(baseUrl)
+      await watching.next()
       times.watched.push(await write(client))
-      await settled(watching)
-      received = watching.reduce((sum, one) => sum + one.received, 0)
-      for (const one of watching) one.close()
+      received = Number(await watching.next())
+      watching.close()
       if (received !== subscribers * writes) throw new Error(`${received} events were received.`)
     }
     await client.close()
@@ -93,10 +93,4 @@ export async function langLive() {
     child.kill()
     await rm(folder, {recursive: true})
   }
-}
-
-async function settled(watching: readonly Subscriber[]): Promise<void> {
-  const until = performance.now() + 10_000
-  while (watching.some(({received}) => received < writes) && performance.now() < until)
-    await new Promise((resolve) => setTimeout(resolve, 10))
 }

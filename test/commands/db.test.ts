@@ -1,0 +1,956 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {existsSync} from 'node:fs'
+import {readdir, readFile, realpath} from 'node:fs/promises'
+import {join} from 'node:path'
+import {createInterface} from 'node:readline'
+import {describe, it, type TestContext} from 'node:test'
+import Database from 'better-sqlite3'
+import {
+  contractViolations,
+  type DbCheckV1,
+  type DbExplainV1,
+  type DbFilesV1,
+  type DbMetricsV1,
+  type DbMigrateV1,
+  type DbPruneV1,
+  type DbResetV1,
+  type DbStatusV1,
+  type DbTestV1,
+  type DbVacuumV1,
+  type DbWrittenV1,
+} from '../../src/contracts/index.js'
+import {Application, checkProgram, migrate} from '../../src/lang/index.js'
+import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+const tasks = `/// Something to be done.
+@table type Task { title: str, done: bool, note: Option[str] }
+@index Task.by_done on (done)
+
+@endpoint(kind: query)
+fn list(done: bool = false) to List[Task] {
+    return db.Task.filter({ done: done }).live("tasks").order_by(_id)
+}
+@endpoint(kind: query)
+fn one(id: Id[Task]) to Option[Task] { return db.Task.get(id) }
+
+@endpoint(kind: mutation)
+fn add(title: str, note: Option[str]) to Result[Id[Task]] {
+    if title is "" { return Error("a task needs a title") }
+    return db.Task.insert({ title: title, done: false, note: note })
+}
+@endpoint(kind: mutation)
+fn finish(id: Id[Task]) to Unit { db.Task.update(id, { done: true }) }
+@endpoint(kind: server)
+fn share(n: int) to int { return 12 / n }
+
+fn shout(text: str) to str { return text.to_upper() }
+
+@test fn an_added_task_is_listed() {
+    assert(add("a", None).is_ok())
+    assert(len(list()) is 1)
+}
+@test fn a_task_has_a_title() { assert(add("", None).is_ok(), "it was taken") }
+`
+const broken = '@table type Task { title: str }\nfn f() to int { return db.Tsk.count() }\n'
+const warned = '@table type Task { title: str }\nfn all() to List[Task] { return db.Task.filter({}) }\n'
+
+/** A folder with files, and `svc db` in it. */
+async function workspace(test: TestContext, files: Record<string, string> = {'src/main.svc': tasks}) {
+  const cwd = await realpath(await temporaryFolder(test))
+  await writeFiles(cwd, files)
+  const database = join(cwd, '.svc/app.db')
+  const run = (args: readonly string[], options: SvcOptions = {}) => svc(['db', ...args], {cwd, ...options})
+  return {
+    cwd,
+    database,
+    run,
+    /** Runs to a good end; gives what was printed. */
+    async text(...args: string[]) {
+      const {stdout, stderr, exitCode} = await run(args)
+      assert.equal(exitCode, 0, stderr)
+      return stdout
+    },
+    /** Runs with `--json`; the result must be what its contract says. */
+    async json<T>(contract: string | undefined, args: readonly string[], {exit = 0, input = ''} = {}): Promise<T> {
+      const {stdout, stderr, exitCode} = await run([...args, '--json'], {input})
+      assert.equal(exitCode, exit, stderr)
+      const result = JSON.parse(stdout) as T
+      if (contract !== undefined) assert.deepEqual(await contractViolations(contract, result), [])
+      return result
+    },
+    /** Runs to a bad end, without a result. */
+    async fails(args: readonly string[], exit: number, message: RegExp, options: SvcOptions = {}) {
+      const {stdout, stderr, exitCode} = await run(args, options)
+      assert.equal(exitCode, exit, stderr)
+      assert.match(stderr, message)
+      assert.doesNotMatch(stderr, /\n {4}at /)
+      assert.equal(stdout, '')
+    },
+    rows(sql: string, path = database): unknown[] {
+      const opened = new Database(path)
+      try {
+        return opened.prepare(sql).all()
+      } finally {
+        opened.close()
+      }
+    },
+    execute(sql: string, path = database) {
+      const opened = new Database(path)
+      opened.exec(sql)
+      opened.close()
+    },
+  }
+}
+
+/** A workspace whose database is that of its program, and empty. */
+async function prepared(test: TestContext, files?: Record<string, string>) {
+  const made = await workspace(test, files)
+  await migrate(checkProgram(await readFile(join(made.cwd, 'src/main.svc'), 'utf8')), made.database)
+  return made
+}
+
+/** A workspace whose database holds two tasks. */
+async function filled(test: TestContext, files?: Record<string, string>) {
+  const made = await prepared(test, files)
+  const application = await Application.open(checkProgram(tasks), {path: made.database})
+  const add = application.program.functions.find(({name}) => name === 'add')
+  assert.ok(add)
+  await application.call(add, ['milk', null])
+  await application.call(add, ['bread', 'brown'])
+  application.close()
+  return made
+}
+
+const milk = {_id: 1, title: 'milk', done: false}
+const bread = {_id: 2, title: 'bread', done: false, note: 'brown'}
+const lines = (text: string): unknown[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+
+describe('svc db check', {concurrency: 3}, () => {
+  it('finds nothing in a sound program', async (t) => {
+    const {text, json} = await workspace(t)
+    assert.equal(await text('check'), '1 file, 0 errors, 0 warnings\n')
+    const result = await json<DbCheckV1>('cli/db-check.v1', ['check', 'src/main.svc'])
+    assert.deepEqual(result, {files: 1, errors: 0, warnings: 0, diagnostics: []})
+  })
+
+  it('shows every error with its place, and ends with 1', async (t) => {
+    const {run, json} = await workspace(t, {'a.svc': broken, 'b.svc': tasks, 'c.svc': warned})
+    const {stdout, exitCode} = await run(['check', 'a.svc', 'b.svc', 'c.svc'])
+    assert.equal(exitCode, 1)
+    assert.match(stdout, /^error\[typecheck\.unknown_table\]: .* Did you mean 'Task'\?\n --> a\.svc:2:27\n/)
+    assert.match(stdout, /\n3 files, 1 errors, 1 warnings\n$/)
+    const {diagnostics} = await json<DbCheckV1>('cli/db-check.v1', ['check', 'a.svc', 'c.svc'], {exit: 1})
+    assert.deepEqual(
+      diagnostics.map(({error_code: code, severity, file_path: path, span}) => [code, severity, path, span.start_line]),
+      [
+        ['typecheck.unknown_table', 'error', 'a.svc', 2],
+        ['lint.empty_filter', 'warning', 'c.svc', 2],
+      ],
+    )
+  })
+
+  it('ends with 1 for a warning where --deny-warnings asks for it', async (t) => {
+    const {run} = await workspace(t, {'src/main.svc': warned})
+    assert.equal((await run(['check'])).exitCode, 0)
+    assert.equal((await run(['check', '--deny-warnings'])).exitCode, 1)
+  })
+
+  it('reads standard input', async (t) => {
+    const {json, run} = await workspace(t, {})
+    const {diagnostics} = await json<DbCheckV1>('cli/db-check.v1', ['check', '-'], {exit: 1, input: broken})
+    assert.deepEqual([diagnostics.length, diagnostics[0]?.file_path], [1, '<stdin>'])
+    assert.equal((await run(['check', '-'], {input: tasks})).exitCode, 0)
+  })
+})
+
+describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
+  it('print the SQL of the tables', async (t) => {
+    const {text, json, execute, rows, cwd} = await workspace(t)
+    const sql = await text('ddl')
+    assert.match(sql, /^CREATE TABLE IF NOT EXISTS "task" \(\n.*\n\);\nCREATE INDEX .*;\n$/s)
+    execute(sql, join(cwd, 'by-hand.db'))
+    assert.deepEqual(rows('SELECT * FROM task', join(cwd, 'by-hand.db')), [])
+    const statements = await json<string[]>(undefined, ['ddl', 'src/main.svc'])
+    assert.equal(statements.map((each) => `${each}\n`).join(''), sql)
+  })
+
+  it('describe what there is', async (t) => {
+    const {text, json} = await workspace(t)
+    const described = await text('schema')
+    assert.match(described, /^Task\n {2}title: str\n {2}done: bool\n {2}note: Option\[str\]\n/)
+    assert.match(described, /\nmutation +add\(title: str, note: Option\[str\]\) +Result\[Id\[Task\]\]\n/)
+    const digest = await json<{tables: {name: string}[]; mutations: {name: string}[]; summary: string}>(undefined, [
+      'schema',
+    ])
+    assert.deepEqual([digest.tables.length, digest.mutations.map(({name}) => name)], [1, ['add', 'finish']])
+    assert.equal(digest.summary, '1 table, 1 index, 2 queries, 2 mutations')
+  })
+
+  it('show the plans of queries, of one function, or of all', async (t) => {
+    const {text, json, run} = await workspace(t)
+    const explained = async (...args: string[]) => {
+      const result = await json<DbExplainV1>('cli/db-explain.v1', ['explain', ...args])
+      assert.deepEqual([result.plan_count, result.query_function_count], [result.plans.length, 2])
+      return {filter: result.query_filter, names: result.plans.map(({query_fn: name}) => name), result}
+    }
+    const queries = await explained()
+    assert.deepEqual([queries.filter, queries.names], [null, ['list', 'one']])
+    assert.equal(queries.result.file, 'src/main.svc')
+    assert.deepEqual((await explained('--all')).names, ['list', 'one', 'add', 'finish'])
+    const {filter, names, result} = await explained('--query', 'add')
+    assert.deepEqual([filter, names, result.plans[0]?.route_path], ['add', ['add'], '/api/mutation/add'])
+
+    const {stdout} = await run(['explain', '--all', '--jsonl'])
+    assert.deepEqual(lines(stdout), (await explained('--all')).result.plans)
+    assert.match(
+      await text('explain', '--query', 'list'),
+      /^list {2}\/api\/query\/list {2}Task\.filter_record {2}\[live tasks\]\n {2}SELECT .* WHERE "done" = \? ORDER BY "_id" ASC\n$/,
+    )
+  })
+
+  it('know no function of another name', async (t) => {
+    const {fails} = await workspace(t)
+    await fails(['explain', '--query', 'lst'], 3, /no endpoint lst\. Did you mean list\? \(endpoint_unknown\)/)
+  })
+})
+
+describe('svc db build and client', {concurrency: 3}, () => {
+  const client = ['types.ts', 'client.ts']
+  const all = [
+    'schema.sql',
+    'plans.json',
+    'runtime-projection.json',
+    'app-contract.json',
+    'openapi.json',
+    ...client,
+    'functions.ts',
+  ]
+
+  it('write their files into a folder that they make', async (t) => {
+    const {cwd, text, json} = await workspace(t)
+    const built = await json<DbFilesV1>('cli/db-files.v1', ['build', '-o', 'out/all'])
+    assert.deepEqual(built, {folder: 'out/all', files: all})
+    assert.deepEqual((await readdir(join(cwd, 'out/all'))).sort(), [...all].sort())
+    assert.equal(await text('client', '-o', 'out/web'), client.map((name) => `out/web/${name}\n`).join(''))
+    for (const name of client)
+      assert.equal(
+        await readFile(join(cwd, 'out/web', name), 'utf8'),
+        await readFile(join(cwd, 'out/all', name), 'utf8'),
+      )
+    assert.equal(await readFile(join(cwd, 'out/all/schema.sql'), 'utf8'), await text('ddl'))
+    for (const name of all.filter((each) => each.endsWith('.json')))
+      assert.equal(typeof JSON.parse(await readFile(join(cwd, 'out/all', name), 'utf8')), 'object', name)
+  })
+
+  it('write schemas too where --zod asks for them', async (t) => {
+    const {cwd, json} = await workspace(t)
+    const {files} = await json<DbFilesV1>('cli/db-files.v1', ['client', '-o', 'out', '--zod'])
+    assert.deepEqual(files, [...client, 'schemas.ts'])
+    assert.match(await readFile(join(cwd, 'out/schemas.ts'), 'utf8'), /from "zod"/)
+  })
+
+  it('want to know where to', async (t) => {
+    const {fails, cwd} = await workspace(t)
+    await fails(['client'], 2, /Missing required flag output/)
+    assert.deepEqual(await readdir(cwd), ['src'])
+  })
+})
+
+describe('svc db fmt', {concurrency: 3}, () => {
+  const ugly = '@table type Task{title:str}\n\n\nfn f( )to int{\nreturn   1\n}\n'
+  const pretty = async () => (await svc(['db', 'fmt', '-'], {input: ugly})).stdout
+
+  it('writes programs anew, and names those it changed', async (t) => {
+    const {cwd, run, text, json} = await workspace(t, {'src/main.svc': ugly, 'b.svc': ugly})
+    assert.deepEqual(await json('cli/db-fmt.v1', ['fmt']), [{file: 'src/main.svc', changed: true}])
+    assert.equal(await readFile(join(cwd, 'src/main.svc'), 'utf8'), await pretty())
+    assert.notEqual(await pretty(), ugly)
+    assert.equal(await text('fmt', 'src/main.svc', 'b.svc'), 'b.svc\n')
+    assert.deepEqual(await run(['fmt', '--check', 'src/main.svc', 'b.svc']), {stdout: '', stderr: '', exitCode: 0})
+  })
+
+  it('only looks with --check, and ends with 1 where something would change', async (t) => {
+    const {cwd, run, json} = await workspace(t, {'a.svc': ugly})
+    const {stdout, exitCode} = await run(['fmt', '--check', 'a.svc'])
+    assert.deepEqual([stdout, exitCode], ['a.svc\n', 1])
+    await json('cli/db-fmt.v1', ['fmt', '--check', 'a.svc'], {exit: 1})
+    assert.equal(await readFile(join(cwd, 'a.svc'), 'utf8'), ugly)
+    assert.equal((await run(['fmt', '--check', '-'], {input: ugly})).exitCode, 1)
+  })
+
+  it('reads standard input, and keeps what is pretty as it is', async (t) => {
+    const {run} = await workspace(t, {})
+    const once = await pretty()
+    assert.equal((await run(['fmt', '-'], {input: once})).stdout, once)
+    assert.deepEqual(JSON.parse((await run(['fmt', '-', '--json'], {input: ugly})).stdout), {text: once})
+  })
+
+  it('leaves a program alone that it cannot read', async (t) => {
+    const torn = '@table type Task { title: str\nfn f() to int { return ( }\n'
+    const {cwd, fails} = await workspace(t, {'a.svc': torn})
+    await fails(['fmt', 'a.svc'], 1, /^error\[parse\.[\s\S]* --> a\.svc:\d+:\d+[\s\S]*\(program_invalid\)/)
+    assert.equal(await readFile(join(cwd, 'a.svc'), 'utf8'), torn)
+  })
+})
+
+describe('svc db migrate', {concurrency: 3}, () => {
+  const next = tasks.replace('title: str,', 'title: str, level: int,').replace('done: false,', 'done: false, level: 1,')
+
+  it('makes the database, and has nothing to do the second time', async (t) => {
+    const {database, text, json} = await workspace(t)
+    const printed = await text('migrate')
+    assert.match(printed, /^STEP +OF +CLASS +DECIDE WITH\ncreate_table +task +auto/)
+    assert.match(printed, /\napp\.db: 2 applied, 0 left\n$/)
+    assert.equal(await text('migrate'), `${database} fits the program.\n`)
+    const report = await json<DbMigrateV1>('cli/db-migrate.v1', ['migrate'])
+    assert.deepEqual(report, {database, up_to_date: true, steps: [], applied: 0, left: 0})
+  })
+
+  it('shows the steps of a dry run, and makes no file', async (t) => {
+    const {cwd, json} = await workspace(t)
+    const report = await json<DbMigrateV1>('cli/db-migrate.v1', ['migrate', '--dry-run'])
+    assert.deepEqual([report.steps.length, report.applied, report.left], [2, 0, 2])
+    assert.deepEqual(await readdir(cwd), ['src'])
+  })
+
+  it('ends with 3 while a step needs a decision, and says which', async (t) => {
+    const {cwd, run, json, rows} = await filled(t, {'src/main.svc': tasks, 'next.svc': next})
+    for (const extra of [[], ['--dry-run']]) {
+      const {stdout, exitCode} = await run(['migrate', 'next.svc', ...extra])
+      assert.equal(exitCode, 3)
+      assert.match(stdout, /\nadd_column +task\.level +needs_default +blocking +--default Task\.level=0\n/)
+    }
+    const report = await json<DbMigrateV1>('cli/db-migrate.v1', ['migrate', 'next.svc'], {exit: 3})
+    assert.deepEqual([report.applied, report.left], [0, 1])
+    assert.deepEqual(await readdir(join(cwd, '.svc')), ['app.db'])
+    assert.deepEqual(rows('SELECT * FROM task WHERE _id = 1'), [{_id: 1, title: 'milk', done: 0, note: null}])
+  })
+
+  it('takes decisions, and says where the database lies as it was', async (t) => {
+    const {run, rows} = await filled(t)
+    const input = next.replace(', note: Option[str] }', ' }').replace(', note: note', '')
+    const decisions = ['--default', 'Task.level=3', '--drop', 'Task.note', '--json']
+    const {stdout, stderr, exitCode} = await run(['migrate', '-', ...decisions], {input})
+    assert.equal(exitCode, 0, stderr)
+    const report = JSON.parse(stdout) as DbMigrateV1
+    assert.deepEqual(await contractViolations('cli/db-migrate.v1', report), [])
+    assert.deepEqual([report.applied, report.left], [2, 0])
+    assert.equal(stderr, `The database as it was before lies in ${report.backup}.\n`)
+    assert.deepEqual(rows('SELECT * FROM task'), [
+      {_id: 1, title: 'milk', done: 0, level: 3},
+      {_id: 2, title: 'bread', done: 0, level: 3},
+    ])
+    assert.deepEqual(rows('SELECT note FROM task', report.backup), [{note: null}, {note: 'brown'}])
+  })
+
+  it('refuses a decision that fits nothing', async (t) => {
+    const {fails} = await filled(t)
+    await fails(['migrate', '--default', 'Task.level=3'], 2, /table Task has no column level\. \(migration_choice\)/)
+    await fails(['migrate', '--drop', 'Task.title'], 2, /no step drops it/)
+    await fails(['migrate', '--rebuild', 'Tsk'], 2, /declares no table Tsk/)
+  })
+
+  it('makes a table anew by --rebuild, and breaks off where a value would be lost', async (t) => {
+    const {run, fails, rows} = await filled(t)
+    const args = ['migrate', '-', '--rebuild', 'Task', '--yes']
+    const typed = '@table type Task { title: int, done: bool, note: Option[str] }\n'
+    const lost = /2 values of title cannot be turned from TEXT into int\. \(migration_failed\)/
+    await fails(args, 1, lost, {input: typed})
+    const required = '@table type Task { title: str, done: bool, note: str }\n'
+    await fails(args, 1, /1 row has no note; add --default Task\.note=<json>\. /, {input: required})
+    assert.equal((await run([...args, '--default', 'Task.note="none"'], {input: required})).exitCode, 0)
+    assert.deepEqual(rows('SELECT note FROM task ORDER BY _id'), [{note: 'none'}, {note: 'brown'}])
+  })
+
+  it('takes the database that --db or SVC_APP_DB_PATH names', async (t) => {
+    const {cwd, run} = await workspace(t)
+    await run(['migrate', '--db', 'one.db'])
+    await run(['migrate'], {env: {SVC_APP_DB_PATH: 'two.db'}})
+    assert.deepEqual((await readdir(cwd)).sort(), ['one.db', 'src', 'two.db'])
+  })
+})
+
+describe('svc db call', {concurrency: 3}, () => {
+  it('runs an endpoint and prints what it gives', async (t) => {
+    const {text, json, run} = await workspace(t)
+    const {stdout, stderr} = await run(['call', 'add', 'title=milk and honey', 'note="sweet"'])
+    assert.equal(stdout, '1\n')
+    assert.match(stderr, /^Migrated .*app\.db: 2 steps\.\n$/)
+    assert.deepEqual(await json(undefined, ['call', 'one', 'id=1']), {
+      _id: 1,
+      title: 'milk and honey',
+      done: false,
+      note: 'sweet',
+    })
+    assert.equal(await text('call', 'one', 'id=2'), 'null\n')
+    assert.equal(await text('call', 'finish', 'id=1'), '')
+    assert.deepEqual(await json(undefined, ['call', 'list', 'done=true', '--program', 'src/main.svc']), [
+      {_id: 1, title: 'milk and honey', done: true, note: 'sweet'},
+    ])
+  })
+
+  for (const [name, args, exit, message] of [
+    [
+      'ends with 4 where it returns an Error',
+      ['add', 'title=""'],
+      4,
+      /add answered with an error: a task needs a title\./,
+    ],
+    ['ends with 1 where it fails', ['share', 'n=0'], 1, /share failed: .* \(DIVISION_BY_ZERO\)/],
+    ['ends with 3 for an endpoint that is not there', ['ad', 'title=a'], 3, /no endpoint ad\. Did you mean add\?/],
+    ['ends with 3 for a function that is no endpoint', ['shout', 'text=a'], 3, /endpoint_unknown/],
+    ['ends with 2 without an argument that is needed', ['add'], 2, /Argument title: it is missing\./],
+    ['ends with 2 for an argument of a wrong type', ['one', 'id=milk'], 2, /Argument id: it must be Id\[Task\]\./],
+    [
+      'ends with 2 for an argument that nobody takes',
+      ['one', 'id=1', 'day=2'],
+      2,
+      /Argument day: .* no such parameter/,
+    ],
+    ['ends with 2 for an argument without a value', ['one', 'id'], 2, /Argument id: write name=value\./],
+  ] as const)
+    it(name, async (t) => {
+      const {fails, rows} = await prepared(t)
+      await fails(['call', ...args], exit, message)
+      assert.deepEqual(rows('SELECT * FROM task'), [])
+    })
+
+  it('ends with 3 where the database does not fit', async (t) => {
+    const {fails, execute} = await filled(t)
+    execute('ALTER TABLE task ADD COLUMN owner TEXT NOT NULL DEFAULT 1')
+    const input = tasks
+      .replace('title: str,', 'title: str, level: int,')
+      .replace('done: false,', 'done: false, level: 1,')
+    const blocked = /needs_default +blocking[\s\S]*1 step needs a decision\. \(migration_blocked\)/
+    await fails(['call', 'list', '--program', '-'], 3, blocked, {input})
+  })
+})
+
+describe('svc db query', {concurrency: 3}, () => {
+  it('evaluates an expression of the language', async (t) => {
+    const {text, json} = await filled(t)
+    assert.deepEqual(await json(undefined, ['query', 'db.Task.all().order_by(title)']), [bread, milk])
+    assert.deepEqual(await json(undefined, ['query', 'shout("a") + len(list())']), 'A2')
+    assert.equal(await text('query', 'db.Task.filter({ title: "milk" }).count()'), '1\n')
+    assert.equal(await text('query', 'db.Task.get(9)'), 'null\n')
+  })
+
+  it('evaluates SQL that reads', async (t) => {
+    const {json} = await filled(t)
+    const sql = `SELECT count(*) AS n, x'0001' AS bytes FROM task`
+    assert.deepEqual(await json(undefined, ['query', '--sql', sql]), [{n: 2, bytes: 'AAE='}])
+    assert.deepEqual(await json(undefined, ['query', '--sql', 'PRAGMA user_version']), [{user_version: 0}])
+  })
+
+  for (const sql of [
+    `INSERT INTO task (title, done) VALUES ('a', 1)`,
+    'DELETE FROM task RETURNING *',
+    'DROP TABLE task',
+    'PRAGMA user_version = 5',
+    'PRAGMA journal_mode = DELETE',
+    `ATTACH 'other.db' AS other`,
+    `VACUUM INTO 'copy.db'`,
+    'SELECT 1; DELETE FROM task',
+    'SELEKT 1',
+    '',
+  ])
+    it(`refuses the SQL ${JSON.stringify(sql)}`, async (t) => {
+      const {cwd, fails, rows} = await filled(t)
+      await fails(['query', '--sql', sql], 2, /The statement cannot be run: .*\(sql_invalid\)/)
+      assert.equal(rows('SELECT * FROM task').length, 2)
+      assert.deepEqual(rows('PRAGMA journal_mode'), [{journal_mode: 'wal'}])
+      assert.deepEqual(await readdir(cwd), ['.svc', 'src'])
+    })
+
+  it('points into an expression that is wrong', async (t) => {
+    const {fails} = await filled(t)
+    const unknown =
+      /^error\[typecheck\.unknown_column\]: .*\n --> <expression>:1:18\n[\s\S]*\n1 \| db\.Task\.filter\(\{ titel: "a" \}\)\n {2}\| {18}\^{5}\n/
+    await fails(['query', 'db.Task.filter({ titel: "a" })'], 1, unknown)
+    await fails(['query', 'len(list())\n + nobody'], 1, / --> <expression>:2:4\n/)
+    await fails(['query', '1 + '], 1, / --> <expression>:1:\d\n/)
+  })
+
+  it('refuses an expression that writes, also through a function', async (t) => {
+    const {fails, rows} = await filled(t)
+    await fails(['query', 'db.Task.delete(1)'], 1, /error\[lint\.query_not_readonly\]/)
+    await fails(['query', 'finish(1)'], 1, /error\[lint\.query_not_readonly\]/)
+    assert.equal(rows('SELECT * FROM task WHERE done = 0').length, 2)
+  })
+
+  it('says what failed', async (t) => {
+    const {fails} = await filled(t)
+    await fails(['query', '1 / (len(list()) - 2)'], 1, /The expression failed: .*\(DIVISION_BY_ZERO\)/)
+  })
+})
+
+describe('svc db shell', {concurrency: 3}, () => {
+  it('evaluates line by line until exit, and goes on after an error', async (t) => {
+    const {run} = await filled(t)
+    const {stdout, stderr, exitCode} = await run(['shell'], {
+      input: 'db.Task.count()\n\n  nobody\nlen(list())\nexit\n3\n',
+    })
+    assert.deepEqual([stdout, exitCode], ['2\n2\n', 1])
+    assert.match(stderr, / --> <expression>:1:3\n/)
+    assert.equal(
+      (await run(['shell', '--json'], {input: 'db.Task.get(1)\n1 + 1'})).stdout,
+      `${JSON.stringify(milk)}\n2\n`,
+    )
+  })
+
+  it('reads SQL with --sql', async (t) => {
+    const {run, rows} = await filled(t)
+    const input = 'SELECT title FROM task WHERE _id = 2\nDELETE FROM task\n'
+    const {stdout, stderr, exitCode} = await run(['shell', '--sql'], {input})
+    assert.deepEqual([JSON.parse(stdout), exitCode], [[{title: 'bread'}], 1])
+    assert.match(stderr, /sql_invalid/)
+    assert.equal(rows('SELECT * FROM task').length, 2)
+  })
+
+  it('ends well with the input', async (t) => {
+    const {run} = await filled(t)
+    assert.deepEqual(await run(['shell'], {input: ''}), {stdout: '', stderr: '', exitCode: 0})
+  })
+})
+
+describe('svc db test', {concurrency: 3}, () => {
+  it('runs the tests of a program on a database in memory', async (t) => {
+    const {cwd, run, json} = await workspace(t)
+    const {stdout, exitCode} = await run(['test'])
+    assert.equal(exitCode, 1)
+    assert.match(
+      stdout,
+      /^ok {2}an_added_task_is_listed\nFAILED {2}a_task_has_a_title: it was taken \(ASSERTION_FAILED\)\n/,
+    )
+    assert.match(stdout, /\n1 passed, 1 failed\n$/)
+    const {tests, passed} = await json<DbTestV1>('cli/db-test.v1', ['test', '--filter', 'listed'])
+    assert.deepEqual([tests.length, passed], [1, 1])
+    assert.deepEqual(await readdir(cwd), ['src'])
+  })
+})
+
+describe('svc db sample and seed', {concurrency: 3}, () => {
+  it('print some rows of a table', async (t) => {
+    const {text, fails} = await filled(t)
+    assert.deepEqual(lines(await text('sample', '--table', 'Task')), [milk, bread])
+    assert.deepEqual(lines(await text('sample', '-t', 'task', '--limit', '1', '--json')), [milk])
+    assert.equal(await text('sample', '--table', 'Task', '--limit', '0'), '')
+    await fails(['sample', '--table', 'Tsk'], 3, /no table Tsk\. Did you mean Task\? \(table_unknown\)/)
+    await fails(['sample'], 2, /Missing required flag table/)
+  })
+
+  it('take records of a JSON file, in a database that they make', async (t) => {
+    const seed = {
+      Task: [
+        {title: 'a', done: true},
+        {title: 'b', done: false, note: null},
+      ],
+    }
+    const {database, json, rows, text} = await workspace(t, {
+      'src/main.svc': tasks,
+      'seed.json': JSON.stringify(seed),
+    })
+    const result = await json<DbWrittenV1>('cli/db-written.v1', ['seed', 'seed.json'])
+    assert.deepEqual(result, {database, written: 2})
+    await json('cli/db-written.v1', ['seed', '-', 'src/main.svc'], {input: '{"Task": [{"title": "c", "done": true}]}'})
+    assert.equal(await text('seed', 'seed.json'), '2 records written\n')
+    assert.equal(rows('SELECT * FROM task').length, 5)
+    assert.deepEqual(rows('SELECT count(*) AS n FROM codex_change_log'), [{n: 5}])
+  })
+
+  const good = '{"title": "a", "done": true}'
+  for (const [name, input, place] of [
+    ['a missing column', `{"Task": [${good}, {"done": true}]}`, /-, Task\[1\]: column title is missing/],
+    ['a wrong type', `{"Task": [${good}, {"title": 1, "done": true}]}`, /Task\[1\]: column title must be str/],
+    ['an unknown column', `{"Task": [${good}, {"title": "b", "done": true, "day": 1}]}`, /no column day/],
+    ['an id', `{"Task": [${good}, {"_id": 7, "title": "b", "done": true}]}`, /Task\[1\]: .*_id/],
+    ['no object', `{"Task": [${good}, 7]}`, /Task\[1\]: a record is a JSON object/],
+    ['no list', '{"Task": {"title": "a"}}', /-, Task: it must be a list of records/],
+    ['no object of tables', '[1]', /it must be an object of tables/],
+    ['no JSON', '{"Task": [', /it is not JSON/],
+  ] as const)
+    it(`write nothing where a record has ${name}`, async (t) => {
+      const {fails, rows} = await prepared(t)
+      await fails(['seed', '-'], 2, place, {input})
+      assert.deepEqual(rows('SELECT * FROM task'), [])
+    })
+
+  it('write nothing where a table is unknown', async (t) => {
+    const {fails, rows} = await prepared(t)
+    await fails(['seed', '-'], 3, /no table Tsk\. Did you mean Task\?/, {
+      input: `{"Task": [${good}], "Tsk": [${good}]}`,
+    })
+    assert.deepEqual(rows('SELECT * FROM task'), [])
+  })
+})
+
+describe('svc db export and import', {concurrency: 3}, () => {
+  const rich = `type Place { room: str }
+type State = | Open | Shut(why: str)
+@table type Person { name: str }
+@table type Thing { n: int, x: float, on: bool, exact: dec, data: bytes, tags: List[str], counts: Map[str, int],
+    place: Place, state: State, any: Json, owner: Option[Id[Person]], gone: Option[str] }
+`
+
+  it('carry rows from one database to another, with their ids', async (t) => {
+    const {cwd, text, run, rows, json, execute} = await filled(t)
+    execute(`INSERT INTO task (title, done) VALUES ('gone', 0); DELETE FROM task WHERE _id = 1`)
+    const exported = await text('export')
+    assert.deepEqual(lines(exported), [
+      {table: 'Task', record: bread},
+      {table: 'Task', record: {_id: 3, title: 'gone', done: false}},
+    ])
+    const {stdout} = await run(['import', '-', '--db', 'copy.db', '--json'], {input: exported})
+    assert.deepEqual(JSON.parse(stdout), {database: join(cwd, 'copy.db'), written: 2})
+    assert.deepEqual(await contractViolations('cli/db-written.v1', JSON.parse(stdout)), [])
+    assert.equal((await run(['export', '--db', 'copy.db', '--table', 'Task'])).stdout, exported)
+    assert.deepEqual(rows('SELECT * FROM task', join(cwd, 'copy.db')), rows('SELECT * FROM task'))
+    assert.equal(await json(undefined, ['call', 'add', 'title=new', '--db', 'copy.db']), 4)
+  })
+
+  it('carry values of every type', async (t) => {
+    const {run, text} = await workspace(t, {'src/main.svc': rich})
+    const record = {
+      _id: 5,
+      n: -7,
+      x: 0.1,
+      on: true,
+      exact: '1.50',
+      data: 'AAEC/w==',
+      tags: ['a', 'é"\n'],
+      counts: {one: 1},
+      place: {room: 'A'},
+      state: {_tag: 'Shut', why: 'late'},
+      any: [1, {a: 'x'}, null],
+      owner: 2,
+    }
+    const given = `${JSON.stringify({table: 'Person', record: {_id: 2, name: 'Bo'}})}\n\n${JSON.stringify({table: 'Thing', record})}\n`
+    assert.equal((await run(['import', '-'], {input: given})).exitCode, 0)
+    assert.deepEqual(lines(await text('export')), lines(given))
+    assert.deepEqual(lines(await text('export', '--table', 'thing')), lines(given).slice(1))
+  })
+
+  for (const [name, line, fault] of [
+    ['is no JSON', '{"table": "Task"', /-, line 2: it is not JSON/],
+    ['has no record', '{"table": "Task"}', /-, line 2: it must be \{"table": …, "record": …\}/],
+    ['has no id', '{"table": "Task", "record": {"title": "b", "done": true}}', /-, line 2: column _id is missing/],
+    [
+      'has an id that is taken',
+      '{"table": "Task", "record": {"_id": 7, "title": "b", "done": true}}',
+      /-, line 2: .*UNIQUE/,
+    ],
+  ] as const)
+    it(`write nothing where a line ${name}`, async (t) => {
+      const {fails, rows} = await prepared(t)
+      const input = `{"table": "Task", "record": {"_id": 7, "title": "a", "done": true}}\n${line}\n`
+      await fails(['import', '-'], 2, fault, {input})
+      assert.deepEqual(rows('SELECT * FROM task'), [])
+    })
+
+  it('know no table of another name', async (t) => {
+    const {fails} = await filled(t)
+    await fails(['export', '--table', 'Tsk'], 3, /Did you mean Task\?/)
+  })
+})
+
+describe('svc db status', {concurrency: 3}, () => {
+  it('shows the tables, the last migration, and what one would do', async (t) => {
+    const {database, json, text} = await filled(t, {
+      'src/main.svc': tasks,
+      'next.svc': `${tasks}@table type Note { text: str }\n`,
+    })
+    const status = await json<DbStatusV1>('cli/db-status.v1', ['status'])
+    assert.deepEqual([status.file, status.journal_mode, status.pending], [database, 'wal', []])
+    assert.deepEqual(status.tables, [
+      {name: 'codex_change_log', rows: 2},
+      {name: 'svc_data_migrations', rows: 1},
+      {name: 'task', rows: 2},
+    ])
+    assert.match(status.last_migration?.source_digest ?? '', /^[0-9a-f]{64}$/)
+    const next = await json<DbStatusV1>('cli/db-status.v1', ['status', 'next.svc'])
+    assert.deepEqual(
+      next.pending.map(({action, table}) => [action, table]),
+      [['create_table', 'note']],
+    )
+    assert.match(
+      await text('status', 'next.svc'),
+      /\npending steps: create_table note\n\nTABLE +ROWS\n[\s\S]*task +2\n/,
+    )
+  })
+
+  it('needs no program', async (t) => {
+    const {json, run, cwd} = await filled(t)
+    assert.equal((await run(['status'], {cwd: join(cwd, 'src'), env: {SVC_APP_DB_PATH: '../.svc/app.db'}})).exitCode, 0)
+    await json('cli/db-status.v1', ['status'])
+  })
+
+  it('does not show where search indexes keep their data', async (t) => {
+    const source = `@table type Doc { title: str, at: List[float] }
+@search_index Doc.by_title on (title)
+@vector_index Doc.by_at on (at) { dimensions: 2 }\n`
+    const {json, text} = await prepared(t, {'src/main.svc': source})
+    const {tables, pending} = await json<DbStatusV1>('cli/db-status.v1', ['status'])
+    assert.deepEqual([tables.map(({name}) => name), pending], [['doc', 'svc_data_migrations'], []])
+    assert.match(await text('migrate'), /fits the program/)
+    await text('vacuum')
+    assert.match(await text('migrate'), /fits the program/)
+  })
+})
+
+describe('svc db metrics and prune', {concurrency: 3}, () => {
+  it('count and delete changes', async (t) => {
+    const {database, json, text, execute} = await filled(t)
+    await text('call', 'finish', 'id=1')
+    execute(`UPDATE codex_change_log SET created_at = datetime('now', '-40 days') WHERE id = 1`)
+    const counted = await json<DbMetricsV1>('cli/db-metrics.v1', ['metrics'])
+    assert.deepEqual(
+      counted.map(({group, kind, count}) => [group, kind, count]),
+      [
+        ['tasks', 'insert', 2],
+        ['tasks', 'update', 1],
+      ],
+    )
+    assert.ok((counted[0]?.first_at ?? '') < (counted[0]?.last_at ?? ''))
+    assert.equal((await json<DbMetricsV1>('cli/db-metrics.v1', ['metrics', '--type', 'update'])).length, 1)
+    assert.match(await text('metrics'), /^TOPIC +KIND +COUNT +FIRST +LAST\ntasks +insert +2 /)
+
+    const planned = await json<DbPruneV1>('cli/db-prune.v1', ['prune'])
+    assert.deepEqual(planned, {database, table: 'codex_change_log', days: 30, rows: 1, applied: false})
+    assert.equal((await json<DbPruneV1>('cli/db-prune.v1', ['prune', '--change-log-days', '50'])).rows, 0)
+    assert.equal(await text('prune'), '1 rows older than 30 days would go; add --apply\n')
+    assert.deepEqual((await json<DbPruneV1>('cli/db-prune.v1', ['prune', '--apply'])).rows, 1)
+    assert.equal((await json<DbMetricsV1>('cli/db-metrics.v1', ['metrics']))[0]?.count, 1)
+  })
+
+  it('find nothing where nothing is recorded', async (t) => {
+    const {json} = await prepared(t, {'src/main.svc': '@table type Task { title: str }\n'})
+    assert.deepEqual(await json('cli/db-metrics.v1', ['metrics']), [])
+    assert.equal((await json<DbPruneV1>('cli/db-prune.v1', ['prune', '--apply'])).rows, 0)
+  })
+})
+
+describe('svc db vacuum and reset', {concurrency: 3}, () => {
+  it('make the file small', async (t) => {
+    const {database, json, text, execute} = await filled(t)
+    execute(`INSERT INTO task (title, done) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)
+      SELECT 'a long title that fills the file', 0 FROM n; DELETE FROM task WHERE _id > 2`)
+    const {
+      bytes_before: before,
+      bytes_after: after,
+      database: path,
+    } = await json<DbVacuumV1>('cli/db-vacuum.v1', ['vacuum'])
+    assert.ok(before > 500_000 && after < 100_000, `${before} ${after}`)
+    assert.equal(path, database)
+    assert.deepEqual(lines(await text('export')).length, 2)
+  })
+
+  it('begin anew only where that is confirmed, and keep the old file', async (t) => {
+    const {database, json, text, rows, fails} = await filled(t)
+    await fails(['reset'], 2, /A reset deletes data and was not confirmed\. \(unconfirmed\)\n {2}hint: Add --yes\./)
+    assert.equal(rows('SELECT * FROM task').length, 2)
+    const {backup, database: path} = await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])
+    assert.equal(path, database)
+    assert.deepEqual(rows('SELECT * FROM task'), [])
+    assert.equal(rows('SELECT * FROM task', backup ?? '').length, 2)
+    assert.match(
+      await text('reset', '--yes'),
+      /app\.db is empty; the old one is .*app\.db\.backup-\d{8}T\d{6}Z(-2)?\n$/,
+    )
+    assert.equal(rows('SELECT * FROM task', backup ?? '').length, 2)
+  })
+
+  it('begin where there is nothing yet', async (t) => {
+    const {json, rows} = await workspace(t)
+    assert.equal((await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])).backup, null)
+    assert.deepEqual(rows('SELECT * FROM task'), [])
+  })
+
+  it('keep what another process has written and not yet put into the file', async (t) => {
+    const {database, json, rows} = await filled(t)
+    const other = new Database(database)
+    t.after(() => other.close())
+    other.pragma('wal_autocheckpoint = 0')
+    const reader = new Database(database, {readonly: true})
+    t.after(() => reader.close())
+    reader.exec('BEGIN')
+    reader.prepare('SELECT * FROM task').all()
+    other.exec(`INSERT INTO task (title, done) VALUES ('late', 0)`)
+    const {backup} = await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])
+    assert.deepEqual(rows('SELECT title FROM task ORDER BY _id', backup ?? ''), [
+      {title: 'milk'},
+      {title: 'bread'},
+      {title: 'late'},
+    ])
+  })
+})
+
+describe('svc db with --store', {concurrency: 3}, () => {
+  const store = '.svc/store.db'
+  const schema = `CREATE TABLE research_metrics (id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, metric_type TEXT NOT NULL,
+    payload BLOB, created_at TEXT NOT NULL);`
+
+  async function withStore(t: TestContext) {
+    const made = await filled(t)
+    const path = join(made.cwd, store)
+    made.execute(
+      `PRAGMA journal_mode = WAL; ${schema}
+      INSERT INTO research_metrics (session_id, metric_type, payload, created_at) VALUES
+        ('a', 'benchmark_event', x'00ff', datetime('now', '-100 days')),
+        ('a', 'benchmark_event', NULL, datetime('now')),
+        ('b', 'other', NULL, datetime('now'))`,
+      path,
+    )
+    return {...made, path}
+  }
+
+  it('works on the file of svc itself', async (t) => {
+    const {path, json, text} = await withStore(t)
+    const status = await json<DbStatusV1>('cli/db-status.v1', ['status', '--store'])
+    assert.deepEqual(
+      [status.file, status.tables, status.last_migration],
+      [path, [{name: 'research_metrics', rows: 3}], null],
+    )
+    const counted = await json<DbMetricsV1>('cli/db-metrics.v1', ['metrics', '--store', '--session', 'a'])
+    assert.deepEqual(
+      counted.map(({group, kind, count}) => [group, kind, count]),
+      [['a', 'benchmark_event', 2]],
+    )
+    assert.match(await text('metrics', '--store', '--type', 'other'), /^SESSION .*\nb +other +1 /)
+    const pruned = await json<DbPruneV1>('cli/db-prune.v1', ['prune', '--store', '--apply'])
+    assert.deepEqual(pruned, {database: path, table: 'research_metrics', days: 90, rows: 1, applied: true})
+    assert.equal((await json<DbVacuumV1>('cli/db-vacuum.v1', ['vacuum', '--store'])).database, path)
+  })
+
+  it('carries its rows to another', async (t) => {
+    const {cwd, path, text, rows, json, execute, fails} = await withStore(t)
+    const exported = await text('export', '--store')
+    assert.deepEqual(lines(await text('export', '--store', '--table', 'research_metrics')), lines(exported))
+    const before = rows('SELECT * FROM research_metrics', path)
+    execute(`DELETE FROM research_metrics WHERE id < 3; UPDATE research_metrics SET session_id = 'c'`, path)
+    const {written} = await json<DbWrittenV1>('cli/db-written.v1', ['import', '-', '--store'], {input: exported})
+    assert.equal(written, 3)
+    assert.deepEqual(rows('SELECT * FROM research_metrics', path), before)
+    await fails(['export', '--store', '--table', 'nothing'], 3, /no table nothing/)
+    const input = `${exported}{"table": "nothing", "record": {"id": 1}}\n`
+    execute('DELETE FROM research_metrics', path)
+    await fails(['import', '-', '--store'], 2, /line 4: .*nothing/, {input})
+    assert.deepEqual(rows('SELECT * FROM research_metrics', path), [])
+    assert.deepEqual((await readdir(join(cwd, '.svc'))).sort(), ['app.db', 'store.db'])
+  })
+
+  it('ends with 3 where there is none', async (t) => {
+    const {fails, cwd} = await workspace(t)
+    for (const command of ['status', 'export', 'metrics', 'prune', 'vacuum'])
+      await fails([command, '--store'], 3, /There is no database at .*store\.db/)
+    assert.equal(existsSync(join(cwd, '.svc')), false)
+  })
+})
+
+describe('svc db watch', {concurrency: 3}, () => {
+  /** A `watch` that runs, and the lines it prints. */
+  async function watching(t: TestContext, cwd: string, ...args: string[]) {
+    const running = startSvc(['db', 'watch', 'tasks', ...args], {cwd})
+    t.after(() => running.kill('SIGKILL'))
+    const printed = createInterface({input: running.stdout as NodeJS.ReadableStream})
+    return {running, next: async () => (await once(printed, 'line'))[0] as string}
+  }
+
+  it('prints each change that another process makes, until it is interrupted', async (t) => {
+    const {cwd, text} = await filled(t)
+    const {running, next} = await watching(t, cwd, '--after', '1', '--json')
+    const first = JSON.parse(await next())
+    assert.deepEqual(
+      {...first, created_at: ''},
+      {id: 2, topic: 'tasks', entity_kind: 'Task', entity_id: '2', change_kind: 'insert', created_at: ''},
+    )
+    const line = next()
+    await text('call', 'finish', 'id=1')
+    const {id, change_kind: kind, entity_id: entity} = JSON.parse(await line)
+    assert.deepEqual([id, kind, entity], [3, 'update', '1'])
+    running.kill('SIGINT')
+    assert.equal((await running).exitCode, 130)
+  })
+
+  it('begins with what comes', async (t) => {
+    const {cwd, text} = await filled(t)
+    const {running, next} = await watching(t, cwd)
+    const line = next()
+    // It has begun once a change appears; those before it are not shown.
+    let shown = ''
+    line.then((found) => {
+      shown = found
+    })
+    for (let i = 0; i < 20 && shown === ''; i++) await text('call', 'finish', 'id=2')
+    assert.match(await line, /^\d+\tupdate\tTask\t2$/)
+    assert.ok(Number((await line).split('\t')[0]) > 2)
+    running.kill('SIGINT')
+    assert.equal((await running).exitCode, 130)
+  })
+
+  it('knows the topics of the program alone', async (t) => {
+    const {fails} = await filled(t)
+    await fails(['watch', 'task'], 3, /live on task\. Did you mean tasks\? \(topic_unknown\)/)
+    await fails(['watch'], 2, /topic/)
+  })
+})
+
+describe('svc db without what it works on', {concurrency: 3}, () => {
+  const onProgram: Readonly<Record<string, readonly string[]>> = {
+    check: [],
+    ddl: [],
+    explain: [],
+    schema: [],
+    build: [],
+    client: ['-o', 'out'],
+    fmt: [],
+    migrate: [],
+    call: ['list'],
+    test: [],
+    seed: ['seed.json'],
+    import: ['rows.jsonl'],
+    reset: ['--yes'],
+    watch: ['tasks'],
+    serve: ['--port', '0'],
+  }
+  const onDatabase: Readonly<Record<string, readonly string[]>> = {
+    query: ['1'],
+    shell: [],
+    sample: ['--table', 'Task'],
+    export: [],
+    status: [],
+    metrics: [],
+    prune: [],
+    vacuum: [],
+  }
+  const inputs = {'seed.json': '{}', 'rows.jsonl': ''}
+
+  it('ends with 3 where there is no program', async (t) => {
+    const {fails, cwd} = await workspace(t, inputs)
+    for (const [command, args] of Object.entries(onProgram))
+      await fails([command, ...args], 3, /There is no program at src\/main\.svc\. \(program_not_found\)/)
+    await fails(['ddl', 'none.svc'], 3, /There is no program at none\.svc\./)
+    assert.deepEqual((await readdir(cwd)).sort(), ['rows.jsonl', 'seed.json'])
+  })
+
+  it('ends with 3 where there is no database', async (t) => {
+    const {fails, cwd} = await workspace(t)
+    for (const [command, args] of Object.entries(onDatabase))
+      await fails([command, ...args], 3, /There is no database at .*\.svc\/app\.db\. \(database_missing\)/)
+    assert.deepEqual(await readdir(cwd), ['src'])
+  })
+
+  it('ends with 1 where the program has errors, and shows them', async (t) => {
+    const {fails, cwd} = await workspace(t, {...inputs, 'src/main.svc': broken})
+    const told =
+      /^error\[typecheck\.unknown_table\][\s\S]* --> src\/main\.svc:2:27\n[\s\S]*src\/main\.svc has 1 error\. \(program_invalid\)/
+    for (const [command, args] of Object.entries(onProgram))
+      if (command !== 'check' && command !== 'fmt') await fails([command, ...args], 1, told)
+    assert.equal(existsSync(join(cwd, '.svc')), false)
+  })
+})

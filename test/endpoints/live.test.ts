@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {serveDb} from '../support/db-server.js'
+import {EventStream} from '../support/event-stream.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+const source = `@table type Message { text: str }
+@endpoint(kind: query) fn feed() to List[Message] { return db.Message.all().live("chat.feed") }
+@endpoint(kind: query) fn size() to int { return db.Message.count() }
+@endpoint(kind: mutation) fn post(text: str) to Id[Message] { return db.Message.insert({ text: text }) }
+@endpoint(kind: server) fn loose(text: str) to Id[Message] { return db.Message.insert({ text: text }) }
+@endpoint(kind: mutation) fn refused(text: str) to Result[int] {
+    db.Message.insert({ text: text })?
+    return Error("no")
+}
+`
+
+const ids = (stream: EventStream) => stream.events.map(({id}) => id)
+const upTo = (count: number) => Array.from({length: count}, (_, i) => i + 1)
+
+describe('a program that two processes serve on one database', () => {
+  it('loses no write, and tells two clients of every one: no gap, no repetition, in order, also after a break', async (t) => {
+    const folder = await temporaryFolder(t)
+    const [one, two] = [await serveDb(t, folder, source), await serveDb(t, folder, source)]
+    const live = (server: typeof one) => `${server.baseUrl}/api/live/chat.feed`
+    const steady = await EventStream.open(live(one))
+    const first = await EventStream.open(live(two))
+    const write = async (server: typeof one, path: string) => {
+      for (let i = 0; i < 500; i++) assert.equal((await server.post(path, {text: `message ${i}`})).status, 200)
+    }
+    const writing = Promise.all([write(one, '/api/mutation/post'), write(two, '/api/loose')])
+    await first.received(200)
+    first.close()
+    const seen = ids(first)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const second = await EventStream.open(live(one), {'last-event-id': String(first.lastId)})
+    await writing
+    await steady.received(1000)
+    await second.received(1000 - seen.length)
+    assert.deepEqual(ids(steady), upTo(1000))
+    assert.deepEqual([...seen, ...ids(second)], upTo(1000))
+    assert.deepEqual((await one.get('/api/query/size')).json, 1000)
+    steady.close()
+    second.close()
+  })
+
+  it('lets a client go on after the server was killed and started again', async (t) => {
+    const folder = await temporaryFolder(t)
+    const before = await serveDb(t, folder, source)
+    const first = await EventStream.open(`${before.baseUrl}/api/live/chat.feed`)
+    for (let i = 0; i < 20; i++) await before.post('/api/mutation/post', {text: 'a'})
+    await first.received(20)
+    await before.stop('SIGKILL')
+    const after = await serveDb(t, folder, source)
+    for (let i = 0; i < 20; i++) await after.post('/api/mutation/post', {text: 'b'})
+    const second = await EventStream.open(`${after.baseUrl}/api/live/chat.feed?after_id=${first.lastId}`)
+    await second.received(20)
+    assert.deepEqual([...ids(first), ...ids(second)], upTo(40))
+    second.close()
+  })
+})
+
+describe('a subscriber', () => {
+  it('hears nothing of a mutation that was rolled back', async (t) => {
+    const server = await serveDb(t, await temporaryFolder(t), source)
+    const stream = await EventStream.open(`${server.baseUrl}/api/live/chat.feed?after_id=0`)
+    assert.equal((await server.post('/api/mutation/refused', {text: 'a'})).status, 422)
+    await server.post('/api/mutation/post', {text: 'b'})
+    await stream.received(1)
+    assert.deepEqual(stream.events[0]?.data, {...stream.events[0]?.data, topic: 'chat.feed', change_kind: 'insert'})
+    assert.equal(stream.events.length, 1)
+    stream.close()
+  })
+
+  it('of a topic that no query declares gets 404, with a strange id 400', async (t) => {
+    const server = await serveDb(t, await temporaryFolder(t), source)
+    assert.equal((await server.get('/api/live/other')).status, 404)
+    assert.equal((await server.get('/api/live/chat.feed?after_id=x')).status, 400)
+  })
+
+  it('does not keep the server from ending', async (t) => {
+    const server = await serveDb(t, await temporaryFolder(t), source)
+    const stream = await EventStream.open(`${server.baseUrl}/api/live/chat.feed`)
+    const started = Date.now()
+    await server.stop('SIGTERM')
+    assert.ok(Date.now() - started < 4000)
+    stream.close()
+  })
+})

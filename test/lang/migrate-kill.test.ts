@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import {copyFile, mkdir, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import type {Database} from 'better-sqlite3'
+import {execa} from 'execa'
+import {Application, checkProgram, type Decisions, migrate} from '../../src/lang/index.js'
+import {projectFile} from '../support/project.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+const endpoints = `
+@endpoint(kind: query) fn notes() to List[Note] { return db.Note.all().order_by(_id).live("notes") }
+@endpoint(kind: query) fn find(word: str) to List[Note] { return db.Note.where({ text: { matches: word } }) }
+@endpoint(kind: query) fn close() to List[Note] { return db.Note.where({ place: { near: [1.0, 0.0] } }).limit(1) }
+`
+const before = `@table type Note { text: str, day: str, owner: str, place: List[float] }
+@table type Draft { text: str }
+@index Note.by_owner on (owner)
+@search_index Note.by_text on (text)
+@vector_index Note.by_place on (place) { dimensions: 2 }
+${endpoints}
+@endpoint(kind: mutation) fn add(text: str) to Id[Note] {
+    return db.Note.insert({ text: text, day: "3", owner: "Ann", place: [0.5, 0.5] })
+}`
+/** A step of every kind: tables made, made anew and dropped, columns, indexes. */
+const after = `@table type Note { text: str, day: int, level: int, mark: Option[str], place: List[float] }
+@table type Person { name: str }
+@index Note.by_day on (day)
+@index Person.by_name on (name) unique
+@search_index Note.by_text on (text, mark)
+@vector_index Note.by_place on (place) { dimensions: 2 }
+${endpoints}
+@endpoint(kind: mutation) fn add(text: str) to Id[Note] {
+    return db.Note.insert({ text: text, day: 3, level: 2, place: [0.5, 0.5] })
+}`
+const decisions: Decisions = {defaults: ['Note.level=1'], rebuilds: ['Note'], drops: ['Note.owner', 'draft']}
+
+const oldRows = [
+  {_id: 1, text: 'a fox', day: '1', owner: 'Ann', place: [1, 0]},
+  {_id: 2, text: 'a bird', day: '2', owner: 'Bo', place: [0, 1]},
+]
+
+/** A program on its database. */
+async function open(source: string, path: string) {
+  const application = await Application.open(checkProgram(source), {path})
+  return {
+    database: application.writer.database,
+    close: () => application.close(),
+    async call(name: string, ...args: unknown[]) {
+      const target = application.program.functions.find((made) => made.name === name)
+      assert.ok(target)
+      return (await application.call(target, args)).value
+    },
+  }
+}
+
+const isSound = (database: Database) => database.pragma('integrity_check', {simple: true}) === 'ok'
+
+/** The database of the old program, with its rows. */
+async function makeOrigin(path: string): Promise<void> {
+  await migrate(checkProgram(before), path)
+  const {database, close} = await open(before, path)
+  const insert = database.prepare('INSERT INTO note (text, day, owner, place) VALUES (?, ?, ?, ?)')
+  for (const {text, day, owner, place} of oldRows) insert.run(text, day, owner, JSON.stringify(place))
+  close()
+}
+
+/** Migrates in a process that is gone at the statement with this number; says whether it came to its end. */
+async function isMigrated(path: string, program: string, number: number): Promise<boolean> {
+  const script = projectFile('dist/test/support/migrate-and-die.js')
+  const args = [script, path, program, JSON.stringify(decisions), String(number)]
+  const {signal, stdout, stderr} = await execa(process.execPath, args, {reject: false})
+  assert.ok(signal === 'SIGKILL' || stdout === 'migrated', stderr)
+  return stdout === 'migrated'
+}
+
+async function assertOldProgramWorks(path: string): Promise<void> {
+  const {call, close, database} = await open(before, path)
+  assert.deepEqual(await call('notes'), oldRows)
+  assert.equal(await call('add', 'a cat'), 3)
+  assert.deepEqual(await call('find', 'fox'), oldRows.slice(0, 1))
+  assert.deepEqual(await call('find', 'cat'), [{_id: 3, text: 'a cat', day: '3', owner: 'Ann', place: [0.5, 0.5]}])
+  assert.deepEqual(await call('close'), oldRows.slice(0, 1))
+  assert.ok(isSound(database))
+  close()
+}
+
+async function assertNewProgramWorks(path: string): Promise<void> {
+  const {call, close, database} = await open(after, path)
+  const newRows = oldRows.map(({owner, day, ...row}) => ({...row, day: Number(day), level: 1, mark: null}))
+  assert.deepEqual(await call('notes'), newRows)
+  assert.deepEqual(await call('find', 'fox'), newRows.slice(0, 1))
+  assert.deepEqual(await call('close'), newRows.slice(0, 1))
+  assert.ok(isSound(database))
+  close()
+}
+
+describe('a migration that is killed at any statement', () => {
+  it('leaves the database to the old program, and can be run again', async (t) => {
+    const folder = await temporaryFolder(t)
+    const [origin, program] = [join(folder, 'origin.db'), join(folder, 'after.svc')]
+    await makeOrigin(origin)
+    await writeFile(program, after)
+    for (let number = 1; ; number++) {
+      const path = join(folder, String(number), 'app.db')
+      await mkdir(join(folder, String(number)))
+      await copyFile(origin, path)
+      if (await isMigrated(path, program, number)) {
+        await assertNewProgramWorks(path)
+        assert.ok(number > 25, `${number - 1} statements`)
+        return
+      }
+      await assertOldProgramWorks(path)
+      assert.equal((await migrate(checkProgram(after), path, {decisions})).left, 0)
+      assert.equal((await migrate(checkProgram(after), path)).up_to_date, true)
+    }
+  })
+})

@@ -1,0 +1,58 @@
+import {once} from 'node:events'
+import {writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {createInterface} from 'node:readline'
+import type {TestContext} from 'node:test'
+import {startSvc} from './svc.js'
+
+/** A program that is served by the real binary. */
+export interface DbServer {
+  baseUrl: string
+  /** Calls an endpoint; gives the status and the body as JSON. */
+  post(
+    path: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{status: number; json: unknown}>
+  get(path: string): Promise<{status: number; json: unknown}>
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+}
+
+export async function serveDb(
+  t: Pick<TestContext, 'after'>,
+  folder: string,
+  source: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<DbServer> {
+  const program = join(folder, 'program.svc')
+  await writeFile(program, source)
+  const child = startSvc(['db', 'serve', program, '--db', join(folder, 'app.db'), '--port', '0', '--json', ...args], {
+    cwd: folder,
+    env,
+  })
+  const [line] = (await once(createInterface({input: child.stdout as NodeJS.ReadableStream}), 'line')) as [string]
+  const {base_url: baseUrl} = JSON.parse(line) as {base_url: string}
+  const answer = async (response: Response) => {
+    const text = await response.text()
+    return {status: response.status, json: text === '' ? undefined : (JSON.parse(text) as unknown)}
+  }
+  const server: DbServer = {
+    baseUrl,
+    post: async (path, body, headers = {}) =>
+      answer(
+        await fetch(baseUrl + path, {
+          method: 'POST',
+          headers: {'content-type': 'application/json', ...headers},
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+        }),
+      ),
+    get: async (path) => answer(await fetch(baseUrl + path)),
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal)
+      await child.catch(() => undefined)
+    },
+  }
+  t.after(() => server.stop('SIGKILL'))
+  return server
+}

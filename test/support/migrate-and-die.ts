@@ -1,0 +1,16 @@
+/**
+ * Migrates a database, and is gone at the statement with a given number, before it runs: as when the power fails.
+ * Arguments: the database, the program's file, the decisions as JSON, the number (from 1). Prints `migrated` at the end.
+ */
+import {readFileSync} from 'node:fs'
+import {checkProgram, migrate} from '../../src/lang/index.js'
+
+const [path = '', file = '', decisions = '', number = ''] = process.argv.slice(2)
+let left = Number(number)
+await migrate(checkProgram(readFileSync(file, 'utf8')), path, {
+  decisions: JSON.parse(decisions),
+  onStatement: () => {
+    if (--left === 0) process.kill(process.pid, 'SIGKILL')
+  },
+})
+process.stdout.write('migrated\n')
