@@ -2,7 +2,6 @@ import {once} from 'node:events'
 import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
-import type {TestContext} from 'node:test'
 import {startSvc} from './svc.js'
 
 /** A program that is served by the real binary. */
@@ -19,7 +18,7 @@ export interface DbServer {
 }
 
 export async function serveDb(
-  t: Pick<TestContext, 'after'>,
+  t: {after(end: () => Promise<void>): unknown},
   folder: string,
   source: string,
   args: readonly string[] = [],

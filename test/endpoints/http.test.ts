@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import {request} from 'node:http'
+import {after, before, describe, it} from 'node:test'
+import {type DbServer, serveDb} from '../support/db-server.js'
+import {suiteFolder, temporaryFolder} from '../support/temporary.js'
+
+const source = `type Level =
+    | Low
+    | High(score: int)
+@table type Task { title: str, level: Level, note: Option[str], n: int }
+@endpoint(kind: query) fn search(text: str, limit: int = 5, level: Option[Level]) to List[str] { return ["" + limit] }
+@endpoint(kind: query) fn at(i: int) to int { return [1, 2][i] }
+@endpoint(kind: query) fn forever() to int {
+    loop { }
+    return 1
+}
+fn deep(n: int) to int { return deep(n + 1) }
+@endpoint(kind: query) fn bottomless() to int { return deep(0) }
+@endpoint(kind: mutation) fn add(title: str, level: Level, n: int = 1) to Id[Task] {
+    return db.Task.insert({ title: title, level: level, n: n })
+}
+@endpoint(kind: query) fn all() to List[Task] { return db.Task.all() }
+@endpoint(kind: server) fn hear(path: str) to Result[str] { return Speech.transcribe(path) }
+http get "/hello/{name}" to str { return "hello " + name }
+http post "/raw" to str { return request.text() }
+`
+
+type Envelope = {ok: false; code: string; message: string; request_id: string; details: unknown}
+
+describe('a served program', () => {
+  let server: DbServer
+  const folder = suiteFolder()
+  const ends: (() => Promise<void>)[] = []
+  const ending = {after: (end: () => Promise<void>) => ends.push(end)}
+  after(() => Promise.all(ends.map((end) => end())))
+  before(async () => {
+    server = await serveDb(ending, folder, source)
+  })
+  const envelope = async (path: string) => (await server.get(path)) as {status: number; json: Envelope}
+
+  it('names every parameter that is wrong', async () => {
+    const {status, json} = await envelope('/api/query/search?limit=1.5&x=1&limit2')
+    assert.equal(status, 400)
+    assert.equal(json.code, 'BAD_REQUEST')
+    assert.deepEqual(json.details, [
+      {param: 'text', code: 'missing', expected: 'str'},
+      {param: 'limit', code: 'type', expected: 'int'},
+      {param: 'x', code: 'unknown'},
+      {param: 'limit2', code: 'unknown'},
+    ])
+  })
+
+  it('takes whole numbers written with a fraction, and refuses what is no JSON or comes twice', async () => {
+    assert.equal((await server.get('/api/query/search?text=%22a%22&limit=2.0')).status, 200)
+    assert.deepEqual((await envelope('/api/query/search?text=a')).json.details, [{param: 'text', code: 'invalid_json'}])
+    assert.deepEqual((await envelope('/api/query/at?i=1&i=2')).json.details, [{param: 'i', code: 'duplicate'}])
+  })
+
+  it('gives the reason of a failure, and no more', async () => {
+    const {status, json} = await envelope('/api/query/at?i=2')
+    assert.equal(status, 500)
+    assert.equal(json.message, 'index 2 is out of range for length 2')
+    assert.deepEqual(json.details, {reason: 'INDEX_OUT_OF_RANGE'})
+    assert.equal((await server.get('/api/query/at?i=-1')).json, 2)
+  })
+
+  it('stops what does not end by itself', async () => {
+    assert.deepEqual((await envelope('/api/query/forever')).json.details, {reason: 'STEP_LIMIT'})
+    assert.deepEqual((await envelope('/api/query/bottomless')).json.details, {reason: 'STACK_LIMIT'})
+  })
+
+  it('reads bodies that say they are JSON, up to 1 MiB', async () => {
+    const plain = await server.post('/api/mutation/add', '{"title":"a"}', {'content-type': 'text/plain'})
+    assert.deepEqual([plain.status, (plain.json as Envelope).code], [415, 'UNSUPPORTED_MEDIA_TYPE'])
+    const huge = await server.post('/api/mutation/add', {title: 'x'.repeat(1 << 20), level: {_tag: 'Low'}})
+    assert.deepEqual([huge.status, (huge.json as Envelope).code], [413, 'PAYLOAD_TOO_LARGE'])
+    const added = await server.post('/api/mutation/add', {title: 'a', level: {_tag: 'High', score: 3}})
+    assert.equal(added.status, 200)
+    const row = {_id: added.json, title: 'a', level: {_tag: 'High', score: 3}, n: 1}
+    assert.deepEqual((await server.get('/api/query/all')).json, [row])
+  })
+
+  it('hands a request id on, or makes one', async () => {
+    const given = await fetch(`${server.baseUrl}/api/query/nope`, {headers: {'x-request-id': 'mine-1'}})
+    assert.equal(given.headers.get('x-request-id'), 'mine-1')
+    assert.equal(((await given.json()) as Envelope).request_id, 'mine-1')
+    const made = await fetch(`${server.baseUrl}/api/query/all`)
+    assert.match(made.headers.get('x-request-id') ?? '', /^[\w-]{16,}$/)
+    assert.equal(made.headers.get('cache-control'), 'no-store')
+  })
+
+  it('answers 422 where a recording is not there, and never reads outside of its workspace', async () => {
+    const outside = await server.post('/api/hear', {path: '../../etc/passwd'})
+    assert.deepEqual([outside.status, (outside.json as Envelope).code], [422, 'DOMAIN_ERROR'])
+    assert.match((outside.json as Envelope).message, /outside/)
+    assert.match(((await server.post('/api/hear', {path: 'no.wav'})).json as Envelope).message, /not found/)
+  })
+
+  it('has its own routes, with text from the path', async () => {
+    assert.equal((await server.get('/hello/Ann%20B')).json, 'hello Ann B')
+    assert.equal((await server.post('/raw', '{"a": 1}')).json, '{"a": 1}')
+  })
+
+  it('refuses requests for another host: a page cannot rebind its name', async () => {
+    const {port} = new URL(server.baseUrl)
+    const status = await new Promise((resolve) =>
+      request({port, host: '127.0.0.1', path: '/api/query/all', headers: {host: 'evil.example'}}, (response) =>
+        resolve(response.resume().statusCode),
+      ).end(),
+    )
+    assert.equal(status, 403)
+  })
+
+  it('describes itself under /_svc/', async () => {
+    const {json} = (await server.get('/_svc/openapi.json')) as {json: {openapi: string; paths: object}}
+    assert.equal(json.openapi, '3.1.0')
+    assert.deepEqual(Object.keys(json.paths).slice(0, 2), ['/api/query/search', '/api/query/at'])
+    const page = await fetch(`${server.baseUrl}/_svc/`)
+    assert.match(await page.text(), /<!doctype html>/)
+    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  })
+})
+
+describe('a server with a token', () => {
+  it('lets in who sends it, and nobody else', async (t) => {
+    const server = await serveDb(t, await temporaryFolder(t), source, [], {SVC_APP_TOKEN: 'secret-1'})
+    assert.equal((await server.get('/api/query/all')).status, 401)
+    const known = await fetch(`${server.baseUrl}/api/query/all`, {headers: {authorization: 'Bearer secret-1'}})
+    assert.equal(known.status, 200)
+  })
+})
