@@ -26,7 +26,7 @@ export default class DbExport extends DbCommand<typeof DbExport> {
     const {connect, readRecords} = await import('../../src/lang/index.js')
     const {program} = await this.readProgram(this.args.file)
     const tables = wanted === undefined ? program.tables : [this.tableOf(program, wanted)]
-    const connection = await connect(program, this.existingDatabase(), true)
+    const connection = await connect(program, await this.readableDatabase(program), true)
     try {
       connection.begin('deferred')
       for (const table of tables)

@@ -18,9 +18,15 @@ one statement of SQL instead, on a connection that cannot write.`
   }
 
   async run(): Promise<void> {
-    const path = this.existingDatabase()
-    const source = this.flags.sql ? undefined : (await this.readProgram(this.flags.program)).source
-    const value = await runQuery(this.args.expression, {path, source: source?.text, ports: this.ports()})
+    const {path, source} = await this.#target()
+    const value = await runQuery(this.args.expression, {path, source, ports: this.ports()})
     await this.output.result(value, (json) => JSON.stringify(json, null, 2))
+  }
+
+  async #target(): Promise<{path: string; source: string | undefined}> {
+    if (this.flags.sql) return {path: this.existingDatabase(), source: undefined}
+    this.existingDatabase()
+    const {program, source} = await this.readProgram(this.flags.program)
+    return {path: await this.readableDatabase(program), source: source.text}
   }
 }

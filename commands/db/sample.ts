@@ -15,7 +15,7 @@ export default class DbSample extends DbCommand<typeof DbSample> {
     const {connect, readRecords} = await import('../../src/lang/index.js')
     const {program} = await this.readProgram(this.args.file)
     const table = this.tableOf(program, this.flags.table)
-    const connection = await connect(program, this.existingDatabase(), true)
+    const connection = await connect(program, await this.readableDatabase(program), true)
     try {
       for (const record of readRecords(table, connection, this.flags.limit)) await this.output.line(record)
     } finally {

@@ -59,20 +59,13 @@ The database is migrated first by the steps that lose nothing; a step that needs
   }
 
   async #start(source: Source, program: Program, port: number, token: string | undefined): Promise<EndpointServer> {
-    const path = this.flags['no-migrate'] ? await this.#fitting(program) : await this.prepareDatabase(program)
+    const path = this.flags['no-migrate']
+      ? await this.fittingDatabase(program, (step) => step.class === 'auto' || step.blocking)
+      : await this.prepareDatabase(program)
     const {startEndpoints} = await import('../../src/endpoints/index.js')
     const {host} = this.settings(appSettings)
     const title = source.path.replace(/^.*\//, '')
     return startEndpoints(program, {address: {host, port}, path, ports: this.ports(), token, title})
-  }
-
-  /** The database, where it needs no change. @throws migration_blocked */
-  async #fitting(program: Program): Promise<string> {
-    const {migrate} = await import('../../src/lang/index.js')
-    const path = this.databasePath
-    const {steps} = await migrate(program, path, {dryRun: true})
-    const needed = steps.filter((step) => step.class === 'auto' || step.blocking)
-    return needed.length > 0 ? this.refuseSteps(path, needed) : path
   }
 
   /** Serves each new version of the program; one with errors is told, and the old one goes on. */

@@ -32,12 +32,11 @@ export default class DbTest extends DbCommand<typeof DbTest> {
   }
 
   async #run(program: Program, test: FunctionType): Promise<TestResult> {
-    const {Application, ddl, Failure} = await import('../../src/lang/index.js')
+    const {Application, Failure} = await import('../../src/lang/index.js')
     const application = await Application.open(program, {path: ':memory:', ports: this.ports()})
     const started = performance.now()
     const took = () => Math.round(performance.now() - started)
     try {
-      for (const sql of ddl(program)) application.writer.database.exec(sql)
       const {kind, value} = await application.call(test, [])
       if (kind === 'value') return {name: test.name, status: 'passed', duration_ms: took()}
       return {name: test.name, status: 'failed', reason: 'ERROR', message: JSON.stringify(value), duration_ms: took()}

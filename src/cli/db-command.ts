@@ -32,6 +32,9 @@ export const storeFlag = {
 /** The program, as the argument of a command. */
 export const programArg = Args.string({description: 'The program; src/main.svc when left out, - for standard input.'})
 
+/** Rows are read as well without them. */
+const indexSteps: ReadonlySet<string> = new Set(['create_index', 'drop_index'])
+
 /** A program that was read from a file. */
 export interface Source {
   /** As it is shown. */
@@ -150,6 +153,24 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     if (report.backup !== undefined) this.output.notice(`The database as it was before lies in ${report.backup}.`)
     if (blocking.length > 0) this.refuseSteps(path, blocking)
     return path
+  }
+
+  /** The database, where it has all that is needed; it is not changed. @throws database_missing, migration_blocked */
+  protected async fittingDatabase(program: Program, isNeeded: (step: Step) => boolean): Promise<string> {
+    const path = this.databasePath
+    const {migrate} = await import('../lang/index.js')
+    const {steps} = await migrate(program, path, {dryRun: true})
+    const needed = steps.filter(isNeeded)
+    return needed.length > 0 ? this.refuseSteps(path, needed) : path
+  }
+
+  /** The database of a command that reads the tables of the program. @throws database_missing, migration_blocked */
+  protected readableDatabase(program: Program): Promise<string> {
+    this.existingDatabase()
+    return this.fittingDatabase(
+      program,
+      (step) => step.blocking || (step.class === 'auto' && !indexSteps.has(step.action)),
+    )
   }
 
   protected refuseSteps(path: string, blocking: readonly Step[]): never {

@@ -144,7 +144,7 @@ describe('svc db check', {concurrency: 3}, () => {
     const {stdout, exitCode} = await run(['check', 'a.svc', 'b.svc', 'c.svc'])
     assert.equal(exitCode, 1)
     assert.match(stdout, /^error\[typecheck\.unknown_table\]: .* Did you mean 'Task'\?\n --> a\.svc:2:27\n/)
-    assert.match(stdout, /\n3 files, 1 errors, 1 warnings\n$/)
+    assert.match(stdout, /\n3 files, 1 error, 1 warning\n$/)
     const {diagnostics} = await json<DbCheckV1>('cli/db-check.v1', ['check', 'a.svc', 'c.svc'], {exit: 1})
     assert.deepEqual(
       diagnostics.map(({error_code: code, severity, file_path: path, span}) => [code, severity, path, span.start_line]),

@@ -15,6 +15,31 @@ interface Link {
 
 const heads = ['insert', 'get', 'find', 'delete', 'update', 'all', 'filter', 'where', 'count', 'query'] as const
 type Head = (typeof heads)[number]
+/** How many arguments each head takes, and what it is called in a plan. */
+const counts: Readonly<Record<Head, number>> = {
+  insert: 1,
+  get: 1,
+  find: 1,
+  delete: 1,
+  update: 2,
+  all: 0,
+  filter: 1,
+  where: 1,
+  count: 0,
+  query: 1,
+}
+const ops: Readonly<Record<Head, ChainOp>> = {
+  insert: 'insert',
+  get: 'get',
+  find: 'get',
+  delete: 'delete',
+  update: 'update',
+  all: 'all',
+  filter: 'filter_record',
+  where: 'filter_record',
+  count: 'count',
+  query: 'unsafe_query_raw_clause',
+}
 const modifiers: ReadonlySet<string> = new Set([
   'order_by',
   'limit',
@@ -191,30 +216,6 @@ class ChainChecker {
 
   #readHead(head: Head, args: readonly Arg[]): void {
     const chain = this.#chain
-    const counts: Readonly<Record<Head, number>> = {
-      insert: 1,
-      get: 1,
-      find: 1,
-      delete: 1,
-      update: 2,
-      all: 0,
-      filter: 1,
-      where: 1,
-      count: 0,
-      query: 1,
-    }
-    const ops: Readonly<Record<Head, ChainOp>> = {
-      insert: 'insert',
-      get: 'get',
-      find: 'get',
-      delete: 'delete',
-      update: 'update',
-      all: 'all',
-      filter: 'filter_record',
-      where: 'filter_record',
-      count: 'count',
-      query: 'unsafe_query_raw_clause',
-    }
     chain.op = ops[head]
     if (head === 'query') this.#rawClause()
     if (!this.#argCount(this.#head.name, args, counts[head])) return

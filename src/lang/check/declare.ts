@@ -198,7 +198,8 @@ class Declarer {
   }
 
   #tooLong(name: Name): void {
-    if (Buffer.byteLength(name.text) > maxNameBytes)
+    // Names are ASCII: a character is a byte.
+    if (name.text.length > maxNameBytes)
       this.#diagnostics.report('typecheck.table_name', name, `A stored name has at most ${maxNameBytes} bytes.`)
   }
 

@@ -35,7 +35,7 @@ export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics):
     const {decl} = route.function
     const span: Span = decl.kind === 'http' ? decl.path : route.function.span
     if (decl.kind === 'http') checkPath(decl.path.text, span, diagnostics)
-    const key = `${route.method} ${route.path.replace(/\{\w+\}/g, '{}').replace(/(.)\/$/, '$1')}`
+    const key = `${route.method} ${decl.kind === 'http' ? shapeOf(route.path) : route.path}`
     const other = seen.get(key)
     if (other !== undefined)
       diagnostics.report(
@@ -49,6 +49,9 @@ export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics):
     else seen.set(key, route)
   }
 }
+
+/** A path without the names of its placeholders. */
+const shapeOf = (path: string) => path.replace(/\{\w+\}/g, '{}').replace(/(.)\/$/, '$1')
 
 function checkPath(path: string, span: Span, diagnostics: Diagnostics): void {
   const fault = pathFault(path)

@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {openDatabase} from '../../store/index.js'
 import {type FunctionType, kindOf, type Program, readsOnce, waits} from '../check/index.js'
+import {ddl} from '../emit/index.js'
 import {changeLogTable, topicsOf} from './change-log.js'
 import {Compiler, type Handler} from './compile.js'
 import {Connection} from './connection.js'
@@ -11,7 +12,7 @@ import {Err, Ok, type Value} from './value.js'
 import {loadVectors, needsVectors} from './vectors.js'
 
 export interface ApplicationOptions {
-  /** A file whose tables are those of the program, or `:memory:`. */
+  /** A file whose tables are those of the program, or `:memory:`, where they are made. */
   path: string
   ports?: Partial<Ports>
   limits?: Partial<Limits>
@@ -61,6 +62,8 @@ export class Application {
   static async open(program: Program, options: ApplicationOptions): Promise<Application> {
     const writer = await connect(program, options.path)
     const application = new Application(program, writer, options)
+    // Nobody else can have made the tables of a database in memory.
+    if (options.path === ':memory:') for (const sql of ddl(program)) writer.database.exec(sql)
     if (application.topics.size > 0) writer.database.exec(changeLogTable)
     return application
   }
