@@ -80,18 +80,26 @@ export function checkChain(c: BodyChecker, expr: CallExpr | MemberExpr): Ir | un
 
 /** The links behind `db`, where nothing but names and calls stands between. */
 function linksOf(c: BodyChecker, expr: Expr): Link[] | undefined {
+  if (!startsAtDatabase(c, expr)) return undefined
   const links: Link[] = []
-  let at = expr
-  for (;;) {
+  for (let at = expr; at.kind !== 'name'; ) {
     const args = at.kind === 'call' ? at.args : undefined
+    const member = (at.kind === 'call' ? at.callee : at) as MemberExpr
+    links.push({name: member.member, args})
+    at = member.object
+  }
+  return links.reverse()
+}
+
+/** Looked at for every call of a program, so it makes nothing. */
+function startsAtDatabase(c: BodyChecker, expr: Expr): boolean {
+  let at = expr
+  while (at.kind !== 'name') {
     if (at.kind === 'call') at = at.callee
-    if (at.kind === 'name' && args === undefined) break
-    if (at.kind !== 'member') return undefined
-    links.push({name: at.member, args})
+    if (at.kind !== 'member') return false
     at = at.object
   }
-  if (at.name.text !== 'db' || c.scope.find('db') !== undefined) return undefined
-  return links.reverse()
+  return at !== expr && at.name.text === 'db' && c.scope.find('db') === undefined
 }
 
 function tableOf(c: BodyChecker, {name, args}: Link): Table | undefined {
@@ -322,10 +330,11 @@ class ChainChecker {
 
   #insertLiteral({entries, start, end}: ObjectExpr): Chain['record'] {
     const given = this.#literal(entries, 'inserted')
-    const known = new Set(entries.map(({key}) => key.text))
     this.#needs(
       {start, end: start + 1 > end ? end : start + 1},
-      this.#table.columns.filter(({name, nullable}) => !nullable && !known.has(name)).map(({name}) => name),
+      this.#table.columns
+        .filter(({name, nullable}) => !nullable && !entries.some(({key}) => key.text === name))
+        .map(({name}) => name),
     )
     return given
   }

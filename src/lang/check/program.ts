@@ -1,5 +1,5 @@
 import {type Diagnostic, Diagnostics} from '../diagnostics/index.js'
-import {type EndpointKind, parse} from '../syntax/index.js'
+import {type Block, type EndpointKind, parse} from '../syntax/index.js'
 import {BodyChecker} from './body.js'
 import {type Declarations, declare} from './declare.js'
 import {checkEffects} from './effects.js'
@@ -38,7 +38,10 @@ export function checkProgram(source: string, {symbols: wanted = false}: CheckOpt
   const {module} = parse(source, diagnostics)
   const declarations = declare(module, diagnostics, symbols)
   const context = {declarations, diagnostics, symbols, source}
-  for (const {function: made, scope} of declarations.bodies) new BodyChecker(made, scope, context).run()
+  for (const {function: made, scope} of declarations.bodies) {
+    new BodyChecker(made, scope, context).run()
+    release(made.decl)
+  }
   const routes = routesOf(declarations)
   checkRoutes(routes, diagnostics)
   checkEffects(declarations, diagnostics)
@@ -62,6 +65,13 @@ export function checkProgram(source: string, {symbols: wanted = false}: CheckOpt
     symbols: symbols?.all ?? [],
     declarations,
   }
+}
+
+const released: Block = {kind: 'block', statements: [], depth: 0, start: 0, end: 0}
+
+/** Lets go of the tree of a body that is checked: a large program is not held twice. */
+function release(decl: {body: Block}): void {
+  decl.body = released
 }
 
 export const kindOf = ({decl}: FunctionType): EndpointKind | 'http' | 'plain' => {

@@ -52,11 +52,11 @@ const symbols: readonly (readonly [string, number])[] = [
 ]
 const oneCharacter = new Uint8Array(128)
 /** Of a character's two-character symbols: the second character and the kind, in turn. */
-const twoCharacters: (readonly (readonly [number, number])[] | undefined)[] = []
+const twoCharacters: number[][] = Array.from({length: 128}, () => [])
 for (const [text, kind] of symbols) {
   const first = text.charCodeAt(0)
   if (text.length === 1) oneCharacter[first] = kind
-  else twoCharacters[first] = [...(twoCharacters[first] ?? []), [text.charCodeAt(1), kind]]
+  else twoCharacters[first]?.push(text.charCodeAt(1), kind)
 }
 
 const newline = 10
@@ -255,8 +255,10 @@ class Lexer {
   #symbol(c: number) {
     const start = this.#at
     const second = this.#source.charCodeAt(start + 1)
-    for (const [character, kind] of twoCharacters[c] ?? [])
-      if (character === second) return this.#push(kind, start, start + 2)
+    const pairs = c < 128 ? twoCharacters[c] : undefined
+    if (pairs !== undefined)
+      for (let i = 0; i < pairs.length; i += 2)
+        if (pairs[i] === second) return this.#push(pairs[i + 1] as number, start, start + 2)
     const kind = c < 128 ? (oneCharacter[c] ?? 0) : 0
     if (kind !== 0) return this.#push(kind, start, start + 1)
     const character = String.fromCodePoint(this.#source.codePointAt(start) ?? c)

@@ -2,6 +2,9 @@ import type {Field, TypeNode} from './ast.js'
 import type {Cursor} from './cursor.js'
 import {isName, isWord, T} from './token.js'
 
+/** Most types take no others. */
+const none: readonly TypeNode[] = []
+
 /**
  * type = "_" | "fn" "(" [ type { "," type } ] ")" [ "to" type ] | "(" [ type { "," type } ] ")"
  *      | name [ "[" type { "," type } "]" ] ;
@@ -21,7 +24,7 @@ export function parseType(c: Cursor): TypeNode | undefined {
       return undefined
     }
     const name = c.takeName()
-    const args = c.kind === T.bracketOpen && !c.onNewLine ? typeList(c, T.bracketOpen, T.bracketClose) : []
+    const args = c.kind === T.bracketOpen && !c.onNewLine ? typeList(c, T.bracketOpen, T.bracketClose) : none
     return {kind: 'named', name, args, start, end: c.lastEnd}
   } finally {
     c.leave()

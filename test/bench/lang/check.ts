@@ -4,7 +4,7 @@ import {median, round} from '../measure.js'
 /** A program of so many lines: tables, indexes, queries, mutations and plain functions, as people write them. */
 export function generateProgram(lines: number): string {
   const parts: string[] = []
-  const perPart = 40
+  const perPart = 39
   for (let i = 0; i < lines / perPart; i++)
     parts.push(`/// Things of kind ${i}.
 @table type Thing${i} {
