@@ -1,7 +1,6 @@
 import {Flags} from '@oclif/core'
-import {formatTable, SvcCommand} from '../../src/cli/index.js'
+import {formatSettings, SvcCommand} from '../../src/cli/index.js'
 import {describeSettings} from '../../src/config/index.js'
-import type {ConfigShowV1} from '../../src/contracts/index.js'
 
 export default class ConfigShow extends SvcCommand<typeof ConfigShow> {
   static override summary = 'Show every setting, its value and where it comes from.'
@@ -28,21 +27,6 @@ value and lost are shown too. Secrets are never shown.`
       settings: shown,
       warnings: this.warnings,
     }
-    await this.output.result(result, asText)
+    await this.output.result(result, ({settings: rows}) => formatSettings(rows))
   }
 }
-
-const asText = ({settings}: ConfigShowV1) =>
-  formatTable(
-    ['SETTING', 'VALUE', 'FROM', 'OVERRIDES'],
-    settings.map(({name, value, origin, overridden}) => [
-      name,
-      show(value),
-      where(origin),
-      overridden.map((loser) => `${where(loser)} = ${show(loser.value)}`).join(', '),
-    ]),
-  )
-
-const show = (value: unknown) => (value === null ? '-' : typeof value === 'string' ? value : JSON.stringify(value))
-
-const where = ({source, name}: {source: string; name?: string}) => (name === undefined ? source : `${source} ${name}`)

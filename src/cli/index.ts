@@ -1,11 +1,36 @@
 /** What every command shares: its life cycle, its flags, its way of reading and printing, and its exit status. */
 export {SvcCommand} from './command.js'
 export {DbCommand, databaseFlag, formatReport, formatSteps, programArg, type Source, storeFlag} from './db-command.js'
+export {type EventLog, openEventLog} from './event-log.js'
 export {readInput, readTextInput} from './input.js'
+export {
+  agentArg,
+  claimFlag,
+  distinct,
+  OrchCommand,
+  type OrchestratorRoom,
+  taskArg,
+  taskFlag,
+} from './orch-command.js'
+export {
+  acceptedLine,
+  agentLine,
+  eventLine,
+  eventTypes,
+  formatAgents,
+  formatStatus,
+  formatTask,
+  formatTasks,
+  taskLine,
+  tellEvent,
+} from './orch-text.js'
 export {Output} from './output.js'
 export {writeOutputFile} from './output-file.js'
 export {byteProgress, type ShowProgress, withProgress} from './progress.js'
 export {runQuery} from './run-query.js'
 export {settingFlags} from './setting-flags.js'
+export {formatSettings} from './settings-text.js'
 export {SpeechCommand, speechFlags} from './speech-command.js'
+export {readings} from './store-changes.js'
 export {formatTable} from './table.js'
+export {waitForTask} from './wait-for-task.js'

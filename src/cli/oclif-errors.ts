@@ -6,9 +6,11 @@ interface ParseFailure extends Error {
   flags?: string[]
 }
 
-/** An error of the argument parser as a row of the catalogue; undefined for errors of our own. */
+/** An error of the argument parser as a row of the catalogue, one of our own as it was; undefined for all others. */
 export function fromOclif(thrown: unknown): SvcError | undefined {
-  if (thrown instanceof SvcError || !(thrown instanceof Error)) return undefined
+  // The parser writes its own words around the message of an error that a flag throws.
+  if (thrown instanceof SvcError) return SvcError.fromRecord(thrown.toRecord())
+  if (!(thrown instanceof Error)) return undefined
   if (!('oclif' in thrown) && !('parse' in thrown)) return undefined
   const failure = thrown as ParseFailure
   const unknown = failure.flags?.[0]

@@ -24,6 +24,7 @@ export {
   speechStatus,
   speechSummary,
 } from './speech-status.js'
+export type {FileGroup} from './structures.js'
 export {appSettings} from './tables/app.js'
 export {engineSettings} from './tables/engine.js'
 export {hubSettings} from './tables/hub.js'
@@ -32,6 +33,21 @@ export {settingTables} from './tables/index.js'
 export {inferenceSettings} from './tables/inference.js'
 export {loggingSettings} from './tables/logging.js'
 export {meshSettings} from './tables/mesh.js'
+export {orchestratorSettings} from './tables/orchestrator.js'
+export {defaultAgentCapabilitySettings} from './tables/orchestrator-agents.js'
+export {
+  attentionTlxWeightSettings,
+  interruptionCalibrationSettings,
+  orchestratorAttentionSettings,
+} from './tables/orchestrator-attention.js'
+export {orchestratorDelegationSettings} from './tables/orchestrator-delegation.js'
+export {orchestratorExecSettings} from './tables/orchestrator-exec.js'
+export {orchestratorGateSettings} from './tables/orchestrator-gates.js'
+export {orchestrationMigrationSettings} from './tables/orchestrator-migration.js'
+export {orchestratorRoutingSettings} from './tables/orchestrator-routing.js'
+export {orchestratorScalingSettings} from './tables/orchestrator-scaling.js'
+export {orchestratorSessionSettings} from './tables/orchestrator-session.js'
+export {socratesPolicySettings} from './tables/orchestrator-socrates-policy.js'
 export {serveSettings} from './tables/serve.js'
 export {speechSettings} from './tables/speech.js'
 export {speechAudioSettings} from './tables/speech-audio.js'

@@ -1,6 +1,8 @@
 import {nearest, SvcError} from '../errors/index.js'
 import type {ConfigFile} from './file.js'
 import type {Setting, SettingRows, SettingTable} from './setting.js'
+import {isTable} from './toml.js'
+import type {SettingType} from './types.js'
 import type {SettingWarning} from './warning.js'
 
 /** Kinds of sources, the strongest first; `speech-config` is the file of `SVC_SPEECH_CONFIG`, `file` is `Svc.toml`. */
@@ -110,15 +112,17 @@ function readVariable(setting: Setting, variable: string, raw: string | undefine
   const trimmed = raw?.trim()
   if (trimmed === undefined) return unset
   if (trimmed === '') return setting.clears?.includes(variable) ? undefined : unset
+  const warn = (refused: string, consequence: string) => {
+    const message = `${variable} takes ${setting.type.expected}, not ${refused}; ${consequence}.`
+    warnings.push({code: 'config_env_invalid', subject: variable, message})
+  }
+  const quoted = (words: readonly string[]) =>
+    setting.secret ? 'its value' : words.map((word) => `"${withoutCredentials(word)}"`).join(', ')
   const value = setting.type.parse(trimmed)
-  if (value !== undefined) return value
-  const shown = setting.secret ? 'its value' : `"${withoutCredentials(trimmed)}"`
-  warnings.push({
-    code: 'config_env_invalid',
-    subject: variable,
-    message: `${variable} takes ${setting.type.expected}, not ${shown}; the variable is ignored.`,
-  })
-  return unset
+  const skipped = setting.type.skips?.(trimmed) ?? []
+  if (value === undefined) warn(quoted([trimmed]), 'the variable is ignored')
+  else if (skipped.length > 0) warn(quoted(skipped), 'the rest of the variable counts')
+  return value === undefined ? unset : value
 }
 
 /** The keys of `[speech]` that a setting reads, without the heading: those of the file of `SVC_SPEECH_CONFIG`. */
@@ -150,8 +154,18 @@ export function acceptValue(setting: Setting, raw: unknown, {file, key}: {file: 
   if (typeof raw === 'string' && raw.trim() === '') return undefined
   const value = setting.type.accept(typeof raw === 'string' ? raw.trim() : raw)
   if (value !== undefined) return value
-  const found = setting.secret ? 'what it is set to' : describe(raw)
-  throw new SvcError('config_type', {file, key, expected: setting.type.expected, found})
+  const fault = faultOf(setting.type, raw, key)
+  const found = setting.secret ? 'what it is set to' : describe(fault.raw)
+  throw new SvcError('config_type', {file, key: fault.key, expected: fault.expected, found})
+}
+
+/** What is wrong in a refused value: the value itself, or the first one of a table that its type does not take. */
+function faultOf({entries, expected}: SettingType<unknown>, raw: unknown, key: string) {
+  const wrong =
+    entries && isTable(raw) ? Object.entries(raw).find(([, value]) => entries.accept(value) === undefined) : undefined
+  return entries && wrong
+    ? {key: `${key}.${wrong[0]}`, expected: entries.expected, raw: wrong[1]}
+    : {key, expected, raw}
 }
 
 function lookup(data: unknown, keys: readonly string[]): unknown {
@@ -162,9 +176,6 @@ function lookup(data: unknown, keys: readonly string[]): unknown {
   }
   return node
 }
-
-const isTable = (node: unknown): node is Record<string, unknown> =>
-  typeof node === 'object' && node !== null && !Array.isArray(node) && !(node instanceof Date)
 
 const describe = (value: unknown): string => {
   if (typeof value === 'bigint') return String(value)

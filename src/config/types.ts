@@ -1,3 +1,5 @@
+import {isTextArray} from './toml.js'
+
 /**
  * The types a setting can have. A type reads text (an environment variable, a flag) and TOML values into the same
  * value; what it cannot read is `undefined`, and `expected` says what it takes.
@@ -12,22 +14,30 @@ export interface SettingType<T> {
   /** A flag of this type takes no value: `--x` is true and `--no-x` is false. */
   readonly switch?: true
   format?(value: T): string
+  /** The words of a text that is read otherwise, but without them: each is worth a warning. */
+  skips?(text: string): readonly string[]
+  /** What every value of a table of this type is, so that an error can name the one at fault. */
+  readonly entries?: SettingType<unknown>
 }
 
 interface Bounds {
   min?: number
   max?: number
+  /** A bound that is itself out of range. */
+  above?: number
   /** A value outside counts as the nearer bound, where it would be refused otherwise. */
   clamp?: true
 }
 
 /** The value itself, or the nearer bound where the bounds clamp; undefined is refused. */
-const bounded = (value: number, {min = -Infinity, max = Infinity, clamp}: Bounds) => {
+const bounded = (value: number, {min = -Infinity, max = Infinity, above = -Infinity, clamp}: Bounds) => {
+  if (value <= above) return undefined
   const nearest = Math.min(Math.max(value, min), max)
   return clamp || nearest === value ? nearest : undefined
 }
 
-const range = ({min, max, clamp}: Bounds) => {
+const range = ({min, max, above, clamp}: Bounds) => {
+  if (above !== undefined) return ` above ${above}`
   if (min === undefined && max === undefined) return ''
   if (min !== undefined && max !== undefined) return clamp ? ` (clamped to ${min} to ${max})` : ` from ${min} to ${max}`
   const side = min === undefined ? `at most ${max}` : `at least ${min}`
@@ -64,6 +74,15 @@ export const number = (bounds: Bounds = {}): SettingType<number> => {
     accept: (value) => (typeof value === 'number' ? read(value) : undefined),
   }
 }
+
+/** The longest wait of a Node timer, in milliseconds, about 24 days: a longer one would end at once. */
+const longestWaitMs = 2 ** 31 - 1
+
+/** A time in milliseconds that a timer can wait for. */
+export const milliseconds = (min = 0): SettingType<number> => integer({min, max: longestWaitMs})
+
+/** A time in seconds that a timer can wait for. */
+export const seconds = (min = 0): SettingType<number> => integer({min, max: Math.floor(longestWaitMs / 1000)})
 
 /** A number whose 0 switches something off, so that no bound applies to it. */
 export const zeroOr = (type: SettingType<number>): SettingType<number> => ({
@@ -137,9 +156,6 @@ const also = (spellings: readonly string[]) => (spellings.length === 0 ? '' : ` 
 
 const unique = (items: readonly string[]) => [...new Set(items.map((item) => item.trim()).filter(Boolean))]
 
-const isTextArray = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string')
-
 /** Comma-separated in text, an array in TOML; items are trimmed, blanks and duplicates dropped. */
 export const list = (): SettingType<readonly string[]> => ({
   expected: 'a list of words',
@@ -147,6 +163,26 @@ export const list = (): SettingType<readonly string[]> => ({
   accept: (value) => (isTextArray(value) ? unique(value) : undefined),
   format: (items) => items.join(','),
 })
+
+/**
+ * Some of a few words, in any case: comma-separated in text, where a word that is none of them is skipped, an array in
+ * TOML, where it is refused.
+ */
+export const choices = <const T extends string>(...options: T[]): SettingType<readonly T[]> => {
+  const one = choice(...options)
+  const words = (value: string) => unique(value.split(','))
+  const known = (items: readonly string[]) => [...new Set(items.flatMap((item) => one.parse(item) ?? []))]
+  return {
+    expected: `a list of ${options.join(', ')}`,
+    parse: (value) => known(words(value)),
+    accept: (value) =>
+      isTextArray(value) && unique(value).every((item) => one.parse(item) !== undefined)
+        ? known(unique(value))
+        : undefined,
+    format: (items) => items.join(','),
+    skips: (value) => words(value).filter((item) => one.parse(item) === undefined),
+  }
+}
 
 /** Separated by commas, semicolons or line ends in text, an array in TOML; otherwise as `list`. */
 export const phrases = (): SettingType<readonly string[]> => ({

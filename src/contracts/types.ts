@@ -879,3 +879,693 @@ export interface ExternalServingHandoffV1 {
   openai_base_url?: string | null
   notes?: string | null
 }
+
+/**
+ * A task that is submitted; one of an array in a batch.
+ */
+export interface SubmitTaskV1 {
+  description: string
+  /**
+   * background, normal or urgent, in any case.
+   */
+  priority?: string
+  /**
+   * @maxItems 10000
+   */
+  file_manifest?: {
+    path: string
+    /**
+     * read or write, in any case.
+     */
+    access: string
+  }[]
+  /**
+   * Ids of tasks that must be completed first.
+   *
+   * @maxItems 10000
+   */
+  depends_on?: number[]
+  /**
+   * In a batch: places, from 0, of tasks of the same batch that must be completed first.
+   *
+   * @maxItems 10000
+   */
+  temp_deps?: number[]
+  /**
+   * Name of an agent; one that is not there is spawned.
+   */
+  target_agent?: string
+  processor?: 'ai' | 'exec' | 'external'
+  exec?: {
+    /**
+     * Name of a command template of the workspace.
+     */
+    template: string
+    params?: {
+      [k: string]: string
+    }
+  }
+  /**
+   * What the agent should have; unknown members are ignored.
+   */
+  capability_requirements?: {
+    [k: string]: unknown
+  }
+  enqueue_hints?: {
+    task_category?: string
+    /**
+     * 1 to 10; the nearest whole number of these is taken.
+     */
+    complexity?: number
+    execution_role?: string
+    model_preference?: string
+    model_override?: string
+    campaign_id?: string
+    benchmark_tier?: string
+    thread_id?: string
+    trace_id?: string
+    tenant_id?: string
+    budget?: {
+      max_cost_usd?: number
+      max_latency_ms?: number
+    }
+    /**
+     * @maxItems 100
+     */
+    tool_hints?: string[]
+    /**
+     * @maxItems 100
+     */
+    research_hints?: string[]
+    /**
+     * @maxItems 100
+     */
+    required_labels?: string[]
+    active_skill?: string
+    is_detached?: boolean
+    requires_approval?: boolean
+  }
+  requires_approval?: boolean
+  session_id?: string
+  journey_id?: string
+  thread_id?: string
+  trace_id?: string
+  correlation_id?: string
+  tenant_id?: string
+  /**
+   * The same key again gives the task that it gave before.
+   */
+  idempotency_key?: string
+}
+
+/**
+ * Result of svc orch submit --json, for a batch one per line.
+ */
+export interface OrchAcceptedV1 {
+  task_id: number
+  display_id: string
+  uid: string
+  agent_id: number
+  agent_name: string
+  status:
+    | 'Queued'
+    | 'InProgress'
+    | 'Blocked'
+    | 'BlockedOnApproval'
+    | 'Doubted'
+    | 'Completed'
+    | 'Failed'
+    | 'Cancelled'
+    | 'RemoteHold'
+  placement_reason:
+    | 'local_queue_default'
+    | 'populi_remote_lease_hold'
+    | 'local_queue_fallback_after_remote_relay_error'
+    | 'local_queue_fallback_insufficient_vram'
+  trace_id: string
+  /**
+   * It was there already, under the same key.
+   */
+  duplicate?: true
+  orchestration_contract?: 'v2'
+}
+
+/**
+ * A task, as svc orch task --json and the commands that change one print it.
+ */
+export interface OrchTaskV1 {
+  id: number
+  display_id: string
+  uid: string
+  repository_id: string
+  idempotency_key?: string
+  status:
+    | 'Queued'
+    | 'InProgress'
+    | 'Blocked'
+    | 'BlockedOnApproval'
+    | 'Doubted'
+    | 'Completed'
+    | 'Failed'
+    | 'Cancelled'
+    | 'RemoteHold'
+  /**
+   * Why it failed, was doubted, cancelled or queued again.
+   */
+  status_reason?: string
+  /**
+   * The task that it waits for.
+   */
+  blocked_on?: number
+  agent_id: number
+  agent_name: string
+  priority: 'background' | 'normal' | 'urgent'
+  description: string
+  category: string
+  complexity: number
+  phase_label: string
+  execution_role?: 'planner' | 'builder' | 'verifier' | 'reproducer' | 'researcher'
+  processor: 'ai' | 'exec' | 'external'
+  exec?: {
+    template: string
+    params: {
+      [k: string]: string
+    }
+  }
+  /**
+   * Files relative to the root of the workspace.
+   */
+  file_manifest: {
+    path: string
+    access: 'read' | 'write'
+  }[]
+  /**
+   * Tasks that must be completed first.
+   */
+  depends_on: number[]
+  /**
+   * What its agent must have.
+   */
+  capability_requirements?: {
+    gpu_cuda: boolean
+    gpu_metal: boolean
+    gpu_vulkan: boolean
+    gpu_webgpu: boolean
+    npu: boolean
+    visual_eligible: boolean
+    multi_modal: boolean
+    prefer_gpu_compute: boolean
+    device_class?: string
+    /**
+     * MiB.
+     */
+    min_vram_mb?: number
+    min_cpu_cores?: number
+    cpu_cores?: number
+    arch?: string
+    hostname?: string
+    routing_tier?: string
+    labels: string[]
+  }
+  model_preference?: string
+  model_override?: string
+  benchmark_tier?: string
+  budget?: {
+    max_cost_usd?: number
+    max_latency_ms?: number
+  }
+  tool_hints: string[]
+  research_hints: string[]
+  active_skill?: string
+  is_detached: boolean
+  placement_reason:
+    | 'local_queue_default'
+    | 'populi_remote_lease_hold'
+    | 'local_queue_fallback_after_remote_relay_error'
+    | 'local_queue_fallback_insufficient_vram'
+  /**
+   * The node that has it.
+   */
+  remote_delegate?: {
+    idempotency_key: string
+    lease_id?: string
+    claimer_node_id?: string
+  }
+  /**
+   * The client that works on it.
+   */
+  claim?: {
+    owner: string
+    generation: number
+    /**
+     * When it ends unless it is renewed, Unix ms.
+     */
+    expires_at_ms: number
+  }
+  /**
+   * Of its latest claim or run: what was done under an earlier one no longer counts.
+   */
+  generation: number
+  current_phase?: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
+  transcript: {
+    agent_id: number
+    agent_name: string
+    message: string
+    timestamp_ms: number
+  }[]
+  /**
+   * What came of it; its processor may have added more.
+   */
+  result?: {
+    text: string
+    [k: string]: unknown
+  }
+  audit_report?: string
+  retry_count: number
+  debug_iterations: number
+  toestub_iterations: number
+  socrates_iterations: number
+  handoff_count: number
+  /**
+   * When it was submitted, Unix ms.
+   */
+  created_at_ms: number
+  /**
+   * When it last changed, Unix ms.
+   */
+  updated_at_ms: number
+  /**
+   * When it was last started, Unix ms.
+   */
+  started_at_ms?: number
+  /**
+   * When it was over, Unix ms.
+   */
+  finished_at_ms?: number
+  /**
+   * When it may be started at the earliest, Unix ms.
+   */
+  not_before_ms?: number
+  journey_id?: string
+  session_id?: string
+  thread_id?: string
+  trace_id: string
+  correlation_id?: string
+  tenant_id?: string
+  campaign_id?: string
+}
+
+/**
+ * Result of svc orch tasks --json and svc orch retry --json.
+ */
+export interface OrchTasksV1 {
+  tasks: {
+    id: number
+    display_id: string
+    [k: string]: unknown
+  }[]
+}
+
+/**
+ * Result of svc orch status --json.
+ */
+export interface OrchStatusV1 {
+  enabled: boolean
+  repository_id: string
+  /**
+   * File that the tasks are kept in.
+   */
+  store: string
+  agent_count: number
+  reserved_agents: number
+  dynamic_agents: number
+  total_queued: number
+  total_in_progress: number
+  total_completed: number
+  total_blocked: number
+  total_failed: number
+  total_cancelled: number
+  total_doubted: number
+  locked_files: number
+  /**
+   * Tasks that wait because another agent has one of their files.
+   */
+  total_contention: number
+  total_weighted_load: number
+  predicted_load: number
+  max_handoff_count: number
+  scaling_profile: string
+  /**
+   * The process that runs the tasks; null while none does.
+   */
+  daemon: {
+    pid: number
+    host: string
+    /**
+     * Since when, Unix ms.
+     */
+    since_ms: number
+  } | null
+  agents: {
+    id: number
+    display_id: string
+    [k: string]: unknown
+  }[]
+}
+
+/**
+ * Result of svc orch agent spawn, pause and resume under --json.
+ */
+export interface OrchAgentV1 {
+  id: number
+  display_id: string
+  name: string
+  kind: 'reserved' | 'dynamic' | 'resolution'
+  state: 'active' | 'paused' | 'retired'
+  parent_agent_id?: number
+  source_task_id?: number
+  spawn_reason?: string
+  /**
+   * What it has.
+   */
+  capabilities: {
+    gpu_cuda: boolean
+    gpu_metal: boolean
+    gpu_vulkan: boolean
+    gpu_webgpu: boolean
+    npu: boolean
+    visual_eligible: boolean
+    multi_modal: boolean
+    prefer_gpu_compute: boolean
+    device_class?: string
+    /**
+     * MiB.
+     */
+    min_vram_mb?: number
+    min_cpu_cores?: number
+    cpu_cores?: number
+    arch?: string
+    hostname?: string
+    routing_tier?: string
+    labels: string[]
+  }
+  model?: string
+  session_id?: string
+  activity: 'writing' | 'reading' | 'executing' | 'thinking' | 'waiting_for_input' | 'idle'
+  queued: number
+  queued_urgent: number
+  queued_normal: number
+  queued_background: number
+  running: number
+  doubted: number
+  completed: number
+  weighted_load: number
+  owned_files: number
+  current_phase?: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
+  tokens_used: number
+  cost_usd: number
+  /**
+   * When it was spawned, Unix ms.
+   */
+  created_at_ms: number
+  /**
+   * When it last did something, Unix ms.
+   */
+  last_active_ms: number
+}
+
+/**
+ * Result of svc orch agents --json.
+ */
+export interface OrchAgentsV1 {
+  agents: {
+    id: number
+    display_id: string
+    [k: string]: unknown
+  }[]
+}
+
+/**
+ * Result of svc orch agent drain --json and svc orch agent retire --json.
+ */
+export interface OrchEmptiedV1 {
+  agent_id: number
+  display_id: string
+  name: string
+  state: 'active' | 'paused' | 'retired'
+  /**
+   * Tasks that went to other agents.
+   */
+  moved: number[]
+}
+
+/**
+ * Result of svc orch rebalance --json.
+ */
+export interface OrchRebalanceV1 {
+  moves: {
+    task_id: number
+    display_id: string
+    from_agent_id: number
+    to_agent_id: number
+  }[]
+}
+
+/**
+ * Result of svc orch claim --json.
+ */
+export interface OrchClaimV1 {
+  /**
+   * As the contract cli/orch-task.v1 describes it.
+   */
+  task: {
+    id: number
+    display_id: string
+    [k: string]: unknown
+  }
+  /**
+   * Under which the task is to be completed or failed.
+   */
+  generation: number
+}
+
+/**
+ * Result of svc orch heartbeat --json.
+ */
+export interface OrchHeartbeatV1 {
+  task_id: number
+  display_id: string
+  generation: number
+  /**
+   * When the claim ends unless it is renewed, Unix ms.
+   */
+  expires_at_ms: number
+}
+
+/**
+ * Result of svc orch resolve --json.
+ */
+export interface OrchResolveV1 {
+  /**
+   * As the contract cli/orch-task.v1 describes it.
+   */
+  task: {
+    id: number
+    display_id: string
+    [k: string]: unknown
+  }
+  awards: {
+    task_id: number
+    agent_id: number
+    award: 'healthy_skepticism' | 'internal_affairs' | 'blind_faith'
+    points: number
+    report: string
+    awarded_at_ms: number
+  }[]
+}
+
+/**
+ * First line of svc daemon run --json.
+ */
+export interface DaemonReadyV1 {
+  event: 'ready'
+  pid: number
+  /**
+   * Term of this daemon: each one has a higher number than the last.
+   */
+  fence: number
+  /**
+   * Tasks of the last daemon that are queued again.
+   */
+  recovered: number
+  store: string
+}
+
+/**
+ * Something that happened to a task or an agent.
+ */
+export interface OrchestrationEventV1 {
+  /**
+   * Grows in the order in which things happened.
+   */
+  id: number
+  timestamp_ms: number
+  /**
+   * What has happened: type says what, the members beside it are its facts.
+   */
+  kind:
+    | {
+        type: 'task_submitted'
+        task_id: number
+        agent_id: number
+        description: string
+        status:
+          'Queued' | 'InProgress' | 'Blocked' | 'BlockedOnApproval' | 'Doubted' | 'Completed' | 'Failed' | 'Cancelled'
+      }
+    | {
+        type: 'task_placed'
+        task_id: number
+        agent_id: number
+        placement_reason:
+          | 'local_queue_default'
+          | 'populi_remote_lease_hold'
+          | 'local_queue_fallback_after_remote_relay_error'
+          | 'local_queue_fallback_insufficient_vram'
+        lease_id: string | null
+        queue_len: number
+        trace_id: string
+        reason?: {
+          [k: string]: number
+        }
+      }
+    | {
+        type: 'task_started'
+        task_id: number
+        agent_id: number
+        owner: string
+        generation: number
+      }
+    | {
+        type: 'task_phase_changed'
+        task_id: number
+        agent_id: number
+        phase: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
+      }
+    | {
+        type: 'task_completed'
+        task_id: number
+        agent_id: number
+        audit_report?: string
+      }
+    | {
+        type: 'task_failed'
+        task_id: number
+        agent_id: number
+        error: string
+      }
+    | {
+        type: 'task_cancelled'
+        task_id: number
+        agent_id: number
+        reason?: string
+      }
+    | {
+        type: 'task_requeued'
+        task_id: number
+        agent_id: number
+        reason: string
+        not_before_ms?: number
+      }
+    | {
+        type: 'task_unblocked' | 'task_approved'
+        task_id: number
+        agent_id: number
+      }
+    | {
+        type: 'task_reordered'
+        task_id: number
+        agent_id: number
+        priority: 'background' | 'normal' | 'urgent'
+      }
+    | {
+        type: 'task_moved'
+        task_id: number
+        agent_id: number
+        from_agent_id: number
+      }
+    | {
+        type: 'task_claim_expired'
+        task_id: number
+        agent_id: number
+        owner: string
+        generation: number
+      }
+    | {
+        type: 'task_doubted'
+        task_id: number
+        agent_id: number
+        reason?: string
+      }
+    | {
+        type: 'task_resolved'
+        task_id: number
+        agent_id: number
+        validated: boolean
+        report: string
+      }
+    | {
+        type: 'agent_spawned'
+        agent_id: number
+        name: string
+        reason?: string
+      }
+    | {
+        type: 'agent_retired'
+        agent_id: number
+        name: string
+      }
+    | {
+        type: 'agent_paused' | 'agent_resumed'
+        agent_id: number
+      }
+    | {
+        type: 'agent_heartbeat'
+        agent_id: number
+        activity: 'writing' | 'reading' | 'executing' | 'thinking' | 'waiting_for_input' | 'idle'
+      }
+    | {
+        type: 'scope_violation'
+        agent_id: number
+        path: string
+        reason: string
+      }
+    | {
+        type: 'cost_incurred'
+        task_id: number
+        agent_id: number
+        provider: string
+        model: string
+        input_tokens: number
+        output_tokens: number
+        cost_usd: number
+      }
+    | {
+        type: 'urgent_rebalance_triggered'
+        moved: number
+      }
+    | {
+        type: 'daemon_started' | 'daemon_stopped'
+        holder: string
+        fence: number
+      }
+  /**
+   * Ids of the request that the task came with.
+   */
+  correlation?: {
+    journey_id?: string
+    session_id?: string
+    thread_id?: string
+    trace_id?: string
+    correlation_id?: string
+  }
+}

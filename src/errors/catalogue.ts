@@ -5,6 +5,9 @@ import {hubErrors} from './rows/hub.js'
 import {langErrors} from './rows/lang.js'
 import {modelErrors} from './rows/model.js'
 import {networkErrors} from './rows/network.js'
+import {orchestratorErrors} from './rows/orchestrator.js'
+import {processorErrors} from './rows/processor.js'
+import {sessionErrors} from './rows/session.js'
 import {speechErrors} from './rows/speech.js'
 import {storeErrors} from './rows/store.js'
 
@@ -19,6 +22,9 @@ export const catalogue = {
   ...audioErrors,
   ...speechErrors,
   ...langErrors,
+  ...orchestratorErrors,
+  ...processorErrors,
+  ...sessionErrors,
   ...networkErrors,
   ...storeErrors,
 }

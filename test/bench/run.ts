@@ -8,6 +8,10 @@ import {langLive} from './lang/live.js'
 import {llamaCpp} from './llama-cpp.js'
 import {llm} from './llm.js'
 import {longRecording} from './long-recording.js'
+import {orchestratorDequeue} from './orchestrator/dequeue.js'
+import {orchestratorDrain} from './orchestrator/drain.js'
+import {orchestratorRouting} from './orchestrator/routing.js'
+import {orchestratorSubmit} from './orchestrator/submit.js'
 import {startup} from './startup.js'
 import {whisper} from './whisper.js'
 
@@ -23,6 +27,10 @@ const benchmarks = {
   'lang-http': langHttp,
   'lang-filter': langFilter,
   'lang-live': langLive,
+  'orchestrator-submit': orchestratorSubmit,
+  'orchestrator-routing': orchestratorRouting,
+  'orchestrator-dequeue': orchestratorDequeue,
+  'orchestrator-drain': orchestratorDrain,
 }
 type Name = keyof typeof benchmarks
 

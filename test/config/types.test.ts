@@ -6,12 +6,15 @@ import {
   baseUrl,
   boolean,
   choice,
+  choices,
   integer,
   list,
+  milliseconds,
   number,
   path,
   phrases,
   type SettingType,
+  seconds,
   text,
   tokenIds,
   zeroOr,
@@ -62,12 +65,22 @@ describe('what a number says about its bounds', () => {
     [number({max: 2}), 'a number of at most 2'],
     [number({min: 0, max: 2}), 'a number from 0 to 2'],
     [integer({min: 64, clamp: true}), 'a whole number (clamped to at least 64)'],
+    [number({above: 0}), 'a number above 0'],
+    [milliseconds(), 'a whole number from 0 to 2147483647'],
+    [seconds(1), 'a whole number from 1 to 2147483'],
     [number({max: 2, clamp: true}), 'a number (clamped to at most 2)'],
     [zeroOr(number({min: 5, max: 28, clamp: true})), '0, or a number (clamped to 5 to 28)'],
   ] as const)
     it(expected, () => {
       assert.equal(type.expected, expected)
     })
+})
+
+describe('a number above 0', () => {
+  reads(number({above: 0}), {
+    words: [['0.001', 0.001], ...refused('0', '-0', '-1', 'NaN', 'Infinity')],
+    toml: [[5, 5], ...refused(0, -1)],
+  })
 })
 
 describe('a number from 0 to 2', () => {
@@ -204,6 +217,35 @@ describe('a list of words', () => {
   it('is written the way it is read', () => {
     assert.equal(type.format?.(['a', 'b']), 'a,b')
     assert.deepEqual(type.parse(type.format?.(['a', 'b']) ?? ''), ['a', 'b'])
+  })
+})
+
+describe('a list of some of a few words', () => {
+  const type = choices('red', 'green', 'blue')
+  reads(type, {
+    words: [
+      ['red,blue', ['red', 'blue']],
+      [' Blue , ,RED, pink, blue ', ['blue', 'red']],
+      ['pink', []],
+      [',', []],
+    ],
+    toml: [
+      [
+        ['Red ', '', 'blue', 'RED'],
+        ['red', 'blue'],
+      ],
+      [[], []],
+      ...refused('red', ['pink'], ['red', 'pink'], [1], {}),
+    ],
+  })
+
+  it('tells which words of a text it skips', () => {
+    assert.deepEqual(type.skips?.('red,pink, Teal,BLUE,pink'), ['pink', 'Teal'])
+    assert.deepEqual(type.skips?.(' red , blue,'), [])
+  })
+
+  it('is written the way it is read', () => {
+    assert.deepEqual(type.parse(type.format?.(['green', 'red']) ?? ''), ['green', 'red'])
   })
 })
 

@@ -21,7 +21,7 @@ function shellBlocks(text: string): Block[] {
 }
 
 /** Texts whose blocks a newcomer may paste into a shell. */
-const texts = ['README.md', 'todo.README.md', 'library.README.md']
+const texts = ['README.md', 'todo.README.md', 'library.README.md', 'tasks.README.md']
 
 describe('the shell blocks of the examples run as they are written', async () => {
   const home = suiteFolder()

@@ -6,6 +6,21 @@ import {ideSettings} from './ide.js'
 import {inferenceSettings} from './inference.js'
 import {loggingSettings} from './logging.js'
 import {meshSettings} from './mesh.js'
+import {orchestratorSettings} from './orchestrator.js'
+import {defaultAgentCapabilitySettings} from './orchestrator-agents.js'
+import {
+  attentionTlxWeightSettings,
+  interruptionCalibrationSettings,
+  orchestratorAttentionSettings,
+} from './orchestrator-attention.js'
+import {orchestratorDelegationSettings} from './orchestrator-delegation.js'
+import {orchestratorExecSettings} from './orchestrator-exec.js'
+import {orchestratorGateSettings} from './orchestrator-gates.js'
+import {orchestrationMigrationSettings} from './orchestrator-migration.js'
+import {orchestratorRoutingSettings} from './orchestrator-routing.js'
+import {orchestratorScalingSettings} from './orchestrator-scaling.js'
+import {orchestratorSessionSettings} from './orchestrator-session.js'
+import {socratesPolicySettings} from './orchestrator-socrates-policy.js'
 import {serveSettings} from './serve.js'
 import {speechSettings} from './speech.js'
 import {speechAudioSettings} from './speech-audio.js'
@@ -28,6 +43,19 @@ export const settingTables: readonly SettingTable[] = [
   speechServerSettings,
   hubSettings,
   ideSettings,
+  orchestratorSettings,
+  orchestratorExecSettings,
+  orchestratorScalingSettings,
+  orchestratorRoutingSettings,
+  orchestratorGateSettings,
+  socratesPolicySettings,
+  orchestratorAttentionSettings,
+  attentionTlxWeightSettings,
+  interruptionCalibrationSettings,
+  orchestrationMigrationSettings,
+  defaultAgentCapabilitySettings,
+  orchestratorSessionSettings,
+  orchestratorDelegationSettings,
   meshSettings,
   appSettings,
 ]

@@ -43,4 +43,27 @@ export const meshSettings = settings('mesh', {
     default: false,
     doc: 'Advertise a CUDA device to the mesh.',
   },
+  advertiseVulkan: {
+    type: boolean('flag'),
+    env: ['SVC_MESH_ADVERTISE_VULKAN'],
+    default: false,
+    doc: 'Advertise a Vulkan device to the mesh.',
+  },
+  advertiseWebgpu: {
+    type: boolean('flag'),
+    env: ['SVC_MESH_ADVERTISE_WEBGPU'],
+    default: false,
+    doc: 'Advertise a WebGPU device to the mesh.',
+  },
+  advertiseNpu: {
+    type: boolean('flag'),
+    env: ['SVC_MESH_ADVERTISE_NPU'],
+    default: false,
+    doc: 'Advertise a neural processing unit to the mesh.',
+  },
+  deviceClass: {
+    type: text('a class of devices'),
+    env: ['SVC_MESH_DEVICE_CLASS'],
+    doc: 'Kind of this machine: server, desktop, mobile, browser or another word.',
+  },
 })

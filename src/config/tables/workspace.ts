@@ -1,5 +1,5 @@
 import {settings} from '../setting.js'
-import {path} from '../types.js'
+import {boolean, choice, path} from '../types.js'
 
 /** Where the workspace is and where its data lies. */
 export const workspaceSettings = settings('workspace', {
@@ -12,5 +12,22 @@ export const workspaceSettings = settings('workspace', {
     type: path(),
     env: ['SVC_DB_PATH'],
     doc: 'File of the canonical store, shared by all workspaces of a user.',
+  },
+  dataDir: {
+    type: path(),
+    env: ['SVC_DATA_DIR'],
+    doc: 'Folder of the canonical store where nothing names its file, instead of the one of the platform.',
+  },
+  journeyStore: {
+    type: choice('project', 'canonical'),
+    env: ['SVC_WORKSPACE_JOURNEY_STORE'],
+    default: 'project',
+    doc: 'Whether a workspace keeps its tasks in a store of its own (project) or in that of the user (canonical).',
+  },
+  journeyFallbackCanonical: {
+    type: boolean('lenient'),
+    env: ['SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL'],
+    default: true,
+    doc: 'Use the canonical store where the one of the workspace cannot be opened.',
   },
 })

@@ -17,6 +17,13 @@ export const configErrors = rows({
       `${p.file}: ${p.key} takes ${p.expected}, not ${p.found}.`,
     hint: 'Change the value; svc config show lists each setting with the values it takes.',
   },
+  orchestrator_config_invalid: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {faults: readonly string[]}) =>
+      `The settings of the orchestrator do not fit together: ${p.faults.join('; ')}.`,
+    hint: 'Change one setting of each pair; svc config show tells where their values come from.',
+  },
   contract_unknown: {
     exit: Exit.notFound,
     http: 404,

@@ -1,0 +1,69 @@
+import {Flags} from '@oclif/core'
+import {eventLine, eventTypes, OrchCommand, taskFlag} from '../../src/cli/index.js'
+import type {EventFilter, EventRecord, Orchestrator} from '../../src/orchestrator/index.js'
+
+/** Events that are read at once. */
+const pageSize = 1000
+
+export default class OrchEvents extends OrchCommand<typeof OrchEvents> {
+  static override summary = 'Show what has happened, or follow what happens.'
+  static override description =
+    `One line per event, the oldest first; with --json each is a value of the contract orchestration/event.v1. With --follow
+the command goes on with what any process writes, from now on or from behind the event of --since, until it is
+interrupted: whoever keeps the last id it saw misses nothing.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --task T-0042',
+    '<%= config.bin %> <%= command.id %> --follow --type task_failed --type task_doubted',
+    '<%= config.bin %> <%= command.id %> --follow --since 118 --json',
+  ]
+  static override flags = {
+    since: Flags.integer({description: 'Only events behind the one with this id.', min: 0, helpValue: 'ID'}),
+    type: Flags.string({
+      char: 't',
+      description: 'Only events of this type, such as task_completed; may be repeated.',
+      options: eventTypes,
+      helpValue: 'TYPE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    task: taskFlag({description: 'Only events of this task.'}),
+    limit: Flags.integer({description: 'End after so many events.', min: 1, helpValue: 'N'}),
+    follow: Flags.boolean({char: 'f', description: 'Go on with what happens.'}),
+  }
+
+  async run(): Promise<void> {
+    const {room, orchestrator} = await this.open()
+    const {since, type: types, task: taskId, limit = Number.POSITIVE_INFINITY, follow} = this.flags
+    if (taskId !== undefined) room.requireTask(orchestrator, taskId)
+    const filter = {
+      ...(since === undefined ? {} : {since}),
+      ...(types === undefined ? {} : {types}),
+      ...(taskId === undefined ? {} : {taskId}),
+    }
+    const events = follow
+      ? room.followEvents(orchestrator, filter, this.signal)
+      : past(orchestrator, filter, room.readEvents, this.signal)
+    let shown = 0
+    for await (const event of events) {
+      await this.output.line(event, eventLine(event, room))
+      if (++shown >= limit) return
+    }
+  }
+}
+
+/** Events page by page: there may be more than fit in memory. */
+async function* past(
+  orchestrator: Orchestrator,
+  filter: EventFilter,
+  read: (orchestrator: Orchestrator, filter: EventFilter) => EventRecord[],
+  signal: AbortSignal,
+): AsyncGenerator<EventRecord> {
+  for (let since = filter.since ?? 0; ; ) {
+    signal.throwIfAborted()
+    const page = read(orchestrator, {...filter, since, limit: pageSize})
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) return
+    since = last.id
+  }
+}

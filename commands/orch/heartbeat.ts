@@ -1,0 +1,36 @@
+import {Flags} from '@oclif/core'
+import {OrchCommand, taskArg} from '../../src/cli/index.js'
+import type {OrchHeartbeatV1} from '../../src/contracts/index.js'
+
+export default class OrchHeartbeat extends OrchCommand<typeof OrchHeartbeat> {
+  static override summary = 'Tell that a claimed task is still worked on.'
+  static override description = 'Fails with 4 where the claim has ended: then the task is not yours any more.'
+  static override examples = ['<%= config.bin %> <%= command.id %> T-0042 --claim 1']
+  static override args = {id: taskArg}
+  static override flags = {
+    claim: Flags.integer({description: 'Generation of the claim.', required: true, min: 1, helpValue: 'N'}),
+    ttl: Flags.integer({
+      description: 'Seconds without a heartbeat after which the claim ends.',
+      min: 1,
+      max: 3600,
+      helpValue: 'SECONDS',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const {room, orchestrator} = await this.open()
+    const {id} = this.args
+    const {claim: generation, ttl} = this.flags
+    const ends = room.renewClaim(orchestrator, id, {
+      generation,
+      ...(ttl === undefined ? {} : {ttlMs: ttl * 1000}),
+    })
+    const result: OrchHeartbeatV1 = {
+      task_id: id,
+      display_id: room.displayTask(id),
+      generation,
+      expires_at_ms: ends,
+    }
+    await this.output.result(result, ({display_id}) => `${display_id} is yours until ${new Date(ends).toISOString()}`)
+  }
+}

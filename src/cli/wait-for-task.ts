@@ -1,0 +1,44 @@
+import {SvcError} from '../errors/index.js'
+import type {Orchestrator, Task} from '../orchestrator/index.js'
+import {readings} from './store-changes.js'
+
+const ends: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Cancelled'])
+
+export interface Waiting {
+  signal: AbortSignal
+  /** Wait no longer. */
+  limit?: {seconds: number; fromMs: number} | undefined
+  /** Told how the task stands while it is not over. */
+  show: (task: Task) => void
+}
+
+/**
+ * Waits until a task is over, whoever runs it. One that is doubted or not approved may yet go on.
+ * @param look reads the task
+ * @throws task_wait_timeout; the reason of the signal
+ */
+export async function waitForTask(
+  orchestrator: Orchestrator,
+  look: () => Task,
+  {signal, limit, show}: Waiting,
+): Promise<Task> {
+  const stop = new AbortController()
+  const abort = () => stop.abort()
+  signal.addEventListener('abort', abort, {once: true})
+  if (signal.aborted) abort()
+  const timer = limit === undefined ? undefined : setTimeout(abort, limit.seconds * 1000 - sinceMs(limit.fromMs))
+  try {
+    for await (const task of readings(orchestrator, look, stop.signal)) {
+      if (ends.has(task.status)) return task
+      show(task)
+    }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+  signal.throwIfAborted()
+  const {display_id: task, status} = look()
+  throw new SvcError('task_wait_timeout', {task, status, seconds: limit?.seconds ?? 0})
+}
+
+const sinceMs = (fromMs: number) => performance.now() - fromMs

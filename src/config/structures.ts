@@ -1,0 +1,52 @@
+import {isTable, isTextArray} from './toml.js'
+import {list, type SettingType} from './types.js'
+
+/**
+ * Types of values with an inside. Only a file can give them: no text of a variable is taken apart into one.
+ */
+const fileOnly = {parse: () => undefined}
+
+/** A program and its arguments, as they stand. */
+export const argv = (): SettingType<readonly string[]> => ({
+  ...fileOnly,
+  expected: 'a list of a program and its arguments',
+  accept: (value) =>
+    isTextArray(value) && value[0]?.trim() && !value.some((item) => item.includes('\0')) ? value : undefined,
+})
+
+/** A table whose keys are free and whose values are all of one type. */
+export const tableOf = <T>(entries: SettingType<T>): SettingType<Readonly<Record<string, T>>> => ({
+  ...fileOnly,
+  expected: `a table, each value ${entries.expected}`,
+  entries,
+  accept(value) {
+    if (!isTable(value)) return undefined
+    const read = Object.entries(value).map(([name, entry]) => [name, entries.accept(entry)] as const)
+    const complete = read.every((entry): entry is [string, T] => entry[1] !== undefined)
+    return complete ? Object.fromEntries(read) : undefined
+  },
+})
+
+/** Files that belong together: those that a glob of the group matches. */
+export interface FileGroup {
+  name: string
+  patterns: readonly string[]
+}
+
+/** An array of tables with `name` and `patterns`; a single pattern may stand without its array. */
+export const fileGroups = (): SettingType<readonly FileGroup[]> => ({
+  ...fileOnly,
+  expected: 'a list of tables, each with a name and patterns',
+  accept(value) {
+    if (!Array.isArray(value)) return undefined
+    const groups = value.flatMap((item) => fileGroup(item) ?? [])
+    return groups.length === value.length ? groups : undefined
+  },
+})
+
+function fileGroup(value: unknown): FileGroup | undefined {
+  if (!isTable(value) || typeof value.name !== 'string') return undefined
+  const name = value.name.trim()
+  const patterns = list().accept(typeof value.patterns === 'string' ? [value.patterns] : value.patterns) ?? []
+  return name === '' || patterns.length === 0 ? undefined : {name, patterns}
+}

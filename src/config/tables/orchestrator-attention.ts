@@ -1,0 +1,121 @@
+import {settings} from '../setting.js'
+import {boolean, integer, milliseconds, number} from '../types.js'
+
+/** The attention of the user as a budget (a pilot). */
+export const orchestratorAttentionSettings = settings('orchestrator', {
+  attentionEnabled: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_ATTENTION_ENABLED'],
+    toml: ['orchestrator.attention_enabled'],
+    default: false,
+    doc: 'Weigh interruptions against the attention that is left.',
+  },
+  attentionBudgetMs: {
+    type: milliseconds(),
+    env: ['SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS'],
+    toml: ['orchestrator.attention_budget_ms'],
+    default: 3_600_000,
+    doc: 'Milliseconds of attention that there are; 0 is none from the start.',
+  },
+  attentionAlertThreshold: {
+    type: number({min: 0.05, max: 0.99, clamp: true}),
+    env: ['SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD'],
+    toml: ['orchestrator.attention_alert_threshold'],
+    default: 0.7,
+    doc: 'Share of the budget beyond which its use is an alert.',
+  },
+  attentionInterruptCostMs: {
+    type: integer({min: 1, clamp: true}),
+    env: ['SVC_ORCHESTRATOR_ATTENTION_INTERRUPT_COST_MS'],
+    toml: ['orchestrator.attention_interrupt_cost_ms'],
+    default: 23_250,
+    doc: 'Milliseconds of attention that a plain interruption costs.',
+  },
+  attentionTrustRoutingWeight: {
+    type: number({min: 0, max: 100}),
+    env: ['SVC_ORCHESTRATOR_ATTENTION_TRUST_ROUTING_WEIGHT'],
+    toml: ['orchestrator.attention_trust_routing_weight'],
+    default: 2,
+    doc: 'Points for a fully trusted agent when a task is given out.',
+  },
+})
+
+const weight = number({min: 0, max: 1})
+
+/** What makes an interruption costly, by the scales of the task load index. */
+export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_weights', {
+  mental: {
+    type: weight,
+    env: ['SVC_ORCHESTRATOR_TLX_MENTAL'],
+    toml: ['orchestrator.attention_tlx_weights.mental'],
+    default: 0.35,
+    doc: 'Weight of the complexity of the task.',
+  },
+  temporal: {
+    type: weight,
+    env: ['SVC_ORCHESTRATOR_TLX_TEMPORAL'],
+    toml: ['orchestrator.attention_tlx_weights.temporal'],
+    default: 0.25,
+    doc: 'Weight of its urgency.',
+  },
+  frustration: {
+    type: weight,
+    env: ['SVC_ORCHESTRATOR_TLX_FRUSTRATION'],
+    toml: ['orchestrator.attention_tlx_weights.frustration'],
+    default: 0.2,
+    doc: 'Weight of the interruptions that were turned down.',
+  },
+  trustDiscount: {
+    type: weight,
+    env: ['SVC_ORCHESTRATOR_TLX_TRUST_DISCOUNT'],
+    toml: ['orchestrator.attention_tlx_weights.trust_discount'],
+    default: 0.2,
+    doc: 'Weight of the trust that the agent lacks.',
+  },
+})
+
+/** Bits; the gain of a question lies between 0 and 1.5. */
+const offset = number({min: -1.5, max: 1.5})
+
+/** Corrections of what the orchestrator expects of an interruption. */
+export const interruptionCalibrationSettings = settings('orchestrator.interruption_calibration', {
+  planReviewGainOffsetBits: {
+    type: offset,
+    env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_PLAN_GAIN'],
+    toml: ['orchestrator.interruption_calibration.plan_review_gain_offset_bits'],
+    default: 0,
+    doc: 'Bits added to the expected gain of a review of a plan.',
+  },
+  taskSubmitGainOffsetBits: {
+    type: offset,
+    toml: ['orchestrator.interruption_calibration.task_submit_gain_offset_bits'],
+    default: 0,
+    doc: 'Bits added to the expected gain of a question about a new task.',
+  },
+  a2aEscalationGainOffsetBits: {
+    type: offset,
+    env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_A2A_GAIN'],
+    toml: ['orchestrator.interruption_calibration.a2a_escalation_gain_offset_bits'],
+    default: 0,
+    doc: 'Bits added to the expected gain of a question that another agent raised.',
+  },
+  inlineAssistGainOffsetBits: {
+    type: offset,
+    toml: ['orchestrator.interruption_calibration.inline_assist_gain_offset_bits'],
+    default: 0,
+    doc: 'Bits added to the expected gain of a hint while the user works.',
+  },
+  backlogCostPenaltyPerItem: {
+    type: number({min: 0}),
+    env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_BACKLOG_PENALTY'],
+    toml: ['orchestrator.interruption_calibration.backlog_cost_penalty_per_item'],
+    default: 0.05,
+    doc: 'Share by which each open question makes the next one dearer.',
+  },
+  trustAdjustmentScale: {
+    type: number({min: 0}),
+    toml: ['orchestrator.interruption_calibration.trust_adjustment_scale'],
+    default: 1,
+    doc: 'How far trust counts: 0 takes every agent for average, 1 takes it as it is.',
+  },
+})

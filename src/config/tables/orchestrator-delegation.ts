@@ -1,0 +1,108 @@
+import {settings} from '../setting.js'
+import {boolean, choices, integer, milliseconds, type SettingType, seconds} from '../types.js'
+
+/** Agents are numbers on the wire; the file may write one as such. */
+const agentId = (): SettingType<string> => {
+  const parse = (value: string) => (/^\d{1,20}$/.test(value) ? value : undefined)
+  return {
+    expected: 'the number of an agent',
+    parse,
+    accept: (value) => (typeof value === 'string' || Number.isSafeInteger(value) ? parse(String(value)) : undefined),
+  }
+}
+
+const roles = choices('planner', 'builder', 'verifier', 'reproducer', 'researcher')
+
+/** Tasks that other nodes of the mesh run. */
+export const orchestratorDelegationSettings = settings('orchestrator', {
+  meshRemoteExecuteExperimental: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL'],
+    toml: ['orchestrator.mesh_remote_execute_experimental'],
+    default: false,
+    doc: 'Send tasks to other nodes, and run them here where that fails.',
+  },
+  meshRemoteExecuteReceiverAgent: {
+    type: agentId(),
+    env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT'],
+    toml: ['orchestrator.mesh_remote_execute_receiver_agent'],
+    clears: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT'],
+    doc: 'Agent that receives the tasks of this node; without one none is sent.',
+  },
+  meshRemoteExecuteSenderAgent: {
+    type: agentId(),
+    env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT'],
+    toml: ['orchestrator.mesh_remote_execute_sender_agent'],
+    clears: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT'],
+    doc: 'Agent in whose name tasks are sent, and whose inbox gets the results.',
+  },
+  meshRemoteLeaseGatingEnabled: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATING_ENABLED'],
+    toml: ['orchestrator.mesh_remote_lease_gating_enabled'],
+    default: false,
+    doc: 'Send only tasks of the roles that are listed.',
+  },
+  meshRemoteLeaseGatedRoles: {
+    type: roles,
+    env: ['SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES'],
+    toml: ['orchestrator.mesh_remote_lease_gated_roles'],
+    default: [],
+    doc: 'Roles whose tasks are sent; an empty list is none.',
+  },
+  meshRemoteLeaseTimeoutMs: {
+    type: milliseconds(1),
+    toml: ['orchestrator.mesh_remote_lease_timeout_ms'],
+    default: 300_000,
+    doc: 'Milliseconds without a renewed lease after which a task is run here.',
+  },
+  meshRemoteResultPollIntervalSecs: {
+    type: seconds(),
+    env: ['SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_POLL_INTERVAL_SECS'],
+    toml: ['orchestrator.mesh_remote_result_poll_interval_secs'],
+    default: 5,
+    doc: 'Seconds between two looks for results; 0 never looks.',
+  },
+  meshRemoteWorkerPollIntervalSecs: {
+    type: seconds(),
+    env: ['SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS'],
+    toml: ['orchestrator.mesh_remote_worker_poll_interval_secs'],
+    default: 5,
+    doc: 'Seconds between two looks for tasks of other nodes; 0 takes none.',
+  },
+  meshRemoteResultMaxMessagesPerPoll: {
+    type: integer({min: 1, max: 256, clamp: true}),
+    env: ['SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_MAX_MESSAGES_PER_POLL'],
+    toml: ['orchestrator.mesh_remote_result_max_messages_per_poll'],
+    default: 64,
+    doc: 'Messages of a page of results.',
+  },
+  meshExecLeaseReconcile: {
+    type: boolean('flag'),
+    env: ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE'],
+    toml: ['orchestrator.mesh_exec_lease_reconcile'],
+    default: false,
+    doc: 'Compare the holders of leases with the nodes that are there.',
+  },
+  meshExecLeaseAutoRevoke: {
+    type: boolean('flag'),
+    env: ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE'],
+    toml: ['orchestrator.mesh_exec_lease_auto_revoke'],
+    default: false,
+    doc: 'Revoke the lease of a node that is gone; this takes the token of an administrator.',
+  },
+  meshPollIntervalSecs: {
+    type: seconds(),
+    env: ['SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS'],
+    toml: ['orchestrator.mesh_poll_interval_secs'],
+    default: 30,
+    doc: 'Seconds between two looks at the nodes of the mesh; 0 never looks.',
+  },
+  meshHttpTimeoutMs: {
+    type: integer({min: 500, max: 600_000, clamp: true}),
+    env: ['SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS'],
+    toml: ['orchestrator.mesh_http_timeout_ms'],
+    default: 10_000,
+    doc: 'Milliseconds that a request to the control plane may take.',
+  },
+})

@@ -1,0 +1,31 @@
+import {settings} from '../setting.js'
+import {argv, tableOf} from '../structures.js'
+import {boolean, integer, milliseconds} from '../types.js'
+
+/** Tasks that run a program of this machine. Only the file gives these, so that no variable opens the door. */
+export const orchestratorExecSettings = settings('orchestrator.exec', {
+  enabled: {
+    type: boolean('strict'),
+    toml: ['orchestrator.exec.enabled'],
+    default: false,
+    doc: 'Let tasks run the programs of the templates.',
+  },
+  timeoutMs: {
+    type: milliseconds(1),
+    toml: ['orchestrator.exec.timeout_ms'],
+    default: 60_000,
+    doc: 'Milliseconds after which a program is ended.',
+  },
+  maxOutputBytes: {
+    type: integer({min: 1, max: 2 ** 30}),
+    toml: ['orchestrator.exec.max_output_bytes'],
+    default: 2 ** 20,
+    doc: 'Bytes of output that are kept of a program.',
+  },
+  templates: {
+    type: tableOf(argv()),
+    toml: ['orchestrator.exec.templates'],
+    default: {} as Readonly<Record<string, readonly string[]>>,
+    doc: 'Programs that tasks may run, by name, each with its arguments.',
+  },
+})

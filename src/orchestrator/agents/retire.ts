@@ -1,0 +1,81 @@
+import {SvcError} from '../../errors/index.js'
+import type {OrchestratorContext} from '../context.js'
+import {appendEvent} from '../events/event-log.js'
+import {displayAgent} from '../ids.js'
+import {placeTask} from '../routing/place.js'
+import {tellPlacement} from '../routing/tell-placement.js'
+import {requeueRow} from '../tasks/finish.js'
+import {moveToAgent} from '../tasks/move-to-agent.js'
+import {selectTask, type TaskRow, toTask} from '../tasks/task-rows.js'
+import type {TaskStatus} from '../vocabulary.js'
+import {type AgentRow, workingAgents} from './agent-rows.js'
+import {workingAgent} from './spawn.js'
+
+/** What became of the tasks of an agent that was emptied. */
+export interface Emptied {
+  agent: AgentRow
+  /** Ids of the tasks that went to other agents. */
+  moved: number[]
+}
+
+/**
+ * Gives the waiting tasks of an agent to others, and pauses it, so that none comes back; what it runs it ends.
+ * @throws agent_not_found, last_agent
+ */
+export function drainAgent(context: OrchestratorContext, nameOrId: string | number): Emptied {
+  return context.store.transaction(() => {
+    const agent = workingAgent(context, nameOrId)
+    const moved = handOver(context, agent, tasksIn(context, agent.id, waiting))
+    context.store.run("UPDATE orch_agents SET state = 'paused' WHERE id = ?", [agent.id])
+    if (agent.state === 'active') appendEvent(context, {type: 'agent_paused', agent_id: agent.id})
+    return {agent: {...agent, state: 'paused'}, moved}
+  })
+}
+
+/**
+ * Ends an agent. Nothing is lost: a task that it runs is queued again, and all its tasks go to others.
+ * @throws agent_not_found, last_agent
+ */
+export function retireAgent(context: OrchestratorContext, nameOrId: string | number): Emptied {
+  const {store, now} = context
+  return store.transaction(() => {
+    const agent = workingAgent(context, nameOrId)
+    for (const row of tasksIn(context, agent.id, ['InProgress'])) requeueRow(context, row, 'agent_retired')
+    store.run("UPDATE orch_agents SET state = 'paused' WHERE id = ?", [agent.id])
+    const moved = handOver(context, agent, tasksIn(context, agent.id, waiting))
+    store.run("UPDATE orch_agents SET state = 'retired', retired_at_ms = ? WHERE id = ?", [now(), agent.id])
+    store.run('DELETE FROM orch_affinity WHERE agent_id = ?', [agent.id])
+    appendEvent(context, {type: 'agent_retired', agent_id: agent.id, name: agent.name})
+    return {agent: {...agent, state: 'retired'}, moved}
+  })
+}
+
+const tasksIn = ({store}: OrchestratorContext, agentId: number, statuses: readonly TaskStatus[]): TaskRow[] =>
+  statuses
+    .flatMap((status) => store.all<TaskRow>(`${selectTask} WHERE t.agent_id = ? AND t.status = ?`, [agentId, status]))
+    .sort((a, b) => a.id - b.id)
+
+const waiting = ['Queued', 'Blocked', 'BlockedOnApproval'] as const
+
+function handOver(context: OrchestratorContext, agent: AgentRow, tasks: readonly TaskRow[]): number[] {
+  if (tasks.length === 0) return []
+  const others = workingAgents(context).filter(({id, state}) => id !== agent.id && state === 'active')
+  if (others.length === 0)
+    throw new SvcError('last_agent', {agent: `${agent.name} (${displayAgent(agent.id)})`, tasks: tasks.length})
+  for (const row of tasks) reroute(context, row, agent.id)
+  return tasks.map(({id}) => id)
+}
+
+/** Routes a waiting task anew, without the agent that it leaves. */
+function reroute(context: OrchestratorContext, row: TaskRow, without: number): void {
+  const {
+    description,
+    phase_label,
+    file_manifest,
+    capability_requirements: requirements,
+    active_skill: skill,
+  } = toTask(row)
+  const placement = placeTask(context, {description, phase_label, file_manifest, requirements, skill, without})
+  moveToAgent(context, row, placement.agent.id)
+  tellPlacement(context, row, placement)
+}

@@ -1,0 +1,40 @@
+import type {EventType} from './event.js'
+
+/** How much is told, the least first. */
+export const logLevels = ['error', 'warn', 'info', 'debug', 'trace'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** From which level on an event is told. */
+const levels: Readonly<Record<EventType, LogLevel>> = {
+  task_failed: 'error',
+  scope_violation: 'warn',
+  task_claim_expired: 'warn',
+  task_doubted: 'warn',
+  task_requeued: 'warn',
+  urgent_rebalance_triggered: 'warn',
+  agent_paused: 'info',
+  agent_resumed: 'info',
+  agent_retired: 'info',
+  agent_spawned: 'info',
+  daemon_started: 'info',
+  daemon_stopped: 'info',
+  task_approved: 'info',
+  task_cancelled: 'info',
+  task_completed: 'info',
+  task_moved: 'info',
+  task_reordered: 'info',
+  task_resolved: 'info',
+  task_started: 'info',
+  task_submitted: 'info',
+  task_unblocked: 'info',
+  cost_incurred: 'debug',
+  task_phase_changed: 'debug',
+  task_placed: 'debug',
+  agent_heartbeat: 'trace',
+}
+
+/** Whether an event is told at a level; a word that is none counts as `info`. */
+export function isTold(type: EventType, level: string): boolean {
+  const told = logLevels.indexOf(level.toLowerCase() as LogLevel)
+  return logLevels.indexOf(levels[type]) <= (told === -1 ? logLevels.indexOf('info') : told)
+}

@@ -1,0 +1,234 @@
+import {randomUUID} from 'node:crypto'
+import os from 'node:os'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {isErrorOf, SvcError} from '../../errors/index.js'
+import {workingAgents} from '../agents/agent-rows.js'
+import type {OrchestratorContext} from '../context.js'
+import type {EventRecord} from '../events/event.js'
+import {lastEventId, pruneEvents, readEvents} from '../events/event-log.js'
+import {sweepLocks} from '../locks.js'
+import type {Processor} from '../processors/processor.js'
+import {type ResourceSample, readResources, resourceUsage} from '../scaling/load.js'
+import {scalingTick} from '../scaling/tick.js'
+import {openSessions} from '../sessions/open-sessions.js'
+import type {Sessions} from '../sessions/sessions.js'
+import {freeDeadClaims} from '../tasks/claim.js'
+import {startNext} from '../tasks/dispatch.js'
+import type {ProcessorName} from '../vocabulary.js'
+import {type Lease, releaseLease, renewalMs, renewLease, requireLease, takeLease} from './lease.js'
+import {recoverRuns} from './recover.js'
+import {type Run, startRun} from './run-task.js'
+
+export interface DaemonOptions {
+  /** External tasks are run by clients. */
+  processors: Readonly<Record<Exclude<ProcessorName, 'external'>, Processor>>
+  /** Ends the loop: runs may go on for `drainMs`, then they are aborted and queued again. */
+  signal: AbortSignal
+  drainMs?: number
+  /** Told once the lease is held and what a predecessor left behind is queued again. */
+  onReady?: (lease: Lease, recovered: number) => void
+  /** Told of everything that happens, by whomever. */
+  onEvents?: (events: readonly EventRecord[]) => void
+}
+
+/** Between two looks at the store for what other processes wrote, ms. */
+const pollMs = 50
+/** Between two rounds of upkeep, ms. */
+const tickMs = 1000
+const defaultDrainMs = 10_000
+
+/**
+ * The loop that runs the tasks of a workspace: one at a time for each agent. It is the only one of its workspace, and
+ * holds nothing that its successor would miss: killed at any moment, its lease is taken over and its tasks are queued
+ * again.
+ * @throws daemon_running, daemon_replaced; store_busy where the store stays locked
+ */
+export async function runDaemon(context: OrchestratorContext, options: DaemonOptions): Promise<void> {
+  const holder = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+  const lease = takeLease(context, holder)
+  const loop = new Loop(context, lease, options)
+  try {
+    options.onReady?.(lease, recoverRuns(context, lease))
+    await loop.run()
+  } catch (error) {
+    loop.fault ??= error
+    throw error
+  } finally {
+    await loop.drain()
+    releaseLease(context, lease)
+    loop.tell()
+  }
+}
+
+class Loop {
+  readonly #context: OrchestratorContext
+  readonly #lease: Lease
+  readonly #options: DaemonOptions
+  readonly #runs = new Map<number, Run>()
+  readonly #sessions: Sessions
+  #resources: ResourceSample = readResources()
+  #lastEvent: number
+  #dataVersion = -1
+  #renewed = performance.now()
+  /** What ends the loop although nobody asked it to. */
+  fault: unknown
+  #wake: () => void = () => undefined
+
+  constructor(context: OrchestratorContext, lease: Lease, options: DaemonOptions) {
+    this.#context = context
+    this.#lease = lease
+    this.#options = options
+    this.#sessions = openSessions(context)
+    this.#lastEvent = lastEventId(context)
+  }
+
+  async run(): Promise<void> {
+    const {signal} = this.#options
+    let ticked = Number.NEGATIVE_INFINITY
+    while (!signal.aborted) {
+      const now = performance.now()
+      this.#renew()
+      const isTick = now - ticked >= tickMs
+      if (isTick) {
+        this.#upkeep()
+        ticked = now
+      }
+      if (this.#hasChanged() || isTick) {
+        this.#endLostRuns()
+        this.#dispatch()
+        this.tell()
+      }
+      if (this.fault !== undefined) throw this.fault
+      await this.#pause()
+    }
+  }
+
+  /** Lets what runs end; what does not end in time is aborted, and queued again. */
+  async drain(): Promise<void> {
+    const {drainMs = defaultDrainMs} = this.#options
+    const isReplaced = isErrorOf(this.fault, 'daemon_replaced')
+    const deadline = performance.now() + (this.fault === undefined ? drainMs : 0)
+    while (this.#runs.size > 0) {
+      if (performance.now() >= deadline)
+        for (const run of this.#runs.values()) run.end(isReplaced ? 'claim_lost' : 'draining')
+      else this.#whileDraining()
+      const ended = [...this.#runs.values()].map(({done}) => done.catch(() => undefined))
+      await Promise.race([Promise.all(ended), sleep(Math.min(pollMs, drainMs))])
+    }
+  }
+
+  /** The lease stays held, and a task that is cancelled ends now. */
+  #whileDraining(): void {
+    try {
+      this.#renew()
+      this.#endLostRuns()
+    } catch (error) {
+      this.fault ??= error
+    }
+  }
+
+  #renew(): void {
+    if (performance.now() - this.#renewed < renewalMs) return
+    renewLease(this.#context, this.#lease)
+    this.#renewed = performance.now()
+  }
+
+  /** Passes on what has happened since the last time. */
+  tell(): void {
+    for (;;) {
+      const events = readEvents(this.#context, {since: this.#lastEvent})
+      const last = events.at(-1)
+      if (last === undefined) return
+      this.#lastEvent = last.id
+      this.#options.onEvents?.(events)
+    }
+  }
+
+  #upkeep(): void {
+    const {store, config} = this.#context
+    const resources = readResources()
+    const usage = resourceUsage(this.#resources, resources)
+    this.#resources = resources
+    store.transaction(() => {
+      requireLease(this.#context, this.#lease)
+      freeDeadClaims(this.#context)
+      sweepLocks(this.#context)
+      scalingTick(this.#context, usage)
+      pruneEvents(this.#context, config.eventRetentionDays)
+      this.#sessions.tick()
+    })
+  }
+
+  /** Whether another process has written, or this one outside of the loop. */
+  #hasChanged(): boolean {
+    const row = this.#context.store.get<{data_version: number}>('PRAGMA data_version')
+    const version = row?.data_version ?? 0
+    const changed = version !== this.#dataVersion
+    this.#dataVersion = version
+    return changed
+  }
+
+  /** A task that was cancelled, doubted or moved while it ran is nobody's business here any more. */
+  #endLostRuns(): void {
+    if (this.#runs.size === 0) return
+    const {store} = this.#context
+    const ids = JSON.stringify([...this.#runs.keys()])
+    const current = store.all<{id: number; status: string; claim_generation: number}>(
+      'SELECT id, status, claim_generation FROM orch_tasks WHERE id IN (SELECT value FROM json_each(?))',
+      [ids],
+    )
+    for (const {id, status, claim_generation: generation} of current) {
+      const run = this.#runs.get(id)
+      if (run !== undefined && (status !== 'InProgress' || run.generation !== generation)) run.end('claim_lost')
+    }
+  }
+
+  /** Starts a task for every agent that has one waiting and runs none. */
+  #dispatch(): void {
+    const context = this.#context
+    const busy = new Set([...this.#runs.values()].map(({agentId}) => agentId))
+    const free = workingAgents(context).filter(
+      ({id, state, queued_background, queued_normal, queued_urgent}) =>
+        state === 'active' && !busy.has(id) && queued_background + queued_normal + queued_urgent > 0,
+    )
+    if (free.length === 0) return
+    const owner = `daemon:${this.#lease.fence}`
+    const started = context.store.transaction(() => {
+      requireLease(context, this.#lease)
+      return free.flatMap(({id}) => startNext(context, id, {owner}) ?? [])
+    })
+    for (const one of started) this.#start(one)
+  }
+
+  #start(started: NonNullable<ReturnType<typeof startNext>>): void {
+    const {processor: name, id} = started.task
+    const processor = this.#options.processors[name as 'ai' | 'exec']
+    const run = startRun(this.#context, this.#lease, started, processor)
+    this.#runs.set(id, run)
+    run.done
+      .catch((error: unknown) => {
+        this.fault ??= error ?? new SvcError('internal', {reason: 'a run ended without a reason'})
+      })
+      .finally(() => {
+        this.#runs.delete(id)
+        this.#dataVersion = -1
+        this.#wake()
+      })
+  }
+
+  /** Waits for the next look, or for the end of a run; always long enough for signals and sockets to be served. */
+  #pause(): Promise<void> {
+    const {signal} = this.#options
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', wake)
+        this.#wake = () => undefined
+        setImmediate(resolve)
+      }
+      const timer = setTimeout(wake, this.#dataVersion === -1 ? 0 : pollMs)
+      this.#wake = wake
+      signal.addEventListener('abort', wake, {once: true})
+    })
+  }
+}

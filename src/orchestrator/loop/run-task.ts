@@ -1,0 +1,154 @@
+import {setTimeout as sleep} from 'node:timers/promises'
+import {isErrorOf, SvcError} from '../../errors/index.js'
+import type {OrchestratorContext} from '../context.js'
+import {appendEvent} from '../events/event-log.js'
+import type {Outcome, Processor, RunReport, Usage} from '../processors/processor.js'
+import type {Started} from '../tasks/dispatch.js'
+import {completeTask, failTask, giveBackTask, requeueRow, toResult} from '../tasks/finish.js'
+import type {Task, TranscriptEntry} from '../tasks/task.js'
+import {requireRow, toTask} from '../tasks/task-rows.js'
+import {type Lease, requireLease} from './lease.js'
+
+/** Why a run is ended from outside. */
+export type Ending = 'claim_lost' | 'timeout' | 'draining'
+
+/** What a run is aborted with. */
+export class RunEnded extends Error {
+  override readonly name = 'RunEnded'
+  constructor(readonly ending: Ending) {
+    super(ending)
+  }
+}
+
+/** A task that is being run. */
+export interface Run {
+  readonly taskId: number
+  readonly agentId: number
+  readonly generation: number
+  /** Resolves when its end is in the store. */
+  readonly done: Promise<void>
+  end(why: Ending): void
+}
+
+const transcriptLength = 10
+
+/**
+ * Runs a task and writes its end under the generation that it was started with. Time is counted by the machine's
+ * running, not by its clock.
+ */
+export function startRun(context: OrchestratorContext, lease: Lease, started: Started, processor: Processor): Run {
+  const {task, generation} = started
+  const controller = new AbortController()
+  const end = (why: Ending) => controller.abort(new RunEnded(why))
+  const {taskTimeoutMs} = context.config
+  const timer = taskTimeoutMs > 0 ? setTimeout(() => end('timeout'), Math.min(taskTimeoutMs, 2 ** 31 - 1)) : undefined
+  const report = reportOf(context, started)
+  const done = Promise.resolve()
+    .then(() => processor.run(task, report, controller.signal))
+    .then(
+      (outcome) => settle(context, lease, () => writeOutcome(context, started, outcome)),
+      (error: unknown) => settle(context, lease, () => writeFailure(context, started, error)),
+    )
+    .finally(() => clearTimeout(timer))
+  return {taskId: task.id, agentId: task.agent_id, generation, done, end}
+}
+
+function reportOf(context: OrchestratorContext, {task, generation}: Started): RunReport {
+  const {store, now} = context
+  /** What a run that no longer counts tells is not written. */
+  const whileClaimed = (write: (task: Task) => void) =>
+    store.transaction(() => {
+      const row = requireRow(context, task.id)
+      if (row.status === 'InProgress' && row.claim_generation === generation) write(toTask(row))
+    })
+  return {
+    phase: (phase) =>
+      whileClaimed(({id, agent_id}) => {
+        store.run('UPDATE orch_tasks SET current_phase = ?, updated_at_ms = ? WHERE id = ?', [phase, now(), id])
+        store.run("UPDATE orch_agents SET activity = 'thinking', last_active_ms = ? WHERE id = ?", [now(), agent_id])
+        appendEvent(context, {type: 'task_phase_changed', task_id: id, agent_id, phase})
+      }),
+    message: (message) =>
+      whileClaimed(({id, agent_id, agent_name, transcript}) => {
+        const entry: TranscriptEntry = {agent_id, agent_name, message, timestamp_ms: now()}
+        store.run('UPDATE orch_tasks SET transcript = ? WHERE id = ?', [
+          JSON.stringify([...transcript, entry].slice(-transcriptLength)),
+          id,
+        ])
+      }),
+    process: (pid, start) =>
+      whileClaimed(({id}) => {
+        store.run('UPDATE orch_tasks SET run_process = ? WHERE id = ?', [JSON.stringify({pid, start}), id])
+      }),
+  }
+}
+
+function writeOutcome(context: OrchestratorContext, {task, generation}: Started, outcome: Outcome): void {
+  const {task: completed} = completeTask(context, task.id, toResult(outcome), {generation})
+  idle(context, completed)
+  if (outcome.usage !== undefined) charge(context, completed, outcome.usage)
+}
+
+function writeFailure(context: OrchestratorContext, started: Started, error: unknown): void {
+  const {task, generation} = started
+  if (error instanceof RunEnded) writeEnding(context, started, error.ending)
+  else {
+    const failure = SvcError.from(error)
+    if (failure.code === 'task_run_failed') failTask(context, task.id, failure.message, {generation})
+    else giveBackTask(context, task.id, `${failure.code}: ${failure.message}`, {generation})
+  }
+  idle(context, task)
+}
+
+/** What an end from outside means for the task; one that is somebody else's by now is left alone. */
+function writeEnding(context: OrchestratorContext, {task, generation}: Started, ending: Ending): void {
+  if (ending === 'timeout') failTask(context, task.id, 'timeout', {generation})
+  if (ending !== 'draining') return
+  const row = requireRow(context, task.id)
+  if (row.status === 'InProgress' && row.claim_generation === generation) requeueRow(context, row, 'daemon_stopped')
+}
+
+const idle = ({store, now}: OrchestratorContext, {agent_id: id}: Task): void => {
+  store.run("UPDATE orch_agents SET activity = 'idle', last_active_ms = ? WHERE id = ?", [now(), id])
+}
+
+function charge(context: OrchestratorContext, {id, agent_id}: Task, usage: Usage): void {
+  const {provider, model, inputTokens, outputTokens, costUsd} = usage
+  context.store.run(
+    'UPDATE orch_agents SET tokens_used = tokens_used + ?, cost_usd_micros = cost_usd_micros + ? WHERE id = ?',
+    [inputTokens + outputTokens, Math.round(costUsd * 1e6), agent_id],
+  )
+  appendEvent(context, {
+    type: 'cost_incurred',
+    task_id: id,
+    agent_id,
+    provider,
+    model,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost_usd: costUsd,
+  })
+}
+
+/** How often a locked store is tried before the daemon gives up, each time after the driver's own patience. */
+const tries = 5
+
+/**
+ * Writes the end of a run in one transaction, while this process holds the lease. An end that comes too late is no
+ * error: the task is somebody else's.
+ * @throws daemon_replaced, store_busy
+ */
+async function settle(context: OrchestratorContext, lease: Lease, write: () => void): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      context.store.transaction(() => {
+        requireLease(context, lease)
+        write()
+      })
+      return
+    } catch (error) {
+      if (isErrorOf(error, 'claim_lost')) return
+      if (!isErrorOf(error, 'store_busy') || attempt === tries) throw error
+      await sleep(100 * attempt)
+    }
+}

@@ -1,0 +1,116 @@
+import {homedir} from 'node:os'
+import {join, resolve} from 'node:path'
+import {resolveSettings, type SettingSources, type SettingWarning, workspaceSettings} from '../config/index.js'
+import {SvcError} from '../errors/index.js'
+import {logger} from '../log/index.js'
+import {openStore, repositoryId, type Store} from '../store/index.js'
+import {readScopes} from './agents/scope.js'
+import {probeHost, readHost} from './capabilities.js'
+import {type OrchestratorConfig, resolveOrchestratorConfig} from './config.js'
+import type {OrchestratorContext} from './context.js'
+import {detectGroups} from './routing/detect-groups.js'
+import {orchestratorFragment} from './schema.js'
+import {sessionFragment} from './sessions/row-journal.js'
+
+/** The orchestrator of a workspace, open. Close it when you are done. */
+export interface Orchestrator extends OrchestratorContext {
+  /** What was wrong with the settings, and which store was taken instead of the one that was asked for. */
+  readonly warnings: readonly SettingWarning[]
+  readonly notices: readonly string[]
+  close(): void
+}
+
+export interface OpenOptions {
+  /** Root of the workspace. */
+  root: string
+  sources: SettingSources
+  now?: () => number
+  random?: () => number
+}
+
+/**
+ * Opens the orchestrator of a workspace: its settings, its store, and what is known of the machine.
+ * @throws orchestrator_config_invalid, config_type; orchestration_store_missing and the errors of stores
+ */
+export async function openOrchestrator({
+  root,
+  sources,
+  now = Date.now,
+  random = Math.random,
+}: OpenOptions): Promise<Orchestrator> {
+  const {config, warnings} = resolveOrchestratorConfig(sources)
+  const {values, warnings: more} = resolveSettings(workspaceSettings, sources)
+  const groups = config.affinityGroups.length > 0 ? config.affinityGroups : await detectGroups(root)
+  const scopes = await readScopes(root)
+  const {store, isKept, notices} = await openJourneyStore(root, values, config)
+  return {
+    store,
+    isKept,
+    repositoryId: repositoryId(values.repositoryRoot ?? root),
+    root,
+    config,
+    probe: probeHost(sources.env, readHost()),
+    groups,
+    scopes,
+    now,
+    random,
+    placementLog: logger('svc.orchestrator.placement'),
+    warnings: [...warnings, ...more],
+    notices,
+    close: () => store.close(),
+  }
+}
+
+interface StorePlaces {
+  journeyStore: 'project' | 'canonical'
+  journeyFallbackCanonical: boolean
+  canonicalStore: string | undefined
+  dataDir: string | undefined
+}
+
+interface Opened {
+  store: Store
+  isKept: boolean
+  notices: string[]
+}
+
+/** Where tasks are kept: in the workspace, or in the store that a user's workspaces share. */
+export function storePath(
+  root: string,
+  {journeyStore, ...places}: Omit<StorePlaces, 'journeyFallbackCanonical'>,
+): string {
+  return journeyStore === 'project' ? join(root, '.svc', 'store.db') : canonicalPath(places)
+}
+
+function canonicalPath({canonicalStore, dataDir}: Pick<StorePlaces, 'canonicalStore' | 'dataDir'>): string {
+  if (canonicalStore !== undefined) return resolve(canonicalStore)
+  return join(dataDir === undefined ? defaultDataDir() : resolve(dataDir), 'svc.db')
+}
+
+function defaultDataDir(): string {
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'svc')
+  const base = process.env.XDG_DATA_HOME?.trim()
+  return join(base ? base : join(homedir(), '.local', 'share'), 'svc')
+}
+
+async function openJourneyStore(root: string, places: StorePlaces, config: OrchestratorConfig): Promise<Opened> {
+  const wanted = storePath(root, places)
+  const others = places.journeyStore === 'project' && places.journeyFallbackCanonical ? [canonicalPath(places)] : []
+  const failures: SvcError[] = []
+  for (const path of [wanted, ...others])
+    try {
+      const store = await open(path, config)
+      const notices = failures.map(({message}) => `warning: ${message} Using ${path} instead.`)
+      return {store, isKept: true, notices}
+    } catch (error) {
+      failures.push(SvcError.from(error))
+    }
+  const [failure] = failures as [SvcError]
+  if (!config.orchestrationV2Enabled) throw failure
+  if (!config.legacyOrchestrationFallback) throw new SvcError('orchestration_store_missing', {reason: failure.message})
+  const notice = `warning: ${failure.message} Working on a store in memory: nothing of this is kept.`
+  return {store: await open(':memory:', config), isKept: false, notices: [notice]}
+}
+
+const open = (path: string, {durability}: OrchestratorConfig): Promise<Store> =>
+  openStore(path, [orchestratorFragment, sessionFragment], {durability})

@@ -1,0 +1,114 @@
+import {SvcError} from '../../errors/index.js'
+import type {InferenceEndpoint} from '../../inference/index.js'
+import type {HttpClient} from '../../net/index.js'
+import type {Task} from '../tasks/task.js'
+import {type TaskPhase, taskPhases} from '../vocabulary.js'
+import {type CostPreference, chooseModel, costOf, type ModelChoice, type ModelPrices} from './choose-model.js'
+import {type Generation, generate} from './generation.js'
+import type {Outcome, Processor, RunReport, Usage} from './processor.js'
+import {phasePrompt, systemPrompt} from './prompts.js'
+import {localProvider} from './routing-reason.js'
+
+export interface AiOptions {
+  endpoint: InferenceEndpoint
+  prices: ModelPrices
+  costPreference: CostPreference
+  /** Longest silence of the server, ms. A large model on a CPU reads for minutes before its first word. */
+  idleTimeoutMs?: number
+  /** Told once per run, before the model is asked. */
+  onModelChosen?: (task: Task, choice: ModelChoice) => void
+}
+
+/** How long the list of models may take: without it the configured model is asked, ms. */
+const listTimeoutMs = 5000
+
+/** The phase whose answer is the result of the task. The phases after it judge that answer, and are details. */
+const resultPhase: TaskPhase = 'act'
+
+/**
+ * Has a model work through a task in phases, one streamed generation each. Every phase reads what the earlier ones
+ * answered.
+ */
+export const aiProcessor = (options: AiOptions): Processor => ({
+  async run(task, report, signal) {
+    signal.throwIfAborted()
+    // The client of the server is heavy: whoever only looks at tasks does without.
+    const {inferenceClient, modelRegistry} = await import('../../inference/index.js')
+    const {endpoint, prices, costPreference, idleTimeoutMs = 300_000} = options
+    const client = inferenceClient(endpoint, {idleTimeoutMs})
+    try {
+      const registry = modelRegistry(endpoint, await servedModels(client, signal))
+      const choice = chooseModel(registry, task, prices, costPreference)
+      options.onModelChosen?.(task, choice)
+      const generations = await workThrough(task, choice.model, {client, endpoint, report, signal})
+      return outcome(choice.model, generations, prices)
+    } finally {
+      await client.close()
+    }
+  },
+})
+
+/** Names that the server lists: none where it has no list, since it may well generate nevertheless. */
+async function servedModels(client: HttpClient, signal: AbortSignal): Promise<string[]> {
+  const tooLate = new AbortController()
+  const timer = setTimeout(() => tooLate.abort(), listTimeoutMs)
+  try {
+    const limited = AbortSignal.any([signal, tooLate.signal])
+    const {body} = await client.json<{models?: unknown}>('/api/tags', {signal: limited})
+    const models: unknown[] = Array.isArray(body?.models) ? body.models : []
+    return models.map((model) => Object(model).name).filter((name) => typeof name === 'string')
+  } catch {
+    signal.throwIfAborted()
+    return []
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+interface Work {
+  client: HttpClient
+  endpoint: InferenceEndpoint
+  report: RunReport
+  signal: AbortSignal
+}
+
+type Generations = Readonly<Record<TaskPhase, Generation>>
+
+async function workThrough(task: Task, model: string, work: Work): Promise<Generations> {
+  const {client, report, signal} = work
+  const {temperature, maxTokens} = work.endpoint
+  const generations: Partial<Record<TaskPhase, Generation>> = {}
+  for (const phase of taskPhases) {
+    signal.throwIfAborted()
+    report.phase(phase)
+    const prompt = phasePrompt(phase, task, answersOf(generations))
+    const generation = await generate(client, {model, system: systemPrompt, prompt, temperature, maxTokens}, signal)
+    generations[phase] = generation
+    const answer = generation.text.trim()
+    if (answer !== '') report.message(`${phase}: ${answer}`)
+    else if (phase === resultPhase)
+      throw new SvcError('task_run_failed', {reason: `the model ${model} answered nothing when it was to do the work`})
+  }
+  return generations as Generations
+}
+
+const answersOf = (generations: Partial<Generations>): Partial<Record<TaskPhase, string>> =>
+  Object.fromEntries(Object.entries(generations).map(([phase, {text}]) => [phase, text.trim()]))
+
+function outcome(model: string, generations: Generations, prices: ModelPrices): Outcome {
+  const phases = answersOf(generations)
+  const cutOff = taskPhases.filter((phase) => generations[phase].cutOff)
+  return {
+    text: phases[resultPhase] ?? '',
+    details: {model, phases, ...(cutOff.length > 0 ? {cut_off: cutOff} : {})},
+    usage: usage(model, Object.values(generations), prices),
+  }
+}
+
+function usage(model: string, generations: readonly Generation[], prices: ModelPrices): Usage {
+  const sum = (of: (generation: Generation) => number) => generations.reduce((total, each) => total + of(each), 0)
+  const inputTokens = sum((each) => each.inputTokens)
+  const outputTokens = sum((each) => each.outputTokens)
+  const costUsd = costOf(model, inputTokens + outputTokens, prices)
+  return {provider: localProvider, model, inputTokens, outputTokens, costUsd}
+}

@@ -1,0 +1,26 @@
+import type {OrchestratorContext} from '../context.js'
+import {appendEvent} from '../events/event-log.js'
+import type {TaskStatus} from '../vocabulary.js'
+import type {Placement} from './place.js'
+
+/** The one event that every routing decision ends with, in the store and, in the same shape, in the log. */
+export function tellPlacement(
+  context: OrchestratorContext,
+  {id, status, trace_id}: {id: number; status: TaskStatus; trace_id: string},
+  {agent, reason, terms}: Placement,
+): void {
+  const queued = agent.queued_background + agent.queued_normal + agent.queued_urgent
+  const event = {
+    type: 'task_placed',
+    task_id: id,
+    agent_id: agent.id,
+    placement_reason: reason,
+    lease_id: null,
+    queue_len: queued + (status === 'Queued' ? 1 : 0),
+    trace_id,
+    ...(context.config.unifiedRouting ? {reason: terms} : {}),
+  } as const
+  appendEvent(context, event)
+  const {type, ...facts} = event
+  context.placementLog.info({event: type, ...facts})
+}

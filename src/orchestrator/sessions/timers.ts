@@ -1,0 +1,27 @@
+import type {Session, SessionState} from './session.js'
+
+export interface SessionTimers {
+  /** Seconds without activity; 0 turns the timer off. */
+  readonly idleTimeoutSecs: number
+  readonly archiveTimeoutSecs: number
+}
+
+export interface StateChange {
+  readonly from: SessionState
+  readonly to: SessionState
+}
+
+/** What the timers do to a session, one after the other: none while it is not quiet for long. `now` in Unix seconds. */
+export function dueChanges(session: Session, now: number, timers: SessionTimers): StateChange[] {
+  const rows: readonly {to: SessionState; from: readonly SessionState[]; after: number}[] = [
+    {to: 'idle', from: ['active', 'compacted'], after: timers.idleTimeoutSecs},
+    {to: 'archived', from: ['active', 'compacted', 'idle'], after: timers.archiveTimeoutSecs},
+  ]
+  const quiet = now - session.last_active
+  const changes: StateChange[] = []
+  for (const {to, from, after} of rows) {
+    const state = changes.at(-1)?.to ?? session.state
+    if (after > 0 && quiet >= after && from.includes(state)) changes.push({from: state, to})
+  }
+  return changes
+}

@@ -1,0 +1,142 @@
+import {SvcError} from '../../errors/index.js'
+import {observeOutcome} from '../agents/standing.js'
+import type {OrchestratorContext} from '../context.js'
+import {appendEvent} from '../events/event-log.js'
+import {appendLineage} from '../events/lineage.js'
+import {displayTask} from '../ids.js'
+import {releaseLocks} from '../locks.js'
+import type {Outcome} from '../processors/processor.js'
+import {failDependants, giveUpFiles} from './cancel.js'
+import {releaseDependants} from './dependencies.js'
+import {moveTask, type TaskChanges} from './status.js'
+import type {Task, TaskResult} from './task.js'
+import {labelOf, requireRow, requireTask, type TaskRow, toTask} from './task-rows.js'
+
+/** Who says that a task is over. Without a generation it is a person, whose word always counts. */
+export interface Finisher {
+  /** The claim under which the work was done. */
+  generation?: number | undefined
+}
+
+/** What came of a request to complete a task. */
+export interface Completion {
+  ok: true
+  outcome: 'completed'
+  task: Task
+}
+
+/**
+ * Completes a task that is in progress: its locks are released, its files stay its agent's, what waited for it is
+ * queued.
+ * @throws task_not_found, invalid_transition, claim_lost
+ */
+export function completeTask(
+  context: OrchestratorContext,
+  id: number,
+  result: TaskResult | undefined,
+  finisher: Finisher = {},
+): Completion {
+  return context.store.transaction(() => {
+    const row = requireRow(context, id)
+    requireClaim(row, finisher)
+    if (row.status !== 'InProgress')
+      throw new SvcError('invalid_transition', {task: displayTask(id), from: labelOf(row), to: 'Completed'})
+    completeRow(context, row, result)
+    return {ok: true, outcome: 'completed', task: requireTask(context, id)}
+  })
+}
+
+/** The end of a task that went well, however it came to it. */
+export function completeRow(
+  context: OrchestratorContext,
+  row: TaskRow,
+  result: TaskResult | undefined,
+  auditReport?: string,
+): void {
+  moveTask(context, row, 'Completed', {
+    ...(result === undefined ? {} : {result: JSON.stringify(result)}),
+    ...(auditReport === undefined ? {} : {audit_report: auditReport}),
+  })
+  releaseLocks(context, row.id)
+  observeOutcome(context, row, true)
+  const {id, agent_id} = row
+  const report = auditReport === undefined ? {} : {audit_report: auditReport}
+  appendEvent(context, {type: 'task_completed', task_id: id, agent_id, ...report})
+  appendLineage(context, 'task_completed', toTask(row))
+  releaseDependants(context, id)
+}
+
+/**
+ * Fails a task that is in progress: its locks and files are given up, what waits for it fails too.
+ * @throws task_not_found, invalid_transition, claim_lost
+ */
+export function failTask(context: OrchestratorContext, id: number, reason: string, finisher: Finisher = {}): Task {
+  return context.store.transaction(() => {
+    const row = requireRow(context, id)
+    requireClaim(row, finisher)
+    if (row.status !== 'InProgress')
+      throw new SvcError('invalid_transition', {task: displayTask(id), from: labelOf(row), to: 'Failed'})
+    failRow(context, row, reason)
+    return requireTask(context, id)
+  })
+}
+
+export function failRow(context: OrchestratorContext, row: TaskRow, reason: string): void {
+  moveTask(context, row, 'Failed', {status_reason: reason})
+  giveUpFiles(context, row)
+  observeOutcome(context, row, false)
+  appendEvent(context, {type: 'task_failed', task_id: row.id, agent_id: row.agent_id, error: reason})
+  appendLineage(context, 'task_failed', toTask(row), {reason})
+  failDependants(context, row.id)
+}
+
+const longestPauseMs = 60_000
+
+/** How long a task waits after so many faults before, ms: a second, doubled by each of them, a minute at most. */
+export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** faults, longestPauseMs)
+
+/**
+ * The infrastructure failed a task, through no fault of its own: it is queued again after a pause while
+ * `max_task_retries` allows, else it fails.
+ * @throws task_not_found, invalid_transition, claim_lost
+ */
+export function giveBackTask(context: OrchestratorContext, id: number, reason: string, finisher: Finisher): Task {
+  return context.store.transaction(() => {
+    const row = requireRow(context, id)
+    requireClaim(row, finisher)
+    const {fault_count: faults} = row
+    if (faults < context.config.maxTaskRetries)
+      requeueRow(context, row, reason, {fault_count: faults + 1, not_before_ms: context.now() + retryPauseMs(faults)})
+    else failRow(context, row, reason)
+    return requireTask(context, id)
+  })
+}
+
+/** Puts a task that was being run back to the front of its queue. */
+export function requeueRow(
+  context: OrchestratorContext,
+  row: TaskRow,
+  reason: string,
+  pause: Pick<TaskChanges, 'fault_count' | 'not_before_ms'> = {},
+): void {
+  moveTask(context, row, 'Queued', {
+    retry_count: row.retry_count + 1,
+    status_reason: reason,
+    not_before_ms: null,
+    ...pause,
+    // Whoever still works on it is late from now on.
+    claim_generation: row.claim_generation + 1,
+  })
+  const due = pause.not_before_ms == null ? {} : {not_before_ms: pause.not_before_ms}
+  appendEvent(context, {type: 'task_requeued', task_id: row.id, agent_id: row.agent_id, reason, ...due})
+}
+
+/** @throws claim_lost */
+export function requireClaim(row: TaskRow, {generation}: Finisher): void {
+  const {id, claim_generation: current} = row
+  if (generation === undefined || (generation === current && row.status === 'InProgress')) return
+  throw new SvcError('claim_lost', {task: displayTask(id), generation, current, status: labelOf(row)})
+}
+
+/** What is kept of a run. */
+export const toResult = ({text, details}: Outcome): TaskResult => ({...details, text})

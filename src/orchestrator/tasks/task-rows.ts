@@ -1,0 +1,153 @@
+import {SvcError} from '../../errors/index.js'
+import type {OrchestratorContext} from '../context.js'
+import {displayTask} from '../ids.js'
+import {priorities, type TaskLabel, type TaskStatus} from '../vocabulary.js'
+import type {Task} from './task.js'
+
+/** A row of `orch_tasks` with the name of its agent. */
+export interface TaskRow {
+  id: number
+  uid: string
+  repository_id: string
+  status: TaskStatus
+  status_reason: string | null
+  blocked_on: number | null
+  unmet_dependencies: number
+  agent_id: number
+  agent_name: string
+  doubted_agent_id: number | null
+  doubted_status: TaskStatus | null
+  priority: 0 | 1 | 2
+  complexity: number
+  category: Task['category']
+  phase_label: string
+  execution_role: Task['execution_role'] | null
+  processor: Task['processor']
+  description: string
+  file_manifest: string
+  request: string
+  journey_id: string | null
+  session_id: string | null
+  thread_id: string | null
+  trace_id: string
+  correlation_id: string | null
+  tenant_id: string | null
+  campaign_id: string | null
+  placement_reason: Task['placement_reason']
+  remote_delegate: string | null
+  claim_owner: string | null
+  claim_generation: number
+  claim_expires_ms: number | null
+  run_process: string | null
+  current_phase: Task['current_phase'] | null
+  transcript: string
+  result: string | null
+  audit_report: string | null
+  retry_count: number
+  fault_count: number
+  debug_iterations: number
+  toestub_iterations: number
+  socrates_iterations: number
+  handoff_count: number
+  created_at_ms: number
+  updated_at_ms: number
+  not_before_ms: number | null
+  started_at_ms: number | null
+  finished_at_ms: number | null
+}
+
+/** What the caller asked for and nothing searches: one JSON column. */
+export type TaskRequest = Pick<
+  Task,
+  | 'depends_on'
+  | 'exec'
+  | 'capability_requirements'
+  | 'model_preference'
+  | 'model_override'
+  | 'benchmark_tier'
+  | 'budget'
+  | 'tool_hints'
+  | 'research_hints'
+  | 'active_skill'
+  | 'is_detached'
+> & {requires_approval?: true}
+
+export const selectTask = 'SELECT t.*, a.name AS agent_name FROM orch_tasks t JOIN orch_agents a ON a.id = t.agent_id'
+
+/** @throws task_not_found */
+export function requireRow({store, repositoryId}: OrchestratorContext, id: number): TaskRow {
+  const row = store.get<TaskRow>(`${selectTask} WHERE t.id = ? AND t.repository_id = ?`, [id, repositoryId])
+  if (row === undefined) throw new SvcError('task_not_found', {task: displayTask(id)})
+  return row
+}
+
+/** A task held by another node is in progress there. */
+export const labelOf = ({status, remote_delegate}: Pick<TaskRow, 'status' | 'remote_delegate'>): TaskLabel =>
+  status === 'InProgress' && remote_delegate !== null ? 'RemoteHold' : status
+
+export function toTask(row: TaskRow): Task {
+  const {
+    claim_owner,
+    claim_generation,
+    claim_expires_ms,
+    doubted_agent_id,
+    doubted_status,
+    fault_count,
+    unmet_dependencies,
+    run_process,
+    request,
+    ...columns
+  } = row
+  const {requires_approval, ...asked} = JSON.parse(request) as TaskRequest
+  const task = {
+    ...columns,
+    ...asked,
+    display_id: displayTask(row.id),
+    status: labelOf(row),
+    priority: priorities[row.priority],
+    file_manifest: JSON.parse(row.file_manifest),
+    transcript: JSON.parse(row.transcript),
+    remote_delegate: row.remote_delegate === null ? null : JSON.parse(row.remote_delegate),
+    result: row.result === null ? null : JSON.parse(row.result),
+    generation: claim_generation,
+    claim:
+      claim_owner === null || claim_expires_ms === null
+        ? null
+        : {owner: claim_owner, generation: claim_generation, expires_at_ms: claim_expires_ms},
+  }
+  // What is not there is left out, never null.
+  return Object.fromEntries(Object.entries(task).filter(([, value]) => value !== null)) as unknown as Task
+}
+
+/** @throws task_not_found */
+export const requireTask = (context: OrchestratorContext, id: number): Task => toTask(requireRow(context, id))
+
+export interface TaskFilter {
+  status?: readonly TaskLabel[]
+  agentId?: number
+  sessionId?: string
+  limit?: number
+  /** Only tasks with a smaller id: the next page. */
+  beforeId?: number
+}
+
+/** Tasks, the newest first. */
+export function listTasks({store, repositoryId}: OrchestratorContext, filter: TaskFilter = {}): Task[] {
+  const {status = [], agentId, sessionId, limit = 50, beforeId} = filter
+  const rows = store.all<TaskRow>(
+    `${selectTask} WHERE t.repository_id = @repository AND (@agent IS NULL OR t.agent_id = @agent)
+  AND (@session IS NULL OR t.session_id = @session) AND (@before IS NULL OR t.id < @before)
+  AND (@statuses IS NULL OR iif(t.status = 'InProgress' AND t.remote_delegate IS NOT NULL, 'RemoteHold', t.status)
+    IN (SELECT value FROM json_each(@statuses)))
+ORDER BY t.id DESC LIMIT @limit`,
+    {
+      repository: repositoryId,
+      agent: agentId ?? null,
+      session: sessionId ?? null,
+      before: beforeId ?? null,
+      statuses: status.length === 0 ? null : JSON.stringify(status),
+      limit,
+    },
+  )
+  return rows.map(toTask)
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import {readFile, stat} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import type {DaemonReadyV1} from '../../src/contracts/index.js'
+import type {EventRecord, Task} from '../../src/orchestrator/index.js'
+import {assertFits, jsonLines, type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
+import {answerLines, scriptedInference} from '../support/scripted-inference.js'
+
+/** A daemon that is ready, and the line that says so. */
+async function daemon({start}: OrchWorkspace, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const running = start(['daemon', 'run', '--json', ...args], {env})
+  const ready = JSON.parse(await running.line(1)) as DaemonReadyV1
+  await assertFits('cli/daemon-ready.v1', ready)
+  return {...running, ready}
+}
+
+const waited = ['--wait', '--timeout', '20']
+const nap = (seconds: number) => ['a nap', '--exec', 'nap', '--param', `seconds=${seconds}`]
+
+describe('svc daemon run', {concurrency: 3}, () => {
+  it('runs the commands of the workspace, and tells every event as a line', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const {json, run, status, cwd} = workspace
+    const running = await daemon(workspace)
+    assert.deepEqual([running.ready.fence, running.ready.recovered], [1, 0])
+    assert.equal(running.ready.store, join(cwd, '.svc/store.db'))
+    assert.equal((await status()).daemon?.pid, running.ready.pid)
+
+    const said = ['orch', 'submit', 'say it', '--exec', 'say', '--param', 'word=hello', ...waited]
+    const task = await json<Task>('cli/orch-task.v1', said)
+    assert.deepEqual([task.status, task.result?.text, task.result?.exit_code], ['Completed', 'hello', 0])
+    const {stdout, stderr, exitCode} = await run(['orch', 'submit', 'break', '--exec', 'break', ...waited])
+    assert.equal(exitCode, 1)
+    assert.match(stdout, /\nstatus +Failed\nreason +.*break ended with status 1/)
+    assert.match(stderr, /T-0002 ended as Failed: .*break ended with status 1\. \(task_not_successful\)/)
+    assert.doesNotMatch(stderr, /no daemon/)
+
+    assert.equal(await running.end('SIGTERM'), 0)
+    assert.equal((await status()).daemon, null)
+    const events = jsonLines<EventRecord>(running.lines.slice(1).join('\n'))
+    for (const event of events) await assertFits('orchestration/event.v1', event)
+    const types = events.map(({kind}) => kind.type)
+    for (const type of ['task_submitted', 'task_started', 'task_completed', 'task_failed'] as const)
+      assert.ok(types.includes(type), type)
+    assert.equal(types.at(-1), 'daemon_stopped')
+  })
+
+  it('asks the inference server that the environment names', async (t) => {
+    const {baseUrl, calls} = await scriptedInference(t, (response, {prompt}) =>
+      response.end(answerLines(`answer to ${String(prompt).length} characters`)),
+    )
+    const workspace = await orchWorkspace(t)
+    await daemon(workspace, [], {SVC_INFERENCE_URL: baseUrl})
+    const task = await workspace.json<Task>('cli/orch-task.v1', ['orch', 'submit', 'think', ...waited])
+    assert.equal(task.status, 'Completed')
+    assert.match(task.result?.text ?? '', /^answer to \d+ characters$/)
+    assert.equal(calls.length, 6)
+    assert.equal((await workspace.events('--type', 'cost_incurred')).length, 1)
+  })
+
+  it('is the only one of its workspace', async (t) => {
+    const workspace = await orchWorkspace(t)
+    await daemon(workspace)
+    assert.match(await workspace.fails(['daemon', 'run'], 4, 'daemon_running'), /process \d+ on/)
+  })
+
+  it('tells a person what becomes of tasks, or nothing', async (t) => {
+    const {start, submit} = await orchWorkspace(t)
+    const say = ['say it', '--exec', 'say', '--param', 'word=x', '--wait']
+    const talking = start(['daemon', 'run'])
+    await talking.says(/^Running the tasks of /)
+    await submit(...say)
+    await talking.says(/T-0001 completed by A-01\n/)
+    assert.match(
+      talking.stderr(),
+      /T-0001 submitted, Queued with A-01: say it\nT-0001 started for A-01 by \S+, claim 1\n/,
+    )
+    assert.equal(await talking.end('SIGINT'), 0)
+    assert.deepEqual(talking.lines, [])
+
+    const silent = start(['daemon', 'run', '--quiet'])
+    await submit(...say)
+    assert.equal(await silent.end('SIGTERM'), 0)
+    assert.deepEqual([silent.lines, silent.stderr()], [[], ''])
+  })
+
+  it('lets running tasks end when it is stopped', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const running = await daemon(workspace)
+    const id = await workspace.submit(...nap(3))
+    await until(async () => (await workspace.task(id)).status !== 'Queued', 'the start')
+    assert.equal(await running.end('SIGTERM'), 0)
+    assert.equal((await workspace.task(id)).status, 'Completed')
+  })
+
+  it('queues again what does not end in time', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const running = await daemon(workspace, ['--drain', '0'])
+    const id = await workspace.submit(...nap(30))
+    await until(async () => (await workspace.task(id)).status !== 'Queued', 'the start')
+    assert.equal(await running.end('SIGINT'), 0)
+    const {status, status_reason: reason} = await workspace.task(id)
+    assert.deepEqual([status, reason], ['Queued', 'daemon_stopped'])
+  })
+
+  it('goes on with the tasks of one that was killed', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const killed = await daemon(workspace)
+    const id = await workspace.submit(...nap(2))
+    await until(async () => (await workspace.task(id)).status !== 'Queued', 'the start')
+    await killed.end('SIGKILL')
+    const next = await daemon(workspace)
+    assert.deepEqual([next.ready.fence, next.ready.recovered], [2, 1])
+    await until(async () => (await workspace.task(id)).status === 'Completed', 'the end')
+    assert.equal((await workspace.task(id)).retry_count, 1)
+  })
+
+  it('keeps a log of events that its owner alone can read', async (t) => {
+    const workspace = await orchWorkspace(t, `[orchestrator]\nevent_log = "logs/events.jsonl"\n${templates}`)
+    const path = join(workspace.cwd, 'logs/events.jsonl')
+    for (const word of ['a', 'b']) {
+      const running = await daemon(workspace)
+      await workspace.submit('say it', '--exec', 'say', '--param', `word=${word}`, '--wait')
+      await running.end('SIGTERM')
+    }
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    const logged = jsonLines<EventRecord>(await readFile(path, 'utf8'))
+    for (const event of logged) await assertFits('orchestration/event.v1', event)
+    const ended = logged.filter(({kind}) => kind.type === 'task_completed' || kind.type === 'daemon_stopped')
+    assert.deepEqual(
+      ended.map(({kind}) => kind.type),
+      ['task_completed', 'daemon_stopped', 'task_completed', 'daemon_stopped'],
+    )
+  })
+
+  it('does not start where it could not keep that log, or with half a configuration', async (t) => {
+    const {fails, status} = await orchWorkspace(t)
+    const env = {SVC_ORCHESTRATOR_EVENT_LOG: '.'}
+    await fails(['daemon', 'run'], 1, 'file_unreadable', {env})
+    await fails(['daemon', 'run', '--drain', '-1'], 2, 'usage')
+    await fails(['daemon', 'run'], 2, 'orchestrator_config_invalid', {env: {SVC_ORCHESTRATOR_MIN_AGENTS: '200'}})
+    assert.equal((await status()).daemon, null)
+  })
+})

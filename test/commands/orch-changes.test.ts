@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import type {Award, Task} from '../../src/orchestrator/index.js'
+import {assertFits, type OrchWorkspace, orchWorkspace, until} from '../support/orch-workspace.js'
+
+const contract = 'cli/orch-task.v1'
+
+/** A workspace with a task that a client has claimed. */
+async function claimed(t: Parameters<typeof orchWorkspace>[0], ...args: string[]): Promise<OrchWorkspace> {
+  const workspace = await orchWorkspace(t)
+  await workspace.submit('x', '--processor', 'external', ...args)
+  assert.equal(await workspace.text(['orch', 'claim', '--as', 'me']), 'T-0001 1\n')
+  return workspace
+}
+
+describe('svc orch claim and heartbeat', {concurrency: 3}, () => {
+  it('give a task to a client, for as long as it is heard of', async (t) => {
+    const {submit, json, fails} = await orchWorkspace(t)
+    await submit('background', '--processor', 'external', '-p', 'background')
+    await submit('urgent', '--processor', 'external', '-p', 'urgent')
+    await submit('ours')
+    const args = ['orch', 'claim', '--as', 'me', '--ttl', '60']
+    const {task, generation} = await json<{task: Task; generation: number}>('cli/orch-claim.v1', args)
+    await assertFits(contract, task)
+    assert.deepEqual([task.id, task.status, task.claim?.owner, generation], [2, 'InProgress', 'me', 1])
+    const ttl = (task.claim?.expires_at_ms ?? 0) - (task.started_at_ms ?? 0)
+    assert.ok(ttl > 59_000 && ttl < 61_000, String(ttl))
+
+    const beat = ['orch', 'heartbeat', '2', '--claim', '1', '--ttl', '600']
+    const {expires_at_ms: ends} = await json<{expires_at_ms: number}>('cli/orch-heartbeat.v1', beat)
+    assert.ok(ends - (task.claim?.expires_at_ms ?? 0) > 500_000)
+    await fails(['orch', 'heartbeat', '2', '--claim', '7'], 4, 'claim_lost')
+    await fails(['orch', 'heartbeat', '9', '--claim', '1'], 3, 'task_not_found')
+    await fails(['orch', 'heartbeat', '2'], 2, 'usage')
+  })
+
+  it('queue a task again whose client is silent', async (t) => {
+    const {submit, text, fails, task, events} = await orchWorkspace(t)
+    await submit('x', '--processor', 'external')
+    await text(['orch', 'claim', '--ttl', '1'])
+    assert.equal(await text(['orch', 'claim', '--wait', '--as', 'second']), 'T-0001 3\n')
+    await fails(['orch', 'complete', '1', '--claim', '1'], 4, 'claim_lost')
+    assert.equal((await task(1)).claim?.owner, 'second')
+    assert.equal((await events('--type', 'task_claim_expired')).length, 1)
+  })
+
+  it('wait for a task, or say that there is none', async (t) => {
+    const {fails, start, submit, text} = await orchWorkspace(t)
+    await fails(['orch', 'claim'], 3, 'no_task_to_claim')
+    await fails(['orch', 'claim', '--agent', 'nobody', '--wait'], 3, 'agent_not_found')
+    await fails(['orch', 'claim', '--ttl', '0'], 2, 'usage')
+    const waiting = start(['orch', 'claim', '--wait'])
+    const stopped = start(['orch', 'claim', '--wait', '--agent', 'core'])
+    await submit('for anna', '--processor', 'external', '--agent', 'anna')
+    assert.equal(await waiting.line(1), 'T-0001 1')
+    assert.equal(await waiting.end(), 0)
+    await until(async () => (await text(['orch', 'tasks', '-s', 'inprogress'])).includes('T-0001'), 'the claim')
+    await stopped.end('SIGINT')
+    assert.deepEqual(stopped.lines, [])
+  })
+})
+
+describe('svc orch complete and fail', {concurrency: 3}, () => {
+  it('end a task that is in progress', async (t) => {
+    const {json, submit, task} = await claimed(t)
+    await submit('after it', '--after', '1')
+    const done = await json<Task>(contract, ['orch', 'complete', 'T-0001', '--claim', '1', '--summary', '-'], {
+      input: 'it is done\n',
+    })
+    assert.deepEqual([done.status, done.result], ['Completed', {text: 'it is done'}])
+    assert.equal((await task(2)).status, 'Queued')
+  })
+
+  it('need no claim where a person decides', async (t) => {
+    const {text, task} = await claimed(t)
+    assert.equal(await text(['orch', 'fail', '1', '--reason', 'no luck']), 'T-0001 is Failed with core: no luck\n')
+    assert.deepEqual([(await task(1)).status_reason, (await task(1)).result], ['no luck', undefined])
+  })
+
+  it('refuse a late claim, a task that is not run, and one that is not there', async (t) => {
+    const {submit, fails, task} = await claimed(t)
+    await submit('waiting')
+    for (const verb of [['complete'], ['fail', '-r', 'x']]) {
+      await fails(['orch', ...verb, '1', '--claim', '2'], 4, 'claim_lost')
+      await fails(['orch', ...verb, '2'], 4, 'invalid_transition')
+      await fails(['orch', ...verb, '3'], 3, 'task_not_found')
+      await fails(['orch', ...verb, 'x'], 2, 'usage')
+      await fails(['orch', ...verb, '1', '--claim', '0'], 2, 'usage')
+    }
+    await fails(['orch', 'fail', '1'], 2, 'usage')
+    assert.equal((await task(1)).status, 'InProgress')
+  })
+})
+
+describe('svc orch cancel and retry', {concurrency: 3}, () => {
+  it('cancel a task, and what waits for it fails', async (t) => {
+    const {submit, json, task, fails} = await orchWorkspace(t)
+    await submit('a')
+    await submit('b', '--after', '1')
+    const {status, status_reason: reason} = await json<Task>(contract, ['orch', 'cancel', '1', '-r', 'late'])
+    assert.deepEqual([status, reason], ['Cancelled', 'late'])
+    assert.equal((await task(2)).status, 'Failed')
+    await fails(['orch', 'retry', '1'], 4, 'invalid_transition')
+    await fails(['orch', 'retry', '2'], 4, 'dependency_failed')
+    await fails(['orch', 'cancel', '9'], 3, 'task_not_found')
+    await fails(['orch', 'cancel'], 2, 'usage')
+  })
+
+  it('try a failed task again, alone or with those that failed because of it', async (t) => {
+    const {submit, text, json, task, fails} = await claimed(t)
+    await submit('b', '--after', '1')
+    await text(['orch', 'fail', '1', '-r', 'no luck'])
+    assert.equal((await task(2)).status, 'Failed')
+    const {tasks} = await json<{tasks: Task[]}>('cli/orch-tasks.v1', ['orch', 'retry', '1', '--dependants'])
+    for (const one of tasks) await assertFits(contract, one)
+    assert.deepEqual(
+      tasks.map(({id, status, retry_count: retries}) => [id, status, retries]),
+      [
+        [1, 'Queued', 1],
+        [2, 'Blocked', 1],
+      ],
+    )
+    await fails(['orch', 'retry', '1'], 4, 'invalid_transition')
+    await text(['orch', 'claim'])
+    await text(['orch', 'fail', '1', '-r', 'again'])
+    assert.equal(await text(['orch', 'retry', '1']), 'T-0001 is Queued with core\n')
+    assert.equal((await task(2)).status, 'Failed')
+    await fails(['orch', 'retry', '9'], 3, 'task_not_found')
+  })
+})
+
+describe('svc orch reorder and approve', {concurrency: 3}, () => {
+  it('give a waiting task another priority', async (t) => {
+    const {json, submit, fails} = await claimed(t)
+    await submit('x')
+    assert.equal((await json<Task>(contract, ['orch', 'reorder', '2', 'URGENT'])).priority, 'urgent')
+    await fails(['orch', 'reorder', '1', 'urgent'], 4, 'invalid_transition')
+    await fails(['orch', 'reorder', '9', 'urgent'], 3, 'task_not_found')
+    assert.match(
+      await fails(['orch', 'reorder', '2', 'soon'], 2, 'flag_value'),
+      /background, normal, urgent, not "soon"/,
+    )
+    await fails(['orch', 'reorder', '2'], 2, 'usage')
+  })
+
+  it('queue a task that waits for consent', async (t) => {
+    const {submit, json, fails} = await orchWorkspace(t)
+    await submit('x', '--requires-approval')
+    assert.equal((await json<Task>(contract, ['orch', 'approve', '1'])).status, 'Queued')
+    await fails(['orch', 'approve', '1'], 4, 'invalid_transition')
+    await fails(['orch', 'approve', '2'], 3, 'task_not_found')
+    await fails(['orch', 'approve'], 2, 'usage')
+  })
+})
+
+describe('svc orch doubt, resolve and overrule', {concurrency: 3}, () => {
+  it('make the report of a justified doubt part of the task', async (t) => {
+    const {text, json, fails} = await claimed(t)
+    assert.equal(
+      await text(['orch', 'doubt', '1', '-r', 'two specs']),
+      'T-0001 is Doubted with resolution: two specs\n',
+    )
+    await fails(['orch', 'complete', '1', '--claim', '1'], 4, 'claim_lost')
+    const args = ['orch', 'resolve', '1', '--justified', '--report', '-']
+    const {task, awards} = await json<{task: Task; awards: Award[]}>('cli/orch-resolve.v1', args, {
+      input: 'Follow the newer one; the agent was over-agreeable.\n',
+    })
+    await assertFits(contract, task)
+    assert.deepEqual([task.status, task.agent_name], ['Queued', 'core'])
+    assert.match(task.description, /^x\n\n\[RESOLUTION\]\nFollow the newer one/)
+    assert.deepEqual(
+      awards.map(({award, points}) => [award, points]),
+      [
+        ['healthy_skepticism', 200],
+        ['internal_affairs', 200],
+      ],
+    )
+  })
+
+  it('queue a validated task again, or complete it', async (t) => {
+    const {submit, text, task} = await orchWorkspace(t)
+    await submit('a')
+    await submit('b')
+    for (const id of ['1', '2']) await text(['orch', 'doubt', id])
+    const resolve = (...args: string[]) => text(['orch', 'resolve', ...args, '--validated', '--report', 'sound'])
+    assert.equal(await resolve('1'), 'T-0001 is Queued with core\nA-01 earned blind_faith, 0 points\n')
+    assert.match(await resolve('2', '--no-resume'), /^T-0002 is Completed with core\n/)
+    assert.deepEqual([(await task(1)).audit_report, (await task(2)).audit_report], ['sound', 'sound'])
+  })
+
+  it('take a doubted task as done', async (t) => {
+    const {text, json, fails, submit} = await claimed(t)
+    await fails(['orch', 'overrule', '1'], 4, 'invalid_transition')
+    await text(['orch', 'doubt', '1'])
+    const {status, audit_report: report} = await json<Task>(contract, ['orch', 'overrule', '1', '-r', 'good enough'])
+    assert.deepEqual([status, report], ['Completed', 'OVERRULED: good enough'])
+    await fails(['orch', 'doubt', '1'], 4, 'invalid_transition')
+    await submit('y')
+    await fails(['orch', 'resolve', '2', '--validated', '--report', 'x'], 4, 'invalid_transition')
+  })
+
+  it('want one answer, with a report', async (t) => {
+    const {fails} = await claimed(t)
+    const resolve = ['orch', 'resolve', '1']
+    await fails([...resolve, '--report', 'x'], 2, 'usage')
+    await fails([...resolve, '--validated', '--justified', '--report', 'x'], 2, 'usage')
+    await fails([...resolve, '--validated'], 2, 'usage')
+    await fails([...resolve, '--validated', '--report', ' '], 2, 'usage')
+    await fails([...resolve, '--justified', '--no-resume', '--report', 'x'], 2, 'usage')
+    for (const verb of [['doubt'], ['overrule'], ['resolve', '--validated', '--report', 'x']]) {
+      await fails(['orch', ...verb, '9'], 3, 'task_not_found')
+      await fails(['orch', ...verb, 'x'], 2, 'usage')
+    }
+  })
+})

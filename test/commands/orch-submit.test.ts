@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import {mkdir} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import type {Accepted, Task} from '../../src/orchestrator/index.js'
+import {assertFits, jsonLines, orchWorkspace, templates} from '../support/orch-workspace.js'
+import {writeFiles} from '../support/temporary.js'
+
+describe('svc orch submit', {concurrency: 3}, () => {
+  it('prints the id alone, and another terminal sees the task', async (t) => {
+    const {text, status, task, run} = await orchWorkspace(t)
+    assert.equal(await text(['orch', 'submit', 'Add retry']), 'T-0001\n')
+    const {stdout, stderr} = await run(['orch', 'submit', 'Add another'])
+    assert.deepEqual([stdout, stderr], ['T-0002\n', 'T-0002 is Queued with core.\n'])
+    const report = await status()
+    assert.deepEqual([report.total_queued, report.daemon, report.agent_count], [2, null, 1])
+    const {description, agent_name: agent, processor} = await task('T-0001')
+    assert.deepEqual([description, agent, processor], ['Add retry', 'core', 'ai'])
+  })
+
+  it('tells under --json where the task went', async (t) => {
+    const {json} = await orchWorkspace(t)
+    const {uid, trace_id, ...rest} = await json<Accepted>('cli/orch-accepted.v1', ['orch', 'submit', 'x'])
+    assert.deepEqual(rest, {
+      task_id: 1,
+      display_id: 'T-0001',
+      agent_id: 1,
+      agent_name: 'core',
+      status: 'Queued',
+      placement_reason: 'local_queue_default',
+    })
+    assert.match(`${uid} ${trace_id}`, /^[0-9a-f-]{36} [0-9a-f]{32}$/)
+    const env = {SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: 'true'}
+    const second = await json<Accepted>('cli/orch-accepted.v1', ['orch', 'submit', 'y'], {env})
+    assert.equal(second.orchestration_contract, 'v2')
+  })
+
+  it('passes on everything that a task can ask for', async (t) => {
+    const {submit, task} = await orchWorkspace(t)
+    const first = await submit('first', '--processor', 'external')
+    const asked = {
+      priority: 'urgent',
+      'session-id': 's1',
+      'journey-id': 'j1',
+      'thread-id': 'th1',
+      'trace-id': 'tr1',
+      'correlation-id': 'c1',
+      'tenant-id': 'te1',
+      'campaign-id': 'ca1',
+      category: 'review',
+      complexity: '8',
+      role: 'Verifier',
+      skill: 'reading',
+      model: 'run-7',
+      'min-vram-mb': '512',
+      'min-cpu-cores': '1',
+      after: first,
+      agent: 'reviewer',
+    }
+    const flags = Object.entries(asked).flatMap(([name, value]) => [`--${name}`, value])
+    const id = await submit('second', '--needs-gpu', '--prefer-gpu', '--label', 'a=b', '--label', 'c', ...flags)
+    const found = await task(id)
+    const {capability_requirements: needs} = found
+    assert.deepEqual(
+      {...needs, labels: needs?.labels},
+      {...needs, gpu_cuda: true, prefer_gpu_compute: true, min_vram_mb: 512, min_cpu_cores: 1, labels: ['a=b', 'c']},
+    )
+    const expected: Partial<Task> = {
+      status: 'Blocked',
+      blocked_on: 1,
+      depends_on: [1],
+      agent_name: 'reviewer',
+      priority: 'urgent',
+      session_id: 's1',
+      journey_id: 'j1',
+      thread_id: 'th1',
+      trace_id: 'tr1',
+      correlation_id: 'c1',
+      tenant_id: 'te1',
+      campaign_id: 'ca1',
+      category: 'review',
+      complexity: 8,
+      execution_role: 'verifier',
+      active_skill: 'reading',
+      model_override: 'run-7',
+    }
+    assert.deepEqual(found, {...found, ...expected})
+  })
+
+  it('takes files from the current folder, to be written unless :read is said', async (t) => {
+    const {submit, task, cwd, fails} = await orchWorkspace(t)
+    const inner = join(cwd, 'lib/deep')
+    await mkdir(inner, {recursive: true})
+    await submit('x', '-C', inner, '-f', 'a.ts', '--file', '../b.ts:read', '-f', join(cwd, 'c:d.ts:WRITE'))
+    assert.deepEqual((await task(1)).file_manifest, [
+      {path: 'lib/deep/a.ts', access: 'write'},
+      {path: 'lib/b.ts', access: 'read'},
+      {path: 'c:d.ts', access: 'write'},
+    ])
+    await fails(['orch', 'submit', 'y', '-f', '../outside'], 2, 'task_path_escapes')
+  })
+
+  it('reads the description from standard input', async (t) => {
+    const {text, task, fails} = await orchWorkspace(t)
+    assert.equal(await text(['orch', 'submit', '-'], {input: 'two\nlines\n'}), 'T-0001\n')
+    assert.equal((await task(1)).description, 'two\nlines')
+    await fails(['orch', 'submit', '-'], 2, 'task_invalid')
+    await fails(['orch', 'submit', '-'], 2, 'stdin_not_utf8', {input: new Uint8Array([0xc3])})
+  })
+
+  it('is the same task under the same key', async (t) => {
+    const {submit, json, fails, tasks} = await orchWorkspace(t)
+    await submit('x', '--key', 'k')
+    const again = await json<Accepted>('cli/orch-accepted.v1', ['orch', 'submit', 'x', '--key', 'k'])
+    assert.deepEqual([again.task_id, again.duplicate], [1, true])
+    await fails(['orch', 'submit', 'other', '--key', 'k'], 4, 'idempotency_mismatch')
+    assert.equal((await tasks()).length, 1)
+  })
+
+  it('names a command template and its values', async (t) => {
+    const {submit, task, fails} = await orchWorkspace(t)
+    await submit('x', '--exec', 'say', '--param', 'word=a=b c')
+    const {processor, exec} = await task(1)
+    assert.deepEqual([processor, exec], ['exec', {template: 'say', params: {word: 'a=b c'}}])
+    await fails(['orch', 'submit', 'x', '--param', 'word=a'], 2, 'usage')
+    await fails(['orch', 'submit', 'x', '--exec', 'say', '--param', 'word'], 2, 'usage')
+    await fails(['orch', 'submit', 'x', '--processor', 'ai', '--exec', 'say'], 2, 'task_invalid')
+    await fails(['orch', 'submit', 'x', '--processor', 'magic'], 2, 'usage')
+  })
+
+  it('waits for a consent that is asked for', async (t) => {
+    const {submit, task} = await orchWorkspace(t)
+    await submit('x', '--requires-approval')
+    assert.equal((await task(1)).status, 'BlockedOnApproval')
+  })
+
+  it('refuses what cannot be', async (t) => {
+    const {fails, submit, tasks} = await orchWorkspace(t)
+    await submit('x', '--processor', 'external')
+    await fails(['orch', 'submit'], 2, 'usage')
+    await fails(['orch', 'submit', ' '], 2, 'task_invalid')
+    await fails(['orch', 'submit', 'x', '-p', 'soon'], 2, 'task_invalid')
+    await fails(['orch', 'submit', 'x', '--complexity', '11'], 2, 'usage')
+    await fails(['orch', 'submit', 'x', '--timeout', '3'], 2, 'usage')
+    await fails(['orch', 'submit', 'x', '--session-id', 's'.repeat(3000)], 2, 'task_invalid')
+    await fails(['orch', 'submit', 'x', '--after', 'first'], 2, 'usage')
+    assert.match(await fails(['orch', 'submit', 'x', '--after', '7'], 3, 'dependency_unknown'), /T-0007/)
+    await fails(['orch', 'submit', 'x'], 4, 'orchestrator_disabled', {env: {SVC_ORCHESTRATOR_ENABLED: 'false'}})
+    assert.equal((await tasks()).length, 1)
+  })
+
+  it('tells of a variable that it cannot read once, and goes on', async (t) => {
+    const {run} = await orchWorkspace(t)
+    const {stdout, stderr} = await run(['orch', 'submit', 'x'], {env: {SVC_ORCHESTRATOR_MAX_AGENTS: 'many'}})
+    assert.equal(stdout, 'T-0001\n')
+    assert.equal(stderr.match(/warning: SVC_ORCHESTRATOR_MAX_AGENTS takes .*, not "many"/g)?.length, 1)
+  })
+})
+
+const batch = [
+  {description: 'first', processor: 'external', file_manifest: [{path: 'a.ts', access: 'write'}]},
+  {description: 'second', processor: 'external', temp_deps: [0]},
+]
+
+describe('svc orch submit --batch', {concurrency: 3}, () => {
+  for (const [form, source] of [
+    ['a JSON array', `\n${JSON.stringify(batch, null, 2)}\n`],
+    ['JSON lines', `${batch.map((each) => JSON.stringify(each)).join('\n\n')}\n`],
+  ] as const)
+    it(`takes ${form}, from a file and from standard input`, async (t) => {
+      const {cwd, text, tasks} = await orchWorkspace(t)
+      await writeFiles(cwd, {'tasks.json': source})
+      assert.equal(await text(['orch', 'submit', '--batch', 'tasks.json']), 'T-0001\nT-0002\n')
+      const accepted = jsonLines<Accepted>(await text(['orch', 'submit', '--batch', '-', '--json'], {input: source}))
+      for (const one of accepted) await assertFits('cli/orch-accepted.v1', one)
+      assert.deepEqual(
+        accepted.map(({display_id, status}) => [display_id, status]),
+        [
+          ['T-0003', 'Queued'],
+          ['T-0004', 'Blocked'],
+        ],
+      )
+      const [fourth] = await tasks('--limit', '1')
+      assert.deepEqual([fourth?.depends_on, fourth?.blocked_on], [[3], 3])
+    })
+
+  for (const [fault, source, code, message] of [
+    [
+      'that does not fit the contract',
+      [batch[0], {descriptio: 'x'}],
+      'task_invalid',
+      /Task 1 of the batch .*"descriptio"/,
+    ],
+    ['of a word that nobody knows', [batch[0], {description: 'x', priority: 'soon'}], 'task_invalid', /Task 1 of/],
+    ['that waits for itself', [{description: 'x', temp_deps: [0]}], 'dependency_cycle', /0/],
+    ['that is not JSON', '{"description": "x"}\n{"description": ', 'task_invalid', /its line 2 is not JSON/],
+    ['that is no task', '17', 'task_invalid', /Task 0 of the batch/],
+    ['of a broken array', '[{"description": "x"}', 'task_invalid', /is not JSON/],
+  ] as const)
+    it(`submits nothing of one with a task ${fault}`, async (t) => {
+      const {fails, tasks} = await orchWorkspace(t)
+      const input = typeof source === 'string' ? source : JSON.stringify(source)
+      assert.match(await fails(['orch', 'submit', '--batch', '-'], 2, code, {input}), message)
+      assert.deepEqual(await tasks(), [])
+    })
+
+  it('is a file that is there, without what belongs to one task', async (t) => {
+    const {fails} = await orchWorkspace(t)
+    await fails(['orch', 'submit', '--batch', 'none.json'], 3, 'file_not_found')
+    await fails(['orch', 'submit', '--batch', 'none.json', '-p', 'urgent'], 2, 'usage')
+    await fails(['orch', 'submit', 'x', '--batch', 'none.json'], 2, 'usage')
+  })
+
+  it('is waited for as a whole', async (t) => {
+    const {start, text, cwd} = await orchWorkspace(t)
+    const source = JSON.stringify([batch[0], {description: 'other', processor: 'external'}])
+    await writeFiles(cwd, {'tasks.json': source})
+    const waiting = start(['orch', 'submit', '--batch', 'tasks.json', '--wait'])
+    await waiting.says(/T-0002 is Queued/)
+    await text(['orch', 'cancel', '1'])
+    await text(['orch', 'claim'])
+    await text(['orch', 'complete', '2'])
+    assert.equal(await waiting.end(), 1)
+    assert.deepEqual(waiting.lines, ['T-0001 is Cancelled with core', 'T-0002 is Completed with core'])
+    assert.match(waiting.stderr(), /T-0001 ended as Cancelled\. \(task_not_successful\)/)
+  })
+})
+
+describe('svc orch submit --wait', {concurrency: 3}, () => {
+  const external = ['orch', 'submit', 'x', '--processor', 'external', '--wait']
+
+  it('prints the task once somebody has completed it', async (t) => {
+    const {start, text} = await orchWorkspace(t)
+    const claiming = text(['orch', 'claim', '--wait'])
+    const waiting = start([...external, '--json'])
+    const [id = '', generation = ''] = (await claiming).trim().split(' ')
+    await text(['orch', 'complete', id, '--claim', generation, '--summary', 'well done'])
+    assert.equal(await waiting.end(), 0)
+    assert.equal(waiting.lines.length, 1)
+    const task = JSON.parse(await waiting.line(1)) as Task
+    await assertFits('cli/orch-task.v1', task)
+    assert.deepEqual([task.status, task.result], ['Completed', {text: 'well done'}])
+    assert.doesNotMatch(waiting.stderr(), /no daemon/)
+  })
+
+  it('goes on while the task is doubted, and fails when it fails', async (t) => {
+    const {start, text} = await orchWorkspace(t)
+    const waiting = start(external)
+    await waiting.says(/T-0001 is Queued/)
+    await text(['orch', 'doubt', '1'])
+    await text(['orch', 'resolve', '1', '--validated', '--report', 'fine'])
+    await text(['orch', 'claim'])
+    await text(['orch', 'fail', '1', '-r', 'no luck.'])
+    assert.equal(await waiting.end(), 1)
+    assert.match(waiting.lines.join('\n'), /^task +T-0001 .*\nstatus +Failed\nreason +no luck\./)
+    assert.match(waiting.stderr(), /error: T-0001 ended as Failed: no luck\. \(task_not_successful\)/)
+  })
+
+  it('says under --json that the task failed, and nothing else', async (t) => {
+    const {start, text} = await orchWorkspace(t)
+    const waiting = start([...external, '--json'])
+    await waiting.says(/T-0001 is Queued/)
+    await text(['orch', 'cancel', '1', '-r', 'not needed'])
+    assert.equal(await waiting.end(), 1)
+    assert.equal(waiting.lines.length, 1)
+    const body = JSON.parse(await waiting.line(1))
+    await assertFits('cli/error.v1', body)
+    assert.equal(body.error.code, 'task_not_successful')
+    assert.match(body.error.message, /T-0001 ended as Cancelled: not needed\.$/)
+  })
+
+  it('gives up after the time that it was given, and says that no daemon runs', async (t) => {
+    const {run, task} = await orchWorkspace(t)
+    const {exitCode, stdout, stderr} = await run(['orch', 'submit', 'x', '--wait', '--timeout', '1'])
+    assert.deepEqual([exitCode, stdout], [5, ''])
+    assert.match(stderr, /notice: no daemon runs in this workspace/)
+    assert.match(stderr, /T-0001 is still Queued after 1 s\. \(task_wait_timeout\)/)
+    assert.equal((await task(1)).status, 'Queued')
+  })
+
+  it('ends with 130 on SIGINT, and the task goes on', async (t) => {
+    const {start, task} = await orchWorkspace(t)
+    const waiting = start(external)
+    await waiting.says(/T-0001 is Queued/)
+    assert.equal(await waiting.end('SIGINT'), 130)
+    assert.match(waiting.stderr(), /\(interrupted\)/)
+    assert.deepEqual(waiting.lines, [])
+    assert.equal((await task(1)).status, 'Queued')
+  })
+})
+
+describe('a workspace', {concurrency: 2}, () => {
+  it('whose settings contradict each other takes no task', async (t) => {
+    const {fails} = await orchWorkspace(t, '[orchestrator]\nmin_agents = 9\nmax_agents = 2\n')
+    assert.match(await fails(['orch', 'submit', 'x'], 2, 'orchestrator_config_invalid'), /min_agents is 9/)
+  })
+
+  it('whose store is damaged falls back to the store of the user, and says so', async (t) => {
+    const {run, cwd} = await orchWorkspace(t, templates)
+    await writeFiles(cwd, {
+      '.svc/store.db': 'this is no database, but a file of another kind, long enough to be looked at',
+    })
+    const {stdout, stderr} = await run(['orch', 'submit', 'x'], {env: {SVC_DB_PATH: join(cwd, 'user.db')}})
+    assert.equal(stdout, 'T-0001\n')
+    assert.match(stderr, /warning: .*store\.db.* Using .*user\.db instead\./)
+  })
+})

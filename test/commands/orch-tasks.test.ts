@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {execa} from 'execa'
+import type {EventRecord, StatusReport, Task} from '../../src/orchestrator/index.js'
+import {assertFits, jsonLines, orchWorkspace, until} from '../support/orch-workspace.js'
+import {svcBinary} from '../support/svc.js'
+
+describe('svc orch status', {concurrency: 3}, () => {
+  it('shows where the tasks are, who runs them and how many there are', async (t) => {
+    const {text, submit, status, cwd} = await orchWorkspace(t)
+    assert.match(
+      await text(['orch', 'status']),
+      /^store +.*store\.db\ndaemon +none: nothing runs the tasks\ntasks +0 queued/,
+    )
+    await submit('x', '-f', 'a.ts')
+    await submit('y', '--processor', 'external')
+    await text(['orch', 'claim'])
+    const shown = await text(['orch', 'status'])
+    assert.match(shown, /\ntasks +1 queued, 1 in progress, 0 blocked, 0 doubted, 0 completed, 0 failed, 0 cancelled\n/)
+    assert.match(shown, /\nAGENT +NAME .*\nA-01 +core +reserved +active +1 +1 /)
+    const {
+      store,
+      enabled,
+      total_queued: queued,
+      total_in_progress: running,
+      agents,
+      locked_files: locked,
+    } = await status()
+    assert.deepEqual([store, enabled, queued, running, locked], [`${cwd}/.svc/store.db`, true, 1, 1, 1])
+    assert.deepEqual([agents[0]?.queued, agents[0]?.running], [1, 1])
+  })
+
+  it('says that no tasks are taken', async (t) => {
+    const {text} = await orchWorkspace(t, '[orchestrator]\nenabled = false\n')
+    assert.match(await text(['orch', 'status']), /\nenabled +no: new tasks are refused\n/)
+  })
+
+  it('goes on with --watch, shows what has changed, and ends with 0 when it is interrupted', async (t) => {
+    const {start, submit} = await orchWorkspace(t)
+    const watching = start(['orch', 'status', '--watch', '--json'])
+    const counted = async (line: number) => {
+      const report = JSON.parse(await watching.line(line)) as StatusReport
+      await assertFits('cli/orch-status.v1', report)
+      return report.total_queued
+    }
+    assert.equal(await counted(1), 0)
+    await submit('x')
+    assert.equal(await counted(2), 1)
+    assert.equal(await watching.end('SIGINT'), 0)
+    assert.deepEqual([watching.lines.length, watching.stderr()], [2, ''])
+  })
+})
+
+describe('svc orch tasks', {concurrency: 3}, () => {
+  it('lists the newest first, page by page', async (t) => {
+    const {submit, tasks, text, fails} = await orchWorkspace(t)
+    assert.equal(await text(['orch', 'tasks']), 'No tasks.\n')
+    for (const name of ['one', 'two', 'three']) await submit(name)
+    const ids = async (...args: string[]) => (await tasks(...args)).map(({id}) => id)
+    assert.deepEqual(await ids(), [3, 2, 1])
+    assert.deepEqual(await ids('--limit', '2'), [3, 2])
+    assert.deepEqual(await ids('--limit', '2', '--before', 'T-0002'), [1])
+    const [header = '', first = ''] = (await text(['orch', 'tasks'])).split('\n')
+    assert.match(header, /^TASK +STATUS +PRIORITY +AGENT +PROCESSOR +CREATED +DESCRIPTION$/)
+    assert.match(first, /^T-0003 +Queued +normal +core +ai +\S+Z +three$/)
+    await fails(['orch', 'tasks', '--limit', '0'], 2, 'usage')
+    await fails(['orch', 'tasks', '--before', 'x'], 2, 'usage')
+  })
+
+  it('takes only those of a state, an agent or a session', async (t) => {
+    const {submit, tasks, text, fails} = await orchWorkspace(t)
+    await submit('a', '--agent', 'anna', '--session-id', 's1')
+    await submit('b', '--agent', 'bert')
+    await submit('c', '--agent', 'bert', '--requires-approval')
+    await text(['orch', 'cancel', '2'])
+    const ids = async (...args: string[]) => (await tasks(...args)).map(({id}) => id)
+    assert.deepEqual(await ids('--status', 'queued', '-s', 'BLOCKEDonapproval'), [3, 1])
+    assert.deepEqual(await ids('--status', 'Cancelled'), [2])
+    assert.deepEqual(await ids('--agent', 'bert'), [3, 2])
+    assert.deepEqual(await ids('--session-id', 's1'), [1])
+    assert.match(
+      await fails(['orch', 'tasks', '-s', 'done'], 2, 'flag_value'),
+      /one of Queued, .*RemoteHold, not "done"/,
+    )
+    await fails(['orch', 'tasks', '--agent', 'carl'], 3, 'agent_not_found')
+  })
+
+  it('goes on with --watch', async (t) => {
+    const {start, submit, text} = await orchWorkspace(t)
+    await submit('x')
+    const watching = start(['orch', 'tasks', '--watch', '--json'])
+    await watching.line(1)
+    await text(['orch', 'cancel', '1'])
+    const {tasks} = JSON.parse(await watching.line(2)) as {tasks: Task[]}
+    assert.deepEqual(
+      tasks.map(({status}) => status),
+      ['Cancelled'],
+    )
+    assert.equal(await watching.end('SIGTERM'), 0)
+  })
+})
+
+describe('svc orch task', {concurrency: 3}, () => {
+  it('shows what a person wants to know', async (t) => {
+    const {submit, text} = await orchWorkspace(t)
+    const id = await submit('Say it\nloudly', '--exec', 'say', '--param', 'word=x', '-f', 'a.ts', '--needs-gpu')
+    for (const given of [id, '1', 't-0001']) {
+      const shown = await text(['orch', 'task', given])
+      assert.match(shown, /^task +T-0001 \([0-9a-f-]{36}\)\nstatus +Queued\nagent +core\npriority +normal\n/)
+      assert.match(shown, /\nprocessor +exec say\nfiles +a\.ts:write\nneeds +gpu_cuda\n/)
+      assert.match(shown, /\n\nSay it\nloudly\n$/)
+    }
+  })
+
+  it('lets no description take hold of the terminal', async (t) => {
+    const {submit, text} = await orchWorkspace(t)
+    await submit('red \u001b[31malert\u0007')
+    for (const args of [
+      ['orch', 'task', '1'],
+      ['orch', 'tasks'],
+      ['orch', 'events'],
+    ])
+      assert.doesNotMatch((await text(args)).replaceAll('\n', ''), /\p{Cc}/u)
+  })
+
+  it('is one that there is', async (t) => {
+    const {fails} = await orchWorkspace(t)
+    await fails(['orch', 'task', '7'], 3, 'task_not_found')
+    await fails(['orch', 'task', 'seven'], 2, 'usage')
+    await fails(['orch', 'task'], 2, 'usage')
+  })
+})
+
+describe('svc orch events', {concurrency: 3}, () => {
+  it('tells what has happened, in its order', async (t) => {
+    const {submit, text, events, fails} = await orchWorkspace(t)
+    await submit('first', '--trace-id', 'tr1')
+    await submit('second')
+    await text(['orch', 'cancel', '1', '-r', 'late'])
+    const types = (found: EventRecord[]) => found.map(({kind}) => kind.type)
+    const all = await events()
+    assert.deepEqual(
+      all.map(({id}) => id),
+      all.map((_, i) => i + 1),
+    )
+    assert.deepEqual(
+      types(all).filter((type) => type.startsWith('task')),
+      ['task_submitted', 'task_placed', 'task_submitted', 'task_placed', 'task_cancelled'],
+    )
+    const [cancelled] = await events('--type', 'task_cancelled')
+    assert.deepEqual(cancelled?.kind, {type: 'task_cancelled', task_id: 1, agent_id: 1, reason: 'late'})
+    assert.deepEqual(cancelled?.correlation, {trace_id: 'tr1'})
+    assert.deepEqual(types(await events('--task', 'T-0002', '-t', 'task_placed', '-t', 'task_submitted')), [
+      'task_submitted',
+      'task_placed',
+    ])
+    assert.deepEqual(await events('--since', '2', '--limit', '2'), all.slice(2, 4))
+    assert.match(
+      await text(['orch', 'events', '--type', 'task_cancelled']),
+      /^ +\d+ {2}\S+Z {2}task_cancelled +T-0001 cancelled: late\n$/,
+    )
+    await fails(['orch', 'events', '--type', 'task_vanished'], 2, 'usage')
+    await fails(['orch', 'events', '--task', '9'], 3, 'task_not_found')
+    await fails(['orch', 'events', '--since', '-1'], 2, 'usage')
+  })
+
+  it('follows what other processes write, and goes on behind an id', async (t) => {
+    const {submit, start, text} = await orchWorkspace(t)
+    await submit('x')
+    const following = start(['orch', 'events', '--follow', '--json', '--type', 'task_cancelled', '-t', 'task_doubted'])
+    const behind = start(['orch', 'events', '--follow', '--since', '1'])
+    assert.match(await behind.line(1), /task_submitted +T-0001 submitted, Queued with A-01: x$/)
+    await text(['orch', 'doubt', '1', '-r', 'why'])
+    const event = JSON.parse(await following.line(1)) as EventRecord
+    await assertFits('orchestration/event.v1', event)
+    assert.equal(event.kind.type, 'task_doubted')
+    await until(
+      () => behind.lines.some((line) => line.endsWith('T-0001 doubted by A-01: why')),
+      behind.lines.join('\n'),
+    )
+    assert.equal(await behind.end('SIGINT'), 0)
+
+    assert.equal(await following.end('SIGTERM'), 0)
+    await text(['orch', 'cancel', '1'])
+    const resumed = start([
+      'orch',
+      'events',
+      '-f',
+      '--json',
+      '--limit',
+      '1',
+      '--since',
+      String(event.id),
+      '--task',
+      '1',
+    ])
+    assert.equal(await resumed.end(), 0)
+    assert.deepEqual(
+      resumed.lines.map((line) => (JSON.parse(line) as EventRecord).kind.type),
+      ['task_cancelled'],
+    )
+    assert.deepEqual([following.stderr(), behind.stderr()], ['', ''])
+  })
+
+  it('ends without a word when its reader goes', async (t) => {
+    const {submit, cwd} = await orchWorkspace(t)
+    await submit('x')
+    const command = `"${process.execPath}" "${svcBinary}" orch events --follow --since 0 --json | head -n 1; echo "$\{PIPESTATUS[0]}"`
+    const piped = execa('bash', ['-c', command], {cwd, timeout: 20_000, reject: false})
+    // A writer learns that its reader has gone when it writes again.
+    for (let i = 0; i < 5; i++) await submit('more')
+    const {stdout, stderr} = await piped
+    const [first = '', status] = stdout.split('\n')
+    assert.equal(jsonLines<EventRecord>(first)[0]?.id, 1)
+    assert.deepEqual([status, stderr], ['0', ''])
+  })
+})

@@ -1,0 +1,754 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {inspect} from 'node:util'
+import {
+  type ConfigFile,
+  describeSettings,
+  readConfigFile,
+  resolveSettings,
+  settingTables,
+  unknownKeys,
+} from '../../src/config/index.js'
+import {isErrorOf} from '../../src/errors/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+type Reading = readonly [words: string, value: unknown]
+
+interface Variable {
+  setting: string
+  default: unknown
+  /** What its key in the file says, where it has one; other than the default and than what the variable reads. */
+  file?: unknown
+  /** The key, where it is not the name of the setting. */
+  key?: string
+  reads: readonly Reading[]
+  refuses?: readonly string[]
+  /** An empty variable unsets what the file says. */
+  clears?: true
+}
+
+const longestMs = 2_147_483_647
+const longestSecs = 2_147_483
+
+/** A whole number with a least and a most value: both sides of each bound, and what is no whole number. */
+const whole = (setting: string, fallback: number, least: number, most?: number): Variable => ({
+  setting: `orchestrator.${setting}`,
+  default: fallback,
+  file: fallback + 1,
+  reads: [[`${least}`, least], [`+${least}`, least], ...(most === undefined ? [] : [[`${most}`, most] as const])],
+  refuses: [`${least - 1}`, ...(most === undefined ? [] : [`${most + 1}`]), `${fallback}.0`, '1e3', 'many', '0x10'],
+})
+
+const fraction = (setting: string, fallback: number, file: number, least: number, most?: number): Variable => ({
+  setting: `orchestrator.${setting}`,
+  default: fallback,
+  file,
+  reads: [[`${least}`, least], ['1e-1', 0.1], ...(most === undefined ? [] : [[`${most}`, most] as const])],
+  refuses: [`${least - 0.01}`, ...(most === undefined ? [] : [`${most + 0.01}`]), 'NaN', 'Infinity', 'high'],
+})
+
+/** A switch that takes exactly two words. */
+const strict = (setting: string, fallback: boolean): Variable => ({
+  setting: `orchestrator.${setting}`,
+  default: fallback,
+  file: !fallback,
+  reads: [
+    ['true', true],
+    [' false ', false],
+  ],
+  refuses: ['1', '0', 'yes', 'TRUE', 'False', 'on'],
+})
+
+/** A switch that two words turn on, in any case, and that everything else turns off. */
+const flag = (setting: string, file?: boolean): Variable => ({
+  setting,
+  default: false,
+  ...(file === undefined ? {} : {file}),
+  reads: [
+    ['1', true],
+    ['TRUE', true],
+    ['0', false],
+    ['yes', false],
+    ['false', false],
+  ],
+})
+
+const word = (setting: string, fallback: string, file: string, reads: readonly Reading[]): Variable => ({
+  setting: `orchestrator.${setting}`,
+  default: fallback,
+  file,
+  reads,
+  refuses: ['fastest', '1'],
+})
+
+const address = (setting: string): Variable => ({
+  setting,
+  default: undefined,
+  file: 'http://file:1',
+  reads: [
+    ['http://there:2/', 'http://there:2'],
+    ['there:2', 'http://there:2'],
+  ],
+  refuses: ['ftp://there', 'http://ann:pw1@there'],
+  clears: true,
+})
+
+const anyText = (setting: string): Variable => ({setting, default: undefined, reads: [[' as it is ', 'as it is']]})
+
+const agent = (setting: string): Variable => ({
+  setting: `orchestrator.${setting}`,
+  default: undefined,
+  file: '7',
+  reads: [
+    ['2', '2'],
+    ['18446744073709551615', '18446744073709551615'],
+  ],
+  refuses: ['-1', 'agent-2', '2.0', '+2'],
+  clears: true,
+})
+
+/** Every variable of the orchestrator, of its mesh and of its store: what it sets, reads and refuses. */
+const variables: Record<string, Variable> = {
+  SVC_ORCHESTRATOR_ENABLED: strict('enabled', true),
+  SVC_ORCHESTRATOR_MAX_AGENTS: whole('max_agents', 8, 1, 256),
+  SVC_ORCHESTRATOR_LOCK_TIMEOUT_MS: whole('lock_timeout_ms', 30_000, 100, longestMs),
+  SVC_ORCHESTRATOR_TOESTUB_GATE: strict('toestub_gate', true),
+  SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS: whole('max_debug_iterations', 3, 0, 255),
+  SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS: whole('max_toestub_debug_iterations', 3, 0, 255),
+  SVC_ORCHESTRATOR_MAX_SOCRATES_DEBUG_ITERATIONS: whole('max_socrates_debug_iterations', 3, 0, 255),
+  SVC_ORCHESTRATOR_SOCRATES_GATE_SHADOW: strict('socrates_gate_shadow', false),
+  SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE: strict('socrates_gate_enforce', false),
+  SVC_ORCHESTRATOR_SOCRATES_REPUTATION_ROUTING: strict('socrates_reputation_routing', false),
+  SVC_ORCHESTRATOR_SOCRATES_REPUTATION_WEIGHT: fraction('socrates_reputation_weight', 1, 2.5, 0, 100),
+  SVC_ORCHESTRATOR_TRUST_GATE_RELAX_ENABLED: strict('trust_gate_relax_enabled', false),
+  SVC_ORCHESTRATOR_TRUST_GATE_RELAX_MIN_RELIABILITY: fraction('trust_gate_relax_min_reliability', 0.85, 0.7, 0, 1),
+  SVC_ORCHESTRATOR_ATTENTION_ENABLED: strict('attention_enabled', false),
+  SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS: whole('attention_budget_ms', 3_600_000, 0, longestMs),
+  SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD: {
+    setting: 'orchestrator.attention_alert_threshold',
+    default: 0.7,
+    file: 0.6,
+    reads: [
+      ['0.5', 0.5],
+      ['0.05', 0.05],
+      ['0.04', 0.05],
+      ['-3', 0.05],
+      ['0.99', 0.99],
+      ['1', 0.99],
+    ],
+    refuses: ['NaN', 'Infinity', 'high'],
+  },
+  SVC_ORCHESTRATOR_ATTENTION_INTERRUPT_COST_MS: {
+    setting: 'orchestrator.attention_interrupt_cost_ms',
+    default: 23_250,
+    file: 5000,
+    reads: [
+      ['1', 1],
+      ['0', 1],
+      ['100000', 100_000],
+    ],
+    refuses: ['-1', '8.0', 'many'],
+  },
+  SVC_ORCHESTRATOR_ATTENTION_TRUST_ROUTING_WEIGHT: fraction('attention_trust_routing_weight', 2, 3, 0, 100),
+  SVC_ORCHESTRATOR_TLX_MENTAL: fraction('attention_tlx_weights.mental', 0.35, 0.5, 0, 1),
+  SVC_ORCHESTRATOR_TLX_TEMPORAL: fraction('attention_tlx_weights.temporal', 0.25, 0.5, 0, 1),
+  SVC_ORCHESTRATOR_TLX_FRUSTRATION: fraction('attention_tlx_weights.frustration', 0.2, 0.5, 0, 1),
+  SVC_ORCHESTRATOR_TLX_TRUST_DISCOUNT: fraction('attention_tlx_weights.trust_discount', 0.2, 0.5, 0, 1),
+  SVC_ORCHESTRATOR_INTERRUPTION_CAL_PLAN_GAIN: fraction(
+    'interruption_calibration.plan_review_gain_offset_bits',
+    0,
+    0.02,
+    -1.5,
+    1.5,
+  ),
+  SVC_ORCHESTRATOR_INTERRUPTION_CAL_A2A_GAIN: fraction(
+    'interruption_calibration.a2a_escalation_gain_offset_bits',
+    0,
+    -0.01,
+    -1.5,
+    1.5,
+  ),
+  SVC_ORCHESTRATOR_INTERRUPTION_CAL_BACKLOG_PENALTY: fraction(
+    'interruption_calibration.backlog_cost_penalty_per_item',
+    0.05,
+    0.5,
+    0,
+  ),
+  SVC_ORCHESTRATOR_LOG_LEVEL: {
+    setting: 'orchestrator.log_level',
+    default: 'info',
+    file: 'debug',
+    reads: [
+      ['TRACE', 'TRACE'],
+      ['whatever it is', 'whatever it is'],
+    ],
+  },
+  SVC_ORCHESTRATOR_FALLBACK_SINGLE: strict('fallback_to_single_agent', true),
+  SVC_ORCHESTRATOR_MIN_AGENTS: whole('min_agents', 1, 0, 256),
+  SVC_ORCHESTRATOR_SCALING_THRESHOLD: whole('scaling_threshold', 5, 1),
+  SVC_ORCHESTRATOR_IDLE_RETIREMENT_MS: whole('idle_retirement_ms', 300_000, 0, longestMs),
+  SVC_ORCHESTRATOR_SCALING_ENABLED: strict('scaling_enabled', false),
+  SVC_ORCHESTRATOR_COST_PREFERENCE: word('cost_preference', 'performance', 'economy', [
+    ['performance', 'performance'],
+    ['PERFORMANCE', 'performance'],
+    ['Economy', 'economy'],
+  ]),
+  SVC_ORCHESTRATOR_SCALING_LOOKBACK: whole('scaling_lookback_ticks', 5, 1, 10_000),
+  SVC_ORCHESTRATOR_RESOURCE_WEIGHT: fraction('resource_weight', 0.3, 0.4, 0, 1),
+  SVC_ORCHESTRATOR_RESOURCE_CPU_MULT: fraction('resource_cpu_multiplier', 0.7, 0.4, 0),
+  SVC_ORCHESTRATOR_RESOURCE_MEM_MULT: fraction('resource_mem_multiplier', 0.3, 0.4, 0),
+  SVC_ORCHESTRATOR_RESOURCE_EXPONENT: {
+    setting: 'orchestrator.resource_exponent',
+    default: 1,
+    file: 2,
+    reads: [
+      ['0.001', 0.001],
+      ['3', 3],
+    ],
+    refuses: ['0', '-1', 'NaN', 'Infinity'],
+  },
+  SVC_ORCHESTRATOR_SCALING_PROFILE: word('scaling_profile', 'balanced', 'conservative', [
+    ['AGGRESSIVE', 'aggressive'],
+    ['balanced', 'balanced'],
+  ]),
+  SVC_ORCHESTRATOR_MAX_SPAWN_PER_TICK: whole('max_spawn_per_tick', 5, 1, 256),
+  SVC_ORCHESTRATOR_SCALING_COOLDOWN_MS: whole('scaling_cooldown_ms', 5000, 0, longestMs),
+  SVC_ORCHESTRATOR_URGENT_REBALANCE_THRESHOLD: whole('urgent_rebalance_threshold', 3, 0),
+  SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: strict('orchestration_migration.orchestration_v2_enabled', false),
+  SVC_ORCHESTRATOR_MIGRATION_LEGACY_FALLBACK: strict('orchestration_migration.legacy_orchestration_fallback', true),
+  SVC_ORCHESTRATOR_MESH_CONTROL_URL: {...address('mesh.control_url'), key: 'orchestrator.mesh_control_url'},
+  SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL: {
+    ...address('mesh.inference_base_url'),
+    key: 'orchestrator.mesh_inference_base_url',
+  },
+  SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL: strict('mesh_remote_execute_experimental', false),
+  SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT: agent('mesh_remote_execute_receiver_agent'),
+  SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT: agent('mesh_remote_execute_sender_agent'),
+  SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATING_ENABLED: strict('mesh_remote_lease_gating_enabled', false),
+  SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES: {
+    setting: 'orchestrator.mesh_remote_lease_gated_roles',
+    default: [],
+    file: ['planner'],
+    reads: [
+      [' Builder, VERIFIER ', ['builder', 'verifier']],
+      ['builder,BUILDER,,builder', ['builder']],
+      [
+        'researcher,reproducer,verifier,builder,planner',
+        ['researcher', 'reproducer', 'verifier', 'builder', 'planner'],
+      ],
+      [',', []],
+    ],
+  },
+  SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_POLL_INTERVAL_SECS: whole(
+    'mesh_remote_result_poll_interval_secs',
+    5,
+    0,
+    longestSecs,
+  ),
+  SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS: whole(
+    'mesh_remote_worker_poll_interval_secs',
+    5,
+    0,
+    longestSecs,
+  ),
+  SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_MAX_MESSAGES_PER_POLL: {
+    setting: 'orchestrator.mesh_remote_result_max_messages_per_poll',
+    default: 64,
+    file: 32,
+    reads: [
+      ['1', 1],
+      ['0', 1],
+      ['256', 256],
+      ['257', 256],
+    ],
+    refuses: ['-1', '8.0', 'many'],
+  },
+  SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE: flag('orchestrator.mesh_exec_lease_reconcile', true),
+  SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE: flag('orchestrator.mesh_exec_lease_auto_revoke', true),
+  SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS: whole('mesh_poll_interval_secs', 30, 0, longestSecs),
+  SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS: {
+    setting: 'orchestrator.mesh_http_timeout_ms',
+    default: 10_000,
+    file: 20_000,
+    reads: [
+      ['500', 500],
+      ['499', 500],
+      ['600000', 600_000],
+      ['600001', 600_000],
+    ],
+    refuses: ['-1', '8.0', 'many'],
+  },
+  SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL: strict('mesh_routing_experimental', false),
+  SVC_ORCHESTRATOR_TRUST_EWMA_ALPHA: {
+    setting: 'orchestrator.trust_ewma_alpha',
+    default: 0.1,
+    file: 0.3,
+    reads: [
+      ['0.5', 0.5],
+      ['0.01', 0.01],
+      ['0', 0.01],
+      ['1', 1],
+      ['1.5', 1],
+    ],
+    refuses: ['NaN', 'Infinity', 'slow'],
+  },
+  SVC_ORCHESTRATOR_EVENT_LOG: {...anyText('orchestrator.event_log'), file: 'events.jsonl'},
+  SVC_ORCH_LINEAGE_OFF: flag('orchestrator.lineage_off', true),
+  SVC_UNIFIED_ROUTING: flag('orchestrator.unified_routing', true),
+
+  SVC_MESH_SCOPE_ID: {...anyText('mesh.scope_id'), file: 'team', key: 'orchestrator.mesh_scope_id', clears: true},
+  SVC_MESH_TOKEN: anyText('mesh.token'),
+  SVC_MESH_ADVERTISE_GPU: flag('mesh.advertise_gpu', true),
+  SVC_MESH_ADVERTISE_VULKAN: flag('mesh.advertise_vulkan'),
+  SVC_MESH_ADVERTISE_WEBGPU: flag('mesh.advertise_webgpu'),
+  SVC_MESH_ADVERTISE_NPU: flag('mesh.advertise_npu'),
+  SVC_MESH_DEVICE_CLASS: anyText('mesh.device_class'),
+
+  SVC_REPOSITORY_ROOT: anyText('workspace.repository_root'),
+  SVC_REPO_ROOT: anyText('workspace.repository_root'),
+  SVC_DB_PATH: anyText('workspace.canonical_store'),
+  SVC_DATA_DIR: anyText('workspace.data_dir'),
+  SVC_WORKSPACE_JOURNEY_STORE: {
+    setting: 'workspace.journey_store',
+    default: 'project',
+    reads: [
+      ['canonical', 'canonical'],
+      ['CANONICAL', 'canonical'],
+      ['Project', 'project'],
+    ],
+    refuses: ['/tmp/store.db', 'none'],
+  },
+  SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: {
+    setting: 'workspace.journey_fallback_canonical',
+    default: true,
+    reads: [
+      ['0', false],
+      ['False', false],
+      ['NO', false],
+      ['off', false],
+      ['1', true],
+      ['on', true],
+    ],
+    refuses: ['2', 'never'],
+  },
+}
+
+const tables = settingTables.filter(({name}) => /^(orchestrator|mesh|workspace)\b/.test(name))
+
+/** A file with one key. */
+function fileWith(key: string, value: unknown): ConfigFile {
+  const data = key.split('.').reduceRight<unknown>((inner, part) => ({[part]: inner}), value)
+  return {path: '/work/Svc.toml', data: data as Record<string, unknown>, warnings: []}
+}
+
+/** One setting with its sources, and what was warned of. */
+function resolve(setting: string, env: Record<string, string>, file?: ConfigFile) {
+  const resolutions = tables.map((table) => resolveSettings(table, {env, file}))
+  const found = resolutions.flatMap(({settings}) => settings).find(({name}) => name === setting)
+  assert.ok(found, setting)
+  const {value, origin, overridden} = found
+  return {value, origin, overridden, warnings: resolutions.flatMap(({warnings}) => warnings)}
+}
+
+describe('the variables of the orchestrator', () => {
+  for (const [variable, row] of Object.entries(variables)) {
+    const {setting, default: fallback, file: said, key = setting, reads, refuses = [], clears} = row
+    const file = said === undefined ? undefined : fileWith(key, said)
+    const without = said ?? fallback
+
+    it(`${variable} sets ${setting}, which is ${inspect(fallback)} when nothing does`, () => {
+      assert.deepEqual(resolve(setting, {}), {
+        value: fallback,
+        origin: {source: 'default'},
+        overridden: [],
+        warnings: [],
+      })
+      for (const [words, value] of reads) {
+        const found = resolve(setting, {[variable]: words})
+        assert.deepEqual(found.value, value, `"${words}"`)
+        assert.deepEqual(found.origin, {source: 'env', name: variable})
+        assert.deepEqual(found.warnings, [])
+      }
+    })
+
+    it(`${variable} ${clears ? 'unsets' : 'does not change'} ${setting} when it is empty`, () => {
+      for (const words of ['', '  ']) {
+        const {value, warnings} = resolve(setting, {[variable]: words}, file)
+        assert.deepEqual(value, clears ? undefined : without)
+        assert.deepEqual(warnings, [])
+      }
+    })
+
+    if (refuses.length > 0)
+      it(`${variable} changes nothing, with a warning, when it is ${refuses.join(' or ')}`, () => {
+        for (const words of refuses) {
+          const {value, warnings} = resolve(setting, {[variable]: words}, file)
+          assert.deepEqual(value, without, `"${words}"`)
+          assert.deepEqual(
+            warnings.map(({code, subject}) => [code, subject]),
+            [['config_env_invalid', variable]],
+          )
+        }
+      })
+
+    if (file !== undefined) {
+      it(`${key} sets it in the file, where ${variable} has the last word`, () => {
+        assert.notDeepEqual(said, fallback)
+        const found = resolve(setting, {}, file)
+        assert.deepEqual(found.value, said)
+        assert.deepEqual(found.origin, {source: 'file', name: key})
+        for (const [words, value] of reads) {
+          const both = resolve(setting, {[variable]: words}, file)
+          assert.deepEqual(both.value, value, `"${words}"`)
+          assert.deepEqual(both.overridden, [{source: 'file', name: key, value: said}])
+        }
+      })
+
+      it(`${key} refuses a table, whatever ${variable} says`, () => {
+        const wrong = fileWith(key, {x: 1})
+        assert.throws(
+          () => resolve(setting, {[variable]: reads[0]?.[0] ?? ''}, wrong),
+          (error) => isErrorOf(error, 'config_type') && error.exit === 2 && error.params.key === key,
+        )
+      })
+    }
+  }
+
+  it('are all in this table', () => {
+    const declared = tables.flatMap((table) => Object.values(table.rows).flatMap(({env = []}) => env))
+    assert.deepEqual([...declared].sort(), Object.keys(variables).sort())
+  })
+})
+
+describe('a list of roles in a variable', () => {
+  const variable = 'SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES'
+  const roles = (words: string) =>
+    resolve(
+      'orchestrator.mesh_remote_lease_gated_roles',
+      {[variable]: words},
+      fileWith('orchestrator.mesh_remote_lease_gated_roles', ['planner']),
+    )
+
+  it('is read without the words that are no roles, and one warning names them', () => {
+    const {value, warnings} = roles(' Builder, ops ,VERIFIER, pilot')
+    assert.deepEqual(value, ['builder', 'verifier'])
+    assert.deepEqual(warnings, [
+      {
+        code: 'config_env_invalid',
+        subject: variable,
+        message:
+          `${variable} takes a list of planner, builder, verifier, reproducer, researcher, not "ops", "pilot"; ` +
+          'the rest of the variable counts.',
+      },
+    ])
+  })
+
+  it('takes the place of the list in the file, even when no word is left', () => {
+    const {value, warnings} = roles('ops')
+    assert.deepEqual(value, [])
+    assert.equal(warnings.length, 1)
+  })
+})
+
+describe('what only the file can say', () => {
+  const cases: [key: string, fallback: unknown, taken: unknown[], refused: unknown[]][] = [
+    ['default_priority', 'normal', ['background', 'normal', 'urgent'], ['high', 1]],
+    ['task_timeout_ms', 1_800_000, [1, longestMs], [0, longestMs + 1, 1.5]],
+    ['stale_threshold_ms', 60_000, [0, longestMs], [-1, longestMs + 1]],
+    ['heartbeat_interval_ms', 5000, [1, longestMs], [0, longestMs + 1]],
+    ['session.sessions_dir', '.svc/sessions', ['sessions'], [1]],
+    ['session.max_sessions', 16, [1, 100_000], [0, 100_001]],
+    ['session.idle_timeout_secs', 1800, [0, 315_360_000], [-1, 315_360_001]],
+    ['session.archive_timeout_secs', 86_400, [0, 315_360_000], [-1, 315_360_001]],
+    ['session.persist', true, [true, false], ['true']],
+    ['max_task_retries', 0, [0, 20], [-1, 21]],
+    ['max_queue_len', 0, [0, 1_000_000], [-1, 2.5]],
+    ['queue_overflow_strategy', 'spawn_new_agent', ['block', 'drop_lowest', 'spawn_new_agent'], ['drop']],
+    ['scope_enforcement', 'warn', ['strict', 'warn', 'disabled'], ['off', true]],
+    ['durability', 'normal', ['normal', 'full'], ['none']],
+    ['event_retention_days', 90, [1, 36_500], [0, 36_501]],
+    ['default_processor', 'ai', ['ai', 'exec', 'external'], ['shell']],
+    ['model_prices', {}, [{'gpt-oss': 0.002, 'llama3.2:1b': 0}], [[], 'x', {m: -1}, {m: 'x'}]],
+    ['exec.enabled', false, [true], ['true', 1]],
+    ['exec.timeout_ms', 60_000, [1, longestMs], [0, longestMs + 1]],
+    ['exec.max_output_bytes', 1_048_576, [1, 2 ** 30], [0, 2 ** 30 + 1]],
+    [
+      'exec.templates',
+      {},
+      [{test: ['npm', 'test', '--', '{path}', ''], 'a.b': ['true']}],
+      [{test: []}, {test: 'npm test'}, {test: ['npm', 1]}, {test: [' ']}, {test: ['a\0b']}, ['npm']],
+    ],
+    ['routing_exploration_epsilon', 0, [0, 1], [-0.01, 1.01]],
+    ['trust_task_completion_floor', 0.25, [0, 1], [-0.01, 1.01]],
+    ['trust_task_completion_weight', 1.5, [0, 100], [-0.01, 100.01]],
+    ['trust_provisional_threshold', 5, [0, 100], [-1, 0.5]],
+    ['trust_trusted_threshold', 20, [0, 100], [-1, 0.5]],
+    ['financial_cost_budget_micros', 50_000, [0, 1_000_000], [-1, 0.5]],
+    ['local_breakeven_tokens', 9_100_000, [0], [-1, 0.5]],
+    ['repo_shard_specialization_weight', 1.5, [0, 9], [-0.01]],
+    ['repo_shard_validation_failure_penalty', 0.8, [0, 9], [-0.01]],
+    ['repo_reduce_conflict_cooldown_penalty', 2.5, [0, 9], [-0.01]],
+    ['repo_reduce_conflict_cooldown_ms', 300_000, [0, longestMs], [-1, longestMs + 1]],
+    ['mesh_training_routing_experimental', false, [true], [1]],
+    ['mesh_training_budget_pressure', 0, [0, 1], ['high', Number.NaN]],
+    ['mesh_remote_lease_timeout_ms', 300_000, [1, longestMs], [0, longestMs + 1]],
+    ['mesh_remote_lease_gated_roles', [], [['verifier', 'builder'], []], [['ops'], ['builder', 1], 'builder']],
+    ['interruption_calibration.task_submit_gain_offset_bits', 0, [-1.5, 1.5], [-1.51, 1.51]],
+    ['interruption_calibration.inline_assist_gain_offset_bits', 0, [-1.5, 1.5], [-1.51, 1.51]],
+    ['interruption_calibration.trust_adjustment_scale', 1, [0, 2], [-0.01]],
+    ['socrates_policy.abstain_threshold', undefined, [0, 1], [-0.01, 1.01]],
+    ['socrates_policy.ask_for_help_threshold', undefined, [0, 1], [-0.01, 1.01]],
+    ['socrates_policy.max_contradiction_ratio_for_answer', undefined, [0, 1], [-0.01, 1.01]],
+    ['socrates_policy.min_persist_confidence', undefined, [0, 1], [-0.01, 1.01]],
+    ['socrates_policy.min_training_pair_confidence', undefined, [0, 1], [-0.01, 1.01]],
+    ['socrates_policy.min_review_finding_confidence', undefined, [0, 100], [-1, 101]],
+    ['socrates_policy.min_prompt_report_confidence', undefined, [0, 100], [-1, 101]],
+    ...['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu', 'visual_eligible', 'multi_modal'].map(
+      (name): [string, unknown, unknown[], unknown[]] => [
+        `default_agent_capabilities.${name}`,
+        false,
+        [true, false],
+        [1, 'true'],
+      ],
+    ),
+    ['default_agent_capabilities.prefer_gpu_compute', false, [true], [1]],
+    ['default_agent_capabilities.device_class', undefined, ['server', 'toaster'], [1]],
+    ['default_agent_capabilities.min_vram_mb', undefined, [0, 24_576], [-1, 0.5]],
+    ['default_agent_capabilities.min_cpu_cores', undefined, [0, 8], [-1, 0.5]],
+    ['default_agent_capabilities.cpu_cores', undefined, [1, 128], [0, 0.5]],
+    ['default_agent_capabilities.arch', undefined, ['aarch64'], [64]],
+    ['default_agent_capabilities.hostname', undefined, ['box'], [1]],
+    ['default_agent_capabilities.routing_tier', undefined, ['local'], [true]],
+    ['default_agent_capabilities.labels', [], [['pool=dev'], []], ['pool=dev', [1]]],
+  ]
+  for (const [name, fallback, taken, refused] of cases)
+    it(`orchestrator.${name} is ${inspect(fallback)} unless the file says otherwise`, () => {
+      const key = `orchestrator.${name}`
+      assert.deepEqual(resolve(key, {}).value, fallback)
+      for (const value of taken) assert.deepEqual(resolve(key, {}, fileWith(key, value)).value, value)
+      for (const value of refused)
+        assert.throws(
+          () => resolve(key, {}, fileWith(key, value)),
+          (error) => isErrorOf(error, 'config_type') && error.exit === 2 && error.params.key.startsWith(key),
+          inspect(value),
+        )
+    })
+
+  it('and what variables say too, is every setting of the orchestrator', () => {
+    const names = tables.flatMap((table) => resolveSettings(table, {env: {}}).settings.map(({name}) => name))
+    const tested = new Set([
+      ...cases.map(([name]) => `orchestrator.${name}`),
+      ...Object.values(variables).map(({setting}) => setting),
+      'orchestrator.affinity_groups',
+      'mesh.labels',
+    ])
+    assert.deepEqual(
+      names.filter((name) => !tested.has(name)),
+      [],
+    )
+  })
+
+  for (const [pressure, value] of [
+    [1.5, 1],
+    [-1, 0],
+  ] as const)
+    it(`a budget pressure of ${pressure} counts as ${value}`, () => {
+      const key = 'orchestrator.mesh_training_budget_pressure'
+      assert.equal(resolve(key, {}, fileWith(key, pressure)).value, value)
+    })
+
+  it('an agent of another node may be a number', () => {
+    const key = 'orchestrator.mesh_remote_execute_receiver_agent'
+    assert.equal(resolve(key, {}, fileWith(key, 2)).value, '2')
+    assert.throws(() => resolve(key, {}, fileWith(key, -2)), {code: 'config_type'})
+  })
+})
+
+/** Reads a real file and everything in it, as a command does. */
+async function read(test: TestContext, toml: string) {
+  const folder = await temporaryFolder(test)
+  await writeFiles(folder, {'Svc.toml': toml})
+  const file = await readConfigFile(join(folder, 'Svc.toml'))
+  const unknown = unknownKeys(settingTables, file)
+  const {settings, warnings} = describeSettings({env: {}, file})
+  return {
+    warnings: [...file.warnings, ...unknown, ...warnings],
+    setting: (name: string) => settings.find((setting) => setting.name === name),
+  }
+}
+
+describe('a Svc.toml with [orchestrator]', () => {
+  it('may hold everything at once', async (t) => {
+    const {setting, warnings} = await read(
+      t,
+      `
+        [orchestrator]
+        max_agents = 4
+        scaling_enabled = true
+        scaling_profile = "Balanced"
+        orchestration_migration = { orchestration_v2_enabled = true, legacy_orchestration_fallback = false }
+        mesh_remote_lease_gated_roles = ["builder", "VERIFIER", "builder"]
+        model_prices = { "llama3.2:1b" = 0.001 }
+
+        [orchestrator.exec]
+        enabled = true
+        [orchestrator.exec.templates]
+        test = ["npm", "test", "--", "{path}"]
+
+        [orchestrator.interruption_calibration]
+        plan_review_gain_offset_bits = 0.02
+        inline_assist_gain_offset_bits = -0.01
+
+        [orchestrator.socrates_policy]
+        ask_for_help_threshold = 0.60
+
+        [orchestrator.default_agent_capabilities]
+        labels = ["pool=dev"]
+
+        [[affinity_groups]]
+        name = " docs "
+        patterns = ["docs/**", "docs/**", "*.md"]
+
+        [[affinity_groups]]
+        name = "tests"
+        patterns = "test/**"
+      `,
+    )
+    assert.deepEqual(warnings, [])
+    const values = Object.entries({
+      'orchestrator.max_agents': 4,
+      'orchestrator.scaling_enabled': true,
+      'orchestrator.scaling_profile': 'balanced',
+      'orchestrator.orchestration_migration.orchestration_v2_enabled': true,
+      'orchestrator.orchestration_migration.legacy_orchestration_fallback': false,
+      'orchestrator.mesh_remote_lease_gated_roles': ['builder', 'verifier'],
+      'orchestrator.model_prices': {'llama3.2:1b': 0.001},
+      'orchestrator.exec.enabled': true,
+      'orchestrator.exec.templates': {test: ['npm', 'test', '--', '{path}']},
+      'orchestrator.interruption_calibration.plan_review_gain_offset_bits': 0.02,
+      'orchestrator.interruption_calibration.inline_assist_gain_offset_bits': -0.01,
+      'orchestrator.socrates_policy.ask_for_help_threshold': 0.6,
+      'orchestrator.socrates_policy.abstain_threshold': null,
+      'orchestrator.default_agent_capabilities.labels': ['pool=dev'],
+      'orchestrator.affinity_groups': [
+        {name: 'docs', patterns: ['docs/**', '*.md']},
+        {name: 'tests', patterns: ['test/**']},
+      ],
+    })
+    for (const [name, value] of values) assert.deepEqual(setting(name)?.value, value, name)
+  })
+
+  const nested = 'orchestrator.orchestration_migration.orchestration_v2_enabled'
+  for (const [form, toml] of [
+    ['inline', '[orchestrator]\norchestration_migration = { orchestration_v2_enabled = true }'],
+    ['of its own', '[orchestrator.orchestration_migration]\norchestration_v2_enabled = true'],
+    ['of dotted keys', '[orchestrator]\norchestration_migration.orchestration_v2_enabled = true'],
+  ] as const)
+    it(`may have its migration as a table ${form}`, async (t) => {
+      const {setting, warnings} = await read(t, toml)
+      assert.deepEqual(warnings, [])
+      assert.equal(setting(nested)?.value, true)
+      assert.deepEqual(setting(nested)?.origin, {source: 'file', name: nested})
+    })
+
+  it('loses to [mesh] where both say the same, also under its old name', async (t) => {
+    for (const table of ['mesh', 'mens']) {
+      const {setting} = await read(
+        t,
+        `
+          [orchestrator]
+          mesh_control_url = "http://orchestrator:1"
+          mesh_scope_id = "orchestrator"
+          mesh_inference_base_url = "http://orchestrator:2"
+          [${table}]
+          control_url = "http://mesh:1"
+          scope_id = "mesh"
+          inference_base_url = "http://mesh:2"
+        `,
+      )
+      for (const [name, value] of [
+        ['mesh.control_url', 'http://mesh:1'],
+        ['mesh.scope_id', 'mesh'],
+        ['mesh.inference_base_url', 'http://mesh:2'],
+      ] as const) {
+        assert.equal(setting(name)?.value, value)
+        assert.equal(setting(name)?.overridden.length, 1)
+      }
+    }
+  })
+
+  const unknown: [toml: string, subject: string, meant: string | undefined][] = [
+    ['[orchestrator]\nmax_agent = 4', 'orchestrator.max_agent', 'orchestrator.max_agents'],
+    ['[orchestrator]\nscaling-profile = "x"', 'orchestrator.scaling-profile', 'orchestrator.scaling_profile'],
+    ['[orchestrator.exec]\ntemplate = 1', 'orchestrator.exec.template', 'orchestrator.exec.templates'],
+    [
+      '[orchestrator.socrates_policy]\nabstain_treshold = 1',
+      'orchestrator.socrates_policy.abstain_treshold',
+      'orchestrator.socrates_policy.abstain_threshold',
+    ],
+    ['[[affinity_group]]\nname = "a"', 'affinity_group', 'affinity_groups'],
+    ['[orchestrator]\nkitchen_sink_of_the_house = 1', 'orchestrator.kitchen_sink_of_the_house', undefined],
+  ]
+  for (const [toml, subject, meant] of unknown)
+    it(`keeps going with a warning about ${subject}`, async (t) => {
+      const {warnings, setting} = await read(t, `${toml}\n[engine]\nthreads = 3`)
+      assert.deepEqual(
+        warnings.map(({code, subject}) => [code, subject]),
+        [['config_key_unknown', subject]],
+      )
+      if (meant !== undefined) assert.match(warnings[0]?.message ?? '', new RegExp(` Did you mean ${meant}\\?$`))
+      assert.equal(setting('engine.threads')?.value, 3)
+    })
+
+  const wrong: [toml: string, sentence: string][] = [
+    ['[orchestrator]\nmax_agents = "8"', 'orchestrator.max_agents takes a whole number from 1 to 256, not "8".'],
+    ['[orchestrator]\nmax_agents = 0', 'orchestrator.max_agents takes a whole number from 1 to 256, not 0.'],
+    ['[orchestrator]\nresource_exponent = 0', 'orchestrator.resource_exponent takes a number above 0, not 0.'],
+    [
+      '[orchestrator]\nmesh_remote_lease_gated_roles = ["ops"]',
+      'orchestrator.mesh_remote_lease_gated_roles takes a list of planner, builder, verifier, reproducer, researcher, ' +
+        'not ["ops"].',
+    ],
+    [
+      '[orchestrator.model_prices]\ngood = 0.1\nbad = "free"',
+      'orchestrator.model_prices.bad takes a number of at least 0, not "free".',
+    ],
+    [
+      '[orchestrator.exec.templates]\ntest = "npm test"',
+      'orchestrator.exec.templates.test takes a list of a program and its arguments, not "npm test".',
+    ],
+    [
+      '[orchestrator]\nmodel_prices = 5',
+      'orchestrator.model_prices takes a table, each value a number of at least 0, not 5.',
+    ],
+    [
+      '[[affinity_groups]]\nname = "docs"',
+      'affinity_groups takes a list of tables, each with a name and patterns, not [{"name":"docs"}].',
+    ],
+    ['orchestrator = 5', 'orchestrator takes a table, not 5.'],
+    ['[orchestrator]\norchestration_migration = true', 'orchestrator.orchestration_migration takes a table, not true.'],
+  ]
+  for (const [toml, sentence] of wrong)
+    it(`is refused: ${sentence}`, async (t) => {
+      await assert.rejects(read(t, toml), (error: Error) => {
+        assert.ok(isErrorOf(error, 'config_type'))
+        assert.equal(error.exit, 2)
+        assert.equal(error.message.slice(error.params.file.length), `: ${sentence}`)
+        return true
+      })
+    })
+
+  for (const group of [
+    'name = ""\npatterns = "a"',
+    'name = "a"\npatterns = ""',
+    'name = "a"\npatterns = []',
+    'name = "a"\npatterns = [1]',
+    'name = 1\npatterns = "a"',
+    'patterns = "a"',
+  ])
+    it(`refuses the group ${group.replace('\n', ', ')}`, async (t) => {
+      const toml = `[[affinity_groups]]\nname = "good"\npatterns = "a"\n[[affinity_groups]]\n${group}`
+      await assert.rejects(read(t, toml), (error) => isErrorOf(error, 'config_type'))
+    })
+})

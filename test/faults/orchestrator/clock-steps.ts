@@ -1,0 +1,54 @@
+import {type ChildProcess, fork} from 'node:child_process'
+import {once} from 'node:events'
+import type {TestContext} from 'node:test'
+import type {SubmitTaskV1} from '../../../src/contracts/index.js'
+import {projectFile} from '../../support/project.js'
+import {workspaceEnv} from './workspace.js'
+
+/** What a process with a clock of its own can be asked to do. */
+export type ClockStep =
+  | {step: 'clock'; ms: number}
+  | {step: 'submit'; submission: SubmitTaskV1}
+  | {step: 'claim'; ttlMs: number}
+  | {step: 'renew' | 'complete'; id: number; generation: number}
+  | {step: 'retry'; id: number}
+  | {step: 'daemon'}
+  | {step: 'end'}
+
+export interface ClockAnswer {
+  id?: number
+  generation?: number
+  /** Code of the error. */
+  refused?: string
+}
+
+/** A process of a workspace whose clock goes as the test says. */
+export interface ClockedProcess {
+  /** Sets how far its clock is off, ms. */
+  clock(ms: number): Promise<ClockAnswer>
+  ask(step: ClockStep): Promise<ClockAnswer>
+}
+
+export const hour = 3_600_000
+
+/** Starts one, which ends with the test. Steps are taken one after the other. */
+export async function clockedProcess(test: Pick<TestContext, 'after'>, root: string): Promise<ClockedProcess> {
+  const child: ChildProcess = fork(projectFile('dist/test/faults/orchestrator/clocked.js'), [root], {
+    cwd: root,
+    env: {PATH: process.env.PATH, HOME: root, ...workspaceEnv},
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const exited = once(child, 'exit')
+  test.after(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  const answer = async () => (await once(child, 'message', {signal: AbortSignal.timeout(30_000)}))[0] as ClockAnswer
+  await answer()
+  const ask = (step: ClockStep) => {
+    const answered = answer()
+    child.send(step)
+    return answered
+  }
+  return {ask, clock: (ms) => ask({step: 'clock', ms})}
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {createServer} from 'node:http'
+import type {AddressInfo} from 'node:net'
+import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {clockedProcess, hour} from './clock-steps.js'
+import {readStore, readTraces} from './evidence.js'
+import {oracles} from './oracles.js'
+import {startDaemon, temporaryWorkspace} from './process.js'
+
+interface Status {
+  id: number
+  status: string
+  status_reason: string | null
+}
+
+const statuses = (root: string): Status[] =>
+  readStore(root, (database) =>
+    database.prepare<[], Status>('SELECT id, status, status_reason FROM orch_tasks ORDER BY id').all(),
+  )
+
+/** Waits until all tasks are as they should be; a queue that stands still fails the test. */
+async function until(root: string, wanted: (tasks: readonly Status[]) => boolean, withinMs = 15_000): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!wanted(statuses(root))) {
+    assert.ok(performance.now() < deadline, JSON.stringify(statuses(root)))
+    await sleep(50)
+  }
+}
+
+const allCompleted = (tasks: readonly Status[]) => tasks.every(({status}) => status === 'Completed')
+
+/** What holds whichever way clocks went: everything was done, each thing once, in order. */
+function assertSound(root: string): void {
+  const traces = readTraces(root)
+  for (const name of [
+    'every task is completed',
+    'a task is completed once',
+    'an attempt starts once',
+    'nothing starts once it is completed',
+    'attempts at a task never overlap',
+    'the attempt that counts is the last one',
+    'dependencies end first',
+    'agents are counted right',
+  ] as const)
+    assert.deepEqual(oracles[name](traces as never), [], name)
+}
+
+const work = (seconds: number, more: object = {}) => ({
+  description: 'work',
+  exec: {template: 'work', params: {seconds: String(seconds)}},
+  ...more,
+})
+
+const external = {description: 'work of a client', processor: 'external'} as const
+
+describe('tasks of a workspace whose clock jumps by an hour', () => {
+  for (const [direction, ms] of [
+    ['forward', hour],
+    ['back', -hour],
+  ] as const) {
+    it(`${direction} between submission and dispatch are all run, once and in order`, async (test) => {
+      const root = await temporaryWorkspace(test)
+      const submitter = await clockedProcess(test, root)
+      for (let i = 0; i < 12; i++) {
+        await submitter.clock(i % 2 === 0 ? 0 : ms)
+        const {id} = await submitter.ask({
+          step: 'submit',
+          submission: work(0.01, {target_agent: 'ada', depends_on: i < 4 ? [] : [i - 3]}),
+        })
+        assert.equal(id, i + 1)
+      }
+      startDaemon(root)
+      await until(root, allCompleted)
+      assertSound(root)
+      const order = readTraces(root).journal.flatMap(({what, task}) => (what === 'start' ? [task] : []))
+      assert.deepEqual(order.slice(0, 4), [1, 2, 3, 4])
+    })
+
+    it(`${direction} while they run are all run, and none a second time`, async (test) => {
+      const root = await temporaryWorkspace(test)
+      const daemon = await clockedProcess(test, root)
+      const submitter = await clockedProcess(test, root)
+      for (let i = 0; i < 8; i++)
+        await submitter.ask({step: 'submit', submission: work(0.4, {target_agent: i % 2 === 0 ? 'ada' : 'bob'})})
+      await daemon.ask({step: 'daemon'})
+      for (const off of [ms, 0, ms]) {
+        // Longer than it takes until the lease is renewed for the first time.
+        await sleep(off === 0 ? 300 : 1300)
+        await daemon.clock(off)
+      }
+      await submitter.clock(ms)
+      await submitter.ask({step: 'submit', submission: work(0.01)})
+      await until(root, allCompleted)
+      assertSound(root)
+      assert.equal(readTraces(root).events.filter(({type}) => type === 'task_requeued').length, 0)
+      assert.deepEqual(await daemon.ask({step: 'end'}), {})
+    })
+
+    it(`${direction} keep their daemon: no other one takes its place`, async (test) => {
+      const root = await temporaryWorkspace(test)
+      const first = await clockedProcess(test, root)
+      await first.ask({step: 'daemon'})
+      const second = await clockedProcess(test, root)
+      await second.clock(ms)
+      assert.deepEqual(await second.ask({step: 'daemon'}), {refused: 'daemon_running'})
+      await first.clock(ms)
+      await sleep(3500)
+      await first.ask({step: 'submit', submission: work(0.01)})
+      await until(root, allCompleted)
+      assertSound(root)
+    })
+
+    it(`${direction} write a file one after the other, not side by side`, async (test) => {
+      const root = await temporaryWorkspace(test)
+      const daemon = await clockedProcess(test, root)
+      const submitter = await clockedProcess(test, root)
+      const file_manifest = [{path: 'a.txt', access: 'write'}]
+      await daemon.ask({step: 'daemon'})
+      await submitter.ask({step: 'submit', submission: work(2.5, {target_agent: 'ada', file_manifest})})
+      await until(root, ([first]) => first?.status === 'InProgress')
+      await submitter.clock(ms)
+      await daemon.clock(ms)
+      const second = await submitter.ask({
+        step: 'submit',
+        submission: work(0.01, {target_agent: 'bob', file_manifest}),
+      })
+      assert.deepEqual(second, {refused: 'lock_conflict'})
+      await until(root, allCompleted)
+      const third = await submitter.ask({
+        step: 'submit',
+        submission: work(0.01, {target_agent: 'bob', file_manifest}),
+      })
+      assert.equal(third.refused, undefined)
+      await until(root, allCompleted)
+      assertSound(root)
+    })
+
+    it(`${direction} while a client has one give it to another, and take the end of one of them`, async (test) => {
+      const root = await temporaryWorkspace(test)
+      const client = await clockedProcess(test, root)
+      const other = await clockedProcess(test, root)
+      await client.ask({step: 'submit', submission: external})
+      const claim = await client.ask({step: 'claim', ttlMs: 30_000})
+      assert.deepEqual(claim, {id: 1, generation: 1})
+      await other.clock(ms)
+      const again = await other.ask({step: 'claim', ttlMs: 30_000})
+      assert.equal(again.id, 1)
+      const [mine, theirs] = [1, again.generation ?? 0]
+      assert.deepEqual(await client.ask({step: 'renew', id: 1, generation: mine}), {refused: 'claim_lost'})
+      assert.deepEqual(await client.ask({step: 'complete', id: 1, generation: mine}), {refused: 'claim_lost'})
+      assert.deepEqual(await other.ask({step: 'complete', id: 1, generation: theirs}), {})
+      const {events} = readTraces(root)
+      assert.equal(events.filter(({type}) => type === 'task_completed').length, 1)
+    })
+
+    it(`${direction} while their server talks nonsense are tried again soon, and end`, async (test) => {
+      let calls = 0
+      const server = createServer((request, response) => {
+        if (request.url === '/api/generate') calls++
+        response.end('not yet')
+      }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      test.after(() => server.close())
+      const {port} = server.address() as AddressInfo
+      const root = await temporaryWorkspace(
+        test,
+        `[orchestrator]\nmax_task_retries = 2\n[mesh]\ninference_base_url = "http://127.0.0.1:${port}"\n`,
+      )
+      const daemon = await clockedProcess(test, root)
+      await daemon.ask({step: 'submit', submission: {description: 'think'}})
+      await daemon.ask({step: 'daemon'})
+      await until(root, ([task]) => task?.status_reason?.startsWith('inference_protocol') === true)
+      await daemon.clock(ms)
+      await until(root, ([task]) => task?.status === 'Failed')
+      assert.ok(calls >= 3, `${calls} calls`)
+      assert.deepEqual(await daemon.ask({step: 'retry', id: 1}), {})
+      await daemon.clock(0)
+      await until(root, ([task]) => task?.status === 'Failed')
+    })
+  }
+})

@@ -1,0 +1,24 @@
+/**
+ * A daemon of the workspace ROOT that is gone between the start of its first command and the moment at which the store
+ * knows the process, as when it is killed right then: `die-before-recording ROOT`.
+ */
+import {join} from 'node:path'
+import {readConfigFile} from '../../../src/config/index.js'
+import {resolveEndpoint} from '../../../src/inference/index.js'
+import {localProcessors, openOrchestrator, runDaemon} from '../../../src/orchestrator/index.js'
+
+const [root = ''] = process.argv.slice(2)
+const sources = {env: process.env, file: await readConfigFile(join(root, 'Svc.toml'))}
+const orchestrator = await openOrchestrator({root, sources})
+const {endpoint} = resolveEndpoint(sources)
+const {ai, exec} = localProcessors(orchestrator, {endpoint, env: process.env})
+await runDaemon(orchestrator, {
+  processors: {
+    ai,
+    exec: {
+      run: (task, report, signal) =>
+        exec.run(task, {...report, process: () => process.kill(process.pid, 'SIGKILL')}, signal),
+    },
+  },
+  signal: new AbortController().signal,
+})

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import {createServer, type ServerResponse} from 'node:http'
+import type {AddressInfo} from 'node:net'
+import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {type Answer, answerLines, scriptedInference} from '../../support/scripted-inference.js'
+import {svc} from '../../support/svc.js'
+import {readStore} from './evidence.js'
+import {startDaemon, temporaryWorkspace} from './process.js'
+import {workspaceEnv} from './workspace.js'
+
+interface ShownTask {
+  id: number
+  status: string
+  status_reason?: string
+  retry_count: number
+  result?: {text: string}
+}
+
+const workspace = (test: TestContext, url: string, settings = '') =>
+  temporaryWorkspace(test, `[orchestrator]\n${settings}\n[mesh]\ninference_base_url = "${url}"\n`)
+
+async function submit(root: string, ...descriptions: string[]): Promise<void> {
+  const lines = descriptions.map((description) => `${JSON.stringify({description})}\n`)
+  const {exitCode, stderr} = await svc(['orch', 'submit', '--batch', '-'], {
+    cwd: root,
+    env: workspaceEnv,
+    input: lines.join(''),
+  })
+  assert.equal(exitCode, 0, stderr)
+}
+
+/** What `svc orch task` shows, once the task is over. */
+async function shownAtEnd(root: string, id: number, withinMs = 60_000): Promise<ShownTask> {
+  const deadline = performance.now() + withinMs
+  const status = () =>
+    readStore(
+      root,
+      (database) =>
+        database.prepare<[number], {status: string}>('SELECT status FROM orch_tasks WHERE id = ?').get(id)?.status,
+    )
+  while (status() !== 'Completed' && status() !== 'Failed') {
+    assert.ok(performance.now() < deadline, `task ${id} is still ${status()}`)
+    await sleep(50)
+  }
+  const {stdout} = await svc(['orch', 'task', String(id), '--json'], {cwd: root, env: workspaceEnv})
+  return JSON.parse(stdout) as ShownTask
+}
+
+const line = (value: unknown) => `${JSON.stringify(value)}\n`
+const first = line({response: 'Sev', done: false})
+const says =
+  (text: string | Uint8Array, type = 'application/x-ndjson'): Answer =>
+  (response) =>
+    response.writeHead(200, {'content-type': type}).end(text)
+
+/** Writes the same again and again until the client has gone. */
+async function forever(response: ServerResponse, text: string): Promise<void> {
+  while (!response.destroyed)
+    if (!response.write(text)) await Promise.race([sleep(5), new Promise((resolve) => response.once('drain', resolve))])
+}
+
+/** Ways in which a server lies, and what the task that it was asked for says then. */
+const lies: Readonly<Record<string, readonly [answer: Answer, reason: RegExp]>> = {
+  'an answer that breaks off': [says(first), /breaks off before the end/],
+  nothing: [says(''), /breaks off before the end/],
+  'a web page': [says('<!doctype html>', 'text/html'), /a web page/],
+  'a page that calls itself JSON': [says('<html>'), /line 1 is not JSON/],
+  'half a line': [says(`${first}{"response":`), /line 2 is not JSON/],
+  'bytes that are no text': [says(Uint8Array.of(0x7b, 0xff, 0x0a)), /not UTF-8/],
+  'a list': [says('[]\n'), /no JSON object/],
+  null: [says('null\n'), /no JSON object/],
+  'a number for the text': [says(line({response: 7, done: false})), /"response" of a line is no text/],
+  'a word for done': [says(line({response: 'x', done: 'yes'})), /"done" of a line is neither true nor false/],
+  'no done': [says(line({response: 'x'})), /"done" of a line is neither/],
+  'a count below zero': [says(answerLines('x', {eval_count: -1})), /"eval_count" is no count/],
+  'a count of halves': [says(answerLines('x', {prompt_eval_count: 1.5})), /"prompt_eval_count" is no count/],
+  'one endless line': [(response) => forever(response, 'x'.repeat(65_536)), /a line is longer than/],
+  'an endless answer': [
+    (response) => forever(response, line({response: 'x'.repeat(4096), done: false})),
+    /its answer is longer than/,
+  ],
+  'an error in the stream': [says(`${first}{"error":"out of memory"}\n`), /inference_failed: .*out of memory/],
+  'a refusal': [(response) => response.writeHead(404).end('{"error":"no such model"}'), /http_status: .*no such model/],
+  'a way elsewhere': [(response) => response.writeHead(302, {location: '/login'}).end(), /status 302/],
+  'no words at all': [says(answerLines(' ')), /answered nothing/],
+}
+
+const wellBehaved: Answer = (response) => response.end(answerLines('Seven.'))
+
+describe('a task whose inference server lies', () => {
+  it('fails with the reason, each in its own way, and the daemon goes on', async (test) => {
+    const server = await scriptedInference(test, (response, call, count) => {
+      const lie = Object.entries(lies).find(([kind]) => call.prompt.includes(`(${kind})`))
+      return (lie?.[1][0] ?? wellBehaved)(response, call, count)
+    })
+    const root = await workspace(test, server.baseUrl)
+    await submit(root, ...Object.keys(lies).map((kind) => `think (${kind})`), 'think')
+    const daemon = startDaemon(root)
+    for (const [i, [kind, [, reason]]] of Object.entries(lies).entries()) {
+      const task = await shownAtEnd(root, i + 1)
+      assert.deepEqual([kind, task.status, task.retry_count], [kind, 'Failed', 0])
+      assert.match(task.status_reason ?? '', reason, kind)
+      assert.doesNotMatch(task.status_reason ?? '', /\n|internal/, kind)
+    }
+    const last = await shownAtEnd(root, Object.keys(lies).length + 1)
+    assert.deepEqual([last.status, last.result?.text], ['Completed', 'Seven.'])
+    daemon.kill('SIGTERM')
+    assert.equal(await daemon.exited, 0)
+  })
+})
+
+describe('a task whose inference server', () => {
+  it('is down fails with its address', async (test) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const {port} = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    const root = await workspace(test, `http://127.0.0.1:${port}`)
+    await submit(root, 'think')
+    startDaemon(root)
+    const {status, status_reason: reason = ''} = await shownAtEnd(root, 1)
+    assert.equal(status, 'Failed')
+    assert.ok(reason.startsWith('unreachable: ') && reason.includes(`127.0.0.1:${port}`), reason)
+  })
+
+  it('is slower than a task may take fails as timed out, and the server is left', async (test) => {
+    const server = await scriptedInference(test, (response) => response.write(first))
+    const root = await workspace(test, server.baseUrl, 'task_timeout_ms = 700\nmax_task_retries = 3')
+    await submit(root, 'think')
+    startDaemon(root)
+    const started = performance.now()
+    const {status, status_reason: reason, retry_count: retries} = await shownAtEnd(root, 1)
+    await server.hungUp
+    assert.deepEqual([status, reason, retries], ['Failed', 'timeout', 0])
+    assert.equal(server.calls.length, 1)
+    assert.ok(performance.now() - started < 15_000)
+  })
+
+  it('dies in the middle of an answer and comes back is tried again, after a pause each time', async (test) => {
+    const server = await scriptedInference(test, (response, call, count) =>
+      count <= 2 ? void response.write(first, () => response.destroy()) : wellBehaved(response, call, count),
+    )
+    const root = await workspace(test, server.baseUrl, 'max_task_retries = 3')
+    await submit(root, 'think')
+    startDaemon(root)
+    const task = await shownAtEnd(root, 1)
+    assert.deepEqual([task.status, task.retry_count, task.result?.text], ['Completed', 2, 'Seven.'])
+    // Two broken ones, then the six phases.
+    assert.equal(server.calls.length, 8)
+    const requeued = readStore(root, (database) =>
+      database
+        .prepare<[], {timestamp_ms: number; reason: string; due: number}>(
+          `SELECT timestamp_ms, json_extract(payload, '$.reason') AS reason, json_extract(payload, '$.not_before_ms') AS due
+FROM orch_events WHERE type = 'task_requeued' ORDER BY id`,
+        )
+        .all(),
+    )
+    assert.deepEqual(
+      requeued.map(({timestamp_ms: at, due}) => Math.round((due - at) / 100) * 100),
+      [1000, 2000],
+    )
+    for (const {reason} of requeued) assert.match(reason, /^unreachable: /)
+  })
+
+  it('never recovers fails once the retries are used up', async (test) => {
+    const server = await scriptedInference(test, says('no\n'))
+    const root = await workspace(test, server.baseUrl, 'max_task_retries = 1')
+    await submit(root, 'think')
+    startDaemon(root)
+    const {status, retry_count: retries, status_reason: reason = ''} = await shownAtEnd(root, 1)
+    assert.deepEqual([status, retries, server.calls.length], ['Failed', 1, 2])
+    assert.match(reason, /^inference_protocol: /)
+  })
+
+  it('answers nothing is not asked again: the work went wrong, not the server', async (test) => {
+    const server = await scriptedInference(test, (response) => response.end(answerLines(' ')))
+    const root = await workspace(test, server.baseUrl, 'max_task_retries = 3')
+    await submit(root, 'think')
+    startDaemon(root)
+    const {status, retry_count: retries} = await shownAtEnd(root, 1)
+    assert.deepEqual([status, retries], ['Failed', 0])
+  })
+
+  it('lies while its daemon is killed is asked again by the next one', async (test) => {
+    const server = await scriptedInference(test, (response, call, count) =>
+      count === 1 ? response.write(first) : wellBehaved(response, call, count),
+    )
+    const root = await workspace(test, server.baseUrl)
+    await submit(root, 'think')
+    const daemon = startDaemon(root)
+    while (server.calls.length === 0) await sleep(20)
+    daemon.kill('SIGKILL')
+    await daemon.exited
+    await server.hungUp
+    startDaemon(root)
+    const task = await shownAtEnd(root, 1)
+    assert.deepEqual([task.status, task.retry_count], ['Completed', 1])
+  })
+})

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {killDaemon} from './kill-daemon.js'
+import {faultsOf} from './oracles.js'
+import {temporaryWorkspace} from './process.js'
+
+describe('a daemon that is killed again and again', () => {
+  it('loses no task and runs none twice', {timeout: 180_000}, async (test) => {
+    const seed = 20
+    const root = await temporaryWorkspace(test)
+    const kills: string[] = []
+    const evidence = await killDaemon({
+      kills: 10,
+      seed,
+      root,
+      onKill: ({number, when, afterMs}) => kills.push(`${number}: ${when} ${afterMs} ms`),
+    })
+    assert.deepEqual(faultsOf(evidence), [], `seed ${seed}, kills ${kills.join(', ')}`)
+    assert.ok(evidence.tasks.length >= 500, `${evidence.tasks.length} tasks`)
+    assert.ok(evidence.events.some(({type}) => type === 'task_requeued'))
+  })
+})

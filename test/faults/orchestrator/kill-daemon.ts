@@ -1,0 +1,199 @@
+import {setTimeout as sleep} from 'node:timers/promises'
+import {seededRandom} from '../../orchestrator/support/seeded-random.js'
+import {projectFile} from '../../support/project.js'
+import {type Contest, checkIntegrity, type Evidence, readStore, readTraces} from './evidence.js'
+import {stillAtWork} from './journal.js'
+import {endPrograms, type RunningDaemon, type Started, startCommand, startDaemon, startNode} from './process.js'
+import {writeWorkspace} from './workspace.js'
+
+export interface KillOptions {
+  /** How often a daemon is killed. */
+  kills: number
+  seed: number
+  /** An empty folder, by its real path. */
+  root: string
+  /** Told after each kill. */
+  onKill?: (kill: Kill) => void
+}
+
+export interface Kill {
+  number: number
+  when: When
+  /** From the start of the daemon, or from its being ready, ms. */
+  afterMs: number
+  /** Two daemons were started for this one. */
+  contested: boolean
+}
+
+type When = 'starting' | 'ready' | 'working'
+
+/** When a daemon dies, how often, and how long it has by then, ms. */
+const moments: readonly (readonly [when: When, share: number, afterMs: number])[] = [
+  ['starting', 0.2, 400],
+  ['ready', 0.2, 5],
+  ['working', 0.6, 1200],
+]
+
+const submitterNames = ['east', 'west'] as const
+/** Tasks of one submitter: some to begin with, and so many for each kill. */
+const taskCount = (kills: number) => 60 + 20 * kills
+/** Longest that everything may take once nobody is killed any more, ms. */
+const patienceMs = 120_000
+
+/**
+ * Runs a workspace in which daemons are killed at random moments while tasks are submitted and run, lets the last daemon
+ * finish, and gives what everybody saw. The same seed gives the same tasks and the same plan of kills; what meets what is
+ * up to the machine.
+ * @throws Error where a submitter fails, or the tasks do not come to an end
+ */
+export async function killDaemon(options: KillOptions): Promise<Evidence> {
+  await writeWorkspace(options.root)
+  const run = new Run(options)
+  try {
+    return await run.run()
+  } finally {
+    await endPrograms(options.root)
+  }
+}
+
+class Run {
+  readonly #options: KillOptions
+  readonly #random: () => number
+  readonly #daemons: RunningDaemon[] = []
+  readonly #contests: Contest[] = []
+  readonly #integrity: string[] = []
+  readonly #accepted: {key: string; id: number}[] = []
+
+  constructor(options: KillOptions) {
+    this.#options = options
+    this.#random = seededRandom(options.seed)
+  }
+
+  async run(): Promise<Evidence> {
+    const {kills, root} = this.#options
+    const submitters = submitterNames.map((_, i) => this.#submit(i))
+    let follower: Started | undefined
+    for (let number = 1; number <= kills; number++) {
+      await this.#kill(number)
+      // There is a store by now, whoever made it.
+      follower ??= startCommand(['orch', 'events', '--follow', '--since', '0', '--json'], {root})
+      this.#integrity.push(checkIntegrity(root))
+      const unlucky = Math.floor(this.#random() * submitters.length * 3)
+      if (submitters[unlucky] !== undefined) submitters[unlucky] = await this.#replace(submitters[unlucky], unlucky)
+    }
+    const last = this.#startDaemon()
+    for (const submitter of submitters) await this.#finish(submitter)
+    await this.#untilOver(last)
+    last.kill('SIGTERM')
+    const exitCode = await last.exited
+    if (exitCode !== 0) throw new Error(`The daemon ended with ${exitCode}: ${last.stderr()}${last.lines.at(-1)}`)
+    const traces = readTraces(root)
+    return {
+      ...traces,
+      kills,
+      accepted: this.#accepted,
+      contests: this.#contests,
+      integrity: this.#integrity,
+      printed: this.#daemons.map(({events}) => events),
+      followed: await this.#followed(follower, traces.events.at(-1)?.id ?? 0),
+      leftover: stillAtWork(root, traces.journal),
+    }
+  }
+
+  #startDaemon(): RunningDaemon {
+    const daemon = startDaemon(this.#options.root)
+    this.#daemons.push(daemon)
+    return daemon
+  }
+
+  async #kill(number: number): Promise<void> {
+    const contested = this.#random() < 0.25
+    const {when, afterMs} = this.#moment()
+    const daemon = contested ? await this.#contest() : this.#startDaemon()
+    if (when !== 'starting') await this.#untilReady(daemon)
+    await sleep(afterMs)
+    daemon.kill('SIGKILL')
+    // As long as nobody has asked how it ended, the system counts it as a process.
+    await daemon.exited
+    this.#options.onKill?.({number, when, afterMs, contested})
+  }
+
+  #moment(): {when: When; afterMs: number} {
+    const drawn = this.#random()
+    let sum = 0
+    for (const [when, share, most] of moments) {
+      sum += share
+      if (drawn < sum) return {when, afterMs: Math.floor(this.#random() * most)}
+    }
+    return {when: 'working', afterMs: 0}
+  }
+
+  /** Starts two daemons at the same moment, and gives the one that is left. */
+  async #contest(): Promise<RunningDaemon> {
+    const both = [this.#startDaemon(), this.#startDaemon()] as const
+    const areReady = await Promise.all(both.map(({ready}) => ready))
+    const losers = both.filter((_, i) => !areReady[i])
+    this.#contests.push({
+      winners: both.length - losers.length,
+      losers: await Promise.all(losers.map(async (loser) => ({exitCode: await loser.exited, code: loser.errorCode()}))),
+    })
+    return areReady[0] ? both[0] : both[1]
+  }
+
+  async #untilReady(daemon: RunningDaemon): Promise<void> {
+    if (!(await daemon.ready)) throw new Error(`The daemon does not start: ${daemon.stderr()}${daemon.lines.at(-1)}`)
+  }
+
+  #submit(which: number): Started {
+    const {root, kills, seed} = this.#options
+    const name = submitterNames[which] ?? ''
+    const program = projectFile('dist/test/faults/orchestrator/submitter.js')
+    return startNode([program, root, name, String(taskCount(kills)), String(seed * 2 + which)], {
+      root,
+      onLine: (line) => {
+        const [key = '', id] = line.split(' ')
+        this.#accepted.push({key, id: Number(id)})
+      },
+    })
+  }
+
+  /** Kills a submitter, and starts one that goes on by its keys; one that is done stays as it is. */
+  async #replace(submitter: Started, which: number): Promise<Started> {
+    submitter.kill('SIGKILL')
+    const exitCode = await submitter.exited
+    if (exitCode === 0) return submitter
+    if (exitCode !== null) throw new Error(`A submitter ended with ${exitCode}: ${submitter.stderr()}`)
+    return this.#submit(which)
+  }
+
+  async #finish(submitter: Started): Promise<void> {
+    const exitCode = await submitter.exited
+    if (exitCode !== 0) throw new Error(`A submitter ended with ${exitCode}: ${submitter.stderr()}`)
+  }
+
+  async #untilOver(daemon: RunningDaemon): Promise<void> {
+    await this.#untilReady(daemon)
+    const deadline = performance.now() + patienceMs
+    const open = () =>
+      readStore(this.#options.root, (database) =>
+        database
+          .prepare<[], {id: number; status: string}>(
+            "SELECT id, status FROM orch_tasks WHERE status NOT IN ('Completed', 'Failed', 'Cancelled')",
+          )
+          .all(),
+      )
+    let left = open()
+    while (left.length > 0) {
+      if (performance.now() > deadline) throw new Error(`These do not end: ${JSON.stringify(left.slice(0, 20))}`)
+      await sleep(100)
+      left = open()
+    }
+  }
+
+  async #followed(follower: Started | undefined, lastId: number): Promise<number[]> {
+    const seen = () => (follower?.lines ?? []).map((line) => (JSON.parse(line) as {id: number}).id)
+    const deadline = performance.now() + 10_000
+    while (seen().at(-1) !== lastId && performance.now() < deadline) await sleep(50)
+    return seen()
+  }
+}

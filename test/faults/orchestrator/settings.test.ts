@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import {existsSync, readdirSync} from 'node:fs'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {projectFile} from '../../support/project.js'
+import {svc} from '../../support/svc.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+
+/** Every command of the orchestrator, with arguments that are right in themselves. */
+const commands: Readonly<Record<string, readonly string[]>> = {
+  'daemon run': [],
+  'orch agent drain': ['ada'],
+  'orch agent pause': ['ada'],
+  'orch agent resume': ['ada'],
+  'orch agent retire': ['ada'],
+  'orch agent spawn': ['ada'],
+  'orch agents': [],
+  'orch approve': ['1'],
+  'orch cancel': ['1'],
+  'orch claim': [],
+  'orch complete': ['1'],
+  'orch config': [],
+  'orch doubt': ['1'],
+  'orch events': [],
+  'orch fail': ['1', '--reason', 'broken'],
+  'orch heartbeat': ['1', '--claim', '1'],
+  'orch overrule': ['1'],
+  'orch rebalance': [],
+  'orch reorder': ['1', 'urgent'],
+  'orch resolve': ['1', '--validated', '--report', 'sound'],
+  'orch retry': ['1'],
+  'orch status': [],
+  'orch submit': ['work'],
+  'orch task': ['1'],
+  'orch tasks': [],
+}
+
+const found = ['orch', 'daemon'].flatMap((topic) =>
+  readdirSync(projectFile(`dist/commands/${topic}`), {recursive: true, encoding: 'utf8'})
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => `${topic} ${file.slice(0, -3).split(/[\\/]/).join(' ')}`),
+)
+
+interface Refusal {
+  code: string
+  message: string
+  remediation: string
+  exit: number
+}
+
+async function refusal(root: string, command: string): Promise<Refusal> {
+  const args = [...command.split(' '), ...(commands[command] ?? []), '--json']
+  const {stdout, exitCode} = await svc(args, {cwd: root, env: {SVC_DATA_DIR: join(root, 'data')}})
+  const {error} = JSON.parse(stdout) as {error: Refusal}
+  assert.equal(exitCode, error.exit, `${command}: ${stdout}`)
+  assert.match(error.message, /^\S.*\.$/)
+  return error
+}
+
+describe('a Svc.toml that cannot be read', () => {
+  it('has been tried on every command', () => {
+    assert.deepEqual(found.sort(), Object.keys(commands).sort())
+  })
+
+  for (const command of Object.keys(commands))
+    it(`ends svc ${command} with its line and column, and nothing is made`, async (test) => {
+      const root = await temporaryFolder(test)
+      await writeFiles(root, {'Svc.toml': '[orchestrator]\nmax_agents = 4\nmin_agents = = 2\n'})
+      const {code, exit, message} = await refusal(root, command)
+      assert.deepEqual([code, exit], ['config_unparsable', 2])
+      assert.ok(message.includes(`${join(root, 'Svc.toml')}:3:14 `), message)
+      assert.equal(existsSync(join(root, '.svc')), false)
+    })
+
+  it('says so in one line to a person', async (test) => {
+    const root = await temporaryFolder(test)
+    await writeFiles(root, {'Svc.toml': 'x = "\n'})
+    const {stdout, stderr, exitCode} = await svc(['orch', 'status'], {cwd: root})
+    assert.deepEqual([stdout, exitCode], ['', 2])
+    assert.match(stderr, /^error: .*Svc\.toml:1:\d+ is not valid TOML: .*\. \(config_unparsable\)\n {2}hint: .*\n$/)
+  })
+
+  const garbage: readonly [kind: string, bytes: Uint8Array | string][] = [
+    ['random bytes', Uint8Array.from({length: 4096}, (_, i) => (i * 197 + 13) % 256)],
+    ['NUL bytes', new Uint8Array(64)],
+    ['UTF-16', Buffer.from('\uFEFF[orchestrator]\nmax_agents = 4\n', 'utf16le')],
+    ['half a table', '[orchestrator.exec.templates]\nwork = ["sh", '],
+    ['a key twice', '[orchestrator]\nmax_agents = 1\nmax_agents = 2\n'],
+  ]
+  for (const [kind, bytes] of garbage)
+    it(`may hold ${kind}`, async (test) => {
+      const root = await temporaryFolder(test)
+      await writeFiles(root, {'Svc.toml': bytes})
+      const {code, message} = await refusal(root, 'orch submit')
+      assert.equal(code, 'config_unparsable')
+      assert.match(message, /Svc\.toml:\d+:\d+ is not valid TOML: /)
+    })
+})
+
+describe('a Svc.toml with values that cannot be', () => {
+  const cases: readonly [toml: string, code: string, message: RegExp][] = [
+    ['orchestrator.max_agents = "many"', 'config_type', /orchestrator\.max_agents takes .*, not "many"\.$/],
+    ['orchestrator.max_agents = 0', 'config_type', /orchestrator\.max_agents takes .*, not 0\.$/],
+    ['orchestrator.max_agents = 2.5', 'config_type', /orchestrator\.max_agents takes .*, not 2\.5\.$/],
+    ['orchestrator.enabled = "perhaps"', 'config_type', /orchestrator\.enabled takes .*, not "perhaps"\.$/],
+    ['orchestrator.task_timeout_ms = -1', 'config_type', /orchestrator\.task_timeout_ms takes .*, not -1\.$/],
+    ['orchestrator.task_timeout_ms = nan', 'config_type', /orchestrator\.task_timeout_ms takes /],
+    ['orchestrator.default_priority = "soon"', 'config_type', /orchestrator\.default_priority takes .*, not "soon"\.$/],
+    ['orchestrator.exec.templates = ["sh"]', 'config_type', /orchestrator\.exec\.templates takes /],
+    ['orchestrator.exec.templates.work = "sh work.sh"', 'config_type', /orchestrator\.exec\.templates/],
+    ['orchestrator = 3', 'config_type', /orchestrator/],
+    [
+      'orchestrator.min_agents = 5\norchestrator.max_agents = 2',
+      'orchestrator_config_invalid',
+      /orchestrator\.min_agents is 5, more than the 2 of orchestrator\.max_agents\.$/,
+    ],
+    [
+      'orchestrator.socrates_policy.abstain_threshold = 0.9\norchestrator.socrates_policy.ask_for_help_threshold = 0.1',
+      'orchestrator_config_invalid',
+      /abstain_threshold is 0\.9, more than the 0\.1 of /,
+    ],
+  ]
+  for (const [toml, code, message] of cases)
+    it(`is refused: ${toml.replace('\n', ', ')}`, async (test) => {
+      const root = await temporaryFolder(test)
+      await writeFiles(root, {'Svc.toml': `${toml}\n`})
+      for (const command of ['orch submit', 'orch status', 'daemon run']) {
+        const error = await refusal(root, command)
+        assert.deepEqual([command, error.code, error.exit], [command, code, 2])
+        assert.match(error.message, message)
+      }
+      assert.equal(existsSync(join(root, '.svc')), false)
+    })
+})

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {chmod, open, readFile, rm, stat, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import {execa} from 'execa'
+import {projectFile} from '../../support/project.js'
+import {type SvcResult, svc, svcBinary} from '../../support/svc.js'
+import {checkIntegrity, readTraces} from './evidence.js'
+import {startDaemon, startNode, temporaryWorkspace} from './process.js'
+import {storeOf, workspaceEnv} from './workspace.js'
+
+const orch = (root: string, args: readonly string[], env: Readonly<Record<string, string>> = workspaceEnv) =>
+  svc(['orch', ...args], {cwd: root, env: {HOME: root, ...env}})
+
+async function submit(root: string, ...more: string[]): Promise<void> {
+  const {exitCode, stderr} = await orch(root, ['submit', 'work', '--exec', 'work', '--param', 'seconds=0.01', ...more])
+  assert.equal(exitCode, 0, stderr)
+}
+
+/** A workspace that has one task, and the bytes of its store. */
+async function withTask(test: Parameters<typeof temporaryWorkspace>[0]) {
+  const root = await temporaryWorkspace(test)
+  await submit(root)
+  return {root, bytes: await readFile(storeOf(root))}
+}
+
+interface Refusal {
+  code: string
+  message: string
+  remediation: string
+  exit: number
+}
+
+/** The error of a command that was refused: one value, one sentence, the exit status that it names. */
+function refusal({stdout, exitCode}: SvcResult): Refusal {
+  const {error} = JSON.parse(stdout) as {error: Refusal}
+  assert.equal(exitCode, error.exit)
+  assert.match(error.message, /^\S.*\.$/)
+  assert.doesNotMatch(error.message, /SqliteError|\n/)
+  return error
+}
+
+/** What every command on a store must say that cannot be used. */
+async function refusedEverywhere(root: string, code: string, exit: number): Promise<void> {
+  for (const args of [['submit', 'more'], ['tasks'], ['task', '1'], ['status'], ['cancel', '1'], ['claim']]) {
+    const error = refusal(await orch(root, [...args, '--json']))
+    assert.deepEqual([args[0], error.code, error.exit], [args[0], code, exit])
+    assert.ok(error.message.includes(storeOf(root)), error.message)
+  }
+  const daemon = startDaemon(root)
+  assert.equal(await daemon.ready, false)
+  assert.deepEqual([await daemon.exited, daemon.errorCode()], [exit, code])
+}
+
+/** The task is there as it was. */
+async function assertNothingLost(root: string): Promise<void> {
+  const {stdout} = await orch(root, ['tasks', '--json'])
+  const {tasks} = JSON.parse(stdout) as {tasks: {id: number; status: string}[]}
+  assert.deepEqual(
+    tasks.map(({id, status}) => [id, status]),
+    [[1, 'Queued']],
+  )
+}
+
+/** Somebody whom file permissions hold back. */
+const nobody = process.getuid?.() === 0 ? {uid: 65_534, gid: 65_534} : {}
+
+describe('a store that cannot be written', () => {
+  it('is told by its name, and stays as it is', async (test) => {
+    const {root, bytes} = await withTask(test)
+    await chmod(join(root, '.svc'), 0o555)
+    await chmod(storeOf(root), 0o444)
+    const {stdout, stderr, exitCode} = await execa(process.execPath, [svcBinary, 'orch', 'submit', 'more', '--json'], {
+      cwd: root,
+      reject: false,
+      extendEnv: false,
+      env: {...process.env, ...workspaceEnv, HOME: root},
+      ...nobody,
+    })
+    await chmod(join(root, '.svc'), 0o755)
+    const error = refusal({stdout, stderr, exitCode})
+    assert.deepEqual([error.code, error.exit], ['store_unopenable', 5])
+    assert.match(error.remediation, /may write/)
+    assert.deepEqual(await readFile(storeOf(root)), bytes)
+    await chmod(storeOf(root), 0o644)
+    await assertNothingLost(root)
+  })
+
+  it('is replaced by that of the user, aloud, where the workspace allows it', async (test) => {
+    const {root} = await withTask(test)
+    await writeFile(storeOf(root), 'no database at all, whatever its name says')
+    const data = join(root, 'data')
+    const {stdout, stderr, exitCode} = await orch(root, ['submit', 'more', '--processor', 'external'], {
+      SVC_DATA_DIR: data,
+    })
+    assert.deepEqual([stdout, exitCode], ['T-0001\n', 0])
+    assert.match(stderr, /^warning: .*store\.db is not a sound SQLite database: .*Using .*svc\.db instead\.$/m)
+    assert.ok(stderr.includes(join(data, 'svc.db')))
+  })
+})
+
+describe('a store whose folder', () => {
+  it('is not there is made anew', async (test) => {
+    const {root} = await withTask(test)
+    await rm(join(root, '.svc'), {recursive: true})
+    await submit(root)
+    await assertNothingLost(root)
+    assert.equal((await stat(join(root, '.svc'))).mode & 0o077, 0)
+  })
+
+  it('is a file cannot be opened', async (test) => {
+    const root = await temporaryWorkspace(test)
+    await writeFile(join(root, '.svc'), '')
+    await refusedEverywhere(root, 'store_unopenable', 5)
+  })
+
+  it('goes away under a daemon ends it with a sentence, or lets it go on: it never invents tasks', async (test) => {
+    const {root} = await withTask(test)
+    const daemon = startDaemon(root)
+    assert.equal(await daemon.ready, true)
+    await rm(join(root, '.svc'), {recursive: true})
+    await sleep(1500)
+    daemon.kill('SIGTERM')
+    const exitCode = await daemon.exited
+    assert.ok(exitCode === 0 || exitCode === 5, `${exitCode}: ${daemon.stderr()}`)
+    assert.equal(existsSync(storeOf(root)), false)
+  })
+})
+
+describe('a store that is damaged', () => {
+  for (const [where, from, length] of [
+    ['at its beginning', 0, 200],
+    ['in its tables', 4096, 60_000],
+  ] as const)
+    it(`${where} is told by its name, and works again once it is restored`, async (test) => {
+      const {root, bytes} = await withTask(test)
+      const file = await open(storeOf(root), 'r+')
+      await file.write(Buffer.alloc(Math.min(length, bytes.length - from), 0xa5), 0, undefined, from)
+      await file.close()
+      const damaged = await readFile(storeOf(root))
+      await refusedEverywhere(root, 'store_damaged', 5)
+      assert.deepEqual(await readFile(storeOf(root)), damaged)
+      await writeFile(storeOf(root), bytes)
+      await assertNothingLost(root)
+    })
+
+  it('in a page that is looked at late ends a daemon with its sentence', async (test) => {
+    const root = await temporaryWorkspace(test)
+    await submit(root)
+    const database = new Database(storeOf(root))
+    const {rootpage} = database
+      .prepare<[], {rootpage: number}>("SELECT rootpage FROM sqlite_schema WHERE name = 'orch_leases'")
+      .get() ?? {rootpage: 0}
+    database.pragma('wal_checkpoint(TRUNCATE)')
+    database.close()
+    const file = await open(storeOf(root), 'r+')
+    await file.write(Buffer.alloc(4096, 0xa5), 0, undefined, (rootpage - 1) * 4096)
+    await file.close()
+    const daemon = startDaemon(root)
+    assert.deepEqual([await daemon.exited, daemon.errorCode()], [5, 'store_damaged'])
+  })
+})
+
+describe('a store of a newer version', () => {
+  it('is refused, unchanged, until the program is new enough', async (test) => {
+    const {root} = await withTask(test)
+    const change = (sql: string) => {
+      const database = new Database(storeOf(root))
+      database.exec(sql)
+      database.close()
+    }
+    change("UPDATE schema_fragments SET version = version + 7 WHERE name = 'orchestrator'")
+    const before = await readFile(storeOf(root))
+    await refusedEverywhere(root, 'store_newer', 4)
+    assert.deepEqual(await readFile(storeOf(root)), before)
+    change("UPDATE schema_fragments SET version = version - 7 WHERE name = 'orchestrator'")
+    await assertNothingLost(root)
+  })
+})
+
+describe('a store that another process has locked', () => {
+  /** Has the lock for longer than anybody waits. */
+  async function lock(root: string, ms: number) {
+    const program = projectFile('dist/test/faults/orchestrator/hold-lock.js')
+    const held = new Promise<void>((resolve, reject) => {
+      const holder = startNode([program, storeOf(root), String(ms)], {root, onLine: () => resolve()})
+      void holder.exited.then(() => reject(new Error(holder.stderr())))
+    })
+    await held
+  }
+
+  it('can be read; what writes waits, then says who is to blame, and goes through later', async (test) => {
+    const {root} = await withTask(test)
+    const more = ['submit', 'more', '--processor', 'external', '--key', 'k', '--json']
+    await lock(root, 9000)
+    const [writing, reading] = await Promise.all([orch(root, more), orch(root, ['tasks', '--json'])])
+    assert.equal(reading.exitCode, 0)
+    const error = refusal(writing)
+    assert.deepEqual([error.code, error.exit], ['store_busy', 5])
+    assert.match(error.message, /locked by another process/)
+    await assertNothingLost(root)
+    await sleep(4500)
+    const later = await orch(root, more)
+    assert.equal(later.exitCode, 0, later.stdout)
+    assert.equal((JSON.parse(later.stdout) as {task_id: number}).task_id, 2)
+  })
+
+  it('for a moment only makes writers wait', async (test) => {
+    const {root} = await withTask(test)
+    await lock(root, 2000)
+    await submit(root)
+    assert.equal(readTraces(root).tasks.length, 2)
+  })
+
+  it('loses no task of a daemon that runs them, and has none completed twice', async (test) => {
+    const root = await temporaryWorkspace(test)
+    for (const seconds of ['1', '0.01', '0.01'])
+      await orch(root, ['submit', 'work', '--exec', 'work', '--param', `seconds=${seconds}`])
+    let daemon = startDaemon(root)
+    while (readTraces(root).journal.length === 0) await sleep(20)
+    await lock(root, 8000)
+    // Whether it waits or gives up: what it says when it gives up is why.
+    if ((await Promise.race([daemon.exited, sleep(12_000, 'alive')])) !== 'alive') {
+      assert.deepEqual([await daemon.exited, daemon.errorCode()], [5, 'store_busy'])
+      daemon = startDaemon(root)
+      assert.equal(await daemon.ready, true)
+    }
+    const deadline = performance.now() + 15_000
+    while (readTraces(root).tasks.some(({status}) => status !== 'Completed')) {
+      assert.ok(performance.now() < deadline, JSON.stringify(readTraces(root).tasks))
+      await sleep(100)
+    }
+    const {events} = readTraces(root)
+    assert.equal(events.filter(({type}) => type === 'task_completed').length, 3)
+    assert.equal(checkIntegrity(root), 'ok')
+  })
+})

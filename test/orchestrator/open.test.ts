@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {mkdir, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {isErrorOf} from '../../src/errors/index.js'
+import {
+  claimTask,
+  lastEventId,
+  listAgents,
+  listTasks,
+  readEvents,
+  reportStatus,
+  requireTask,
+  spawnAgent,
+  submitTask,
+} from '../../src/orchestrator/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {openTestOrchestrator, refused} from './support/open-test-orchestrator.js'
+import {complete, runAll, start, statusOf, submit, submitWriter} from './support/tasks.js'
+
+/** A workspace whose own store cannot be opened, since a file lies where its folder should be. */
+async function broken(t: TestContext) {
+  const root = await temporaryFolder(t)
+  await writeFiles(root, {'Svc.toml': ''})
+  await writeFile(join(root, '.svc'), 'in the way')
+  return root
+}
+
+const v2 = (fallback: boolean) =>
+  `[orchestrator.orchestration_migration]\norchestration_v2_enabled = true\nlegacy_orchestration_fallback = ${fallback}\n`
+const noCanonical = {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'off'}
+
+describe('the store of a workspace', () => {
+  it('lies in the workspace, and keeps everything for the next process', async (t) => {
+    const first = await openTestOrchestrator(t)
+    assert.equal(first.store.path, join(first.root, '.svc', 'store.db'))
+    const ids = [submit(first), submit(first)]
+    start(first, ids[0] ?? 0)
+    const second = await openTestOrchestrator(t, {root: first.root})
+    assert.deepEqual(listTasks(second), listTasks(first))
+    assert.deepEqual(reportStatus(second), reportStatus(first))
+    assert.equal(submit(second), 3)
+    assert.deepEqual([second.isKept, second.notices], [true, []])
+  })
+
+  for (const word of ['canonical', 'CANONICAL'])
+    it(`is that of the user where it is set to ${word}`, async (t) => {
+      const root = await temporaryFolder(t)
+      await writeFiles(root, {'Svc.toml': ''})
+      const path = join(root, 'user', 'my.db')
+      const env = {SVC_WORKSPACE_JOURNEY_STORE: word, SVC_DB_PATH: path}
+      const orchestrator = await openTestOrchestrator(t, {root, env})
+      assert.equal(orchestrator.store.path, path)
+      submit(orchestrator)
+      assert.ok(existsSync(path))
+      assert.ok(!existsSync(join(root, '.svc', 'store.db')))
+    })
+
+  it('is svc.db of the data folder where nothing names its file', async (t) => {
+    const orchestrator = await openTestOrchestrator(t, {env: {SVC_WORKSPACE_JOURNEY_STORE: 'canonical'}})
+    assert.equal(orchestrator.store.path, join(orchestrator.root, 'data', 'svc.db'))
+  })
+
+  it('is that of the user where its own cannot be opened, which is said', async (t) => {
+    const root = await broken(t)
+    const orchestrator = await openTestOrchestrator(t, {root})
+    assert.equal(orchestrator.store.path, join(root, 'data', 'svc.db'))
+    assert.equal(orchestrator.notices.length, 1)
+    assert.match(orchestrator.notices[0] ?? '', /^warning: .*data.svc\.db/)
+    assert.equal(statusOf(orchestrator, submit(orchestrator)), 'Queued')
+  })
+
+  it('is none where that is not allowed', async (t) => {
+    const root = await broken(t)
+    await assert.rejects(openTestOrchestrator(t, {root, env: noCanonical}), (error) =>
+      isErrorOf(error, 'store_unopenable'),
+    )
+  })
+
+  it('is in memory under the contract v2 where the older one may stand in, and nobody is told v2', async (t) => {
+    const root = await broken(t)
+    const orchestrator = await openTestOrchestrator(t, {root, env: noCanonical, toml: v2(true)})
+    assert.equal(orchestrator.isKept, false)
+    assert.match(orchestrator.notices.join(), /^warning: .*nothing of this is kept/)
+    const accepted = submitTask(orchestrator, {description: 'work'})
+    assert.equal(accepted.orchestration_contract, undefined)
+    assert.deepEqual(runAll(orchestrator, accepted.agent_id), [accepted.task_id])
+  })
+
+  it('is refused under the contract v2 where the older one may not stand in', async (t) => {
+    const root = await broken(t)
+    await assert.rejects(openTestOrchestrator(t, {root, env: noCanonical, toml: v2(false)}), (error) => {
+      assert.ok(isErrorOf(error, 'orchestration_store_missing'))
+      assert.equal(error.exit, 5)
+      return true
+    })
+  })
+})
+
+describe('two repositories in one store', () => {
+  /** Two workspaces that share the store of their user. */
+  async function shared(t: TestContext) {
+    const folder = await temporaryFolder(t)
+    const env = {SVC_WORKSPACE_JOURNEY_STORE: 'canonical', SVC_DB_PATH: join(folder, 'user.db')}
+    const open = async (name: string) => {
+      const root = join(folder, name)
+      await mkdir(root)
+      await writeFiles(root, {'Svc.toml': ''})
+      return openTestOrchestrator(t, {root, env})
+    }
+    return [await open('one'), await open('two')] as const
+  }
+
+  it('never see each other', async (t) => {
+    const [one, two] = await shared(t)
+    assert.notEqual(one.repositoryId, two.repositoryId)
+    assert.equal(one.store.path, two.store.path)
+    spawnAgent(one, {name: 'mine'})
+    const task = submit(one, {processor: 'external', idempotency_key: 'k', session_id: 's'})
+    assert.deepEqual([listTasks(two), listAgents(two), readEvents(two)], [[], [], []])
+    assert.deepEqual(reportStatus(two).total_queued, 0)
+    refused('task_not_found', () => requireTask(two, task))
+    refused('agent_not_found', () => claimTask(two, {owner: 'x', agent: 'mine'}))
+    refused('no_task_to_claim', () => claimTask(two, {owner: 'x'}))
+    refused('dependency_unknown', () => submit(two, {depends_on: [task]}))
+    const other = submit(two, {description: 'something else', idempotency_key: 'k'})
+    assert.notEqual(other, task)
+    spawnAgent(two, {name: 'mine'})
+    assert.equal(listTasks(one).length, 1)
+    assert.deepEqual(readEvents(one, {taskId: other}), [])
+  })
+
+  it('have locks, files and daemons of their own', async (t) => {
+    const [one, two] = await shared(t)
+    const first = submitWriter(one, ['a.ts'])
+    const second = submitWriter(two, ['a.ts'])
+    start(one, first)
+    start(two, second)
+    assert.deepEqual([reportStatus(one).locked_files, reportStatus(two).locked_files], [1, 1])
+    assert.equal(reportStatus(one).agents[0]?.owned_files, 1)
+  })
+
+  it('follow their own events in one series of ids', async (t) => {
+    const [one, two] = await shared(t)
+    const since = lastEventId(two)
+    complete(one, submit(one))
+    complete(two, submit(two))
+    const own = readEvents(two, {since})
+    assert.ok(own.length > 0)
+    assert.ok(
+      own.every(
+        ({kind}) => !('task_id' in kind) || requireTask(two, kind.task_id ?? 0).repository_id === two.repositoryId,
+      ),
+    )
+  })
+})

@@ -1,0 +1,21 @@
+/**
+ * A client in a process of its own: claims tasks of a workspace and completes them until none is left. Prints the ids
+ * of those that it completed. Arguments: the workspace, the name of the client.
+ */
+import {isErrorOf} from '../../../src/errors/index.js'
+import {claimTask, completeTask, openOrchestrator} from '../../../src/orchestrator/index.js'
+
+const [root = '', owner = ''] = process.argv.slice(2)
+const orchestrator = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR: `${root}/data`}}})
+const ids: number[] = []
+try {
+  for (;;) {
+    const {task, generation} = claimTask(orchestrator, {owner})
+    completeTask(orchestrator, task.id, {text: owner}, {generation})
+    ids.push(task.id)
+  }
+} catch (error) {
+  if (!isErrorOf(error, 'no_task_to_claim')) throw error
+}
+orchestrator.close()
+process.stdout.write(JSON.stringify(ids))

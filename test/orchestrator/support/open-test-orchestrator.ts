@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import type {TestContext} from 'node:test'
+import {readConfigFile} from '../../../src/config/index.js'
+import {type ErrorCode, isErrorOf, type SvcError} from '../../../src/errors/index.js'
+import {type Orchestrator, openOrchestrator} from '../../../src/orchestrator/index.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+import {seededRandom} from './seeded-random.js'
+
+/** A clock that stands still until a test moves it, also backwards. Unix ms. */
+export interface Clock {
+  ms: number
+}
+
+/** An orchestrator of a workspace of its own, in a file of its own. */
+export type TestOrchestrator = Orchestrator & {clock: Clock}
+
+export interface TestOptions {
+  /** `Svc.toml` of the workspace. */
+  toml?: string
+  env?: Readonly<Record<string, string>>
+  /** Workspace that is there already: another process looks at it. */
+  root?: string
+  /** Shared by several handles, or real time. */
+  clock?: Clock | 'real'
+}
+
+/** The moment at which the clock of a test starts. */
+export const startMs = 1_764_000_000_000
+
+/** Opens a workspace in a temporary folder, as a process would; nothing outside of the folder is touched. */
+export async function openTestOrchestrator(
+  test: Pick<TestContext, 'after'>,
+  {toml = '', env = {}, root, clock = {ms: startMs}}: TestOptions = {},
+): Promise<TestOrchestrator> {
+  const folder = root ?? (await temporaryFolder(test))
+  if (root === undefined || toml !== '') await writeFiles(folder, {'Svc.toml': toml})
+  const file = await readConfigFile(join(folder, 'Svc.toml'))
+  const sources = {env: {SVC_DATA_DIR: join(folder, 'data'), ...env}, file}
+  const frozen: Clock = clock === 'real' ? {ms: 0} : clock
+  const orchestrator = await openOrchestrator({
+    root: folder,
+    sources,
+    now: clock === 'real' ? Date.now : () => frozen.ms,
+    random: seededRandom(7),
+  })
+  test.after(() => orchestrator.close())
+  return {...orchestrator, clock: frozen}
+}
+
+/** The error of a call that is refused with this code. */
+export function refused<C extends ErrorCode>(code: C, call: () => unknown): SvcError<C> {
+  try {
+    call()
+  } catch (error) {
+    assert.ok(isErrorOf(error, code), `${code} was expected, not ${(error as Error).stack}`)
+    return error
+  }
+  assert.fail(`the call went through, ${code} was expected`)
+}
+
+const tables = [
+  'orch_tasks',
+  'orch_agents',
+  'orch_locks',
+  'orch_affinity',
+  'orch_dependencies',
+  'orch_events',
+  'orch_awards',
+]
+
+/** Everything that is kept about tasks and agents, to be compared with what is there later. */
+export const contents = ({store}: Orchestrator): Record<string, unknown[]> =>
+  Object.fromEntries(tables.map((table) => [table, store.all(`SELECT * FROM ${table}`)]))

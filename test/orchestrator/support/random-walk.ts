@@ -1,0 +1,141 @@
+import {isErrorOf, SvcError} from '../../../src/errors/index.js'
+import {
+  approveTask,
+  cancelTask,
+  claimTask,
+  completeTask,
+  doubtTask,
+  drainAgent,
+  failTask,
+  listAgents,
+  overruleDoubt,
+  priorities,
+  rebalance,
+  renewClaim,
+  reorderTask,
+  resolveDoubt,
+  retireAgent,
+  retryTask,
+  setPaused,
+  spawnAgent,
+  submitBatch,
+  submitTask,
+  type TaskStatus,
+} from '../../../src/orchestrator/index.js'
+import {sweepLocks} from '../../../src/orchestrator/locks.js'
+import {scalingTick} from '../../../src/orchestrator/scaling/tick.js'
+import {freeDeadClaims} from '../../../src/orchestrator/tasks/claim.js'
+import type {TestOrchestrator} from './open-test-orchestrator.js'
+import {seededRandom} from './seeded-random.js'
+import {startOne} from './tasks.js'
+
+/** What one step tried, and whether it was refused. */
+export interface Step {
+  name: string
+  refused?: string
+}
+
+/** Does what users, clients and a daemon do, in random order: a generator of steps, the same ones for the same seed. */
+export function* randomWalk(orchestrator: TestOrchestrator, steps: number, seed: number): Generator<Step> {
+  const walk = new Walk(orchestrator, seed)
+  for (let i = 0; i < steps; i++) yield walk.step()
+}
+
+class Walk {
+  readonly #orchestrator: TestOrchestrator
+  readonly #random: () => number
+  readonly #moves: readonly (readonly [name: string, weight: number, move: () => unknown])[]
+
+  constructor(orchestrator: TestOrchestrator, seed: number) {
+    this.#orchestrator = orchestrator
+    this.#random = seededRandom(seed)
+    const o = orchestrator
+    this.#moves = [
+      ['submit', 14, () => submitTask(o, this.#submission())],
+      ['submit a batch', 2, () => submitBatch(o, this.#batch())],
+      ['start', 9, () => startOne(o, this.#agent())],
+      ['claim', 5, () => claimTask(o, {owner: 'client'})],
+      ['renew', 2, () => renewClaim(o, this.#task('InProgress'), {generation: 1})],
+      ['complete', 8, () => completeTask(o, this.#task('InProgress'), {text: 'done'})],
+      ['fail', 3, () => failTask(o, this.#task('InProgress'), 'broken')],
+      ['cancel', 2, () => cancelTask(o, this.#task())],
+      ['doubt', 3, () => doubtTask(o, this.#task())],
+      ['resolve', 2, () => resolveDoubt(o, this.#task('Doubted'), this.#resolution())],
+      ['overrule', 1, () => overruleDoubt(o, this.#task('Doubted'))],
+      ['retry', 3, () => retryTask(o, this.#task('Failed'), {dependants: this.#chance(0.5)})],
+      ['approve', 2, () => approveTask(o, this.#task('BlockedOnApproval'))],
+      ['reorder', 2, () => reorderTask(o, this.#task(), this.#pick(priorities))],
+      ['pause', 1, () => setPaused(o, String(this.#agent()), true)],
+      ['resume', 3, () => setPaused(o, String(this.#agent()), false)],
+      ['drain', 1, () => drainAgent(o, String(this.#agent()))],
+      ['retire', 1, () => retireAgent(o, String(this.#agent()))],
+      ['spawn', 1, () => spawnAgent(o, {name: `agent-${Math.floor(this.#random() * 12)}`})],
+      ['rebalance', 2, () => rebalance(o, {urgentOnly: this.#chance(0.3)})],
+      ['free dead claims', 1, () => freeDeadClaims(o)],
+      ['sweep locks', 1, () => sweepLocks(o)],
+      ['tick', 2, () => scalingTick(o, {cpu: 0.5, memory: 0.5})],
+      ['wait', 6, () => this.#wait()],
+    ]
+  }
+
+  step(): Step {
+    const [name, , move] = this.#pick(this.#moves.flatMap((one) => Array.from({length: one[1]}, () => one)))
+    try {
+      move()
+      return {name}
+    } catch (error) {
+      if (!(error instanceof SvcError) || isErrorOf(error, 'internal')) throw error
+      return {name, refused: error.code}
+    }
+  }
+
+  #chance(share: number): boolean {
+    return this.#random() < share
+  }
+
+  #pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.#random() * items.length)] as T
+  }
+
+  /** Any task, or one in a state; an id that nobody has where there is none. */
+  #task(status?: TaskStatus): number {
+    const found = this.#orchestrator.store.all<{id: number}>(
+      'SELECT id FROM orch_tasks WHERE status = ? OR (? AND id > (SELECT max(id) - 60 FROM orch_tasks))',
+      [status ?? '', status === undefined ? 1 : 0],
+    )
+    return found.length === 0 ? 999_999 : this.#pick(found).id
+  }
+
+  #agent(): number {
+    return this.#pick(listAgents(this.#orchestrator)).id
+  }
+
+  #submission() {
+    const files = ['src/a.ts', 'src/b.ts', 'docs/c.md', 'docs/d.md']
+    return {
+      description: 'work',
+      priority: this.#pick(priorities),
+      processor: this.#pick(['ai', 'ai', 'external'] as const),
+      requires_approval: this.#chance(0.1),
+      enqueue_hints: {complexity: 1 + Math.floor(this.#random() * 10)},
+      depends_on: this.#chance(0.35) ? [this.#task(), this.#task()] : [],
+      file_manifest: this.#chance(0.3) ? [{path: this.#pick(files), access: this.#pick(['read', 'write'])}] : [],
+      ...(this.#chance(0.3) ? {target_agent: `agent-${Math.floor(this.#random() * 4)}`} : {}),
+    }
+  }
+
+  #batch() {
+    return Array.from({length: 5}, (_, i) => ({
+      ...this.#submission(),
+      temp_deps: i > 0 && this.#chance(0.7) ? [Math.floor(this.#random() * i)] : [],
+    }))
+  }
+
+  #resolution() {
+    return {validated: this.#chance(0.5), report: 'looked at', resume: this.#chance(0.5)}
+  }
+
+  #wait(): void {
+    this.#orchestrator.clock.ms += Math.floor(this.#random() ** 4 * 60_000)
+  }
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import type {SubmitTaskV1} from '../../../src/contracts/index.js'
+import {
+  cancelTask,
+  claimTask,
+  completeTask,
+  doubtTask,
+  failTask,
+  type Orchestrator,
+  requireTask,
+  submitTask,
+  type TaskStatus,
+} from '../../../src/orchestrator/index.js'
+import {startNext} from '../../../src/orchestrator/tasks/dispatch.js'
+
+/** Submits a task and gives its id. */
+export const submit = (orchestrator: Orchestrator, submission: Partial<SubmitTaskV1> = {}): number =>
+  submitTask(orchestrator, {description: 'work', ...submission}).task_id
+
+/** Submits a task that names files to write. */
+export const submitWriter = (orchestrator: Orchestrator, paths: string[], submission: Partial<SubmitTaskV1> = {}) =>
+  submit(orchestrator, {file_manifest: paths.map((path) => ({path, access: 'write'})), ...submission})
+
+/** Starts the next task of an agent as the daemon would; its id, or undefined where none can be started. */
+export const startOne = (orchestrator: Orchestrator, agentId: number): number | undefined =>
+  orchestrator.store.transaction(() => startNext(orchestrator, agentId, {owner: 'test'}))?.task.id
+
+/** Starts all tasks of an agent, one after the other, and completes each; their ids. */
+export function runAll(orchestrator: Orchestrator, agentId: number): number[] {
+  const ids: number[] = []
+  for (let id = startOne(orchestrator, agentId); id !== undefined; id = startOne(orchestrator, agentId)) {
+    ids.push(id)
+    completeTask(orchestrator, id, undefined)
+  }
+  return ids
+}
+
+/** Starts a task that nothing goes before in its queue. */
+export function start(orchestrator: Orchestrator, id: number): number {
+  assert.equal(startOne(orchestrator, requireTask(orchestrator, id).agent_id), id)
+  return id
+}
+
+/** Completes a task that nothing goes before in its queue. */
+export const complete = (orchestrator: Orchestrator, id: number) =>
+  completeTask(orchestrator, start(orchestrator, id), undefined)
+
+/** Fails a task that nothing goes before in its queue. */
+export const fail = (orchestrator: Orchestrator, id: number, reason = 'broken') =>
+  failTask(orchestrator, start(orchestrator, id), reason)
+
+export const statusOf = (orchestrator: Orchestrator, id: number) => requireTask(orchestrator, id).status
+
+/** A task in a given state, in a workspace that has no others but for one that it may wait for. Gives its id. */
+export function taskThatIs(orchestrator: Orchestrator, status: TaskStatus): number {
+  const external = {processor: 'external'} as const
+  const claimed = () => {
+    const id = submit(orchestrator, external)
+    assert.equal(claimTask(orchestrator, {owner: 'test'}).task.id, id)
+    return id
+  }
+  const make: Readonly<Record<TaskStatus, () => number>> = {
+    Queued: () => submit(orchestrator),
+    InProgress: claimed,
+    Blocked: () => submit(orchestrator, {depends_on: [submit(orchestrator)]}),
+    BlockedOnApproval: () => submit(orchestrator, {requires_approval: true}),
+    Doubted: () => doubtTask(orchestrator, submit(orchestrator)).id,
+    Completed: () => completeTask(orchestrator, claimed(), undefined).task.id,
+    Failed: () => failTask(orchestrator, claimed(), 'broken').id,
+    Cancelled: () => cancelTask(orchestrator, submit(orchestrator)).id,
+  }
+  const id = make[status]()
+  assert.equal(statusOf(orchestrator, id), status)
+  return id
+}

@@ -1,0 +1,10 @@
+/**
+ * A process that submits tasks to a workspace, one after the other. Arguments: the workspace, how many, and a word for
+ * their descriptions.
+ */
+import {openOrchestrator, submitTask} from '../../../src/orchestrator/index.js'
+
+const [root = '', count = '0', word = ''] = process.argv.slice(2)
+const orchestrator = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR: `${root}/data`}}})
+for (let i = 0; i < Number(count); i++) submitTask(orchestrator, {description: `${word} ${i}`})
+orchestrator.close()

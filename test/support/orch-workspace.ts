@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {realpath} from 'node:fs/promises'
+import {createInterface} from 'node:readline'
+import type {TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {contractViolations} from '../../src/contracts/index.js'
+import type {Agent, EventRecord, StatusReport, Task} from '../../src/orchestrator/index.js'
+import {type SvcOptions, startSvc, svc} from './svc.js'
+import {temporaryFolder, writeFiles} from './temporary.js'
+
+/** Commands that tasks of a test workspace may run. */
+export const templates = `[orchestrator.exec]
+enabled = true
+[orchestrator.exec.templates]
+say = ["echo", "{word}"]
+break = ["false"]
+nap = ["sleep", "{seconds}"]
+`
+
+export type OrchWorkspace = Awaited<ReturnType<typeof orchWorkspace>>
+
+/** A folder with an `Svc.toml`, and the real binary in it: every call is a process of its own. */
+export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = templates) {
+  const cwd = await realpath(await temporaryFolder(test))
+  await writeFiles(cwd, {'Svc.toml': toml})
+  const run = (args: readonly string[], options: SvcOptions = {}) => svc(args, {cwd, ...options})
+
+  /** Runs to a good end; gives what was printed. */
+  const text = async (args: readonly string[], options: SvcOptions = {}): Promise<string> => {
+    const {stdout, stderr, exitCode} = await run(args, options)
+    assert.equal(exitCode, 0, stderr)
+    return stdout
+  }
+  /** Runs with `--json` to a good end; the result is what its contract says. */
+  const json = async <T>(contract: string, args: readonly string[], options: SvcOptions = {}): Promise<T> => {
+    const result = JSON.parse(await text([...args, '--json'], options)) as T
+    await assertFits(contract, result)
+    return result
+  }
+  return {
+    cwd,
+    run,
+    text,
+    json,
+    task: (id: number | string) => json<Task>('cli/orch-task.v1', ['orch', 'task', String(id)]),
+    /** Tasks, the newest first, each as its own contract says. */
+    async tasks(...args: string[]): Promise<Task[]> {
+      const {tasks} = await json<{tasks: Task[]}>('cli/orch-tasks.v1', ['orch', 'tasks', ...args])
+      for (const task of tasks) await assertFits('cli/orch-task.v1', task)
+      return tasks
+    },
+    async agents(): Promise<Agent[]> {
+      const {agents} = await json<{agents: Agent[]}>('cli/orch-agents.v1', ['orch', 'agents'])
+      for (const agent of agents) await assertFits('cli/orch-agent.v1', agent)
+      return agents
+    },
+    async status(): Promise<StatusReport> {
+      const report = await json<StatusReport>('cli/orch-status.v1', ['orch', 'status'])
+      for (const agent of report.agents) await assertFits('cli/orch-agent.v1', agent)
+      return report
+    },
+    async events(...args: string[]): Promise<EventRecord[]> {
+      const events = jsonLines<EventRecord>(await text(['orch', 'events', '--json', ...args]))
+      for (const event of events) await assertFits('orchestration/event.v1', event)
+      return events
+    },
+    /** Submits a task and gives its id as a script would keep it. */
+    submit: async (...args: string[]) => (await text(['orch', 'submit', ...args])).trim(),
+    /**
+     * Runs to a bad end: one sentence on standard error and nothing else, and the same as one JSON value under
+     * `--json`.
+     */
+    async fails(args: readonly string[], exit: number, code: string, options: SvcOptions = {}): Promise<string> {
+      const plain = await run(args, options)
+      assert.equal(plain.exitCode, exit, plain.stderr)
+      assert.equal(plain.stdout, '')
+      assert.doesNotMatch(plain.stderr, /\n {4}at /)
+      const {stdout, exitCode} = await run([...args, '--json'], options)
+      assert.equal(exitCode, exit, stdout)
+      const body = JSON.parse(stdout) as {error: {code: string; message: string; exit: number}}
+      await assertFits('cli/error.v1', body)
+      assert.deepEqual([body.error.code, body.error.exit], [code, exit])
+      assert.ok(plain.stderr.includes(`(${code})`), plain.stderr)
+      return body.error.message
+    },
+    /** Starts a command that goes on; it is ended with the test at the latest. */
+    start(args: readonly string[], options: SvcOptions = {}) {
+      const child = startSvc(args, {cwd, ...options})
+      const lines: string[] = []
+      const reader = createInterface({input: child.stdout as NodeJS.ReadableStream})
+      reader.on('line', (line) => lines.push(line))
+      let stderr = ''
+      child.stderr?.on('data', (chunk) => {
+        stderr += chunk
+      })
+      test.after(async () => {
+        child.kill('SIGKILL')
+        await child
+      })
+      return {
+        lines,
+        stderr: () => stderr,
+        /** Waits until it has printed so many lines; gives the last of them. */
+        async line(count = lines.length + 1): Promise<string> {
+          while (lines.length < count) await once(reader, 'line', {signal: AbortSignal.timeout(20_000)})
+          return lines[count - 1] as string
+        },
+        /** Waits until standard error holds something. */
+        async says(pattern: RegExp): Promise<void> {
+          await until(() => pattern.test(stderr), `${pattern} in ${stderr}`)
+        },
+        /** Asks it to stop, or waits for its end; gives its exit status. */
+        async end(signal?: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | undefined> {
+          if (signal !== undefined) child.kill(signal)
+          return (await child).exitCode
+        },
+      }
+    },
+  }
+}
+
+/** Waits until something has come true. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (await holds()) return
+    await sleep(50)
+  }
+  assert.fail(`never came: ${what}`)
+}
+
+export async function assertFits(contract: string, value: unknown): Promise<void> {
+  assert.deepEqual(await contractViolations(contract, value), [], JSON.stringify(value))
+}
+
+export const jsonLines = <T>(text: string): T[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as T)

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import type {TestContext} from 'node:test'
+import type {SubmitTaskV1} from '../../src/contracts/index.js'
+import {
+  claimTask,
+  completeTask,
+  type EventType,
+  failTask,
+  type OrchestratorEvent,
+  spawnAgent,
+  submitTask,
+} from '../../src/orchestrator/index.js'
+import {openDatabase} from '../../src/store/index.js'
+import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {jsonLines, orchWorkspace} from './orch-workspace.js'
+
+/** What a command prints under `--json`: its result, or why there is none. */
+export type Reply<T> = Partial<T> & {error?: {code: string; message: string}}
+
+export interface OrchOptions {
+  /** `Svc.toml` of the workspace. */
+  toml?: string
+  env?: Readonly<Record<string, string>>
+}
+
+type Told<T extends EventType> = Extract<OrchestratorEvent, {type: T}>
+
+export type Orch = Awaited<ReturnType<typeof orchUnder>>
+
+/** The real binary in a workspace of its own, every call under the same settings. Nothing outside of it is touched. */
+export async function orchUnder(test: TestContext, {toml = '', env: given = {}}: OrchOptions = {}) {
+  const {cwd, run, start} = await orchWorkspace(test, toml)
+  const env = {SVC_DATA_DIR: join(cwd, 'data'), ...given}
+
+  /** Starts a daemon, and waits until it runs tasks. */
+  const daemon = async (more: Readonly<Record<string, string>> = {}) => {
+    const {line, end} = start(['daemon', 'run', '--json', '--drain', '0'], {env: {...env, ...more}})
+    let read = 1
+    assert.equal(JSON.parse(await line(read)).event, 'ready')
+    return {
+      /** Waits for the next event of one of these types. */
+      async told<T extends EventType>(...types: T[]): Promise<Told<T>> {
+        for (;;) {
+          const {kind} = JSON.parse(await line(++read)) as {kind: OrchestratorEvent}
+          if (types.some((type) => type === kind.type)) return kind as Told<T>
+        }
+      },
+      async stop(): Promise<void> {
+        assert.equal(await end('SIGTERM'), 0)
+      },
+    }
+  }
+
+  return {
+    cwd,
+    /** Starts a command that goes on, with more of an environment. */
+    start: (args: readonly string[], more: Readonly<Record<string, string>>) => start(args, {env: {...env, ...more}}),
+    daemon,
+    /** Has a daemon look at the workspace: its first look is over when it says that it is ready. */
+    async tick(): Promise<void> {
+      const {stop} = await daemon()
+      await stop()
+    },
+    /** Runs `svc orch`. */
+    async ask<T extends object>(...args: string[]): Promise<Reply<T>> {
+      const {stdout, stderr} = await run(['orch', ...args, '--json'], {env})
+      assert.notEqual(stdout, '', stderr)
+      return JSON.parse(stdout) as Reply<T>
+    },
+    /** Events of one type, the oldest first. */
+    async events<T extends EventType>(type: T): Promise<Told<T>[]> {
+      const {stdout} = await run(['orch', 'events', '--type', type, '--json'], {env})
+      return jsonLines<{kind: Told<T>}>(stdout).map(({kind}) => kind)
+    },
+    /** Submits so many tasks for clients, which no daemon runs: the load stays as it is. */
+    async load(count: number, task: Partial<SubmitTaskV1> = {}): Promise<void> {
+      const one = JSON.stringify({description: 'work', processor: 'external', ...task})
+      const {exitCode, stderr} = await run(['orch', 'submit', '--batch', '-'], {env, input: `${one}\n`.repeat(count)})
+      assert.equal(exitCode, 0, stderr)
+    },
+    /** Adds agents in their order, each with tasks behind it that ended so: a past without any of the settings. */
+    async past(agents: Readonly<Record<string, readonly ('completed' | 'failed')[]>>): Promise<void> {
+      const orchestrator = await openTestOrchestrator(test, {root: cwd, clock: 'real'})
+      for (const name of Object.keys(agents)) spawnAgent(orchestrator, {name})
+      for (const [name, ends] of Object.entries(agents))
+        for (const end of ends) {
+          submitTask(orchestrator, {description: 'work', processor: 'external', target_agent: name})
+          const {task} = claimTask(orchestrator, {owner: 'client'})
+          if (end === 'completed') completeTask(orchestrator, task.id, undefined)
+          else failTask(orchestrator, task.id, 'broken')
+        }
+    },
+    /** What the store of the workspace holds. */
+    async rows<T>(sql: string): Promise<T[]> {
+      const database = await openDatabase(join(cwd, '.svc', 'store.db'), {readonly: true})
+      try {
+        return database.prepare(sql).all() as T[]
+      } finally {
+        database.close()
+      }
+    },
+  }
+}
