@@ -37,7 +37,9 @@ export async function waitForTask(
     signal.removeEventListener('abort', abort)
   }
   signal.throwIfAborted()
-  const {display_id: task, status} = look()
+  const last = look()
+  if (ends.has(last.status)) return last
+  const {display_id: task, status} = last
   throw new SvcError('task_wait_timeout', {task, status, seconds: limit?.seconds ?? 0})
 }
 

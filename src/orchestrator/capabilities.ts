@@ -1,4 +1,5 @@
 import os from 'node:os'
+import {meshSettings, resolveSettings} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
 
 /**
@@ -141,20 +142,19 @@ const architectures: Readonly<Record<string, string>> = {x64: 'x86_64', arm64: '
 type Environment = Readonly<Record<string, string | undefined>>
 
 export function probeHost(env: Environment, host: HostFacts): HostProbe {
-  const set = (name: string) => ['1', 'true'].includes(variable(env, name).toLowerCase())
+  const {values: advertised} = resolveSettings(meshSettings, {env})
   const hostname = variable(env, 'HOSTNAME') || variable(env, 'COMPUTERNAME') || host.hostname.trim()
-  const deviceClass = variable(env, 'SVC_MESH_DEVICE_CLASS')
   const arch = architectures[host.arch] ?? host.arch
   return {
     ...(host.parallelism > 0 ? {cpu_cores: host.parallelism} : {}),
     ...(arch === '' ? {} : {arch}),
     ...(hostname === '' ? {} : {hostname}),
-    ...(deviceClass === '' ? {} : {device_class: deviceClass}),
-    gpu_cuda: set('SVC_MESH_ADVERTISE_GPU'),
-    gpu_vulkan: set('SVC_MESH_ADVERTISE_VULKAN'),
-    gpu_webgpu: set('SVC_MESH_ADVERTISE_WEBGPU'),
-    npu: set('SVC_MESH_ADVERTISE_NPU'),
-    labels: distinctLabels(variable(env, 'SVC_MESH_LABELS').split(',')),
+    ...(advertised.deviceClass === undefined ? {} : {device_class: advertised.deviceClass}),
+    gpu_cuda: advertised.advertiseGpu,
+    gpu_vulkan: advertised.advertiseVulkan,
+    gpu_webgpu: advertised.advertiseWebgpu,
+    npu: advertised.advertiseNpu,
+    labels: advertised.hostLabels,
   }
 }
 

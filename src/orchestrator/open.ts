@@ -1,7 +1,7 @@
 import {homedir} from 'node:os'
 import {join, resolve} from 'node:path'
 import {resolveSettings, type SettingSources, type SettingWarning, workspaceSettings} from '../config/index.js'
-import {SvcError} from '../errors/index.js'
+import {isErrorOf, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {openStore, repositoryId, type Store} from '../store/index.js'
 import {readScopes} from './agents/scope.js'
@@ -103,7 +103,9 @@ async function openJourneyStore(root: string, places: StorePlaces, config: Orche
       const notices = failures.map(({message}) => `warning: ${message} Using ${path} instead.`)
       return {store, isKept: true, notices}
     } catch (error) {
-      failures.push(SvcError.from(error))
+      // A store that is there and cannot be read now has tasks that another one has not.
+      if (!isErrorOf(error, 'store_unopenable')) throw error
+      failures.push(error)
     }
   const [failure] = failures as [SvcError]
   if (!config.orchestrationV2Enabled) throw failure

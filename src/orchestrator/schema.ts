@@ -99,8 +99,8 @@ CREATE INDEX orch_tasks_queue ON orch_tasks (agent_id, priority DESC, id)
   WHERE status = 'Queued' AND processor <> 'external';
 CREATE INDEX orch_tasks_claimable ON orch_tasks (repository_id, priority DESC, id)
   WHERE status = 'Queued' AND processor = 'external';
-CREATE INDEX orch_tasks_status ON orch_tasks (repository_id, status, id);
-CREATE INDEX orch_tasks_agent ON orch_tasks (agent_id, status);
+CREATE INDEX orch_tasks_status ON orch_tasks (repository_id, status, agent_id);
+CREATE INDEX orch_tasks_processes ON orch_tasks (repository_id) WHERE run_process IS NOT NULL;
 CREATE INDEX orch_tasks_handoffs ON orch_tasks (repository_id, handoff_count) WHERE handoff_count > 0;
 
 CREATE TRIGGER orch_tasks_counted_in AFTER INSERT ON orch_tasks
@@ -145,7 +145,7 @@ CREATE TABLE orch_dependencies (
   is_met INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (task_id, depends_on)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX orch_dependencies_reverse ON orch_dependencies (depends_on) WHERE is_met = 0;
+CREATE INDEX orch_dependencies_reverse ON orch_dependencies (depends_on, is_met);
 
 CREATE TABLE orch_locks (
   repository_id TEXT NOT NULL,

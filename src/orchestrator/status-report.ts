@@ -1,7 +1,7 @@
 import type {Agent} from './agents/agent.js'
 import {listAgents} from './agents/agent-rows.js'
 import type {OrchestratorContext} from './context.js'
-import {readLease} from './loop/lease.js'
+import {isHeld, readLease} from './loop/lease.js'
 import {loadOutlook} from './scaling/tick.js'
 import type {TaskStatus} from './vocabulary.js'
 
@@ -34,52 +34,50 @@ export interface StatusReport {
 
 export function reportStatus(context: OrchestratorContext): StatusReport {
   const {store, repositoryId, config, now} = context
-  return store.transaction(() => {
-    const counts = new Map(
-      store
-        .all<{status: TaskStatus; tasks: number}>(
-          'SELECT status, count(*) AS tasks FROM orch_tasks WHERE repository_id = ? GROUP BY status',
-          [repositoryId],
-        )
-        .map(({status, tasks}) => [status, tasks]),
-    )
-    const of = (status: TaskStatus) => counts.get(status) ?? 0
-    const agents = listAgents(context)
-    const working = agents.filter(({kind}) => kind !== 'resolution')
-    const {total, predicted} = loadOutlook(context)
-    return {
-      enabled: config.enabled,
-      repository_id: repositoryId,
-      store: store.path,
-      agent_count: working.length,
-      reserved_agents: working.filter(({kind}) => kind === 'reserved').length,
-      dynamic_agents: working.filter(({kind}) => kind === 'dynamic').length,
-      total_queued: of('Queued'),
-      total_in_progress: of('InProgress'),
-      total_completed: of('Completed'),
-      total_blocked: of('Blocked') + of('BlockedOnApproval'),
-      total_failed: of('Failed'),
-      total_cancelled: of('Cancelled'),
-      total_doubted: of('Doubted'),
-      locked_files: count(context, 'SELECT count(DISTINCT path) AS n FROM orch_locks WHERE repository_id = ?'),
-      total_contention: count(
-        context,
-        `SELECT count(DISTINCT t.id) AS n FROM orch_tasks t JOIN json_each(t.file_manifest) f
+  const counts = new Map(
+    store
+      .all<{status: TaskStatus; tasks: number}>(
+        'SELECT status, count(*) AS tasks FROM orch_tasks WHERE repository_id = ? GROUP BY status',
+        [repositoryId],
+      )
+      .map(({status, tasks}) => [status, tasks]),
+  )
+  const of = (status: TaskStatus) => counts.get(status) ?? 0
+  const agents = listAgents(context)
+  const working = agents.filter(({kind}) => kind !== 'resolution')
+  const {total, predicted} = loadOutlook(context)
+  return {
+    enabled: config.enabled,
+    repository_id: repositoryId,
+    store: store.path,
+    agent_count: working.length,
+    reserved_agents: working.filter(({kind}) => kind === 'reserved').length,
+    dynamic_agents: working.filter(({kind}) => kind === 'dynamic').length,
+    total_queued: of('Queued'),
+    total_in_progress: of('InProgress'),
+    total_completed: of('Completed'),
+    total_blocked: of('Blocked') + of('BlockedOnApproval'),
+    total_failed: of('Failed'),
+    total_cancelled: of('Cancelled'),
+    total_doubted: of('Doubted'),
+    locked_files: count(context, 'SELECT count(DISTINCT path) AS n FROM orch_locks WHERE repository_id = ?'),
+    total_contention: count(
+      context,
+      `SELECT count(DISTINCT t.id) AS n FROM orch_tasks t JOIN json_each(t.file_manifest) f
 JOIN orch_locks l ON l.repository_id = t.repository_id AND l.path = f.value ->> 'path' AND l.task_id <> t.id
 JOIN orch_tasks holder ON holder.id = l.task_id AND holder.status = 'InProgress'
 WHERE t.repository_id = ? AND t.status = 'Queued' AND t.file_manifest <> '[]' AND (l.access = 'write' OR f.value ->> 'access' = 'write')`,
-      ),
-      total_weighted_load: total,
-      predicted_load: predicted,
-      max_handoff_count: count(
-        context,
-        'SELECT coalesce(max(handoff_count), 0) AS n FROM orch_tasks WHERE repository_id = ? AND handoff_count > 0',
-      ),
-      scaling_profile: config.scalingProfile,
-      daemon: describeDaemon(context, now()),
-      agents,
-    }
-  })
+    ),
+    total_weighted_load: total,
+    predicted_load: predicted,
+    max_handoff_count: count(
+      context,
+      'SELECT coalesce(max(handoff_count), 0) AS n FROM orch_tasks WHERE repository_id = ? AND handoff_count > 0',
+    ),
+    scaling_profile: config.scalingProfile,
+    daemon: describeDaemon(context, now()),
+    agents,
+  }
 }
 
 const count = ({store, repositoryId}: OrchestratorContext, sql: string): number =>
@@ -87,6 +85,6 @@ const count = ({store, repositoryId}: OrchestratorContext, sql: string): number 
 
 function describeDaemon(context: OrchestratorContext, nowMs: number): StatusReport['daemon'] {
   const lease = readLease(context)
-  if (lease === undefined || lease.expires_at_ms <= nowMs) return null
+  if (lease === undefined || !isHeld(lease, nowMs)) return null
   return {pid: lease.pid, host: lease.host, since_ms: lease.acquired_at_ms}
 }

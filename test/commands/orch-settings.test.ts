@@ -246,6 +246,12 @@ const agents: readonly Effect[] = [
     see: capability('device_class'),
   },
   {
+    setting: 'SVC_MESH_LABELS',
+    decides: 'the labels of every agent on this machine',
+    outcomes: {'pool=a': ['pool=a'], 'pool=b,x': ['pool=b', 'x']},
+    see: capability('labels'),
+  },
+  {
     setting: 'orchestrator.default_agent_capabilities.labels',
     decides: 'the labels of every agent',
     outcomes: {'["pool=dev"]': ['pool=dev'], '[]': []},

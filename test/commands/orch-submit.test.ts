@@ -295,13 +295,19 @@ describe('a workspace', {concurrency: 2}, () => {
     assert.match(await fails(['orch', 'submit', 'x'], 2, 'orchestrator_config_invalid'), /min_agents is 9/)
   })
 
-  it('whose store is damaged falls back to the store of the user, and says so', async (t) => {
+  it('whose store cannot be made falls back to the store of the user, and says so', async (t) => {
     const {run, cwd} = await orchWorkspace(t, templates)
-    await writeFiles(cwd, {
-      '.svc/store.db': 'this is no database, but a file of another kind, long enough to be looked at',
-    })
+    await writeFiles(cwd, {'.svc': 'a file where the folder should be'})
     const {stdout, stderr} = await run(['orch', 'submit', 'x'], {env: {SVC_DB_PATH: join(cwd, 'user.db')}})
     assert.equal(stdout, 'T-0001\n')
     assert.match(stderr, /warning: .*store\.db.* Using .*user\.db instead\./)
+  })
+
+  it('whose store is damaged takes no task elsewhere: the others are in that store', async (t) => {
+    const {fails, cwd} = await orchWorkspace(t, templates)
+    await writeFiles(cwd, {
+      '.svc/store.db': 'this is no database, but a file of another kind, long enough to be looked at',
+    })
+    await fails(['orch', 'submit', 'x'], 5, 'store_damaged', {env: {SVC_DB_PATH: join(cwd, 'user.db')}})
   })
 })

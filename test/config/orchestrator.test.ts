@@ -304,6 +304,14 @@ const variables: Record<string, Variable> = {
   SVC_MESH_ADVERTISE_WEBGPU: flag('mesh.advertise_webgpu'),
   SVC_MESH_ADVERTISE_NPU: flag('mesh.advertise_npu'),
   SVC_MESH_DEVICE_CLASS: anyText('mesh.device_class'),
+  SVC_MESH_LABELS: {
+    setting: 'mesh.host_labels',
+    default: [],
+    reads: [
+      ['pool=a, region=eu,,pool=a', ['pool=a', 'region=eu']],
+      [',', []],
+    ],
+  },
 
   SVC_REPOSITORY_ROOT: anyText('workspace.repository_root'),
   SVC_REPO_ROOT: anyText('workspace.repository_root'),

@@ -234,7 +234,7 @@ describe('a tick without load', () => {
 describe('urgent tasks that wait for one agent', () => {
   /** Two agents, of which one has so many urgent tasks. */
   async function urgent(t: TestContext, count: number, settings: Readonly<Record<string, number>> = {}) {
-    const orchestrator = await scaled(t, {min_agents: 2, scaling_threshold: 1000, ...settings})
+    const orchestrator = await scaled(t, {min_agents: 2, scaling_enabled: false, ...settings})
     for (let i = 0; i < count; i++) submit(orchestrator, {priority: 'urgent', target_agent: 'core'})
     return orchestrator
   }
@@ -268,5 +268,23 @@ describe('urgent tasks that wait for one agent', () => {
       submit(orchestrator, {priority: 'urgent', target_agent: 'core'})
       orchestrator.clock.ms += 2000
       assert.equal(tick(orchestrator).moved, moved)
+    })
+})
+
+describe('an agent that has nothing to do while others have', () => {
+  for (const [enabled, shared] of [
+    [true, true],
+    [false, false],
+  ] as const)
+    it(`gets ${shared ? 'a share' : 'nothing'} where scaling_enabled is ${enabled}`, async (t) => {
+      const orchestrator = await scaled(t, {min_agents: 3, max_agents: 3, scaling_enabled: enabled})
+      for (let i = 0; i < 12; i++) submit(orchestrator, {target_agent: 'core'})
+      for (let i = 0; i < 3; i++) tick(orchestrator)
+      const queued = listAgents(orchestrator).map((agent) => agent.queued)
+      assert.equal(
+        queued.every((count) => count > 0),
+        shared,
+        `they have ${queued.join(', ')}`,
+      )
     })
 })

@@ -339,7 +339,7 @@ describe('a task for queues that are full', () => {
     submit(orchestrator)
     assert.match(kept(orchestrator, {}).agent_name, /^overflow-/)
     const before = contents(orchestrator)
-    refused('max_agents_reached', () => submit(orchestrator))
+    refused('queue_full', () => submit(orchestrator))
     assert.deepEqual(contents(orchestrator), before)
   })
 })

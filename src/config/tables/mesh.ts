@@ -36,6 +36,12 @@ export const meshSettings = settings('mesh', {
     default: [] as readonly string[],
     doc: 'Labels of this node.',
   },
+  hostLabels: {
+    type: list(),
+    env: ['SVC_MESH_LABELS'],
+    default: [] as readonly string[],
+    doc: 'Labels of this machine, beside those of the file.',
+  },
   advertiseGpu: {
     type: boolean('flag'),
     env: ['SVC_MESH_ADVERTISE_GPU'],

@@ -117,7 +117,7 @@ export const orchestratorSettings = settings('orchestrator', {
     type: path(),
     env: ['SVC_ORCHESTRATOR_EVENT_LOG'],
     toml: ['orchestrator.event_log'],
-    doc: 'File to which every event is appended as a line of JSON.',
+    doc: 'File to which svc daemon run appends what happens while it runs, an event a line.',
   },
   lineageOff: {
     type: boolean('flag'),

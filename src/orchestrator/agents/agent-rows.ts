@@ -41,9 +41,48 @@ export const agentRows = ({store, repositoryId}: OrchestratorContext): AgentRow[
     repositoryId,
   ])
 
+/** What routing, scaling and dispatch look at: a few columns, since they are read for every task. */
+export type WorkingAgent = Pick<
+  AgentRow,
+  | 'id'
+  | 'name'
+  | 'kind'
+  | 'state'
+  | 'capabilities'
+  | 'model'
+  | 'queued_background'
+  | 'queued_normal'
+  | 'queued_urgent'
+  | 'running'
+  | 'load'
+  | 'cost_usd_micros'
+  | 'validation_failures'
+  | 'reducer_cooldown_until_ms'
+  | 'last_active_ms'
+>
+
 /** Agents that queues belong to: all but the one for tasks in doubt. */
-export const workingAgents = (context: OrchestratorContext): AgentRow[] =>
-  agentRows(context).filter(({kind}) => kind !== 'resolution')
+export const workingAgents = ({store, repositoryId}: OrchestratorContext): WorkingAgent[] =>
+  store.all<WorkingAgent>(
+    `SELECT id, name, kind, state, capabilities, model, queued_background, queued_normal, queued_urgent, running, load,
+  cost_usd_micros, validation_failures, reducer_cooldown_until_ms, last_active_ms
+FROM orch_agents WHERE repository_id = ? AND state <> 'retired' AND kind <> 'resolution' ORDER BY id`,
+    [repositoryId],
+  )
+
+/** Ids of active agents for which something waits. */
+export const agentsWithWork = ({store, repositoryId}: OrchestratorContext): number[] =>
+  store
+    .all<{id: number}>(
+      `SELECT id FROM orch_agents WHERE repository_id = ? AND state = 'active' AND kind <> 'resolution'
+  AND queued_background + queued_normal + queued_urgent > 0 ORDER BY id`,
+      [repositoryId],
+    )
+    .map(({id}) => id)
+
+/** Tasks in the queue of an agent. */
+export const queuedOf = (row: Pick<AgentRow, 'queued_background' | 'queued_normal' | 'queued_urgent'>): number =>
+  row.queued_background + row.queued_normal + row.queued_urgent
 
 export const findAgentNamed = ({store, repositoryId}: OrchestratorContext, name: string): AgentRow | undefined =>
   store.get<AgentRow>("SELECT * FROM orch_agents WHERE repository_id = ? AND name = ? AND state <> 'retired'", [
@@ -82,13 +121,12 @@ export function capabilitiesOf({capabilities: json}: Pick<AgentRow, 'capabilitie
   return found
 }
 
-const queuedOf = (row: AgentRow) => row.queued_background + row.queued_normal + row.queued_urgent
-
-export function toAgent({store}: OrchestratorContext, row: AgentRow): Agent {
+export function toAgent({store, repositoryId}: OrchestratorContext, row: AgentRow): Agent {
   const owned = store.get<{files: number}>('SELECT count(*) AS files FROM orch_affinity WHERE agent_id = ?', [row.id])
   const current = store.get<{current_phase: Agent['current_phase'] | null}>(
-    "SELECT current_phase FROM orch_tasks WHERE agent_id = ? AND status = 'InProgress' AND current_phase IS NOT NULL LIMIT 1",
-    [row.id],
+    `SELECT current_phase FROM orch_tasks WHERE repository_id = ? AND status = 'InProgress' AND agent_id = ?
+  AND current_phase IS NOT NULL LIMIT 1`,
+    [repositoryId, row.id],
   )
   const {load, cost_usd_micros, validation_failures, reducer_cooldown_until_ms, ...columns} = row
   const agent = {

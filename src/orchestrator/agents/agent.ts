@@ -8,7 +8,7 @@ import type {AgentActivity, TaskPhase} from '../vocabulary.js'
 export type AgentKind = 'reserved' | 'dynamic' | 'resolution'
 export type AgentState = 'active' | 'paused' | 'retired'
 
-/** An agent: a queue of tasks, of which it runs one at a time. */
+/** An agent: a queue of tasks, of which the daemon runs one at a time; those of clients run beside it. */
 export interface Agent {
   id: number
   /** `A-03`. */

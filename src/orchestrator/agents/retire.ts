@@ -50,9 +50,19 @@ export function retireAgent(context: OrchestratorContext, nameOrId: string | num
   })
 }
 
-const tasksIn = ({store}: OrchestratorContext, agentId: number, statuses: readonly TaskStatus[]): TaskRow[] =>
+const tasksIn = (
+  {store, repositoryId}: OrchestratorContext,
+  agentId: number,
+  statuses: readonly TaskStatus[],
+): TaskRow[] =>
   statuses
-    .flatMap((status) => store.all<TaskRow>(`${selectTask} WHERE t.agent_id = ? AND t.status = ?`, [agentId, status]))
+    .flatMap((status) =>
+      store.all<TaskRow>(`${selectTask} WHERE t.repository_id = ? AND t.status = ? AND t.agent_id = ?`, [
+        repositoryId,
+        status,
+        agentId,
+      ]),
+    )
     .sort((a, b) => a.id - b.id)
 
 const waiting = ['Queued', 'Blocked', 'BlockedOnApproval'] as const

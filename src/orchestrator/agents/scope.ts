@@ -7,6 +7,8 @@ import {matchesGlob} from '../routing/glob.js'
 import type {ManifestEntry} from '../tasks/task.js'
 import type {AgentRow} from './agent-rows.js'
 
+type Writer = Pick<AgentRow, 'id' | 'name'>
+
 /** Name of an agent -> patterns of the files that it may write. An agent that is not in it may write every file. */
 export type Scopes = ReadonlyMap<string, readonly string[]>
 
@@ -17,7 +19,11 @@ export type Scopes = ReadonlyMap<string, readonly string[]>
  */
 export async function readScopes(root: string): Promise<Scopes> {
   const folder = join(root, '.svc', 'agents')
-  const names = await readdir(folder).catch(() => [])
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    // A folder that is there and cannot be read may hold limits.
+    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw SvcError.from(error)
+    return []
+  })
   const scopes = new Map<string, readonly string[]>()
   for (const name of names.filter((each) => each.endsWith('.md'))) {
     const path = join(folder, name)
@@ -53,11 +59,11 @@ function readYaml<T>(path: string, read: () => T): T {
  * enforced strictly, unless the agent has earned better; else it is only told of.
  * @throws scope_denied
  */
-export function checkScope(context: OrchestratorContext, agent: AgentRow, writes: readonly ManifestEntry[]): void {
+export function checkScope(context: OrchestratorContext, agent: Writer, writes: readonly ManifestEntry[]): void {
   const {scopes, config} = context
   const scope = scopes.get(agent.name)
   if (scope === undefined || config.scopeEnforcement === 'disabled') return
-  const outside = writes.filter(({path}) => !scope.some((pattern) => matchesGlob(path, pattern)))
+  const outside = writes.filter(({path}) => !scope.some((pattern) => covers(pattern, path)))
   const [first] = outside
   if (first === undefined) return
   if (config.scopeEnforcement === 'strict' && !isRelaxed(context, agent))
@@ -66,8 +72,12 @@ export function checkScope(context: OrchestratorContext, agent: AgentRow, writes
     appendEvent(context, {type: 'scope_violation', agent_id: agent.id, path, reason: `scope is ${scope.join(', ')}`})
 }
 
+/** A pattern covers what it matches, what lies under a folder that it names, and the folders on the way to it. */
+const covers = (pattern: string, path: string): boolean =>
+  matchesGlob(path, pattern) || path.startsWith(`${pattern.replace(/\/$/, '')}/`) || pattern.startsWith(`${path}/`)
+
 /** An agent that has been reliable for long enough is only told of what it may not do. */
-function isRelaxed({store, repositoryId, config}: OrchestratorContext, {name}: AgentRow): boolean {
+function isRelaxed({store, repositoryId, config}: OrchestratorContext, {name}: Writer): boolean {
   if (!config.trustGateRelaxEnabled) return false
   const stored = store.get<{reliability: number}>(
     "SELECT reliability FROM reliability_scores WHERE repository_id = ? AND entity_type = 'agent' AND entity_id = ?",

@@ -4,7 +4,7 @@ import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {displayAgent} from '../ids.js'
 import type {AgentKind} from './agent.js'
-import {type AgentRow, agentRows, findAgentNamed, requireAgent, workingAgents} from './agent-rows.js'
+import {type AgentRow, agentRows, findAgentNamed, requireAgent, type WorkingAgent, workingAgents} from './agent-rows.js'
 
 export interface Spawn {
   name: string
@@ -79,7 +79,7 @@ function parentOf(context: OrchestratorContext, parent: string): number {
 }
 
 /** Spawns reserved agents until there are `min_agents`. */
-export function ensureAgents(context: OrchestratorContext): AgentRow[] {
+export function ensureAgents(context: OrchestratorContext): WorkingAgent[] {
   const {minAgents} = context.config
   let agents = workingAgents(context)
   while (agents.length < minAgents) {
@@ -89,7 +89,7 @@ export function ensureAgents(context: OrchestratorContext): AgentRow[] {
   return agents
 }
 
-function freeName(base: string, agents: readonly AgentRow[]): string {
+function freeName(base: string, agents: readonly Pick<AgentRow, 'name'>[]): string {
   const taken = new Set(agents.map(({name}) => name))
   if (!taken.has(base)) return base
   for (let i = 2; ; i++) if (!taken.has(`${base}-${i}`)) return `${base}-${i}`

@@ -101,12 +101,14 @@ export async function* followEvents(
 
 /** Events that are looked at in one go when old ones are deleted. */
 const pruneSize = 1000
+const dayMs = 86_400_000
 
 /** Deletes events that are older than so many days, the oldest first and only some at a time; gives how many. */
 export const pruneEvents = ({store, repositoryId, now}: OrchestratorContext, days: number): number =>
   store.run(
     `DELETE FROM orch_events WHERE id IN (SELECT id FROM (
   SELECT id, timestamp_ms FROM orch_events e WHERE repository_id = ?
-    AND NOT EXISTS (SELECT 1 FROM orch_awards WHERE event_id = e.id) ORDER BY id LIMIT ?) WHERE timestamp_ms < ?)`,
-    [repositoryId, pruneSize, now() - days * 86_400_000],
+    AND NOT EXISTS (SELECT 1 FROM orch_awards WHERE event_id = e.id) ORDER BY id LIMIT ?) WHERE timestamp_ms < ? OR timestamp_ms > ?)`,
+    // One of tomorrow was written while the clock was wrong, and is older than those that come after it.
+    [repositoryId, pruneSize, now() - days * dayMs, now() + dayMs],
   ).changes

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto'
 import os from 'node:os'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
-import {workingAgents} from '../agents/agent-rows.js'
+import {agentsWithWork} from '../agents/agent-rows.js'
 import type {OrchestratorContext} from '../context.js'
 import type {EventRecord} from '../events/event.js'
 import {lastEventId, pruneEvents, readEvents} from '../events/event-log.js'
@@ -13,7 +13,7 @@ import {scalingTick} from '../scaling/tick.js'
 import {openSessions} from '../sessions/open-sessions.js'
 import type {Sessions} from '../sessions/sessions.js'
 import {freeDeadClaims} from '../tasks/claim.js'
-import {startNext} from '../tasks/dispatch.js'
+import {type Started, startNext} from '../tasks/dispatch.js'
 import type {ProcessorName} from '../vocabulary.js'
 import {type Lease, releaseLease, renewalMs, renewLease, requireLease, takeLease} from './lease.js'
 import {recoverRuns} from './recover.js'
@@ -58,7 +58,11 @@ export async function runDaemon(context: OrchestratorContext, options: DaemonOpt
     releaseLease(context, lease)
     loop.tell()
   }
+  if (loop.fault !== undefined) throw loop.fault
 }
+
+/** No version of the store is this one: it is looked at again. */
+const unknownVersion = -1
 
 class Loop {
   readonly #context: OrchestratorContext
@@ -68,7 +72,7 @@ class Loop {
   readonly #sessions: Sessions
   #resources: ResourceSample = readResources()
   #lastEvent: number
-  #dataVersion = -1
+  #dataVersion = unknownVersion
   #renewed = performance.now()
   /** What ends the loop although nobody asked it to. */
   fault: unknown
@@ -87,16 +91,22 @@ class Loop {
     let ticked = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
       const now = performance.now()
-      this.#renew()
       const isTick = now - ticked >= tickMs
-      if (isTick) {
-        this.#upkeep()
-        ticked = now
-      }
-      if (this.#hasChanged() || isTick) {
-        this.#endLostRuns()
-        this.#dispatch()
-        this.tell()
+      try {
+        this.#renew()
+        if (isTick) {
+          ticked = now
+          this.#upkeep()
+        }
+        if (this.#hasChanged() || isTick) {
+          this.#endLostRuns()
+          this.#dispatch()
+          this.tell()
+        }
+      } catch (error) {
+        // Somebody writes for a long time: the next round is soon enough, while the lease is held.
+        if (!isErrorOf(error, 'store_busy')) throw error
+        this.#dataVersion = unknownVersion
       }
       if (this.fault !== undefined) throw this.fault
       await this.#pause()
@@ -106,15 +116,20 @@ class Loop {
   /** Lets what runs end; what does not end in time is aborted, and queued again. */
   async drain(): Promise<void> {
     const {drainMs = defaultDrainMs} = this.#options
-    const isReplaced = isErrorOf(this.fault, 'daemon_replaced')
-    const deadline = performance.now() + (this.fault === undefined ? drainMs : 0)
+    const started = performance.now()
     while (this.#runs.size > 0) {
-      if (performance.now() >= deadline)
-        for (const run of this.#runs.values()) run.end(isReplaced ? 'claim_lost' : 'draining')
+      const patience = this.fault === undefined ? drainMs : 0
+      if (performance.now() - started >= patience) this.#endAll()
       else this.#whileDraining()
       const ended = [...this.#runs.values()].map(({done}) => done.catch(() => undefined))
-      await Promise.race([Promise.all(ended), sleep(Math.min(pollMs, drainMs))])
+      await Promise.race([Promise.all(ended), sleep(pollMs)])
     }
+  }
+
+  /** What runs for a term that is over is not this one's to queue again. */
+  #endAll(): void {
+    const isReplaced = isErrorOf(this.fault, 'daemon_replaced')
+    for (const run of this.#runs.values()) run.end(isReplaced ? 'claim_lost' : 'draining')
   }
 
   /** The lease stays held, and a task that is cancelled ends now. */
@@ -123,7 +138,7 @@ class Loop {
       this.#renew()
       this.#endLostRuns()
     } catch (error) {
-      this.fault ??= error
+      if (!isErrorOf(error, 'store_busy')) this.fault ??= error
     }
   }
 
@@ -135,12 +150,13 @@ class Loop {
 
   /** Passes on what has happened since the last time. */
   tell(): void {
-    for (;;) {
+    const {onEvents} = this.#options
+    while (onEvents !== undefined) {
       const events = readEvents(this.#context, {since: this.#lastEvent})
       const last = events.at(-1)
       if (last === undefined) return
       this.#lastEvent = last.id
-      this.#options.onEvents?.(events)
+      onEvents(events)
     }
   }
 
@@ -186,21 +202,19 @@ class Loop {
   /** Starts a task for every agent that has one waiting and runs none. */
   #dispatch(): void {
     const context = this.#context
-    const busy = new Set([...this.#runs.values()].map(({agentId}) => agentId))
-    const free = workingAgents(context).filter(
-      ({id, state, queued_background, queued_normal, queued_urgent}) =>
-        state === 'active' && !busy.has(id) && queued_background + queued_normal + queued_urgent > 0,
-    )
-    if (free.length === 0) return
-    const owner = `daemon:${this.#lease.fence}`
+    const runs = [...this.#runs.values()]
+    const busy = new Set(runs.map(({agentId}) => agentId))
+    const waiting = () => agentsWithWork(context).filter((id) => !busy.has(id))
+    if (waiting().length === 0) return
+    const starter = {owner: `daemon:${this.#lease.fence}`, besides: runs.map(({taskId}) => taskId)}
     const started = context.store.transaction(() => {
       requireLease(context, this.#lease)
-      return free.flatMap(({id}) => startNext(context, id, {owner}) ?? [])
+      return waiting().flatMap((id) => startNext(context, id, starter) ?? [])
     })
     for (const one of started) this.#start(one)
   }
 
-  #start(started: NonNullable<ReturnType<typeof startNext>>): void {
+  #start(started: Started): void {
     const {processor: name, id} = started.task
     const processor = this.#options.processors[name as 'ai' | 'exec']
     const run = startRun(this.#context, this.#lease, started, processor)
@@ -211,7 +225,7 @@ class Loop {
       })
       .finally(() => {
         this.#runs.delete(id)
-        this.#dataVersion = -1
+        this.#dataVersion = unknownVersion
         this.#wake()
       })
   }
@@ -226,7 +240,7 @@ class Loop {
         this.#wake = () => undefined
         setImmediate(resolve)
       }
-      const timer = setTimeout(wake, this.#dataVersion === -1 ? 0 : pollMs)
+      const timer = setTimeout(wake, this.#dataVersion === unknownVersion ? 0 : pollMs)
       this.#wake = wake
       signal.addEventListener('abort', wake, {once: true})
     })

@@ -59,10 +59,12 @@ ON CONFLICT DO UPDATE SET holder = excluded.holder, host = excluded.host, pid = 
   })
 }
 
-function isHeld({host, pid, process_start, expires_at_ms: expires}: Lease, at: number): boolean {
-  // On this machine the process itself tells more than any clock.
-  if (host === os.hostname()) return isAlive(pid, process_start)
-  return expires > at && expires <= at + leaseTtlMs
+/** Whether the holder of a lease is there, as far as can be told. */
+export function isHeld({host, pid, process_start: start, expires_at_ms: expires}: Lease, at: number): boolean {
+  const isInTerm = expires > at && expires <= at + leaseTtlMs
+  if (host !== os.hostname()) return isInTerm
+  // On this machine the process itself tells more than any clock, where it can be told from another of the same number.
+  return isAlive(pid, start) && (start !== '' || isInTerm)
 }
 
 /**

@@ -46,8 +46,8 @@ export function startRun(context: OrchestratorContext, lease: Lease, started: St
   const done = Promise.resolve()
     .then(() => processor.run(task, report, controller.signal))
     .then(
-      (outcome) => settle(context, lease, () => writeOutcome(context, started, outcome)),
-      (error: unknown) => settle(context, lease, () => writeFailure(context, started, error)),
+      (outcome) => settle(context, lease, started, () => writeOutcome(context, started, outcome)),
+      (error: unknown) => settle(context, lease, started, () => writeFailure(context, started, error)),
     )
     .finally(() => clearTimeout(timer))
   return {taskId: task.id, agentId: task.agent_id, generation, done, end}
@@ -61,15 +61,23 @@ function reportOf(context: OrchestratorContext, {task, generation}: Started): Ru
       const row = requireRow(context, task.id)
       if (row.status === 'InProgress' && row.claim_generation === generation) write(toTask(row))
     })
+  /** What is only told is not worth a task: a locked store does without it. */
+  const tellWhileClaimed = (write: (task: Task) => void) => {
+    try {
+      whileClaimed(write)
+    } catch (error) {
+      if (!isErrorOf(error, 'store_busy')) throw error
+    }
+  }
   return {
     phase: (phase) =>
-      whileClaimed(({id, agent_id}) => {
+      tellWhileClaimed(({id, agent_id}) => {
         store.run('UPDATE orch_tasks SET current_phase = ?, updated_at_ms = ? WHERE id = ?', [phase, now(), id])
         store.run("UPDATE orch_agents SET activity = 'thinking', last_active_ms = ? WHERE id = ?", [now(), agent_id])
         appendEvent(context, {type: 'task_phase_changed', task_id: id, agent_id, phase})
       }),
     message: (message) =>
-      whileClaimed(({id, agent_id, agent_name, transcript}) => {
+      tellWhileClaimed(({id, agent_id, agent_name, transcript}) => {
         const entry: TranscriptEntry = {agent_id, agent_name, message, timestamp_ms: now()}
         store.run('UPDATE orch_tasks SET transcript = ? WHERE id = ?', [
           JSON.stringify([...transcript, entry].slice(-transcriptLength)),
@@ -94,7 +102,9 @@ function writeFailure(context: OrchestratorContext, started: Started, error: unk
   if (error instanceof RunEnded) writeEnding(context, started, error.ending)
   else {
     const failure = SvcError.from(error)
-    if (failure.code === 'task_run_failed') failTask(context, task.id, failure.message, {generation})
+    // What is wrong with the task or its template does not heal by itself.
+    if (failure.code === 'task_run_failed' || failure.code.startsWith('exec_'))
+      failTask(context, task.id, failure.message, {generation})
     else giveBackTask(context, task.id, `${failure.code}: ${failure.message}`, {generation})
   }
   idle(context, task)
@@ -135,10 +145,30 @@ const tries = 5
 
 /**
  * Writes the end of a run in one transaction, while this process holds the lease. An end that comes too late is no
- * error: the task is somebody else's.
+ * error: the task is somebody else's. An end that cannot be written fails the task, which would else be run for ever.
  * @throws daemon_replaced, store_busy
  */
-async function settle(context: OrchestratorContext, lease: Lease, write: () => void): Promise<void> {
+async function settle(context: OrchestratorContext, lease: Lease, started: Started, write: () => void): Promise<void> {
+  try {
+    await writeHeld(context, lease, write)
+  } catch (error) {
+    if (isErrorOf(error, 'daemon_replaced') || isErrorOf(error, 'store_busy')) throw error
+    if (!isErrorOf(error, 'claim_lost')) await writeHeld(context, lease, () => writeFault(context, started, error))
+  }
+  // The command has ended, whoever has the task now.
+  if (started.task.processor === 'exec') await writeHeld(context, lease, () => forgetProcess(context, started))
+}
+
+function writeFault(context: OrchestratorContext, {task, generation}: Started, error: unknown): void {
+  failTask(context, task.id, `its result cannot be kept: ${SvcError.from(error).message}`, {generation})
+}
+
+const forgetProcess = ({store}: OrchestratorContext, {task}: Started): void => {
+  store.run('UPDATE orch_tasks SET run_process = NULL WHERE id = ?', [task.id])
+}
+
+/** One transaction under the lease, tried again while somebody else writes. */
+async function writeHeld(context: OrchestratorContext, lease: Lease, write: () => void): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {
       context.store.transaction(() => {
@@ -147,7 +177,6 @@ async function settle(context: OrchestratorContext, lease: Lease, write: () => v
       })
       return
     } catch (error) {
-      if (isErrorOf(error, 'claim_lost')) return
       if (!isErrorOf(error, 'store_busy') || attempt === tries) throw error
       await sleep(100 * attempt)
     }

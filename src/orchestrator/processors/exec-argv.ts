@@ -42,7 +42,22 @@ export function resolveArgv(
   for (const name of used)
     if (values.get(name)?.includes('\0'))
       throw new SvcError('exec_param_invalid', {template, name, reason: 'it holds a NUL character'})
+  refuseOptions(template, args, values)
   return [program, ...args.map((arg) => arg.replace(placeholder, (whole, name) => values.get(name) ?? whole))]
+}
+
+/** A value that begins an argument must not become an option of the program; after `--` there are none. */
+function refuseOptions(template: string, args: readonly string[], values: ReadonlyMap<string, string>): void {
+  const end = args.indexOf('--')
+  for (const arg of end === -1 ? args : args.slice(0, end)) {
+    const [first = ''] = placeholdersOf(arg)
+    if (arg.startsWith(`{${first}}`) && first !== '' && values.get(first)?.startsWith('-'))
+      throw new SvcError('exec_param_invalid', {
+        template,
+        name: first,
+        reason: 'it begins with a dash, and the template has no -- before it',
+      })
+  }
 }
 
 function findTemplate(template: string, templates: ExecTemplates): [program: string, ...args: string[]] {

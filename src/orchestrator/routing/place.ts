@@ -1,5 +1,5 @@
 import {isErrorOf, SvcError} from '../../errors/index.js'
-import {type AgentRow, capabilitiesOf, findAgentNamed, loadUnits} from '../agents/agent-rows.js'
+import {capabilitiesOf, findAgentNamed, loadUnits, type WorkingAgent} from '../agents/agent-rows.js'
 import {ensureAgents, spawnAgent} from '../agents/spawn.js'
 import type {Capabilities} from '../capabilities.js'
 import type {OrchestratorContext} from '../context.js'
@@ -24,7 +24,7 @@ export interface Placeable {
 }
 
 export interface Placement {
-  agent: AgentRow
+  agent: WorkingAgent
   reason: PlacementReason
   /** What the score of the agent is made of, where routing chose. */
   terms: Readonly<Record<string, number>>
@@ -55,7 +55,7 @@ function aim(context: OrchestratorContext, name: string): Routed {
   return {agent, terms: {}}
 }
 
-function route(context: OrchestratorContext, task: Placeable, agents: readonly AgentRow[]): Routed {
+function route(context: OrchestratorContext, task: Placeable, agents: readonly WorkingAgent[]): Routed {
   const {config, random} = context
   const others = agents.filter(({id}) => id !== task.without)
   const active = others.filter(({state}) => state === 'active')
@@ -65,13 +65,13 @@ function route(context: OrchestratorContext, task: Placeable, agents: readonly A
   const choice = chooseAgent(request, describeAgents(context, candidates), config, {remote: [], random})
   if (choice.kind === 'agent') {
     const terms = Object.fromEntries(choice.score.terms.map(({term, points}) => [term, points]))
-    return {agent: candidates.find(({id}) => id === choice.agent.id) as AgentRow, terms}
+    return {agent: candidates.find(({id}) => id === choice.agent.id) as WorkingAgent, terms}
   }
   return {agent: newAgent(context, choice.name) ?? leastBusy(candidates), terms: {}}
 }
 
 /** Undefined where there is one of that name, which routing has passed over, or where no more may be spawned. */
-function newAgent(context: OrchestratorContext, name: string): AgentRow | undefined {
+function newAgent(context: OrchestratorContext, name: string): WorkingAgent | undefined {
   if (findAgentNamed(context, name) !== undefined) return undefined
   try {
     return spawnAgent(context, {name, kind: 'dynamic', reason: 'route_spawn'})
@@ -81,7 +81,7 @@ function newAgent(context: OrchestratorContext, name: string): AgentRow | undefi
   }
 }
 
-function leastBusy(agents: readonly AgentRow[]): AgentRow {
+function leastBusy(agents: readonly WorkingAgent[]): WorkingAgent {
   const [first] = [...agents].sort((a, b) => a.load - b.load || a.id - b.id)
   if (first === undefined) throw new SvcError('max_agents_reached', {limit: 0})
   return first
@@ -118,7 +118,7 @@ interface Standing {
 
 const newcomer: Standing = {trust: 0.5, skills: {}}
 
-function describeAgents(context: OrchestratorContext, agents: readonly AgentRow[]): RoutingAgent[] {
+function describeAgents(context: OrchestratorContext, agents: readonly WorkingAgent[]): RoutingAgent[] {
   const standings = readStandings(context)
   return agents.map((row) => {
     const {trust, completion, reliability, skills} = standings.get(row.name) ?? newcomer

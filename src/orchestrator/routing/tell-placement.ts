@@ -1,3 +1,4 @@
+import {queuedOf} from '../agents/agent-rows.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import type {TaskStatus} from '../vocabulary.js'
@@ -9,14 +10,13 @@ export function tellPlacement(
   {id, status, trace_id}: {id: number; status: TaskStatus; trace_id: string},
   {agent, reason, terms}: Placement,
 ): void {
-  const queued = agent.queued_background + agent.queued_normal + agent.queued_urgent
   const event = {
     type: 'task_placed',
     task_id: id,
     agent_id: agent.id,
     placement_reason: reason,
     lease_id: null,
-    queue_len: queued + (status === 'Queued' ? 1 : 0),
+    queue_len: queuedOf(agent) + (status === 'Queued' ? 1 : 0),
     trace_id,
     ...(context.config.unifiedRouting ? {reason: terms} : {}),
   } as const

@@ -1,4 +1,4 @@
-import {type AgentRow, capabilitiesOf, loadUnits, workingAgents} from '../agents/agent-rows.js'
+import {capabilitiesOf, loadUnits, type WorkingAgent, workingAgents} from '../agents/agent-rows.js'
 import type {Capabilities} from '../capabilities.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
@@ -9,7 +9,7 @@ import {priorities} from '../vocabulary.js'
 import {type Move, planRebalance, type QueuedTask} from './rebalance.js'
 
 /** Waiting tasks that one rebalance looks at. */
-const mostTasks = 20_000
+const mostTasks = 2000
 
 interface WaitingRow {
   id: number
@@ -56,7 +56,8 @@ export function rebalance(context: OrchestratorContext, {urgentOnly = false} = {
       const row = rows.get(taskId)
       if (row !== undefined) moveToAgent(context, row, to)
     }
-    if (moves.length > 0) writeState(context, 'last_rebalance_ms', now())
+    // Also where nothing could be moved, so that it is not tried at every tick.
+    writeState(context, 'last_rebalance_ms', now())
     if (urgentOnly && moves.length > 0) appendEvent(context, {type: 'urgent_rebalance_triggered', moved: moves.length})
     return moves
   })
@@ -82,7 +83,7 @@ const toQueued = ({id, agent_id, priority, complexity, created_at_ms, movable}: 
   movable: movable === 1,
 })
 
-const toRebalance = ({config}: OrchestratorContext, row: AgentRow) => ({
+const toRebalance = ({config}: OrchestratorContext, row: WorkingAgent) => ({
   id: row.id,
   load: row.load / loadUnits,
   paused: row.state === 'paused',

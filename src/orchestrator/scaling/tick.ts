@@ -1,4 +1,5 @@
-import {type AgentRow, loadUnits, workingAgents} from '../agents/agent-rows.js'
+import {isErrorOf} from '../../errors/index.js'
+import {loadUnits, queuedOf, type WorkingAgent, workingAgents} from '../agents/agent-rows.js'
 import {retireAgent} from '../agents/retire.js'
 import {ensureAgents, spawnAgent} from '../agents/spawn.js'
 import type {OrchestratorContext} from '../context.js'
@@ -46,8 +47,9 @@ export function scalingTick(context: OrchestratorContext, usage: ResourceUsage):
       context.config,
     )
     const spawned = decision.kind === 'up' ? scaleUp(context, decision.count) : []
-    const retired = decision.kind === 'down' ? decision.agents.map((id) => retireAgent(context, id).agent.name) : []
-    return {spawned, retired, moved: spreadUrgent(context)}
+    const retired = decision.kind === 'down' ? decision.agents.flatMap((id) => retireIdle(context, id)) : []
+    const spread = spreadUrgent(context)
+    return {spawned, retired, moved: spread > 0 ? spread : shareWithIdle(context)}
   })
 }
 
@@ -60,11 +62,9 @@ function forgetFuture({store, repositoryId, now}: OrchestratorContext): void {
   ])
 }
 
-const queuedOf = (row: AgentRow) => row.queued_background + row.queued_normal + row.queued_urgent
+const sumOf = (agents: readonly WorkingAgent[]) => agents.reduce((sum, {load}) => sum + load, 0) / loadUnits
 
-const sumOf = (agents: readonly AgentRow[]) => agents.reduce((sum, {load}) => sum + load, 0) / loadUnits
-
-const isCostly = ({config}: OrchestratorContext, {cost_usd_micros: cost}: AgentRow) =>
+const isCostly = ({config}: OrchestratorContext, {cost_usd_micros: cost}: WorkingAgent) =>
   config.financialCostBudgetMicros > 0 && cost >= costAlertShare * config.financialCostBudgetMicros
 
 /** New agents would have nothing to do without a share of what waits already. */
@@ -78,6 +78,25 @@ function scaleUp(context: OrchestratorContext, count: number): string[] {
   })
   rebalance(context)
   return names
+}
+
+/** One that blocked tasks wait for and that nobody else could take them from stays. */
+function retireIdle(context: OrchestratorContext, id: number): string[] {
+  try {
+    return [retireAgent(context, id).agent.name]
+  } catch (error) {
+    if (isErrorOf(error, 'last_agent')) return []
+    throw error
+  }
+}
+
+/** An agent that was started because of the load gets its share of it until nobody is idle. */
+function shareWithIdle(context: OrchestratorContext): number {
+  if (!context.config.scalingEnabled) return 0
+  const agents = workingAgents(context)
+  const isIdle = agents.some((row) => row.state === 'active' && row.load === 0)
+  const isBusy = agents.some((row) => queuedOf(row) > 1)
+  return isIdle && isBusy ? rebalance(context).length : 0
 }
 
 function spreadUrgent(context: OrchestratorContext): number {

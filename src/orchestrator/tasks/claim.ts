@@ -58,7 +58,8 @@ export function renewClaim(
   return store.transaction(() => {
     const row = requireRow(context, id)
     const {claim_generation: current, agent_id} = row
-    if (row.status !== 'InProgress' || current !== generation || hasEnded(context, row))
+    const isClaimed = row.status === 'InProgress' && row.claim_expires_ms !== null
+    if (!isClaimed || current !== generation || hasEnded(context, row))
       throw new SvcError('claim_lost', {task: displayTask(id), generation, current, status: labelOf(row)})
     const expiresAtMs = now() + claimTtlMs(context, ttlMs)
     store.run('UPDATE orch_tasks SET claim_expires_ms = ? WHERE id = ?', [expiresAtMs, id])

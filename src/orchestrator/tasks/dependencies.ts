@@ -57,7 +57,7 @@ export function releaseDependants(context: OrchestratorContext, id: number): voi
   const {store} = context
   const waiting = waitingFor(context, id)
   if (waiting.length === 0) return
-  store.run('UPDATE orch_dependencies SET is_met = 1 WHERE depends_on = ?', [id])
+  store.run('UPDATE orch_dependencies SET is_met = 1 WHERE depends_on = ? AND is_met = 0', [id])
   for (const task of waiting) {
     const unmet = task.unmet_dependencies - 1
     const ready = unmet === 0 && task.status === 'Blocked'

@@ -5,10 +5,12 @@ import {moveTask} from './status.js'
 import type {ManifestEntry, Task} from './task.js'
 import {requireTask, type TaskRow} from './task-rows.js'
 
-/** Waiting tasks that are looked at in one go: those before may wait for files that another one has. */
+/** Waiting tasks that one look takes in: those before the one that can be started may wait for files. */
 const lookAhead = 64
+/** Tasks that are looked at in one go at most; the next look is at those after them. */
+const mostLooks = 2048
 /** How long a task waits for files that another one has, before it is looked at again, ms. */
-const filePauseMs = 500
+const filePauseMs = 1000
 /** No pause is longer: one that seems to be comes from a clock that was set back. */
 const longestPauseMs = 120_000
 
@@ -28,6 +30,8 @@ export interface Starter {
   owner: string
   /** Unix ms at which the claim ends unless it is renewed; none for the daemon, which holds a lease for all. */
   expiresAtMs?: number
+  /** Tasks whose last run is still ending. */
+  besides?: readonly number[]
 }
 
 /**
@@ -61,14 +65,16 @@ function startFirst(
   starter: Starter,
   look: (limit: number) => readonly Candidate[],
 ): Started | undefined {
-  for (let limit = 1; ; limit = lookAhead) {
+  const {besides = []} = starter
+  for (let seen = 0, limit = 1; seen < mostLooks; seen += limit, limit = lookAhead) {
     const candidates = look(limit)
     for (const candidate of candidates) {
-      const started = start(context, candidate, starter)
+      const started = besides.includes(candidate.id) ? undefined : start(context, candidate, starter)
       if (started !== undefined) return started
     }
     if (candidates.length < limit) return undefined
   }
+  return undefined
 }
 
 function start(context: OrchestratorContext, row: Candidate, {owner, expiresAtMs}: Starter): Started | undefined {

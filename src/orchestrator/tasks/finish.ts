@@ -81,10 +81,11 @@ export function failTask(context: OrchestratorContext, id: number, reason: strin
   })
 }
 
-export function failRow(context: OrchestratorContext, row: TaskRow, reason: string): void {
+/** @param isItsFault whether the failure counts against the agent */
+export function failRow(context: OrchestratorContext, row: TaskRow, reason: string, isItsFault = true): void {
   moveTask(context, row, 'Failed', {status_reason: reason})
   giveUpFiles(context, row)
-  observeOutcome(context, row, false)
+  if (isItsFault) observeOutcome(context, row, false)
   appendEvent(context, {type: 'task_failed', task_id: row.id, agent_id: row.agent_id, error: reason})
   appendLineage(context, 'task_failed', toTask(row), {reason})
   failDependants(context, row.id)
@@ -107,7 +108,7 @@ export function giveBackTask(context: OrchestratorContext, id: number, reason: s
     const {fault_count: faults} = row
     if (faults < context.config.maxTaskRetries)
       requeueRow(context, row, reason, {fault_count: faults + 1, not_before_ms: context.now() + retryPauseMs(faults)})
-    else failRow(context, row, reason)
+    else failRow(context, row, reason, false)
     return requireTask(context, id)
   })
 }

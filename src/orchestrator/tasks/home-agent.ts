@@ -1,5 +1,6 @@
 import type {OrchestratorContext} from '../context.js'
 import {placeTask} from '../routing/place.js'
+import {tellPlacement} from '../routing/tell-placement.js'
 import {type TaskRow, toTask} from './task-rows.js'
 
 /** The agent that a task goes back to: the one that it had, or another one where that has retired. */
@@ -13,5 +14,7 @@ export function homeAgent(context: OrchestratorContext, row: TaskRow, agentId: n
     capability_requirements: requirements,
     active_skill: skill,
   } = toTask(row)
-  return placeTask(context, {description, phase_label, file_manifest, requirements, skill}).agent.id
+  const placement = placeTask(context, {description, phase_label, file_manifest, requirements, skill})
+  tellPlacement(context, row, placement)
+  return placement.agent.id
 }

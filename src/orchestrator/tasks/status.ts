@@ -58,7 +58,7 @@ const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
 }
 
 /** Nobody works on it. The generation of the claim stays, so that whoever worked on it is known to be late. */
-const released: TaskChanges = {claim_owner: null, claim_expires_ms: null, run_process: null, current_phase: null}
+const released: TaskChanges = {claim_owner: null, claim_expires_ms: null, current_phase: null}
 
 /**
  * The one way by which a task changes its state.

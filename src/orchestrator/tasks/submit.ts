@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto'
+import {isDeepStrictEqual} from 'node:util'
 import type {SubmitTaskV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {type AgentRow, workingAgents} from '../agents/agent-rows.js'
+import {queuedOf, type WorkingAgent, workingAgents} from '../agents/agent-rows.js'
 import {checkScope} from '../agents/scope.js'
 import {spawnAgent} from '../agents/spawn.js'
 import type {OrchestratorContext} from '../context.js'
@@ -15,7 +16,7 @@ import {type PlacementReason, priorities, type TaskStatus} from '../vocabulary.j
 import {cancelRow} from './cancel.js'
 import {batchOrder, openDependencies, writeDependencies} from './dependencies.js'
 import {type NewTask, readSubmission} from './submission.js'
-import {selectTask, type TaskRow} from './task-rows.js'
+import {selectTask, type TaskRequest, type TaskRow} from './task-rows.js'
 
 /** What a caller gets for a task that was taken. */
 export interface Accepted {
@@ -98,9 +99,21 @@ function findDuplicate({store, repositoryId}: OrchestratorContext, task: NewTask
     repositoryId,
     key,
   ])
-  if (row !== undefined && row.description !== task.description)
+  if (row !== undefined && !asksTheSame(row, task))
     throw new SvcError('idempotency_mismatch', {key, task: displayTask(row.id)})
   return row
+}
+
+/** Whether a task that is there asks for what a new one asks for; what it waits for may have other ids in a batch. */
+function asksTheSame(row: TaskRow, task: NewTask): boolean {
+  const {depends_on: _, ...known} = JSON.parse(row.request) as TaskRequest
+  const {depends_on: __, ...asked} = task.request
+  return (
+    row.description === task.description &&
+    row.processor === task.processor &&
+    row.file_manifest === JSON.stringify(task.file_manifest) &&
+    isDeepStrictEqual(known, JSON.parse(JSON.stringify(asked)))
+  )
 }
 
 /** A task that needs a person's consent waits for it; one that waits for others is blocked by the last of them. */
@@ -132,12 +145,10 @@ function place(context: OrchestratorContext, task: NewTask, dependsOn: readonly 
 function makeRoom(context: OrchestratorContext, task: NewTask, dependsOn: readonly number[]): string | undefined {
   const {maxQueueLen: limit, queueOverflowStrategy: strategy} = context.config
   if (limit === 0) return undefined
-  const queued = workingAgents(context).reduce(
-    (sum, row) => sum + row.queued_background + row.queued_normal + row.queued_urgent,
-    0,
-  )
+  const queued = workingAgents(context).reduce((sum, row) => sum + queuedOf(row), 0)
   if (queued < limit) return undefined
-  if (strategy === 'spawn_new_agent' && task.target_agent === undefined)
+  const maySpawn = workingAgents(context).length < context.config.maxAgents && task.target_agent === undefined
+  if (strategy === 'spawn_new_agent' && maySpawn)
     return spawnAgent(context, {
       name: `overflow-${randomUUID().slice(0, 8)}`,
       kind: 'dynamic',
@@ -228,7 +239,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 }
 
 /** @throws lock_conflict */
-function lockWrites(context: OrchestratorContext, taskId: number, task: NewTask, agent: AgentRow): void {
+function lockWrites(context: OrchestratorContext, taskId: number, task: NewTask, agent: WorkingAgent): void {
   const conflict = takeLocks(context, {
     taskId,
     agentId: agent.id,

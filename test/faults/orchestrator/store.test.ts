@@ -89,16 +89,12 @@ describe('a store that cannot be written', () => {
     await assertNothingLost(root)
   })
 
-  it('is replaced by that of the user, aloud, where the workspace allows it', async (test) => {
+  it('is not replaced by that of the user: its tasks are nowhere else', async (test) => {
     const {root} = await withTask(test)
     await writeFile(storeOf(root), 'no database at all, whatever its name says')
     const data = join(root, 'data')
-    const {stdout, stderr, exitCode} = await orch(root, ['submit', 'more', '--processor', 'external'], {
-      SVC_DATA_DIR: data,
-    })
-    assert.deepEqual([stdout, exitCode], ['T-0001\n', 0])
-    assert.match(stderr, /^warning: .*store\.db is not a sound SQLite database: .*Using .*svc\.db instead\.$/m)
-    assert.ok(stderr.includes(join(data, 'svc.db')))
+    const {stdout, exitCode} = await orch(root, ['submit', 'more', '--processor', 'external'], {SVC_DATA_DIR: data})
+    assert.deepEqual([stdout, exitCode, existsSync(data)], ['', 5, false])
   })
 })
 
