@@ -7,7 +7,7 @@ import {projectFile} from './support/project.js'
 
 /** The rooms of `src/`, ground floor first. A room imports the doors of lower floors, and nothing else. */
 const floors: readonly (readonly string[])[] = [
-  ['errors', 'config', 'contracts', 'log', 'store', 'net'],
+  ['errors', 'config', 'contracts', 'log', 'store', 'net', 'process'],
   ['onnx', 'weights', 'audio', 'text', 'decode', 'thread', 'lang', 'telemetry', 'inference'],
   ['llm', 'speech', 'mesh', 'orchestrator'],
   ['operations'],

@@ -1,7 +1,5 @@
-import {join} from 'node:path'
 import {Flags} from '@oclif/core'
-import {DbCommand, programArg, writeOutputFile} from '../../src/cli/index.js'
-import type {DbFilesV1} from '../../src/contracts/index.js'
+import {DbCommand, programArg} from '../../src/cli/index.js'
 
 export default class DbBuild extends DbCommand<typeof DbBuild> {
   static override summary = 'Write everything that can be made from a program.'
@@ -35,12 +33,6 @@ and functions.ts.`
       'functions.ts': lang.functionsFile(program),
       ...(zod ? {'schemas.ts': lang.schemasFile(program)} : {}),
     }
-    for (const [name, text] of Object.entries(files)) await writeOutputFile(join(output, name), text)
-    const result: DbFilesV1 = {folder: output, files: Object.keys(files)}
-    await this.output.result(result, () =>
-      Object.keys(files)
-        .map((name) => `${join(output, name)}\n`)
-        .join(''),
-    )
+    await this.writeFiles(output, files)
   }
 }

@@ -1,6 +1,6 @@
 import {Flags} from '@oclif/core'
 import {distinct, formatSettings, SvcCommand} from '../../src/cli/index.js'
-import {describeSettings, resolveSettings} from '../../src/config/index.js'
+import {describeSettings, orchestratorTables} from '../../src/config/index.js'
 
 export default class OrchConfig extends SvcCommand<typeof OrchConfig> {
   static override summary = 'Show the settings of the orchestrator, and where they come from.'
@@ -16,14 +16,11 @@ every command that works on tasks. The token of the mesh is never shown.`
   }
 
   async run(): Promise<void> {
-    const {orchestratorTables, resolveOrchestratorConfig} = await import('../../src/orchestrator/index.js')
+    const {resolveOrchestratorConfig} = await import('../../src/orchestrator/index.js')
     const sources = this.settingSources()
     this.report(distinct(resolveOrchestratorConfig(sources).warnings))
-    const names = new Set(
-      orchestratorTables.flatMap((table) => resolveSettings(table, {env: {}}).settings.map(({name}) => name)),
-    )
-    const settings = describeSettings(sources).settings.filter(
-      ({name, origin}) => names.has(name) && !(this.flags.changed && origin.source === 'default'),
+    const settings = describeSettings(sources, orchestratorTables).settings.filter(
+      ({origin}) => !(this.flags.changed && origin.source === 'default'),
     )
     const {root, configPath: file = null} = this.workspace
     await this.output.result({root, file, settings, warnings: this.warnings}, () => formatSettings(settings))

@@ -2,6 +2,7 @@ import {existsSync} from 'node:fs'
 import {basename, isAbsolute, join, relative, resolve} from 'node:path'
 import {Args, type Command, Flags} from '@oclif/core'
 import {appSettings, speechServerSettings} from '../config/index.js'
+import type {DbFilesV1} from '../contracts/index.js'
 import {nearest, SvcError} from '../errors/index.js'
 import type {
   Diagnostic,
@@ -15,6 +16,7 @@ import type {
 } from '../lang/index.js'
 import type {Transcriber} from '../speech/index.js'
 import {readInput} from './input.js'
+import {writeOutputFile} from './output-file.js'
 import {settingFlags} from './setting-flags.js'
 import {SpeechCommand} from './speech-command.js'
 import {formatTable} from './table.js'
@@ -176,6 +178,13 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
   protected refuseSteps(path: string, blocking: readonly Step[]): never {
     process.stderr.write(formatSteps(blocking))
     throw new SvcError('migration_blocked', {path, blocking: blocking.length})
+  }
+
+  /** Writes files into a folder, each whole or not at all, and tells which. */
+  protected async writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [name, text] of Object.entries(files)) await writeOutputFile(join(folder, name), text)
+    const result: DbFilesV1 = {folder, files: Object.keys(files)}
+    await this.output.result(result, () => result.files.map((name) => `${join(folder, name)}\n`).join(''))
   }
 
   /** What a program gets from outside: the environment, a place for what it prints, and ears. */

@@ -1,4 +1,5 @@
 import {type Origin, type Overridden, resolveSettings, type SettingSources} from './resolve.js'
+import type {SettingTable} from './setting.js'
 import {settingTables} from './tables/index.js'
 import type {SettingWarning} from './warning.js'
 
@@ -14,9 +15,12 @@ export interface DescribedSetting {
   doc: string
 }
 
-/** Every setting with its value, its origin and the sources that lost. */
-export function describeSettings(sources: SettingSources): {settings: DescribedSetting[]; warnings: SettingWarning[]} {
-  const resolutions = settingTables.map((table) => resolveSettings(table, sources))
+/** Every setting, or those of some tables, with its value, its origin and the sources that lost. */
+export function describeSettings(
+  sources: SettingSources,
+  tables: readonly SettingTable[] = settingTables,
+): {settings: DescribedSetting[]; warnings: SettingWarning[]} {
+  const resolutions = tables.map((table) => resolveSettings(table, sources))
   const settings = resolutions.flatMap(({settings}) =>
     settings.map(({name, setting, value, origin, overridden}): DescribedSetting => {
       const show = (shown: unknown) => (shown === undefined ? null : setting.secret ? '(set)' : shown)

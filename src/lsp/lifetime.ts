@@ -1,4 +1,5 @@
 import type {InitializeParams, WatchDog} from 'vscode-languageserver'
+import {isRunning} from '../process/index.js'
 
 /** How often the process of the client is looked for, ms. */
 const clientCheckMs = 3000
@@ -42,15 +43,5 @@ export class Lifetime implements WatchDog {
   #stop(status: 0 | 1): void {
     this.#input.pause()
     this.#end(status)
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // A process of another user is there, and may not be signalled.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

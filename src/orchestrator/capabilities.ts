@@ -1,6 +1,7 @@
 import os from 'node:os'
 import {meshSettings, resolveSettings} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
+import {given} from './members.js'
 
 /**
  * What an agent has, or what a task needs: one shape for both. Names are those of the wire.
@@ -44,16 +45,12 @@ export const noCapabilities: Capabilities = {
   labels: [],
 }
 
-const flags = [
-  'gpu_cuda',
-  'gpu_metal',
-  'gpu_vulkan',
-  'gpu_webgpu',
-  'npu',
-  'visual_eligible',
-  'multi_modal',
-  'prefer_gpu_compute',
-] as const
+/** What computes faster than a processor. */
+export const accelerators = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu'] as const
+/** What an agent has or has not, and a task needs or does not. */
+export const hardCapabilities = [...accelerators, 'visual_eligible', 'multi_modal'] as const
+
+const flags = [...hardCapabilities, 'prefer_gpu_compute'] as const
 const amounts = ['min_vram_mb', 'min_cpu_cores', 'cpu_cores'] as const
 const words = ['device_class', 'arch', 'hostname', 'routing_tier'] as const
 
@@ -168,7 +165,7 @@ const variable = (env: Environment, name: string) => (env[name] ?? '').trim()
 export function mergeCapabilities(configured: Capabilities, probe: HostProbe): Capabilities {
   return {
     ...configured,
-    ...defined({
+    ...given({
       cpu_cores: probe.cpu_cores,
       arch: probe.arch,
       hostname: probe.hostname,
@@ -183,9 +180,3 @@ export function mergeCapabilities(configured: Capabilities, probe: HostProbe): C
     labels: distinctLabels([...configured.labels, ...probe.labels]),
   }
 }
-
-/** The members that have a value. */
-const defined = <T extends object>(members: T) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }

@@ -22,24 +22,7 @@ import {
 } from '../config/index.js'
 import {SvcError} from '../errors/index.js'
 import type {Capabilities} from './capabilities.js'
-
-/** The tables whose values make up the configuration, in the order in which they are shown. */
-export const orchestratorTables: readonly SettingTable[] = [
-  orchestratorSettings,
-  orchestratorExecSettings,
-  orchestratorScalingSettings,
-  orchestratorRoutingSettings,
-  orchestratorGateSettings,
-  socratesPolicySettings,
-  orchestratorAttentionSettings,
-  attentionTlxWeightSettings,
-  interruptionCalibrationSettings,
-  orchestrationMigrationSettings,
-  defaultAgentCapabilitySettings,
-  orchestratorSessionSettings,
-  orchestratorDelegationSettings,
-  meshSettings,
-]
+import {given} from './members.js'
 
 type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
 
@@ -143,11 +126,3 @@ function contradictions({minAgents, maxAgents, socratesPolicy}: OrchestratorConf
 
 const atMost = (lower: string, low: number, upper: string, high: number): string[] =>
   low <= high ? [] : [`${lower} is ${low}, more than the ${high} of ${upper}`]
-
-/** A setting that may be unset is a member that may be absent. */
-type Given<T> = {[K in keyof T as undefined extends T[K] ? never : K]: T[K]} & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
-}
-
-const given = <T extends object>(values: T): Given<T> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>

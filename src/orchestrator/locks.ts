@@ -1,3 +1,4 @@
+import {SvcError} from '../errors/index.js'
 import type {OrchestratorContext} from './context.js'
 import type {ManifestEntry} from './tasks/task.js'
 
@@ -63,6 +64,21 @@ const isReserved = (
   AND acquired_at_ms BETWEEN ? AND ? LIMIT 1`,
     [repositoryId, path, agentId, stale, now()],
   ) !== undefined
+
+/**
+ * Reserves the files that a waiting task writes.
+ * @throws lock_conflict
+ */
+export function reserveWrites(
+  context: OrchestratorContext,
+  {id: taskId, agent_id: agentId}: {id: number; agent_id: number},
+  manifest: readonly ManifestEntry[],
+): void {
+  const conflict = takeLocks(context, {taskId, agentId, files: writesOf(manifest), purpose: 'reserve'})
+  if (conflict === undefined) return
+  const {path, agent_name: holder, kind} = conflict
+  throw new SvcError('lock_conflict', {path, holder, kind})
+}
 
 export const releaseLocks = ({store}: OrchestratorContext, taskId: number): void => {
   store.run('DELETE FROM orch_locks WHERE task_id = ?', [taskId])

@@ -3,7 +3,7 @@ import {existsSync, readFileSync} from 'node:fs'
 import {join, relative} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {type SettingTable, workspaceSettings} from '../../src/config/index.js'
+import {orchestratorTables, type SettingTable, workspaceSettings} from '../../src/config/index.js'
 import type {
   ConfigShowV1,
   OrchAcceptedV1,
@@ -14,7 +14,7 @@ import type {
   OrchTaskV1,
 } from '../../src/contracts/index.js'
 import type {SvcError} from '../../src/errors/index.js'
-import {openSessions, orchestratorTables, submitTask} from '../../src/orchestrator/index.js'
+import {openSessions, submitTask} from '../../src/orchestrator/index.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {type Orch, type OrchOptions, orchUnder} from '../support/orch.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'

@@ -4,16 +4,12 @@ import {describe, it, type TestContext} from 'node:test'
 import {
   orchestratorDelegationSettings,
   orchestratorSettings,
+  orchestratorTables,
   readConfigFile,
   settingTables,
 } from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
-import {
-  type OrchestratorConfig,
-  orchestratorTables,
-  resolveOrchestratorConfig,
-  socratesDefaults,
-} from '../../src/orchestrator/config.js'
+import {type OrchestratorConfig, resolveOrchestratorConfig, socratesDefaults} from '../../src/orchestrator/config.js'
 import {executionRoles, priorities, processorNames} from '../../src/orchestrator/vocabulary.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 

@@ -29,20 +29,8 @@ import {speechServerSettings} from './speech-server.js'
 import {speechSessionSettings} from './speech-session.js'
 import {workspaceSettings} from './workspace.js'
 
-/** Every setting there is, in the order `svc config show` prints them. */
-export const settingTables: readonly SettingTable[] = [
-  workspaceSettings,
-  loggingSettings,
-  engineSettings,
-  serveSettings,
-  inferenceSettings,
-  speechSettings,
-  speechAudioSettings,
-  speechRefineSettings,
-  speechSessionSettings,
-  speechServerSettings,
-  hubSettings,
-  ideSettings,
+/** What decides about the orchestrator, the mesh among it, in the order in which it is shown. */
+export const orchestratorTables: readonly SettingTable[] = [
   orchestratorSettings,
   orchestratorExecSettings,
   orchestratorScalingSettings,
@@ -57,5 +45,22 @@ export const settingTables: readonly SettingTable[] = [
   orchestratorSessionSettings,
   orchestratorDelegationSettings,
   meshSettings,
+]
+
+/** Every setting there is, in the order `svc config show` prints them. */
+export const settingTables: readonly SettingTable[] = [
+  workspaceSettings,
+  loggingSettings,
+  engineSettings,
+  serveSettings,
+  inferenceSettings,
+  speechSettings,
+  speechAudioSettings,
+  speechRefineSettings,
+  speechSessionSettings,
+  speechServerSettings,
+  hubSettings,
+  ideSettings,
+  ...orchestratorTables,
   appSettings,
 ]

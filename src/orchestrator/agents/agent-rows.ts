@@ -2,6 +2,7 @@ import {nearest, SvcError} from '../../errors/index.js'
 import type {Capabilities} from '../capabilities.js'
 import type {OrchestratorContext} from '../context.js'
 import {displayAgent, matchAgentId} from '../ids.js'
+import {withoutNulls} from '../members.js'
 import type {Agent} from './agent.js'
 
 /** A row of `orch_agents`. */
@@ -140,7 +141,7 @@ export function toAgent({store, repositoryId}: OrchestratorContext, row: AgentRo
     cost_usd: cost_usd_micros / 1e6,
   }
   const {repository_id: _, retired_at_ms: __, ...shown} = agent as typeof agent & Record<string, unknown>
-  return Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== null)) as unknown as Agent
+  return withoutNulls(shown) as unknown as Agent
 }
 
 export const listAgents = (context: OrchestratorContext): Agent[] =>

@@ -2,11 +2,11 @@ import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {displayAgent} from '../ids.js'
-import {placeTask} from '../routing/place.js'
 import {tellPlacement} from '../routing/tell-placement.js'
 import {requeueRow} from '../tasks/finish.js'
 import {moveToAgent} from '../tasks/move-to-agent.js'
-import {selectTask, type TaskRow, toTask} from '../tasks/task-rows.js'
+import {placeAgain} from '../tasks/place-again.js'
+import {selectTask, type TaskRow} from '../tasks/task-rows.js'
 import type {TaskStatus} from '../vocabulary.js'
 import {type AgentRow, workingAgents} from './agent-rows.js'
 import {workingAgent} from './spawn.js'
@@ -78,14 +78,7 @@ function handOver(context: OrchestratorContext, agent: AgentRow, tasks: readonly
 
 /** Routes a waiting task anew, without the agent that it leaves. */
 function reroute(context: OrchestratorContext, row: TaskRow, without: number): void {
-  const {
-    description,
-    phase_label,
-    file_manifest,
-    capability_requirements: requirements,
-    active_skill: skill,
-  } = toTask(row)
-  const placement = placeTask(context, {description, phase_label, file_manifest, requirements, skill, without})
+  const placement = placeAgain(context, row, without)
   moveToAgent(context, row, placement.agent.id)
   tellPlacement(context, row, placement)
 }

@@ -1,5 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {OrchestratorContext} from '../context.js'
+import {withoutNulls} from '../members.js'
 import type {EventRecord, EventType, OrchestratorEvent} from './event.js'
 
 /** Writes an event in the transaction of what it tells. Gives its id. */
@@ -59,10 +60,7 @@ ORDER BY e.id LIMIT @limit`,
 }
 
 function toRecord({id, timestamp_ms, type, payload, ...ids}: EventRow): EventRecord {
-  const correlation = Object.fromEntries(Object.entries(ids).filter(([, value]) => value !== null)) as Record<
-    string,
-    string
-  >
+  const correlation = withoutNulls(ids) as Record<string, string>
   return {
     id,
     timestamp_ms,

@@ -1,8 +1,8 @@
 import os from 'node:os'
 import {SvcError} from '../../errors/index.js'
+import {isAlive, processStart} from '../../process/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
-import {isAlive, processStart} from '../process-identity.js'
 
 /** The row that says which process runs the tasks of a workspace. */
 export interface Lease {

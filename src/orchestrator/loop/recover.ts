@@ -1,5 +1,5 @@
+import {processesWith, processStart} from '../../process/index.js'
 import type {OrchestratorContext} from '../context.js'
-import {processesWith, processStart} from '../process-identity.js'
 import {requeueRow} from '../tasks/finish.js'
 import {selectTask, type TaskRow} from '../tasks/task-rows.js'
 import {type Lease, requireLease} from './lease.js'

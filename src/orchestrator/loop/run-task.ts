@@ -41,7 +41,7 @@ export function startRun(context: OrchestratorContext, lease: Lease, started: St
   const controller = new AbortController()
   const end = (why: Ending) => controller.abort(new RunEnded(why))
   const {taskTimeoutMs} = context.config
-  const timer = taskTimeoutMs > 0 ? setTimeout(() => end('timeout'), Math.min(taskTimeoutMs, 2 ** 31 - 1)) : undefined
+  const timer = setTimeout(() => end('timeout'), taskTimeoutMs)
   const report = reportOf(context, started)
   const done = Promise.resolve()
     .then(() => processor.run(task, report, controller.signal))

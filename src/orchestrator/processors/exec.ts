@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {processStart} from '../process-identity.js'
+import {processStart} from '../../process/index.js'
 import type {Task} from '../tasks/task.js'
 import {type ExecTemplates, execBuiltins, resolveArgv} from './exec-argv.js'
 import {type GroupEnd, runInGroup} from './process-group.js'

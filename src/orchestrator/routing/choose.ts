@@ -1,4 +1,4 @@
-import type {Capabilities} from '../capabilities.js'
+import {type Capabilities, hardCapabilities} from '../capabilities.js'
 import {catchAllGroup} from './groups.js'
 import type {RemoteHint} from './remote.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from './request.js'
@@ -47,13 +47,7 @@ function needsSomething(needs: Capabilities | undefined): boolean {
   if (needs === undefined) return false
   const {min_vram_mb = 0, min_cpu_cores = 0, labels} = needs
   return (
-    needs.gpu_cuda ||
-    needs.gpu_metal ||
-    needs.gpu_vulkan ||
-    needs.gpu_webgpu ||
-    needs.npu ||
-    needs.visual_eligible ||
-    needs.multi_modal ||
+    hardCapabilities.some((capability) => needs[capability]) ||
     needs.prefer_gpu_compute ||
     min_vram_mb > 0 ||
     min_cpu_cores > 0 ||

@@ -1,7 +1,4 @@
-import type {Capabilities} from '../capabilities.js'
-
-const accelerators = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu'] as const
-const flags = [...accelerators, 'visual_eligible', 'multi_modal'] as const
+import {accelerators, type Capabilities, hardCapabilities} from '../capabilities.js'
 
 /**
  * Whether an agent has all that a task needs. Routing does not ask this, since a task is always put somewhere; a task
@@ -10,7 +7,7 @@ const flags = [...accelerators, 'visual_eligible', 'multi_modal'] as const
 export function meetsRequirements(offered: Capabilities, needed: Capabilities): boolean {
   const {min_vram_mb: vram = 0, min_cpu_cores: cores = 0, labels} = needed
   return (
-    flags.every((flag) => !needed[flag] || offered[flag]) &&
+    hardCapabilities.every((flag) => !needed[flag] || offered[flag]) &&
     (!needed.prefer_gpu_compute || accelerators.some((flag) => offered[flag])) &&
     (offered.min_vram_mb ?? 0) >= vram &&
     (offered.cpu_cores ?? 0) >= cores &&

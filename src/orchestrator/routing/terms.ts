@@ -1,4 +1,4 @@
-import {type Capabilities, noCapabilities} from '../capabilities.js'
+import {type Capabilities, hardCapabilities, noCapabilities} from '../capabilities.js'
 import {isSchedulable, type RemoteHint} from './remote.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from './request.js'
 
@@ -56,16 +56,6 @@ function defaultVotes({groupVotes, defaultAgents}: RoutingRequest): ReadonlyMap<
 const trains = (description: string, labels: readonly string[]) =>
   labels.some((label) => label === 'workload=train' || label.startsWith('pool=train')) ||
   /\b(?:pre|re)?train/i.test(description)
-
-const hardCapabilities = [
-  'gpu_cuda',
-  'gpu_metal',
-  'gpu_vulkan',
-  'gpu_webgpu',
-  'npu',
-  'visual_eligible',
-  'multi_modal',
-] as const
 
 const hasGpu = (it: Capabilities) => it.gpu_cuda || it.gpu_metal || it.gpu_vulkan || it.gpu_webgpu
 

@@ -1,3 +1,4 @@
+import {assumedPrice} from '../processors/choose-model.js'
 import {type Priority, priorities} from '../vocabulary.js'
 import {taskWeight} from './load.js'
 
@@ -41,7 +42,6 @@ export interface Move {
 
 /** How far beyond the average an agent's load must be before tasks leave it. */
 const tolerance = 2
-const usualPricePer1k = 0.003
 
 /** Which queued tasks should change agents. Loads are kept up to date from move to move. */
 export function planRebalance(
@@ -127,7 +127,7 @@ const mayMove = ({id, movable}: QueuedTask, target: AgentQueue, {fits}: Rebalanc
 
 /** The least busy first; the cheapest first where money is to be saved. */
 function byPreference({costPreference}: RebalanceOptions): (a: AgentQueue, b: AgentQueue) => number {
-  const price = ({pricePer1k = usualPricePer1k}: AgentQueue) => (costPreference === 'economy' ? pricePer1k : 0)
+  const price = ({pricePer1k = assumedPrice}: AgentQueue) => (costPreference === 'economy' ? pricePer1k : 0)
   return (a, b) => price(a) - price(b) || a.load - b.load || a.id - b.id
 }
 

@@ -1,14 +1,12 @@
-import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
-import {displayTask} from '../ids.js'
-import {takeLocks, writesOf} from '../locks.js'
+import {reserveWrites} from '../locks.js'
 import {type Priority, priorities} from '../vocabulary.js'
 import {lastOpen, lostDependency, reopenDependencies} from './dependencies.js'
 import {homeAgent} from './home-agent.js'
 import {moveTask} from './status.js'
 import type {ManifestEntry, Task} from './task.js'
-import {labelOf, requireRow, requireTask, type TaskRow} from './task-rows.js'
+import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.js'
 
 /**
  * Tries a failed task again, at the place in its queue that it had; one whose dependencies are not all completed waits
@@ -38,8 +36,7 @@ const least = (ids: ReadonlySet<number>): number | undefined => (ids.size === 0 
 
 /** @throws invalid_transition, dependency_failed, lock_conflict */
 function retryRow(context: OrchestratorContext, row: TaskRow): void {
-  if (row.status !== 'Failed')
-    throw new SvcError('invalid_transition', {task: displayTask(row.id), from: labelOf(row), to: 'Queued'})
+  requireStatus(row, ['Failed'], 'Queued')
   const open = reopenDependencies(context, row.id)
   const agentId = homeAgent(context, row, row.agent_id)
   moveTask(context, row, open.length === 0 ? 'Queued' : 'Blocked', {
@@ -69,12 +66,8 @@ WHERE d.depends_on = ? AND t.status = 'Failed' AND t.status_reason LIKE 'depende
 const mayRetry = (context: OrchestratorContext, id: number): boolean => lostDependency(context, id) === undefined
 
 /** @throws lock_conflict */
-function lockAgain(context: OrchestratorContext, row: TaskRow): void {
-  const files = writesOf(JSON.parse(row.file_manifest) as ManifestEntry[])
-  const conflict = takeLocks(context, {taskId: row.id, agentId: row.agent_id, files, purpose: 'reserve'})
-  if (conflict !== undefined)
-    throw new SvcError('lock_conflict', {path: conflict.path, holder: conflict.agent_name, kind: conflict.kind})
-}
+const lockAgain = (context: OrchestratorContext, row: TaskRow): void =>
+  reserveWrites(context, row, JSON.parse(row.file_manifest) as ManifestEntry[])
 
 /**
  * Gives a waiting task another priority, and with it another place in its queue. What is being run is never moved.
@@ -83,8 +76,7 @@ function lockAgain(context: OrchestratorContext, row: TaskRow): void {
 export function reorderTask(context: OrchestratorContext, id: number, priority: Priority): Task {
   return context.store.transaction(() => {
     const row = requireRow(context, id)
-    if (row.status !== 'Queued' && row.status !== 'Blocked' && row.status !== 'BlockedOnApproval')
-      throw new SvcError('invalid_transition', {task: displayTask(id), from: labelOf(row), to: 'Queued'})
+    requireStatus(row, ['Queued', 'Blocked', 'BlockedOnApproval'], 'Queued')
     context.store.run('UPDATE orch_tasks SET priority = ?, updated_at_ms = ? WHERE id = ?', [
       priorities.indexOf(priority),
       context.now(),
@@ -102,8 +94,7 @@ export function reorderTask(context: OrchestratorContext, id: number, priority: 
 export function approveTask(context: OrchestratorContext, id: number): Task {
   return context.store.transaction(() => {
     const row = requireRow(context, id)
-    if (row.status !== 'BlockedOnApproval')
-      throw new SvcError('invalid_transition', {task: displayTask(id), from: labelOf(row), to: 'Queued'})
+    requireStatus(row, ['BlockedOnApproval'], 'Queued')
     const isReady = row.unmet_dependencies === 0
     moveTask(context, row, isReady ? 'Queued' : 'Blocked', {blocked_on: lastOpen(context, id)})
     if (isReady) lockAgain(context, row)

@@ -94,7 +94,7 @@ function hasTimedOut(
   {now, config}: OrchestratorContext,
   {started_at_ms: started}: Pick<TaskRow, 'started_at_ms'>,
 ): boolean {
-  return config.taskTimeoutMs > 0 && started !== null && now() - started > config.taskTimeoutMs
+  return started !== null && now() - started > config.taskTimeoutMs
 }
 
 function free(context: OrchestratorContext, row: TaskRow): void {

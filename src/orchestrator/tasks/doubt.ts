@@ -1,9 +1,7 @@
-import {SvcError} from '../../errors/index.js'
 import {ensureResolutionAgent} from '../agents/spawn.js'
 import type {OrchestratorContext} from '../context.js'
 import {awardForResolutions} from '../events/awards.js'
 import {appendEvent} from '../events/event-log.js'
-import {displayTask} from '../ids.js'
 import {releaseLocks} from '../locks.js'
 import {failDependants, failWaiting} from './cancel.js'
 import {lastOpen, lostDependency} from './dependencies.js'
@@ -11,7 +9,7 @@ import {completeRow} from './finish.js'
 import {homeAgent} from './home-agent.js'
 import {moveTask} from './status.js'
 import type {Task} from './task.js'
-import {labelOf, requireRow, requireTask, type TaskRow} from './task-rows.js'
+import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.js'
 
 /**
  * An agent met something that it cannot settle: the task goes to the resolution agent, in whatever state it was, and
@@ -86,8 +84,8 @@ export function overruleDoubt(context: OrchestratorContext, id: number, reason =
 /** @throws task_not_found, invalid_transition */
 function requireDoubted(context: OrchestratorContext, id: number): TaskRow {
   const row = requireRow(context, id)
-  if (row.status === 'Doubted') return row
-  throw new SvcError('invalid_transition', {task: displayTask(id), from: labelOf(row), to: 'Queued'})
+  requireStatus(row, ['Doubted'], 'Queued')
+  return row
 }
 
 /** Gives a doubted task back to the agent that had it, or to another one where that has retired. */

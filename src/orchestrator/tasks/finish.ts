@@ -10,7 +10,7 @@ import {failDependants, giveUpFiles} from './cancel.js'
 import {releaseDependants} from './dependencies.js'
 import {moveTask, type TaskChanges} from './status.js'
 import type {Task, TaskResult} from './task.js'
-import {labelOf, requireRow, requireTask, type TaskRow, toTask} from './task-rows.js'
+import {labelOf, requireRow, requireStatus, requireTask, type TaskRow, toTask} from './task-rows.js'
 
 /** Who says that a task is over. Without a generation it is a person, whose word always counts. */
 export interface Finisher {
@@ -39,8 +39,7 @@ export function completeTask(
   return context.store.transaction(() => {
     const row = requireRow(context, id)
     requireClaim(row, finisher)
-    if (row.status !== 'InProgress')
-      throw new SvcError('invalid_transition', {task: displayTask(id), from: labelOf(row), to: 'Completed'})
+    requireStatus(row, ['InProgress'], 'Completed')
     completeRow(context, row, result)
     return {ok: true, outcome: 'completed', task: requireTask(context, id)}
   })
@@ -74,8 +73,7 @@ export function failTask(context: OrchestratorContext, id: number, reason: strin
   return context.store.transaction(() => {
     const row = requireRow(context, id)
     requireClaim(row, finisher)
-    if (row.status !== 'InProgress')
-      throw new SvcError('invalid_transition', {task: displayTask(id), from: labelOf(row), to: 'Failed'})
+    requireStatus(row, ['InProgress'], 'Failed')
     failRow(context, row, reason)
     return requireTask(context, id)
   })

@@ -3,6 +3,7 @@ import type {SubmitTaskV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {parseCapabilities} from '../capabilities.js'
 import type {OrchestratorConfig} from '../config.js'
+import {given} from '../members.js'
 import {planExec} from '../processors/exec.js'
 import {
   benchmarkTiers,
@@ -131,7 +132,8 @@ export function readSubmission(
         benchmark_tier: tier,
         budget: hints.budget,
         active_skill: text(hints.active_skill),
-        requires_approval: (submission.requires_approval ?? hints.requires_approval) === true ? true : undefined,
+        requires_approval:
+          (submission.requires_approval ?? hints.requires_approval) === true ? (true as const) : undefined,
       }),
     },
   }
@@ -162,9 +164,3 @@ const known = <T extends string>(tag: string | undefined, words: readonly T[]): 
 const text = (value: string | undefined): string | undefined => value?.trim() || undefined
 
 const unique = (items: readonly string[]) => [...new Set(items.map((item) => item.trim()).filter(Boolean))]
-
-/** Members that have a value. */
-const given = <T extends object>(members: T) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }

@@ -2,14 +2,14 @@ import {randomUUID} from 'node:crypto'
 import {isDeepStrictEqual} from 'node:util'
 import type {SubmitTaskV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {queuedOf, type WorkingAgent, workingAgents} from '../agents/agent-rows.js'
+import {queuedOf, workingAgents} from '../agents/agent-rows.js'
 import {checkScope} from '../agents/scope.js'
 import {spawnAgent} from '../agents/spawn.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {displayTask} from '../ids.js'
-import {recordAffinity, takeLocks, writesOf} from '../locks.js'
+import {recordAffinity, reserveWrites, writesOf} from '../locks.js'
 import {type Placement, placeTask} from '../routing/place.js'
 import {tellPlacement} from '../routing/tell-placement.js'
 import {type PlacementReason, priorities, type TaskStatus} from '../vocabulary.js'
@@ -86,7 +86,7 @@ function acceptTask(context: OrchestratorContext, task: NewTask, dependsOn: read
   const status = firstStatus(task, open)
   const row = insertTask(context, task, {placement, status, dependsOn, open})
   writeDependencies(context, row.id, dependsOn, open)
-  if (status === 'Queued') lockWrites(context, row.id, task, placement.agent)
+  if (status === 'Queued') reserveWrites(context, row, task.file_manifest)
   recordAffinity(context, placement.agent.id, writesOf(task.file_manifest))
   tell(context, row, task, placement)
   return accepted(context, {...row, agent_name: placement.agent.name})
@@ -236,18 +236,6 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
     placement_reason: placement.reason,
     trace_id: task.trace_id,
   }
-}
-
-/** @throws lock_conflict */
-function lockWrites(context: OrchestratorContext, taskId: number, task: NewTask, agent: WorkingAgent): void {
-  const conflict = takeLocks(context, {
-    taskId,
-    agentId: agent.id,
-    files: writesOf(task.file_manifest),
-    purpose: 'reserve',
-  })
-  if (conflict !== undefined)
-    throw new SvcError('lock_conflict', {path: conflict.path, holder: conflict.agent_name, kind: conflict.kind})
 }
 
 function tell(

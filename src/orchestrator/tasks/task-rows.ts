@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {displayTask} from '../ids.js'
+import {withoutNulls} from '../members.js'
 import {priorities, type TaskLabel, type TaskStatus} from '../vocabulary.js'
 import type {Task} from './task.js'
 
@@ -81,6 +82,12 @@ export function requireRow({store, repositoryId}: OrchestratorContext, id: numbe
   return row
 }
 
+/** Refuses what can only be done to a task in one of these states. @throws invalid_transition */
+export function requireStatus(row: TaskRow, statuses: readonly TaskStatus[], to: TaskStatus): void {
+  if (statuses.includes(row.status)) return
+  throw new SvcError('invalid_transition', {task: displayTask(row.id), from: labelOf(row), to})
+}
+
 /** A task held by another node is in progress there. */
 export const labelOf = ({status, remote_delegate}: Pick<TaskRow, 'status' | 'remote_delegate'>): TaskLabel =>
   status === 'InProgress' && remote_delegate !== null ? 'RemoteHold' : status
@@ -115,8 +122,7 @@ export function toTask(row: TaskRow): Task {
         ? null
         : {owner: claim_owner, generation: claim_generation, expires_at_ms: claim_expires_ms},
   }
-  // What is not there is left out, never null.
-  return Object.fromEntries(Object.entries(task).filter(([, value]) => value !== null)) as unknown as Task
+  return withoutNulls(task) as unknown as Task
 }
 
 /** @throws task_not_found */

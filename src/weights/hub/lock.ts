@@ -3,6 +3,7 @@ import {mkdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises'
 import {hostname} from 'node:os'
 import {dirname} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {isRunning} from '../../process/index.js'
 
 /** How often the holder shows that it lives, and after how long without it the lock is void, ms. */
 const heartbeatMs = 5000
@@ -71,13 +72,4 @@ async function isStale(path: string): Promise<boolean> {
   const [pid, host] = holder.split(' ')
   // The number says nothing on another machine, or in another container, that shares the folder.
   return host === hostname() && Number(pid) !== process.pid && !isRunning(Number(pid))
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

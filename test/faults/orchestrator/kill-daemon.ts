@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises'
-import {seededRandom} from '../../orchestrator/support/seeded-random.js'
+import {randomSource} from '../../../src/decode/index.js'
 import {projectFile} from '../../support/project.js'
 import {type Contest, checkIntegrity, type Evidence, readStore, readTraces} from './evidence.js'
 import {stillAtWork} from './journal.js'
@@ -66,7 +66,7 @@ class Run {
 
   constructor(options: KillOptions) {
     this.#options = options
-    this.#random = seededRandom(options.seed)
+    this.#random = randomSource(options.seed)
   }
 
   async run(): Promise<Evidence> {

@@ -1,6 +1,6 @@
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
+import {randomSource} from '../../../src/decode/index.js'
 import {priorities} from '../../../src/orchestrator/index.js'
-import {seededRandom} from '../../orchestrator/support/seeded-random.js'
 import {agentNames} from './workspace.js'
 
 /** One call: a task alone, or a batch. */
@@ -25,7 +25,7 @@ const reach = 30
  * keys.
  */
 export function planCalls(name: string, count: number, seed: number): Call[] {
-  const random = seededRandom(seed)
+  const random = randomSource(seed)
   const below = (limit: number) => Math.floor(random() * limit)
   const keys: string[] = []
   const calls: Call[] = []

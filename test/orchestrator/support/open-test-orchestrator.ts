@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {readConfigFile} from '../../../src/config/index.js'
+import {randomSource} from '../../../src/decode/index.js'
 import {type ErrorCode, isErrorOf, type SvcError} from '../../../src/errors/index.js'
 import {type Orchestrator, openOrchestrator} from '../../../src/orchestrator/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
-import {seededRandom} from './seeded-random.js'
 
 /** A clock that stands still until a test moves it, also backwards. Unix ms. */
 export interface Clock {
@@ -42,7 +42,7 @@ export async function openTestOrchestrator(
     root: folder,
     sources,
     now: clock === 'real' ? Date.now : () => frozen.ms,
-    random: seededRandom(7),
+    random: randomSource(7),
   })
   test.after(() => orchestrator.close())
   return {...orchestrator, clock: frozen}

@@ -1,3 +1,4 @@
+import {randomSource} from '../../../src/decode/index.js'
 import {isErrorOf, SvcError} from '../../../src/errors/index.js'
 import {
   approveTask,
@@ -26,7 +27,6 @@ import {sweepLocks} from '../../../src/orchestrator/locks.js'
 import {scalingTick} from '../../../src/orchestrator/scaling/tick.js'
 import {freeDeadClaims} from '../../../src/orchestrator/tasks/claim.js'
 import type {TestOrchestrator} from './open-test-orchestrator.js'
-import {seededRandom} from './seeded-random.js'
 import {startOne} from './tasks.js'
 
 /** What one step tried, and whether it was refused. */
@@ -48,7 +48,7 @@ class Walk {
 
   constructor(orchestrator: TestOrchestrator, seed: number) {
     this.#orchestrator = orchestrator
-    this.#random = seededRandom(seed)
+    this.#random = randomSource(seed)
     const o = orchestrator
     this.#moves = [
       ['submit', 14, () => submitTask(o, this.#submission())],

@@ -1,14 +1,10 @@
 import {readdirSync, readFileSync} from 'node:fs'
+import {isRunning} from './running.js'
 
 /** Whether a process is there and is the one that it was when its start was recorded. */
 export function isAlive(pid: number, start: string): boolean {
-  if (pid <= 0) return false
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // Somebody else's process is one too.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
-  }
+  // Zero and below mean groups of processes.
+  if (pid <= 0 || !isRunning(pid)) return false
   const found = readStat(pid)
   if (found === undefined) return true
   // One that has ended and that nobody has asked about yet keeps its id, and nothing else.
