@@ -28,7 +28,7 @@ name ends in .yaml or .yml. Without arguments, checks that every contract is a s
     for (const path of documents) {
       const name = path === '-' ? 'standard input' : path
       const source = (await readInput(path, this.signal)).toString('utf8')
-      await assertContract(contract, readDocument(source, name), name)
+      await assertContract(contract, await readDocument(source, name), name)
     }
     const result: ContractsValidateV1 = {ok: true, contract, documents}
     await this.output.result(result, () => documents.map((path) => `${path}: ok\n`).join(''))

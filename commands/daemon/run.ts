@@ -1,7 +1,8 @@
 import {resolve} from 'node:path'
 import {Flags} from '@oclif/core'
-import {type EventLog, OrchCommand, type OrchestratorRoom, openEventLog, tellEvent} from '../../src/cli/index.js'
+import {type EventLog, OrchCommand, openEventLog, tellEvent} from '../../src/cli/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
+import type {OrchestratorRoom} from '../../src/operations/index.js'
 import type {DaemonOptions, Orchestrator} from '../../src/orchestrator/index.js'
 
 export default class DaemonRun extends OrchCommand<typeof DaemonRun> {

@@ -4,7 +4,6 @@ import {
   acceptedLine,
   formatTask,
   OrchCommand,
-  type OrchestratorRoom,
   readInput,
   taskFlag,
   taskLine,
@@ -13,6 +12,7 @@ import {
 } from '../../src/cli/index.js'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
+import type {OrchestratorRoom} from '../../src/operations/index.js'
 import type {Accepted, Orchestrator, Task} from '../../src/orchestrator/index.js'
 
 /** Larger batches are submitted in parts. */

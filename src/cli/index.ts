@@ -8,7 +8,6 @@ export {
   claimFlag,
   distinct,
   OrchCommand,
-  type OrchestratorRoom,
   taskArg,
   taskFlag,
 } from './orch-command.js'

@@ -1,14 +1,12 @@
 import {Args, type Command, Flags} from '@oclif/core'
 import type {SettingWarning} from '../config/index.js'
 import type {OrchEmptiedV1} from '../contracts/index.js'
+import type {OperationBase, OrchestratorRoom, Surface} from '../operations/index.js'
 import type {Emptied, Orchestrator, Task} from '../orchestrator/index.js'
 import {SvcCommand} from './command.js'
 import {readTextInput} from './input.js'
 import {agentLine, taskLine} from './orch-text.js'
 import {readings} from './store-changes.js'
-
-/** The room of the orchestrator. It is loaded when a command runs, not when the command line is read. */
-export type OrchestratorRoom = typeof import('../orchestrator/index.js')
 
 const parseTaskId = async (text: string): Promise<number> =>
   (await import('../orchestrator/index.js')).parseTaskId(text)
@@ -40,12 +38,22 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   protected async open(): Promise<{room: OrchestratorRoom; orchestrator: Orchestrator}> {
     const {configureLog} = await import('../log/index.js')
     configureLog(this.logOptions())
-    const room = await import('../orchestrator/index.js')
-    const orchestrator = await room.openOrchestrator({root: this.workspace.root, sources: this.settingSources()})
+    const [room, {assistantFragment: fragment}] = await Promise.all([
+      import('../orchestrator/index.js'),
+      import('../assistant/index.js'),
+    ])
+    const sources = this.settingSources()
+    const orchestrator = await room.openOrchestrator({root: this.workspace.root, sources, fragments: [fragment]})
     this.#orchestrator = orchestrator
     this.report(distinct(orchestrator.warnings))
     for (const notice of orchestrator.notices) this.output.notice(notice)
     return {room, orchestrator}
+  }
+
+  /** Opens the workspace for operations of any kind. @param speech where this process recognises speech */
+  protected async openOperations(surface: Surface, speech?: OperationBase['speech']): Promise<OperationBase> {
+    const {room, orchestrator} = await this.open()
+    return {room, orchestrator, surface, version: this.config.version, sources: this.settingSources(), speech}
   }
 
   protected printTask(task: Task): Promise<void> {

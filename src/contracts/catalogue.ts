@@ -1,7 +1,7 @@
+import {readFileSync} from 'node:fs'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
-import {parse} from 'yaml'
 import {nearest, SvcError} from '../errors/index.js'
 
 /** One wire contract. `file` is absolute. */
@@ -37,13 +37,20 @@ export async function listContracts(kind?: ContractKind): Promise<readonly Contr
 }
 
 async function readCatalogue(): Promise<readonly Listed[]> {
-  const source = await readFile(join(contractsFolder, 'index.yaml'), 'utf8')
+  const [{parse}, source] = await Promise.all([import('yaml'), readFile(join(contractsFolder, 'index.yaml'), 'utf8')])
   const {contracts} = parse(source) as Catalogue
   return contracts.map(({id, kind = 'schema', file, summary, aliases = []}) => ({
     kind,
     contract: {id, file: join(contractsFolder, file), summary, aliases},
   }))
 }
+
+/** A JSON Schema, as a value. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** The schema of a contract, by the id that is the name of its file; read at once, for those who declare with it. */
+export const contractSchema = (id: string): Schema =>
+  JSON.parse(readFileSync(join(contractsFolder, `${id}.schema.json`), 'utf8'))
 
 /** @throws contract_unknown, with the nearest name */
 export async function findContract(id: string): Promise<Contract> {

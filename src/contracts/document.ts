@@ -1,13 +1,12 @@
-import {parse} from 'yaml'
 import {SvcError} from '../errors/index.js'
 
 /**
  * Parses a document: YAML when its name says so, else JSON.
  * @throws document_unparsable
  */
-export function readDocument(source: string, name: string): unknown {
+export async function readDocument(source: string, name: string): Promise<unknown> {
   try {
-    return /\.ya?ml$/.test(name) ? parse(source) : JSON.parse(source)
+    return /\.ya?ml$/.test(name) ? (await import('yaml')).parse(source) : JSON.parse(source)
   } catch (error) {
     const reason = ((error as Error).message.split('\n')[0] ?? '').replace(/:$/, '')
     throw new SvcError('document_unparsable', {subject: name, reason}, {cause: error})

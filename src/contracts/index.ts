@@ -5,11 +5,20 @@
 export {
   type Contract,
   type ContractKind,
+  contractSchema,
   contractsFolder,
   findContract,
   findSchema,
   listContracts,
+  type Schema,
 } from './catalogue.js'
 export {readDocument} from './document.js'
 export type * from './types.js'
-export {assertContract, checkContracts, compileComponents, contractViolations} from './validate.js'
+export {
+  assertContract,
+  type Check,
+  checkContracts,
+  compileComponents,
+  compileSchema,
+  contractViolations,
+} from './validate.js'

@@ -1,18 +1,19 @@
 import {readFile} from 'node:fs/promises'
-import {Ajv2020, type ErrorObject, type ValidateFunction} from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import type {Ajv2020, ErrorObject, ValidateFunction} from 'ajv/dist/2020.js'
 import {SvcError} from '../errors/index.js'
-import {type Contract, findSchema, listContracts} from './catalogue.js'
+import {type Contract, findSchema, listContracts, type Schema} from './catalogue.js'
 import {readDocument} from './document.js'
 
-const ajv = createAjv()
+let shared: Promise<Ajv2020> | undefined
 
 const compiled = new Map<string, Promise<ValidateFunction>>()
 
 /** Violations are cut after this many: the first ones say what is wrong. */
 const maxViolations = 8
 
-function createAjv(): Ajv2020 {
+/** The validator is heavy: it is loaded when something is validated. */
+async function createAjv(): Promise<Ajv2020> {
+  const [{Ajv2020}, {default: addFormats}] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')])
   const created = new Ajv2020({allErrors: true, strict: true, allowUnionTypes: true})
   addFormats.default(created)
   return created
@@ -29,7 +30,8 @@ function validator(file: string): Promise<ValidateFunction> {
 
 async function compile(file: string): Promise<ValidateFunction> {
   try {
-    return ajv.compile(JSON.parse(await readFile(file, 'utf8')))
+    shared ??= createAjv()
+    return (await shared).compile(JSON.parse(await readFile(file, 'utf8')))
   } catch (error) {
     throw new SvcError('contract_broken', {file, reason: (error as Error).message}, {cause: error})
   }
@@ -50,10 +52,10 @@ export async function checkContracts(): Promise<void> {
  */
 export async function compileComponents({id, file}: Contract): Promise<ReadonlyMap<string, ValidateFunction>> {
   try {
-    const {components} = readDocument(await readFile(file, 'utf8'), file) as {components: {schemas: object}}
+    const {components} = (await readDocument(await readFile(file, 'utf8'), file)) as {components: {schemas: object}}
     const urn = `urn:svc:contract:${id}`
     // A schema of no rules, through which its parts refer to each other.
-    const own = createAjv().addKeyword('components').addSchema({components}, urn)
+    const own = (await createAjv()).addKeyword('components').addSchema({components}, urn)
     const names = Object.keys(components.schemas)
     return new Map(names.map((name) => [name, own.getSchema(`${urn}#/components/schemas/${name}`) as ValidateFunction]))
   } catch (error) {
@@ -67,7 +69,27 @@ export async function compileComponents({id, file}: Contract): Promise<ReadonlyM
  */
 export async function contractViolations(id: string, value: unknown): Promise<string[]> {
   const {file} = await findSchema(id)
-  const validate = await validator(file)
+  return violationsOf(await validator(file), value)
+}
+
+/** What is wrong with a value, one line each; empty when it fits. */
+export type Check = (value: unknown) => string[]
+
+/**
+ * The check of a schema that is no contract of its own.
+ * @throws contract_broken
+ */
+export async function compileSchema(schema: Schema, name: string): Promise<Check> {
+  const ajv = await createAjv()
+  try {
+    const validate = ajv.compile(schema)
+    return (value) => violationsOf(validate, value)
+  } catch (error) {
+    throw new SvcError('contract_broken', {file: name, reason: (error as Error).message}, {cause: error})
+  }
+}
+
+function violationsOf(validate: ValidateFunction, value: unknown): string[] {
   if (validate(value)) return []
   const lines = (validate.errors ?? []).map(describe)
   return lines.length <= maxViolations

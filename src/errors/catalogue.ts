@@ -1,11 +1,18 @@
+import {assistantErrors} from './rows/assistant.js'
 import {audioErrors} from './rows/audio.js'
 import {commandErrors} from './rows/command.js'
 import {configErrors} from './rows/config.js'
+import {daemonErrors} from './rows/daemon.js'
 import {hubErrors} from './rows/hub.js'
+import {journeyErrors} from './rows/journey.js'
 import {langErrors} from './rows/lang.js'
+import {mcpErrors} from './rows/mcp.js'
+import {messageErrors} from './rows/message.js'
 import {modelErrors} from './rows/model.js'
 import {networkErrors} from './rows/network.js'
+import {operationErrors} from './rows/operation.js'
 import {orchestratorErrors} from './rows/orchestrator.js'
+import {planErrors} from './rows/plan.js'
 import {processorErrors} from './rows/processor.js'
 import {sessionErrors} from './rows/session.js'
 import {speechErrors} from './rows/speech.js'
@@ -24,6 +31,13 @@ export const catalogue = {
   ...langErrors,
   ...orchestratorErrors,
   ...processorErrors,
+  ...planErrors,
+  ...messageErrors,
+  ...journeyErrors,
+  ...assistantErrors,
+  ...operationErrors,
+  ...daemonErrors,
+  ...mcpErrors,
   ...sessionErrors,
   ...networkErrors,
   ...storeErrors,

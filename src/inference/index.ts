@@ -3,5 +3,12 @@
  * answers. Everything that generates text elsewhere asks here.
  */
 export {type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
+export {
+  defaultGenerationLimits,
+  type Generation,
+  type GenerationLimits,
+  type GenerationRequest,
+  generate,
+} from './generation.js'
 export {type EndpointProbe, probeEndpoint} from './probe.js'
 export {type ModelEntry, modelRegistry, placeholderModel} from './registry.js'

@@ -8,6 +8,7 @@ import {
   orchestratorDelegationSettings,
   orchestratorExecSettings,
   orchestratorGateSettings,
+  orchestratorPlanningSettings,
   orchestratorRoutingSettings,
   orchestratorScalingSettings,
   orchestratorSessionSettings,
@@ -30,6 +31,7 @@ type FlatValues = Values<typeof orchestratorSettings> &
   Values<typeof orchestratorScalingSettings> &
   Values<typeof orchestratorRoutingSettings> &
   Values<typeof orchestratorGateSettings> &
+  Values<typeof orchestratorPlanningSettings> &
   Values<typeof orchestratorAttentionSettings> &
   Values<typeof orchestrationMigrationSettings> &
   Values<typeof orchestratorDelegationSettings> &
@@ -83,6 +85,7 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
     ...read(orchestratorScalingSettings),
     ...read(orchestratorRoutingSettings),
     ...read(orchestratorGateSettings),
+    ...read(orchestratorPlanningSettings),
     ...read(orchestratorAttentionSettings),
     ...read(orchestrationMigrationSettings),
     ...read(orchestratorDelegationSettings),

@@ -3,11 +3,15 @@ import {join, resolve} from 'node:path'
 import {resolveSettings, type SettingSources, type SettingWarning, workspaceSettings} from '../config/index.js'
 import {isErrorOf, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
-import {openStore, repositoryId, type Store} from '../store/index.js'
+import {type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
 import {readScopes} from './agents/scope.js'
 import {probeHost, readHost} from './capabilities.js'
 import {type OrchestratorConfig, resolveOrchestratorConfig} from './config.js'
 import type {OrchestratorContext} from './context.js'
+import {journeyFragment} from './journeys/schema.js'
+import {messageFragment} from './messages/schema.js'
+import {operationLogFragment} from './operation-log/schema.js'
+import {planFragment} from './plans/schema.js'
 import {detectGroups} from './routing/detect-groups.js'
 import {orchestratorFragment} from './schema.js'
 import {sessionFragment} from './sessions/row-journal.js'
@@ -24,6 +28,8 @@ export interface OpenOptions {
   /** Root of the workspace. */
   root: string
   sources: SettingSources
+  /** Tables of others that lie in the same store. */
+  fragments?: readonly Fragment[]
   now?: () => number
   random?: () => number
 }
@@ -35,6 +41,7 @@ export interface OpenOptions {
 export async function openOrchestrator({
   root,
   sources,
+  fragments = [],
   now = Date.now,
   random = Math.random,
 }: OpenOptions): Promise<Orchestrator> {
@@ -42,7 +49,7 @@ export async function openOrchestrator({
   const {values, warnings: more} = resolveSettings(workspaceSettings, sources)
   const groups = config.affinityGroups.length > 0 ? config.affinityGroups : await detectGroups(root)
   const scopes = await readScopes(root)
-  const {store, isKept, notices} = await openJourneyStore(root, values, config)
+  const {store, isKept, notices} = await openJourneyStore(root, values, {config, fragments})
   return {
     store,
     isKept,
@@ -93,13 +100,19 @@ function defaultDataDir(): string {
   return join(base ? base : join(homedir(), '.local', 'share'), 'svc')
 }
 
-async function openJourneyStore(root: string, places: StorePlaces, config: OrchestratorConfig): Promise<Opened> {
+interface Opening {
+  config: OrchestratorConfig
+  fragments: readonly Fragment[]
+}
+
+async function openJourneyStore(root: string, places: StorePlaces, opening: Opening): Promise<Opened> {
+  const {config} = opening
   const wanted = storePath(root, places)
   const others = places.journeyStore === 'project' && places.journeyFallbackCanonical ? [canonicalPath(places)] : []
   const failures: SvcError[] = []
   for (const path of [wanted, ...others])
     try {
-      const store = await open(path, config)
+      const store = await open(path, opening)
       const notices = failures.map(({message}) => `warning: ${message} Using ${path} instead.`)
       return {store, isKept: true, notices}
     } catch (error) {
@@ -111,8 +124,18 @@ async function openJourneyStore(root: string, places: StorePlaces, config: Orche
   if (!config.orchestrationV2Enabled) throw failure
   if (!config.legacyOrchestrationFallback) throw new SvcError('orchestration_store_missing', {reason: failure.message})
   const notice = `warning: ${failure.message} Working on a store in memory: nothing of this is kept.`
-  return {store: await open(':memory:', config), isKept: false, notices: [notice]}
+  return {store: await open(':memory:', opening), isKept: false, notices: [notice]}
 }
 
-const open = (path: string, {durability}: OrchestratorConfig): Promise<Store> =>
-  openStore(path, [orchestratorFragment, sessionFragment], {durability})
+/** The tables of the orchestrator, room by room. */
+const ownFragments = [
+  orchestratorFragment,
+  sessionFragment,
+  planFragment,
+  messageFragment,
+  journeyFragment,
+  operationLogFragment,
+]
+
+const open = (path: string, {config: {durability}, fragments}: Opening): Promise<Store> =>
+  openStore(path, [...ownFragments, ...fragments], {durability})

@@ -1,3 +1,5 @@
+import {SvcError} from '../errors/index.js'
+
 /**
  * The words of the orchestrator's wire, each list once. Input is taken in any case; output is as written here.
  */
@@ -5,6 +7,13 @@
 /** Weakest first: a priority is stored as its place in this list. */
 export const priorities = ['background', 'normal', 'urgent'] as const
 export type Priority = (typeof priorities)[number]
+
+/** @throws usage where the word is no priority */
+export function parsePriority(word: string): Priority {
+  const found = priorities.find((priority) => priority === word.trim().toLowerCase())
+  if (found !== undefined) return found
+  throw new SvcError('usage', {reason: `${JSON.stringify(word)} is no priority; there are ${priorities.join(', ')}.`})
+}
 
 /** Every state that is stored; a task held for a remote node is in progress and shown as `RemoteHold`. */
 export const taskStatuses = [

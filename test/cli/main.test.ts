@@ -124,10 +124,8 @@ describe('what a command loads', () => {
     [['transcribe', '--help'], []],
     [['transcribe', said], []],
     [['speech', 'status'], []],
-    [
-      ['contracts', 'list'],
-      ['ajv', 'yaml'],
-    ],
+    [['contracts', 'list'], ['yaml']],
+    [['orch', 'fail', '--help'], []],
     [
       ['generate', '-m', model, '--raw', '--max-tokens', '2', 'Hi'],
       ['onnxruntime-node', 'pino'],

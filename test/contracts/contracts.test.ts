@@ -90,7 +90,7 @@ describe('every OpenAPI document', () => {
   for (const contract of openApis) {
     const {id, file} = contract
     it(`${id} describes routes, and its schemas can be used`, async () => {
-      const {openapi, info, paths} = readDocument(await readFile(file, 'utf8'), file) as Record<string, object>
+      const {openapi, info, paths} = (await readDocument(await readFile(file, 'utf8'), file)) as Record<string, object>
       assert.match(String(openapi), /^3\.1\.\d$/)
       assert.deepEqual([typeof info, typeof paths], ['object', 'object'])
       assert.ok((await compileComponents(contract)).size > 0)
@@ -212,11 +212,11 @@ describe('a hand-off document', () => {
 })
 
 describe('a document', () => {
-  it('is JSON, or YAML when its name says so', () => {
-    assert.deepEqual(readDocument('{"a": [1, null]}', 'a.json'), {a: [1, null]})
-    assert.deepEqual(readDocument('{"a": 1}', 'standard input'), {a: 1})
+  it('is JSON, or YAML when its name says so', async () => {
+    assert.deepEqual(await readDocument('{"a": [1, null]}', 'a.json'), {a: [1, null]})
+    assert.deepEqual(await readDocument('{"a": 1}', 'standard input'), {a: 1})
     for (const name of ['a.yaml', 'a.yml'])
-      assert.deepEqual(readDocument('a:\n  - 1\n  - x: y\n', name), {a: [1, {x: 'y'}]})
+      assert.deepEqual(await readDocument('a:\n  - 1\n  - x: y\n', name), {a: [1, {x: 'y'}]})
   })
 
   for (const [name, source] of [
@@ -227,8 +227,8 @@ describe('a document', () => {
     ['a.yaml', 'a: b: c'],
     ['a.yaml', 'a: [1'],
   ] as const)
-    it(`${name} that holds ${JSON.stringify(source)} is refused in one sentence`, () => {
-      assert.throws(
+    it(`${name} that holds ${JSON.stringify(source)} is refused in one sentence`, async () => {
+      await assert.rejects(
         () => readDocument(source, name),
         (error: Error) => {
           assert.ok(isErrorOf(error, 'document_unparsable'))

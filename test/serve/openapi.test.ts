@@ -42,7 +42,7 @@ interface Document {
 }
 
 const contract = await findContract('serve/inference.openapi')
-const document = readDocument(await readFile(contract.file, 'utf8'), contract.file) as Document
+const document = (await readDocument(await readFile(contract.file, 'utf8'), contract.file)) as Document
 const schemas = await compileComponents(contract)
 
 const methods = ['get', 'head', 'post', 'delete']

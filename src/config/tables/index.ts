@@ -1,10 +1,13 @@
 import type {SettingTable} from '../setting.js'
 import {appSettings} from './app.js'
+import {assistantSettings} from './assistant.js'
+import {daemonSettings} from './daemon.js'
 import {engineSettings} from './engine.js'
 import {hubSettings} from './hub.js'
 import {ideSettings} from './ide.js'
 import {inferenceSettings} from './inference.js'
 import {loggingSettings} from './logging.js'
+import {mcpSettings} from './mcp.js'
 import {meshSettings} from './mesh.js'
 import {orchestratorSettings} from './orchestrator.js'
 import {defaultAgentCapabilitySettings} from './orchestrator-agents.js'
@@ -17,6 +20,7 @@ import {orchestratorDelegationSettings} from './orchestrator-delegation.js'
 import {orchestratorExecSettings} from './orchestrator-exec.js'
 import {orchestratorGateSettings} from './orchestrator-gates.js'
 import {orchestrationMigrationSettings} from './orchestrator-migration.js'
+import {orchestratorPlanningSettings} from './orchestrator-planning.js'
 import {orchestratorRoutingSettings} from './orchestrator-routing.js'
 import {orchestratorScalingSettings} from './orchestrator-scaling.js'
 import {orchestratorSessionSettings} from './orchestrator-session.js'
@@ -36,6 +40,7 @@ export const orchestratorTables: readonly SettingTable[] = [
   orchestratorScalingSettings,
   orchestratorRoutingSettings,
   orchestratorGateSettings,
+  orchestratorPlanningSettings,
   socratesPolicySettings,
   orchestratorAttentionSettings,
   attentionTlxWeightSettings,
@@ -62,5 +67,8 @@ export const settingTables: readonly SettingTable[] = [
   hubSettings,
   ideSettings,
   ...orchestratorTables,
+  daemonSettings,
+  mcpSettings,
+  assistantSettings,
   appSettings,
 ]

@@ -1,10 +1,9 @@
 import {SvcError} from '../../errors/index.js'
-import type {InferenceEndpoint} from '../../inference/index.js'
+import type {Generation, generate, InferenceEndpoint} from '../../inference/index.js'
 import type {HttpClient} from '../../net/index.js'
 import type {Task} from '../tasks/task.js'
 import {type TaskPhase, taskPhases} from '../vocabulary.js'
 import {type CostPreference, chooseModel, costOf, type ModelChoice, type ModelPrices} from './choose-model.js'
-import {type Generation, generate} from './generation.js'
 import type {Outcome, Processor, RunReport, Usage} from './processor.js'
 import {phasePrompt, systemPrompt} from './prompts.js'
 import {localProvider} from './routing-reason.js'
@@ -33,14 +32,14 @@ export const aiProcessor = (options: AiOptions): Processor => ({
   async run(task, report, signal) {
     signal.throwIfAborted()
     // The client of the server is heavy: whoever only looks at tasks does without.
-    const {inferenceClient, modelRegistry} = await import('../../inference/index.js')
+    const {generate, inferenceClient, modelRegistry} = await import('../../inference/index.js')
     const {endpoint, prices, costPreference, idleTimeoutMs = 300_000} = options
     const client = inferenceClient(endpoint, {idleTimeoutMs})
     try {
       const registry = modelRegistry(endpoint, await servedModels(client, signal))
       const choice = chooseModel(registry, task, prices, costPreference)
       options.onModelChosen?.(task, choice)
-      const generations = await workThrough(task, choice.model, {client, endpoint, report, signal})
+      const generations = await workThrough(task, choice.model, {generate, client, endpoint, report, signal})
       return outcome(choice.model, generations, prices)
     } finally {
       await client.close()
@@ -66,6 +65,7 @@ async function servedModels(client: HttpClient, signal: AbortSignal): Promise<st
 }
 
 interface Work {
+  generate: typeof generate
   client: HttpClient
   endpoint: InferenceEndpoint
   report: RunReport
@@ -82,7 +82,11 @@ async function workThrough(task: Task, model: string, work: Work): Promise<Gener
     signal.throwIfAborted()
     report.phase(phase)
     const prompt = phasePrompt(phase, task, answersOf(generations))
-    const generation = await generate(client, {model, system: systemPrompt, prompt, temperature, maxTokens}, signal)
+    const generation = await work.generate(
+      client,
+      {model, system: systemPrompt, prompt, temperature, maxTokens},
+      signal,
+    )
     generations[phase] = generation
     const answer = generation.text.trim()
     if (answer !== '') report.message(`${phase}: ${answer}`)

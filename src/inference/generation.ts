@@ -1,5 +1,5 @@
-import {SvcError} from '../../errors/index.js'
-import type {HttpClient} from '../../net/index.js'
+import {SvcError} from '../errors/index.js'
+import type {HttpClient} from '../net/index.js'
 import {type NdjsonLimits, ndjsonValues} from './ndjson.js'
 
 /** One call of `/api/generate`. */

@@ -1,0 +1,2 @@
+/** The long-running face of the workspace: runs its tasks, and answers requests as JSON lines. */
+export {}

@@ -1,0 +1,4 @@
+import {rows} from '../row.js'
+
+/** Errors of journeys and of the log of operations. */
+export const journeyErrors = rows({})

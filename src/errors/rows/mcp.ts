@@ -1,0 +1,4 @@
+import {rows} from '../row.js'
+
+/** Errors of the tool server. */
+export const mcpErrors = rows({})

@@ -1,0 +1,4 @@
+import {rows} from '../row.js'
+
+/** Errors of plans. */
+export const planErrors = rows({})

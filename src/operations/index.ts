@@ -1,0 +1,11 @@
+/**
+ * Everything that can be done in a workspace, declared once: name, input, output, effect, handler, and what each face
+ * calls it. The methods of the daemon, the tools of the tool server and the verbs of the command line are three faces
+ * of this table. Reading it loads no room of the domain; whoever performs an operation brings the rooms along.
+ */
+export type {OperationBase, OperationContext, OrchestratorRoom, Progress, Question, Surface} from './context.js'
+export {type FaceNames, faceSchema, toInput} from './faces.js'
+export type {CliFace, Effect, Lane, Operation, Renames, RpcFace, Tier, ToolFace} from './operation.js'
+export {type Call, createCall} from './perform.js'
+export type {SpeechPort, TranscribeRequest} from './speech-port.js'
+export {operationNamed, operations} from './table.js'

@@ -1,0 +1,94 @@
+import type {Schema} from '../contracts/index.js'
+import type {OperationContext} from './context.js'
+
+/** What an operation does to the workspace. */
+export type Effect = 'read' | 'write' | 'destructive'
+
+/**
+ * Something that can be done in a workspace, declared once. Its input and output are those of the daemon's method;
+ * another face may call members by other names, and has a map that says so.
+ */
+export interface Operation {
+  /** Unique in the table: `submit_task`. */
+  readonly name: string
+  /** For people: `Submit a task`. */
+  readonly title: string
+  /** One sentence, for people and for models. */
+  readonly summary: string
+  readonly effect: Effect
+  /** Done again with the same input it changes nothing more. */
+  readonly idempotent: boolean
+  /** It asks something outside of the workspace: a model, another node. */
+  readonly openWorld?: true
+  /** JSON Schema of an object. */
+  readonly input: Schema
+  /** JSON Schema of an object. */
+  readonly output: Schema
+  readonly faces: Faces
+  /** @param input has been held to the schema */
+  run(input: never, context: OperationContext): unknown
+}
+
+/** Where an operation can be called from. */
+export interface Faces {
+  readonly rpc?: RpcFace
+  readonly tool?: ToolFace
+  readonly cli?: CliFace
+}
+
+export interface RpcFace {
+  /** `orch.submit_task` */
+  readonly method: string
+  /** Other names of it. */
+  readonly aliases?: readonly string[]
+}
+
+/**
+ * Names of a face and what they stand for: a member of the input, or with a dot a member of such a member, such as
+ * `{files: 'file_manifest', complexity: 'enqueue_hints.complexity'}`. Members that are not named keep their names,
+ * except that one whose own members are named stands no more for itself.
+ */
+export type Renames = Readonly<Record<string, string>>
+
+/** `core` is listed unless told otherwise; every tool can be called. */
+export type Tier = 'core' | 'dev' | 'advanced'
+
+/** What a tool is about. */
+export type Lane = 'app' | 'workflow' | 'ai' | 'interop' | 'data' | 'platform'
+
+export interface ToolFace {
+  /** `svc_submit_task` */
+  readonly name: string
+  readonly tier: Tier
+  readonly lane: Lane
+  readonly renames?: Renames
+  /** Members of the input that a model has no use for. */
+  readonly hidden?: readonly string[]
+  /** Members that are required here alone. */
+  readonly required?: readonly string[]
+  /** Schema and shape of its answer, where it is not the operation's output. */
+  readonly output?: Schema
+  present?(output: never, context: OperationContext): unknown
+}
+
+export interface CliFace {
+  /** `orch approve` */
+  readonly command: string
+  readonly renames?: Renames
+  /** Members of the input, by their names here, that are arguments and no flags, in their order. */
+  readonly args?: readonly string[]
+  /** Members of the input that the command line has no flag for. */
+  readonly hidden?: readonly string[]
+  /** Short names of flags. */
+  readonly chars?: Readonly<Record<string, string>>
+}
+
+/** Declares an operation; the types of its input and output are those of its handler. */
+export const operation = <I, O>(
+  row: Omit<Operation, 'run' | 'faces'> & {
+    faces: Omit<Faces, 'tool'> & {
+      tool?: Omit<ToolFace, 'present'> & {present?: (output: O, context: OperationContext) => unknown}
+    }
+    run(input: I, context: OperationContext): O | Promise<O>
+  },
+): Operation => row as unknown as Operation

@@ -1,0 +1,212 @@
+import type {Agent, Emptied} from '../../orchestrator/index.js'
+import type {OperationContext} from '../context.js'
+import {type Operation, operation} from '../operation.js'
+import {agentId, flag, integer, list, object, taskId, text} from '../schema.js'
+
+const agent = object(
+  {id: integer(), display_id: text(), name: text(), state: text(), queued: integer(), running: integer()},
+  {required: ['id', 'display_id', 'name', 'state', 'queued', 'running'], open: true},
+)
+const named = object({agent_id: agentId}, {required: ['agent_id']})
+const changed = object({ok: flag(), agent}, {required: ['ok', 'agent']})
+const moved = list(taskId, 'Tasks that went to other agents.')
+
+interface Naming {
+  agent_id: string | number
+}
+
+const pause =
+  (paused: boolean) =>
+  ({agent_id}: Naming, {room, orchestrator}: OperationContext): {ok: true; agent: Agent} => ({
+    ok: true,
+    agent: room.toAgent(orchestrator, room.setPaused(orchestrator, String(agent_id), paused)),
+  })
+
+const emptied = ({agent: {id, name, state}, moved: tasks}: Emptied) => ({agent_id: id, name, state, moved: tasks})
+
+/** Spawning agents, letting them rest and retiring them. */
+export const agentOperations: readonly Operation[] = [
+  operation<object, {agents: Agent[]}>({
+    name: 'list_agents',
+    title: 'List agents',
+    summary: 'List the agents and what each has to do.',
+    effect: 'read',
+    idempotent: true,
+    input: object({}),
+    output: object({agents: list(agent)}, {required: ['agents']}),
+    faces: {
+      rpc: {method: 'orch.list_agents'},
+      tool: {name: 'svc_agent_list', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch agents'},
+    },
+    run: (_, {room, orchestrator}) => ({agents: room.listAgents(orchestrator)}),
+  }),
+  operation<object, object>({
+    name: 'agent_ids',
+    title: 'Ids of agents',
+    summary: 'List the ids of the agents.',
+    effect: 'read',
+    idempotent: true,
+    input: object({}),
+    output: object({agent_ids: list(integer())}, {required: ['agent_ids']}),
+    faces: {rpc: {method: 'orch.agent_ids'}},
+    run: (_, {room, orchestrator}) => ({agent_ids: room.listAgents(orchestrator).map(({id}) => id)}),
+  }),
+  operation<
+    {
+      name: string
+      dynamic?: boolean
+      parent_agent_id?: string | number
+      source_task_id?: number
+      delegation_reason?: string
+      labels?: string[]
+      model?: string
+    },
+    {agent_id: number; agent: Agent}
+  >({
+    name: 'spawn_agent',
+    title: 'Spawn an agent',
+    summary: 'Add an agent to the workspace.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {
+        name: text('Its name, which no other agent has.', {minLength: 1, maxLength: 128}),
+        dynamic: flag('It retires when it is idle.'),
+        parent_agent_id: {
+          type: ['integer', 'string'],
+          description: 'The agent that delegates to it: its id or its name.',
+        },
+        source_task_id: taskId,
+        delegation_reason: text('Why it is there.', {maxLength: 4096}),
+        labels: list(text(undefined, {maxLength: 256}), 'A label that tasks can ask for; may be repeated.', {
+          maxItems: 100,
+        }),
+        model: text('Name of the model that it asks.', {maxLength: 512}),
+      },
+      {required: ['name']},
+    ),
+    output: object({agent_id: integer(), agent}, {required: ['agent_id', 'agent']}),
+    faces: {
+      rpc: {method: 'orch.spawn_agent', aliases: ['orch.spawn_agent_ext']},
+      tool: {name: 'svc_spawn_agent', tier: 'dev', lane: 'workflow'},
+      cli: {
+        command: 'orch agent spawn',
+        renames: {label: 'labels', parent: 'parent_agent_id', reason: 'delegation_reason'},
+        args: ['name'],
+        hidden: ['dynamic', 'source_task_id'],
+      },
+    },
+    run({name, dynamic = false, parent_agent_id: parent, source_task_id, delegation_reason, labels, model}, context) {
+      const {room, orchestrator} = context
+      const row = room.spawnAgent(orchestrator, {
+        name,
+        ...(dynamic ? {kind: 'dynamic'} : {}),
+        ...(parent === undefined ? {} : {parent: String(parent)}),
+        ...(source_task_id === undefined ? {} : {sourceTaskId: source_task_id}),
+        ...(delegation_reason === undefined ? {} : {reason: delegation_reason}),
+        ...(labels === undefined ? {} : {labels}),
+        ...(model === undefined ? {} : {model}),
+      })
+      return {agent_id: row.id, agent: room.toAgent(orchestrator, row)}
+    },
+  }),
+  operation<Naming, object>({
+    name: 'pause_agent',
+    title: 'Pause an agent',
+    summary: 'Let an agent start no more tasks; what it runs it ends.',
+    effect: 'write',
+    idempotent: true,
+    input: named,
+    output: changed,
+    faces: {
+      rpc: {method: 'orch.pause_agent'},
+      tool: {name: 'svc_pause_agent', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch agent pause', renames: {agent: 'agent_id'}, args: ['agent']},
+    },
+    run: pause(true),
+  }),
+  operation<Naming, object>({
+    name: 'resume_agent',
+    title: 'Resume an agent',
+    summary: 'Let a paused agent go on.',
+    effect: 'write',
+    idempotent: true,
+    input: named,
+    output: changed,
+    faces: {
+      rpc: {method: 'orch.resume_agent'},
+      tool: {name: 'svc_resume_agent', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch agent resume', renames: {agent: 'agent_id'}, args: ['agent']},
+    },
+    run: pause(false),
+  }),
+  operation<Naming, object>({
+    name: 'drain_agent',
+    title: 'Drain an agent',
+    summary: 'Give the waiting tasks of an agent to others.',
+    effect: 'write',
+    idempotent: true,
+    input: named,
+    output: object(
+      {drained_count: integer(), agent_id: integer(), name: text(), state: text(), moved},
+      {required: ['drained_count', 'agent_id', 'name', 'state', 'moved']},
+    ),
+    faces: {
+      rpc: {method: 'orch.drain_agent'},
+      tool: {name: 'svc_drain_agent', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch agent drain', renames: {agent: 'agent_id'}, args: ['agent']},
+    },
+    run({agent_id}, {room, orchestrator}) {
+      const result = room.drainAgent(orchestrator, agent_id)
+      return {drained_count: result.moved.length, ...emptied(result)}
+    },
+  }),
+  operation<Naming, object>({
+    name: 'retire_agent',
+    title: 'Retire an agent',
+    summary: 'Take an agent away; its waiting tasks go to others.',
+    effect: 'destructive',
+    idempotent: false,
+    input: named,
+    output: object(
+      {remaining_tasks: integer(), agent_id: integer(), name: text(), state: text(), moved},
+      {required: ['remaining_tasks', 'agent_id', 'name', 'state', 'moved']},
+    ),
+    faces: {
+      rpc: {method: 'orch.retire_agent'},
+      tool: {name: 'svc_retire_agent', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch agent retire', renames: {agent: 'agent_id'}, args: ['agent']},
+    },
+    run({agent_id}, {room, orchestrator}) {
+      const result = room.retireAgent(orchestrator, agent_id)
+      return {remaining_tasks: result.moved.length, ...emptied(result)}
+    },
+  }),
+  operation<object, object>({
+    name: 'rebalance',
+    title: 'Rebalance queues',
+    summary: 'Move waiting tasks from busy agents to others.',
+    effect: 'write',
+    idempotent: true,
+    input: object({}),
+    output: object(
+      {rebalanced: integer('Tasks that were moved.'), moves: list(object({}, {open: true}))},
+      {required: ['rebalanced', 'moves']},
+    ),
+    faces: {
+      rpc: {method: 'orch.rebalance'},
+      tool: {name: 'svc_rebalance', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch rebalance'},
+    },
+    run(_, {room, orchestrator}) {
+      const moves = room.rebalance(orchestrator).map(({taskId: id, from, to}) => ({
+        task_id: id,
+        display_id: room.displayTask(id),
+        from_agent_id: from,
+        to_agent_id: to,
+      }))
+      return {rebalanced: moves.length, moves}
+    },
+  }),
+]

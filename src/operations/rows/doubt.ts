@@ -1,0 +1,116 @@
+import type {Award, Task} from '../../orchestrator/index.js'
+import type {OperationContext, Question} from '../context.js'
+import {type Operation, operation} from '../operation.js'
+import {flag, list, object, taskId, text} from '../schema.js'
+
+const task = object(
+  {id: taskId, display_id: text(), status: text(), agent_name: text(), description: text()},
+  {required: ['id', 'display_id', 'status', 'agent_name', 'description'], open: true},
+)
+
+const report = text('What was found out, for the agent and for the record.', {minLength: 1, maxLength: 131_072})
+
+interface Doubted {
+  task_id: number
+  status: string
+  resolver_agent: string
+  /** What the person behind the caller answered at once. */
+  resolution?: {validated: boolean; report: string}
+}
+
+/** What a person is asked about a doubt. */
+const questionOf = ({display_id, description, status_reason}: Task): Question => ({
+  message: `${display_id} is in doubt${status_reason === undefined ? '' : `: ${status_reason}`}.\n\n${description}`,
+  schema: object(
+    {
+      validated: {type: 'boolean', title: 'The work is sound as it stands', default: false},
+      report: {type: 'string', title: 'What the agent should know', minLength: 1},
+    },
+    {required: ['validated', 'report'], open: true},
+  ),
+})
+
+async function askPerson(doubted: Task, {ask, room, orchestrator}: OperationContext): Promise<Doubted> {
+  const {id: task_id, agent_name: resolver_agent} = doubted
+  const answer = await ask?.(questionOf(doubted))
+  const isAnswer = typeof answer?.validated === 'boolean' && typeof answer.report === 'string'
+  if (!isAnswer) return {task_id, status: doubted.status, resolver_agent}
+  const resolution = {validated: answer.validated as boolean, report: answer.report as string}
+  const {status} = room.resolveDoubt(orchestrator, task_id, resolution)
+  return {task_id, status, resolver_agent, resolution}
+}
+
+/** Calling tasks into doubt and settling it. */
+export const doubtOperations: readonly Operation[] = [
+  operation<{task_id: number; reason?: string}, Doubted & {task: Task}>({
+    name: 'doubt_task',
+    title: 'Doubt a task',
+    summary: 'Call a task into doubt: it stops until a person has looked at it.',
+    effect: 'write',
+    idempotent: true,
+    input: object({task_id: taskId, reason: text('What is in doubt.', {maxLength: 4096})}, {required: ['task_id']}),
+    output: object(
+      {
+        task_id: taskId,
+        status: text(),
+        resolver_agent: text(),
+        resolution: object({validated: flag(), report: text()}, {required: ['validated', 'report']}),
+        task,
+      },
+      {required: ['task_id', 'status', 'resolver_agent', 'task']},
+    ),
+    faces: {
+      rpc: {method: 'orch.doubt_task'},
+      tool: {name: 'svc_doubt_task', tier: 'core', lane: 'workflow'},
+      cli: {command: 'orch doubt', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},
+    },
+    async run({task_id, reason}, context) {
+      const {room, orchestrator} = context
+      const told = await askPerson(room.doubtTask(orchestrator, task_id, reason), context)
+      return {...told, task: room.requireTask(orchestrator, task_id)}
+    },
+  }),
+  operation<{task_id: number; validated: boolean; report: string; resume?: boolean}, {task: Task; awards: Award[]}>({
+    name: 'resolve_doubt',
+    title: 'Resolve a doubt',
+    summary: 'Settle the doubt of a task: a justified one makes the report part of the task, which is queued again.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {
+        task_id: taskId,
+        validated: flag('The work was sound as it stood.'),
+        report,
+        resume: flag('Run a validated task, instead of completing it as it is; true when left out.'),
+      },
+      {required: ['task_id', 'validated', 'report']},
+    ),
+    output: object({task, awards: list(object({}, {open: true}))}, {required: ['task', 'awards']}),
+    faces: {
+      rpc: {method: 'orch.resolve_doubt'},
+      tool: {name: 'svc_resolve_doubt', tier: 'core', lane: 'workflow'},
+    },
+    run({task_id, validated, report: said, resume = true}, {room, orchestrator}) {
+      const resolved = room.resolveDoubt(orchestrator, task_id, {validated, report: said, resume})
+      return {task: resolved, awards: room.awardsOf(orchestrator, task_id)}
+    },
+  }),
+  operation<{task_id: number; reason?: string}, {ok: true; task: Task}>({
+    name: 'overrule_doubt',
+    title: 'Overrule a doubt',
+    summary: 'Take a doubted task as done, whatever the doubt.',
+    effect: 'write',
+    idempotent: false,
+    input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096})}, {required: ['task_id']}),
+    output: object({ok: flag(), task}, {required: ['ok', 'task']}),
+    faces: {
+      rpc: {method: 'orch.overrule_doubt'},
+      tool: {name: 'svc_overrule_doubt', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch overrule', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},
+    },
+    run: ({task_id, reason}, {room, orchestrator}) => ({
+      ok: true,
+      task: room.overruleDoubt(orchestrator, task_id, reason),
+    }),
+  }),
+]

@@ -1,0 +1,373 @@
+import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
+import type {Task} from '../../orchestrator/index.js'
+import {type Operation, operation} from '../operation.js'
+import {flag, integer, list, object, oneOf, taskId, text} from '../schema.js'
+
+const priority = text('background, normal or urgent.', {maxLength: 16})
+const generation = integer('The claim under which the work was done; refused where a later one exists.', {minimum: 1})
+
+const labels = [
+  'Queued',
+  'InProgress',
+  'Blocked',
+  'BlockedOnApproval',
+  'Doubted',
+  'Completed',
+  'Failed',
+  'Cancelled',
+  'RemoteHold',
+]
+const status = oneOf(labels)
+
+/** A task as far as callers branch on it; all of it is in the answer. */
+const task = object(
+  {id: taskId, display_id: text(), status, agent_name: text(), description: text()},
+  {required: ['id', 'display_id', 'status', 'agent_name', 'description'], open: true},
+)
+const done = object({ok: flag(), task}, {required: ['ok', 'task']})
+const ok = (changed: Task) => ({ok: true as const, task: changed})
+
+const accepted = object(
+  {
+    task_id: taskId,
+    display_id: text(),
+    agent_id: integer(),
+    agent_name: text(),
+    status,
+    placement_reason: text(),
+    trace_id: text(),
+    duplicate: flag('It was there already, under the same key.'),
+    orchestration_contract: text(),
+  },
+  {required: ['task_id', 'display_id', 'agent_id', 'status', 'placement_reason', 'trace_id'], open: true},
+)
+
+const submission = contractSchema('orchestration/submit-task.v1')
+
+/** Of what is said about finished work: `completion_summary` is its result, the rest is kept beside it. */
+interface Attestation {
+  completion_summary?: string
+  [detail: string]: unknown
+}
+
+const attestation = object({
+  completion_summary: text('What was done: the result of the task.', {maxLength: 131_072}),
+  checks_passed: list(text(), undefined, {maxItems: 1000}),
+  evidence_citations: list(text(), undefined, {maxItems: 1000}),
+  artifact_paths: list(text(), undefined, {maxItems: 1000}),
+  declared_non_placeholder: flag('It is real work, and no stub.'),
+  force_risky: flag(),
+  force_risky_reason: text(undefined, {maxLength: 4096}),
+  observation_summary: text(undefined, {maxLength: 131_072}),
+})
+
+function toResult({completion_summary = '', ...details}: Attestation = {}) {
+  const isEmpty = completion_summary === '' && Object.keys(details).length === 0
+  return isEmpty ? undefined : {...details, text: completion_summary}
+}
+
+/** Submitting tasks, following them and ending them. */
+export const taskOperations: readonly Operation[] = [
+  operation<SubmitTaskV1, object>({
+    name: 'submit_task',
+    title: 'Submit a task',
+    summary: 'Queue a task for the agents of this workspace.',
+    effect: 'write',
+    idempotent: false,
+    input: submission,
+    output: accepted,
+    faces: {
+      rpc: {method: 'orch.submit_task'},
+      tool: {
+        name: 'svc_submit_task',
+        tier: 'core',
+        lane: 'workflow',
+        renames: {
+          files: 'file_manifest',
+          agent_name: 'target_agent',
+          capabilities: 'capability_requirements',
+          task_category: 'enqueue_hints.task_category',
+          complexity: 'enqueue_hints.complexity',
+          execution_role: 'enqueue_hints.execution_role',
+          model_preference: 'enqueue_hints.model_preference',
+          model_override: 'enqueue_hints.model_override',
+          campaign_id: 'enqueue_hints.campaign_id',
+          benchmark_tier: 'enqueue_hints.benchmark_tier',
+          budget: 'enqueue_hints.budget',
+          tool_hints: 'enqueue_hints.tool_hints',
+          research_hints: 'enqueue_hints.research_hints',
+          required_labels: 'enqueue_hints.required_labels',
+          is_detached: 'enqueue_hints.is_detached',
+          active_skill: 'enqueue_hints.active_skill',
+        },
+        hidden: ['temp_deps'],
+      },
+    },
+    run: (input, {room, orchestrator}) => room.submitTask(orchestrator, input),
+  }),
+  operation<{tasks: SubmitTaskV1[]}, object>({
+    name: 'submit_batch',
+    title: 'Submit tasks together',
+    summary: 'Queue many tasks, all or none; they may wait for each other.',
+    effect: 'write',
+    idempotent: false,
+    input: object({tasks: list(withoutIdentity(submission), undefined, {maxItems: 200_000})}, {required: ['tasks']}),
+    output: object({tasks: list(accepted)}, {required: ['tasks']}),
+    faces: {
+      rpc: {method: 'orch.submit_batch'},
+      tool: {name: 'svc_submit_batch', tier: 'advanced', lane: 'workflow'},
+    },
+    run: ({tasks}, {room, orchestrator}) => ({tasks: room.submitBatch(orchestrator, tasks)}),
+  }),
+  operation<{task_id: number}, object>({
+    name: 'task_status',
+    title: 'Status of a task',
+    summary: 'Tell where a task stands.',
+    effect: 'read',
+    idempotent: true,
+    input: object({task_id: taskId}, {required: ['task_id']}),
+    output: object(
+      {task_id: taskId, status, agent_id: integer(), agent_name: text(), reason: text(), updated_at_ms: integer()},
+      {required: ['task_id', 'status', 'agent_id', 'agent_name', 'updated_at_ms']},
+    ),
+    faces: {
+      rpc: {method: 'orch.task_status'},
+      tool: {name: 'svc_task_status', tier: 'core', lane: 'workflow'},
+    },
+    run({task_id}, {room, orchestrator}) {
+      const {
+        status: label,
+        status_reason,
+        agent_id,
+        agent_name,
+        updated_at_ms,
+      } = room.requireTask(orchestrator, task_id)
+      const reason = status_reason === undefined ? {} : {reason: status_reason}
+      return {task_id, status: label, agent_id, agent_name, ...reason, updated_at_ms}
+    },
+  }),
+  operation<{task_id: number}, {task: Task}>({
+    name: 'get_task',
+    title: 'Show a task',
+    summary: 'Give everything that is known of a task.',
+    effect: 'read',
+    idempotent: true,
+    input: object({task_id: taskId}, {required: ['task_id']}),
+    output: object({task}, {required: ['task']}),
+    faces: {
+      rpc: {method: 'orch.get_task'},
+      tool: {name: 'svc_get_task', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch task', renames: {id: 'task_id'}, args: ['id']},
+    },
+    run: ({task_id}, {room, orchestrator}) => ({task: room.requireTask(orchestrator, task_id)}),
+  }),
+  operation<
+    {status?: Task['status'][]; agent_id?: string | number; session_id?: string; limit?: number; before_id?: number},
+    object
+  >({
+    name: 'list_tasks',
+    title: 'List tasks',
+    summary: 'List tasks, the newest first.',
+    effect: 'read',
+    idempotent: true,
+    input: object({
+      status: list(status, 'Only tasks in one of these states.', {maxItems: labels.length}),
+      agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its id or its name.'},
+      session_id: text('Only tasks of this session.', {maxLength: 2048}),
+      limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50}),
+      before_id: integer('Only tasks with a smaller id: the next page.', {minimum: 1}),
+    }),
+    output: object({tasks: list(task)}, {required: ['tasks']}),
+    faces: {
+      rpc: {method: 'orch.list_tasks'},
+      tool: {name: 'svc_task_list', tier: 'core', lane: 'workflow'},
+    },
+    run({status: wanted, agent_id, session_id, limit, before_id}, {room, orchestrator}) {
+      const filter = {
+        ...(wanted === undefined ? {} : {status: wanted}),
+        ...(agent_id === undefined ? {} : {agentId: room.requireAgent(orchestrator, agent_id).id}),
+        ...(session_id === undefined ? {} : {sessionId: session_id}),
+        ...(limit === undefined ? {} : {limit}),
+        ...(before_id === undefined ? {} : {beforeId: before_id}),
+      }
+      return {tasks: room.listTasks(orchestrator, filter)}
+    },
+  }),
+  operation<{task_id: number; attestation?: Attestation | null; generation?: number}, object>({
+    name: 'complete_task',
+    title: 'Complete a task',
+    summary: 'Complete a task that is in progress: its files are free, and what waited for it is queued.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {task_id: taskId, attestation: {...attestation, type: ['object', 'null']}, generation},
+      {required: ['task_id']},
+    ),
+    output: object({ok: flag(), outcome: text(), task}, {required: ['ok', 'outcome', 'task']}),
+    faces: {
+      rpc: {method: 'orch.complete_task'},
+      tool: {
+        name: 'svc_complete_task',
+        tier: 'core',
+        lane: 'workflow',
+        renames: Object.fromEntries(
+          [
+            'completion_summary',
+            'checks_passed',
+            'evidence_citations',
+            'artifact_paths',
+            'declared_non_placeholder',
+            'force_risky',
+            'force_risky_reason',
+          ].map((name) => [name, `attestation.${name}`]),
+        ),
+      },
+      cli: {
+        command: 'orch complete',
+        renames: {id: 'task_id', summary: 'attestation.completion_summary', claim: 'generation'},
+        args: ['id'],
+      },
+    },
+    run: ({task_id, attestation: said, generation: claim}, {room, orchestrator}) =>
+      room.completeTask(orchestrator, task_id, toResult(said ?? undefined), {generation: claim}),
+  }),
+  operation<{task_id: number; reason?: string; generation?: number}, object>({
+    name: 'fail_task',
+    title: 'Fail a task',
+    summary: 'Fail a task that is in progress; what waits for it fails too.',
+    effect: 'write',
+    idempotent: false,
+    input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096}), generation}, {required: ['task_id']}),
+    output: done,
+    faces: {
+      rpc: {method: 'orch.fail_task'},
+      tool: {name: 'svc_fail_task', tier: 'core', lane: 'workflow'},
+      cli: {command: 'orch fail', renames: {id: 'task_id', claim: 'generation'}, args: ['id'], chars: {reason: 'r'}},
+    },
+    run: ({task_id, reason = '', generation: claim}, {room, orchestrator}) =>
+      ok(room.failTask(orchestrator, task_id, reason, {generation: claim})),
+  }),
+  operation<{task_id: number; reason?: string}, object>({
+    name: 'cancel_task',
+    title: 'Cancel a task',
+    summary: 'Cancel a task; one that is being run is ended.',
+    effect: 'destructive',
+    idempotent: true,
+    input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096})}, {required: ['task_id']}),
+    output: done,
+    faces: {
+      rpc: {method: 'orch.cancel_task'},
+      tool: {name: 'svc_cancel_task', tier: 'core', lane: 'workflow'},
+      cli: {command: 'orch cancel', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},
+    },
+    run: ({task_id, reason}, {room, orchestrator}) => ok(room.cancelTask(orchestrator, task_id, reason)),
+  }),
+  operation<{task_id: number; dependants?: boolean}, object>({
+    name: 'retry_task',
+    title: 'Retry a task',
+    summary: 'Queue a failed task again.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {task_id: taskId, dependants: flag('Also the tasks that failed because this one did.')},
+      {required: ['task_id']},
+    ),
+    output: object({tasks: list(task)}, {required: ['tasks']}),
+    faces: {
+      rpc: {method: 'orch.retry_task'},
+      tool: {name: 'svc_retry_task', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch retry', renames: {id: 'task_id'}, args: ['id']},
+    },
+    run: ({task_id, dependants = false}, {room, orchestrator}) => ({
+      tasks: room.retryTask(orchestrator, task_id, {dependants}),
+    }),
+  }),
+  operation<{task_id: number; priority?: string}, object>({
+    name: 'reorder_task',
+    title: 'Reorder a task',
+    summary: 'Give a waiting task another priority.',
+    effect: 'write',
+    idempotent: true,
+    input: object({task_id: taskId, priority}, {required: ['task_id']}),
+    output: done,
+    faces: {
+      rpc: {method: 'orch.reorder_task'},
+      tool: {name: 'svc_reorder_task', tier: 'dev', lane: 'workflow', required: ['priority']},
+      cli: {command: 'orch reorder', renames: {id: 'task_id'}, args: ['id', 'priority']},
+    },
+    run: ({task_id, priority: given = 'normal'}, {room, orchestrator}) =>
+      ok(room.reorderTask(orchestrator, task_id, room.parsePriority(given))),
+  }),
+  operation<{task_id: number}, object>({
+    name: 'approve_task',
+    title: 'Approve a task',
+    summary: 'Let a task go on that waits for the consent of a person.',
+    effect: 'write',
+    idempotent: false,
+    input: object({task_id: taskId}, {required: ['task_id']}),
+    output: done,
+    faces: {
+      rpc: {method: 'orch.approve_task'},
+      tool: {name: 'svc_approve_task', tier: 'core', lane: 'workflow'},
+      cli: {command: 'orch approve', renames: {id: 'task_id'}, args: ['id']},
+    },
+    run: ({task_id}, {room, orchestrator}) => ok(room.approveTask(orchestrator, task_id)),
+  }),
+  operation<{owner: string; agent_id?: string | number; ttl_ms?: number}, object>({
+    name: 'claim_task',
+    title: 'Claim a task',
+    summary: 'Take the next task that waits for a client.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {
+        owner: text('Who claims, as others will see it.', {minLength: 1, maxLength: 256}),
+        agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its id or its name.'},
+        ttl_ms: integer('How long the claim counts without a heartbeat.', {minimum: 1, maximum: 3_600_000}),
+      },
+      {required: ['owner']},
+    ),
+    output: object({task, generation: integer()}, {required: ['task', 'generation']}),
+    faces: {
+      rpc: {method: 'orch.claim_task'},
+      tool: {name: 'svc_claim_task', tier: 'dev', lane: 'workflow'},
+    },
+    run: ({owner, agent_id, ttl_ms}, {room, orchestrator}) =>
+      room.claimTask(orchestrator, {
+        owner,
+        ...(agent_id === undefined ? {} : {agent: String(agent_id)}),
+        ...(ttl_ms === undefined ? {} : {ttlMs: ttl_ms}),
+      }),
+  }),
+  operation<{task_id: number; generation: number; ttl_ms?: number}, object>({
+    name: 'renew_claim',
+    title: 'Renew a claim',
+    summary: 'Tell that a claimed task is still worked on.',
+    effect: 'write',
+    idempotent: true,
+    input: object(
+      {
+        task_id: taskId,
+        generation: integer('Generation of the claim.', {minimum: 1}),
+        ttl_ms: integer('How long the claim counts without a heartbeat.', {minimum: 1, maximum: 3_600_000}),
+      },
+      {required: ['task_id', 'generation']},
+    ),
+    output: object({expires_at_ms: integer()}, {required: ['expires_at_ms']}),
+    faces: {
+      rpc: {method: 'orch.renew_claim'},
+      tool: {name: 'svc_renew_claim', tier: 'dev', lane: 'workflow'},
+    },
+    run: ({task_id, generation: claim, ttl_ms}, {room, orchestrator}) => ({
+      expires_at_ms: room.renewClaim(orchestrator, task_id, {
+        generation: claim,
+        ...(ttl_ms === undefined ? {} : {ttlMs: ttl_ms}),
+      }),
+    }),
+  }),
+]
+
+/** A schema as a part of another one. */
+function withoutIdentity({$schema: _, $id: __, title: ___, ...schema}: typeof submission) {
+  return schema
+}

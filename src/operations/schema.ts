@@ -1,0 +1,54 @@
+import type {Schema} from '../contracts/index.js'
+
+/** Pieces of JSON Schema that the table is written with. A schema is an object without others' members. */
+export const object = (
+  properties: Readonly<Record<string, Schema>>,
+  {required = [], open = false}: {required?: readonly string[]; open?: boolean} = {},
+): Schema => ({
+  type: 'object',
+  properties,
+  ...(required.length === 0 ? {} : {required}),
+  ...(open ? {} : {additionalProperties: false}),
+})
+
+const described = (description: string | undefined) => (description === undefined ? {} : {description})
+
+export const text = (description?: string, limits: {minLength?: number; maxLength?: number} = {}): Schema => ({
+  type: 'string',
+  ...limits,
+  ...described(description),
+})
+
+export const integer = (
+  description?: string,
+  limits: {minimum?: number; maximum?: number; default?: number} = {},
+): Schema => ({type: 'integer', ...limits, ...described(description)})
+
+export const number = (description?: string, limits: {minimum?: number; maximum?: number} = {}): Schema => ({
+  type: 'number',
+  ...limits,
+  ...described(description),
+})
+
+export const flag = (description?: string): Schema => ({type: 'boolean', ...described(description)})
+
+export const oneOf = (values: readonly string[], description?: string): Schema => ({
+  enum: values,
+  ...described(description),
+})
+
+export const list = (items: Schema, description?: string, limits: {maxItems?: number} = {}): Schema => ({
+  type: 'array',
+  items,
+  ...limits,
+  ...described(description),
+})
+
+/** The id of a task. */
+export const taskId = integer(undefined, {minimum: 1, maximum: Number.MAX_SAFE_INTEGER})
+
+/** An agent: its id, or its name. */
+export const agentId: Schema = {type: ['integer', 'string'], description: 'Its id or its name.'}
+
+/** Nothing is asked. */
+export const nothing = object({})

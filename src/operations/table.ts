@@ -1,0 +1,32 @@
+import type {Operation} from './operation.js'
+import {agentOperations} from './rows/agents.js'
+import {assistantOperations} from './rows/assistant.js'
+import {doubtOperations} from './rows/doubt.js'
+import {journeyOperations} from './rows/journeys.js'
+import {messageOperations} from './rows/messages.js'
+import {planOperations} from './rows/plans.js'
+import {speechOperations} from './rows/speech.js'
+import {taskOperations} from './rows/tasks.js'
+import {workspaceOperations} from './rows/workspace.js'
+
+/** Every operation there is. */
+export const operations: readonly Operation[] = [
+  ...taskOperations,
+  ...doubtOperations,
+  ...agentOperations,
+  ...workspaceOperations,
+  ...planOperations,
+  ...messageOperations,
+  ...journeyOperations,
+  ...assistantOperations,
+  ...speechOperations,
+]
+
+const byName = new Map(operations.map((each) => [each.name, each]))
+
+/** The operation of a name. @throws TypeError where there is none: a fault of the caller's own */
+export function operationNamed(name: string): Operation {
+  const found = byName.get(name)
+  if (found === undefined) throw new TypeError(`no operation ${name}`)
+  return found
+}

@@ -1,0 +1,3 @@
+import {fragment} from '../../store/index.js'
+
+export const journeyFragment = fragment('journeys')
