@@ -7,7 +7,8 @@ export default class ContractsValidate extends SvcCommand<typeof ContractsValida
   static override summary = 'Validate documents against a contract, or the contracts themselves.'
   static override description =
     `Fails with status 1 at the first document that does not fit, and says where. A document is JSON, or YAML when its
-name ends in .yaml or .yml. Without arguments, checks that every contract is a sound schema.`
+name ends in .yaml or .yml. Without arguments, checks that every contract is a sound schema, and that the documents among
+them fit theirs.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> external_serving_handoff_v1 ./run/external_serving_handoff_v1.json',
     '<%= config.bin %> generate --model ./my-model --json Hi | <%= config.bin %> <%= command.id %> cli/generate.v1 -',

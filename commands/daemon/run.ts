@@ -1,23 +1,60 @@
 import {resolve} from 'node:path'
+import {setTimeout as sleep} from 'node:timers/promises'
 import {Flags} from '@oclif/core'
-import {type EventLog, OrchCommand, openEventLog, tellEvent} from '../../src/cli/index.js'
+import {type EventLog, OrchCommand, openEventLog, settingFlags, tellEvent} from '../../src/cli/index.js'
+import {daemonSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
-import type {OrchestratorRoom} from '../../src/operations/index.js'
+import type {Face, ListenAddress, Publication, publish as publishDaemon} from '../../src/daemon/index.js'
+import {isErrorOf, SvcError} from '../../src/errors/index.js'
+import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {DaemonOptions, Orchestrator} from '../../src/orchestrator/index.js'
 
+/** How long requests that have come may take to be answered once it is asked to stop, ms. */
+const answerMs = 3000
+
+/** Between two attempts to run the tasks that another process runs, ms. */
+const retryMs = 1000
+
+type Publish = typeof publishDaemon
+
+/** The parts of this process. */
+interface Daemon {
+  base: OperationBase
+  listen: ListenAddress | undefined
+  face: Face | undefined
+  log: EventLog
+  options: Pick<DaemonOptions, 'processors' | 'signal' | 'drainMs'>
+}
+
+/** The ready line of a daemon that clients can connect to says where. */
+interface Ready extends DaemonReadyV1 {
+  addr?: string
+}
+
 export default class DaemonRun extends OrchCommand<typeof DaemonRun> {
-  static override summary = 'Run the tasks of the workspace, until it is stopped.'
+  static override summary = 'Run the tasks of the workspace, and answer requests, until it is stopped.'
   static override description =
     `Each agent runs one task at a time: with the inference server, or with a command template of the workspace. One daemon runs
 per workspace; a second one ends with 4. Killed at any moment, the next one goes on with its tasks.
+
+With --listen HOST:PORT programs can connect to it; port 0 takes a free one, and .svc/daemon.json says where it listens.
+With --listen stdio it answers whoever started it, over standard input and output, until the input ends; where another
+daemon runs the tasks already, it answers all the same. A request is a line of JSON, in the form of JSON-RPC 2.0 or as
+{"id","method","params"}.
 
 With --json the first line says that it is ready, and every event follows as a line. SIGTERM and SIGINT let running tasks
 end for as long as --drain says; those that do not are queued again. Then it exits with 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json --drain 60 > events.jsonl &',
+    '<%= config.bin %> <%= command.id %> --listen 127.0.0.1:9745',
+    `echo '{"id":"1","method":"orch.status","params":{}}' | <%= config.bin %> <%= command.id %> --listen stdio`,
   ]
   static override flags = {
+    ...settingFlags(daemonSettings, 'socket'),
+    'allow-remote': Flags.boolean({
+      description: 'Listen where other machines can connect; takes a token in SVC_DAEMON_TOKEN.',
+    }),
     drain: Flags.integer({
       description: 'How long running tasks may go on once it is asked to stop.',
       default: 10,
@@ -27,40 +64,136 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     }),
   }
 
+  /** Aborts when a client asks for the end, or nobody is left who could ask for anything. */
+  readonly #over = new AbortController()
+  /** Lines go out in their order; a reader that goes away ends the command by its signal. */
+  #printed: Promise<void> = Promise.resolve()
+
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    const processors = await this.#processors(room, orchestrator)
-    const log = this.#openEventLog(orchestrator)
-    /** Lines go out in their order; a reader that goes away ends the command by its signal. */
-    let printed: Promise<void> = Promise.resolve()
-    const print = (line: object) => {
-      printed = printed.then(() => this.output.event(line)).catch(() => undefined)
-    }
+    const {socket} = this.settings(daemonSettings)
+    const {parseListen} = await import('../../src/daemon/index.js')
+    const listen = parseListen(socket)
+    const base = await this.openOperations('daemon')
+    const processors = await this.#processors(base)
+    const log = this.#openEventLog(base.orchestrator)
     try {
+      const face = listen === undefined ? undefined : await this.#openFace(listen, base)
+      const signal = AbortSignal.any([this.signal, this.#over.signal])
+      let closed: Promise<void> | undefined
+      const close = () => {
+        closed ??= face?.close(answerMs)
+      }
+      signal.addEventListener('abort', close, {once: true})
+      try {
+        const daemon: Daemon = {
+          base,
+          listen,
+          face,
+          log,
+          options: {processors, signal, drainMs: this.flags.drain * 1000},
+        }
+        await (listen?.kind === 'stdio' ? this.#runUnlessRun(daemon) : this.#runTasks(daemon))
+      } finally {
+        close()
+        await closed
+      }
+    } finally {
+      log.close()
+      await this.#printed
+    }
+    // A reader that has gone: nothing can be flushed to it.
+    if (this.signal.aborted && !(this.signal.reason instanceof SvcError)) throw this.signal.reason
+  }
+
+  async #openFace(listen: ListenAddress, base: OperationBase): Promise<Face> {
+    const {room, orchestrator} = base
+    const {token} = this.settings(daemonSettings)
+    const {openFace} = await import('../../src/daemon/index.js')
+    const face = await openFace({
+      listen,
+      base: {
+        ...base,
+        orchestrator: await this.openBeside(orchestrator),
+        onReload: async () => {
+          const {sources} = await room.rereadSources(orchestrator.root, base.sources)
+          await room.reloadConfig(orchestrator, sources)
+        },
+      },
+      token,
+      allowRemote: this.flags['allow-remote'],
+      onShutDown: () => this.#over.abort(),
+    })
+    face.ended.then(() => this.#over.abort())
+    return face
+  }
+
+  /** Where another process runs the tasks, waits until it does so no more; requests are answered all the while. */
+  async #runUnlessRun(daemon: Daemon): Promise<void> {
+    const {signal} = daemon.options
+    for (let isTold = false; ; isTold = true)
+      try {
+        return await this.#runTasks(daemon)
+      } catch (error) {
+        if (!isErrorOf(error, 'daemon_running')) throw error
+        const {pid, host} = error.params
+        if (!isTold) this.output.notice(`notice: process ${pid} on ${host} runs the tasks of this workspace.`)
+        await sleep(retryMs, undefined, {signal}).catch(() => undefined)
+        if (signal.aborted) return
+      }
+  }
+
+  async #runTasks({base, listen, face, log, options}: Daemon): Promise<void> {
+    const {room, orchestrator} = base
+    const isPrinting = this.output.json && listen?.kind !== 'stdio'
+    let publication: Publication | undefined
+    options.signal.addEventListener('abort', () => publication?.ending(), {once: true})
+    try {
+      const {publish} = await import('../../src/daemon/index.js')
       await room.runDaemon(orchestrator, {
-        processors,
-        signal: this.signal,
-        drainMs: this.flags.drain * 1000,
+        ...options,
         onReady: ({fence}, recovered) => {
+          publication = this.#publish(publish, base, face)
           const {path: store} = orchestrator.store
-          const ready: DaemonReadyV1 = {event: 'ready', pid: process.pid, fence, recovered, store}
-          print(ready)
+          const addr = face?.address === undefined ? {} : {addr: face.address}
+          const ready: Ready = {event: 'ready', pid: process.pid, fence, recovered, store, ...addr}
+          if (isPrinting) this.#print(ready)
+          if (face?.address !== undefined) this.output.notice(`Listening on ${face.address}.`)
           const found = recovered === 0 ? '' : `; ${recovered} tasks of the last daemon are queued again`
           this.output.notice(`Running the tasks of ${this.workspace.root}${found}.`)
         },
         onEvents: (events) => {
           log.append(events)
+          const last = events.at(-1)
+          if (last !== undefined) face?.sawEvent(last.id)
           for (const event of events) {
-            print(event)
-            if (!this.output.json && room.isTold(event.kind.type, orchestrator.config.logLevel))
+            if (isPrinting) this.#print(event)
+            else if (room.isTold(event.kind.type, orchestrator.config.logLevel))
               this.output.notice(tellEvent(event.kind, room))
           }
         },
       })
     } finally {
-      log.close()
-      await printed
+      publication?.remove()
     }
+  }
+
+  /** A workspace that cannot be written to has a daemon that has to be told of by other means. */
+  #publish(publish: Publish, {orchestrator}: OperationBase, face: Face | undefined): Publication | undefined {
+    try {
+      return publish(this.workspace.root, {
+        addr: face?.address ?? null,
+        protocol: daemonProtocol,
+        repository_id: orchestrator.repositoryId,
+        started_at_ms: Date.now(),
+      })
+    } catch (error) {
+      this.output.notice(`warning: svc daemon status will not find this daemon: ${(error as Error).message}`)
+      return undefined
+    }
+  }
+
+  #print(line: object): void {
+    this.#printed = this.#printed.then(() => this.output.event(line)).catch(() => undefined)
   }
 
   #openEventLog({config, root}: Orchestrator): EventLog {
@@ -68,13 +201,10 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     return openEventLog(path, (fault) => this.output.notice(`warning: ${fault}`))
   }
 
-  async #processors(
-    {localProcessors}: OrchestratorRoom,
-    orchestrator: Orchestrator,
-  ): Promise<DaemonOptions['processors']> {
+  async #processors({room, orchestrator}: OperationBase): Promise<DaemonOptions['processors']> {
     const {resolveEndpoint} = await import('../../src/inference/index.js')
     const {endpoint, warnings} = resolveEndpoint(this.settingSources())
     this.report(warnings)
-    return localProcessors(orchestrator, {endpoint, env: process.env})
+    return room.localProcessors(orchestrator, {endpoint, env: process.env})
   }
 }

@@ -1,7 +1,11 @@
-import {formatAgents, OrchCommand} from '../../src/cli/index.js'
+import {formatAgents, OperationCommand} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Agent} from '../../src/orchestrator/index.js'
 
-export default class OrchAgents extends OrchCommand<typeof OrchAgents> {
-  static override summary = 'List the agents and what each has to do.'
+const listAgents = commandCall(operationNamed('list_agents'))
+
+export default class OrchAgents extends OperationCommand<typeof OrchAgents> {
+  static override summary = listAgents.operation.summary
   static override description = 'Agents that are retired are not listed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -9,7 +13,7 @@ export default class OrchAgents extends OrchCommand<typeof OrchAgents> {
   ]
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    await this.output.result({agents: room.listAgents(orchestrator)}, ({agents}) => formatAgents(agents))
+    const result = await this.perform<{agents: Agent[]}>(listAgents)
+    await this.output.result(result, ({agents}) => formatAgents(agents))
   }
 }

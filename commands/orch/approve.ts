@@ -1,13 +1,17 @@
-import {OrchCommand, taskArg} from '../../src/cli/index.js'
+import {OperationCommand, operationArgs} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Task} from '../../src/orchestrator/index.js'
 
-export default class OrchApprove extends OrchCommand<typeof OrchApprove> {
-  static override summary = 'Consent to a task that waits for it.'
+const approveTask = commandCall(operationNamed('approve_task'))
+
+export default class OrchApprove extends OperationCommand<typeof OrchApprove> {
+  static override summary = approveTask.operation.summary
   static override description = 'The task is queued, or waits for the tasks that it depends on.'
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042']
-  static override args = {id: taskArg}
+  static override args = operationArgs(approveTask)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    await this.printTask(room.approveTask(orchestrator, this.args.id))
+    const {task} = await this.perform<{task: Task}>(approveTask)
+    await this.printTask(task)
   }
 }

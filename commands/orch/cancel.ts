@@ -1,16 +1,19 @@
-import {Flags} from '@oclif/core'
-import {OrchCommand, taskArg} from '../../src/cli/index.js'
+import {OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Task} from '../../src/orchestrator/index.js'
 
-export default class OrchCancel extends OrchCommand<typeof OrchCancel> {
-  static override summary = 'Cancel a task.'
+const cancelTask = commandCall(operationNamed('cancel_task'))
+
+export default class OrchCancel extends OperationCommand<typeof OrchCancel> {
+  static override summary = cancelTask.operation.summary
   static override description =
     'A run of it is ended. The tasks that wait for it fail. What is cancelled cannot be tried again.'
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 -r "done by hand"']
-  static override args = {id: taskArg}
-  static override flags = {reason: Flags.string({char: 'r', description: 'Why.', helpValue: 'TEXT'})}
+  static override args = operationArgs(cancelTask)
+  static override flags = operationFlags(cancelTask)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    await this.printTask(room.cancelTask(orchestrator, this.args.id, this.flags.reason))
+    const {task} = await this.perform<{task: Task}>(cancelTask)
+    await this.printTask(task)
   }
 }

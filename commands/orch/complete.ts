@@ -1,24 +1,21 @@
-import {Flags} from '@oclif/core'
-import {claimFlag, OrchCommand, taskArg} from '../../src/cli/index.js'
+import {OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Task} from '../../src/orchestrator/index.js'
 
-export default class OrchComplete extends OrchCommand<typeof OrchComplete> {
-  static override summary = 'Complete a task that is in progress.'
+const completeTask = commandCall(operationNamed('complete_task'))
+
+export default class OrchComplete extends OperationCommand<typeof OrchComplete> {
+  static override summary = completeTask.operation.summary
   static override description = 'Its files are free again, and the tasks that waited for it are queued.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 --claim 1 --summary "Added, with a test"',
     'cat report.md | <%= config.bin %> <%= command.id %> T-0042 --summary -',
   ]
-  static override args = {id: taskArg}
-  static override flags = {
-    summary: Flags.string({description: 'Its result; - reads it from standard input.', helpValue: 'TEXT'}),
-    claim: claimFlag,
-  }
+  static override args = operationArgs(completeTask)
+  static override flags = operationFlags(completeTask)
 
   async run(): Promise<void> {
-    const {summary, claim: generation} = this.flags
-    const result = summary === undefined ? undefined : {text: await this.textOf(summary)}
-    const {room, orchestrator} = await this.open()
-    const {task} = room.completeTask(orchestrator, this.args.id, result, {generation})
+    const {task} = await this.perform<{task: Task}>(completeTask)
     await this.printTask(task)
   }
 }

@@ -1,19 +1,18 @@
-import {Flags} from '@oclif/core'
-import {claimFlag, OrchCommand, taskArg} from '../../src/cli/index.js'
+import {OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Task} from '../../src/orchestrator/index.js'
 
-export default class OrchFail extends OrchCommand<typeof OrchFail> {
-  static override summary = 'Fail a task that is in progress.'
+const failTask = commandCall(operationNamed('fail_task'))
+
+export default class OrchFail extends OperationCommand<typeof OrchFail> {
+  static override summary = failTask.operation.summary
   static override description = 'The tasks that wait for it fail too; svc orch retry --dependants tries them all again.'
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 --claim 1 -r "the tests do not pass"']
-  static override args = {id: taskArg}
-  static override flags = {
-    reason: Flags.string({char: 'r', description: 'What went wrong.', required: true, helpValue: 'TEXT'}),
-    claim: claimFlag,
-  }
+  static override args = operationArgs(failTask)
+  static override flags = operationFlags(failTask)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    const {reason, claim: generation} = this.flags
-    await this.printTask(room.failTask(orchestrator, this.args.id, reason, {generation}))
+    const {task} = await this.perform<{task: Task}>(failTask)
+    await this.printTask(task)
   }
 }

@@ -1,14 +1,17 @@
-import {Flags} from '@oclif/core'
-import {OrchCommand, taskArg} from '../../src/cli/index.js'
+import {OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Task} from '../../src/orchestrator/index.js'
 
-export default class OrchOverrule extends OrchCommand<typeof OrchOverrule> {
-  static override summary = 'Take a doubted task as done, whatever the doubt.'
+const overruleDoubt = commandCall(operationNamed('overrule_doubt'))
+
+export default class OrchOverrule extends OperationCommand<typeof OrchOverrule> {
+  static override summary = overruleDoubt.operation.summary
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 -r "good enough for the demo"']
-  static override args = {id: taskArg}
-  static override flags = {reason: Flags.string({char: 'r', description: 'Why.', helpValue: 'TEXT'})}
+  static override args = operationArgs(overruleDoubt)
+  static override flags = operationFlags(overruleDoubt)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    await this.printTask(room.overruleDoubt(orchestrator, this.args.id, this.flags.reason))
+    const {task} = await this.perform<{task: Task}>(overruleDoubt)
+    await this.printTask(task)
   }
 }

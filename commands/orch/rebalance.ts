@@ -1,28 +1,20 @@
-import {OrchCommand} from '../../src/cli/index.js'
+import {OperationCommand} from '../../src/cli/index.js'
 import type {OrchRebalanceV1} from '../../src/contracts/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
 
-export default class OrchRebalance extends OrchCommand<typeof OrchRebalance> {
-  static override summary = 'Move waiting tasks from busy agents to others.'
+const rebalance = commandCall(operationNamed('rebalance'))
+
+export default class OrchRebalance extends OperationCommand<typeof OrchRebalance> {
+  static override summary = rebalance.operation.summary
   static override description = 'What is being run stays, and so does a task whose files another agent has.'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    const moves = room.rebalance(orchestrator).map(({taskId, from, to}) => ({
-      task_id: taskId,
-      display_id: room.displayTask(taskId),
-      from_agent_id: from,
-      to_agent_id: to,
-    }))
-    const result: OrchRebalanceV1 = {moves}
-    await this.output.result(result, () =>
-      moves.length === 0
-        ? 'Nothing to move.'
-        : moves
-            .map(({display_id, from_agent_id: from, to_agent_id: to}) => {
-              return `${display_id} from ${room.displayAgent(from)} to ${room.displayAgent(to)}\n`
-            })
-            .join(''),
-    )
+    const {moves} = await this.perform<OrchRebalanceV1>(rebalance)
+    const {displayAgent} = await import('../../src/orchestrator/index.js')
+    const lines = moves.map(({display_id, from_agent_id: from, to_agent_id: to}) => {
+      return `${display_id} from ${displayAgent(from)} to ${displayAgent(to)}\n`
+    })
+    await this.output.result({moves}, () => (lines.length === 0 ? 'Nothing to move.' : lines.join('')))
   }
 }

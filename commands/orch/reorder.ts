@@ -1,29 +1,25 @@
-import {Args} from '@oclif/core'
-import {OrchCommand, taskArg} from '../../src/cli/index.js'
+import {OperationCommand, operationArgs} from '../../src/cli/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import type {Priority} from '../../src/orchestrator/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Task} from '../../src/orchestrator/index.js'
 
-const priorityArg = Args.custom<Priority>({
-  parse: async (value) => {
-    const {priorities} = await import('../../src/orchestrator/index.js')
-    const found = priorities.find((priority) => priority === value.trim().toLowerCase())
-    if (found !== undefined) return found
-    throw new SvcError('flag_value', {flag: 'PRIORITY', value, expected: `one of ${priorities.join(', ')}`})
-  },
-})
+const reorderTask = commandCall(operationNamed('reorder_task'))
 
-export default class OrchReorder extends OrchCommand<typeof OrchReorder> {
-  static override summary = 'Give a waiting task another priority.'
+async function priority(value: string): Promise<string> {
+  const {priorities} = await import('../../src/orchestrator/index.js')
+  const found = priorities.find((each) => each === value.trim().toLowerCase())
+  if (found !== undefined) return found
+  throw new SvcError('flag_value', {flag: 'PRIORITY', value, expected: `one of ${priorities.join(', ')}`})
+}
+
+export default class OrchReorder extends OperationCommand<typeof OrchReorder> {
+  static override summary = reorderTask.operation.summary
   static override description = 'Urgent tasks are run before normal ones, and these before tasks of the background.'
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 urgent']
-  static override args = {
-    id: taskArg,
-    priority: priorityArg({description: 'background, normal or urgent.', required: true}),
-  }
+  static override args = operationArgs(reorderTask, {priority})
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    const {id, priority} = this.args
-    await this.printTask(room.reorderTask(orchestrator, id, priority))
+    const {task} = await this.perform<{task: Task}>(reorderTask)
+    await this.printTask(task)
   }
 }

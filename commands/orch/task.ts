@@ -1,15 +1,19 @@
-import {formatTask, OrchCommand, taskArg} from '../../src/cli/index.js'
+import {formatTask, OperationCommand, operationArgs} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Task} from '../../src/orchestrator/index.js'
 
-export default class OrchTask extends OrchCommand<typeof OrchTask> {
-  static override summary = 'Show a task: how it stands, what it asks for, what came of it.'
+const getTask = commandCall(operationNamed('get_task'))
+
+export default class OrchTask extends OperationCommand<typeof OrchTask> {
+  static override summary = getTask.operation.summary
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> 42 --json | jq -r .result.text',
   ]
-  static override args = {id: taskArg}
+  static override args = operationArgs(getTask)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    await this.output.result(room.requireTask(orchestrator, this.args.id), formatTask)
+    const {task} = await this.perform<{task: Task}>(getTask)
+    await this.output.result(task, formatTask)
   }
 }

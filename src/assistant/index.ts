@@ -1,2 +1,30 @@
-/** Talking with a model about the workspace, and having it write programs of the data language. */
+/**
+ * Talking with a model about the workspace, in conversations that are kept, and having it write programs of the data
+ * language that are checked and put right. Loading this loads neither the client of the inference server nor the data
+ * language: whoever asks a model does.
+ */
+export {
+  type Assistant,
+  type AssistantPorts,
+  type ModelUsage,
+  openAssistant,
+  type Work,
+  type Workspace,
+} from './assistant.js'
+export {
+  type ConversationSummary,
+  type Conversations,
+  conversationState,
+  listConversations,
+  readConversation,
+  readTurns,
+  type Turn,
+} from './chat/conversations.js'
+export type {Journey} from './chat/journey.js'
+export type {MessageRequest} from './chat/request.js'
+export {type Hooks, type MessageAnswer, sendMessage} from './chat/send-message.js'
+export {type CodeHooks, type CodeOutcome, type CodeRequest, generateCode} from './code/generate-code.js'
+export type {Finding} from './code/judge.js'
+export type {CodeSurface, FailureCategory, FileOutcomes, GenerationKpi} from './code/report.js'
+export type {SurfaceMode} from './code/surface.js'
 export {assistantFragment} from './schema.js'

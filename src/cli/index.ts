@@ -3,14 +3,10 @@ export {SvcCommand} from './command.js'
 export {DbCommand, databaseFlag, formatReport, formatSteps, programArg, type Source, storeFlag} from './db-command.js'
 export {type EventLog, openEventLog} from './event-log.js'
 export {readInput, readTextInput} from './input.js'
-export {
-  agentArg,
-  claimFlag,
-  distinct,
-  OrchCommand,
-  taskArg,
-  taskFlag,
-} from './orch-command.js'
+export {McpCommand, toolProgramFlags} from './mcp-command.js'
+export {OperationCommand} from './operation-command.js'
+export {operationArgs, operationFlags} from './operation-flags.js'
+export {distinct, OrchCommand, taskArg, taskFlag} from './orch-command.js'
 export {
   acceptedLine,
   agentLine,
@@ -25,6 +21,7 @@ export {
 } from './orch-text.js'
 export {Output} from './output.js'
 export {writeOutputFile} from './output-file.js'
+export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan} from './plan-text.js'
 export {byteProgress, type ShowProgress, withProgress} from './progress.js'
 export {runQuery} from './run-query.js'
 export {settingFlags} from './setting-flags.js'

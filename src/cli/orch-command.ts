@@ -2,9 +2,10 @@ import {Args, type Command, Flags} from '@oclif/core'
 import type {SettingWarning} from '../config/index.js'
 import type {OrchEmptiedV1} from '../contracts/index.js'
 import type {OperationBase, OrchestratorRoom, Surface} from '../operations/index.js'
-import type {Emptied, Orchestrator, Task} from '../orchestrator/index.js'
+import type {Orchestrator, Task} from '../orchestrator/index.js'
 import {SvcCommand} from './command.js'
 import {readTextInput} from './input.js'
+import {openWorkspace} from './open-workspace.js'
 import {agentLine, taskLine} from './orch-text.js'
 import {readings} from './store-changes.js'
 
@@ -20,34 +21,31 @@ export const taskArg = Args.custom<number>({parse: parseTaskId})({
 /** A task, as the value of a flag. */
 export const taskFlag = Flags.custom<number>({parse: parseTaskId, helpValue: 'ID'})
 
-/** An agent, as an argument. */
-export const agentArg = Args.string({description: 'The agent: its name, or its id such as A-03.', required: true})
-
-/** The claim under which a client worked. */
-export const claimFlag = Flags.integer({
-  description: 'Generation of the claim under which the work was done; refused where a later one exists.',
-  min: 1,
-  helpValue: 'N',
-})
-
 /** A command on the orchestrator of the workspace. The store is enough: no daemon has to run. */
 export abstract class OrchCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
   #orchestrator: Orchestrator | undefined
+  #other: Orchestrator | undefined
 
   /** Opens the orchestrator until the command ends. */
   protected async open(): Promise<{room: OrchestratorRoom; orchestrator: Orchestrator}> {
     const {configureLog} = await import('../log/index.js')
     configureLog(this.logOptions())
-    const [room, {assistantFragment: fragment}] = await Promise.all([
-      import('../orchestrator/index.js'),
-      import('../assistant/index.js'),
-    ])
-    const sources = this.settingSources()
-    const orchestrator = await room.openOrchestrator({root: this.workspace.root, sources, fragments: [fragment]})
+    const {room, orchestrator} = await openWorkspace(this.workspace.root, this.settingSources())
     this.#orchestrator = orchestrator
     this.report(distinct(orchestrator.warnings))
     for (const notice of orchestrator.notices) this.output.notice(notice)
     return {room, orchestrator}
+  }
+
+  /**
+   * Opens the orchestrator once more, until the command ends: on a connection of its own, so that what one writes is for
+   * the other as if another process had written it. A store in memory is there only once.
+   */
+  protected async openBeside(first: Orchestrator): Promise<Orchestrator> {
+    if (!first.isKept) return first
+    const {orchestrator} = await openWorkspace(this.workspace.root, this.settingSources())
+    this.#other = orchestrator
+    return orchestrator
   }
 
   /** Opens the workspace for operations of any kind. @param speech where this process recognises speech */
@@ -60,11 +58,10 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
     return this.output.result(task, taskLine)
   }
 
-  protected printEmptied({displayAgent}: OrchestratorRoom, {agent, moved}: Emptied): Promise<void> {
-    const {id, name, state} = agent
-    const result: OrchEmptiedV1 = {agent_id: id, display_id: displayAgent(id), name, state, moved}
+  protected printEmptied(emptied: OrchEmptiedV1): Promise<void> {
+    const {moved} = emptied
     const moves = moved.length === 0 ? '' : `, ${moved.length} tasks went to other agents`
-    return this.output.result(result, () => `${agentLine({...agent, display_id: result.display_id})}${moves}`)
+    return this.output.result(emptied, (agent) => `${agentLine(agent)}${moves}`)
   }
 
   /** The text of a flag or an argument; that of standard input where it is `-`. */
@@ -92,6 +89,7 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {
+    this.#other?.close()
     this.#orchestrator?.close()
     await super.finally(error)
   }

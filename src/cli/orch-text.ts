@@ -10,19 +10,19 @@ import type {
 import {formatTable} from './table.js'
 
 /** Text on one line of a terminal: what would move its cursor is a blank. */
-const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
+export const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
 
 /** Text of several lines, without what would change the terminal itself. */
-const plain = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}/gu, '').trimEnd()
+export const plain = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}/gu, '').trimEnd()
 
 const widest = 72
 
-const excerpt = (text: string): string => {
+export const excerpt = (text: string): string => {
   const line = oneLine(text)
   return line.length <= widest ? line : `${line.slice(0, widest - 1)}…`
 }
 
-const time = (ms: number): string => new Date(ms).toISOString()
+export const time = (ms: number): string => new Date(ms).toISOString()
 
 /** How a task stands, on one line. */
 export function taskLine({display_id, status, status_reason: reason, agent_name}: Task): string {
@@ -194,10 +194,23 @@ const tellings: Tellings = {
   agent_heartbeat: ({activity}, _, agent) => `${agent} is ${activity}`,
   scope_violation: ({path, reason}, _, agent) => `${agent} left its scope with ${path}: ${reason}`,
   cost_incurred: ({model, input_tokens: read, output_tokens: written, cost_usd: cost}, task) =>
-    `${task} cost ${cost} USD: ${model} read ${read} tokens and wrote ${written}`,
+    `${task === '' ? 'a call' : task} cost ${cost} USD: ${model} read ${read} tokens and wrote ${written}`,
+  message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent) =>
+    `message ${id} for ${agent} from agent ${from}: ${type}`,
+  message_dead_lettered: ({message_id: id, delivery_attempts: times, error}, _, agent) =>
+    `message ${id} for ${agent} was delivered ${times} times and not acknowledged${because(error)}`,
+  plan_session_created: ({plan_session_id: plan, strategy, nodes}) => `${plan} made, ${nodes} steps as ${strategy}`,
+  plan_version_created: ({plan_session_id: plan, version}) => `${plan} has version ${version}`,
+  replan_triggered: ({plan_session_id: plan, version, reason}, task) =>
+    `${plan} made anew as version ${version}${task === '' ? '' : ` after ${task}`}: ${reason}`,
+  plan_node_status: ({plan_session_id: plan, node_id, status, reason}, task) =>
+    `${node_id} of ${plan} is ${status}${task === '' ? '' : ` as ${task}`}${because(reason)}`,
   urgent_rebalance_triggered: ({moved}) => `${moved} urgent tasks moved`,
   daemon_started: ({holder, fence}) => `daemon ${holder} started, term ${fence}`,
   daemon_stopped: ({holder, fence}) => `daemon ${holder} stopped, term ${fence}`,
+  operation_undone: ({op_id, summary}) => `${op_id} undone: ${summary}`,
+  operation_redone: ({op_id, summary}) => `${op_id} done again: ${summary}`,
+  config_reloaded: ({changed}) => `settings read anew: ${changed.length === 0 ? 'none changed' : changed.join(', ')}`,
 }
 
 /** Every type of event there is. */

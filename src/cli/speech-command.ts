@@ -1,13 +1,20 @@
-import {join} from 'node:path'
+import {existsSync} from 'node:fs'
+import {createRequire} from 'node:module'
+import {dirname, join} from 'node:path'
 import {cwd} from 'node:process'
 import type {Command} from '@oclif/core'
 import {
   hubSettings,
   speechAudioSettings,
   speechRefineSettings,
+  speechRuntime,
+  speechServerSettings,
+  speechSessionSettings,
   speechSettings,
+  speechStatus,
   workspaceSettings,
 } from '../config/index.js'
+import type {SpeechStatusV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import type {LocatedModel, Transcriber, TranscriberOptions, VadChoice} from '../speech/index.js'
 import type {PullOptions} from '../weights/index.js'
@@ -15,6 +22,7 @@ import {SvcCommand} from './command.js'
 import {packageRoot} from './package.js'
 import {byteProgress, type ShowProgress, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
+import {type Ears, openEars, type RefineProfile} from './speech-port.js'
 
 /** Flags of every command that recognises speech. */
 export const speechFlags = {
@@ -36,9 +44,12 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   protected async createTranscriber({
     refine,
     prefersWords,
+    profile,
   }: {
     refine: boolean
     prefersWords?: boolean
+    /** In place of that of the settings. */
+    profile?: RefineProfile | undefined
   }): Promise<Transcriber> {
     const {Transcriber} = await import('../speech/index.js')
     return new Transcriber({
@@ -49,8 +60,41 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       preprocess: this.#preprocess(),
       vad: this.#vad(),
       refine,
-      text: await this.#textOptions(),
+      text: await this.#textOptions(profile),
     })
+  }
+
+  /** Speech-to-text for operations, as the settings want it; close it. */
+  protected openEars(): Ears {
+    return openEars({
+      root: this.settings(speechServerSettings).workspace ?? this.workspace.root,
+      profile: this.settings(speechRefineSettings).profile,
+      minConfidence: this.settings(speechSessionSettings).toolRouteMinConfidence,
+      createTranscriber: (profile) => this.createTranscriber({refine: true, profile}),
+      status: () => this.speechStatus(),
+      runtime: () => speechRuntime(this.#statusValues()),
+    })
+  }
+
+  /** What recognises speech, and with which settings; loads no model and no runtime. */
+  protected async speechStatus(): Promise<SpeechStatusV1> {
+    const values = this.#statusValues()
+    return speechStatus(values, {
+      version: this.config.version,
+      cudaInstalled: cudaInstalled(),
+      cudaRequested: cudaRequested(process.env.SVC_SPEECH_CUDA),
+      modelDirectory: values.model === undefined ? null : ((await this.findModel())?.path ?? null),
+    })
+  }
+
+  #statusValues() {
+    return {
+      ...this.settings(speechSettings),
+      ...this.settings(speechRefineSettings),
+      ...this.settings(speechSessionSettings),
+      ...this.settings(speechServerSettings),
+      ...this.settings(hubSettings),
+    }
   }
 
   async #engineOptions(): Promise<TranscriberOptions['engine']> {
@@ -144,7 +188,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     return {kind: 'neural', model: vadModel, mergeGapMs: vadMergeGapMs}
   }
 
-  async #textOptions(): Promise<TranscriberOptions['text']> {
+  async #textOptions(profile?: RefineProfile): Promise<TranscriberOptions['text']> {
     const {loadLexicons} = await import('../speech/index.js')
     const refine = this.settings(speechRefineSettings)
     const {repositoryRoot} = this.settings(workspaceSettings)
@@ -152,7 +196,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     for (const {path, fault} of sources)
       if (fault !== undefined) this.output.notice(`warning: the lexicon ${path} is not used: ${fault}.`)
     return {
-      profile: refine.profile,
+      profile: profile ?? refine.profile,
       domain: refine.domainMode,
       settings: {
         conservativeBase: refine.refineConservativeBase,
@@ -169,4 +213,14 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       maxBiasPhrases: refine.maxBiasPhrases,
     }
   }
+}
+
+const cudaRequested = (value = '') => speechSettings.rows.device.type.parse(value.trim()) === 'cuda'
+
+/** Whether the CUDA provider lies beside the runtime: its package brings the CPU alone. Loads nothing. */
+function cudaInstalled(): boolean {
+  const {resolve} = createRequire(import.meta.url)
+  const name = process.platform === 'win32' ? 'onnxruntime_providers_cuda.dll' : 'libonnxruntime_providers_cuda.so'
+  const root = dirname(resolve('onnxruntime-node/package.json'))
+  return existsSync(join(root, 'bin', 'napi-v6', process.platform, process.arch, name))
 }

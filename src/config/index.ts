@@ -25,6 +25,7 @@ export {
   speechSummary,
 } from './speech-status.js'
 export type {FileGroup} from './structures.js'
+export {messageSettings} from './tables/a2a.js'
 export {appSettings} from './tables/app.js'
 export {assistantSettings} from './tables/assistant.js'
 export {daemonSettings} from './tables/daemon.js'

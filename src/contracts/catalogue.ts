@@ -12,35 +12,64 @@ export interface Contract {
   aliases: readonly string[]
 }
 
-/** What the file of a contract is: one JSON Schema, or an OpenAPI document that describes routes. */
-export type ContractKind = 'schema' | 'openapi'
+/**
+ * What the file of a contract is: one JSON Schema, an OpenAPI document that describes routes, or a document that states
+ * facts and fits a schema of the catalogue.
+ */
+export type ContractKind = 'schema' | 'openapi' | 'document'
+
+/** A contract that is a document, and the id of the schema that it fits. */
+export interface ContractDocument {
+  contract: Contract
+  schema: string
+}
 
 /** The package's `contracts/` folder, seen from the compiled file. */
 export const contractsFolder = fileURLToPath(new URL('../../../contracts', import.meta.url))
 
 interface Catalogue {
-  contracts: {id: string; kind?: ContractKind; file: string; summary: string; aliases?: string[]}[]
+  contracts: {
+    id: string
+    kind?: ContractKind
+    file: string
+    /** Of a document: the id of its schema. */
+    schema?: string
+    summary: string
+    aliases?: string[]
+  }[]
 }
 
 interface Listed {
   kind: ContractKind
   contract: Contract
+  schema: string | undefined
 }
 
 let listed: Promise<readonly Listed[]> | undefined
 
 /** Every contract, or those of one kind, in the order of `contracts/index.yaml`. */
 export async function listContracts(kind?: ContractKind): Promise<readonly Contract[]> {
-  listed ??= readCatalogue()
-  const rows = await listed
+  const rows = await readListed()
   return rows.filter((row) => kind === undefined || row.kind === kind).map(({contract}) => contract)
+}
+
+/** Every contract that is a document, in the order of `contracts/index.yaml`. */
+export async function listDocuments(): Promise<readonly ContractDocument[]> {
+  const rows = await readListed()
+  return rows.filter(({kind}) => kind === 'document').map(({contract, schema = ''}) => ({contract, schema}))
+}
+
+function readListed(): Promise<readonly Listed[]> {
+  listed ??= readCatalogue()
+  return listed
 }
 
 async function readCatalogue(): Promise<readonly Listed[]> {
   const [{parse}, source] = await Promise.all([import('yaml'), readFile(join(contractsFolder, 'index.yaml'), 'utf8')])
   const {contracts} = parse(source) as Catalogue
-  return contracts.map(({id, kind = 'schema', file, summary, aliases = []}) => ({
+  return contracts.map(({id, kind = 'schema', schema, file, summary, aliases = []}) => ({
     kind,
+    schema,
     contract: {id, file: join(contractsFolder, file), summary, aliases},
   }))
 }
@@ -63,12 +92,19 @@ export async function findContract(id: string): Promise<Contract> {
 
 /**
  * The contract that documents can be held to.
- * @throws contract_unknown; usage when it describes routes
+ * @throws contract_unknown; usage when it is no schema
  */
 export async function findSchema(id: string): Promise<Contract> {
   const contract = await findContract(id)
-  const schemas = await listContracts('schema')
-  if (schemas.includes(contract)) return contract
-  const reason = `The contract ${id} describes routes, and no document can be held to it; name one that is a schema.`
-  throw new SvcError('usage', {reason})
+  const rows = await readListed()
+  const row = rows.find((candidate) => candidate.contract === contract)
+  if (row?.kind === 'openapi')
+    throw notASchema(
+      `The contract ${id} describes routes, and no document can be held to it; name one that is a schema.`,
+    )
+  if (row?.kind === 'document')
+    throw notASchema(`The contract ${id} is a document itself; the schema that it fits is ${row.schema}.`)
+  return contract
 }
+
+const notASchema = (reason: string) => new SvcError('usage', {reason})

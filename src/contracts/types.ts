@@ -886,7 +886,7 @@ export interface ExternalServingHandoffV1 {
 export interface SubmitTaskV1 {
   description: string
   /**
-   * background, normal or urgent, in any case.
+   * background, normal or urgent.
    */
   priority?: string
   /**
@@ -895,30 +895,30 @@ export interface SubmitTaskV1 {
   file_manifest?: {
     path: string
     /**
-     * read or write, in any case.
+     * read or write.
      */
     access: string
   }[]
   /**
-   * Ids of tasks that must be completed first.
+   * Tasks to be completed first.
    *
    * @maxItems 10000
    */
   depends_on?: number[]
   /**
-   * In a batch: places, from 0, of tasks of the same batch that must be completed first.
+   * In a batch: places, from 0, of its tasks to be completed first.
    *
    * @maxItems 10000
    */
   temp_deps?: number[]
   /**
-   * Name of an agent; one that is not there is spawned.
+   * Spawned where it is not there.
    */
   target_agent?: string
   processor?: 'ai' | 'exec' | 'external'
   exec?: {
     /**
-     * Name of a command template of the workspace.
+     * A command template of the workspace.
      */
     template: string
     params?: {
@@ -926,7 +926,7 @@ export interface SubmitTaskV1 {
     }
   }
   /**
-   * What the agent should have; unknown members are ignored.
+   * What its agent must have, such as gpu_cuda or labels.
    */
   capability_requirements?: {
     [k: string]: unknown
@@ -934,7 +934,7 @@ export interface SubmitTaskV1 {
   enqueue_hints?: {
     task_category?: string
     /**
-     * 1 to 10; the nearest whole number of these is taken.
+     * 1 to 10.
      */
     complexity?: number
     execution_role?: string
@@ -973,7 +973,7 @@ export interface SubmitTaskV1 {
   correlation_id?: string
   tenant_id?: string
   /**
-   * The same key again gives the task that it gave before.
+   * The same key again gives the same task.
    */
   idempotency_key?: string
 }
@@ -1385,6 +1385,1849 @@ export interface OrchResolveV1 {
 }
 
 /**
+ * Result of svc orch plan new and svc orch plan replan --json.
+ */
+export interface OrchPlanV1 {
+  /**
+   * Id of the plan.
+   */
+  session_id: string
+  goal: string
+  strategy: 'immediate_act' | 'continuous_ooda' | 'sequential_dag' | 'hierarchical_htn' | 'workflow_handoff'
+  summary: string
+  /**
+   * The latest version.
+   *
+   * @minItems 1
+   * @maxItems 1
+   */
+  versions: [
+    {
+      version: number
+      /**
+       * How well the steps cover the goal.
+       */
+      quality_score: number
+      /**
+       * pending where nobody looks at the quality of plans.
+       */
+      reviewer_verdict: 'pending' | 'accepted' | 'flagged'
+      steps: {
+        /**
+         * Place in its version, from 1.
+         */
+        id: number
+        /**
+         * The same in every version that has the step.
+         */
+        node_id: string
+        description: string
+        /**
+         * Places of the steps that come first.
+         */
+        depends_on: number[]
+        status: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        files: {
+          path: string
+          access: 'read' | 'write'
+        }[]
+        category: string
+        complexity: number
+        /**
+         * What checks the work, of the step that does.
+         */
+        workflow?: string
+        test_decision: 'deferred'
+      }[]
+    }
+  ]
+  /**
+   * What is wrong with steps.
+   */
+  findings?: {
+    node_id: string
+    codes: ('vague_short' | 'risk_destructive' | 'vague_phrase' | 'tbd_placeholder' | 'manifest_empty_path')[]
+  }[]
+  /**
+   * Whether PLAN.md has been written.
+   */
+  written_to_disk: boolean
+  /**
+   * Of svc orch plan replan: the version that was made.
+   */
+  replan_version?: number
+}
+
+/**
+ * Result of svc orch plan status --json.
+ */
+export interface OrchPlanStatusV1 {
+  session_id: string
+  goal: string
+  status: 'pending' | 'active' | 'completed' | 'failed'
+  execution_mode: 'immediate_act' | 'continuous_ooda' | 'sequential_dag' | 'hierarchical_htn' | 'workflow_handoff'
+  latest_version: number
+  step_counts: {
+    pending: number
+    completed: number
+    failed: number
+    in_progress: number
+    skipped: number
+  }
+  steps: {
+    /**
+     * Place in its version, from 1.
+     */
+    id: number
+    /**
+     * The same in every version that has the step.
+     */
+    node_id: string
+    description: string
+    /**
+     * Places of the steps that come first.
+     */
+    depends_on: number[]
+    status: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+    files: {
+      path: string
+      access: 'read' | 'write'
+    }[]
+    category: string
+    complexity: number
+    /**
+     * What checks the work, of the step that does.
+     */
+    workflow?: string
+    test_decision: 'deferred'
+    /**
+     * The latest task that did it.
+     */
+    task_id?: number
+    attempts: number
+    last_outcome?: 'completed' | 'failed'
+    last_error?: string
+  }[]
+  /**
+   * The newest first.
+   *
+   * @maxItems 20
+   */
+  recent_events:
+    | []
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+    | [
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        },
+        {
+          at_ms: number
+          kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
+          version: number
+          node_id?: string
+          status?: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        }
+      ]
+}
+
+/**
+ * Result of svc orch plan execute --json.
+ */
+export interface OrchPlanExecuteV1 {
+  /**
+   * Tasks that were submitted now.
+   */
+  task_ids: number[]
+  ok: true
+  /**
+   * Steps that could be done now, were they not refused.
+   */
+  held?: {
+    node_id: string
+    /**
+     * Code of an error.
+     */
+    code: string
+    reason: string
+  }[]
+}
+
+/**
+ * Result of svc orch plan list --json, the newest first.
+ */
+export interface OrchPlansV1 {
+  plans: {
+    session_id: string
+    /**
+     * Session in which the goal came up.
+     */
+    origin_session_id?: string
+    /**
+     * Its beginning.
+     */
+    goal: string
+    status: 'pending' | 'active' | 'completed' | 'failed'
+    execution_mode: 'immediate_act' | 'continuous_ooda' | 'sequential_dag' | 'hierarchical_htn' | 'workflow_handoff'
+    latest_version: number
+    total: number
+    completed: number
+    failed: number
+    created_at_ms: number
+    updated_at_ms: number
+  }[]
+}
+
+/**
+ * Result of svc orch journey --json.
+ */
+export interface OrchJourneyV1 {
+  journey_id: string
+  steps: {
+    step_id: string
+    ordinal: number
+    actor: string
+    maturity: string
+    [k: string]: unknown
+  }[]
+}
+
+/**
+ * Result of svc orch undo --json and svc orch redo --json.
+ */
+export interface OrchOperationV1 {
+  id: number
+  op_id: string
+  operation: 'reorder_task' | 'pause_agent' | 'resume_agent' | 'spawn_agent' | 'submit_task'
+  /**
+   * What was done.
+   */
+  summary: string
+  /**
+   * Whether it is taken back at present.
+   */
+  undone: boolean
+  /**
+   * When it came into the log, Unix ms.
+   */
+  timestamp_ms: number
+  /**
+   * The task that it is about now.
+   */
+  task_id?: number
+  /**
+   * The agent that it is about now.
+   */
+  agent_id?: number
+}
+
+/**
+ * Result of svc orch oplog --json.
+ */
+export interface OrchOplogV1 {
+  operations: {
+    op_id: string
+    operation: string
+    summary: string
+    undone: boolean
+    [k: string]: unknown
+  }[]
+}
+
+/**
+ * What a request says of itself to everything that is written down of it. Other members are allowed.
+ */
+export interface JourneyEnvelopeV1 {
+  envelope_version: 1
+  /**
+   * The same for all that one wish of a user sets going.
+   */
+  journey_id: string
+  session_id: string
+  thread_id?: string | null
+  /**
+   * W3C trace id, 32 hexadecimal digits, where possible.
+   */
+  trace_id?: string | null
+  /**
+   * Stands in where there is no trace id.
+   */
+  correlation_id?: string | null
+  /**
+   * Of the workspace.
+   */
+  repository_id: string
+  /**
+   * Where the request came in.
+   */
+  origin_surface: 'mcp' | 'cli' | 'orchestrator' | 'daemon'
+  /**
+   * How it wants to be thought about: fast, reasoning or creative.
+   */
+  cognitive_profile?: string | null
+  [k: string]: unknown
+}
+
+/**
+ * A journey: what a user wants to get done with the program, step by step.
+ */
+export interface JourneyDefinitionV1 {
+  journey_id: string
+  version: number
+  title: string
+  description?: string
+  /**
+   * Where more is said of it.
+   */
+  documentation_contract?: string
+}
+
+/**
+ * A step of a journey.
+ */
+export interface JourneyStepV1 {
+  step_id: string
+  ordinal: number
+  /**
+   * Who takes it.
+   */
+  actor: 'human' | 'cli' | 'runtime' | 'mcp' | 'ci' | 'daemon'
+  /**
+   * What it is taken with: a command, a method of the daemon or a tool.
+   */
+  primary_operation_id?: string
+  /**
+   * What it leaves behind.
+   */
+  persistence_hints?: string[]
+  /**
+   * Entries of limitations.v1.yaml.
+   */
+  limitation_ids?: string[]
+  /**
+   * How far the program is with it; of one that is spec_only nothing is there yet.
+   */
+  maturity: 'stable' | 'beta' | 'spec_only'
+}
+
+/**
+ * What the program does not do yet, or does in a way that one should know, by the ids that steps name.
+ */
+export interface JourneyLimitationsV1 {
+  version: 1
+  limitations: {
+    id: string
+    title: string
+    category: string
+    severity: 'info' | 'warn' | 'blocker'
+    /**
+     * In which wave of work it is to go away.
+     */
+    mitigation_wave?: string
+    /**
+     * The file that it comes from.
+     */
+    code_pointer?: string
+  }[]
+}
+
+/**
  * First line of svc daemon run --json.
  */
 export interface DaemonReadyV1 {
@@ -1399,6 +3242,66 @@ export interface DaemonReadyV1 {
    */
   recovered: number
   store: string
+  /**
+   * HOST:PORT where programs can connect to it; absent where none can.
+   */
+  addr?: string
+}
+
+/**
+ * Result of svc daemon start --json.
+ */
+export interface DaemonStartV1 {
+  pid: number
+  /**
+   * HOST:PORT where programs can connect to it.
+   */
+  addr: string
+  /**
+   * File that what it has to say goes to.
+   */
+  log: string
+}
+
+/**
+ * Result of svc daemon status --json, where a daemon runs.
+ */
+export interface DaemonStatusV1 {
+  running: true
+  pid: number
+  /**
+   * HOST:PORT where it answers; null where it listens nowhere.
+   */
+  addr: string | null
+  protocol: string
+  repository_id: string
+  started_at_ms: number
+  /**
+   * Null where it cannot be asked.
+   */
+  server_version: string | null
+  /**
+   * It was asked to end, and lets its tasks end first.
+   */
+  ending: boolean
+}
+
+/**
+ * Result of svc daemon stop --json.
+ */
+export interface DaemonStopV1 {
+  /**
+   * The process that has ended.
+   */
+  pid: number
+  stopped: true
+}
+
+/**
+ * Result of svc daemon call: what the method gives, as it is; a subscription is followed by one line per event.
+ */
+export interface DaemonCallV1 {
+  [k: string]: unknown
 }
 
 /**
@@ -1541,8 +3444,8 @@ export interface OrchestrationEventV1 {
       }
     | {
         type: 'cost_incurred'
-        task_id: number
-        agent_id: number
+        task_id?: number
+        agent_id?: number
         provider: string
         model: string
         input_tokens: number
@@ -1550,13 +3453,86 @@ export interface OrchestrationEventV1 {
         cost_usd: number
       }
     | {
+        type: 'message_sent'
+        /**
+         * Whose inbox it is.
+         */
+        agent_id: number
+        sender_agent_id: number
+        message_id: number
+        message_uuid: string
+        msg_type: string
+      }
+    | {
+        type: 'message_dead_lettered'
+        /**
+         * Whose inbox it is.
+         */
+        agent_id: number
+        sender_agent_id: number
+        message_id: number
+        message_uuid: string
+        msg_type: string
+        delivery_attempts: number
+        error?: string
+      }
+    | {
         type: 'urgent_rebalance_triggered'
         moved: number
+      }
+    | {
+        type: 'plan_session_created'
+        plan_session_id: string
+        strategy: 'immediate_act' | 'continuous_ooda' | 'sequential_dag' | 'hierarchical_htn' | 'workflow_handoff'
+        nodes: number
+      }
+    | {
+        type: 'plan_version_created'
+        plan_session_id: string
+        version: number
+        parent_version?: number
+      }
+    | {
+        type: 'replan_triggered'
+        plan_session_id: string
+        version: number
+        /**
+         * replan where somebody asked for it, else what failed.
+         */
+        reason: string
+        task_id?: number
+      }
+    | {
+        type: 'plan_node_status'
+        plan_session_id: string
+        version: number
+        node_id: string
+        /**
+         * pending where it could not be submitted.
+         */
+        status: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        task_id?: number
+        reason?: string
       }
     | {
         type: 'daemon_started' | 'daemon_stopped'
         holder: string
         fence: number
+      }
+    | {
+        type: 'operation_undone' | 'operation_redone'
+        op_id: string
+        operation: string
+        summary: string
+        task_id?: number
+        agent_id?: number
+      }
+    | {
+        type: 'config_reloaded'
+        /**
+         * Names of the settings that are others now.
+         */
+        changed: string[]
       }
   /**
    * Ids of the request that the task came with.
@@ -1568,4 +3544,376 @@ export interface OrchestrationEventV1 {
     trace_id?: string
     correlation_id?: string
   }
+}
+
+/**
+ * How the writing of a program by a model went.
+ */
+export interface RuntimeGenerationKpiV1 {
+  schema: 'svc_runtime_generation_kpi_v1'
+  schema_version: 1
+  surface: 'svc-cli' | 'mcp' | 'daemon'
+  success: boolean
+  validate_requested: boolean
+  /**
+   * Whether the last program is without errors; null where nobody looked.
+   */
+  compile_pass: boolean | null
+  /**
+   * Whether the last program is written as the formatter writes it; null where nobody looked.
+   */
+  canonical_pass: boolean | null
+  /**
+   * Calls of the model.
+   */
+  attempts: number
+  /**
+   * Two programs running had the same errors.
+   */
+  repair_stalled: boolean
+  /**
+   * Until a program was found to be without errors; null where none was.
+   */
+  time_to_first_valid_ms: number | null
+  /**
+   * Of all attempts.
+   */
+  output_tokens: number
+  /**
+   * Attempts whose answer was no program in the form that was asked for.
+   */
+  surface_contract_failures: number
+  /**
+   * Attempts whose program was refused only for what the language skips with a warning.
+   */
+  strictness_failures?: number | null
+  canonicalization_failures?: number | null
+  /**
+   * Why there is no program.
+   */
+  failure_category?: 'surface_contract' | 'repair_stall' | 'semantic' | null
+}
+
+/**
+ * Files that were written with a program of a model.
+ */
+export interface FileOutcomesV1 {
+  schema: 'svc_generate_code_file_outcomes_v1'
+  schema_version: 1
+  /**
+   * Relative to the root of the workspace.
+   *
+   * @minItems 1
+   */
+  written_paths: [string, ...string[]]
+  bytes_written: number
+  artifact_kind: 'svc_generated'
+  post_write_snapshot_id?: string | number
+}
+
+export type PlaneId = 'local_ephemeral' | 'local_durable' | 'remote_mesh' | 'broadcast' | 'stream'
+export type Prose = string
+/**
+ * What the member route says for it.
+ */
+export type Words = string[]
+export type Words1 = string[]
+/**
+ * A file, from the root of the package.
+ */
+export type Path = string
+export type Paths = Path[]
+
+/**
+ * The planes on which messages travel, and the families of protocols that carry them.
+ */
+export interface ProtocolCatalog {
+  schema_version: 1
+  /**
+   * @minItems 1
+   */
+  delivery_planes: [Plane, ...Plane[]]
+  /**
+   * @minItems 1
+   */
+  protocol_families: [Family, ...Family[]]
+}
+export interface Plane {
+  id: PlaneId
+  name: Prose
+  wire_tokens: Words
+  scope: 'same_process' | 'same_host' | 'remote_network' | 'mixed'
+  pattern: 'request_response' | 'push' | 'stream' | 'fanout' | 'hybrid'
+  ordering: Prose
+  durability: 'none' | 'optional' | 'durable' | 'mixed'
+  retry_model: Prose
+  ack_semantics: Prose
+  idempotency: 'not_applicable' | 'caller_defined' | 'transport_defined' | 'optional' | 'mixed'
+  auth_boundary: 'none' | 'host_session' | 'bearer_or_jwt' | 'upstream_protocol' | 'mixed'
+  use_for: Prose
+}
+export interface Family {
+  id: string
+  display_name: Prose
+  category:
+    | 'in_process'
+    | 'stdio_rpc'
+    | 'json_line_rpc'
+    | 'json_rpc'
+    | 'http_api'
+    | 'http_stream'
+    | 'websocket'
+    | 'durable_queue'
+    | 'broadcast'
+    | 'webhook'
+  status: 'current' | 'experimental' | 'legacy'
+  owner: Prose
+  /**
+   * @minItems 1
+   */
+  delivery_planes: [PlaneId, ...PlaneId[]]
+  wire_formats: Words1
+  machine_contract_paths: Paths
+  prose_reference_paths: Paths
+  primary_implementation_paths: Paths
+  telemetry_evidence_paths?: Paths
+  auth_model: Prose
+  retirement_decision: 'keep' | 'evaluate' | 'replace'
+  coexistence_notes: Prose
+}
+
+/**
+ * Result of svc a2a send --json.
+ */
+export interface A2ASendV1 {
+  message_id: number
+  display_id?: string
+  /**
+   * Names a message of the route db in all workspaces.
+   */
+  db_message_uuid: string | null
+  sender: number
+  receiver: number
+  msg_type: string
+  route: 'local' | 'db'
+  delivery_plane: 'local_ephemeral' | 'local_durable'
+  route_ok: true
+  /**
+   * The message was there already, under the same key.
+   */
+  duplicate: boolean
+  idempotency_key: string
+  correlation_id: string | null
+  tenant_id: string | null
+  relay_attempted: boolean
+  relay_ok: boolean
+  /**
+   * Unread messages that had to make room for this one.
+   */
+  dropped_messages: number
+  sender_identity_binding: 'verified' | 'unbound'
+  binding_advisory: string | null
+}
+
+/**
+ * Result of svc a2a inbox --json.
+ */
+export interface A2AInboxV1 {
+  agent_id: number
+  source: 'merged' | 'local' | 'db'
+  delivery_planes: ('local_ephemeral' | 'local_durable')[]
+  routes: ('local' | 'db')[]
+  /**
+   * Unread messages, also those that are not shown.
+   */
+  unread_count: number
+  remote_attempted: boolean
+  remote_ok: boolean
+  /**
+   * Unread messages that were lost so far.
+   */
+  dropped_messages: number
+  suppressed_count: number
+  focus_depth_filter_active: boolean
+  /**
+   * For whom the messages were claimed.
+   */
+  consumer_id?: string
+  messages: {
+    id: number
+    display_id?: string
+    uuid?: string
+    sender: number
+    /**
+     * Null is every agent but the sender.
+     */
+    receiver: number | null
+    msg_type: string
+    payload: string
+    priority: 'low' | 'normal' | 'high' | 'critical'
+    timestamp_ms: number
+    acknowledged: boolean
+    route: 'local' | 'db'
+    delivery_plane: 'local_ephemeral' | 'local_durable' | 'broadcast'
+    correlation_id?: string
+    thread_id?: string
+    tenant_id?: string
+    delivery_attempts?: number
+    claim_owner?: string
+    claim_until_ms?: number
+    last_claim_error?: string
+    /**
+     * It was delivered too often and is not delivered again.
+     */
+    dead_lettered?: boolean
+  }[]
+}
+
+/**
+ * Result of svc a2a ack --json.
+ */
+export interface A2AAckV1 {
+  /**
+   * False where it had been acknowledged before, or failed.
+   */
+  acknowledged: boolean
+  message_id: number
+  db_message_uuid: string | null
+  route: 'local' | 'db'
+  delivery_plane: 'local_ephemeral' | 'local_durable' | 'broadcast'
+  local_acknowledged: boolean
+  remote_attempted: boolean
+  remote_acknowledged: boolean
+  /**
+   * It is not delivered again.
+   */
+  dead_lettered: boolean
+}
+
+/**
+ * What the daemon and its clients say to each other, one JSON value per line. A value with a protocol is what the daemon tells of itself; every other one is a line.
+ */
+export type OrchDaemonRpcMethods = {
+  protocol?: 'svc.orchestrator_daemon/v1'
+  [k: string]: unknown
+} & (
+  | {
+      protocol?: 'svc.orchestrator_daemon/v1'
+      [k: string]: unknown
+    }
+  | unknown[]
+)
+
+/**
+ * Result of svc mcp tools --json: what the server answers to tools/list.
+ */
+export interface McpToolsV1 {
+  tools: {
+    name: string
+    description: string
+    inputSchema: {
+      type: 'object'
+      [k: string]: unknown
+    }
+    outputSchema: {
+      type: 'object'
+      [k: string]: unknown
+    }
+    annotations: {
+      title: string
+      readOnlyHint: boolean
+      /**
+       * Of tools that change something.
+       */
+      destructiveHint?: boolean
+      /**
+       * Of tools that change something.
+       */
+      idempotentHint?: boolean
+      openWorldHint: boolean
+    }
+  }[]
+}
+
+/**
+ * Result of svc mcp call --json: the envelope that every tool answers with.
+ */
+export interface McpCallV1 {
+  success: boolean
+  /**
+   * What the tool gives, as its output schema says.
+   */
+  data?: {
+    [k: string]: unknown
+  }
+  /**
+   * What went wrong: one sentence.
+   */
+  error?: string
+  /**
+   * The same for programs.
+   */
+  code?: string
+  /**
+   * What to do about it: one sentence.
+   */
+  remediation?: string
+  meta?: {
+    [k: string]: unknown
+  }
+}
+
+/**
+ * First line of svc mcp serve --http --json.
+ */
+export interface McpReadyV1 {
+  event: 'ready'
+  /**
+   * The protocol is spoken at /mcp below it.
+   */
+  base_url: string
+  pid: number
+}
+
+/**
+ * Every tool of svc mcp serve, whether or not it is listed by default.
+ */
+export interface McpToolRegistryV1 {
+  version: 1
+  /**
+   * @minItems 1
+   */
+  tools: [
+    {
+      name: string
+      description: string
+      product_lane: 'app' | 'workflow' | 'ai' | 'interop' | 'data' | 'platform'
+      /**
+       * core is listed unless told otherwise; every tool can be called.
+       */
+      tier: 'core' | 'dev' | 'advanced'
+      read_only: boolean
+    },
+    ...{
+      name: string
+      description: string
+      product_lane: 'app' | 'workflow' | 'ai' | 'interop' | 'data' | 'platform'
+      /**
+       * core is listed unless told otherwise; every tool can be called.
+       */
+      tier: 'core' | 'dev' | 'advanced'
+      read_only: boolean
+    }[]
+  ]
+}
+
+/**
+ * Names that tools had before: they can be called for good, and are not listed.
+ */
+export interface McpToolAliasesV1 {
+  version: 1
+  aliases: {
+    alias: string
+    canonical: string
+  }[]
 }

@@ -1,7 +1,14 @@
 import {readFile} from 'node:fs/promises'
 import type {Ajv2020, ErrorObject, ValidateFunction} from 'ajv/dist/2020.js'
 import {SvcError} from '../errors/index.js'
-import {type Contract, findSchema, listContracts, type Schema} from './catalogue.js'
+import {
+  type Contract,
+  type ContractDocument,
+  findSchema,
+  listContracts,
+  listDocuments,
+  type Schema,
+} from './catalogue.js'
 import {readDocument} from './document.js'
 
 let shared: Promise<Ajv2020> | undefined
@@ -38,12 +45,22 @@ async function compile(file: string): Promise<ValidateFunction> {
 }
 
 /**
- * Compiles every contract: the schemas themselves are sound.
- * @throws contract_broken
+ * Holds every contract to what it claims: schemas and the schemas of OpenAPI documents compile, and a document fits its
+ * schema.
+ * @throws contract_broken; document_unparsable, contract_violation, contract_unknown for documents
  */
 export async function checkContracts(): Promise<void> {
   for (const {file} of await listContracts('schema')) await validator(file)
   for (const contract of await listContracts('openapi')) await compileComponents(contract)
+  for (const document of await listDocuments()) await checkDocument(document)
+}
+
+/**
+ * Holds a document of the catalogue to its schema.
+ * @throws document_unparsable, contract_violation, contract_unknown
+ */
+export async function checkDocument({contract: {file}, schema}: ContractDocument): Promise<void> {
+  await assertContract(schema, await readDocument(await readFile(file, 'utf8'), file), file)
 }
 
 /**

@@ -66,6 +66,7 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   static from(thrown: unknown): SvcError {
     if (thrown instanceof SvcError) return thrown
     if (thrown instanceof Error) {
+      if (thrown.cause instanceof SvcError) return thrown.cause
       const fault = thrown as NodeJS.ErrnoException
       const path = fault.path ?? 'the file'
       switch (fault.code) {

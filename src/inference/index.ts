@@ -2,13 +2,10 @@
  * The client's side of inference: where the server is, which models there are by default, and whether the server
  * answers. Everything that generates text elsewhere asks here.
  */
+export {type ChatMessage, type ChatRequest, chat} from './chat.js'
 export {type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
-export {
-  defaultGenerationLimits,
-  type Generation,
-  type GenerationLimits,
-  type GenerationRequest,
-  generate,
-} from './generation.js'
+export {type GenerationRequest, generate} from './generation.js'
 export {type EndpointProbe, probeEndpoint} from './probe.js'
 export {type ModelEntry, modelRegistry, placeholderModel} from './registry.js'
+export {servedModels} from './served-models.js'
+export {defaultGenerationLimits, type Generation, type GenerationLimits} from './streamed-answer.js'

@@ -1,2 +1,16 @@
-/** The tool server: the operations of the workspace as tools of the Model Context Protocol. */
-export {}
+/**
+ * The tool server: the operations of the workspace as tools of the Model Context Protocol, with its tasks and chats as
+ * resources, over standard input and output or over HTTP. The protocol's library is loaded by whoever serves.
+ */
+export {aliases} from './aliases.js'
+export {type Called, callTool} from './call-tool.js'
+export type {Envelope} from './envelope.js'
+export type {HttpOptions, HttpToolServer} from './http/serve.js'
+export {openProgramTools, type ProgramSource} from './program/program-tools.js'
+export {operationTools, ToolRegistry, tiersOf} from './registry.js'
+export {ResourceFeed} from './resources/feed.js'
+export {serveHttp} from './serve.js'
+export type {ServerParts} from './server-parts.js'
+export {claimStdout, serveStdio} from './stdio.js'
+export type {CallHooks, ListedTool, Tool, ToolHost} from './tool.js'
+export {registryDocument} from './tool-registry.js'

@@ -3,7 +3,7 @@
  * (typed errors, time limits, retries).
  */
 export {type AppOptions, createApp, type HttpApp, type Listening, listen} from './app.js'
-export {bearsToken} from './bearer.js'
+export {bearsToken, isSameSecret} from './bearer.js'
 export {
   createHttpClient,
   type HttpClient,

@@ -33,6 +33,8 @@ export interface OperationBase {
   readonly sources: SettingSources
   /** Undefined where this process recognises no speech. */
   readonly speech: SpeechPort | undefined
+  /** Has the rest of this process read its settings anew, once the orchestrator has. */
+  readonly onReload?: () => Promise<void>
 }
 
 /** What one call of an operation works with. */

@@ -1,5 +1,6 @@
 import type {Schema} from '../contracts/index.js'
 import type {Renames} from './operation.js'
+import {partOf} from './schema.js'
 
 /** An input schema as a face shows it. */
 export interface FaceNames {
@@ -14,32 +15,54 @@ interface ObjectSchema {
 }
 
 /**
- * The schema of an operation's input under the names of a face.
- * @throws TypeError where a name stands for nothing: a fault of the table
+ * The schema of an operation's input under the names of a face. A member of a member is required here where it cannot
+ * be left out there, neither itself nor what it is a member of.
+ * @throws TypeError where a name stands for nothing, or for two members, or a member is missed: faults of the table
  */
 export function faceSchema(input: Schema, {renames = {}, hidden = [], required = []}: FaceNames): Schema {
+  const {required: _, ...rest} = input as ObjectSchema
   const {properties = {}, required: demanded = []} = input as ObjectSchema
-  const gone = new Set([...hidden, ...Object.values(renames).map((path) => path.split('.')[0] ?? path)])
+  const renamed = Object.entries(renames)
+  const gone = new Set([...hidden, ...renamed.map(([, path]) => path.split('.')[0] ?? path)])
   const kept = Object.entries(properties).filter(([name]) => !gone.has(name))
-  const named = Object.entries(renames).map(([name, path]) => [name, schemaAt(input, path)] as const)
+  const named = renamed.map(([name, path]) => [name, schemaAt(input, path)] as const)
+  const shown = [...kept, ...named].map(([name]) => name)
   const needed = new Set([
     ...demanded.filter((name) => !gone.has(name)),
-    ...Object.entries(renames).flatMap(([name, path]) => (demanded.includes(path) ? [name] : [])),
+    ...renamed.flatMap(([name, path]) => (isDemanded(input, path) ? [name] : [])),
     ...required,
   ])
+
+  for (const name of hidden) {
+    schemaAt(input, name)
+    if (demanded.includes(name)) throw new TypeError(`${name} is required, and hidden`)
+  }
+  for (const name of required) if (!shown.includes(name)) throw new TypeError(`no member ${name} to be required`)
+  if (new Set(shown).size < shown.length) throw new TypeError(`one name for two members: ${shown.join(', ')}`)
   return {
-    ...input,
+    ...rest,
     properties: Object.fromEntries([...kept, ...named]),
     ...(needed.size === 0 ? {} : {required: [...needed]}),
   }
 }
 
 function schemaAt(input: Schema, path: string): Schema {
-  const found = path
-    .split('.')
-    .reduce<Schema | undefined>((schema, name) => (schema as ObjectSchema | undefined)?.properties?.[name], input)
+  const found = path.split('.').reduce<Schema | undefined>(memberOf, input)
   if (found === undefined) throw new TypeError(`no member ${path} in the input`)
   return found
+}
+
+function memberOf(schema: Schema | undefined, name: string): Schema | undefined {
+  const {properties = {}} = (schema ?? {}) as ObjectSchema
+  return Object.hasOwn(properties, name) ? properties[name] : undefined
+}
+
+function isDemanded(input: Schema, path: string): boolean {
+  const steps = path.split('.')
+  return steps.every((name, i) => {
+    const parent = steps.slice(0, i).reduce<Schema | undefined>(memberOf, input)
+    return (parent as ObjectSchema | undefined)?.required?.includes(name) === true
+  })
 }
 
 /** The input of an operation, from what came under the names of a face. */
@@ -57,4 +80,32 @@ export function toInput(given: Readonly<Record<string, unknown>>, renames: Renam
     target[last] = value
   }
   return input
+}
+
+/**
+ * A schema as it is listed to a model, where every word costs: without limits of length, which are hardly ever met.
+ * Calls are held to them all the same, and told of the one that they break.
+ */
+export const listedSchema = (schema: Schema): Schema => withoutLimits(partOf(schema))
+
+const limits: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'maxItems', 'maxProperties'])
+
+/** Keywords whose value is a schema, several, or several by name. */
+const nesting: Readonly<Record<string, (value: never) => unknown>> = {
+  items: withoutLimits,
+  additionalProperties: (value: Schema | boolean) => (typeof value === 'boolean' ? value : withoutLimits(value)),
+  properties: eachWithoutLimits,
+  $defs: eachWithoutLimits,
+  anyOf: (value: readonly Schema[]) => value.map(withoutLimits),
+  oneOf: (value: readonly Schema[]) => value.map(withoutLimits),
+  allOf: (value: readonly Schema[]) => value.map(withoutLimits),
+}
+
+function withoutLimits(schema: Schema): Schema {
+  const kept = Object.entries(schema).filter(([keyword]) => !limits.has(keyword))
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, nesting[keyword]?.(value as never) ?? value]))
+}
+
+function eachWithoutLimits(schemas: Readonly<Record<string, Schema>>): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutLimits(schema)]))
 }

@@ -4,8 +4,16 @@
  * of this table. Reading it loads no room of the domain; whoever performs an operation brings the rooms along.
  */
 export type {OperationBase, OperationContext, OrchestratorRoom, Progress, Question, Surface} from './context.js'
-export {type FaceNames, faceSchema, toInput} from './faces.js'
+export {
+  type DaemonMethod,
+  type DaemonNotification,
+  daemonMethods,
+  daemonNotifications,
+  daemonProtocol,
+} from './daemon-methods.js'
+export {type FaceNames, faceSchema, listedSchema, toInput} from './faces.js'
 export type {CliFace, Effect, Lane, Operation, Renames, RpcFace, Tier, ToolFace} from './operation.js'
-export {type Call, createCall} from './perform.js'
+export {type Call, commandCall, createCall} from './perform.js'
 export type {SpeechPort, TranscribeRequest} from './speech-port.js'
 export {operationNamed, operations} from './table.js'
+export {ToolAnswer, ToolFailure, toolAnswer} from './tool-answer.js'

@@ -25,7 +25,7 @@ export interface Operation {
   /** JSON Schema of an object. */
   readonly output: Schema
   readonly faces: Faces
-  /** @param input has been held to the schema */
+  /** @param input fits the schema; what a command gives has its shape, and may be longer than its limits */
   run(input: never, context: OperationContext): unknown
 }
 
@@ -71,16 +71,25 @@ export interface ToolFace {
   present?(output: never, context: OperationContext): unknown
 }
 
+/** Members of the input are named as they are called here, with `_`: the flag of `session_id` is `--session-id`. */
 export interface CliFace {
   /** `orch approve` */
   readonly command: string
+  /** The command does more than call the operation: its arguments and flags are its own, none come from the input. */
+  readonly own?: true
   readonly renames?: Renames
-  /** Members of the input, by their names here, that are arguments and no flags, in their order. */
+  /** What is an argument and no flag, in this order. */
   readonly args?: readonly string[]
   /** Members of the input that the command line has no flag for. */
   readonly hidden?: readonly string[]
+  /** Members that are required here alone. */
+  readonly required?: readonly string[]
+  /** Texts that are read from standard input where `-` is given. */
+  readonly piped?: readonly string[]
   /** Short names of flags. */
   readonly chars?: Readonly<Record<string, string>>
+  /** What stands in the help for the value of a flag, where TEXT or N says too little. */
+  readonly placeholders?: Readonly<Record<string, string>>
 }
 
 /** Declares an operation; the types of its input and output are those of its handler. */

@@ -45,10 +45,18 @@ export const list = (items: Schema, description?: string, limits: {maxItems?: nu
 })
 
 /** The id of a task. */
-export const taskId = integer(undefined, {minimum: 1, maximum: Number.MAX_SAFE_INTEGER})
+export const taskId = integer(undefined, {minimum: 1})
 
 /** An agent: its id, or its name. */
-export const agentId: Schema = {type: ['integer', 'string'], description: 'Its id or its name.'}
+export const agentId: Schema = {
+  type: ['integer', 'string'],
+  description: 'The agent: its name, or its id such as A-03.',
+}
 
 /** Nothing is asked. */
 export const nothing = object({})
+
+/** A contract as a part of another schema: what it is called and how it is described as a document is left out. */
+export function partOf({$schema: _, $id: __, title: ___, description: ____, ...schema}: Schema): Schema {
+  return schema
+}

@@ -3,9 +3,13 @@ import type {Store} from '../store/index.js'
 import type {Scopes} from './agents/scope.js'
 import type {HostProbe} from './capabilities.js'
 import type {OrchestratorConfig} from './config.js'
+import type {MessageBus} from './messages/bus.js'
 import type {AffinityGroup} from './routing/groups.js'
 
-/** What every operation works with: the store, the settings, and the few things that come from outside. */
+/**
+ * What every operation works with: the store, the settings, and the few things that come from outside. Settings, probe,
+ * groups and scopes are read when they are needed and not kept: a reload replaces them.
+ */
 export interface OrchestratorContext {
   readonly store: Store
   /** False where no file could be opened and the store is in memory, gone with the process. */
@@ -19,6 +23,8 @@ export interface OrchestratorContext {
   readonly probe: HostProbe
   /** Configured groups, else those found in the workspace. */
   readonly groups: readonly AffinityGroup[]
+  /** Messages between the agents of this process. */
+  readonly bus: MessageBus
   /** What agents may write. */
   readonly scopes: Scopes
   /** Unix milliseconds. */

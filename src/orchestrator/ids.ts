@@ -6,11 +6,17 @@ const display = (letter: string, digits: number) => (id: number) => `${letter}-$
 export const displayTask = display('T', 4)
 /** `A-03` */
 export const displayAgent = display('A', 2)
+/** `OP-000007` */
+export const displayOperation = display('OP', 6)
 
 /** Reads `42` or `T-0042`. @throws usage */
 export const parseTaskId = (text: string): number => parseId(text, 'T', 'task')
 /** Reads `3` or `A-03`; undefined where the text is no id, since agents have names too. */
 export const matchAgentId = (text: string): number | undefined => matchId(text, 'A')
+/** Reads `7` or `OP-000007`. */
+export const matchOperationId = (text: string): number | undefined => matchId(text, 'OP')
+/** Reads `42` or `T-0042`. */
+export const matchTaskId = (text: string): number | undefined => matchId(text, 'T')
 
 function matchId(text: string, letter: string): number | undefined {
   const digits = new RegExp(`^(?:${letter}-)?0*([1-9]\\d{0,14})$`, 'i').exec(text.trim())?.[1]

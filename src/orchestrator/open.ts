@@ -4,15 +4,14 @@ import {resolveSettings, type SettingSources, type SettingWarning, workspaceSett
 import {isErrorOf, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
-import {readScopes} from './agents/scope.js'
-import {probeHost, readHost} from './capabilities.js'
-import {type OrchestratorConfig, resolveOrchestratorConfig} from './config.js'
+import type {OrchestratorConfig} from './config.js'
 import type {OrchestratorContext} from './context.js'
 import {journeyFragment} from './journeys/schema.js'
+import {type LiveSettings, readLiveSettings} from './live-settings.js'
+import {MessageBus} from './messages/bus.js'
 import {messageFragment} from './messages/schema.js'
 import {operationLogFragment} from './operation-log/schema.js'
 import {planFragment} from './plans/schema.js'
-import {detectGroups} from './routing/detect-groups.js'
 import {orchestratorFragment} from './schema.js'
 import {sessionFragment} from './sessions/row-journal.js'
 
@@ -21,6 +20,10 @@ export interface Orchestrator extends OrchestratorContext {
   /** What was wrong with the settings, and which store was taken instead of the one that was asked for. */
   readonly warnings: readonly SettingWarning[]
   readonly notices: readonly string[]
+  /** Where the store was looked for. */
+  readonly places: StorePlaces
+  /** The one place from which `config`, `probe`, `groups` and `scopes` are read: a reload replaces all of them at once. */
+  readonly live: {current: LiveSettings}
   close(): void
 }
 
@@ -45,20 +48,30 @@ export async function openOrchestrator({
   now = Date.now,
   random = Math.random,
 }: OpenOptions): Promise<Orchestrator> {
-  const {config, warnings} = resolveOrchestratorConfig(sources)
-  const {values, warnings: more} = resolveSettings(workspaceSettings, sources)
-  const groups = config.affinityGroups.length > 0 ? config.affinityGroups : await detectGroups(root)
-  const scopes = await readScopes(root)
-  const {store, isKept, notices} = await openJourneyStore(root, values, {config, fragments})
+  const {settings, warnings} = await readLiveSettings(root, sources)
+  const {values: places, warnings: more} = resolveSettings(workspaceSettings, sources)
+  const {store, isKept, notices} = await openJourneyStore(root, places, {config: settings.config, fragments})
+  const live = {current: settings}
   return {
     store,
     isKept,
-    repositoryId: repositoryId(values.repositoryRoot ?? root),
+    repositoryId: repositoryId(places.repositoryRoot ?? root),
     root,
-    config,
-    probe: probeHost(sources.env, readHost()),
-    groups,
-    scopes,
+    places,
+    live,
+    get config() {
+      return live.current.config
+    },
+    get probe() {
+      return live.current.probe
+    },
+    get groups() {
+      return live.current.groups
+    },
+    get scopes() {
+      return live.current.scopes
+    },
+    bus: new MessageBus(now),
     now,
     random,
     placementLog: logger('svc.orchestrator.placement'),
@@ -68,7 +81,8 @@ export async function openOrchestrator({
   }
 }
 
-interface StorePlaces {
+/** What is set about where tasks are kept. */
+export interface StorePlaces {
   journeyStore: 'project' | 'canonical'
   journeyFallbackCanonical: boolean
   canonicalStore: string | undefined

@@ -1,4 +1,5 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
+import {daemonSubmit} from './daemon-submit.js'
 import {generation} from './generation.js'
 import {guide} from './guide.js'
 import {langCheck} from './lang/check.js'
@@ -8,6 +9,7 @@ import {langLive} from './lang/live.js'
 import {llamaCpp} from './llama-cpp.js'
 import {llm} from './llm.js'
 import {longRecording} from './long-recording.js'
+import {mcpStart} from './mcp-start.js'
 import {orchestratorDequeue} from './orchestrator/dequeue.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
@@ -17,6 +19,7 @@ import {whisper} from './whisper.js'
 
 const benchmarks = {
   startup,
+  'mcp-start': mcpStart,
   generation,
   llm,
   'llama-cpp': llamaCpp,
@@ -31,6 +34,7 @@ const benchmarks = {
   'orchestrator-routing': orchestratorRouting,
   'orchestrator-dequeue': orchestratorDequeue,
   'orchestrator-drain': orchestratorDrain,
+  'daemon-submit': daemonSubmit,
 }
 type Name = keyof typeof benchmarks
 

@@ -14,7 +14,8 @@ import type {
   OrchTaskV1,
 } from '../../src/contracts/index.js'
 import type {SvcError} from '../../src/errors/index.js'
-import {openSessions, submitTask} from '../../src/orchestrator/index.js'
+import {meshSnapshot, openSessions, type Plan, type PlanStatus, submitTask} from '../../src/orchestrator/index.js'
+import {controlPlane} from '../orchestrator/support/control-plane.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {type Orch, type OrchOptions, orchUnder} from '../support/orch.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
@@ -27,7 +28,8 @@ interface Effect extends OrchOptions {
   decides: string
   /** By value: for a variable its text, for a key what TOML has behind the equals sign. */
   outcomes: Readonly<Record<string, unknown>>
-  see(orch: Orch, test: TestContext): Promise<unknown>
+  /** @param env the environment with the value of the variable */
+  see(orch: Orch, test: TestContext, env: Readonly<Record<string, string>>): Promise<unknown>
 }
 
 const isVariable = ({setting}: Effect) => setting.startsWith('SVC_')
@@ -42,7 +44,8 @@ function decide(effects: readonly Effect[]): void {
         const options = isVariable(effect)
           ? {env: {...env, [setting]: value}, toml}
           : {...(env === undefined ? {} : {env}), toml: `${setting} = ${value}\n${toml}`}
-        assert.deepEqual(await see(await orchUnder(test, options), test), outcome, `${setting} = ${value}`)
+        const seen = await see(await orchUnder(test, options), test, options.env ?? {})
+        assert.deepEqual(seen, outcome, `${setting} = ${value}`)
       }
     })
 }
@@ -663,6 +666,81 @@ const running: readonly Effect[] = [
   },
 ]
 
+/** Makes a plan: its verdict, or the code of the refusal. */
+async function plan(orch: Orch, goal = 'Do it') {
+  const {versions, error} = await orch.ask<Plan>('plan', 'new', goal, '--max-tasks', '1')
+  return error?.code ?? versions?.[0].reviewer_verdict
+}
+
+/** Makes a plan and has it executed: how its first task is. */
+async function firstStep(orch: Orch) {
+  const {session_id: id = ''} = await orch.ask<Plan>('plan', 'new', 'Run the test suite')
+  await orch.ask('plan', 'execute', id)
+  return {id, task: await orch.ask<OrchTaskV1>('task', '1')}
+}
+
+const planning: readonly Effect[] = [
+  {
+    setting: 'orchestrator.planning_enabled',
+    decides: 'whether plans are made',
+    outcomes: {true: 'flagged', false: 'planning_disabled'},
+    see: (orch) => plan(orch),
+  },
+  {
+    setting: 'orchestrator.planning_auto_mode_enabled',
+    decides: 'whether a person is asked about each step',
+    outcomes: {true: 'Queued', false: 'BlockedOnApproval'},
+    see: async (orch) => (await firstStep(orch)).task.status,
+  },
+  {
+    setting: 'orchestrator.planning_llm_synthesis_enabled',
+    decides: 'whether a model is asked for the steps',
+    outcomes: {true: 1, false: 0},
+    async see(orch, test) {
+      const {baseUrl, calls} = await inference(test)
+      const {end} = orch.start(['orch', 'plan', 'new', 'Run the test suite'], {SVC_INFERENCE_URL: baseUrl})
+      assert.equal(await end(), 0)
+      return Math.min(1, calls.length)
+    },
+  },
+  {
+    setting: 'orchestrator.planning_replan_enabled',
+    decides: 'whether a plan is made anew when a test fails',
+    toml: 'orchestrator.planning_auto_mode_enabled = true\norchestrator.default_processor = "external"\n',
+    outcomes: {true: ['active', 2], false: ['failed', 1]},
+    async see(orch) {
+      const {id} = await firstStep(orch)
+      await orch.ask('claim')
+      await orch.ask('fail', '1', '-r', '2 tests failed')
+      const {status, latest_version: version} = await orch.ask<PlanStatus>('plan', 'status', id)
+      return [status, version]
+    },
+  },
+  {
+    setting: 'orchestrator.planning_depth',
+    decides: 'how much a model may say of the steps',
+    toml: 'orchestrator.planning_llm_synthesis_enabled = true\n',
+    outcomes: {'"minimal"': 3072, '"standard"': 4096, '"deep"': 8192},
+    async see(orch, test) {
+      const {baseUrl, calls} = await inference(test)
+      await orch.start(['orch', 'plan', 'new', 'Run the test suite'], {SVC_INFERENCE_URL: baseUrl}).end()
+      return calls[0]?.options.num_predict
+    },
+  },
+  {
+    setting: 'orchestrator.plan_adequacy_shadow',
+    decides: 'whether somebody looks for what is wrong with a plan',
+    outcomes: {true: 'flagged', false: 'pending'},
+    see: (orch) => plan(orch),
+  },
+  {
+    setting: 'orchestrator.plan_adequacy_enforce',
+    decides: 'whether a plan is kept with which something is wrong',
+    outcomes: {true: 'plan_rejected', false: 'flagged'},
+    see: (orch) => plan(orch),
+  },
+]
+
 /** An hour ago a program that works with agents began a session: what sessions are there, once a daemon has looked. */
 async function sessionAfterAnHour(orch: Orch, test: TestContext) {
   const clock = {ms: Date.now() - 3_600_000}
@@ -718,6 +796,54 @@ const sessions: readonly Effect[] = [
   },
 ]
 
+/** What is known of the mesh under some environment; undefined where there is no control plane. */
+const meshUnder = async ({cwd: root}: Orch, test: TestContext, env: Readonly<Record<string, string>>) =>
+  meshSnapshot(await openTestOrchestrator(test, {root, env}))
+
+const mesh: readonly Effect[] = [
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_CONTROL_URL',
+    decides: 'whether a control plane is asked for the nodes of the mesh',
+    outcomes: {'http://127.0.0.1:1': false, '': undefined},
+    see: async (orch, test, env) => (await meshUnder(orch, test, env))?.ok,
+  },
+  {
+    setting: 'SVC_MESH_TOKEN',
+    decides: 'what the control plane is shown',
+    outcomes: {'tok-1': 'Bearer tok-1', 'tok-2': 'Bearer tok-2'},
+    async see(orch, test, env) {
+      const {url, requests} = await controlPlane(test, (response) => response.end('{"nodes": []}'))
+      await meshUnder(orch, test, {...env, SVC_ORCHESTRATOR_MESH_CONTROL_URL: url})
+      return requests[0]?.authorization
+    },
+  },
+  {
+    setting: 'SVC_MESH_MAX_STALE_MS',
+    decides: 'which nodes are shown',
+    outcomes: {0: ['a', 'b'], 60000: ['a'], 60001: ['a', 'b']},
+    async see(orch, test, env) {
+      const nodes = [
+        {id: 'a', last_seen_unix_ms: 60_001},
+        {id: 'b', last_seen_unix_ms: 60_000},
+      ]
+      const answer = JSON.stringify({server_time_unix_ms: 120_001, nodes})
+      const {url} = await controlPlane(test, (response) => response.end(answer))
+      const snapshot = await meshUnder(orch, test, {...env, SVC_ORCHESTRATOR_MESH_CONTROL_URL: url})
+      return snapshot?.ok === true && snapshot.nodes.map(({id}) => id)
+    },
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS',
+    decides: 'how long the control plane is waited for',
+    outcomes: {500: '500 ms', 800: '800 ms'},
+    async see(orch, test, env) {
+      const {url} = await controlPlane(test, () => {})
+      const snapshot = await meshUnder(orch, test, {...env, SVC_ORCHESTRATOR_MESH_CONTROL_URL: url})
+      return snapshot?.ok === false && /did not answer within (.*)\.$/.exec(snapshot.error)?.[1]
+    },
+  },
+]
+
 /** Variables that nothing acts on yet: what each may say, and how it is shown. Each moves up once something does. */
 const withoutEffect: readonly (readonly [variable: string, text: string, shown: unknown])[] = [
   // What a task must pass before it counts as completed.
@@ -739,7 +865,6 @@ const withoutEffect: readonly (readonly [variable: string, text: string, shown: 
   ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_A2A_GAIN', '-0.02', -0.02],
   ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_BACKLOG_PENALTY', '0.25', 0.25],
   // Other nodes.
-  ['SVC_ORCHESTRATOR_MESH_CONTROL_URL', 'http://127.0.0.1:9847/', 'http://127.0.0.1:9847'],
   ['SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL', 'true', true],
   ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL', 'true', true],
   ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT', '2', '2'],
@@ -752,9 +877,7 @@ const withoutEffect: readonly (readonly [variable: string, text: string, shown: 
   ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE', '1', true],
   ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE', '1', true],
   ['SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS', '3', 3],
-  ['SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS', '900', 900],
   ['SVC_MESH_SCOPE_ID', 'team-a', 'team-a'],
-  ['SVC_MESH_TOKEN', 'tok-1234567', '(set)'],
 ]
 
 describe('what is set about taking tasks', {concurrency: 3}, () => decide(intake))
@@ -762,7 +885,9 @@ describe('what is set about agents', {concurrency: 3}, () => decide(agents))
 describe('what is set about who gets a task', {concurrency: 3}, () => decide(routing))
 describe('what is set about load', {concurrency: 3}, () => decide(scaling))
 describe('what is set about running tasks', {concurrency: 3}, () => decide(running))
+describe('what is set about plans', {concurrency: 3}, () => decide(planning))
 describe('what is set about sessions', {concurrency: 3}, () => decide(sessions))
+describe('what is set about the mesh', {concurrency: 3}, () => decide(mesh))
 
 describe('the variables of the orchestrator', () => {
   it('are shown with their values where nothing acts on them yet', async (test) => {
@@ -778,7 +903,7 @@ describe('the variables of the orchestrator', () => {
     const variablesOf = ({rows}: SettingTable) => Object.values(rows).flatMap(({env = []}) => env)
     const {journeyStore, journeyFallbackCanonical} = workspaceSettings.rows
     const declared = [...orchestratorTables.flatMap(variablesOf), ...journeyStore.env, ...journeyFallbackCanonical.env]
-    const tested = [intake, agents, routing, scaling, running, sessions].flat().filter(isVariable)
+    const tested = [intake, agents, routing, scaling, running, planning, sessions, mesh].flat().filter(isVariable)
     const known = [...tested.map(({setting}) => setting), ...withoutEffect.map(([variable]) => variable)]
     assert.deepEqual(known.sort(), [...new Set(declared)].sort())
   })

@@ -187,7 +187,7 @@ describe('everything svc config show prints', () => {
     assert.deepEqual(warnings, [])
     assert.equal(new Set(shown.map(({name}) => name)).size, shown.length)
     for (const {name, doc, takes, origin, value} of shown) {
-      assert.match(name, /^[a-z_]+(\.[a-z0-9_]+)+$/)
+      assert.match(name, /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/)
       assert.match(doc, /^[A-Z].*\.$/, name)
       assert.notEqual(takes, '')
       assert.deepEqual(origin, {source: 'default'}, name)

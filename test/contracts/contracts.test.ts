@@ -3,8 +3,10 @@ import {readdir, readFile} from 'node:fs/promises'
 import {isAbsolute, join, relative} from 'node:path'
 import {describe, it} from 'node:test'
 import {inspect} from 'node:util'
+import {listDocuments} from '../../src/contracts/catalogue.js'
 import {
   assertContract,
+  type Contract,
   checkContracts,
   compileComponents,
   contractsFolder,
@@ -15,6 +17,7 @@ import {
   listContracts,
   readDocument,
 } from '../../src/contracts/index.js'
+import {checkDocument} from '../../src/contracts/validate.js'
 import {Exit, isErrorOf} from '../../src/errors/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {generateTypes, readTypes} from './generate.js'
@@ -22,19 +25,20 @@ import {generateTypes, readTypes} from './generate.js'
 const contracts = await listContracts()
 const schemas = await listContracts('schema')
 const openApis = await listContracts('openapi')
+const documents = await listDocuments()
 
 describe('the catalogue of contracts', () => {
   it('names every file of the folder by its kind, and only files that are there', async () => {
     const files = await readdir(contractsFolder, {recursive: true})
-    for (const [kind, ending] of [
-      [schemas, '.schema.json'],
-      [openApis, '.openapi.yaml'],
-    ] as const)
-      assert.deepEqual(
-        kind.map(({file}) => relative(contractsFolder, file)).sort(),
-        files.filter((file) => file.endsWith(ending)).sort(),
-      )
-    assert.equal(schemas.length + openApis.length, contracts.length)
+    const named = (rows: readonly Contract[]) => rows.map(({file}) => relative(contractsFolder, file)).sort()
+    const kindOf = (file: string) => {
+      if (file.endsWith('.schema.json')) return 'schema'
+      if (file.endsWith('.openapi.yaml')) return 'openapi'
+      return /\.(ya?ml|json)$/.test(file) && file !== 'index.yaml' ? 'document' : undefined
+    }
+    for (const kind of ['schema', 'openapi', 'document'] as const)
+      assert.deepEqual(named(await listContracts(kind)), files.filter((file) => kindOf(file) === kind).sort())
+    assert.equal(schemas.length + openApis.length + documents.length, contracts.length)
     for (const {file} of contracts) assert.notEqual((await readFile(file, 'utf8')).trim(), '', file)
   })
 
@@ -118,6 +122,42 @@ describe('every OpenAPI document', () => {
       await writeFiles(folder, {'x.openapi.yaml': source})
       const contract = {id: 'x.openapi', file: join(folder, 'x.openapi.yaml'), summary: '', aliases: []}
       await assert.rejects(compileComponents(contract), (error) => isErrorOf(error, 'contract_broken'))
+    })
+})
+
+describe('every document', () => {
+  for (const document of documents) {
+    const {
+      contract: {id, file},
+      schema,
+    } = document
+    it(`${id} is named after its file, and fits ${schema}`, async () => {
+      assert.equal(file, join(contractsFolder, id))
+      await checkDocument(document)
+    })
+
+    it(`${id} is no schema itself, and names its own`, async () => {
+      for (const work of [findSchema(id), contractViolations(id, {}), assertContract(id, {}, 'x.json')])
+        await assert.rejects(work, (error) => {
+          assert.ok(isErrorOf(error, 'usage'))
+          assert.equal(error.message, `The contract ${id} is a document itself; the schema that it fits is ${schema}.`)
+          return true
+        })
+      assert.equal((await findSchema(schema)).id, schema)
+    })
+  }
+
+  for (const [defect, schema, source, code] of [
+    ['does not fit its schema', 'cli/contracts-validate.v1', 'ok: false', 'contract_violation'],
+    ['is no YAML', 'cli/contracts-validate.v1', 'a: b: c', 'document_unparsable'],
+    ['has a schema that is not there', 'cli/nothing.v1', 'ok: true', 'contract_unknown'],
+    ['has no schema', '', 'ok: true', 'contract_unknown'],
+  ] as const)
+    it(`that ${defect} is told: ${code}`, async (test) => {
+      const folder = await temporaryFolder(test)
+      await writeFiles(folder, {'facts.yaml': source})
+      const contract = {id: 'facts.yaml', file: join(folder, 'facts.yaml'), summary: '', aliases: []}
+      await assert.rejects(checkDocument({contract, schema}), (error) => isErrorOf(error, code))
     })
 })
 

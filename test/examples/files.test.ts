@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {readFile} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import {describe, it} from 'node:test'
 import {execa} from 'execa'
@@ -23,5 +24,30 @@ describe('the examples', () => {
     const {stdout, stderr} = await execa(process.execPath, [example, model, 'Hi'])
     assert.ok(stdout.length > 0)
     assert.match(stderr, /100 tokens, ended by length/)
+  })
+
+  it('daemon-client.mjs has a daemon keep a task, and does it', async (test) => {
+    const cwd = await temporaryFolder(test)
+    assert.equal((await svc(['daemon', 'start'], {cwd})).exitCode, 0)
+    try {
+      const {stdout} = await execa(process.execPath, [projectFile('examples/daemon-client.mjs')], {
+        cwd,
+        timeout: 20_000,
+      })
+      const [greeting, ...told] = stdout.split('\n')
+      assert.match(greeting ?? '', /^daemon \S+ at 127\.0\.0\.1:\d+$/)
+      assert.deepEqual(told, ['T-0001: task_started', 'T-0001: task_completed'])
+    } finally {
+      assert.equal((await svc(['daemon', 'stop'], {cwd})).exitCode, 0)
+    }
+  })
+
+  it('mcp.json starts the tool server', async () => {
+    const {mcpServers} = JSON.parse(await readFile(projectFile('examples/mcp.json'), 'utf8'))
+    const [name, ...args] = mcpServers.svc.args
+    assert.deepEqual([mcpServers.svc.command, name], ['npx', 'svc'])
+    // The client goes at once, and the server with it.
+    const {exitCode, stdout} = await svc(args, {input: ''})
+    assert.deepEqual([exitCode, stdout], [0, ''])
   })
 })

@@ -13,26 +13,43 @@ export interface GenerateCall {
   options: {temperature: number; num_predict: number}
 }
 
-/** Answers one call, well or badly. `count` is 1 for the first one. */
-export type Answer = (response: ServerResponse, call: GenerateCall, count: number) => unknown
+/** The body of a call of `/api/chat`. */
+export interface ChatCall {
+  model: string
+  messages: {role: string; content: string}[]
+  stream: boolean
+  format?: unknown
+  options: {temperature: number; top_p?: number; num_predict: number}
+}
 
-export interface ScriptedInference {
+/** Answers one call, well or badly. `count` is 1 for the first one. */
+export type Answer<C = GenerateCall> = (response: ServerResponse, call: C, count: number) => unknown
+
+export type Models = readonly string[] | 'none' | 'silence'
+
+export interface ScriptedInference<C = GenerateCall> {
   baseUrl: string
-  /** Calls of `/api/generate`, in order. */
-  calls: GenerateCall[]
+  /** Calls for text, in order. */
+  calls: C[]
   /** Headers of every request, in order. */
   headers: Readonly<Record<string, unknown>>[]
   /** Resolves when a client has gone before its answer was whole. */
   hungUp: Promise<void>
 }
 
-/** A real server that says what a test wants it to say. It ends with the test. */
-export async function scriptedInference(
+/** A real server of `/api/generate` that says what a test wants it to say. It ends with the test. */
+export const scriptedInference = (test: Pick<TestContext, 'after'>, answer: Answer, models: Models = ['run-a']) =>
+  serve<GenerateCall>(test, {path: '/api/generate', answer, models})
+
+/** The same of `/api/chat`. */
+export const scriptedChat = (test: Pick<TestContext, 'after'>, answer: Answer<ChatCall>, models: Models = ['run-a']) =>
+  serve<ChatCall>(test, {path: '/api/chat', answer, models})
+
+async function serve<C>(
   test: Pick<TestContext, 'after'>,
-  answer: Answer,
-  models: readonly string[] | 'none' | 'silence' = ['run-a'],
-): Promise<ScriptedInference> {
-  const calls: GenerateCall[] = []
+  {path, answer, models}: {path: string; answer: Answer<C>; models: Models},
+): Promise<ScriptedInference<C>> {
+  const calls: C[] = []
   const headers: ScriptedInference['headers'] = []
   let hangUp = () => {}
   const hungUp = new Promise<void>((resolve) => {
@@ -46,8 +63,8 @@ export async function scriptedInference(
     if (request.url === '/api/tags' && models === 'silence') return
     if (request.url === '/api/tags' && models !== 'none')
       return void response.end(JSON.stringify({models: [...models].map((name) => ({name}))}))
-    if (request.url !== '/api/generate') return void response.writeHead(404).end('{"error":"no such route"}')
-    const call = (await json(request)) as GenerateCall
+    if (request.url !== path) return void response.writeHead(404).end('{"error":"no such route"}')
+    const call = (await json(request)) as C
     await answer(response, call, calls.push(call))
   })
   server.listen(0, '127.0.0.1')
@@ -67,3 +84,18 @@ export const answerLines = (text: string, end: object = {}): string =>
   ]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('')
+
+/** The lines of a whole answer of `/api/chat`, one per word. */
+export const chatLines = (text: string, end: object = {}): string =>
+  [
+    ...text.split(/(?<= )/).map((content) => ({message: {role: 'assistant', content}, done: false})),
+    {message: {role: 'assistant', content: ''}, done: true, done_reason: 'stop', ...end},
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('')
+
+/** Gives one answer after the other, whole and well. */
+export const inTurn =
+  (...texts: string[]): Answer<ChatCall> =>
+  (response, _call, count) =>
+    response.end(chatLines(texts[count - 1] ?? 'enough', {prompt_eval_count: 100, eval_count: 10 * count}))

@@ -1,13 +1,17 @@
-import {agentArg, OrchCommand} from '../../../src/cli/index.js'
+import {OperationCommand, operationArgs} from '../../../src/cli/index.js'
+import type {OrchEmptiedV1} from '../../../src/contracts/index.js'
+import {commandCall, operationNamed} from '../../../src/operations/index.js'
 
-export default class OrchAgentDrain extends OrchCommand<typeof OrchAgentDrain> {
-  static override summary = 'Give the waiting tasks of an agent to others, and pause it.'
+const drainAgent = commandCall(operationNamed('drain_agent'))
+
+export default class OrchAgentDrain extends OperationCommand<typeof OrchAgentDrain> {
+  static override summary = drainAgent.operation.summary
   static override description = 'What it runs it ends. Refused where no other agent could take its tasks.'
   static override examples = ['<%= config.bin %> <%= command.id %> builder']
-  static override args = {agent: agentArg}
+  static override args = operationArgs(drainAgent)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    await this.printEmptied(room, room.drainAgent(orchestrator, this.args.agent))
+    const {drained_count: _, ...emptied} = await this.perform<OrchEmptiedV1 & {drained_count: number}>(drainAgent)
+    await this.printEmptied(emptied)
   }
 }

@@ -1,13 +1,16 @@
-import {agentArg, agentLine, OrchCommand} from '../../../src/cli/index.js'
+import {agentLine, OperationCommand, operationArgs} from '../../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../../src/operations/index.js'
+import type {Agent} from '../../../src/orchestrator/index.js'
 
-export default class OrchAgentPause extends OrchCommand<typeof OrchAgentPause> {
-  static override summary = 'Let an agent start no more tasks; what it runs it ends.'
+const pauseAgent = commandCall(operationNamed('pause_agent'))
+
+export default class OrchAgentPause extends OperationCommand<typeof OrchAgentPause> {
+  static override summary = pauseAgent.operation.summary
   static override examples = ['<%= config.bin %> <%= command.id %> builder']
-  static override args = {agent: agentArg}
+  static override args = operationArgs(pauseAgent)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    const row = room.setPaused(orchestrator, this.args.agent, true)
-    await this.output.result(room.toAgent(orchestrator, row), agentLine)
+    const {agent} = await this.perform<{agent: Agent}>(pauseAgent)
+    await this.output.result(agent, agentLine)
   }
 }

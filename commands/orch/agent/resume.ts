@@ -1,13 +1,16 @@
-import {agentArg, agentLine, OrchCommand} from '../../../src/cli/index.js'
+import {agentLine, OperationCommand, operationArgs} from '../../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../../src/operations/index.js'
+import type {Agent} from '../../../src/orchestrator/index.js'
 
-export default class OrchAgentResume extends OrchCommand<typeof OrchAgentResume> {
-  static override summary = 'Let a paused agent go on.'
+const resumeAgent = commandCall(operationNamed('resume_agent'))
+
+export default class OrchAgentResume extends OperationCommand<typeof OrchAgentResume> {
+  static override summary = resumeAgent.operation.summary
   static override examples = ['<%= config.bin %> <%= command.id %> builder']
-  static override args = {agent: agentArg}
+  static override args = operationArgs(resumeAgent)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    const row = room.setPaused(orchestrator, this.args.agent, false)
-    await this.output.result(room.toAgent(orchestrator, row), agentLine)
+    const {agent} = await this.perform<{agent: Agent}>(resumeAgent)
+    await this.output.result(agent, agentLine)
   }
 }

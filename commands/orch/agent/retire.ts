@@ -1,14 +1,18 @@
-import {agentArg, OrchCommand} from '../../../src/cli/index.js'
+import {OperationCommand, operationArgs} from '../../../src/cli/index.js'
+import type {OrchEmptiedV1} from '../../../src/contracts/index.js'
+import {commandCall, operationNamed} from '../../../src/operations/index.js'
 
-export default class OrchAgentRetire extends OrchCommand<typeof OrchAgentRetire> {
-  static override summary = 'End an agent, and give its tasks to others.'
+const retireAgent = commandCall(operationNamed('retire_agent'))
+
+export default class OrchAgentRetire extends OperationCommand<typeof OrchAgentRetire> {
+  static override summary = retireAgent.operation.summary
   static override description =
     'What it runs is queued again with another agent. Refused where no other agent could take its tasks.'
   static override examples = ['<%= config.bin %> <%= command.id %> builder']
-  static override args = {agent: agentArg}
+  static override args = operationArgs(retireAgent)
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    await this.printEmptied(room, room.retireAgent(orchestrator, this.args.agent))
+    const {remaining_tasks: _, ...emptied} = await this.perform<OrchEmptiedV1 & {remaining_tasks: number}>(retireAgent)
+    await this.printEmptied(emptied)
   }
 }

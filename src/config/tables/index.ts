@@ -1,4 +1,5 @@
 import type {SettingTable} from '../setting.js'
+import {messageSettings} from './a2a.js'
 import {appSettings} from './app.js'
 import {assistantSettings} from './assistant.js'
 import {daemonSettings} from './daemon.js'
@@ -67,6 +68,7 @@ export const settingTables: readonly SettingTable[] = [
   hubSettings,
   ideSettings,
   ...orchestratorTables,
+  messageSettings,
   daemonSettings,
   mcpSettings,
   assistantSettings,

@@ -1,5 +1,5 @@
 import {settings} from '../setting.js'
-import {baseUrl, boolean, list, text} from '../types.js'
+import {baseUrl, boolean, integer, list, text} from '../types.js'
 
 /** How this workspace takes part in a mesh. */
 export const meshSettings = settings('mesh', {
@@ -66,6 +66,12 @@ export const meshSettings = settings('mesh', {
     env: ['SVC_MESH_ADVERTISE_NPU'],
     default: false,
     doc: 'Advertise a neural processing unit to the mesh.',
+  },
+  maxStaleMs: {
+    type: integer({min: 0}),
+    env: ['SVC_MESH_MAX_STALE_MS'],
+    default: 0,
+    doc: 'Milliseconds after which a node that was not heard of is left out of what is shown of the mesh; 0 shows all.',
   },
   deviceClass: {
     type: text('a class of devices'),

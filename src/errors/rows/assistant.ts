@@ -1,4 +1,55 @@
-import {rows} from '../row.js'
+import {Exit, rows} from '../row.js'
+
+/** @param what the model did instead of writing a program */
+const noProgram =
+  (what: string) =>
+  ({attempts, model, reason}: {attempts: number; category: string; model: string; reason: string}) =>
+    `The model ${model} ${what}, in ${attempts === 1 ? 'one attempt' : `${attempts} attempts`}: ${reason}.`
 
 /** Errors of chats and of code that a model writes. */
-export const assistantErrors = rows({})
+export const assistantErrors = rows({
+  path_refused: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is refused: ${p.reason}.`,
+    hint: 'Name a file of the workspace, relative to its root.',
+  },
+  context_file_unusable: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {path: string; reason: string}) => `The model cannot read ${p.path}: ${p.reason}.`,
+    hint: 'Leave the file out, or name another one.',
+    param: () => 'context_files',
+  },
+  answer_empty: {
+    exit: Exit.failed,
+    http: 502,
+    say: (p: {model: string}) => `The model ${p.model} answered nothing.`,
+    hint: 'Ask again, or ask another model.',
+  },
+  answer_not_json: {
+    exit: Exit.failed,
+    http: 502,
+    say: (p: {model: string; reason: string}) =>
+      `The model ${p.model} was asked for JSON twice, and gave none: ${p.reason}.`,
+    hint: 'Say in the prompt which members the JSON should have, or ask another model.',
+  },
+  surface_contract: {
+    exit: Exit.failed,
+    http: 422,
+    say: noProgram('gave no program in the form that was asked for'),
+    hint: 'Ask with the output surface mode fenced_transport, or ask another model.',
+  },
+  repair_stalled: {
+    exit: Exit.failed,
+    http: 422,
+    say: noProgram('made the same errors twice running'),
+    hint: 'Say in the prompt how to do without what the errors name, or ask another model.',
+  },
+  validation_failed: {
+    exit: Exit.failed,
+    http: 422,
+    say: noProgram('wrote no program without errors'),
+    hint: 'Ask for less at once, or allow more retries.',
+  },
+})

@@ -1,4 +1,55 @@
-import {rows} from '../row.js'
+import {Exit, rows} from '../row.js'
+import {didYouMean} from '../suggestion.js'
 
 /** Errors of plans. */
-export const planErrors = rows({})
+export const planErrors = rows({
+  plan_not_found: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {plan: string; suggestion?: string | undefined}) =>
+      `There is no plan ${p.plan} in this workspace.${didYouMean(p.suggestion)}`,
+    hint: 'List the plans with svc orch plan list.',
+  },
+  planning_disabled: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (_: object) => 'Planning is switched off in this workspace.',
+    hint: 'Set orchestrator.planning_enabled to true in Svc.toml.',
+  },
+  plan_goal_invalid: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {fault: string}) => `No plan can be made of what is to be done: it ${p.fault}.`,
+    hint: 'Say in a few sentences or lines what is to be done.',
+  },
+  plan_mode_unsupported: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {mode: string}) => `A goal cannot be handed to a workflow, as the mode ${p.mode} asks for.`,
+    hint: 'Use auto or force_plan for a plan of several steps, or direct for one step.',
+  },
+  plan_rejected: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {faults: readonly string[]}) => `The plan is not good enough to be kept: ${p.faults.join('; ')}.`,
+    hint: 'Say more clearly what is to be done, or set orchestrator.plan_adequacy_enforce to false.',
+  },
+  plan_model_answer: {
+    exit: Exit.unavailable,
+    http: 502,
+    say: (p: {fault: string}) => `The answer of the model is no plan: ${p.fault}.`,
+    hint: 'Ask again, or ask a larger model.',
+  },
+  plan_model_slow: {
+    exit: Exit.unavailable,
+    http: 504,
+    say: (p: {ms: number}) => `The model gave no plan within ${p.ms} ms.`,
+    hint: 'Ask a faster model, or for fewer steps.',
+  },
+  plan_file_escapes: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {path: string}) => `${p.path} is a link that leads out of the workspace, or to nothing.`,
+    hint: 'Nothing was planned; remove the link, or do without the file.',
+  },
+})

@@ -1,5 +1,5 @@
 import type {Agent, Emptied} from '../../orchestrator/index.js'
-import type {OperationContext} from '../context.js'
+import type {OperationContext, OrchestratorRoom} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, object, taskId, text} from '../schema.js'
 
@@ -9,7 +9,7 @@ const agent = object(
 )
 const named = object({agent_id: agentId}, {required: ['agent_id']})
 const changed = object({ok: flag(), agent}, {required: ['ok', 'agent']})
-const moved = list(taskId, 'Tasks that went to other agents.')
+const moved = list(integer(), 'Tasks that went to other agents.')
 
 interface Naming {
   agent_id: string | number
@@ -22,7 +22,13 @@ const pause =
     agent: room.toAgent(orchestrator, room.setPaused(orchestrator, String(agent_id), paused)),
   })
 
-const emptied = ({agent: {id, name, state}, moved: tasks}: Emptied) => ({agent_id: id, name, state, moved: tasks})
+const emptied = ({agent: {id, name, state}, moved: tasks}: Emptied, {displayAgent}: OrchestratorRoom) => ({
+  agent_id: id,
+  display_id: displayAgent(id),
+  name,
+  state,
+  moved: tasks,
+})
 
 /** Spawning agents, letting them rest and retiring them. */
 export const agentOperations: readonly Operation[] = [
@@ -75,11 +81,11 @@ export const agentOperations: readonly Operation[] = [
         dynamic: flag('It retires when it is idle.'),
         parent_agent_id: {
           type: ['integer', 'string'],
-          description: 'The agent that delegates to it: its id or its name.',
+          description: 'The agent that delegates to it: its name or its id.',
         },
         source_task_id: taskId,
         delegation_reason: text('Why it is there.', {maxLength: 4096}),
-        labels: list(text(undefined, {maxLength: 256}), 'A label that tasks can ask for; may be repeated.', {
+        labels: list(text(undefined, {maxLength: 256}), 'Labels that tasks can ask for.', {
           maxItems: 100,
         }),
         model: text('Name of the model that it asks.', {maxLength: 512}),
@@ -95,6 +101,7 @@ export const agentOperations: readonly Operation[] = [
         renames: {label: 'labels', parent: 'parent_agent_id', reason: 'delegation_reason'},
         args: ['name'],
         hidden: ['dynamic', 'source_task_id'],
+        placeholders: {parent: 'NAME', model: 'NAME'},
       },
     },
     run({name, dynamic = false, parent_agent_id: parent, source_task_id, delegation_reason, labels, model}, context) {
@@ -141,16 +148,36 @@ export const agentOperations: readonly Operation[] = [
     },
     run: pause(false),
   }),
+  operation<Naming & {session_id: string | null}, object>({
+    name: 'map_agent_session',
+    title: 'Map an agent to a session',
+    summary: 'Have an agent spoken for under one session alone; null takes it away.',
+    effect: 'write',
+    idempotent: true,
+    input: object(
+      {agent_id: agentId, session_id: {type: ['string', 'null'], minLength: 1, maxLength: 2048}},
+      {required: ['agent_id', 'session_id']},
+    ),
+    output: changed,
+    faces: {
+      rpc: {method: 'orch.map_agent_session'},
+      tool: {name: 'svc_map_agent_session', tier: 'dev', lane: 'interop'},
+    },
+    run: ({agent_id, session_id}, {room, orchestrator}) => ({
+      ok: true,
+      agent: room.toAgent(orchestrator, room.mapSession(orchestrator, agent_id, session_id)),
+    }),
+  }),
   operation<Naming, object>({
     name: 'drain_agent',
     title: 'Drain an agent',
-    summary: 'Give the waiting tasks of an agent to others.',
+    summary: 'Give the waiting tasks of an agent to others, and pause it.',
     effect: 'write',
     idempotent: true,
     input: named,
     output: object(
-      {drained_count: integer(), agent_id: integer(), name: text(), state: text(), moved},
-      {required: ['drained_count', 'agent_id', 'name', 'state', 'moved']},
+      {drained_count: integer(), agent_id: integer(), display_id: text(), name: text(), state: text(), moved},
+      {required: ['drained_count', 'agent_id', 'display_id', 'name', 'state', 'moved']},
     ),
     faces: {
       rpc: {method: 'orch.drain_agent'},
@@ -159,19 +186,19 @@ export const agentOperations: readonly Operation[] = [
     },
     run({agent_id}, {room, orchestrator}) {
       const result = room.drainAgent(orchestrator, agent_id)
-      return {drained_count: result.moved.length, ...emptied(result)}
+      return {drained_count: result.moved.length, ...emptied(result, room)}
     },
   }),
   operation<Naming, object>({
     name: 'retire_agent',
     title: 'Retire an agent',
-    summary: 'Take an agent away; its waiting tasks go to others.',
+    summary: 'End an agent, and give its tasks to others.',
     effect: 'destructive',
     idempotent: false,
     input: named,
     output: object(
-      {remaining_tasks: integer(), agent_id: integer(), name: text(), state: text(), moved},
-      {required: ['remaining_tasks', 'agent_id', 'name', 'state', 'moved']},
+      {remaining_tasks: integer(), agent_id: integer(), display_id: text(), name: text(), state: text(), moved},
+      {required: ['remaining_tasks', 'agent_id', 'display_id', 'name', 'state', 'moved']},
     ),
     faces: {
       rpc: {method: 'orch.retire_agent'},
@@ -180,7 +207,7 @@ export const agentOperations: readonly Operation[] = [
     },
     run({agent_id}, {room, orchestrator}) {
       const result = room.retireAgent(orchestrator, agent_id)
-      return {remaining_tasks: result.moved.length, ...emptied(result)}
+      return {remaining_tasks: result.moved.length, ...emptied(result, room)}
     },
   }),
   operation<object, object>({

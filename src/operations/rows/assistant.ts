@@ -1,4 +1,262 @@
-import type {Operation} from '../operation.js'
+import type {Assistant, GenerationKpi, MessageAnswer, SurfaceMode, Turn, Work} from '../../assistant/index.js'
+import {SvcError} from '../../errors/index.js'
+import type {OperationContext, Surface} from '../context.js'
+import {type Operation, operation} from '../operation.js'
+import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
+import {ToolFailure, toolAnswer} from '../tool-answer.js'
+
+const id = (maxLength: number): Record<string, unknown> => text(undefined, {maxLength})
+const path = text(undefined, {minLength: 1, maxLength: 4096})
+const paths = (maxItems: number, description?: string) => list(path, description, {maxItems})
+const prompt = text(undefined, {minLength: 1, maxLength: 262_144})
+
+/** What the orchestrator decides for the room, and keeps of what it does. */
+async function openFor(context: OperationContext): Promise<Assistant> {
+  const {room, orchestrator, sources} = context
+  const {openAssistant} = await import('../../assistant/index.js')
+  const {modelPrices, costPreference} = orchestrator.config
+  return openAssistant(orchestrator, sources, {
+    chooseModel(registry, {economy, ...work}: Work) {
+      const choice = room.chooseModel(registry, {}, modelPrices, economy ? 'economy' : costPreference)
+      room.recordRoutingDecision(orchestrator, {...work, choice})
+      return choice.model
+    },
+    costOf: (model, tokens) => room.costOf(model, tokens, modelPrices),
+    onCost: (usage) => room.tellCost(orchestrator, usage),
+  })
+}
+
+interface ChatMessage {
+  prompt?: string
+  message?: string
+  context_files?: string[]
+  open_files?: string[]
+  active_file?: string
+  active_line?: number
+  selected_text?: string
+  diagnostics?: (string | object)[]
+  session_id?: string
+  thread_id?: string
+  journey_id?: string
+  cognitive_profile?: string
+  json_mode?: boolean
+  trace_id?: string
+  correlation_id?: string
+  attachment_manifest?: unknown
+  temperature?: number
+  top_p?: number
+}
+
+const turn = object({role: text(), content: text()}, {required: ['role', 'content'], open: true})
+
+/** @throws params_invalid where it is not there, or said twice and differently */
+function promptOf({prompt: said, message}: ChatMessage): string {
+  const refuse = (violation: string) =>
+    new SvcError('params_invalid', {operation: 'chat_message', violations: [violation]})
+  if (said !== undefined && message !== undefined && said !== message) throw refuse('/message is another prompt')
+  const words = said ?? message
+  if (words === undefined) throw refuse("the document must have required property 'prompt'")
+  return words
+}
+
+/** What the KPI of a program calls the face. */
+const surfaces: Readonly<Record<Surface, GenerationKpi['surface']>> = {cli: 'svc-cli', mcp: 'mcp', daemon: 'daemon'}
+
+interface GenerateCode {
+  prompt: string
+  validate?: boolean
+  max_retries?: number
+  session_id?: string
+  journey_id?: string
+  output_surface_mode?: SurfaceMode
+  output_path?: string
+}
+
+interface GeneratedCode {
+  code: string
+  runtime_generation_kpi: GenerationKpi
+  file_outcomes?: object
+}
 
 /** Chats, and code that a model writes. */
-export const assistantOperations: readonly Operation[] = []
+export const assistantOperations: readonly Operation[] = [
+  operation<ChatMessage, MessageAnswer>({
+    name: 'chat_message',
+    title: 'Send a chat message',
+    summary: 'Ask the model in a conversation that is kept.',
+    effect: 'write',
+    idempotent: false,
+    openWorld: true,
+    input: object(
+      {
+        prompt,
+        message: {...prompt, description: 'Another name of prompt.'},
+        context_files: paths(32, 'Files of the workspace that the model reads.'),
+        open_files: paths(256),
+        active_file: path,
+        active_line: integer(undefined, {minimum: 1}),
+        selected_text: text(undefined, {maxLength: 1_048_576}),
+        diagnostics: list({type: ['string', 'object']}, undefined, {maxItems: 256}),
+        session_id: id(2048),
+        thread_id: id(2048),
+        journey_id: id(2048),
+        cognitive_profile: oneOf(['fast', 'reasoning', 'creative']),
+        json_mode: flag('The answer is JSON.'),
+        trace_id: id(256),
+        correlation_id: id(256),
+        attachment_manifest: {description: 'Kept with the message, and not read.'},
+        temperature: number(undefined, {minimum: 0, maximum: 2}),
+        top_p: number(undefined, {minimum: 0, maximum: 1}),
+      },
+      {open: true},
+    ),
+    output: object(
+      {
+        message: turn,
+        history: list(turn),
+        model_used: text(),
+        tokens: integer(),
+        session_id: text(),
+        journey: object({}, {open: true}),
+      },
+      {required: ['message', 'history', 'model_used', 'tokens', 'session_id', 'journey']},
+    ),
+    faces: {
+      rpc: {method: 'ai.chat.message'},
+      tool: {name: 'svc_chat_message', tier: 'core', lane: 'ai'},
+    },
+    async run(input, context) {
+      const {room, orchestrator, surface, signal, report} = context
+      const said = promptOf(input)
+      const {journey_id = null, session_id = null, thread_id = null, trace_id = null, correlation_id = null} = input
+      const journey = room.journeyEnvelope(
+        {
+          journey_id,
+          session_id,
+          thread_id,
+          trace_id,
+          correlation_id,
+          cognitive_profile: input.cognitive_profile ?? null,
+        },
+        {repositoryId: orchestrator.repositoryId, surface},
+      )
+      const {sendMessage} = await import('../../assistant/index.js')
+      let pieces = 0
+      return sendMessage(
+        await openFor(context),
+        {
+          prompt: said,
+          contextFiles: input.context_files,
+          openFiles: input.open_files,
+          activeFile: input.active_file,
+          activeLine: input.active_line,
+          selectedText: input.selected_text,
+          diagnostics: input.diagnostics,
+          jsonMode: input.json_mode,
+          temperature: input.temperature,
+          topP: input.top_p,
+          attachmentManifest: input.attachment_manifest,
+        },
+        journey,
+        {signal, onDelta: (piece) => report({done: ++pieces, message: piece})},
+      )
+    },
+  }),
+  operation<
+    {session_id?: string; trace_id?: string; limit?: number},
+    {session_id: string; history: Omit<Turn, 'journey'>[]}
+  >({
+    name: 'chat_history',
+    title: 'Show a conversation',
+    summary: 'Give the latest turns of a conversation, the oldest first.',
+    effect: 'read',
+    idempotent: true,
+    input: object({
+      session_id: id(2048),
+      trace_id: text('Only turns of this trace.', {maxLength: 256}),
+      limit: integer('At most so many.', {minimum: 1, maximum: 100, default: 100}),
+    }),
+    output: object({session_id: text(), history: list(turn)}, {required: ['session_id', 'history']}),
+    faces: {
+      rpc: {method: 'ai.chat.history'},
+      tool: {name: 'svc_chat_history', tier: 'dev', lane: 'ai'},
+    },
+    async run({session_id: named = '', trace_id: traceId, limit}, {orchestrator}) {
+      const {readTurns} = await import('../../assistant/index.js')
+      const session = named.trim() || 'default'
+      const turns = readTurns(orchestrator, session, {limit, traceId})
+      return {session_id: session, history: turns.map(({journey: _, ...rest}) => rest)}
+    },
+  }),
+  operation<GenerateCode, GeneratedCode>({
+    name: 'generate_code',
+    title: 'Generate code',
+    summary: 'Have the model write a program of the data language, checked and repaired.',
+    effect: 'write',
+    idempotent: false,
+    openWorld: true,
+    input: object(
+      {
+        prompt: {...prompt, description: 'What the program is for.'},
+        validate: flag('Whether it is checked; true when left out.'),
+        max_retries: integer(undefined, {minimum: 0, maximum: 5, default: 2}),
+        session_id: id(2048),
+        journey_id: id(2048),
+        output_surface_mode: oneOf(['raw_code_only', 'fenced_transport']),
+        output_path: text('Where it is written in the workspace; a file there is replaced.', {
+          minLength: 1,
+          maxLength: 4096,
+        }),
+      },
+      {required: ['prompt']},
+    ),
+    output: object(
+      {code: text(), runtime_generation_kpi: object({}, {open: true}), file_outcomes: object({}, {open: true})},
+      {required: ['code', 'runtime_generation_kpi']},
+    ),
+    faces: {
+      rpc: {method: 'ai.generate_code'},
+      tool: {
+        name: 'svc_generate_code',
+        tier: 'core',
+        lane: 'ai',
+        output: text(),
+        present: ({code, ...meta}) => toolAnswer(code, meta),
+      },
+    },
+    async run(input, context) {
+      const {room, orchestrator, surface, signal, report} = context
+      const {journey_id: journeyId, session_id: sessionId = ''} = input
+      const {generateCode} = await import('../../assistant/index.js')
+      const envelope = room.journeyEnvelope(
+        {journey_id: journeyId ?? null, session_id: sessionId},
+        {repositoryId: orchestrator.repositoryId, surface},
+      )
+      const outcome = await generateCode(
+        await openFor(context),
+        {
+          prompt: input.prompt,
+          validate: input.validate,
+          maxRetries: input.max_retries,
+          surfaceMode: input.output_surface_mode,
+          outputPath: input.output_path,
+          journeyId: envelope.journey_id,
+          sessionId: sessionId.trim() || undefined,
+          surface: surfaces[surface],
+        },
+        {
+          signal,
+          onAttempt: (attempt, most) =>
+            report({done: attempt - 1, total: most, message: `attempt ${attempt} of at most ${most}`}),
+        },
+      )
+      const {kpi: runtime_generation_kpi} = outcome
+      if (outcome.ok) {
+        const {code, fileOutcomes: file_outcomes} = outcome
+        return {code, runtime_generation_kpi, ...(file_outcomes === undefined ? {} : {file_outcomes})}
+      }
+      const {error, findings: diagnostics_snapshot, repair} = outcome
+      throw new ToolFailure(error, {diagnostics_snapshot, repair, runtime_generation_kpi})
+    },
+  }),
+]

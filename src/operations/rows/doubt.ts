@@ -1,10 +1,10 @@
 import type {Award, Task} from '../../orchestrator/index.js'
 import type {OperationContext, Question} from '../context.js'
 import {type Operation, operation} from '../operation.js'
-import {flag, list, object, taskId, text} from '../schema.js'
+import {flag, integer, list, object, taskId, text} from '../schema.js'
 
 const task = object(
-  {id: taskId, display_id: text(), status: text(), agent_name: text(), description: text()},
+  {id: integer(), display_id: text(), status: text(), agent_name: text(), description: text()},
   {required: ['id', 'display_id', 'status', 'agent_name', 'description'], open: true},
 )
 
@@ -51,7 +51,7 @@ export const doubtOperations: readonly Operation[] = [
     input: object({task_id: taskId, reason: text('What is in doubt.', {maxLength: 4096})}, {required: ['task_id']}),
     output: object(
       {
-        task_id: taskId,
+        task_id: integer(),
         status: text(),
         resolver_agent: text(),
         resolution: object({validated: flag(), report: text()}, {required: ['validated', 'report']}),
@@ -89,6 +89,7 @@ export const doubtOperations: readonly Operation[] = [
     faces: {
       rpc: {method: 'orch.resolve_doubt'},
       tool: {name: 'svc_resolve_doubt', tier: 'core', lane: 'workflow'},
+      cli: {command: 'orch resolve', own: true},
     },
     run({task_id, validated, report: said, resume = true}, {room, orchestrator}) {
       const resolved = room.resolveDoubt(orchestrator, task_id, {validated, report: said, resume})

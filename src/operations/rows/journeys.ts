@@ -1,4 +1,93 @@
-import type {Operation} from '../operation.js'
+import type {CanonicalSteps, LoggedOperation} from '../../orchestrator/index.js'
+import {type Operation, operation} from '../operation.js'
+import {flag, integer, list, object, text} from '../schema.js'
+
+const step = object(
+  {step_id: text(), ordinal: integer(), actor: text(), primary_operation_id: text(), maturity: text()},
+  {required: ['step_id', 'ordinal', 'actor', 'maturity'], open: true},
+)
+
+/** Something that can be undone, as far as callers branch on it. */
+const logged = object(
+  {op_id: text(), operation: text(), summary: text(), undone: flag()},
+  {required: ['op_id', 'operation', 'summary', 'undone'], open: true},
+)
+const reversed = object({ok: flag(), operation: logged}, {required: ['ok', 'operation']})
+const which = object(
+  {
+    op_id: text('The operation: OP-000007 or 7; the submission of a task: T-0042.', {minLength: 1, maxLength: 32}),
+  },
+  {required: ['op_id']},
+)
+
+interface Which {
+  op_id: string
+}
+interface Reversed {
+  ok: true
+  operation: LoggedOperation
+}
 
 /** Journeys, and the log of operations. */
-export const journeyOperations: readonly Operation[] = []
+export const journeyOperations: readonly Operation[] = [
+  operation<{journey_id?: string}, CanonicalSteps>({
+    name: 'journey_canonical_steps',
+    title: 'Steps of a journey',
+    summary: 'List the steps from an empty workspace to checked work, and what each is done with.',
+    effect: 'read',
+    idempotent: true,
+    input: object({journey_id: text('Another journey than the canonical one.', {maxLength: 512})}),
+    output: object({journey_id: text(), steps: list(step)}, {required: ['journey_id', 'steps']}),
+    faces: {
+      rpc: {method: 'orch.journey.canonical_steps'},
+      tool: {name: 'svc_journey_canonical_steps', tier: 'core', lane: 'workflow'},
+      cli: {command: 'orch journey', renames: {id: 'journey_id'}, args: ['id']},
+    },
+    run: ({journey_id}, {room, orchestrator}) => room.canonicalSteps(orchestrator, journey_id),
+  }),
+  operation<Which, Reversed>({
+    name: 'undo_operation',
+    title: 'Undo an operation',
+    summary: 'Take back a priority, a pause, a new agent or a submission, while nothing was built on it.',
+    effect: 'write',
+    idempotent: false,
+    input: which,
+    output: reversed,
+    faces: {
+      rpc: {method: 'orch.undo_operation'},
+      tool: {name: 'svc_undo_operation', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch undo', renames: {op: 'op_id'}, args: ['op']},
+    },
+    run: ({op_id}, {room, orchestrator}) => ({ok: true, operation: room.undoOperation(orchestrator, op_id)}),
+  }),
+  operation<Which, Reversed>({
+    name: 'redo_operation',
+    title: 'Redo an operation',
+    summary: 'Do again what was undone; an agent or a task gets a new id.',
+    effect: 'write',
+    idempotent: false,
+    input: which,
+    output: reversed,
+    faces: {
+      rpc: {method: 'orch.redo_operation'},
+      tool: {name: 'svc_redo_operation', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch redo', renames: {op: 'op_id'}, args: ['op']},
+    },
+    run: ({op_id}, {room, orchestrator}) => ({ok: true, operation: room.redoOperation(orchestrator, op_id)}),
+  }),
+  operation<{limit?: number}, {operations: LoggedOperation[]}>({
+    name: 'list_operations',
+    title: 'List operations',
+    summary: 'List what was done by hand and can be undone, the latest first.',
+    effect: 'read',
+    idempotent: true,
+    input: object({limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50})}),
+    output: object({operations: list(logged)}, {required: ['operations']}),
+    faces: {
+      rpc: {method: 'orch.oplog'},
+      tool: {name: 'svc_oplog', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch oplog'},
+    },
+    run: ({limit = 50}, {room, orchestrator}) => ({operations: room.listOperations(orchestrator, {limit})}),
+  }),
+]

@@ -1,4 +1,319 @@
-import type {Operation} from '../operation.js'
+import type {Acknowledged, Broadcasted, Inbox, MessageHistory, Sent} from '../../orchestrator/index.js'
+import type {OperationContext, Surface} from '../context.js'
+import {type Operation, operation} from '../operation.js'
+import {agentId, flag, integer, list, object, text} from '../schema.js'
+
+const agentNamed = (description: string) => ({...agentId, description})
+
+const sender = agentNamed('The agent that sends: its name, or its id such as A-03.')
+const type = text('What it is about, such as help_request; free_form where nobody knows the word.', {maxLength: 256})
+const payload = text('What it says; JSON by convention.')
+const priority = text('low, normal, high or critical.', {maxLength: 16})
+const session = text('Session of the agent; needed where it has one.', {maxLength: 2048})
+const route = text('local (within this process), db (durable) or mesh (other machines).', {maxLength: 16})
+const source = text('local, db or merged (both).', {maxLength: 16})
+const claimer = text('For whom messages are claimed, where it is not this process.', {minLength: 1, maxLength: 256})
+const plane = text('Plane on which it travels: local_ephemeral, local_durable or broadcast.')
+
+/** What every answer about one message says. */
+const where = {message_id: integer(), route: text(), delivery_plane: plane}
+const whereRequired = ['message_id', 'route', 'delivery_plane']
+
+const message = object(
+  {
+    id: integer(),
+    uuid: text(),
+    sender: integer(),
+    receiver: {type: ['integer', 'null']},
+    msg_type: text(),
+    payload: text(),
+    route: text(),
+    delivery_plane: text(),
+  },
+  {required: ['id', 'sender', 'receiver', 'msg_type', 'payload', 'route', 'delivery_plane'], open: true},
+)
+
+/** Where messages go when nobody says: a command is a process of its own, and what is within it ends with it. */
+const usualRoute = (surface: Surface) => (surface === 'cli' ? 'db' : 'local')
+const usualSource = (surface: Surface) => (surface === 'cli' ? 'db' : 'merged')
+
+interface Sender {
+  sender_id: string | number
+  msg_type: string
+  payload: string
+  priority?: string
+  sender_session_id?: string
+}
+
+const sendingOf = ({sender_id, msg_type, payload: said, priority: weight, sender_session_id: id}: Sender) => ({
+  sender: sender_id,
+  type: msg_type,
+  payload: said,
+  ...(weight === undefined ? {} : {priority: weight}),
+  ...(id === undefined ? {} : {sessionId: id}),
+})
+
+/** Who claims: the one that is named, else this process. */
+function consumerOf({room, sources, notice}: OperationContext, named: string | undefined) {
+  const consumer = room.consumerOf(sources, notice)
+  return named === undefined ? consumer : {...consumer, owner: named}
+}
 
 /** Messages between agents. */
-export const messageOperations: readonly Operation[] = []
+export const messageOperations: readonly Operation[] = [
+  operation<
+    Sender & {
+      receiver_id: string | number
+      route?: string
+      idempotency_key?: string
+      correlation_id?: string
+      thread_id?: string
+      tenant_id?: string
+    },
+    Sent
+  >({
+    name: 'a2a_send',
+    title: 'Send a message',
+    summary: 'Send a message from one agent to another.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {
+        sender_id: sender,
+        receiver_id: agentNamed('The agent that it is for.'),
+        msg_type: type,
+        payload,
+        route,
+        idempotency_key: text('It is sent once under this key; the correlation id where there is none.'),
+        correlation_id: text('What it belongs to.'),
+        thread_id: text('Conversation of which it is part.'),
+        tenant_id: text('Tenant that it belongs to.'),
+        priority,
+        sender_session_id: session,
+      },
+      {required: ['sender_id', 'receiver_id', 'msg_type', 'payload']},
+    ),
+    output: object(
+      {...where, db_message_uuid: {type: ['string', 'null']}, duplicate: flag('It was there already, under its key.')},
+      {required: [...whereRequired, 'db_message_uuid', 'duplicate'], open: true},
+    ),
+    faces: {
+      rpc: {method: 'orch.a2a.send'},
+      tool: {name: 'svc_a2a_send', tier: 'dev', lane: 'interop'},
+      cli: {
+        command: 'a2a send',
+        renames: {
+          from: 'sender_id',
+          to: 'receiver_id',
+          type: 'msg_type',
+          key: 'idempotency_key',
+          thread: 'thread_id',
+          session: 'sender_session_id',
+        },
+        args: ['from', 'to', 'type', 'payload'],
+        piped: ['payload'],
+        placeholders: {route: 'ROUTE', key: 'KEY', thread: 'ID', session: 'ID', correlation_id: 'ID', tenant_id: 'ID'},
+      },
+    },
+    run(input, {room, orchestrator, surface, notice}) {
+      const {receiver_id, idempotency_key, correlation_id, thread_id, tenant_id} = input
+      const sent = room.sendMessage(orchestrator, {
+        ...sendingOf(input),
+        receiver: receiver_id,
+        route: input.route ?? usualRoute(surface),
+        ...(idempotency_key === undefined ? {} : {key: idempotency_key}),
+        ...(correlation_id === undefined ? {} : {correlationId: correlation_id}),
+        ...(thread_id === undefined ? {} : {threadId: thread_id}),
+        ...(tenant_id === undefined ? {} : {tenantId: tenant_id}),
+      })
+      if (surface === 'cli' && sent.route === 'local')
+        notice('warning: A message of the route local ends with this command.')
+      return sent
+    },
+  }),
+  operation<
+    {
+      agent_id: string | number
+      source?: string
+      max_messages?: number
+      before_message_id?: number
+      claim?: boolean
+      consumer_id?: string
+      dead?: boolean
+      agent_session_id?: string
+    },
+    Inbox
+  >({
+    name: 'a2a_inbox',
+    title: 'Read an inbox',
+    summary: 'Show the unread messages of an agent, or claim them.',
+    effect: 'write',
+    idempotent: true,
+    input: object(
+      {
+        agent_id: agentId,
+        source,
+        max_messages: integer('At most so many.', {minimum: 1, maximum: 2048}),
+        before_message_id: integer('Only messages with a smaller id, of one source: the next page.', {minimum: 1}),
+        claim: flag('Take durable messages for two minutes: nobody else gets them meanwhile.'),
+        consumer_id: claimer,
+        dead: flag('The dead letters instead: messages that were delivered too often.'),
+        agent_session_id: session,
+      },
+      {required: ['agent_id']},
+    ),
+    output: object(
+      {
+        agent_id: integer(),
+        delivery_planes: list(text()),
+        routes: list(text()),
+        unread_count: integer(),
+        dropped_messages: integer('Unread messages that were lost.'),
+        messages: list(message),
+      },
+      {
+        required: ['agent_id', 'delivery_planes', 'routes', 'unread_count', 'dropped_messages', 'messages'],
+        open: true,
+      },
+    ),
+    faces: {
+      rpc: {method: 'orch.a2a.inbox'},
+      tool: {name: 'svc_a2a_inbox', tier: 'dev', lane: 'interop'},
+      cli: {
+        command: 'a2a inbox',
+        renames: {
+          agent: 'agent_id',
+          limit: 'max_messages',
+          before: 'before_message_id',
+          as: 'consumer_id',
+          session: 'agent_session_id',
+        },
+        args: ['agent'],
+        hidden: ['source'],
+        placeholders: {as: 'OWNER', before: 'ID', session: 'ID'},
+      },
+    },
+    run(input, context) {
+      const {agent_id, max_messages, before_message_id, claim, consumer_id, dead, agent_session_id} = input
+      const request = {
+        agent: agent_id,
+        source: input.source ?? usualSource(context.surface),
+        ...(max_messages === undefined ? {} : {limit: max_messages}),
+        ...(before_message_id === undefined ? {} : {before: before_message_id}),
+        ...(claim === undefined ? {} : {claim}),
+        ...(dead === undefined ? {} : {dead}),
+        ...(agent_session_id === undefined ? {} : {sessionId: agent_session_id}),
+      }
+      return context.room.readInbox(context.orchestrator, request, consumerOf(context, consumer_id))
+    },
+  }),
+  operation<
+    {
+      agent_id: string | number
+      message_id: string | number
+      route?: string
+      error?: string
+      consumer_id?: string
+      agent_session_id?: string
+    },
+    Acknowledged
+  >({
+    name: 'a2a_ack',
+    title: 'Acknowledge a message',
+    summary: 'Acknowledge a message, or say why it could not be handled.',
+    effect: 'write',
+    idempotent: true,
+    input: object(
+      {
+        agent_id: agentId,
+        message_id: {
+          type: ['integer', 'string'],
+          description: 'The uuid of a durable message, or its id on its route.',
+        },
+        route,
+        error: text('Why it could not be handled: it is delivered again instead.', {maxLength: 4096}),
+        consumer_id: claimer,
+        agent_session_id: session,
+      },
+      {required: ['agent_id', 'message_id']},
+    ),
+    output: object(
+      {...where, acknowledged: flag('False where it had been before, or could not be handled.')},
+      {required: [...whereRequired, 'acknowledged'], open: true},
+    ),
+    faces: {
+      rpc: {method: 'orch.a2a.ack'},
+      tool: {name: 'svc_a2a_ack', tier: 'dev', lane: 'interop'},
+      cli: {
+        command: 'a2a ack',
+        renames: {agent: 'agent_id', id: 'message_id', as: 'consumer_id', session: 'agent_session_id'},
+        args: ['agent', 'id'],
+        hidden: ['route'],
+        placeholders: {as: 'OWNER', session: 'ID'},
+      },
+    },
+    run(input, context) {
+      const {agent_id, message_id, error, consumer_id, agent_session_id} = input
+      const request = {
+        agent: agent_id,
+        message: message_id,
+        route: input.route ?? usualRoute(context.surface),
+        ...(error === undefined ? {} : {error}),
+        ...(agent_session_id === undefined ? {} : {sessionId: agent_session_id}),
+      }
+      return context.room.ackMessage(context.orchestrator, request, consumerOf(context, consumer_id).owner)
+    },
+  }),
+  operation<Sender, Broadcasted>({
+    name: 'a2a_broadcast',
+    title: 'Broadcast a message',
+    summary: 'Send a message to every other agent of this process.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {sender_id: sender, msg_type: type, payload, priority, sender_session_id: session},
+      {required: ['sender_id', 'msg_type', 'payload']},
+    ),
+    output: object(
+      {...where, delivered_to: integer('How many agents have it.'), dropped_messages: integer()},
+      {required: [...whereRequired, 'delivered_to', 'dropped_messages'], open: true},
+    ),
+    faces: {
+      rpc: {method: 'orch.a2a.broadcast'},
+      tool: {name: 'svc_a2a_broadcast', tier: 'dev', lane: 'interop'},
+    },
+    run: (input, {room, orchestrator}) => room.broadcastMessage(orchestrator, sendingOf(input)),
+  }),
+  operation<{since_ms?: number; limit?: number; source?: string}, MessageHistory>({
+    name: 'a2a_history',
+    title: 'List messages',
+    summary: 'List what agents have sent to each other, the newest first.',
+    effect: 'read',
+    idempotent: true,
+    input: object({
+      since_ms: integer('Only messages after this moment, Unix milliseconds.', {minimum: 0}),
+      limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50}),
+      source,
+    }),
+    output: object(
+      {
+        delivery_planes: list(text()),
+        routes: list(text()),
+        total_messages: integer(),
+        returned: integer(),
+        messages: list(message),
+      },
+      {required: ['delivery_planes', 'routes', 'total_messages', 'returned', 'messages'], open: true},
+    ),
+    faces: {
+      rpc: {method: 'orch.a2a.history'},
+      tool: {name: 'svc_a2a_history', tier: 'dev', lane: 'interop'},
+    },
+    run: ({since_ms, limit, source: from}, {room, orchestrator}) =>
+      room.messageHistory(orchestrator, {
+        ...(since_ms === undefined ? {} : {sinceMs: since_ms}),
+        ...(limit === undefined ? {} : {limit}),
+        ...(from === undefined ? {} : {source: from}),
+      }),
+  }),
+]

@@ -1,10 +1,12 @@
 import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
 import type {Task} from '../../orchestrator/index.js'
 import {type Operation, operation} from '../operation.js'
-import {flag, integer, list, object, oneOf, taskId, text} from '../schema.js'
+import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
 
 const priority = text('background, normal or urgent.', {maxLength: 16})
-const generation = integer('The claim under which the work was done; refused where a later one exists.', {minimum: 1})
+const generation = integer('Generation of the claim under which the work was done; refused where a later one exists.', {
+  minimum: 1,
+})
 
 const labels = [
   'Queued',
@@ -21,7 +23,7 @@ const status = oneOf(labels)
 
 /** A task as far as callers branch on it; all of it is in the answer. */
 const task = object(
-  {id: taskId, display_id: text(), status, agent_name: text(), description: text()},
+  {id: integer(), display_id: text(), status: text(), agent_name: text(), description: text()},
   {required: ['id', 'display_id', 'status', 'agent_name', 'description'], open: true},
 )
 const done = object({ok: flag(), task}, {required: ['ok', 'task']})
@@ -29,20 +31,18 @@ const ok = (changed: Task) => ({ok: true as const, task: changed})
 
 const accepted = object(
   {
-    task_id: taskId,
+    task_id: integer(),
     display_id: text(),
     agent_id: integer(),
     agent_name: text(),
-    status,
-    placement_reason: text(),
-    trace_id: text(),
-    duplicate: flag('It was there already, under the same key.'),
+    status: text(),
+    duplicate: flag(),
     orchestration_contract: text(),
   },
-  {required: ['task_id', 'display_id', 'agent_id', 'status', 'placement_reason', 'trace_id'], open: true},
+  {required: ['task_id', 'display_id', 'agent_id', 'agent_name', 'status'], open: true},
 )
 
-const submission = contractSchema('orchestration/submit-task.v1')
+const submission = partOf(contractSchema('orchestration/submit-task.v1'))
 
 /** Of what is said about finished work: `completion_summary` is its result, the rest is kept beside it. */
 interface Attestation {
@@ -61,9 +61,9 @@ const attestation = object({
   observation_summary: text(undefined, {maxLength: 131_072}),
 })
 
-function toResult({completion_summary = '', ...details}: Attestation = {}) {
-  const isEmpty = completion_summary === '' && Object.keys(details).length === 0
-  return isEmpty ? undefined : {...details, text: completion_summary}
+function toResult(attested: Attestation = {}) {
+  const {completion_summary: summary = '', ...details} = attested
+  return Object.keys(attested).length === 0 ? undefined : {...details, text: summary}
 }
 
 /** Submitting tasks, following them and ending them. */
@@ -102,6 +102,7 @@ export const taskOperations: readonly Operation[] = [
         },
         hidden: ['temp_deps'],
       },
+      cli: {command: 'orch submit', own: true},
     },
     run: (input, {room, orchestrator}) => room.submitTask(orchestrator, input),
   }),
@@ -111,7 +112,7 @@ export const taskOperations: readonly Operation[] = [
     summary: 'Queue many tasks, all or none; they may wait for each other.',
     effect: 'write',
     idempotent: false,
-    input: object({tasks: list(withoutIdentity(submission), undefined, {maxItems: 200_000})}, {required: ['tasks']}),
+    input: object({tasks: list(submission, undefined, {maxItems: 200_000})}, {required: ['tasks']}),
     output: object({tasks: list(accepted)}, {required: ['tasks']}),
     faces: {
       rpc: {method: 'orch.submit_batch'},
@@ -127,7 +128,7 @@ export const taskOperations: readonly Operation[] = [
     idempotent: true,
     input: object({task_id: taskId}, {required: ['task_id']}),
     output: object(
-      {task_id: taskId, status, agent_id: integer(), agent_name: text(), reason: text(), updated_at_ms: integer()},
+      {task_id: integer(), status, agent_id: integer(), agent_name: text(), reason: text(), updated_at_ms: integer()},
       {required: ['task_id', 'status', 'agent_id', 'agent_name', 'updated_at_ms']},
     ),
     faces: {
@@ -149,7 +150,7 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number}, {task: Task}>({
     name: 'get_task',
     title: 'Show a task',
-    summary: 'Give everything that is known of a task.',
+    summary: 'Show a task: how it stands, what it asks for, what came of it.',
     effect: 'read',
     idempotent: true,
     input: object({task_id: taskId}, {required: ['task_id']}),
@@ -181,6 +182,7 @@ export const taskOperations: readonly Operation[] = [
     faces: {
       rpc: {method: 'orch.list_tasks'},
       tool: {name: 'svc_task_list', tier: 'core', lane: 'workflow'},
+      cli: {command: 'orch tasks', own: true},
     },
     run({status: wanted, agent_id, session_id, limit, before_id}, {room, orchestrator}) {
       const filter = {
@@ -196,7 +198,7 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; attestation?: Attestation | null; generation?: number}, object>({
     name: 'complete_task',
     title: 'Complete a task',
-    summary: 'Complete a task that is in progress: its files are free, and what waited for it is queued.',
+    summary: 'Complete a task that is in progress.',
     effect: 'write',
     idempotent: false,
     input: object(
@@ -226,6 +228,7 @@ export const taskOperations: readonly Operation[] = [
         command: 'orch complete',
         renames: {id: 'task_id', summary: 'attestation.completion_summary', claim: 'generation'},
         args: ['id'],
+        piped: ['summary'],
       },
     },
     run: ({task_id, attestation: said, generation: claim}, {room, orchestrator}) =>
@@ -234,15 +237,24 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; reason?: string; generation?: number}, object>({
     name: 'fail_task',
     title: 'Fail a task',
-    summary: 'Fail a task that is in progress; what waits for it fails too.',
+    summary: 'Fail a task that is in progress.',
     effect: 'write',
     idempotent: false,
-    input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096}), generation}, {required: ['task_id']}),
+    input: object(
+      {task_id: taskId, reason: text('What went wrong.', {maxLength: 4096}), generation},
+      {required: ['task_id']},
+    ),
     output: done,
     faces: {
       rpc: {method: 'orch.fail_task'},
       tool: {name: 'svc_fail_task', tier: 'core', lane: 'workflow'},
-      cli: {command: 'orch fail', renames: {id: 'task_id', claim: 'generation'}, args: ['id'], chars: {reason: 'r'}},
+      cli: {
+        command: 'orch fail',
+        renames: {id: 'task_id', claim: 'generation'},
+        args: ['id'],
+        required: ['reason'],
+        chars: {reason: 'r'},
+      },
     },
     run: ({task_id, reason = '', generation: claim}, {room, orchestrator}) =>
       ok(room.failTask(orchestrator, task_id, reason, {generation: claim})),
@@ -250,7 +262,7 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; reason?: string}, object>({
     name: 'cancel_task',
     title: 'Cancel a task',
-    summary: 'Cancel a task; one that is being run is ended.',
+    summary: 'Cancel a task.',
     effect: 'destructive',
     idempotent: true,
     input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096})}, {required: ['task_id']}),
@@ -265,7 +277,7 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; dependants?: boolean}, object>({
     name: 'retry_task',
     title: 'Retry a task',
-    summary: 'Queue a failed task again.',
+    summary: 'Try a failed task again.',
     effect: 'write',
     idempotent: false,
     input: object(
@@ -293,7 +305,7 @@ export const taskOperations: readonly Operation[] = [
     faces: {
       rpc: {method: 'orch.reorder_task'},
       tool: {name: 'svc_reorder_task', tier: 'dev', lane: 'workflow', required: ['priority']},
-      cli: {command: 'orch reorder', renames: {id: 'task_id'}, args: ['id', 'priority']},
+      cli: {command: 'orch reorder', renames: {id: 'task_id'}, args: ['id', 'priority'], required: ['priority']},
     },
     run: ({task_id, priority: given = 'normal'}, {room, orchestrator}) =>
       ok(room.reorderTask(orchestrator, task_id, room.parsePriority(given))),
@@ -331,6 +343,7 @@ export const taskOperations: readonly Operation[] = [
     faces: {
       rpc: {method: 'orch.claim_task'},
       tool: {name: 'svc_claim_task', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch claim', own: true},
     },
     run: ({owner, agent_id, ttl_ms}, {room, orchestrator}) =>
       room.claimTask(orchestrator, {
@@ -357,6 +370,7 @@ export const taskOperations: readonly Operation[] = [
     faces: {
       rpc: {method: 'orch.renew_claim'},
       tool: {name: 'svc_renew_claim', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch heartbeat', own: true},
     },
     run: ({task_id, generation: claim, ttl_ms}, {room, orchestrator}) => ({
       expires_at_ms: room.renewClaim(orchestrator, task_id, {
@@ -366,8 +380,3 @@ export const taskOperations: readonly Operation[] = [
     }),
   }),
 ]
-
-/** A schema as a part of another one. */
-function withoutIdentity({$schema: _, $id: __, title: ___, ...schema}: typeof submission) {
-  return schema
-}

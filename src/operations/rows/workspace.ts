@@ -1,10 +1,50 @@
-import type {EventRecord} from '../../orchestrator/index.js'
+import type {EventRecord, MeshSnapshot, Reload, StatusReport, WorkspaceJourney} from '../../orchestrator/index.js'
+import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
-import {integer, list, object, taskId, text} from '../schema.js'
+import {flag, integer, list, object, oneOf, taskId, text} from '../schema.js'
+
+interface Status extends StatusReport {
+  /** Tasks are kept in a file. */
+  db_configured: boolean
+  /** Whether tasks are only queued, or run too. */
+  execution_mode: 'queue_only' | 'workers_attached'
+  worker_runtime_attached: boolean
+  /** The nodes of the mesh, where a control plane is configured. */
+  mesh_snapshot?: MeshSnapshot
+}
+
+/** Asks the mesh only where there is one: without it the answer is there at once. */
+function statusOf(_: object, {room, orchestrator}: OperationContext): Status | Promise<Status> {
+  const report = room.reportStatus(orchestrator)
+  const isRun = report.daemon !== null
+  const status: Status = {
+    ...report,
+    db_configured: orchestrator.isKept,
+    execution_mode: isRun ? 'workers_attached' : 'queue_only',
+    worker_runtime_attached: isRun,
+  }
+  return room.meshSnapshot(orchestrator)?.then((mesh_snapshot) => ({...status, mesh_snapshot})) ?? status
+}
+
+/** A status as a model reads it: with the short names of its counts, and a sentence. */
+const presentStatus = (status: Status) => ({
+  ...status,
+  in_progress: status.total_in_progress,
+  completed: status.total_completed,
+  markdown_summary: summarise(status),
+})
+
+function summarise({agent_count, total_queued, total_in_progress, total_completed, ...status}: Status): string {
+  const loop = status.worker_runtime_attached ? 'A daemon runs them.' : 'No daemon runs them.'
+  const counts = `${total_queued} queued, ${total_in_progress} in progress, ${total_completed} completed`
+  const mesh = status.mesh_snapshot
+  const nodes = mesh === undefined ? '' : mesh.ok ? ` Mesh: ${mesh.node_count} nodes.` : ` Mesh: ${mesh.error}`
+  return `**Tasks:** ${counts}; **agents:** ${agent_count}. ${loop}${nodes}`
+}
 
 /** How the workspace as a whole stands, and what happened in it. */
 export const workspaceOperations: readonly Operation[] = [
-  operation<object, object>({
+  operation<object, Status>({
     name: 'status',
     title: 'Status of the orchestrator',
     summary: 'Tell how the orchestrator stands: its agents, their queues, and the daemon that runs tasks.',
@@ -19,6 +59,8 @@ export const workspaceOperations: readonly Operation[] = [
         total_in_progress: integer(),
         total_completed: integer(),
         agents: list(object({}, {open: true})),
+        execution_mode: oneOf(['queue_only', 'workers_attached']),
+        mesh_snapshot: object({ok: flag()}, {required: ['ok'], open: true}),
       },
       {
         required: ['enabled', 'agent_count', 'total_queued', 'total_in_progress', 'total_completed', 'agents'],
@@ -27,10 +69,75 @@ export const workspaceOperations: readonly Operation[] = [
     ),
     faces: {
       rpc: {method: 'orch.status'},
-      tool: {name: 'svc_orchestrator_status', tier: 'core', lane: 'workflow'},
-      cli: {command: 'orch status'},
+      tool: {name: 'svc_orchestrator_status', tier: 'core', lane: 'workflow', present: presentStatus},
+      cli: {command: 'orch status', own: true},
     },
-    run: (_, {room, orchestrator}) => room.reportStatus(orchestrator),
+    run: statusOf,
+  }),
+  operation<object, WorkspaceJourney>({
+    name: 'workspace_journey',
+    title: 'Where the workspace is kept',
+    summary: 'Tell which store has the tasks, and whether this process works for the repository that it stands in.',
+    effect: 'read',
+    idempotent: true,
+    input: object({}),
+    output: object(
+      {
+        workspace_journey_store_mode: oneOf(['project', 'canonical']),
+        project_store_path: text(),
+        repository_id: text(),
+        fallback_canonical: flag(),
+        daemon_repository_id: text('The repository that this process was started for.'),
+        discovered_repository_id: text('The one that would be found now.'),
+        match: flag(),
+        active_store: oneOf(['project', 'canonical', 'none']),
+      },
+      {
+        required: [
+          'workspace_journey_store_mode',
+          'project_store_path',
+          'repository_id',
+          'fallback_canonical',
+          'daemon_repository_id',
+          'discovered_repository_id',
+          'match',
+          'active_store',
+        ],
+      },
+    ),
+    faces: {
+      rpc: {method: 'orch.workspace_journey'},
+      tool: {name: 'svc_workspace_journey', tier: 'dev', lane: 'workflow'},
+    },
+    run: (_, {room, orchestrator, sources}) => room.workspaceJourney(orchestrator, {sources}),
+  }),
+  operation<object, {ok: true} & Reload>({
+    name: 'reload_config',
+    title: 'Read the settings anew',
+    summary: 'Put the settings of Svc.toml as it is now in the place of those that are in use, or none of them.',
+    effect: 'write',
+    idempotent: true,
+    input: object({}),
+    output: object(
+      {
+        ok: flag(),
+        changed: list(text(), 'Names of the settings that are others now.'),
+        after_restart: list(text(), 'Those that count only once the process is started again.'),
+        warnings: list(text()),
+      },
+      {required: ['ok', 'changed', 'after_restart', 'warnings']},
+    ),
+    faces: {
+      rpc: {method: 'orch.reload_config'},
+      tool: {name: 'svc_reload_config', tier: 'dev', lane: 'workflow'},
+    },
+    async run(_, {room, orchestrator, sources, onReload}) {
+      const read = await room.rereadSources(orchestrator.root, sources)
+      const {warnings, ...reload} = await room.reloadConfig(orchestrator, read.sources)
+      room.tellReload(orchestrator, reload)
+      await onReload?.()
+      return {ok: true, ...reload, warnings: [...read.warnings, ...warnings]}
+    },
   }),
   operation<{since_id?: number; types?: string[]; task_id?: number; limit?: number}, {events: EventRecord[]}>({
     name: 'list_events',
@@ -48,6 +155,7 @@ export const workspaceOperations: readonly Operation[] = [
     faces: {
       rpc: {method: 'orch.events.list'},
       tool: {name: 'svc_poll_events', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'orch events', own: true},
     },
     run: ({since_id, types, task_id, limit = 50}, {room, orchestrator}) => ({
       events: room.readEvents(orchestrator, {

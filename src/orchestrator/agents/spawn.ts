@@ -101,7 +101,7 @@ export const ensureResolutionAgent = (context: OrchestratorContext): AgentRow =>
   spawnAgent(context, {name: resolutionAgent, kind: 'resolution', reason: 'doubt'})
 
 /** @throws agent_not_found; usage where it is the agent of doubted tasks */
-export function setPaused(context: OrchestratorContext, nameOrId: string, paused: boolean): AgentRow {
+export function setPaused(context: OrchestratorContext, nameOrId: string | number, paused: boolean): AgentRow {
   return context.store.transaction(() => {
     const agent = workingAgent(context, nameOrId)
     const state = paused ? 'paused' : 'active'
@@ -109,6 +109,23 @@ export function setPaused(context: OrchestratorContext, nameOrId: string, paused
     context.store.run('UPDATE orch_agents SET state = ? WHERE id = ?', [state, agent.id])
     appendEvent(context, {type: paused ? 'agent_paused' : 'agent_resumed', agent_id: agent.id})
     return {...agent, state}
+  })
+}
+
+/**
+ * Says whose voice an agent is: from then on messages are sent, read and acknowledged in its name under that session
+ * alone; null takes the session away.
+ * @throws agent_not_found, usage
+ */
+export function mapSession(
+  context: OrchestratorContext,
+  nameOrId: string | number,
+  sessionId: string | null,
+): AgentRow {
+  return context.store.transaction(() => {
+    const agent = workingAgent(context, nameOrId)
+    context.store.run('UPDATE orch_agents SET session_id = ? WHERE id = ?', [sessionId, agent.id])
+    return {...agent, session_id: sessionId}
   })
 }
 

@@ -1,3 +1,4 @@
+import type {NodeStatus, PlanStrategy} from '../plans/words.js'
 import type {AgentActivity, PlacementReason, Priority, TaskPhase, TaskStatus} from '../vocabulary.js'
 
 /** What has happened. `type` is the tag on the wire; the members beside it are its facts. */
@@ -24,8 +25,9 @@ export type OrchestratorEvent =
   | {type: 'scope_violation'; agent_id: number; path: string; reason: string}
   | {
       type: 'cost_incurred'
-      task_id: number
-      agent_id: number
+      /** Both are absent where the model was not asked for a task. */
+      task_id?: number
+      agent_id?: number
       provider: string
       model: string
       input_tokens: number
@@ -33,7 +35,16 @@ export type OrchestratorEvent =
       cost_usd: number
     }
   | {type: 'urgent_rebalance_triggered'; moved: number}
+  | {type: 'plan_session_created'; plan_session_id: string; strategy: PlanStrategy; nodes: number}
+  | {type: 'plan_version_created'; plan_session_id: string; version: number; parent_version?: number}
+  | {type: 'replan_triggered'; plan_session_id: string; version: number; reason: string; task_id?: number}
+  | PlanNodeStatus
+  | MessageSent
+  | MessageDeadLettered
   | {type: 'daemon_started' | 'daemon_stopped'; holder: string; fence: number}
+  | OperationReversed
+  /** Names of the settings that are others now. */
+  | {type: 'config_reloaded'; changed: readonly string[]}
 
 /** Where a task was put, and why: one on every decision. */
 export interface TaskPlaced {
@@ -49,12 +60,42 @@ export interface TaskPlaced {
   reason?: Readonly<Record<string, number>>
 }
 
+/** A step of a plan stands otherwise. One that is pending still could not be submitted, for the reason that is given. */
+export interface PlanNodeStatus {
+  type: 'plan_node_status'
+  plan_session_id: string
+  version: number
+  node_id: string
+  status: NodeStatus
+  task_id?: number
+  reason?: string
+}
+
 /** An agent met something that it cannot settle alone. */
 export interface TaskDoubted {
   type: 'task_doubted'
   task_id: number
   agent_id: number
   reason?: string
+}
+
+/** A durable message is in the inbox of an agent. */
+export interface MessageSent {
+  type: 'message_sent'
+  /** Whose inbox it is. */
+  agent_id: number
+  sender_agent_id: number
+  message_id: number
+  message_uuid: string
+  msg_type: string
+}
+
+/** A durable message was delivered as often as is allowed, and never acknowledged. */
+export interface MessageDeadLettered extends Omit<MessageSent, 'type'> {
+  type: 'message_dead_lettered'
+  delivery_attempts: number
+  /** Why its last delivery failed, where that was said. */
+  error?: string
 }
 
 /** The doubt is settled; `validated` says that the work was sound as it stood. */
@@ -64,6 +105,18 @@ export interface TaskResolved {
   agent_id: number
   validated: boolean
   report: string
+}
+
+/** What a person did was taken back, or done again. */
+export interface OperationReversed {
+  type: 'operation_undone' | 'operation_redone'
+  /** `OP-000007`. */
+  op_id: string
+  /** `reorder_task`. */
+  operation: string
+  summary: string
+  task_id?: number
+  agent_id?: number
 }
 
 export type EventType = OrchestratorEvent['type']

@@ -7,6 +7,8 @@ import type {OrchestratorContext} from '../context.js'
 import type {EventRecord} from '../events/event.js'
 import {lastEventId, pruneEvents, readEvents} from '../events/event-log.js'
 import {sweepLocks} from '../locks.js'
+import {sweepDeadLetters} from '../messages/dead-letters.js'
+import {pruneMessages} from '../messages/prune.js'
 import type {Processor} from '../processors/processor.js'
 import {type ResourceSample, readResources, resourceUsage} from '../scaling/load.js'
 import {scalingTick} from '../scaling/tick.js'
@@ -171,6 +173,8 @@ class Loop {
       sweepLocks(this.#context)
       scalingTick(this.#context, usage)
       pruneEvents(this.#context, config.eventRetentionDays)
+      sweepDeadLetters(this.#context)
+      pruneMessages(this.#context)
       this.#sessions.tick()
     })
   }

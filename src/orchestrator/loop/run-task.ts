@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
+import {tellCost} from '../events/cost.js'
 import {appendEvent} from '../events/event-log.js'
 import type {Outcome, Processor, RunReport, Usage} from '../processors/processor.js'
 import type {Started} from '../tasks/dispatch.js'
@@ -123,21 +124,12 @@ const idle = ({store, now}: OrchestratorContext, {agent_id: id}: Task): void => 
 }
 
 function charge(context: OrchestratorContext, {id, agent_id}: Task, usage: Usage): void {
-  const {provider, model, inputTokens, outputTokens, costUsd} = usage
+  const {inputTokens, outputTokens, costUsd} = usage
   context.store.run(
     'UPDATE orch_agents SET tokens_used = tokens_used + ?, cost_usd_micros = cost_usd_micros + ? WHERE id = ?',
     [inputTokens + outputTokens, Math.round(costUsd * 1e6), agent_id],
   )
-  appendEvent(context, {
-    type: 'cost_incurred',
-    task_id: id,
-    agent_id,
-    provider,
-    model,
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    cost_usd: costUsd,
-  })
+  tellCost(context, usage, {task_id: id, agent_id})
 }
 
 /** How often a locked store is tried before the daemon gives up, each time after the driver's own patience. */

@@ -1,3 +1,17 @@
 import {fragment} from '../../store/index.js'
 
-export const operationLogFragment = fragment('operation_log')
+/** What persons did that can be taken back; `payload` is what it takes to go back, and forth again. */
+export const operationLogFragment = fragment(
+  'operation_log',
+  `
+CREATE TABLE agent_oplog (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  repository_id TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  undone INTEGER NOT NULL DEFAULT 0 CHECK (undone IN (0, 1)),
+  timestamp_ms INTEGER NOT NULL
+) STRICT;
+`,
+)

@@ -18,9 +18,6 @@ export interface AiOptions {
   onModelChosen?: (task: Task, choice: ModelChoice) => void
 }
 
-/** How long the list of models may take: without it the configured model is asked, ms. */
-const listTimeoutMs = 5000
-
 /** The phase whose answer is the result of the task. The phases after it judge that answer, and are details. */
 const resultPhase: TaskPhase = 'act'
 
@@ -32,7 +29,7 @@ export const aiProcessor = (options: AiOptions): Processor => ({
   async run(task, report, signal) {
     signal.throwIfAborted()
     // The client of the server is heavy: whoever only looks at tasks does without.
-    const {generate, inferenceClient, modelRegistry} = await import('../../inference/index.js')
+    const {generate, inferenceClient, modelRegistry, servedModels} = await import('../../inference/index.js')
     const {endpoint, prices, costPreference, idleTimeoutMs = 300_000} = options
     const client = inferenceClient(endpoint, {idleTimeoutMs})
     try {
@@ -46,23 +43,6 @@ export const aiProcessor = (options: AiOptions): Processor => ({
     }
   },
 })
-
-/** Names that the server lists: none where it has no list, since it may well generate nevertheless. */
-async function servedModels(client: HttpClient, signal: AbortSignal): Promise<string[]> {
-  const tooLate = new AbortController()
-  const timer = setTimeout(() => tooLate.abort(), listTimeoutMs)
-  try {
-    const limited = AbortSignal.any([signal, tooLate.signal])
-    const {body} = await client.json<{models?: unknown}>('/api/tags', {signal: limited})
-    const models: unknown[] = Array.isArray(body?.models) ? body.models : []
-    return models.map((model) => Object(model).name).filter((name) => typeof name === 'string')
-  } catch {
-    signal.throwIfAborted()
-    return []
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 interface Work {
   generate: typeof generate

@@ -10,9 +10,9 @@ export interface RoutingReasonPolicy {
   unifiedRouting: boolean
 }
 
-/** Why a task was given to its model: the `reason_json` of a row of `routing_decisions`. */
+/** Why work was given to its model: the `reason_json` of a row of `routing_decisions`. Work that is no task has no id. */
 export const routingReason = (
-  {id, category, complexity}: Pick<Task, 'id' | 'category' | 'complexity'>,
+  {id, category, complexity}: {id?: number | undefined} & Pick<Task, 'category' | 'complexity'>,
   {model, registryHit, fallback}: ModelChoice,
   {costPreference, unifiedRouting}: RoutingReasonPolicy,
 ) => ({
@@ -26,7 +26,7 @@ export const routingReason = (
   fallback,
   ...(unifiedRouting ? {unified_routing_env: true} : {}),
   route_policy_profile: 'default',
-  task_id: id,
+  ...(id === undefined ? {} : {task_id: id}),
 })
 
 /** Every model that tasks are given to is behind the inference server. */

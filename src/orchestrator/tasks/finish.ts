@@ -5,6 +5,8 @@ import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {displayTask} from '../ids.js'
 import {releaseLocks} from '../locks.js'
+import {advancePlan} from '../plans/execute.js'
+import {replanAfterFailure} from '../plans/recover.js'
 import type {Outcome} from '../processors/processor.js'
 import {failDependants, giveUpFiles} from './cancel.js'
 import {releaseDependants} from './dependencies.js'
@@ -63,6 +65,7 @@ export function completeRow(
   appendEvent(context, {type: 'task_completed', task_id: id, agent_id, ...report})
   appendLineage(context, 'task_completed', toTask(row))
   releaseDependants(context, id)
+  advancePlan(context, id)
 }
 
 /**
@@ -87,6 +90,7 @@ export function failRow(context: OrchestratorContext, row: TaskRow, reason: stri
   appendEvent(context, {type: 'task_failed', task_id: row.id, agent_id: row.agent_id, error: reason})
   appendLineage(context, 'task_failed', toTask(row), {reason})
   failDependants(context, row.id)
+  if (!replanAfterFailure(context, row.id, reason)) advancePlan(context, row.id)
 }
 
 const longestPauseMs = 60_000

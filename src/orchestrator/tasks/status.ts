@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {displayTask} from '../ids.js'
+import {tellNode} from '../plans/node-status.js'
 import type {TaskStatus} from '../vocabulary.js'
 
 /**
@@ -61,16 +62,17 @@ const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
 const released: TaskChanges = {claim_owner: null, claim_expires_ms: null, current_phase: null}
 
 /**
- * The one way by which a task changes its state.
+ * The one way by which a task changes its state, and with it that of the node of a plan that it does.
  * @throws invalid_transition
  */
 export function moveTask(
-  {store, now}: OrchestratorContext,
+  context: OrchestratorContext,
   {id, status: from}: {id: number; status: TaskStatus},
   to: TaskStatus,
   changes: TaskChanges = {},
 ): void {
   if (!canMove(from, to)) throw new SvcError('invalid_transition', {task: displayTask(id), from, to})
+  const {store, now} = context
   const at = now()
   const columns = {...(from === to ? {} : entering[to](at)), ...changes, status: to, updated_at_ms: at}
   const names = Object.keys(columns)
@@ -78,4 +80,5 @@ export function moveTask(
     ...Object.values(columns),
     id,
   ])
+  if (from !== to) tellNode(context, id, to, changes.status_reason)
 }

@@ -8,7 +8,11 @@ import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 /** Every command of the orchestrator, with arguments that are right in themselves. */
 const commands: Readonly<Record<string, readonly string[]>> = {
+  'daemon call': ['orch.ping'],
   'daemon run': [],
+  'daemon start': [],
+  'daemon status': [],
+  'daemon stop': [],
   'orch agent drain': ['ada'],
   'orch agent pause': ['ada'],
   'orch agent resume': ['ada'],
@@ -24,8 +28,16 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orch events': [],
   'orch fail': ['1', '--reason', 'broken'],
   'orch heartbeat': ['1', '--claim', '1'],
+  'orch journey': [],
+  'orch oplog': [],
   'orch overrule': ['1'],
+  'orch plan execute': ['1'],
+  'orch plan list': [],
+  'orch plan new': ['Add a test'],
+  'orch plan replan': ['1', 'more'],
+  'orch plan status': ['1'],
   'orch rebalance': [],
+  'orch redo': ['1'],
   'orch reorder': ['1', 'urgent'],
   'orch resolve': ['1', '--validated', '--report', 'sound'],
   'orch retry': ['1'],
@@ -33,6 +45,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orch submit': ['work'],
   'orch task': ['1'],
   'orch tasks': [],
+  'orch undo': ['1'],
 }
 
 const found = ['orch', 'daemon'].flatMap((topic) =>

@@ -1,0 +1,49 @@
+import {formatTable, OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {Inbox, Message} from '../../src/orchestrator/index.js'
+
+const inbox = commandCall(operationNamed('a2a_inbox'))
+
+export default class A2aInbox extends OperationCommand<typeof A2aInbox> {
+  static override summary = inbox.operation.summary
+  static override description =
+    `Lists the durable inbox, the most urgent messages first, then the oldest. With --claim they are taken for two minutes, as
+--as, SVC_A2A_CONSUMER_ID or this process: nobody else gets them meanwhile, and whatever is not acknowledged by then is
+delivered again. After ten deliveries a message is a dead letter; --dead lists those.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> reviewer',
+    '<%= config.bin %> <%= command.id %> reviewer --claim --as worker-1 --limit 1 --json | jq -r .messages[].payload',
+  ]
+  static override args = operationArgs(inbox)
+  static override flags = operationFlags(inbox)
+
+  async run(): Promise<void> {
+    const found = await this.perform<Inbox>(inbox)
+    const {displayAgent} = await import('../../src/orchestrator/index.js')
+    await this.output.result(found, ({messages}) => formatMessages(messages, displayAgent))
+  }
+}
+
+function formatMessages(messages: readonly Message[], displayAgent: (id: number) => string): string {
+  if (messages.length === 0) return 'No messages.\n'
+  return formatTable(
+    ['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'SENT', 'DELIVERED', 'PAYLOAD'],
+    messages.map((message) => [
+      String(message.id),
+      displayAgent(message.sender),
+      message.msg_type,
+      message.priority,
+      new Date(message.timestamp_ms).toISOString(),
+      `${message.delivery_attempts ?? 0}${message.dead_lettered ? ', dead' : ''}`,
+      excerpt(message.payload),
+    ]),
+  )
+}
+
+const widest = 72
+
+/** The beginning of a text, on one line that does not move the cursor of a terminal. */
+function excerpt(text: string): string {
+  const line = text.replaceAll(/\p{Cc}+/gu, ' ').trim()
+  return line.length <= widest ? line : `${line.slice(0, widest - 1)}…`
+}

@@ -1,0 +1,81 @@
+import {Args, Flags} from '@oclif/core'
+import {readTextInput, SvcCommand} from '../../src/cli/index.js'
+import {daemonSettings} from '../../src/config/index.js'
+import type {DaemonClient} from '../../src/daemon/index.js'
+import {SvcError} from '../../src/errors/index.js'
+
+/** The method that goes on after its answer. */
+const subscribing = 'orch.events.subscribe'
+
+export default class DaemonCall extends SvcCommand<typeof DaemonCall> {
+  static override summary = 'Call a method of the daemon, and print what it gives.'
+  static override description =
+    `The daemon is the one that SVC_ORCHESTRATOR_DAEMON_SOCKET names, else that of the workspace. orch.methods lists what can be
+called. The result is printed as JSON, on one line. orch.events.subscribe goes on: after its result every event follows
+as a line, until the command is interrupted; whoever keeps the id of the last event and gives it as since_id misses none.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> orch.status',
+    `<%= config.bin %> <%= command.id %> orch.submit_task '{"description": "Run the tests"}'`,
+    'echo \'{"task_id": 18}\' | <%= config.bin %> <%= command.id %> orch.task_status -',
+    `<%= config.bin %> <%= command.id %> orch.events.subscribe '{"types": ["task_failed"], "since_id": 118}'`,
+  ]
+  static override args = {
+    method: Args.string({description: 'Name of the method.', required: true}),
+    params: Args.string({description: 'Its parameters, a JSON object; - reads it from standard input.', default: '{}'}),
+  }
+  static override flags = {
+    stream: Flags.boolean({description: 'Go on after the result with what the daemon sends, whatever the method.'}),
+    timeout: Flags.integer({
+      description: 'How long to wait for the answer; fails with 5.',
+      default: 60,
+      min: 1,
+      max: 86_400,
+      helpValue: 'SECONDS',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const {method, params} = this.args
+    const given = asObject(params === '-' ? await readTextInput(this.signal) : params)
+    const {token} = this.settings(daemonSettings)
+    const {DaemonClient} = await import('../../src/daemon/index.js')
+    const client = await DaemonClient.connect(await this.#address(), {
+      token,
+      timeoutMs: this.flags.timeout * 1000,
+      signal: this.signal,
+    })
+    try {
+      await this.output.line((await client.call<object>(method, given)) ?? null)
+      if (this.flags.stream || method === subscribing) await this.#follow(client)
+    } finally {
+      client.close()
+    }
+  }
+
+  /** Ends with the command; the end of the daemon is an error. */
+  async #follow(client: DaemonClient): Promise<void> {
+    for await (const {params} of client.notifications()) await this.output.line(params)
+    if (!this.signal.aborted && client.fault !== undefined) throw client.fault
+  }
+
+  /** @throws daemon_not_running, daemon_silent, daemon_address_invalid */
+  async #address(): Promise<string> {
+    const {formatAddress, parsePeer, requireDaemon} = await import('../../src/daemon/index.js')
+    const peer = parsePeer(this.settings(daemonSettings).socket)
+    if (peer !== undefined) return formatAddress(peer)
+    const {addr, pid} = requireDaemon(this.workspace.root)
+    if (addr === null) throw new SvcError('daemon_silent', {pid})
+    return addr
+  }
+}
+
+/** @throws usage */
+function asObject(text: string): object {
+  try {
+    const value = JSON.parse(text) as unknown
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch (error) {
+    throw new SvcError('usage', {reason: 'The parameters are not JSON; give an object.'}, {cause: error})
+  }
+  throw new SvcError('usage', {reason: 'The parameters must be a JSON object.'})
+}

@@ -1,0 +1,68 @@
+import {Flags} from '@oclif/core'
+import {SvcCommand} from '../../src/cli/index.js'
+import {daemonSettings} from '../../src/config/index.js'
+import type {Discovery} from '../../src/daemon/index.js'
+
+/** Result of `svc daemon status --json`. */
+interface Status {
+  running: true
+  pid: number
+  /** Null where nobody can connect to it. */
+  addr: string | null
+  protocol: string
+  repository_id: string
+  started_at_ms: number
+  /** Null where it cannot be asked. */
+  server_version: string | null
+  /** It was asked to end, and lets its tasks end first. */
+  ending: boolean
+}
+
+export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
+  static override summary = 'Tell whether a daemon runs in the workspace, and whether it answers.'
+  static override description =
+    'Ends with 3 where none runs, also where one was killed and has left its file behind; with 5 where it does not answer.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    'addr=$(<%= config.bin %> <%= command.id %> --json | jq -r .addr)',
+  ]
+  static override flags = {
+    timeout: Flags.integer({
+      description: 'How long to wait for its answer.',
+      default: 5,
+      min: 1,
+      max: 3600,
+      helpValue: 'SECONDS',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const {requireDaemon} = await import('../../src/daemon/index.js')
+    const found = requireDaemon(this.workspace.root)
+    const {pid, addr, protocol, repository_id, started_at_ms, ending = false} = found
+    const server_version = addr === null ? null : await this.#version(addr)
+    const status: Status = {running: true, pid, addr, protocol, repository_id, started_at_ms, server_version, ending}
+    await this.output.result(status, asText)
+  }
+
+  async #version(addr: NonNullable<Discovery['addr']>): Promise<string> {
+    const {DaemonClient} = await import('../../src/daemon/index.js')
+    const {token} = this.settings(daemonSettings)
+    const client = await DaemonClient.connect(addr, {
+      token,
+      timeoutMs: this.flags.timeout * 1000,
+      signal: this.signal,
+    })
+    try {
+      return (await client.call<{server_version: string}>('orch.ping')).server_version
+    } finally {
+      client.close()
+    }
+  }
+}
+
+function asText({pid, addr, started_at_ms: started, ending}: Status): string {
+  if (ending) return `Process ${pid} is about to end, and lets its tasks end first.`
+  const place = addr === null ? 'and listens nowhere' : `and answers at ${addr}`
+  return `Process ${pid} runs since ${new Date(started).toISOString()}, ${place}.`
+}

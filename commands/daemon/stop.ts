@@ -1,0 +1,40 @@
+import {Flags} from '@oclif/core'
+import {SvcCommand} from '../../src/cli/index.js'
+import {daemonSettings} from '../../src/config/index.js'
+
+/** Result of `svc daemon stop --json`. */
+interface Stopped {
+  pid: number
+  stopped: true
+}
+
+export default class DaemonStop extends SvcCommand<typeof DaemonStop> {
+  static override summary = 'Stop the daemon of the workspace, and wait until it has ended.'
+  static override description =
+    'Requests that have come are answered, and running tasks end for as long as the daemon lets them. Ends with 3 where none runs.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --timeout 120',
+  ]
+  static override flags = {
+    timeout: Flags.integer({
+      description: 'How long to wait for its end; fails with 5.',
+      default: 30,
+      min: 0,
+      max: 86_400,
+      helpValue: 'SECONDS',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const {stopDaemon} = await import('../../src/daemon/index.js')
+    const {token} = this.settings(daemonSettings)
+    const {pid} = await stopDaemon(this.workspace.root, {
+      token,
+      timeoutMs: this.flags.timeout * 1000,
+      signal: this.signal,
+    })
+    const result: Stopped = {pid, stopped: true}
+    await this.output.result(result, () => `Process ${pid} has ended.`)
+  }
+}

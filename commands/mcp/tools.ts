@@ -1,0 +1,30 @@
+import {formatTable, McpCommand, settingFlags, toolProgramFlags} from '../../src/cli/index.js'
+import {mcpSettings} from '../../src/config/index.js'
+import type {Tool} from '../../src/mcp/index.js'
+
+export default class McpTools extends McpCommand<typeof McpTools> {
+  static override summary = 'List the tools that clients are offered.'
+  static override description =
+    `Those of the tier core, unless --tiers says otherwise. With --json exactly what the server answers to tools/list: names,
+descriptions, schemas and hints.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --tiers all',
+    '<%= config.bin %> <%= command.id %> --json | jq ".tools[] | select(.name == \\"svc_submit_task\\").inputSchema"',
+  ]
+  static override flags = {...settingFlags(mcpSettings, 'tiers'), ...toolProgramFlags}
+
+  async run(): Promise<void> {
+    const registry = await this.registry(this.flags.program)
+    const tools = registry.listed(await this.tiers())
+    await this.output.result({tools: tools.map(({listed}) => listed)}, () => formatTools(tools))
+  }
+}
+
+function formatTools(tools: readonly Tool[]): string {
+  const effectOf = ({listed: {annotations}}: Tool) => {
+    if (annotations.readOnlyHint) return 'read'
+    return annotations.destructiveHint ? 'destructive' : 'write'
+  }
+  const rows = tools.map((tool) => [tool.name, tool.tier, tool.lane, effectOf(tool), tool.listed.description])
+  return formatTable(['TOOL', 'TIER', 'LANE', 'EFFECT', 'DESCRIPTION'], rows)
+}

@@ -1,0 +1,34 @@
+import {formatTable, OperationCommand, operationArgs} from '../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../src/operations/index.js'
+import type {CanonicalSteps} from '../../src/orchestrator/index.js'
+
+const canonicalSteps = commandCall(operationNamed('journey_canonical_steps'))
+
+export default class OrchJourney extends OperationCommand<typeof OrchJourney> {
+  static override summary = canonicalSteps.operation.summary
+  static override description =
+    `An operation is a command, a method of the daemon or a tool. The limits that are named are described in
+contracts/journeys/limitations.v1.yaml.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    "<%= config.bin %> <%= command.id %> --json | jq -r '.steps[].primary_operation_id'",
+  ]
+  static override args = operationArgs(canonicalSteps)
+
+  async run(): Promise<void> {
+    const journey = await this.perform<CanonicalSteps>(canonicalSteps)
+    await this.output.result(journey, ({steps}) =>
+      formatTable(
+        ['STEP', 'WHAT', 'WHO', 'WITH', 'MATURITY', 'LIMITS'],
+        steps.map(({ordinal, step_id, actor, primary_operation_id = '', maturity, limitation_ids = []}) => [
+          String(ordinal),
+          step_id,
+          actor,
+          primary_operation_id,
+          maturity,
+          limitation_ids.join(', '),
+        ]),
+      ),
+    )
+  }
+}

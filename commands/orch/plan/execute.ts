@@ -1,0 +1,27 @@
+import {executionText, OperationCommand, operationArgs, operationFlags} from '../../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../../src/operations/index.js'
+import type {Execution} from '../../../src/orchestrator/index.js'
+
+const executePlan = commandCall(operationNamed('execute_plan'))
+
+export default class OrchPlanExecute extends OperationCommand<typeof OrchPlanExecute> {
+  static override summary = executePlan.operation.summary
+  static override description =
+    `Prints the ids of the tasks. A step is submitted when those before it are completed, so that the plan goes on while svc
+daemon run runs in the workspace. Every task waits for svc orch approve, unless orchestrator.planning_auto_mode_enabled is
+true. Done again, it submits what could not be submitted before.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> plan-3d0f8a52-6b1e-4c53-9a6a-0f9f2f1f7a11',
+    'for task in $(<%= config.bin %> <%= command.id %> "$plan"); do svc orch approve "$task"; done',
+  ]
+  static override args = operationArgs(executePlan)
+  static override flags = operationFlags(executePlan)
+
+  async run(): Promise<void> {
+    const {displayTask} = await import('../../../src/orchestrator/index.js')
+    const execution = await this.perform<Execution>(executePlan)
+    for (const {node_id, reason} of execution.held ?? [])
+      this.output.notice(`notice: ${node_id} could not be submitted: ${reason}`)
+    await this.output.result(execution, () => executionText(execution, displayTask))
+  }
+}

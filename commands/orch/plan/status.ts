@@ -1,0 +1,20 @@
+import {formatPlanStatus, OperationCommand, operationArgs} from '../../../src/cli/index.js'
+import {commandCall, operationNamed} from '../../../src/operations/index.js'
+import type {PlanStatus} from '../../../src/orchestrator/index.js'
+
+const planStatus = commandCall(operationNamed('plan_status'))
+
+export default class OrchPlanStatus extends OperationCommand<typeof OrchPlanStatus> {
+  static override summary = planStatus.operation.summary
+  static override description =
+    'Each step has the task that does it, how often it was tried, and why it failed. Only the latest version is shown.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> plan-3d0f8a52-6b1e-4c53-9a6a-0f9f2f1f7a11',
+    '<%= config.bin %> <%= command.id %> "$plan" --json | jq .step_counts',
+  ]
+  static override args = operationArgs(planStatus)
+
+  async run(): Promise<void> {
+    await this.output.result(await this.perform<PlanStatus>(planStatus), formatPlanStatus)
+  }
+}

@@ -1,0 +1,176 @@
+import type {Workspace} from '../assistant.js'
+import type {Journey} from './journey.js'
+
+/** Whose conversations, and where they lie. */
+export type Conversations = Pick<Workspace, 'store' | 'repositoryId'>
+
+/** What was said by one side. */
+export interface Turn {
+  /** `user-17`, `asst-18` */
+  id: string
+  role: 'user' | 'assistant'
+  content: string
+  /** Unix seconds. */
+  timestamp: number
+  /** Of an answer. */
+  model_used?: string
+  /** Of an answer: tokens of it. */
+  tokens?: number
+  /** Of a message: files that the model read with it. */
+  context_files?: string[]
+  journey: Journey
+}
+
+/** A conversation without what was said. */
+export interface ConversationSummary {
+  session_id: string
+  /** The first line of the first message. */
+  title: string
+  thread_id?: string
+  /** Where it began. */
+  origin_surface: string
+  turns: number
+  created_at_ms: number
+  updated_at_ms: number
+}
+
+/** Turns that are read at once. */
+const pageSize = 100
+
+interface TurnRow {
+  id: number
+  role: Turn['role']
+  content_text: string
+  payload_json: string
+  model_used: string | null
+  token_count: number | null
+  context_files_json: string | null
+  created_at_ms: number
+}
+
+const idOf = ({id, role}: Pick<TurnRow, 'id' | 'role'>) => `${role === 'user' ? 'user' : 'asst'}-${id}`
+
+function toTurn(row: TurnRow): Turn {
+  const {role, content_text: content, payload_json, model_used, token_count, context_files_json, created_at_ms} = row
+  return {
+    id: idOf(row),
+    role,
+    content,
+    timestamp: Math.floor(created_at_ms / 1000),
+    ...(model_used === null ? {} : {model_used}),
+    ...(token_count === null ? {} : {tokens: token_count}),
+    ...(context_files_json === null ? {} : {context_files: JSON.parse(context_files_json) as string[]}),
+    journey: (JSON.parse(payload_json) as {journey: Journey}).journey,
+  }
+}
+
+/** The latest turns of a session, or those of one trace among them, the oldest first; none where nothing was said. */
+export const readTurns = (
+  {store, repositoryId}: Conversations,
+  session: string,
+  {limit = pageSize, traceId}: {limit?: number | undefined; traceId?: string | undefined} = {},
+): Turn[] =>
+  store
+    .all<TurnRow>(
+      `SELECT m.id, m.role, m.content_text, m.payload_json, m.model_used, m.token_count, m.context_files_json, m.created_at_ms
+FROM conversation_messages m JOIN conversations c ON c.id = m.conversation_id
+WHERE c.repository_id = @repository AND c.external_session_id = @session
+  AND (@trace IS NULL OR m.payload_json ->> '$.journey.trace_id' = @trace) ORDER BY m.id DESC LIMIT @limit`,
+      {repository: repositoryId, session, trace: traceId ?? null, limit: Math.min(limit, pageSize)},
+    )
+    .reverse()
+    .map(toTurn)
+
+interface SummaryRow extends Omit<ConversationSummary, 'thread_id'> {
+  thread_id: string | null
+}
+
+const summaries = `SELECT c.external_session_id AS session_id, c.title, c.thread_id, c.origin_surface, c.created_at_ms, c.updated_at_ms,
+  (SELECT count(*) FROM conversation_messages m WHERE m.conversation_id = c.id) AS turns FROM conversations c`
+
+const toSummary = ({thread_id, ...row}: SummaryRow): ConversationSummary => ({
+  ...row,
+  ...(thread_id === null ? {} : {thread_id}),
+})
+
+/** Conversations, the one that was spoken in last first. */
+export const listConversations = (
+  {store, repositoryId}: Conversations,
+  {offset = 0, limit = pageSize}: {offset?: number; limit?: number} = {},
+): ConversationSummary[] =>
+  store
+    .all<SummaryRow>(
+      `${summaries} WHERE c.repository_id = ? ORDER BY c.updated_at_ms DESC, c.id DESC LIMIT ? OFFSET ?`,
+      [repositoryId, limit, offset],
+    )
+    .map(toSummary)
+
+/** A conversation with its latest turns; undefined where there is none. */
+export function readConversation(
+  conversations: Conversations,
+  session: string,
+): (ConversationSummary & {messages: Turn[]}) | undefined {
+  const {store, repositoryId} = conversations
+  const row = store.get<SummaryRow>(`${summaries} WHERE c.repository_id = ? AND c.external_session_id = ?`, [
+    repositoryId,
+    session,
+  ])
+  return row === undefined ? undefined : {...toSummary(row), messages: readTurns(conversations, session)}
+}
+
+/** Something that changes whenever a conversation does; undefined where there is none. */
+export const conversationState = ({store, repositoryId}: Conversations, session: string): string | undefined =>
+  store
+    .get<{state: number | null}>(
+      `SELECT max(m.id) AS state FROM conversation_messages m JOIN conversations c ON c.id = m.conversation_id
+WHERE c.repository_id = ? AND c.external_session_id = ?`,
+      [repositoryId, session],
+    )
+    ?.state?.toString()
+
+/** A message and what was answered to it. */
+export interface Exchange {
+  prompt: string
+  contextFiles: readonly string[]
+  /** What else is kept with the message. */
+  payload: Readonly<Record<string, unknown>>
+  answer: string
+  model: string
+  /** Of the answer. */
+  tokens: number
+}
+
+/**
+ * Writes both turns of an exchange, or none, after everything that was said until now. Whoever writes later is later:
+ * no exchange comes between the turns of another one. Gives the conversation as it is then.
+ */
+export function appendExchange(
+  {store, repositoryId, now}: Pick<Workspace, 'store' | 'repositoryId' | 'now'>,
+  journey: Journey,
+  {prompt, contextFiles, payload, answer, model, tokens}: Exchange,
+): Turn[] {
+  const {session_id: session, thread_id: thread = null, origin_surface: surface} = journey
+  return store.transaction(() => {
+    const at = now()
+    store.run(
+      `INSERT INTO conversations (repository_id, external_session_id, thread_id, title, origin_surface, created_at_ms, updated_at_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (repository_id, external_session_id) DO UPDATE SET
+  thread_id = coalesce(excluded.thread_id, thread_id), updated_at_ms = excluded.updated_at_ms`,
+      [repositoryId, session, thread, titleOf(prompt), surface, at, at],
+    )
+    const insert = `INSERT INTO conversation_messages
+  (conversation_id, role, content_text, payload_json, model_used, token_count, context_files_json, created_at_ms)
+SELECT id, ?, ?, ?, ?, ?, ?, ? FROM conversations WHERE repository_id = ? AND external_session_id = ?`
+    const files = JSON.stringify(contextFiles)
+    const asked = JSON.stringify({journey, ...payload})
+    store.run(insert, ['user', prompt, asked, null, null, files, at, repositoryId, session])
+    const answered = JSON.stringify({journey})
+    store.run(insert, ['assistant', answer, answered, model, tokens, null, at, repositoryId, session])
+    return readTurns({store, repositoryId}, session)
+  })
+}
+
+const longestTitle = 80
+
+const titleOf = (prompt: string) => (prompt.trim().split(/\r?\n/)[0] ?? '').slice(0, longestTitle).trimEnd()

@@ -1,0 +1,107 @@
+import {SvcError} from '../../errors/index.js'
+import type {Generation} from '../../inference/index.js'
+import {type Model, type Question, withModel} from '../ask-model.js'
+import type {Assistant} from '../assistant.js'
+import {readContextFiles} from './context-files.js'
+import {appendExchange, readTurns, type Turn} from './conversations.js'
+import type {Journey} from './journey.js'
+import {readJsonAnswer} from './json-answer.js'
+import {jsonAgain, messagesFor, recent} from './messages.js'
+import {profileOf} from './profile.js'
+import type {MessageRequest} from './request.js'
+
+/** What came of a message. */
+export interface MessageAnswer {
+  message: Omit<Turn, 'journey'> & {role: 'assistant'; model_used: string; tokens: number; context_files: string[]}
+  /** What was said before, as far as a model reads it again, and this exchange. */
+  history: Pick<Turn, 'role' | 'content'>[]
+  model_used: string
+  /** Of the answer. */
+  tokens: number
+  session_id: string
+  journey: Journey
+}
+
+/** How a call can be ended, and who is told about it. */
+export interface Hooks {
+  signal: AbortSignal
+  /** Told every piece of the answer as it comes. */
+  onDelta?: (text: string) => void
+}
+
+/**
+ * Has a model answer a message, in the conversation of the session. Both turns are kept once the answer is there, and
+ * neither is where it fails.
+ * @throws path_refused, context_file_unusable; answer_empty, answer_not_json; what a call of a model throws, and what
+ *   the signal was aborted with
+ */
+export async function sendMessage(
+  assistant: Assistant,
+  request: MessageRequest,
+  journey: Journey,
+  {signal, onDelta}: Hooks,
+): Promise<MessageAnswer> {
+  const {jsonMode = false, attachmentManifest: attachments} = request
+  const contextFiles = [...new Set(request.contextFiles)]
+  const {session_id: sessionId, journey_id: journeyId, trace_id: traceId = journey.correlation_id} = journey
+  const files = await readContextFiles(assistant.root, contextFiles)
+  const profile = profileOf(journey)
+  const {complexity, economy, maxTokens = Number.POSITIVE_INFINITY} = profile
+  const question: Question = {
+    messages: messagesFor(request, files, readTurns(assistant, sessionId), profile),
+    temperature: request.temperature ?? profile.temperature,
+    topP: request.topP,
+    maxTokens: Math.min(maxTokens, assistant.endpoint.maxTokens),
+  }
+  const work = {
+    surface: 'chat_message',
+    category: 'general',
+    complexity,
+    economy,
+    journeyId,
+    sessionId,
+    traceId,
+  } as const
+  return withModel(assistant, work, signal, async (model) => {
+    const ask = jsonMode ? askForJson : askForText
+    const {text: answer, outputTokens: tokens} = await ask(model, question, onDelta)
+    signal.throwIfAborted()
+    const turns = appendExchange(assistant, journey, {
+      prompt: request.prompt,
+      contextFiles,
+      payload: attachments === undefined ? {} : {attachment_manifest: attachments},
+      answer,
+      model: model.name,
+      tokens,
+    })
+    const {journey: _, ...message} = turns.at(-1) as Turn
+    const history = [...recent(turns.slice(0, -2)), ...turns.slice(-2)]
+    return {
+      message: {...message, role: 'assistant', model_used: model.name, tokens, context_files: contextFiles},
+      history: history.map(({role, content}) => ({role, content})),
+      model_used: model.name,
+      tokens,
+      session_id: sessionId,
+      journey,
+    }
+  })
+}
+
+async function askForText(model: Model, question: Question, onDelta?: (text: string) => void): Promise<Generation> {
+  const generation = await model.ask(question, onDelta)
+  const text = generation.text.trim()
+  if (text === '') throw new SvcError('answer_empty', {model: model.name})
+  return {...generation, text}
+}
+
+/** Asks a second time where the first answer is no JSON. */
+async function askForJson(model: Model, question: Question, onDelta?: (text: string) => void): Promise<Generation> {
+  const first = await askForText(model, question, onDelta)
+  const read = readJsonAnswer(first.text)
+  if ('json' in read) return {...first, text: read.json}
+  const messages = jsonAgain(question.messages, first.text, read.reason)
+  const second = await askForText(model, {...question, messages}, onDelta)
+  const again = readJsonAnswer(second.text)
+  if ('json' in again) return {...second, text: again.json}
+  throw new SvcError('answer_not_json', {model: model.name, reason: again.reason})
+}

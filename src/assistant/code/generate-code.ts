@@ -1,0 +1,147 @@
+import {SvcError} from '../../errors/index.js'
+import type {ChatMessage} from '../../inference/index.js'
+import {type Model, withModel} from '../ask-model.js'
+import type {Assistant} from '../assistant.js'
+import {outputInside} from '../contained-path.js'
+import type {Attempt, Rejected} from './attempt.js'
+import {type Finding, judge} from './judge.js'
+import {programComplaint, repairMessages, surfaceComplaint, systemPrompt} from './prompt.js'
+import {
+  type CodeSurface,
+  categoryOf,
+  type FailureCategory,
+  type FileOutcomes,
+  type GenerationKpi,
+  kpiOf,
+} from './report.js'
+import {readSurface, type SurfaceMode} from './surface.js'
+import {writeProgram} from './write-program.js'
+
+/** A program that is wished for. */
+export interface CodeRequest {
+  readonly prompt: string
+  /** Whether the data language checks it; true when left out. */
+  readonly validate?: boolean | undefined
+  /** From 0 to 5; 2 when left out. */
+  readonly maxRetries?: number | undefined
+  readonly surfaceMode?: SurfaceMode | undefined
+  /** Where the program is written, relative to the root of the workspace; a file there is replaced. */
+  readonly outputPath?: string | undefined
+  readonly journeyId: string
+  readonly sessionId?: string | undefined
+  readonly traceId?: string | undefined
+  readonly surface: CodeSurface
+}
+
+/** What came of it. */
+export type CodeOutcome =
+  | {ok: true; code: string; kpi: GenerationKpi; fileOutcomes?: FileOutcomes}
+  | {
+      ok: false
+      /** surface_contract, repair_stalled or validation_failed */
+      error: SvcError
+      kpi: GenerationKpi
+      /** What is wrong with the last program; empty where there was none. */
+      findings: readonly Finding[]
+      repair: {attempts: number; stalled?: true; failure_category: FailureCategory}
+    }
+
+export interface CodeHooks {
+  signal: AbortSignal
+  /** Told the number of an attempt before it begins, from 1. */
+  onAttempt?: (attempt: number, most: number) => void
+}
+
+/** Most tokens of a program, and how freely it is written. */
+const maxTokens = 2048
+const temperature = 0.1
+
+/**
+ * Has a model write a program of the data language. An answer that is no program in the form that was asked for, or
+ * one with errors, goes back to the model with what is wrong; the same errors twice running end that. A file is written
+ * when all is well, and never before.
+ * @throws path_refused, output_exists; what a call of a model throws, and what the signal was aborted with
+ */
+export async function generateCode(assistant: Assistant, request: CodeRequest, hooks: CodeHooks): Promise<CodeOutcome> {
+  const {outputPath, journeyId, sessionId, traceId} = request
+  if (outputPath !== undefined) await outputInside(assistant.root, outputPath)
+  const work = {
+    surface: 'generate_code',
+    category: 'codegen',
+    complexity: 5,
+    economy: false,
+    journeyId,
+    sessionId,
+    traceId,
+  } as const
+  return withModel(assistant, work, hooks.signal, async (model) => {
+    const attempts = await attemptAll(model, request, hooks)
+    const last = attempts.at(-1) as Attempt
+    const kpi = kpiOf(request, attempts)
+    if (last.kind !== 'accepted') return failure(model.name, attempts.length, last, kpi)
+    hooks.signal.throwIfAborted()
+    if (outputPath === undefined) return {ok: true, code: last.code, kpi}
+    return {ok: true, code: last.code, kpi, fileOutcomes: await writeProgram(assistant.root, outputPath, last.code)}
+  })
+}
+
+async function attemptAll(model: Model, request: CodeRequest, {signal, onAttempt}: CodeHooks): Promise<Attempt[]> {
+  const {prompt, validate = true, maxRetries = 2, surfaceMode = 'raw_code_only'} = request
+  const first: ChatMessage[] = [
+    {role: 'system', content: systemPrompt(surfaceMode)},
+    {role: 'user', content: prompt},
+  ]
+  const begunMs = performance.now()
+  const attempts: Attempt[] = []
+  let messages: readonly ChatMessage[] = first
+  while (attempts.length <= maxRetries) {
+    onAttempt?.(attempts.length + 1, maxRetries + 1)
+    const {text, cutOff, outputTokens} = await model.ask({messages, temperature, maxTokens})
+    signal.throwIfAborted()
+    const call = {outputTokens, atMs: Math.round(performance.now() - begunMs)}
+    const surface = cutOff && surfaceMode === 'raw_code_only' ? tooLong : readSurface(text, surfaceMode)
+    if ('reason' in surface) {
+      attempts.push({...call, kind: 'surface', reason: surface.reason})
+      messages = repairMessages(first, text, surfaceComplaint(surface.reason), surfaceMode)
+      continue
+    }
+    const judgement = validate ? await judge(surface.code) : undefined
+    if (judgement === undefined || judgement.isValid) {
+      attempts.push({...call, kind: 'accepted', code: surface.code, judgement})
+      break
+    }
+    const before = attempts.at(-1)
+    const isStalled = before?.kind === 'invalid' && before.judgement.signature === judgement.signature
+    attempts.push({...call, kind: 'invalid', judgement, isStalled})
+    if (isStalled) break
+    messages = repairMessages(first, text, programComplaint(judgement.rendered), surfaceMode)
+  }
+  return attempts
+}
+
+const tooLong = {reason: `the answer was cut off at ${maxTokens} tokens`}
+
+const codes = {
+  surface_contract: 'surface_contract',
+  repair_stall: 'repair_stalled',
+  semantic: 'validation_failed',
+} as const
+
+function failure(model: string, attempts: number, last: Rejected, kpi: GenerationKpi): CodeOutcome {
+  const category = categoryOf(last)
+  const findings = last.kind === 'surface' ? [] : last.judgement.findings
+  const reason = last.kind === 'surface' ? last.reason : reasonOf(findings)
+  return {
+    ok: false,
+    error: new SvcError(codes[category], {attempts, category, model, reason}),
+    kpi,
+    findings,
+    repair: {attempts, ...(category === 'repair_stall' ? {stalled: true} : {}), failure_category: category},
+  }
+}
+
+/** The first fault as a clause, and how many more there are. */
+function reasonOf([first, ...more]: readonly Finding[]): string {
+  const clause = first === undefined ? 'it has errors' : `${first.code}: ${first.message.replace(/\.$/, '')}`
+  return more.length === 0 ? clause : `${clause}, and ${more.length} more`
+}

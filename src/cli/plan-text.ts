@@ -1,0 +1,82 @@
+import type {Execution, Plan, PlanStatus, PlanStep, PlanSummary} from '../orchestrator/index.js'
+import {excerpt, oneLine, plain, time} from './orch-text.js'
+import {formatTable} from './table.js'
+
+/** A plan as it has just been kept. */
+export type KeptPlan = Plan & {written_to_disk: boolean}
+
+/** A plan with its steps. */
+export function formatPlan({
+  session_id,
+  goal,
+  versions: [{version, quality_score, reviewer_verdict, steps}],
+}: KeptPlan) {
+  const facts = formatTable(
+    ['plan', session_id],
+    [
+      ['version', String(version)],
+      ['quality', `${quality_score.toFixed(2)}, ${reviewer_verdict}`],
+    ],
+  )
+  return [facts, `${plain(goal)}\n`, formatSteps(steps)].join('\n')
+}
+
+const formatSteps = (steps: readonly PlanStep[]): string =>
+  formatTable(
+    ['STEP', 'NODE', 'STATUS', 'AFTER', 'FILES', 'DESCRIPTION'],
+    steps.map((step) => [
+      String(step.id),
+      step.node_id,
+      step.status,
+      step.depends_on.join(',') || '-',
+      oneLine(step.files.map(({path, access}) => `${path}:${access}`).join(' ')) || '-',
+      excerpt(step.description),
+    ]),
+  )
+
+/** Where a plan stands, step by step. */
+export function formatPlanStatus({step_counts: counts, steps, ...plan}: PlanStatus): string {
+  const {completed, failed, in_progress: running, pending} = counts
+  const facts = formatTable(
+    ['plan', plan.session_id],
+    [
+      ['status', `${plan.status}, ${plan.execution_mode}`],
+      ['version', String(plan.latest_version)],
+      ['steps', `${completed} completed, ${running} in progress, ${pending} pending, ${failed} failed`],
+    ],
+  )
+  const rows = formatTable(
+    ['STEP', 'NODE', 'STATUS', 'TASK', 'TRIES', 'DESCRIPTION', 'ERROR'],
+    steps.map((step) => [
+      String(step.id),
+      step.node_id,
+      step.status,
+      step.task_id?.toString() ?? '-',
+      String(step.attempts),
+      excerpt(step.description),
+      excerpt(step.status === 'failed' ? (step.last_error ?? '') : ''),
+    ]),
+  )
+  return [facts, `${plain(plan.goal)}\n`, rows].join('\n')
+}
+
+/** Plans as a table. */
+export function formatPlans(plans: readonly PlanSummary[]): string {
+  if (plans.length === 0) return 'No plans.\n'
+  return formatTable(
+    ['PLAN', 'STATUS', 'VERSION', 'DONE', 'FAILED', 'CREATED', 'GOAL'],
+    plans.map((plan) => [
+      plan.session_id,
+      plan.status,
+      String(plan.latest_version),
+      `${plan.completed}/${plan.total}`,
+      String(plan.failed),
+      time(plan.created_at_ms),
+      excerpt(plan.goal),
+    ]),
+  )
+}
+
+/** The ids of the tasks that were submitted, one per line. */
+export const executionText = ({task_ids: ids}: Execution, display: (id: number) => string): string =>
+  ids.map((id) => `${display(id)}\n`).join('')

@@ -1,0 +1,233 @@
+import {once} from 'node:events'
+import {createConnection, type Socket} from 'node:net'
+import {SvcError} from '../errors/index.js'
+import type {EventRecord} from '../orchestrator/index.js'
+import {type Line, LineReader} from './framing.js'
+import {parsePeer, reachable} from './listen-address.js'
+import type {WireError} from './wire-error.js'
+
+export interface ClientOptions {
+  /** Shown first, where the daemon wants one. */
+  token?: string | undefined
+  /** Longest time for a connection and for an answer, ms. */
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+/** What a daemon says to whoever greets it. */
+export interface Greeting {
+  ok: true
+  protocol: string
+  server_version: string
+  repository_id: string
+  methods: string[]
+}
+
+/** Something that is sent unasked. */
+export interface Notification {
+  method: string
+  params: {subscription_id: string; event: EventRecord}
+}
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+interface Answer {
+  id?: unknown
+  method?: string
+  params?: unknown
+  result?: unknown
+  error?: WireError
+}
+
+const defaultTimeoutMs = 30_000
+/** A list of tasks may be long. */
+const maxLineBytes = 1 << 28
+/** Notifications that are kept for whoever reads them: while there are more, nothing is read. */
+const maxKept = 1000
+
+/** One connection to a daemon, in JSON-RPC 2.0. Requests may be sent before earlier ones are answered. */
+export class DaemonClient {
+  readonly #socket: Socket
+  readonly #address: string
+  readonly #timeoutMs: number
+  readonly #reader = new LineReader(maxLineBytes)
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #kept: Notification[] = []
+  #wakeReader: () => void = () => undefined
+  #last = 0
+  #fault: SvcError | undefined
+
+  private constructor(socket: Socket, address: string, timeoutMs: number) {
+    this.#socket = socket
+    this.#address = address
+    this.#timeoutMs = timeoutMs
+    socket.on('data', (chunk) => {
+      for (const line of this.#reader.push(chunk)) this.#take(line)
+    })
+    socket.on('error', () => undefined)
+    socket.once('close', () => this.#end(new SvcError('daemon_connection_lost', {address})))
+  }
+
+  /**
+   * Connects to a daemon, and greets it where there is a token to show.
+   * @param address `127.0.0.1:9745`
+   * @throws unreachable, timeout, daemon_token_refused, daemon_answer_invalid; the reason of the signal
+   */
+  static async connect(address: string, {token, timeoutMs = defaultTimeoutMs, signal}: ClientOptions = {}) {
+    const peer = parsePeer(address)
+    if (peer === undefined) throw new SvcError('daemon_address_invalid', {address})
+    signal?.throwIfAborted()
+    const socket = createConnection({...reachable(peer), noDelay: true})
+    try {
+      await once(socket, 'connect', {
+        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+      })
+    } catch (error) {
+      socket.destroy()
+      signal?.throwIfAborted()
+      if ((error as Error).name === 'AbortError') throw new SvcError('timeout', {url: address, ms: timeoutMs})
+      throw new SvcError('unreachable', {url: address, reason: reasonOf(error)}, {cause: error})
+    }
+    const client = new DaemonClient(socket, address, timeoutMs)
+    signal?.addEventListener('abort', () => client.#abort(signal.reason), {once: true})
+    try {
+      if (token !== undefined) await client.hello(token)
+    } catch (error) {
+      client.close()
+      throw error
+    }
+    return client
+  }
+
+  hello(token?: string): Promise<Greeting> {
+    return this.call('orch.hello', {client: 'svc', ...(token === undefined ? {} : {token})})
+  }
+
+  /**
+   * @throws the error of the daemon, as the row of its kind where this program knows it; timeout,
+   *   daemon_connection_lost, daemon_answer_invalid
+   */
+  call<T>(method: string, params: object = {}, timeoutMs = this.#timeoutMs): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#fault !== undefined) {
+        reject(this.#fault)
+        return
+      }
+      const id = ++this.#last
+      const timer = setTimeout(() => {
+        this.#waiting.delete(id)
+        reject(new SvcError('timeout', {url: this.#address, ms: timeoutMs}))
+      }, timeoutMs)
+      this.#waiting.set(id, {
+        resolve(value) {
+          clearTimeout(timer)
+          resolve(value as T)
+        },
+        reject(error) {
+          clearTimeout(timer)
+          reject(error)
+        },
+      })
+      this.#socket.write(`${JSON.stringify({jsonrpc: '2.0', id, method, params})}\n`)
+    })
+  }
+
+  /** What is sent unasked, until the connection ends or is closed. Slow readers slow the daemon, and miss nothing. */
+  async *notifications(): AsyncGenerator<Notification> {
+    for (;;) {
+      const next = this.#kept.shift()
+      if (this.#kept.length <= maxKept / 2) this.#socket.resume()
+      if (next !== undefined) yield next
+      else if (this.#fault !== undefined) return
+      else
+        await new Promise<void>((resolve) => {
+          this.#wakeReader = resolve
+        })
+    }
+  }
+
+  /** Why there is no connection any more; undefined while there is. */
+  get fault(): SvcError | undefined {
+    return this.#fault
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #abort(reason: unknown): void {
+    for (const {reject} of this.#waiting.values()) reject(reason)
+    this.#waiting.clear()
+    this.close()
+  }
+
+  #end(fault: SvcError): void {
+    this.#fault ??= fault
+    for (const {reject} of this.#waiting.values()) reject(this.#fault)
+    this.#waiting.clear()
+    this.#wakeReader()
+  }
+
+  #take(line: Line): void {
+    const answer = typeof line === 'string' ? parse(line) : undefined
+    if (answer === undefined) {
+      this.#end(new SvcError('daemon_answer_invalid', {address: this.#address}))
+      this.close()
+      return
+    }
+    const {id, method, params, result, error} = answer
+    if (method !== undefined) {
+      this.#kept.push({method, params: params as Notification['params']})
+      if (this.#kept.length > maxKept) this.#socket.pause()
+      this.#wakeReader()
+      return
+    }
+    const waiting = this.#waiting.get(id as number)
+    this.#waiting.delete(id as number)
+    if (error === undefined) waiting?.resolve(result)
+    else waiting?.reject(fromWireError(error))
+  }
+}
+
+/** Undefined where a line is no answer of JSON-RPC. */
+function parse(line: string): Answer | undefined {
+  try {
+    const value = JSON.parse(line) as (Answer & {jsonrpc?: unknown}) | null
+    return value?.jsonrpc === '2.0' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const {code, message} = error as NodeJS.ErrnoException
+  return code === 'ECONNREFUSED' ? 'nothing listens there' : message || String(code)
+}
+
+const byCode: Readonly<Record<number, 'call_invalid' | 'call_not_found' | 'call_refused' | 'call_unavailable'>> = {
+  [-32_700]: 'call_invalid',
+  [-32_600]: 'call_invalid',
+  [-32_601]: 'call_not_found',
+  [-32_602]: 'call_invalid',
+  403: 'call_refused',
+  404: 'call_not_found',
+  409: 'call_refused',
+  503: 'call_unavailable',
+  504: 'call_unavailable',
+}
+
+/** The error of a daemon as one of this program: the row of its kind, or where there is none, that of its code. */
+export function fromWireError({code, message, data}: WireError): SvcError {
+  const kind = data?.kind
+  if (kind !== undefined)
+    try {
+      const known = SvcError.fromRecord({code: kind as SvcError['code'], params: data.facts, stack: undefined})
+      if (known.message === message) return known
+    } catch {
+      // There is no such row here, or it wants facts that this daemon does not give.
+    }
+  return new SvcError(byCode[code] ?? 'call_failed', {message})
+}

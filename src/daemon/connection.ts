@@ -1,0 +1,442 @@
+import type {Readable, Writable} from 'node:stream'
+import {isErrorOf, SvcError} from '../errors/index.js'
+import type {Logger} from '../log/index.js'
+import type {OperationBase} from '../operations/index.js'
+import type {EventFilter} from '../orchestrator/index.js'
+import type {CallContext, Caller} from './caller.js'
+import {failureOf, type Refusal, type Request, readEntry, readLine, resultOf} from './envelope.js'
+import type {EventWatch} from './event-watch.js'
+import {type Line, LineReader} from './framing.js'
+import type {GroupCommit} from './group-commit.js'
+import type {Method, Methods} from './methods.js'
+import {Subscription} from './subscription.js'
+import type {Turns, Worker} from './turns.js'
+
+/** What all connections of a process share. */
+export interface Service {
+  readonly base: OperationBase
+  readonly methods: Methods
+  readonly turns: Turns
+  readonly watch: EventWatch
+  readonly group: GroupCommit
+  readonly log: Logger
+  /** Ends the daemon. */
+  readonly shutDown: () => void
+}
+
+/** The two ends of a connection. */
+export interface Transport {
+  readonly name: string
+  readonly input: Readable
+  readonly output: Writable
+  /** Called once, when all that there was to say is written. */
+  end(): void
+  /** Leaves at once. */
+  destroy(): void
+}
+
+export interface ConnectionOptions {
+  service: Service
+  transport: Transport
+  /** Whether a token is the right one; undefined where none is wanted. */
+  admits?: ((token: string) => boolean) | undefined
+  /** What somebody is told whose first line shows that he is in the wrong place; undefined for all others. */
+  misdirected?: ((first: Line) => string | undefined) | undefined
+}
+
+/** Longest line, bytes; less for those who have not shown their token. */
+const maxLineBytes = 8 << 20
+const maxGreetingBytes = 64 << 10
+/** Requests that may wait: while there are more, no more are read. */
+const maxWaiting = 256
+/** Bytes that may wait to be read by the client: while there are more, nothing is done for it. */
+const maxUnread = 256 << 10
+/** Characters of answers that go out in one write. */
+const writeSize = 64 << 10
+/** Requests whose answers wait for one commit. */
+const maxGroup = 128
+const maxBatch = 1000
+/** Characters that the answers of one batch may have together: they are held until the last one is there. */
+const maxBatchAnswer = 32 << 20
+const maxSubscriptions = 64
+
+interface Batch {
+  entries: readonly unknown[]
+  /** The next one. */
+  at: number
+  answers: string[]
+  size: number
+}
+
+/**
+ * One client. Its requests are done strictly one after another and answered in their order; while it does not read its
+ * answers, no more is read of it and nothing is done for it.
+ */
+export class Connection implements Worker, Caller {
+  readonly #service: Service
+  readonly #transport: Transport
+  readonly #admits: ConnectionOptions['admits']
+  /** Undefined once the first line is known. */
+  #misdirected: ConnectionOptions['misdirected']
+  readonly #reader: LineReader
+  readonly #context: CallContext
+  readonly #gone = new AbortController()
+  readonly #subscriptions = new Map<string, Subscription>()
+  #lines: Line[] = []
+  /** Place of the next line. */
+  #at = 0
+  #batch: Batch | undefined
+  /** The request that is being done. */
+  #request: Request | undefined
+  /** Answers that are not written yet. */
+  #answers = ''
+  /** Requests of an open group, and what they are answered once it is kept. */
+  #grouped: {said: Request | Refusal; answer: string}[] = []
+  #isAwaiting = false
+  #isAdmitted: boolean
+  /** No more will be read: the client has sent its last, or it is told to leave. */
+  #hasEnded = false
+  #isFinishing = false
+  /** What was said after this is not looked at. */
+  #isOver = false
+  #isDone = false
+  #made = 0
+  #stopListening: (() => void) | undefined
+  /** When it last sent or got anything, by `performance.now()`. */
+  activeAt = performance.now()
+
+  constructor({service, transport, admits, misdirected}: ConnectionOptions) {
+    this.#service = service
+    this.#transport = transport
+    this.#admits = admits
+    this.#misdirected = misdirected
+    this.#isAdmitted = admits === undefined
+    this.#reader = new LineReader(this.#isAdmitted ? maxLineBytes : maxGreetingBytes)
+    this.#context = {
+      ...service.base,
+      signal: this.#gone.signal,
+      report: () => undefined,
+      notice: (text) => service.log.info({connection: transport.name}, text),
+      ask: undefined,
+      caller: this,
+    }
+    const {input, output} = transport
+    input.on('data', (chunk: Buffer) => this.#receive(this.#reader.push(chunk)))
+    input.once('end', () => {
+      this.#hasEnded = true
+      this.#receive(this.#reader.end())
+    })
+    output.on('drain', () => service.turns.ask(this))
+  }
+
+  /** Whether it has shown its token, or needs none. */
+  get isAdmitted(): boolean {
+    return this.#isAdmitted
+  }
+
+  /** Whether nothing is being done for it, and nothing will be unless it asks. */
+  get isIdle(): boolean {
+    return !this.#hasWork && !this.#isAwaiting && this.#subscriptions.size === 0
+  }
+
+  greet(token: string | undefined, client: string | undefined): void {
+    if (this.#admits === undefined) return
+    if (token === undefined || !this.#admits(token)) throw new SvcError('daemon_token_refused', {})
+    this.#isAdmitted = true
+    this.#reader.maxBytes = maxLineBytes
+    this.#service.log.info({connection: this.#transport.name, client}, 'admitted')
+  }
+
+  subscribe(filter: EventFilter & {since: number}): string {
+    if (this.#subscriptions.size >= maxSubscriptions)
+      throw new SvcError('subscriptions_exhausted', {limit: maxSubscriptions})
+    const {turns, watch} = this.#service
+    this.#stopListening ??= watch.listen(() => turns.ask(this))
+    const id = `s${++this.#made}`
+    this.#subscriptions.set(id, new Subscription(id, this.#request as Request, filter))
+    return id
+  }
+
+  unsubscribe(id: string): void {
+    if (!this.#subscriptions.delete(id)) throw new SvcError('subscription_not_found', {subscription: id})
+    if (this.#subscriptions.size === 0) this.#unlisten()
+  }
+
+  shutDown(): void {
+    this.#service.shutDown()
+  }
+
+  /** Reads no more; what has been read is answered, and then it ends, whatever it has subscribed to. */
+  finish(): void {
+    this.#hasEnded = true
+    this.#isFinishing = true
+    this.#service.turns.ask(this)
+  }
+
+  /** The client has gone, or is not waited for any more: nothing is done for it from now on. */
+  abandon(reason?: SvcError): void {
+    this.#isDone = true
+    this.#service.turns.forget(this)
+    this.#subscriptions.clear()
+    this.#unlisten()
+    this.#lines = []
+    this.#batch = undefined
+    this.#gone.abort(reason)
+  }
+
+  work(until: number): void {
+    try {
+      while (this.#mayWork && this.#step()) {
+        if (this.#answers.length >= writeSize || this.#grouped.length >= maxGroup) this.#write()
+        if (performance.now() >= until) break
+      }
+      this.#write()
+      this.#service.watch.look()
+      this.#tellEvents()
+      this.#settle()
+    } catch (error) {
+      this.#service.log.error({err: error, connection: this.#transport.name}, 'connection lost by a fault')
+      this.#transport.destroy()
+    } finally {
+      this.#closeGroup()
+    }
+  }
+
+  get #hasWork(): boolean {
+    return this.#batch !== undefined || this.#at < this.#lines.length
+  }
+
+  get #isUnread(): boolean {
+    return this.#transport.output.writableLength > maxUnread
+  }
+
+  /** Of somebody who has not shown the token no second line is read. */
+  get #isFull(): boolean {
+    return this.#lines.length - this.#at > (this.#isAdmitted ? maxWaiting : 0)
+  }
+
+  get #mayWork(): boolean {
+    return !this.#isAwaiting && !this.#isDone && !this.#isUnread
+  }
+
+  #receive(lines: readonly Line[]): void {
+    this.activeAt = performance.now()
+    const [first] = lines
+    if (first !== undefined && this.#misdirected !== undefined) {
+      const words = this.#misdirected(first)
+      this.#misdirected = undefined
+      if (words !== undefined) this.#dismiss(words)
+    }
+    // What comes after the end is read to be thrown away.
+    if (!this.#isOver && !this.#isDone) this.#lines = [...this.#lines.slice(this.#at), ...lines]
+    this.#at = 0
+    if (this.#isFull) this.#transport.input.pause()
+    this.#service.turns.ask(this)
+  }
+
+  /** Does the next thing; false where there is none. */
+  #step(): boolean {
+    if (this.#batch !== undefined) {
+      this.#stepBatch(this.#batch)
+      return true
+    }
+    const line = this.#lines[this.#at]
+    if (line === undefined) return false
+    this.#at++
+    if (this.#at === this.#lines.length) {
+      this.#lines = []
+      this.#at = 0
+    }
+    const said = readLine(line, this.#reader.maxBytes)
+    if ('entries' in said) this.#startBatch(said.entries)
+    else this.#do(said)
+    return true
+  }
+
+  #startBatch(entries: readonly unknown[]): void {
+    const refuse = (error: SvcError) => this.#do({form: 'json-rpc', id: null, error})
+    if (entries.length === 0) refuse(new SvcError('request_invalid', {reason: 'the batch is empty'}))
+    else if (entries.length > maxBatch)
+      refuse(new SvcError('request_invalid', {reason: `the batch has more than ${maxBatch} requests`}))
+    else if (!this.#isAdmitted) refuse(new SvcError('daemon_token_refused', {}))
+    else {
+      this.#closeGroup()
+      this.#batch = {entries, at: 0, answers: [], size: 0}
+    }
+  }
+
+  #stepBatch(batch: Batch): void {
+    const said = readEntry(batch.entries[batch.at++])
+    const isTooLarge = batch.size > maxBatchAnswer && !('error' in said)
+    const {form, id} = said
+    this.#do(isTooLarge ? {form, id, error: new SvcError('batch_answer_too_large', {limit: maxBatchAnswer})} : said)
+  }
+
+  #do(said: Request | Refusal): void {
+    const answer = 'error' in said ? this.#refuse(said) : this.#perform(said)
+    if (typeof answer === 'string') {
+      if (this.#service.group.isOpen) this.#grouped.push({said, answer})
+      else this.#put(answer)
+      return
+    }
+    this.#closeGroup()
+    this.#isAwaiting = true
+    answer.then((text) => {
+      this.#isAwaiting = false
+      if (this.#isDone) return
+      this.#put(text)
+      this.#service.turns.ask(this)
+    })
+  }
+
+  #refuse({form, id, error}: Refusal): string {
+    // Whoever must show a token first has not done so.
+    if (!this.#isAdmitted) this.#isOver = true
+    return failureOf({form, id: id === undefined ? null : id}, error)
+  }
+
+  /** Most requests are done at once: promises would cost more than some of them. */
+  #perform(request: Request): string | Promise<string> {
+    this.#request = request
+    try {
+      const method = this.#service.methods.find(request.method)
+      if (!this.#isAdmitted && method.name !== 'orch.hello') throw new SvcError('daemon_token_refused', {})
+      // What is about the connection looks at what is kept.
+      if (method.effect === undefined) this.#closeGroup()
+      else if (this.#mayGroup(method)) this.#service.group.open()
+      const value = method.call.perform(request.params, this.#context)
+      if (!isPromise(value)) return this.#succeed(request, value)
+      return value.then(
+        (settled) => this.#succeed(request, settled),
+        (error: unknown) => this.#fail(request, error),
+      )
+    } catch (error) {
+      return this.#fail(request, error)
+    }
+  }
+
+  #succeed(request: Request, value: unknown): string {
+    try {
+      return resultOf(request, value)
+    } catch (error) {
+      return this.#fail(request, error)
+    }
+  }
+
+  #fail(request: Request, thrown: unknown): string {
+    const error = SvcError.from(thrown)
+    const {log} = this.#service
+    const {method} = request
+    const {code, message} = error
+    if (error.status === 500) log.error({err: thrown, method, code}, message)
+    else log.debug({method, code}, message)
+    // Whatever went wrong in the store may have undone the group.
+    if (error.status >= 500) this.#closeGroup(error)
+    // Whoever must show a token first gets one try.
+    if (!this.#isAdmitted) this.#isOver = true
+    return failureOf(request, error)
+  }
+
+  /** Somebody who waits for each answer gains nothing by a group. */
+  #mayGroup({effect}: Method): boolean {
+    return this.#batch === undefined && this.#hasWork && effect !== 'read'
+  }
+
+  /**
+   * Keeps what has been done, and says so; or says of all of it that it was not.
+   * @param cause what has gone wrong already, and may be why it cannot be kept
+   */
+  #closeGroup(cause?: SvcError): void {
+    const refused = this.#service.group.close()
+    const grouped = this.#grouped
+    if (grouped.length === 0) return
+    this.#grouped = []
+    const fault = refused === undefined ? undefined : (cause ?? refused)
+    if (fault !== undefined) this.#service.log.error({err: fault, requests: grouped.length}, 'requests were not kept')
+    for (const {said, answer} of grouped)
+      this.#put(fault === undefined || 'error' in said ? answer : failureOf(said, fault))
+  }
+
+  /** @param answer empty where none is wanted */
+  #put(answer: string): void {
+    const batch = this.#batch
+    if (batch === undefined) {
+      if (answer !== '') this.#answers += `${answer}\n`
+    } else {
+      if (answer !== '') batch.answers.push(answer)
+      batch.size += answer.length
+      if (batch.at === batch.entries.length) {
+        this.#batch = undefined
+        if (batch.answers.length > 0) this.#answers += `[${batch.answers.join(',')}]\n`
+      }
+    }
+    if (!this.#isOver) return
+    this.#service.log.warn({connection: this.#transport.name}, 'refused: it did not begin with the token')
+    this.#dismiss('')
+  }
+
+  /** Says the last words; whatever else was or will be said to it is not looked at. */
+  #dismiss(words: string): void {
+    this.#isOver = true
+    this.#hasEnded = true
+    this.#lines = []
+    this.#at = 0
+    this.#answers += words
+  }
+
+  #write(): void {
+    this.#closeGroup()
+    if (this.#answers === '') return
+    const answers = this.#answers
+    this.#answers = ''
+    this.activeAt = performance.now()
+    this.#transport.output.write(answers)
+  }
+
+  /** A page for everybody who is behind; more when these have been read. */
+  #tellEvents(): void {
+    const {
+      base: {room, orchestrator},
+      watch: {last},
+    } = this.#service
+    for (const subscription of this.#subscriptions.values()) {
+      if (this.#isDone || this.#isUnread || !subscription.isBehind(last)) continue
+      try {
+        this.#answers += subscription.read(room, orchestrator, last)
+        this.#write()
+      } catch (error) {
+        // The next look is soon enough.
+        if (!isErrorOf(error, 'store_busy')) throw error
+      }
+    }
+  }
+
+  /** What is next: another turn, more to read, or the end. */
+  #settle(): void {
+    if (this.#isDone || this.#isAwaiting) return
+    const {turns, watch} = this.#service
+    const {input} = this.#transport
+    // An output that is full asks for a turn when it has been read.
+    if (this.#isUnread) {
+      input.pause()
+      return
+    }
+    const isBehind = [...this.#subscriptions.values()].some((subscription) => subscription.isBehind(watch.last))
+    if (this.#hasWork || isBehind) turns.ask(this)
+    if (!this.#hasEnded) {
+      if (!this.#isFull) input.resume()
+    } else if (!this.#hasWork && (this.#isFinishing || this.#subscriptions.size === 0)) {
+      this.#isDone = true
+      this.#subscriptions.clear()
+      this.#unlisten()
+      this.#transport.end()
+    }
+  }
+
+  #unlisten(): void {
+    this.#stopListening?.()
+    this.#stopListening = undefined
+  }
+}
+
+const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise

@@ -1,0 +1,135 @@
+import {SvcError} from '../errors/index.js'
+import type {Line} from './framing.js'
+import {toWireError} from './wire-error.js'
+
+/** In which form a line was said; its answer has the same. */
+export type Form = 'json-rpc' | 'wrapped'
+
+/** JSON-RPC allows all of these; undefined is a notification, which gets no answer. */
+export type RequestId = string | number | null | undefined
+
+export interface Request {
+  form: Form
+  id: RequestId
+  method: string
+  params: unknown
+}
+
+/** Something that was meant as a request and is none. */
+export interface Refusal {
+  form: Form
+  id: RequestId
+  error: SvcError
+}
+
+/** What one line says. */
+export type Said = Request | Refusal | {entries: readonly unknown[]}
+
+/** Id of answers to lines that are no requests of the wrapped form. */
+const unknownId = '0'
+const jsonRpcMark = /"jsonrpc"\s*:\s*"2\.0"/
+const members = ['id', 'method', 'params']
+const maxMethodLength = 256
+
+/** @param maxBytes longest line, as an error says it */
+export function readLine(line: Line, maxBytes: number): Said {
+  if (typeof line !== 'string') {
+    const error =
+      line.fault === 'too_long'
+        ? new SvcError('request_too_long', {limit: maxBytes})
+        : new SvcError('request_unparsable', {reason: 'the line is not UTF-8'})
+    return refusalOf(line.head, error)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    return refusalOf(line, unparsable(error))
+  }
+  if (Array.isArray(value)) return {entries: value}
+  if (isObject(value) && value.jsonrpc === '2.0') return readJsonRpc(value)
+  return readWrapped(value)
+}
+
+/** One request of a batch. */
+export function readEntry(value: unknown): Request | Refusal {
+  if (isObject(value) && value.jsonrpc === '2.0') return readJsonRpc(value)
+  const id = isObject(value) && isId(value.id) ? value.id : null
+  return {form: 'json-rpc', id, error: invalid('a batch holds requests of JSON-RPC 2.0')}
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function readJsonRpc(value: Members): Request | Refusal {
+  const {id, method, params} = value
+  const form = 'json-rpc'
+  if (id !== undefined && !isId(id))
+    return {form, id: null, error: invalid('"id" must be a string, a whole number that is not too large, or null')}
+  if (!isMethod(method)) return {form, id: id ?? null, error: invalid(`"method" must be ${methodWords}`)}
+  // Some clients say null where they have nothing to say.
+  if (params === undefined || params === null) return {form, id, method, params: {}}
+  if (typeof params !== 'object')
+    return {form, id: id ?? null, error: invalid('"params" must be an object, or left out')}
+  return {form, id, method, params}
+}
+
+function readWrapped(value: unknown): Request | Refusal {
+  if (!isObject(value)) return refuseWrapped('a request is an object')
+  const {id, method, params} = value
+  if ('jsonrpc' in value) return refuseWrapped('"jsonrpc" must be "2.0"')
+  const missing = members.find((name) => !(name in value))
+  if (missing !== undefined) return refuseWrapped(`"${missing}" is missing`)
+  if (typeof id !== 'string') return refuseWrapped('"id" must be a string')
+  if (!isMethod(method)) return refuseWrapped(`"method" must be ${methodWords}`)
+  if (!isObject(params)) return refuseWrapped('"params" must be an object')
+  const unknown = Object.keys(value).find((name) => !members.includes(name))
+  if (unknown !== undefined) return refuseWrapped(`it has an unknown member ${JSON.stringify(unknown.slice(0, 64))}`)
+  return {form: 'wrapped', id, method, params}
+}
+
+const refuseWrapped = (reason: string): Refusal => ({form: 'wrapped', id: unknownId, error: invalid(reason)})
+
+/** The answer to a text that is no JSON has the form that the text was going to have. */
+function refusalOf(text: string, error: SvcError): Refusal {
+  return jsonRpcMark.test(text) ? {form: 'json-rpc', id: null, error} : {form: 'wrapped', id: unknownId, error}
+}
+
+/** The engine's own sentence holds a piece of the text, in which anything may stand. */
+function unparsable(error: unknown): SvcError {
+  const [, position] = /at position (\d+)/.exec((error as Error).message) ?? []
+  const place = position === undefined ? '' : ` (at character ${position})`
+  return new SvcError('request_unparsable', {reason: `the line is not JSON${place}`}, {cause: error})
+}
+
+const invalid = (reason: string) => new SvcError('request_invalid', {reason})
+
+const methodWords = `a string of 1 to ${maxMethodLength} characters`
+const isMethod = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= maxMethodLength
+
+/** A whole number beyond what can be told apart would come back as another one. */
+const isId = (value: unknown): value is string | number | null =>
+  typeof value === 'string' ||
+  value === null ||
+  (typeof value === 'number' && (Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))))
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What a request is answered with, without its line end; empty where it wants no answer. */
+export function resultOf({form, id}: Pick<Request, 'form' | 'id'>, value: unknown): string {
+  if (id === undefined) return ''
+  const text = JSON.stringify(value) ?? 'null'
+  return form === 'json-rpc'
+    ? `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`
+    : `{"id":${JSON.stringify(id)},"payload":{"type":"result","value":${text}}}`
+}
+
+/** Why a request failed; empty where it wants no answer. */
+export function failureOf({form, id}: Pick<Request, 'form' | 'id'>, error: SvcError): string {
+  if (id === undefined) return ''
+  const wire = toWireError(error)
+  if (form === 'json-rpc') return JSON.stringify({jsonrpc: '2.0', id, error: wire})
+  const {message, data} = wire
+  return JSON.stringify({id, payload: {type: 'error', message, code: 1, kind: data.kind, data}})
+}

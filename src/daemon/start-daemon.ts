@@ -1,0 +1,117 @@
+import {spawn} from 'node:child_process'
+import {closeSync, mkdirSync, openSync, readFileSync, statSync} from 'node:fs'
+import {join} from 'node:path'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {SvcError} from '../errors/index.js'
+import {DaemonClient} from './client.js'
+import {type Discovery, findDaemon} from './discovery.js'
+
+export interface StartOptions {
+  /** Root of the workspace. */
+  root: string
+  /** `bin/svc.js` */
+  binary: string
+  /** Of `svc daemon run`. */
+  args: readonly string[]
+  env: NodeJS.ProcessEnv
+  token: string | undefined
+  /** How long it may take until it answers, ms. */
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+export interface StartedDaemon extends Discovery {
+  addr: string
+  /** Where it writes what it has to say. */
+  log: string
+}
+
+export const logPath = (root: string): string => join(root, '.svc', 'daemon.log')
+
+/** Between two looks whether it is ready, ms. */
+const lookMs = 50
+/** Lines at the end of the log that say why it ended. */
+const tailLines = 3
+const tailBytes = 4096
+
+/**
+ * Starts a daemon that outlives this process, and waits until it answers.
+ * @throws daemon_running, daemon_died with the end of its log, daemon_start_timeout; the reason of the signal
+ */
+export async function startDaemon(options: StartOptions): Promise<StartedDaemon> {
+  const {root, binary, args, env, timeoutMs, signal} = options
+  refuseSecond(root)
+  mkdirSync(join(root, '.svc'), {recursive: true, mode: 0o700})
+  const log = logPath(root)
+  const file = openSync(log, 'a', 0o600)
+  const {size: logStart} = statSync(log)
+  const child = spawn(process.execPath, [...process.execArgv, binary, 'daemon', 'run', ...args], {
+    cwd: root,
+    env,
+    detached: true,
+    stdio: ['ignore', file, file],
+  })
+  closeSync(file)
+  let ended: string | undefined
+  child.once('error', (error) => {
+    ended = error.message
+  })
+  child.once('exit', (status, by) => {
+    ended = by ?? `status ${status}`
+  })
+  const deadline = performance.now() + timeoutMs
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      if (ended !== undefined) {
+        refuseSecond(root)
+        throw new SvcError('daemon_died', {ended, log, tail: tailOf(log, logStart)})
+      }
+      const ready = await answering(child.pid, options)
+      if (ready !== undefined) return {...ready, log}
+      if (performance.now() > deadline)
+        throw new SvcError('daemon_start_timeout', {seconds: Math.round(timeoutMs / 1000), log})
+      await sleep(lookMs)
+    }
+  } catch (error) {
+    child.kill('SIGTERM')
+    throw error
+  } finally {
+    child.unref()
+  }
+}
+
+function refuseSecond(root: string): void {
+  const other = findDaemon(root)
+  if (other !== undefined) throw new SvcError('daemon_running', {pid: other.pid, host: 'this machine'})
+}
+
+async function answering(
+  pid: number | undefined,
+  {root, token, signal}: StartOptions,
+): Promise<(Discovery & {addr: string}) | undefined> {
+  const found = findDaemon(root)
+  if (found === undefined || found.pid !== pid || found.addr === null) return undefined
+  const {addr} = found
+  const client = await DaemonClient.connect(addr, {token, signal})
+  try {
+    await client.call('orch.ping')
+    return {...found, addr}
+  } finally {
+    client.close()
+  }
+}
+
+/** The last lines that were written since, as one. */
+function tailOf(log: string, from: number): string {
+  const written = readFileSync(log).subarray(from)
+  const lines = written
+    .subarray(Math.max(0, written.length - tailBytes))
+    .toString('utf8')
+    .split('\n')
+  return lines
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .slice(-tailLines)
+    .join(' | ')
+}

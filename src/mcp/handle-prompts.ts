@@ -1,0 +1,50 @@
+import type {Server} from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CompleteRequestSchema,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import {SvcError} from '../errors/index.js'
+import {type Completable, complete} from './completion.js'
+import {listedPrompts, prompts, writePrompt} from './prompts.js'
+import {answering} from './protocol-error.js'
+import {resourceTemplates} from './resources/list.js'
+import type {ServerParts} from './server-parts.js'
+import type {Work} from './work.js'
+
+/** What each argument of a resource template is completed from. */
+const templateArguments: Readonly<Record<string, Completable>> = {id: 'task', session_id: 'chat'}
+
+/** `prompts/*` and `completion/*`. */
+export function handlePrompts(server: Server, {host}: ServerParts, work: Work): void {
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({prompts: [...listedPrompts]}))
+  server.setRequestHandler(GetPromptRequestSchema, ({params}) =>
+    answering(work, async () => {
+      const {description, content} = await writePrompt(params.name, params.arguments ?? {}, () => host.open())
+      return {description, messages: content.map((part) => ({role: 'user' as const, content: part}))}
+    }),
+  )
+  server.setRequestHandler(CompleteRequestSchema, ({params: {ref, argument}}) =>
+    answering(work, async () => {
+      const what =
+        ref.type === 'ref/resource'
+          ? completableOfTemplate(ref.uri, argument.name)
+          : completableOfPrompt(ref.name, argument.name)
+      if (what === undefined) return {completion: {values: [], total: 0, hasMore: false}}
+      return {completion: {...(await complete(await host.open(), what, argument.value))}}
+    }),
+  )
+}
+
+/** @throws resource_not_found */
+function completableOfTemplate(uri: string, argument: string): Completable | undefined {
+  if (!resourceTemplates.some(({uriTemplate}) => uriTemplate === uri)) throw new SvcError('resource_not_found', {uri})
+  return templateArguments[argument]
+}
+
+/** @throws prompt_invalid */
+function completableOfPrompt(name: string, argument: string): Completable | undefined {
+  const prompt = prompts.find((row) => row.name === name)
+  if (prompt === undefined) throw new SvcError('prompt_invalid', {name, fault: 'there is no such prompt'})
+  return prompt.arguments.find((row) => row.name === argument)?.completes
+}

@@ -1,0 +1,60 @@
+import type {Server} from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import {SvcError} from '../errors/index.js'
+import {answering} from './protocol-error.js'
+import {fromCursor} from './resources/cursor.js'
+import type {Watcher} from './resources/feed.js'
+import {jsonType, listResources, resourceTemplates} from './resources/list.js'
+import {readResource} from './resources/read.js'
+import {parseUri, type ResourceName} from './resources/uri.js'
+import type {ServerParts} from './server-parts.js'
+import type {Work} from './work.js'
+
+/** `resources/*`. @param watcher the one who subscribes */
+export function handleResources(
+  server: Server,
+  {host, feed}: ServerParts,
+  {work, watcher}: {work: Work; watcher: Watcher},
+): void {
+  server.setRequestHandler(ListResourcesRequestSchema, ({params}) =>
+    answering(work, async () => {
+      const place = params?.cursor === undefined ? undefined : fromCursor(params.cursor)
+      if (params?.cursor !== undefined && place === undefined)
+        throw new McpError(ErrorCode.InvalidParams, 'The cursor is none of this server.')
+      return listResources(await host.open(), place)
+    }),
+  )
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({resourceTemplates: [...resourceTemplates]}))
+  server.setRequestHandler(ReadResourceRequestSchema, ({params: {uri}}) =>
+    answering(work, async () => {
+      const content = await readResource(await host.open(), nameOf(uri))
+      if (content === undefined) throw new SvcError('resource_not_found', {uri})
+      return {contents: [{uri, mimeType: jsonType, text: JSON.stringify(content)}]}
+    }),
+  )
+  server.setRequestHandler(SubscribeRequestSchema, ({params: {uri}}) =>
+    answering(work, async () => {
+      await feed.subscribe(watcher, nameOf(uri), uri)
+      return {}
+    }),
+  )
+  server.setRequestHandler(UnsubscribeRequestSchema, ({params: {uri}}) => {
+    feed.unsubscribe(watcher, uri)
+    return {}
+  })
+}
+
+/** @throws resource_not_found */
+function nameOf(uri: string): ResourceName {
+  const name = parseUri(uri)
+  if (name === undefined) throw new SvcError('resource_not_found', {uri})
+  return name
+}

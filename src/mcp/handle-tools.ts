@@ -1,0 +1,49 @@
+import type {Server} from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  ElicitResultSchema,
+  ListToolsRequestSchema,
+  type LoggingLevel,
+  SetLevelRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import {type Caller, callHooks, type Extra} from './call-hooks.js'
+import {callTool} from './call-tool.js'
+import type {ServerParts} from './server-parts.js'
+import type {Work} from './work.js'
+
+/** `tools/*`, and the level of what calls tell. @param gone aborts when nobody can answer a question any more */
+export function handleTools(
+  server: Server,
+  {registry, tiers, host, askTimeoutMs}: ServerParts,
+  {work, gone}: {work: Work; gone: AbortSignal},
+): void {
+  let level: LoggingLevel = 'info'
+  const caller: Caller = {
+    capabilities: () => server.getClientCapabilities(),
+    level: () => level,
+    askTimeoutMs,
+    gone,
+    elicit: (extra, params, options) =>
+      extra.sendRequest({method: 'elicitation/create', params}, ElicitResultSchema, options),
+  }
+  const call = async (name: string, given: Readonly<Record<string, unknown>>, extra: Extra) => {
+    const {told, ...hooks} = callHooks(extra, caller)
+    const {envelope} = await callTool(registry, name, given, host, hooks)
+    await told()
+    return {
+      content: [{type: 'text' as const, text: JSON.stringify(envelope)}],
+      structuredContent: {...envelope},
+      isError: !envelope.success,
+    }
+  }
+  server.setRequestHandler(SetLevelRequestSchema, ({params}) => {
+    level = params.level
+    return {}
+  })
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: registry.listed(tiers).map(({listed}) => listed) as never,
+  }))
+  server.setRequestHandler(CallToolRequestSchema, ({params}, extra) =>
+    work.add(call(params.name, params.arguments ?? {}, extra)),
+  )
+}

@@ -1,0 +1,110 @@
+import {SvcError} from '../../errors/index.js'
+import {bearsToken, createApp, type HttpApp, isLoopback, type Listening, listen} from '../../net/index.js'
+import type {ServerParts} from '../server-parts.js'
+import {isOwnOrigin} from './origin.js'
+import {RateLimit} from './rate-limit.js'
+import {HttpSessions, type SessionLimits} from './sessions.js'
+
+export interface HttpOptions {
+  address: {host: string; port: number}
+  /** What clients must send; undefined lets every process of this machine in. */
+  token: string | undefined
+  /** Whether other machines may be let in. */
+  allowRemote: boolean
+  sessions: SessionLimits
+  /** Of one client; 0 for no limit. */
+  requestsPerMinute: number
+}
+
+export interface HttpToolServer extends Listening {
+  /** Stops listening and lets running calls end, for at most so many ms. */
+  close(drainMs: number): Promise<void>
+}
+
+/** Larger messages are refused, bytes. */
+const bodyLimit = 4 << 20
+
+/** Why a request is not answered, as numbers of JSON-RPC. */
+const numbers: Readonly<Record<number, number>> = {400: -32600, 404: -32001}
+
+/** As errors of the protocol, with what to do about them. */
+const asProtocolError = ({code, message, hint, status}: SvcError) => ({
+  jsonrpc: '2.0',
+  error: {
+    code: code === 'invalid_json' ? -32700 : (numbers[status] ?? -32000),
+    message,
+    data: {code, remediation: hint},
+  },
+  id: null,
+})
+
+/**
+ * Serves the tools over streamable HTTP at `/mcp`, one session per client, and `/health`.
+ * @throws remote_bind_refused, port_in_use, address_unavailable
+ */
+export async function serveHttp(parts: ServerParts, options: HttpOptions): Promise<HttpToolServer> {
+  const {address, token, allowRemote} = options
+  const isLocal = isLoopback(address.host)
+  if (!isLocal && (token === undefined || !allowRemote)) throw new SvcError('remote_bind_refused', {host: address.host})
+  const sessions = new HttpSessions(parts, options.sessions)
+  const app = createApp({
+    target: 'mcp',
+    renderer: () => asProtocolError,
+    bodyLimit,
+    loopbackOnly: isLocal,
+    headers: {'cache-control': 'no-store'},
+  })
+  guard(app, options)
+  app.get('/health', async () => ({status: 'ok'}))
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    exposeHeadRoute: false,
+    handler: async ({raw, body}, reply) => {
+      const session = await sessions.of(raw, body)
+      reply.hijack()
+      for (const [name, value] of Object.entries(reply.getHeaders()))
+        if (value !== undefined) reply.raw.setHeader(name, value)
+      await sessions.answer(session, raw, reply.raw, body)
+    },
+  })
+  app.options('/mcp', async (_request, reply) => reply.code(204).send())
+  const listening = await listen(app, address)
+  return {
+    ...listening,
+    async close(drainMs) {
+      const closed = app.close()
+      await sessions.close(drainMs)
+      app.server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** What a browser has to hear before it lets a page of this machine speak with the server. */
+const forPages = {
+  'access-control-allow-methods': 'GET, POST, DELETE',
+  'access-control-allow-headers': 'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id',
+  'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, retry-after',
+  vary: 'origin',
+}
+
+/** Who may come in: no page of another origin, nobody without the token, and nobody too often. */
+function guard(app: HttpApp, {token, requestsPerMinute}: HttpOptions): void {
+  const rate = new RateLimit(requestsPerMinute)
+  app.addHook('onRequest', async ({headers, ip, method, url}, reply) => {
+    const {origin, authorization} = headers
+    if (origin !== undefined) {
+      if (!isOwnOrigin(origin)) throw new SvcError('origin_denied', {origin})
+      reply.headers({...forPages, 'access-control-allow-origin': origin})
+    }
+    // A browser asks without the token whether it may ask with it.
+    if (url === '/health' || method === 'OPTIONS') return
+    const waitSec = rate.take(ip)
+    if (waitSec > 0) {
+      reply.header('retry-after', String(waitSec))
+      throw new SvcError('rate_limited', {limit: requestsPerMinute})
+    }
+    if (token !== undefined && !bearsToken(authorization, token)) throw new SvcError('unauthorized', {})
+  })
+}

@@ -1,0 +1,44 @@
+import {createCall, type Effect, type Operation, ToolAnswer, type ToolFace} from '../operations/index.js'
+import {type Answer, envelopeSchema} from './envelope.js'
+import {listedInput, listedOutput} from './listed-schema.js'
+import type {Hints, Tool} from './tool.js'
+
+/** The tool of an operation, where it has one. */
+export function operationTool(operation: Operation): Tool | undefined {
+  const {tool: face} = operation.faces
+  if (face === undefined) return undefined
+  const call = createCall(operation, face.name, face)
+  return {
+    name: face.name,
+    tier: face.tier,
+    lane: face.lane,
+    listed: {
+      name: face.name,
+      description: operation.summary,
+      inputSchema: listedInput(call.schema),
+      outputSchema: envelopeSchema(listedOutput(face.output ?? operation.output)),
+      annotations: {title: operation.title, ...hintsOf(operation.effect, operation)},
+    },
+    async call(args, host, hooks) {
+      const context = {...(await host.open()), ...hooks}
+      const answer = asAnswer(await call.perform(args, context))
+      return face.present === undefined ? answer : {...answer, data: await present(face, answer.data, context)}
+    },
+  }
+}
+
+/** Hints for whoever decides whether a call needs consent; what is only read can take nothing away. */
+export const hintsOf = (
+  effect: Effect,
+  {idempotent, openWorld = false}: {idempotent: boolean; openWorld?: boolean},
+): Hints => ({
+  readOnlyHint: effect === 'read',
+  ...(effect === 'read' ? {} : {destructiveHint: effect === 'destructive', idempotentHint: idempotent}),
+  openWorldHint: openWorld,
+})
+
+const asAnswer = (result: unknown): Answer =>
+  result instanceof ToolAnswer ? {data: result.data, meta: result.meta} : {data: result}
+
+const present = ({present: shape}: ToolFace, data: unknown, context: Parameters<NonNullable<ToolFace['present']>>[1]) =>
+  shape?.(data as never, context)

@@ -1,0 +1,27 @@
+import {ErrorCode, McpError} from '@modelcontextprotocol/sdk/types.js'
+import {SvcError} from '../errors/index.js'
+import {logger} from '../log/index.js'
+import type {Work} from './work.js'
+
+/** Errors of the protocol that have a number of their own beside those of JSON-RPC. */
+const resourceNotFound = -32002
+
+/** Errors of everything but tools are errors of the protocol. */
+export const answering = <T>(work: Work, answer: () => Promise<T>): Promise<T> =>
+  work.add(
+    answer().catch((thrown: unknown) => {
+      throw protocolError(thrown)
+    }),
+  )
+
+function protocolError(thrown: unknown): McpError {
+  if (thrown instanceof McpError) return thrown
+  const {code, message, hint, status} = SvcError.from(thrown)
+  if (code === 'internal') {
+    logger('mcp').error({err: thrown}, message)
+    return new McpError(ErrorCode.InternalError, 'Something went wrong; the log of the server says more.')
+  }
+  if (code === 'resource_not_found') return new McpError(resourceNotFound, message, {code, remediation: hint})
+  const number = status < 500 ? ErrorCode.InvalidParams : ErrorCode.InternalError
+  return new McpError(number, message, {code, remediation: hint})
+}

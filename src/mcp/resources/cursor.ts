@@ -1,0 +1,18 @@
+/** Where the next page of a list begins. Clients get it as a word that means nothing to them. */
+export type Place = {tasksBefore: number} | {chatsFrom: number}
+
+export const toCursor = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
+
+/** Undefined where the word was not made here. */
+export function fromCursor(cursor: string): Place | undefined {
+  try {
+    const place = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as Partial<Record<string, unknown>>
+    const {tasksBefore, chatsFrom} = place
+    if (isCount(tasksBefore)) return {tasksBefore}
+    return isCount(chatsFrom) ? {chatsFrom} : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0

@@ -1,0 +1,66 @@
+import {once} from 'node:events'
+import {Writable} from 'node:stream'
+import {logger} from '../log/index.js'
+import type {ServerParts} from './server-parts.js'
+
+/** How long running calls may go on once the client has said its last word, ms. */
+const drainMs = 5000
+
+export interface StdioOptions {
+  input: NodeJS.ReadStream
+  /** Where messages go: a stream that nothing else writes to. */
+  output: Writable
+  signal: AbortSignal
+}
+
+/**
+ * Answers one client on a pair of streams, until it ends the first one or the signal aborts. What it asked before is
+ * answered in the first case, and broken off in the second.
+ */
+export async function serveStdio(parts: ServerParts, {input, output, signal}: StdioOptions): Promise<void> {
+  const [{createToolServer}, {StdioServerTransport}] = await Promise.all([
+    import('./server.js'),
+    import('@modelcontextprotocol/sdk/server/stdio.js'),
+  ])
+  const {server, idle, unattended} = createToolServer(parts)
+  const transport = new StdioServerTransport(input, output)
+  const ended = new AbortController()
+  const leave = () => ended.abort()
+  for (const event of ['end', 'close', 'error']) input.once(event, leave)
+  await server.connect(transport)
+  const {onclose} = transport
+  transport.onclose = () => {
+    onclose?.()
+    leave()
+  }
+  signal.addEventListener('abort', leave, {once: true})
+  if (!signal.aborted && !ended.signal.aborted) await once(ended.signal, 'abort')
+  unattended()
+  if (!signal.aborted) await withinTime(idle(), drainMs, signal)
+  await server.close()
+  await withinTime(idle(), drainMs)
+  input.destroy()
+  logger('mcp').debug('the client has gone')
+}
+
+/** Waits for some work, but no longer than so, nor once the signal aborts. */
+async function withinTime(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
+  const limit = AbortSignal.any([AbortSignal.timeout(ms), ...(signal === undefined ? [] : [signal])])
+  if (!limit.aborted) await Promise.race([work, once(limit, 'abort')])
+}
+
+/**
+ * Keeps standard output for the messages of the protocol: whatever else writes there, now or later, goes to standard
+ * error. Gives the stream for the messages.
+ */
+export function claimStdout(): Writable {
+  const write = process.stdout.write.bind(process.stdout)
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Uint8Array, _encoding, done) => {
+      // That the reader has gone is told by standard output itself.
+      write(chunk, () => done())
+    },
+  })
+}

@@ -1,0 +1,19 @@
+import type {Lane, Tier} from '../operations/index.js'
+import {operationTools} from './registry.js'
+
+/** The tools as the contract `mcp/tool-registry.v1` lists them. */
+export interface RegistryDocument {
+  version: 1
+  tools: {name: string; description: string; product_lane: Lane; tier: Tier; read_only: boolean}[]
+}
+
+export const registryDocument = (): RegistryDocument => ({
+  version: 1,
+  tools: operationTools().map(({name, tier, lane, listed}) => ({
+    name,
+    description: listed.description,
+    product_lane: lane,
+    tier,
+    read_only: listed.annotations.readOnlyHint,
+  })),
+})

@@ -1,0 +1,41 @@
+import type {OrchestratorContext} from '../context.js'
+import {appendEvent} from '../events/event-log.js'
+import {claimTimes, isFree, isUnread, maxDeliveries} from './delivery.js'
+import type {MessageRow} from './message-rows.js'
+
+/** Another index looks as good to the planner, and is not: it holds every message there is. */
+export const exhaustedSql = `SELECT id FROM a2a_messages INDEXED BY a2a_messages_exhausted
+WHERE repository_id = @repository AND delivery_attempts >= ${maxDeliveries} AND ${isUnread} AND ${isFree}`
+
+const exhausted = ({store, repositoryId, now}: OrchestratorContext): {id: number}[] =>
+  store.all<{id: number}>(exhaustedSql, {repository: repositoryId, ...claimTimes(now())})
+
+/** Makes dead letters of the messages whose last delivery has ended, in a transaction of the caller. */
+export function buryExhausted(context: OrchestratorContext): void {
+  for (const {id} of exhausted(context)) buryMessage(context, id)
+}
+
+/** The same in a transaction of its own; writes nothing where there is none. */
+export function sweepDeadLetters(context: OrchestratorContext): void {
+  if (exhausted(context).length > 0) context.store.transaction(() => buryExhausted(context))
+}
+
+/** Makes a dead letter of a message, in a transaction of the caller. */
+export function buryMessage(context: OrchestratorContext, id: number): MessageRow {
+  const {store, now} = context
+  const row = store.get<MessageRow>(
+    `UPDATE a2a_messages SET dead_lettered_at_ms = ?, claim_owner = NULL, claim_until_ms = NULL WHERE id = ? RETURNING *`,
+    [now(), id],
+  ) as MessageRow
+  appendEvent(context, {
+    type: 'message_dead_lettered',
+    agent_id: row.receiver_agent,
+    sender_agent_id: row.sender_agent,
+    message_id: row.id,
+    message_uuid: row.message_uuid,
+    msg_type: row.msg_type,
+    delivery_attempts: row.delivery_attempts,
+    ...(row.last_claim_error === null ? {} : {error: row.last_claim_error}),
+  })
+  return row
+}

@@ -1,0 +1,82 @@
+import {SvcError} from '../../errors/index.js'
+import type {OrchestratorContext} from '../context.js'
+import {displayOperation, displayTask} from '../ids.js'
+import {given} from '../members.js'
+import {type LoggedOperation, type OperationName, type Payloads, summaries} from './operation.js'
+
+/** A row of `agent_oplog`. */
+export interface OperationRow<K extends OperationName = OperationName> {
+  id: number
+  operation: K
+  payload: string
+  summary: string
+  undone: 0 | 1
+  timestamp_ms: number
+}
+
+const select = 'SELECT id, operation, payload, summary, undone, timestamp_ms FROM agent_oplog WHERE repository_id = ?'
+
+/** Writes what was done, in the transaction that does it. */
+export function logOperation<K extends OperationName>(
+  {store, repositoryId, now}: OrchestratorContext,
+  operation: K,
+  payload: Payloads[K],
+  {undone = false} = {},
+): number {
+  const {lastInsertRowid} = store.run(
+    'INSERT INTO agent_oplog (repository_id, operation, payload, summary, undone, timestamp_ms) VALUES (?, ?, ?, ?, ?, ?)',
+    [repositoryId, operation, JSON.stringify(payload), summaries[operation](payload), undone ? 1 : 0, now()],
+  )
+  return Number(lastInsertRowid)
+}
+
+/** Writes that it is undone, or done again, and what it is about now. */
+export function updateOperation<K extends OperationName>(
+  {store}: OrchestratorContext,
+  {id, operation}: OperationRow<K>,
+  payload: Payloads[K],
+  undone: boolean,
+): void {
+  store.run('UPDATE agent_oplog SET undone = ?, payload = ?, summary = ? WHERE id = ?', [
+    undone ? 1 : 0,
+    JSON.stringify(payload),
+    summaries[operation](payload),
+    id,
+  ])
+}
+
+/** @throws operation_not_found */
+export function requireOperation({store, repositoryId}: OrchestratorContext, id: number): OperationRow {
+  const row = store.get<OperationRow>(`${select} AND id = ?`, [repositoryId, id])
+  if (row === undefined) throw new SvcError('operation_not_found', {operation: displayOperation(id)})
+  return row
+}
+
+/** What is known of the submission of a task: only one that was undone once is in the log. */
+export const findSubmission = (
+  {store, repositoryId}: OrchestratorContext,
+  taskId: number,
+): OperationRow<'submit_task'> | undefined =>
+  store.get<OperationRow<'submit_task'>>(
+    `${select} AND operation = 'submit_task' AND payload ->> 'task_id' = ? ORDER BY id DESC LIMIT 1`,
+    [repositoryId, taskId],
+  )
+
+/** @throws operation_not_found */
+export function requireSubmission(context: OrchestratorContext, taskId: number): OperationRow<'submit_task'> {
+  const row = findSubmission(context, taskId)
+  if (row === undefined) throw new SvcError('operation_not_found', {operation: displayTask(taskId)})
+  return row
+}
+
+export function toOperation({payload, undone, ...row}: OperationRow): LoggedOperation {
+  const {task_id, agent_id} = JSON.parse(payload) as {task_id?: number; agent_id?: number}
+  return {...row, op_id: displayOperation(row.id), undone: undone === 1, ...given({task_id, agent_id})}
+}
+
+/** Operations that can be undone or done again, the latest first. */
+export const listOperations = (
+  {store, repositoryId}: OrchestratorContext,
+  {limit = 50}: {limit?: number} = {},
+): LoggedOperation[] =>
+  store.all<OperationRow>(`${select} ORDER BY id DESC LIMIT ?`, [repositoryId, limit]).map(toOperation)

@@ -1,0 +1,41 @@
+import type {Spawn} from '../agents/spawn.js'
+import {displayAgent, displayTask} from '../ids.js'
+import type {Priority} from '../vocabulary.js'
+
+/** What it takes to undo an operation, and to do it again. */
+export interface Payloads {
+  reorder_task: {task_id: number; from: Priority; to: Priority}
+  pause_agent: {agent_id: number; name: string}
+  resume_agent: {agent_id: number; name: string}
+  /** The agent of the latest time: done again, it is another one of the same name. */
+  spawn_agent: {agent_id: number; spawn: Spawn}
+  /** The task of the latest time: done again, it is another one. */
+  submit_task: {task_id: number; description: string; in_place_of?: number}
+}
+
+export type OperationName = keyof Payloads
+
+/** Something that a person did and can take back, as it is printed. */
+export interface LoggedOperation {
+  id: number
+  /** `OP-000007`. */
+  op_id: string
+  operation: OperationName
+  /** What was done, without a full stop. */
+  summary: string
+  /** It is taken back at present. */
+  undone: boolean
+  timestamp_ms: number
+  task_id?: number
+  agent_id?: number
+}
+
+/** What was done, in a few words. */
+export const summaries: {readonly [K in OperationName]: (payload: Payloads[K]) => string} = {
+  reorder_task: ({task_id, from, to}) => `${displayTask(task_id)} made ${to}, once ${from}`,
+  pause_agent: ({agent_id, name}) => `${name} (${displayAgent(agent_id)}) paused`,
+  resume_agent: ({agent_id, name}) => `${name} (${displayAgent(agent_id)}) resumed`,
+  spawn_agent: ({agent_id, spawn}) => `${spawn.name} (${displayAgent(agent_id)}) spawned`,
+  submit_task: ({task_id, description, in_place_of: before}) =>
+    `${displayTask(task_id)} submitted${before === undefined ? '' : ` in place of ${displayTask(before)}`}: ${description}`,
+}

@@ -1,0 +1,42 @@
+import type {AgentRow} from '../agents/agent-rows.js'
+import {setPaused as pause, type Spawn, spawnAgent as spawn, workingAgent} from '../agents/spawn.js'
+import type {OrchestratorContext} from '../context.js'
+import {reorderTask as reorder} from '../tasks/change.js'
+import type {Task} from '../tasks/task.js'
+import {requireRow} from '../tasks/task-rows.js'
+import {type Priority, priorities} from '../vocabulary.js'
+import {logOperation} from './operation-rows.js'
+
+/*
+ * What a person does to tasks and agents, written into the log so that it can be undone. Within the room the functions
+ * behind these are called: what routing, scaling or a plan does is nobody's to take back.
+ */
+
+/** @throws as the operation behind it */
+export function reorderTask(context: OrchestratorContext, id: number, priority: Priority): Task {
+  return context.store.transaction(() => {
+    const from = priorities[requireRow(context, id).priority]
+    const task = reorder(context, id, priority)
+    if (from !== priority) logOperation(context, 'reorder_task', {task_id: id, from, to: priority})
+    return task
+  })
+}
+
+/** @throws as the operation behind it */
+export function setPaused(context: OrchestratorContext, nameOrId: string | number, paused: boolean): AgentRow {
+  return context.store.transaction(() => {
+    const {id, name, state} = workingAgent(context, nameOrId)
+    const agent = pause(context, id, paused)
+    if (agent.state !== state) logOperation(context, paused ? 'pause_agent' : 'resume_agent', {agent_id: id, name})
+    return agent
+  })
+}
+
+/** @throws as the operation behind it */
+export function spawnAgent(context: OrchestratorContext, asked: Spawn): AgentRow {
+  return context.store.transaction(() => {
+    const agent = spawn(context, asked)
+    logOperation(context, 'spawn_agent', {agent_id: agent.id, spawn: {...asked, name: agent.name}})
+    return agent
+  })
+}

@@ -1,0 +1,116 @@
+import {type AgentRow, agentRows} from '../agents/agent-rows.js'
+import {retireAgent} from '../agents/retire.js'
+import {setPaused, spawnAgent} from '../agents/spawn.js'
+import type {OrchestratorContext} from '../context.js'
+import {displayAgent, displayTask} from '../ids.js'
+import {cancelRow} from '../tasks/cancel.js'
+import {reorderTask} from '../tasks/change.js'
+import {submitTask} from '../tasks/submit.js'
+import {requireRow, type TaskRow} from '../tasks/task-rows.js'
+import {type Priority, priorities} from '../vocabulary.js'
+import type {OperationName, Payloads} from './operation.js'
+import {submissionOf} from './submission-of.js'
+
+/** Something has changed since; the reason goes on from "it cannot be undone". */
+export class Changed extends Error {
+  override readonly name = 'Changed'
+}
+
+/**
+ * How an operation is taken back, and done again. Each looks first whether everything is still as the operation, or its
+ * undoing, left it, and gives what the operation is about from then on.
+ */
+interface Reversal<P> {
+  /** @throws Changed, and what the operations behind it throw */
+  undo(context: OrchestratorContext, payload: P): P
+  redo(context: OrchestratorContext, payload: P): P
+}
+
+export const reversals: {readonly [K in OperationName]: Reversal<Payloads[K]>} = {
+  reorder_task: {
+    undo: (context, payload) => reorder(context, payload, {is: payload.to, shall: payload.from}),
+    redo: (context, payload) => reorder(context, payload, {is: payload.from, shall: payload.to}),
+  },
+  pause_agent: {
+    undo: (context, payload) => turn(context, payload, 'active'),
+    redo: (context, payload) => turn(context, payload, 'paused'),
+  },
+  resume_agent: {
+    undo: (context, payload) => turn(context, payload, 'paused'),
+    redo: (context, payload) => turn(context, payload, 'active'),
+  },
+  spawn_agent: {
+    undo(context, payload) {
+      const {id, name} = requireThere(context, payload.agent_id)
+      const tasks = openTasks(context, id)
+      if (tasks > 0) throw new Changed(`${name} (${displayAgent(id)}) has ${tasks} tasks by now`)
+      retireAgent(context, id)
+      return payload
+    },
+    redo: (context, {spawn}) => ({agent_id: spawnAgent(context, spawn).id, spawn}),
+  },
+  submit_task: {
+    undo(context, payload) {
+      const row = requireRow(context, payload.task_id)
+      refuseStarted(row)
+      refuseAwaited(context, row)
+      cancelRow(context, row, 'undone')
+      return payload
+    },
+    redo(context, {task_id, description}) {
+      const row = requireRow(context, task_id)
+      const {task_id: id} = submitTask(context, submissionOf(context, row))
+      return {task_id: id, description, in_place_of: task_id}
+    },
+  },
+}
+
+function reorder(
+  context: OrchestratorContext,
+  payload: Payloads['reorder_task'],
+  {is, shall}: {is: Priority; shall: Priority},
+): Payloads['reorder_task'] {
+  const {task_id: id} = payload
+  const priority = priorities[requireRow(context, id).priority]
+  if (priority !== is) throw new Changed(`${displayTask(id)} is ${priority} by now`)
+  reorderTask(context, id, shall)
+  return payload
+}
+
+function turn<P extends Payloads['pause_agent']>(context: OrchestratorContext, payload: P, to: 'active' | 'paused'): P {
+  const {id, name, state} = requireThere(context, payload.agent_id)
+  if (state === to) throw new Changed(`${name} (${displayAgent(id)}) is ${state} already`)
+  setPaused(context, id, to === 'paused')
+  return payload
+}
+
+function requireThere(context: OrchestratorContext, id: number): AgentRow {
+  const agent = agentRows(context).find((row) => row.id === id)
+  if (agent === undefined) throw new Changed(`${displayAgent(id)} is retired by now`)
+  return agent
+}
+
+/** Tasks of an agent that are not over; one in doubt is still its own. */
+const openTasks = ({store}: OrchestratorContext, agentId: number): number =>
+  store.get<{tasks: number}>(
+    `SELECT count(*) AS tasks FROM orch_tasks WHERE (agent_id = ? OR doubted_agent_id = ?)
+  AND status NOT IN ('Completed', 'Failed', 'Cancelled')`,
+    [agentId, agentId],
+  )?.tasks ?? 0
+
+const waiting: readonly TaskRow['status'][] = ['Queued', 'Blocked', 'BlockedOnApproval']
+
+function refuseStarted({id, status, started_at_ms: started}: TaskRow): void {
+  if (!waiting.includes(status)) throw new Changed(`${displayTask(id)} is ${status} by now`)
+  if (started !== null) throw new Changed(`${displayTask(id)} was started already`)
+}
+
+/** Whoever built upon it would fail with it. */
+function refuseAwaited({store}: OrchestratorContext, {id}: TaskRow): void {
+  const other = store.get<{task_id: number}>(
+    `SELECT d.task_id FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.task_id
+WHERE d.depends_on = ? AND t.status NOT IN ('Completed', 'Failed', 'Cancelled') ORDER BY d.task_id LIMIT 1`,
+    [id],
+  )
+  if (other !== undefined) throw new Changed(`${displayTask(other.task_id)} waits for ${displayTask(id)}`)
+}

@@ -1,0 +1,43 @@
+import type {SubmitTaskV1} from '../../contracts/index.js'
+import {agentRows} from '../agents/agent-rows.js'
+import type {OrchestratorContext} from '../context.js'
+import {given} from '../members.js'
+import type {ManifestEntry} from '../tasks/task.js'
+import type {TaskRequest, TaskRow} from '../tasks/task-rows.js'
+import {priorities} from '../vocabulary.js'
+
+/**
+ * What asked for a task, from its row: for the agent that has it, while that one is there. It has no idempotency key,
+ * which stays with the task that is there.
+ */
+export function submissionOf(context: OrchestratorContext, row: TaskRow): SubmitTaskV1 {
+  const {depends_on, exec, capability_requirements, requires_approval, ...hints} = JSON.parse(
+    row.request,
+  ) as TaskRequest
+  const agent = agentRows(context).find(({id, kind}) => id === row.agent_id && kind !== 'resolution')
+  return {
+    description: row.description,
+    priority: priorities[row.priority],
+    file_manifest: JSON.parse(row.file_manifest) as ManifestEntry[],
+    depends_on: [...depends_on],
+    processor: row.processor,
+    trace_id: row.trace_id,
+    enqueue_hints: {
+      ...(hints as NonNullable<SubmitTaskV1['enqueue_hints']>),
+      task_category: row.category,
+      complexity: row.complexity,
+      ...given({execution_role: row.execution_role ?? undefined, campaign_id: row.campaign_id ?? undefined}),
+    },
+    ...given({
+      target_agent: agent?.name,
+      exec: exec as SubmitTaskV1['exec'],
+      capability_requirements: capability_requirements as SubmitTaskV1['capability_requirements'],
+      requires_approval,
+      journey_id: row.journey_id ?? undefined,
+      session_id: row.session_id ?? undefined,
+      thread_id: row.thread_id ?? undefined,
+      correlation_id: row.correlation_id ?? undefined,
+      tenant_id: row.tenant_id ?? undefined,
+    }),
+  }
+}

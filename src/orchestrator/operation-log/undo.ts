@@ -1,0 +1,103 @@
+import {SvcError} from '../../errors/index.js'
+import type {OrchestratorContext} from '../context.js'
+import {appendEvent} from '../events/event-log.js'
+import {displayOperation, displayTask, matchOperationId, matchTaskId} from '../ids.js'
+import {given} from '../members.js'
+import {requireRow} from '../tasks/task-rows.js'
+import type {LoggedOperation, OperationName, Payloads} from './operation.js'
+import {
+  findSubmission,
+  logOperation,
+  type OperationRow,
+  requireOperation,
+  requireSubmission,
+  toOperation,
+  updateOperation,
+} from './operation-rows.js'
+import {Changed, reversals} from './reversals.js'
+
+/**
+ * Takes back what a person did, where all is still as it was left: a priority, a pause, an agent that has nothing to do,
+ * a task that nobody has started.
+ * @param which `OP-000007` or `7`; `T-0042` for the submission of a task, which gets into the log by this
+ * @throws operation_not_found, task_not_found, operation_conflict, usage
+ */
+export const undoOperation = (context: OrchestratorContext, which: string): LoggedOperation =>
+  context.store.transaction(() => reverse(context, find(context, which, 'undo'), 'undo'))
+
+/**
+ * Does again what was undone. A task is submitted anew, an agent spawned anew: each under a new id, which the operation
+ * is about from then on.
+ * @param which as for `undoOperation`
+ * @throws operation_not_found, operation_conflict, usage, and what the operation itself is refused with
+ */
+export const redoOperation = (context: OrchestratorContext, which: string): LoggedOperation =>
+  context.store.transaction(() => reverse(context, find(context, which, 'redo'), 'redo'))
+
+type Direction = 'undo' | 'redo'
+
+interface Found {
+  /** As it was asked for. */
+  name: string
+  row: OperationRow
+}
+
+function find(context: OrchestratorContext, which: string, direction: Direction): Found {
+  const id = matchOperationId(which)
+  if (id !== undefined) return {name: displayOperation(id), row: requireOperation(context, id)}
+  const taskId = matchTaskId(which)
+  if (taskId === undefined)
+    throw new SvcError('usage', {
+      reason: `${JSON.stringify(which)} is no operation; one looks like 7 or OP-000007, a submission like T-0042.`,
+    })
+  const row = direction === 'redo' ? requireSubmission(context, taskId) : submission(context, taskId)
+  return {name: displayTask(taskId), row}
+}
+
+/**
+ * The submission of a task. The row of the task says all that there is to know of it, so that submitting, which is done
+ * all the time, writes nothing for the sake of undoing, which is rare.
+ */
+function submission(context: OrchestratorContext, taskId: number): OperationRow {
+  const known = findSubmission(context, taskId)
+  if (known !== undefined) return known
+  const description = excerpt(requireRow(context, taskId).description)
+  return requireOperation(context, logOperation(context, 'submit_task', {task_id: taskId, description}))
+}
+
+/** A line: the log is no copy of a task. */
+function excerpt(description: string): string {
+  const line = description.replaceAll(/\p{Cc}+/gu, ' ').trim()
+  return line.length <= 100 ? line : `${line.slice(0, 99)}…`
+}
+
+function reverse(context: OrchestratorContext, {name, row}: Found, direction: Direction): LoggedOperation {
+  const undoes = direction === 'undo'
+  const conflict = (reason: string, cause?: Error) =>
+    new SvcError('operation_conflict', {operation: name, what: undoes ? 'undone' : 'redone', reason}, {cause})
+  if ((row.undone === 1) === undoes) throw conflict(undoes ? 'it is undone already' : 'it was not undone')
+  try {
+    apply(context, row, direction)
+  } catch (error) {
+    throw error instanceof Changed ? conflict(error.message, error) : error
+  }
+  const operation = toOperation(requireOperation(context, row.id))
+  tell(context, operation)
+  return operation
+}
+
+function apply<K extends OperationName>(context: OrchestratorContext, row: OperationRow<K>, direction: Direction) {
+  const payload = reversals[row.operation][direction](context, JSON.parse(row.payload) as Payloads[K])
+  updateOperation(context, row, payload, direction === 'undo')
+}
+
+function tell(context: OrchestratorContext, operation: LoggedOperation): void {
+  const {op_id, operation: name, summary, undone, task_id, agent_id} = operation
+  appendEvent(context, {
+    type: undone ? 'operation_undone' : 'operation_redone',
+    op_id,
+    operation: name,
+    summary,
+    ...given({task_id, agent_id}),
+  })
+}

@@ -1,0 +1,60 @@
+/** A single clause of more words than this is cut into pieces. */
+const longestClause = 36
+const shortestSentence = 5
+const pieceLength = 16
+
+export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean)
+
+/**
+ * The things that a goal asks for, in its order: its lines and numbered items, cut at "and", ";" and "then". Headings
+ * only say what the lines below them are about. A goal that is one long clause is cut at its sentences, else into pieces.
+ * @returns at least one clause, however little the goal says
+ */
+export function clausesOf(goal: string): string[] {
+  const lines = goal.split(/\r?\n/).map((line) => wordsOf(line).join(' '))
+  const items = lines.filter((line) => !heading.test(line)).flatMap(itemsOf)
+  const clauses = items.flatMap((item) => item.split(/ and |;| then /i)).map(tidy)
+  const [first, ...more] = clauses.filter((clause) => /[\p{L}\p{N}]/u.test(clause))
+  if (first === undefined) return [tidy(lines.map((line) => line.replace(heading, '')).join(' ')) || goal.trim()]
+  return more.length === 0 && wordsOf(first).length > longestClause ? cutLong(first) : [first, ...more]
+}
+
+const heading = /^#{1,6} /
+const marker = /^(?:[-*+•] (?:\[[ xX]\] )?|\(?\d{1,3}[.)] )/
+
+/** A line that begins with a number may hold further numbered items. */
+function itemsOf(line: string): string[] {
+  const items = /^\(?1[.)] /.test(line) ? line.split(/ (?=\(?\d{1,3}[.)] )/) : [line]
+  return items.map((item) => item.replace(marker, ''))
+}
+
+/** Without the words and marks that only joined it to its neighbours. */
+function tidy(clause: string): string {
+  let end = clause.length
+  while (end > 0 && ' ,;.'.includes(clause[end - 1] as string)) end--
+  return clause
+    .slice(0, end)
+    .trimStart()
+    .replace(/^(?:(?:and|then|,) )+/i, '')
+}
+
+function cutLong(clause: string): string[] {
+  const sentences = joinShort(clause.split(/(?<=[.!?]) /))
+  return sentences.length > 1 ? sentences.map(tidy) : pieces(wordsOf(clause))
+}
+
+/** A sentence of a few words says something about the one before it. */
+function joinShort(sentences: readonly string[]): string[] {
+  const joined: string[] = []
+  for (const sentence of sentences) {
+    const last = joined.at(-1)
+    if (last === undefined || wordsOf(sentence).length >= shortestSentence) joined.push(sentence)
+    else joined[joined.length - 1] = `${last} ${sentence}`
+  }
+  return joined
+}
+
+const pieces = (words: readonly string[]): string[] =>
+  Array.from({length: Math.ceil(words.length / pieceLength)}, (_, i) =>
+    words.slice(i * pieceLength, (i + 1) * pieceLength).join(' '),
+  )

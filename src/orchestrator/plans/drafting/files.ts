@@ -1,0 +1,75 @@
+import type {ManifestEntry} from '../../tasks/task.js'
+import {wordsOf} from './clauses.js'
+
+/** Endings that make a word with a `/` a file. */
+const extensions = new Set(
+  (
+    'c cc cfg conf cpp cs css csv env go gql h hpp html ini java js json jsonl jsx kt lock lua md mdx mjs cjs mts php proto ' +
+    'ps1 py rb rs scss sh sql svc svelte svg swift tf toml ts tsx txt vue wasm xml yaml yml zig'
+  ).split(' '),
+)
+
+/** First folders that make a word with a `/` a path of the workspace. */
+const folders = new Set(
+  (
+    'app apps assets benches bin cmd commands config configs contracts crates docs examples include internal lib libs man ' +
+    'migrations packages pkg public schemas scripts spec src styles test tests tools .github .svc'
+  ).split(' '),
+)
+
+const change = /\b(?:fix|edit|chang|add|implement|updat|refactor|writ|creat|delet|remov|patch)(?:e?s|e?d|es|ing|e)?\b/i
+
+/** Whether a text asks for something to be changed. */
+export const asksForChange = (text: string): boolean => change.test(text)
+
+/** Paths that a text names: words with a `/` and a known ending or first folder, each once, in their order. */
+export function pathsIn(text: string): string[] {
+  const words = wordsOf(text).filter((word) => word.length <= longestPath)
+  return [...new Set(words.map(bare).filter(isPath))]
+}
+
+/** A longer word names no file, characters. */
+const longestPath = 4096
+
+/** A word without the quotes, marks and slashes around it, and without a place in a file (`:12:3`). */
+const bare = (word: string): string =>
+  word
+    .replace(/^[`'"“(<[{]+/, '')
+    .replace(/[`'"”)>\]},;:!?.]+$/, '')
+    .replace(/(?::\d+){1,2}$/, '')
+    .replace(/^\.\//, '')
+    .replace(/\/+$/, '')
+
+function isPath(word: string): boolean {
+  if (!word.includes('/') || word.includes('://') || word.startsWith('/') || word.startsWith('~')) return false
+  const parts = word.split('/')
+  if (parts.includes('..')) return false
+  const ending = /\.([a-z0-9]+)$/i.exec(parts.at(-1) ?? '')?.[1]?.toLowerCase()
+  return (ending !== undefined && extensions.has(ending)) || folders.has(parts[0] ?? '')
+}
+
+/** Files of the scope that a step may look at where it names none; a longer list says nothing about one step. */
+const mostScopeFiles = 64
+
+/**
+ * The files of one step: those that it names, written where it asks for a change and else read. Where it names none,
+ * those of the scope that it mentions by their names; where there are none of these either, it may read the scope.
+ * @param scope paths relative to the root
+ */
+export function filesOf(description: string, scope: readonly string[]): ManifestEntry[] {
+  const access = asksForChange(description) ? 'write' : 'read'
+  const named = pathsIn(description)
+  const meant = named.length > 0 ? named : mentioned(description, scope)
+  if (meant.length > 0) return meant.map((path) => ({path, access}))
+  return scope.length <= mostScopeFiles ? scope.map((path) => ({path, access: 'read' as const})) : []
+}
+
+/** Files whose name, with or without its ending, is a word of the text. */
+function mentioned(text: string, scope: readonly string[]): string[] {
+  const short = wordsOf(text.toLowerCase()).filter((word) => word.length <= longestPath)
+  const words = new Set(short.map(bare))
+  return scope.filter((path) => {
+    const name = path.split('/').at(-1)?.toLowerCase() ?? ''
+    return words.has(name) || words.has(name.replace(/\.[^.]+$/, ''))
+  })
+}

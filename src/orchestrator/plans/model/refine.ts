@@ -1,0 +1,94 @@
+import type {OrchestratorContext} from '../../context.js'
+import {type Adequacy, assess} from '../drafting/adequacy.js'
+import type {Draft, Drafting, RefinementRequest, StopReason} from './draft.js'
+import {modelFailure, type PlanAnswer, type PlanModel} from './plan-model.js'
+import {type PlanQuestion, refinePrompt} from './prompts.js'
+import {readSteps} from './read-steps.js'
+
+/** Rounds that a plan gets where nobody asked for any, but it is thin or risky. */
+const mostUnasked = 4
+/** With fewer tokens left, an answer would be cut off. */
+const fewestTokens = 256
+
+interface Refining {
+  model: PlanModel
+  question: PlanQuestion
+  request: RefinementRequest
+  /** Most tokens of one answer. */
+  maxTokens: number
+  drafting: Drafting
+}
+
+/**
+ * Has a plan made better, again and again, while it wants it: until it is good enough, the rounds or the tokens are used
+ * up, or the model has nothing better. The best plan is kept.
+ */
+export async function refine(context: OrchestratorContext, first: Draft, refining: Refining): Promise<Draft> {
+  const {request} = refining
+  const most = request.mode === 'off' ? Math.min(request.maxRounds, mostUnasked) : request.maxRounds
+  if (!wantsMore(request, first.adequacy)) return first
+  let best = first
+  let stopReason: StopReason = 'rounds_exhausted'
+  while (best.rounds < most) {
+    if (request.budgetTokens - best.tokens < fewestTokens) {
+      stopReason = 'budget_exhausted'
+      break
+    }
+    const next = await round(context, best, refining)
+    best = next.draft
+    if (next.stop !== undefined) {
+      stopReason = next.stop
+      break
+    }
+  }
+  return {...best, stopReason}
+}
+
+/** Whether a plan is to be made better: always, or where it is thin or risky. */
+function wantsMore({mode, autoExpand, riskThreshold}: RefinementRequest, {tooThin, meanRisk}: Adequacy): boolean {
+  if (mode === 'force') return true
+  return (mode === 'auto' || autoExpand) && (tooThin || meanRisk > riskThreshold)
+}
+
+interface Round {
+  draft: Draft
+  stop?: StopReason
+}
+
+async function round(context: OrchestratorContext, best: Draft, refining: Refining): Promise<Round> {
+  const {model, question, request, drafting} = refining
+  const rounds = best.rounds + 1
+  drafting.report?.({done: rounds, total: 1 + request.maxRounds, message: `Refining the plan, round ${rounds}`})
+  const prompt = refinePrompt(question, best.steps, best.adequacy)
+  const maxTokens = Math.min(refining.maxTokens, request.budgetTokens - best.tokens)
+  let answer: PlanAnswer
+  try {
+    answer = await model.ask(prompt, maxTokens)
+  } catch (error) {
+    tellEnd(drafting, modelFailure(error, drafting.signal).message)
+    return {draft: {...best, rounds}, stop: 'model_failed'}
+  }
+  const tokens = best.tokens + answer.tokens
+  const read = readSteps(answer.text, {root: context.root, limit: question.limit})
+  if ('fault' in read) {
+    tellEnd(drafting, `The answer of the model is no plan: ${read.fault}.`)
+    return {draft: {...best, rounds, tokens}, stop: 'model_failed'}
+  }
+  const adequacy = assess(question.goal, read.steps)
+  const isForced = request.mode === 'force'
+  const gain = worthOf(adequacy) - worthOf(best.adequacy)
+  const draft = {
+    ...best,
+    rounds,
+    tokens,
+    ...(gain > 0 || (isForced && gain === 0) ? {steps: read.steps, adequacy} : {}),
+  }
+  if (isForced) return {draft}
+  if (!wantsMore(request, draft.adequacy)) return {draft, stop: 'sufficient'}
+  return gain > 0 ? {draft} : {draft, stop: 'no_improvement'}
+}
+
+/** How good a plan is: what it covers, less what it risks. */
+const worthOf = ({score, meanRisk}: Adequacy): number => score - meanRisk
+
+const tellEnd = ({notice}: Drafting, why: string): void => notice(`notice: the plan was not refined further: ${why}`)

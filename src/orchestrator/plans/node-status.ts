@@ -1,0 +1,115 @@
+import type {OrchestratorContext} from '../context.js'
+import {appendEvent} from '../events/event-log.js'
+import type {TaskStatus} from '../vocabulary.js'
+import type {NodeStatus, PlanStatusWord} from './words.js'
+
+/** The node that a task does. */
+export interface NodeOfTask {
+  plan_session_id: string
+  version: number
+  node_id: string
+}
+
+/** Undefined where the task belongs to no plan, as nearly all do: one look at an index. */
+export const nodeOfTask = ({store}: OrchestratorContext, taskId: number): NodeOfTask | undefined =>
+  store.get<NodeOfTask>('SELECT plan_session_id, version, node_id FROM plan_node_tasks WHERE task_id = ?', [taskId])
+
+/** What the state of a task means for its node. Whatever waits, be it for a person, is queued. */
+const statusOfNode: Readonly<Record<TaskStatus, NodeStatus>> = {
+  Queued: 'queued',
+  Blocked: 'queued',
+  BlockedOnApproval: 'queued',
+  Doubted: 'queued',
+  InProgress: 'in_progress',
+  Completed: 'completed',
+  Failed: 'failed',
+  Cancelled: 'cancelled',
+}
+
+/** A task has moved: where it does a node of a plan, the plan says so, in the same transaction. */
+export function tellNode(
+  context: OrchestratorContext,
+  taskId: number,
+  moved: TaskStatus,
+  reason?: string | null,
+): void {
+  const node = nodeOfTask(context, taskId)
+  if (node === undefined) return
+  if (moved === 'Completed' || moved === 'Failed') insertAttempt(context, node, {taskId, moved, reason})
+  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...(reason == null ? {} : {reason})})
+  settlePlan(context, node)
+}
+
+interface End {
+  taskId: number
+  moved: 'Completed' | 'Failed'
+  reason?: string | null | undefined
+}
+
+function insertAttempt({store, now}: OrchestratorContext, node: NodeOfTask, {taskId, moved, reason}: End): void {
+  const {plan_session_id: plan, version, node_id: id} = node
+  const at = now()
+  store.run(
+    `INSERT INTO plan_node_attempts (plan_session_id, version, node_id, attempt_no, task_id, outcome, error_text,
+  latency_ms, created_at)
+VALUES (@plan, @version, @id,
+  (SELECT count(*) + 1 FROM plan_node_attempts WHERE plan_session_id = @plan AND node_id = @id),
+  @task, @outcome, @error, (SELECT max(0, @at - started_at_ms) FROM orch_tasks WHERE id = @task), @at)`,
+    {
+      plan,
+      version,
+      id,
+      task: taskId,
+      outcome: moved === 'Completed' ? 'completed' : 'failed',
+      error: moved === 'Failed' ? (reason ?? null) : null,
+      at,
+    },
+  )
+}
+
+/** Changes the state of a node, and tells it; one that is superseded stays so, and one that stands so already. */
+export function setNodeStatus(
+  context: OrchestratorContext,
+  {plan_session_id, version, node_id}: NodeOfTask,
+  status: NodeStatus,
+  {taskId, reason}: {taskId?: number; reason?: string} = {},
+): void {
+  const {changes} = context.store.run(
+    `UPDATE plan_nodes SET status = @status, updated_at = @at WHERE plan_session_id = @plan AND version = @version
+  AND node_id = @node AND status NOT IN ('superseded', @status)`,
+    {plan: plan_session_id, version, node: node_id, status, at: context.now()},
+  )
+  if (changes === 0) return
+  appendEvent(context, {
+    type: 'plan_node_status',
+    plan_session_id,
+    version,
+    node_id,
+    status,
+    ...(taskId === undefined ? {} : {task_id: taskId}),
+    ...(reason === undefined ? {} : {reason}),
+  })
+}
+
+/** Brings the state of a plan that is executed into line with the nodes of its latest version. */
+export function settlePlan({store, now}: OrchestratorContext, {plan_session_id: id}: {plan_session_id: string}): void {
+  const plan = store.get<{status: PlanStatusWord; version: number}>(
+    'SELECT status, current_version AS version FROM plan_sessions WHERE plan_session_id = ?',
+    [id],
+  )
+  if (plan === undefined || plan.status === 'pending') return
+  const counts = new Map(
+    store
+      .all<{status: NodeStatus; nodes: number}>(
+        'SELECT status, count(*) AS nodes FROM plan_nodes WHERE plan_session_id = ? AND version = ? GROUP BY status',
+        [id, plan.version],
+      )
+      .map(({status, nodes}) => [status, nodes]),
+  )
+  const has = (...statuses: NodeStatus[]) => statuses.some((each) => counts.has(each))
+  const isStuck = has('failed', 'cancelled') && !has('queued', 'in_progress')
+  const isDone = counts.size === 0 || (counts.size === 1 && has('completed'))
+  const status = isDone ? 'completed' : isStuck ? 'failed' : 'active'
+  if (status !== plan.status)
+    store.run('UPDATE plan_sessions SET status = ?, updated_at = ? WHERE plan_session_id = ?', [status, now(), id])
+}

@@ -1,0 +1,172 @@
+import {nearest, SvcError} from '../../errors/index.js'
+import type {OrchestratorContext} from '../context.js'
+import type {ExecutionPolicy, PlanNode} from './node.js'
+import type {NodeStatus, PlanStatusWord, PlanStrategy, Verdict} from './words.js'
+
+/** A row of `plan_sessions`. */
+export interface PlanRow {
+  plan_session_id: string
+  repository_id: string
+  origin_session_id: string | null
+  tenant_id: string | null
+  goal_text: string
+  strategy: PlanStrategy
+  current_version: number
+  status: PlanStatusWord
+  created_at: number
+  updated_at: number
+}
+
+/** A row of `plan_versions`, without what it belongs to. */
+export interface VersionRow {
+  version: number
+  quality_score: number
+  reviewer_verdict: Verdict
+}
+
+const columns =
+  'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, strategy, current_version, status, created_at, updated_at'
+
+/** Ids among which the one is looked for that somebody may have meant. */
+const mostSuggestions = 500
+
+/** @throws plan_not_found with the nearest id */
+export function requirePlan({store, repositoryId}: OrchestratorContext, id: string): PlanRow {
+  const row = store.get<PlanRow>(
+    `SELECT ${columns} FROM plan_sessions WHERE plan_session_id = ? AND repository_id = ?`,
+    [id, repositoryId],
+  )
+  if (row !== undefined) return row
+  const ids = store
+    .all<{id: string}>(
+      'SELECT plan_session_id AS id FROM plan_sessions WHERE repository_id = ? ORDER BY created_at DESC LIMIT ?',
+      [repositoryId, mostSuggestions],
+    )
+    .map((known) => known.id)
+  const suggestion = ids.find((known) => id.length >= shortestBeginning && known.startsWith(id)) ?? nearest(id, ids)
+  throw new SvcError('plan_not_found', {plan: id, suggestion})
+}
+
+/** `plan-` and four digits: with fewer, any plan might be meant. */
+const shortestBeginning = 9
+
+interface NodeRow {
+  node_id: string
+  description: string
+  dependencies_json: string
+  execution_policy_json: string
+  status: NodeStatus
+  workflow_invocation: string | null
+}
+
+/** Nodes of a version, in their order. */
+export const nodesOf = ({store}: OrchestratorContext, planId: string, version: number): PlanNode[] =>
+  store
+    .all<NodeRow>(
+      `SELECT node_id, description, dependencies_json, execution_policy_json, status, workflow_invocation
+FROM plan_nodes WHERE plan_session_id = ? AND version = ? ORDER BY ordinal`,
+      [planId, version],
+    )
+    .map((row) => ({
+      node_id: row.node_id,
+      description: row.description,
+      depends_on: JSON.parse(row.dependencies_json) as string[],
+      policy: JSON.parse(row.execution_policy_json) as ExecutionPolicy,
+      status: row.status,
+      workflow: row.workflow_invocation,
+    }))
+
+export const versionOf = ({store}: OrchestratorContext, {plan_session_id: id, current_version: version}: PlanRow) =>
+  store.get<VersionRow>(
+    'SELECT version, quality_score, reviewer_verdict FROM plan_versions WHERE plan_session_id = ? AND version = ?',
+    [id, version],
+  ) as VersionRow
+
+export interface NewVersion extends VersionRow {
+  parent?: number
+  /** What it was made because of. */
+  trigger?: {event: string; payload: object}
+  nodes: readonly PlanNode[]
+}
+
+/** Writes a version with its nodes; what is the latest one is not changed by it. */
+export function insertVersion({store, now}: OrchestratorContext, planId: string, version: NewVersion): void {
+  const {parent, trigger, nodes} = version
+  const at = now()
+  store.run(
+    `INSERT INTO plan_versions (plan_session_id, version, parent_version, trigger_event, trigger_payload_json,
+  quality_score, reviewer_verdict, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      planId,
+      version.version,
+      parent ?? null,
+      trigger?.event ?? null,
+      trigger === undefined ? null : JSON.stringify(trigger.payload),
+      version.quality_score,
+      version.reviewer_verdict,
+      at,
+    ],
+  )
+  for (const [i, {node_id, description, depends_on, policy, status, workflow}] of nodes.entries())
+    store.run(
+      `INSERT INTO plan_nodes (plan_session_id, version, node_id, ordinal, description, dependencies_json,
+  execution_policy_json, status, workflow_invocation, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        planId,
+        version.version,
+        node_id,
+        i + 1,
+        description,
+        JSON.stringify(depends_on),
+        JSON.stringify(policy),
+        status,
+        workflow,
+        at,
+        at,
+      ],
+    )
+}
+
+/** The number of the next node id of a plan: ids of other versions mean other nodes. */
+export function nextNodeNumber({store}: OrchestratorContext, planId: string): number {
+  const row = store.get<{last: number | null}>(
+    'SELECT max(CAST(substr(node_id, 2) AS INTEGER)) AS last FROM plan_nodes WHERE plan_session_id = ?',
+    [planId],
+  )
+  return (row?.last ?? 0) + 1
+}
+
+/** Has the tasks of nodes that are in the next version too tell how they stand there. */
+export const carryTasks = ({store}: OrchestratorContext, planId: string, from: number, to: number): void => {
+  store.run(
+    `UPDATE plan_node_tasks SET version = @to WHERE plan_session_id = @plan AND version = @from
+  AND node_id IN (SELECT node_id FROM plan_nodes WHERE plan_session_id = @plan AND version = @to)`,
+    {plan: planId, from, to},
+  )
+}
+
+/** What of a version is not over goes on in the next one, or not at all. */
+export const supersedeOpen = ({store, now}: OrchestratorContext, planId: string, version: number): void => {
+  store.run(
+    `UPDATE plan_nodes SET status = 'superseded', updated_at = ? WHERE plan_session_id = ? AND version = ?
+  AND status IN ('pending', 'queued', 'in_progress')`,
+    [now(), planId, version],
+  )
+}
+
+/** Columns of a plan that change. */
+export interface PlanChanges {
+  goal_text?: string
+  strategy?: PlanStrategy
+  current_version?: number
+  status?: PlanStatusWord
+  tenant_id?: string
+}
+
+export function updatePlan({store, now}: OrchestratorContext, planId: string, changes: PlanChanges): void {
+  const names = Object.keys(changes)
+  store.run(
+    `UPDATE plan_sessions SET ${names.map((name) => `${name} = ?, `).join('')}updated_at = ? WHERE plan_session_id = ?`,
+    [...Object.values(changes), now(), planId],
+  )
+}

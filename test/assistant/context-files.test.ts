@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import {mkdir, symlink} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {execa} from 'execa'
+import {sendMessage} from '../../src/assistant/index.js'
+import {inTurn, scriptedChat} from '../support/scripted-inference.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {journeyOf, kept, openTestAssistant, refused, unstopped} from './support/open-test-assistant.js'
+
+/** A workspace with these files, in which a message comes with some of them. */
+async function workspace(test: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}) {
+  const server = await scriptedChat(test, inTurn('Yes.'))
+  const outside = await temporaryFolder(test)
+  const root = join(outside, 'project')
+  await writeFiles(outside, {'secret.txt': 'the secret', 'project/.keep': ''})
+  await writeFiles(root, files)
+  const opened = await openTestAssistant(test, {url: server.baseUrl, root})
+  const read = (...contextFiles: string[]) =>
+    sendMessage(opened.assistant, {prompt: 'Well?', contextFiles}, journeyOf(), unstopped)
+  return {...opened, server, outside, root, read}
+}
+
+describe('files that come with a message', () => {
+  it('are read by the model, each once, between fences that they do not end', async (test) => {
+    const {server, read, ...opened} = await workspace(test, {
+      'src/a.ts': 'const a = 1\n',
+      'b.md': '\uFEFF# B\n```\ncode\n```\n',
+    })
+    const {message} = await read('src/a.ts', 'b.md', 'src/a.ts')
+    assert.equal(
+      server.calls[0]?.messages.at(-1)?.content,
+      'src/a.ts:\n```\nconst a = 1\n```\n\nb.md:\n````\n# B\n```\ncode\n```\n````\n\nWell?',
+    )
+    assert.deepEqual(message.context_files, ['src/a.ts', 'b.md'])
+    assert.equal(kept(opened).messages[0]?.context_files_json, '["src/a.ts","b.md"]')
+  })
+
+  it('may be named by their whole path', async (test) => {
+    const {root, server, read} = await workspace(test, {'a.ts': 'one'})
+    await read(join(root, 'a.ts'))
+    assert.match(server.calls[0]?.messages.at(-1)?.content ?? '', /one/)
+  })
+
+  it('may be linked to from within the workspace', async (test) => {
+    const {root, server, read} = await workspace(test, {'real/a.ts': 'one'})
+    await symlink('real', join(root, 'linked'))
+    await read('linked/a.ts')
+    assert.match(server.calls[0]?.messages.at(-1)?.content ?? '', /one/)
+  })
+})
+
+describe('files that lie outside of the workspace', () => {
+  const ways: readonly [string, (outside: string, root: string) => string | Promise<string>][] = [
+    ['through ..', () => '../secret.txt'],
+    ['through a folder and back', () => 'src/../../secret.txt'],
+    ['by their whole path', (outside) => join(outside, 'secret.txt')],
+    ['by a path that nobody has', () => '/no/such/file'],
+    [
+      'through a link to them',
+      async (outside, root) => {
+        await symlink(join(outside, 'secret.txt'), join(root, 'link.txt'))
+        return 'link.txt'
+      },
+    ],
+    [
+      'through a link to their folder',
+      async (outside, root) => {
+        await symlink(outside, join(root, 'up'))
+        return 'up/secret.txt'
+      },
+    ],
+  ]
+  for (const [way, pathOf] of ways)
+    it(`are refused ${way}, before the model is asked`, async (test) => {
+      const {outside, root, server, read} = await workspace(test)
+      const error = await refused('path_refused', read(await pathOf(outside, root)))
+      assert.match(error.message, /outside of the workspace/)
+      assert.deepEqual(server.headers, [])
+    })
+})
+
+describe('files that are of no use', () => {
+  const cases: readonly [string, Readonly<Record<string, string | Uint8Array>>, string[], RegExp][] = [
+    ['because there are none', {}, ['no.ts'], /^The model cannot read no\.ts: there is no such file\.$/],
+    ['because a file has no files in it', {'a.ts': ''}, ['a.ts/b.ts'], /there is no such file/],
+    ['because they are folders', {'src/a.ts': ''}, ['src'], /it is no regular file/],
+    ['because they are no text', {'a.bin': Uint8Array.of(0xff, 0xfe, 0x41)}, ['a.bin'], /it is no UTF-8 text/],
+    ['because they hold bytes of zero', {'a.bin': Uint8Array.of(0x41, 0, 0x42)}, ['a.bin'], /it is no UTF-8 text/],
+    ['because they are too large', {'a.txt': 'x'.repeat(300_000)}, ['a.txt'], /larger than 262144 bytes/],
+    [
+      'because they are too large together',
+      Object.fromEntries(['a', 'b', 'c'].map((name) => [name, 'x'.repeat(200_000)])),
+      ['a', 'b', 'c'],
+      /cannot read c: with it the files are larger than 524288 bytes/,
+    ],
+  ]
+  for (const [why, files, paths, message] of cases)
+    it(`${why}: the error says so`, async (test) => {
+      const {server, read} = await workspace(test, files)
+      assert.match((await refused('context_file_unusable', read(...paths))).message, message)
+      assert.deepEqual(server.headers, [])
+    })
+
+  it('because they never end', async (test) => {
+    const {root, read} = await workspace(test)
+    await mkdir(join(root, 'src'))
+    await execa('mkfifo', [join(root, 'src', 'pipe')])
+    await refused('context_file_unusable', read('src/pipe'))
+  })
+
+  it('because their path is none', async (test) => {
+    const {read} = await workspace(test)
+    await refused('path_refused', read('a\0b'))
+  })
+})

@@ -1,0 +1,107 @@
+import {spawn} from 'node:child_process'
+import {once} from 'node:events'
+import {mkdtemp, rm, symlink, writeFile} from 'node:fs/promises'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {createInterface} from 'node:readline'
+import {projectFile} from '../support/project.js'
+import {median, round} from './measure.js'
+
+const rounds = 20
+const lists = 200
+
+/** From nothing to the answer to `initialize`: `svc mcp serve` against a server of the same library that does nothing. */
+export async function mcpStart() {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
+  try {
+    const bare = await writeBare(folder)
+    const times = {svc: [] as number[], bare: [] as number[]}
+    for (let round = -1; round < rounds; round++) {
+      const svc = await timeStart([projectFile('bin/svc.js'), 'mcp', 'serve', '--quiet'], folder)
+      const other = await timeStart([bare], folder)
+      // The first round reads the files into memory.
+      if (round === -1) continue
+      times.svc.push(svc)
+      times.bare.push(other)
+    }
+    const ratio = round(median(times.svc.map((time, i) => time / (times.bare[i] as number))), 3)
+    const listMs = round(await timeLists(folder), 2)
+    if (ratio > 2.5)
+      throw new Error(`svc mcp serve starts ${ratio} times as slowly as a bare server; 2.5 is the limit.`)
+    if (listMs > 5) throw new Error(`tools/list takes ${listMs} ms; 5 is the limit.`)
+    return {
+      against: 'a server of the same library that has no tools',
+      a_ms: round(median(times.svc)),
+      b_ms: round(median(times.bare)),
+      ratio,
+      limit: 2.5,
+      tools_list_ms: listMs,
+      tools_list_limit_ms: 5,
+    }
+  } finally {
+    await rm(folder, {recursive: true})
+  }
+}
+
+async function writeBare(folder: string): Promise<string> {
+  await symlink(projectFile('node_modules'), join(folder, 'node_modules'))
+  const file = join(folder, 'bare.mjs')
+  await writeFile(
+    file,
+    `import {Server} from '@modelcontextprotocol/sdk/server/index.js'
+import {StdioServerTransport} from '@modelcontextprotocol/sdk/server/stdio.js'
+await new Server({name: 'bare', version: '1'}, {capabilities: {tools: {}}}).connect(new StdioServerTransport())
+`,
+  )
+  return file
+}
+
+const asLine = (message: object) => `${JSON.stringify({jsonrpc: '2.0', ...message})}\n`
+
+const initialize = asLine({
+  id: 1,
+  method: 'initialize',
+  params: {protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {name: 'bench', version: '1'}},
+})
+
+/** Starts a server, asks it one thing, and ends it. Milliseconds until it has answered. */
+async function timeStart(args: readonly string[], cwd: string): Promise<number> {
+  const started = performance.now()
+  const {ask, end} = start(args, cwd)
+  await ask(initialize)
+  const time = performance.now() - started
+  await end()
+  return time
+}
+
+/** Milliseconds of one `tools/list`, asked again and again. */
+async function timeLists(cwd: string): Promise<number> {
+  const {ask, end} = start([projectFile('bin/svc.js'), 'mcp', 'serve', '--quiet', '--tiers', 'all'], cwd)
+  await ask(initialize)
+  const times: number[] = []
+  for (let id = 2; id < lists + 2; id++) {
+    const asked = performance.now()
+    await ask(asLine({id, method: 'tools/list'}))
+    times.push(performance.now() - asked)
+  }
+  await end()
+  return median(times)
+}
+
+function start(args: readonly string[], cwd: string) {
+  const child = spawn(process.execPath, args, {cwd, stdio: ['pipe', 'pipe', 'inherit']})
+  const lines = createInterface({input: child.stdout})
+  return {
+    async ask(message: string): Promise<void> {
+      const answered = once(lines, 'line')
+      child.stdin.write(message)
+      await answered
+    },
+    async end(): Promise<void> {
+      const ended = once(child, 'close')
+      child.stdin.end()
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import {describe, it, type TestContext} from 'node:test'
+import {orchWorkspace} from '../support/orch-workspace.js'
+
+interface Sent {
+  message_id: number
+  db_message_uuid: string
+  route: string
+  delivery_plane: string
+  duplicate: boolean
+  idempotency_key: string
+}
+
+interface Inbox {
+  unread_count: number
+  consumer_id?: string
+  messages: {id: number; uuid: string; payload: string; priority: string; delivery_attempts: number}[]
+}
+
+interface Acknowledged {
+  acknowledged: boolean
+  message_id: number
+  dead_lettered: boolean
+}
+
+/** A workspace with the agents anna (A-01) and bert (A-02). */
+async function withAgents(test: TestContext) {
+  const workspace = await orchWorkspace(test, '[orchestrator]\nmin_agents = 0\n')
+  for (const name of ['anna', 'bert']) await workspace.text(['orch', 'agent', 'spawn', name])
+  const {json} = workspace
+  return {
+    ...workspace,
+    send: (...args: string[]) => json<Sent>('cli/a2a-send.v1', ['a2a', 'send', 'anna', 'bert', ...args]),
+    inbox: (...args: string[]) => json<Inbox>('cli/a2a-inbox.v1', ['a2a', 'inbox', 'bert', ...args]),
+    ack: (...args: string[]) => json<Acknowledged>('cli/a2a-ack.v1', ['a2a', 'ack', 'bert', ...args]),
+  }
+}
+
+describe('svc a2a', {concurrency: 3}, () => {
+  it('brings a message from one process to another: sent, read, acknowledged', async (t) => {
+    const {text, send, inbox, ack} = await withAgents(t)
+    const uuid = (await text(['a2a', 'send', 'A-01', 'bert', 'help_request', 'look at \u001b[2J this\nplease'])).trim()
+    assert.match(uuid, /^[0-9a-f-]{36}$/)
+    const high = await send('plan_handoff', '{"step":1}', '--priority', 'high', '--thread', 'th')
+    assert.deepEqual([high.route, high.delivery_plane, high.duplicate], ['db', 'local_durable', false])
+
+    const table = await text(['a2a', 'inbox', 'A-02'])
+    assert.match(
+      table,
+      /^MESSAGE +FROM +TYPE +PRIORITY +SENT +DELIVERED +PAYLOAD\n2 +A-01 +plan_handoff +high +\S+Z +0 +\{"step":1\}\n/,
+    )
+    assert.match(table, /\n1 +A-01 +help_request +normal +\S+ +0 +look at {2}\[2J this please\n$/)
+    assert.deepEqual(
+      (await inbox('--limit', '1')).messages.map(({uuid: id}) => id),
+      [high.db_message_uuid],
+    )
+
+    assert.equal(await text(['a2a', 'ack', 'bert', uuid]), 'message 1 is acknowledged\n')
+    assert.deepEqual(await ack('1').then(({acknowledged}) => acknowledged), false)
+    assert.equal((await ack('2')).acknowledged, true)
+    assert.equal(await text(['a2a', 'inbox', 'bert']), 'No messages.\n')
+  })
+
+  it('reads the payload from standard input', async (t) => {
+    const {text, inbox} = await withAgents(t)
+    const input = `${'ü'.repeat(70_000)}\n`
+    await text(['a2a', 'send', 'anna', 'bert', 'snapshot_share', '-'], {input})
+    assert.equal((await inbox()).messages[0]?.payload, input.trimEnd())
+  })
+
+  it('sends a message once under its key, and says so', async (t) => {
+    const {run, send, inbox, fails} = await withAgents(t)
+    const first = await send('free_form', 'once', '--key', 'k')
+    assert.equal(first.idempotency_key, 'k')
+    const {stdout, stderr} = await run(['a2a', 'send', 'anna', 'bert', 'free_form', 'once', '--key', 'k'])
+    assert.deepEqual(
+      [stdout, stderr],
+      [`${first.db_message_uuid}\n`, 'It was there already, and was not sent again.\n'],
+    )
+    await fails(['a2a', 'send', 'anna', 'bert', 'free_form', 'twice', '--key', 'k'], 4, 'message_key_conflict')
+    assert.equal((await inbox()).unread_count, 1)
+  })
+
+  it('gives claimed messages to their owner alone, and takes them back', async (t) => {
+    const {send, inbox, ack, fails, text} = await withAgents(t)
+    for (const payload of ['a', 'b']) await send('free_form', payload)
+    const mine = await inbox('--claim', '--as', 'worker-1', '--limit', '1')
+    assert.deepEqual([mine.consumer_id, mine.messages.map(({payload}) => payload).join()], ['worker-1', 'a'])
+    const env = {SVC_A2A_CONSUMER_ID: 'worker-2'}
+    assert.match(await text(['a2a', 'inbox', 'bert', '--claim'], {env}), /\n2 .* 1 +b\n$/)
+    assert.deepEqual((await inbox('--claim')).messages, [])
+    await fails(['a2a', 'ack', 'bert', '2', '--error', 'no'], 4, 'message_claim_lost')
+    assert.equal((await ack('1', '--error', 'the disk is full', '--as', 'worker-1')).acknowledged, false)
+    assert.equal(await text(['a2a', 'ack', 'bert', '2', '--error', 'no'], {env}), 'message 2 stays as it is\n')
+    assert.deepEqual((await inbox('--dead')).messages, [])
+  })
+
+  it('warns of a message that ends with the command', async (t) => {
+    const {run, inbox} = await withAgents(t)
+    const args = ['a2a', 'send', 'anna', 'bert', 'free_form', 'x', '--route', 'local']
+    const {stdout, stderr, exitCode} = await run(args)
+    assert.deepEqual(
+      [stdout, stderr, exitCode],
+      ['M-000001\n', 'warning: A message of the route local ends with this command.\n', 0],
+    )
+    assert.equal((await inbox()).unread_count, 0)
+  })
+
+  it('tells of what is sent in the events of the workspace', async (t) => {
+    const {send, events, text} = await withAgents(t)
+    const {db_message_uuid} = await send('help_request', 'x')
+    const [event] = await events('--type', 'message_sent')
+    assert.deepEqual(event?.kind, {
+      type: 'message_sent',
+      agent_id: 2,
+      sender_agent_id: 1,
+      message_id: 1,
+      message_uuid: db_message_uuid,
+      msg_type: 'help_request',
+    })
+    assert.match(
+      await text(['orch', 'events', '--type', 'message_sent']),
+      /message 1 for A-02 from agent 1: help_request\n/,
+    )
+  })
+
+  it('says what is wrong', async (t) => {
+    const {fails} = await withAgents(t)
+    const send = ['a2a', 'send', 'anna', 'bert', 'free_form', 'x']
+    assert.match(await fails([...send, '--route', 'mesh'], 5, 'mesh_not_configured'), /No mesh is configured/)
+    await fails([...send, '--route', 'pigeon'], 2, 'usage')
+    await fails([...send, '--priority', 'urgent'], 2, 'usage')
+    await fails(['a2a', 'send', 'anna', 'bert', 'free_form'], 2, 'usage')
+    assert.match(
+      await fails(['a2a', 'send', 'ana', 'bert', 'free_form', 'x'], 3, 'agent_not_found'),
+      /Did you mean anna\?/,
+    )
+    await fails(['a2a', 'inbox', 'nobody'], 3, 'agent_not_found')
+    await fails(['a2a', 'ack', 'bert', '7'], 3, 'message_not_found')
+    await fails(['a2a', 'ack', 'bert', 'seven'], 2, 'usage')
+  })
+})

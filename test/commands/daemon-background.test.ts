@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import {existsSync, readFileSync} from 'node:fs'
+import {stat, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
+import type {SvcOptions} from '../support/svc.js'
+
+interface Started {
+  pid: number
+  addr: string
+  log: string
+}
+
+interface Status extends Started {
+  running: true
+  repository_id: string
+  protocol: string
+  started_at_ms: number
+  server_version: string | null
+  ending: boolean
+}
+
+const isRunning = (pid: number) => existsSync(`/proc/${pid}/environ`)
+const skip = existsSync('/proc/self/environ') ? false : 'needs /proc'
+
+/** `svc daemon start`; what it started is ended with the test. */
+async function start(
+  test: TestContext,
+  {json}: OrchWorkspace,
+  args: readonly string[] = ['--drain', '0'],
+  options: SvcOptions = {},
+): Promise<Started> {
+  const started = await json<Started>('cli/daemon-start.v1', ['daemon', 'start', ...args], options)
+  test.after(() => {
+    try {
+      process.kill(started.pid, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  })
+  return started
+}
+
+const status = ({json}: OrchWorkspace, options?: SvcOptions) =>
+  json<Status>('cli/daemon-status.v1', ['daemon', 'status'], options)
+const stop = ({json}: OrchWorkspace) => json<{pid: number}>('cli/daemon-stop.v1', ['daemon', 'stop'])
+
+/** A variable of the environment of a process that runs. */
+const variableOf = (pid: number, name: string) =>
+  readFileSync(`/proc/${pid}/environ`, 'utf8')
+    .split('\0')
+    .find((line) => line.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
+
+describe('svc daemon start, status and stop', {concurrency: 2}, () => {
+  it('start one that outlives the command, tell of it, and end it', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const {cwd, fails, text, submit, task} = workspace
+    await fails(['daemon', 'status'], 3, 'daemon_not_running')
+    await fails(['daemon', 'stop'], 3, 'daemon_not_running')
+    await fails(['daemon', 'call', 'orch.ping'], 3, 'daemon_not_running')
+
+    const {pid, addr, log} = await start(t, workspace)
+    assert.match(addr, /^127\.0\.0\.1:\d+$/)
+    assert.equal(log, join(cwd, '.svc/daemon.log'))
+    const told = await status(workspace)
+    assert.deepEqual([told.pid, told.addr, told.running], [pid, addr, true])
+    assert.equal(
+      told.server_version,
+      JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version,
+    )
+    assert.match(
+      await text(['daemon', 'status']),
+      new RegExp(`^Process ${pid} runs since .*, and answers at ${addr}\\.\n$`),
+    )
+    for (const file of ['.svc/daemon.json', '.svc/daemon.log'])
+      assert.equal((await stat(join(cwd, file))).mode & 0o777, 0o600, file)
+    assert.equal((await workspace.status()).daemon?.pid, pid)
+    assert.match(await fails(['daemon', 'start'], 4, 'daemon_running'), new RegExp(`process ${pid} `))
+
+    const id = await submit('say it', '--exec', 'say', '--param', 'word=x')
+    await until(async () => (await task(id)).status === 'Completed', 'the end of the task')
+    assert.equal((await stop(workspace)).pid, pid)
+    assert.equal(existsSync(join(cwd, '.svc/daemon.json')), false)
+    assert.match(readFileSync(log, 'utf8'), /Listening on .*\nRunning the tasks of .*\n[\s\S]*T-0001 completed/)
+    await fails(['daemon', 'status'], 3, 'daemon_not_running')
+    assert.equal((await workspace.status()).daemon, null)
+  })
+
+  it('tell of one that listens nowhere, and end it', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const running = workspace.start(['daemon', 'run', '--json'])
+    const {pid, addr} = JSON.parse(await running.line(1))
+    assert.equal(addr, undefined)
+    const told = await status(workspace)
+    assert.deepEqual([told.pid, told.addr, told.server_version], [pid, null, null])
+    assert.match(await workspace.text(['daemon', 'status']), /and listens nowhere\.\n$/)
+    await workspace.fails(['daemon', 'call', 'orch.ping'], 4, 'daemon_silent')
+    assert.equal((await stop(workspace)).pid, pid)
+    assert.equal(await running.end(), 0)
+  })
+
+  it('are not deceived by what a killed one leaves behind', {skip}, async (t) => {
+    const workspace = await orchWorkspace(t)
+    const {cwd, fails} = workspace
+    const killed = await start(t, workspace)
+    process.kill(killed.pid, 'SIGKILL')
+    await until(() => !isRunning(killed.pid), 'its end')
+    const path = join(cwd, '.svc/daemon.json')
+    assert.equal(JSON.parse(readFileSync(path, 'utf8')).pid, killed.pid)
+    for (const verb of ['status', 'stop']) await fails(['daemon', verb], 3, 'daemon_not_running')
+
+    // Its number is another process's now, which has nothing to do with it.
+    const left = JSON.parse(readFileSync(path, 'utf8'))
+    await writeFile(path, JSON.stringify({...left, pid: process.pid}))
+    for (const verb of ['status', 'stop']) await fails(['daemon', verb], 3, 'daemon_not_running')
+    for (const rubbish of ['', '{', '[]', 'null', '{"pid":1}']) {
+      await writeFile(path, rubbish)
+      await fails(['daemon', 'status'], 3, 'daemon_not_running')
+    }
+    const next = await start(t, workspace)
+    assert.equal((await status(workspace)).pid, next.pid)
+    await stop(workspace)
+  })
+
+  it('leave the file of another one alone', {skip}, async (t) => {
+    const workspace = await orchWorkspace(t)
+    const {pid} = await start(t, workspace)
+    const path = join(workspace.cwd, '.svc/daemon.json')
+    const foreign = {...JSON.parse(readFileSync(path, 'utf8')), pid: process.pid}
+    await writeFile(path, JSON.stringify(foreign))
+    process.kill(pid, 'SIGTERM')
+    await until(() => !isRunning(pid), 'its end')
+    assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), foreign)
+  })
+
+  it('say why one does not start', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const message = await workspace.fails(['daemon', 'start'], 1, 'daemon_died', {
+      env: {SVC_ORCHESTRATOR_MIN_AGENTS: '200'},
+    })
+    assert.match(message, /status 2.*orchestrator_config_invalid/)
+    await workspace.fails(['daemon', 'start', '--listen', 'stdio'], 2, 'usage')
+    await workspace.fails(['daemon', 'start', '--listen', 'nowhere'], 2, 'daemon_address_invalid')
+    assert.match(
+      await workspace.fails(['daemon', 'start', '--listen', '0.0.0.0:0'], 1, 'daemon_died'),
+      /daemon_exposed/,
+    )
+  })
+
+  it('start one of two that are started at once', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const outcomes = await Promise.all([1, 2].map(() => workspace.run(['daemon', 'start', '--json'])))
+    const {pid} = await status(workspace)
+    assert.deepEqual(outcomes.map(({exitCode}) => exitCode).sort(), [0, 4])
+    assert.equal(outcomes.map(({stdout}) => JSON.parse(stdout)).find((one) => 'pid' in one)?.pid, pid)
+    await stop(workspace)
+  })
+
+  it('hand the token on, and show it', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const options = {env: {SVC_DAEMON_TOKEN: 'correct-horse-battery'}}
+    await start(t, workspace, [], options)
+    assert.notEqual((await status(workspace, options)).server_version, null)
+    for (const env of [{}, {SVC_DAEMON_TOKEN: 'another-horse-battery'}])
+      await workspace.fails(['daemon', 'status'], 4, 'daemon_token_refused', {env})
+    // Whoever may signal the process may end it.
+    await stop(workspace)
+  })
+
+  it('hand the inference server of the mesh on', {skip}, async (t) => {
+    const mesh = 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'
+    const url = 'http://127.0.0.1:11999'
+    const cases: readonly [
+      toml: string,
+      env: Record<string, string>,
+      mesh: string | undefined,
+      own: string | undefined,
+    ][] = [
+      ['', {}, undefined, undefined],
+      [`[mesh]\ninference_base_url = "${url}/v1"\n`, {}, url, url],
+      ['', {[mesh]: url}, url, url],
+      [`[mesh]\ninference_base_url = "${url}"\n`, {SVC_INFERENCE_URL: 'http://127.0.0.1:1'}, url, 'http://127.0.0.1:1'],
+      [`[mesh]\ninference_base_url = "${url}"\n`, {SVC_INFERENCE_URL: ' '}, url, url],
+    ]
+    for (const [toml, env, meshValue, own] of cases) {
+      const workspace = await orchWorkspace(t, `${toml}${templates}`)
+      const {pid} = await start(t, workspace, [], {env})
+      assert.deepEqual(
+        [variableOf(pid, mesh), variableOf(pid, 'SVC_INFERENCE_URL')],
+        [meshValue, own],
+        JSON.stringify(env),
+      )
+      await stop(workspace)
+    }
+  })
+
+  it('wait for its end only so long', async (t) => {
+    const workspace = await orchWorkspace(t)
+    await start(t, workspace, ['--drain', '60'])
+    const id = await workspace.submit('a nap', '--exec', 'nap', '--param', 'seconds=15')
+    await until(async () => (await workspace.task(id)).status === 'InProgress', 'the start of the task')
+    const {stdout, exitCode} = await workspace.run(['daemon', 'stop', '--timeout', '0', '--json'])
+    assert.equal(exitCode, 5)
+    assert.equal(JSON.parse(stdout).error.code, 'daemon_stop_timeout')
+    // It is still there while it lets the task end.
+    assert.deepEqual([(await status(workspace)).ending, (await status(workspace)).addr], [true, null])
+    assert.match(await workspace.text(['daemon', 'status']), /is about to end/)
+    assert.equal((await workspace.run(['daemon', 'start'])).exitCode, 4)
+    assert.equal((await workspace.run(['daemon', 'stop'])).exitCode, 0)
+    assert.equal((await workspace.task(id)).status, 'Completed')
+  })
+})
+
+describe('svc daemon call', () => {
+  it('prints what a method gives, and fails as the commands do', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const {json, fails, text, run} = workspace
+    const {addr} = await start(t, workspace)
+    const call = <T>(...args: string[]) => json<T>('cli/daemon-call.v1', ['daemon', 'call', ...args])
+    const params = JSON.stringify({description: 'x', processor: 'external'})
+    assert.equal((await call<{task_id: number}>('orch.submit_task', params)).task_id, 1)
+    const {stdout} = await run(['daemon', 'call', 'orch.task_status', '-'], {input: '{"task_id": 1}'})
+    assert.equal(JSON.parse(stdout).status, 'Queued')
+    assert.match(await text(['daemon', 'call', 'ping']), /^\{"ok":true.*\}\n$/)
+
+    await fails(['daemon', 'call', 'orch.task_status', '{"task_id":9}'], 3, 'task_not_found')
+    await fails(['daemon', 'call', 'orch.complete_task', '{"task_id":1}'], 4, 'invalid_transition')
+    await fails(['daemon', 'call', 'orch.task_status', '{}'], 2, 'params_invalid')
+    assert.match(
+      await fails(['daemon', 'call', 'orch.tasks_status'], 3, 'method_unknown'),
+      /Did you mean orch.task_status/,
+    )
+    for (const wrong of ['[1]', '7', '{', 'null']) await fails(['daemon', 'call', 'orch.ping', wrong], 2, 'usage')
+
+    const elsewhere = {env: {SVC_ORCHESTRATOR_DAEMON_SOCKET: addr}}
+    const other = await orchWorkspace(t)
+    assert.equal(JSON.parse(await other.text(['daemon', 'call', 'orch.agent_ids'], elsewhere)).agent_ids.length, 1)
+    await stop(workspace)
+    await other.fails(['daemon', 'call', 'orch.ping'], 5, 'unreachable', elsewhere)
+  })
+
+  it('follows events, from where somebody left off', async (t) => {
+    const workspace = await orchWorkspace(t)
+    await start(t, workspace)
+    await workspace.submit('first', '--processor', 'external')
+    const following = workspace.start([
+      'daemon',
+      'call',
+      'orch.events.subscribe',
+      '{"types":["task_submitted"],"since_id":0}',
+    ])
+    const {subscription_id} = JSON.parse(await following.line(1))
+    assert.equal(JSON.parse(await following.line(2)).event.kind.task_id, 1)
+    await workspace.submit('second', '--processor', 'external')
+    const line = JSON.parse(await following.line(3))
+    assert.deepEqual([line.subscription_id, line.event.kind.task_id], [subscription_id, 2])
+    assert.equal(await following.end('SIGINT'), 0)
+
+    const left = workspace.start(['daemon', 'call', 'orch.events.subscribe', '{}'])
+    await left.line(1)
+    await stop(workspace)
+    assert.equal(await left.end(), 5)
+    assert.match(left.stderr(), /daemon_connection_lost/)
+  })
+})

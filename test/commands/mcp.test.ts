@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {readFile, writeFile} from 'node:fs/promises'
+import {describe, it} from 'node:test'
+import {connect} from '../mcp/support.js'
+import {assertFits, orchWorkspace} from '../support/orch-workspace.js'
+import {projectFile} from '../support/project.js'
+
+interface Listed {
+  tools: {name: string}[]
+}
+
+interface Envelope {
+  success: boolean
+  data?: {task_id?: number; tasks?: object[]}
+  code?: string
+}
+
+describe('svc mcp tools', {concurrency: 2}, () => {
+  it('prints exactly what the server lists', async (t) => {
+    const {json, cwd} = await orchWorkspace(t, '')
+    const {client} = await connect(t, {cwd, args: ['--tiers', 'all']})
+    const listed = await json<Listed>('cli/mcp-tools.v1', ['mcp', 'tools', '--tiers', 'all'])
+    assert.deepEqual(listed.tools, (await client.listTools()).tools)
+  })
+
+  it('prints a table of the tiers that are asked for', async (t) => {
+    const {text, fails} = await orchWorkspace(t, '[mcp]\ntiers = ["core", "dev"]\n')
+    const both = await text(['mcp', 'tools'])
+    assert.match(both, /^TOOL +TIER +LANE +EFFECT +DESCRIPTION\n/)
+    assert.match(both, /\nsvc_submit_task +core +workflow +write +[A-Z].*\./)
+    assert.match(both, /\nsvc_agent_list +dev +workflow +read +/)
+    const core = await text(['mcp', 'tools', '--tiers', 'core'])
+    assert.ok(!core.includes('svc_agent_list'))
+    await fails(['mcp', 'tools', '--tiers', 'core,banana'], 2, 'flag_value')
+  })
+
+  it('opens no store, but for a program its database', async (t) => {
+    const {text, cwd, run} = await orchWorkspace(t, '')
+    await text(['mcp', 'tools'])
+    assert.equal(existsSync(`${cwd}/.svc`), false)
+    const {stdout} = await run(['mcp', 'tools', '--program', projectFile('examples/todo.svc')])
+    assert.match(stdout, /\nadd +core +data +write +/)
+    assert.equal(existsSync(`${cwd}/.svc/app.db`), true)
+  })
+})
+
+describe('svc mcp call', {concurrency: 2}, () => {
+  it('prints what the tool gives, or the envelope', async (t) => {
+    const {text, json} = await orchWorkspace(t, '')
+    const task = '{"description": "Add retry", "files": [{"path": "a.ts", "access": "write"}]}'
+    assert.equal(JSON.parse(await text(['mcp', 'call', 'svc_submit_task', task])).task_id, 1)
+    const call = (...args: string[]) => json<Envelope>('cli/mcp-call.v1', ['mcp', 'call', ...args])
+    const {success, data} = await call('svc_task_status', '{"task_id": 1}')
+    assert.deepEqual([success, data?.task_id], [true, 1])
+    assert.equal((await call('svc_task_list')).data?.tasks?.length, 1)
+  })
+
+  it('reads the arguments from standard input', async (t) => {
+    const {run} = await orchWorkspace(t, '')
+    const {stdout, exitCode} = await run(['mcp', 'call', 'svc_submit_task', '-'], {
+      input: '{"description": "x", "files": []}\n',
+    })
+    assert.equal(exitCode, 0)
+    assert.equal(JSON.parse(stdout).task_id, 1)
+  })
+
+  for (const [what, args, exit, code] of [
+    ['a tool that is not there', ['svc_nothing'], 3, 'unknown_tool'],
+    ['a task that is not there', ['svc_task_status', '{"task_id": 42}'], 3, 'task_not_found'],
+    ['arguments that do not fit', ['svc_task_status', '{"task": 42}'], 2, 'invalid_arguments'],
+    ['a state that does not allow it', ['svc_complete_task', '{"task_id": 1}'], 4, 'invalid_transition'],
+  ] as const)
+    it(`ends with ${exit} for ${what}, and says the same in both ways`, async (t) => {
+      const {run, submit} = await orchWorkspace(t, '')
+      await submit('x')
+      const plain = await run(['mcp', 'call', ...args])
+      assert.deepEqual([plain.exitCode, plain.stdout], [exit, ''])
+      assert.match(plain.stderr, /^error: .*\n {2}hint: .*\n$/)
+      const {stdout, exitCode} = await run(['mcp', 'call', ...args, '--json'])
+      const envelope = JSON.parse(stdout)
+      assert.deepEqual([exitCode, envelope.success, envelope.code], [exit, false, code])
+      await assertFits('cli/mcp-call.v1', envelope)
+    })
+
+  it('refuses arguments that are no JSON object', async (t) => {
+    const {fails} = await orchWorkspace(t, '')
+    for (const wrong of ['{', '[]', '7', 'null', '']) await fails(['mcp', 'call', 'svc_task_list', wrong], 2, 'usage')
+    await fails(['mcp', 'call'], 2, 'usage')
+  })
+
+  it('calls an endpoint of a program', async (t) => {
+    const {text, run} = await orchWorkspace(t, '')
+    const program = ['--program', projectFile('examples/todo.svc')]
+    assert.equal(await text(['mcp', 'call', 'add', '{"title": "buy milk"}', ...program]), '1\n')
+    assert.equal(JSON.parse(await text(['mcp', 'call', 'list', ...program]))[0].title, 'buy milk')
+    const {exitCode, stderr} = await run(['mcp', 'call', 'add', '{"title": ""}', ...program])
+    assert.equal(exitCode, 4)
+    assert.match(stderr, /a todo needs a title.*\(endpoint_refused\)/)
+  })
+
+  it('transcribes', async (t) => {
+    const {text, cwd} = await orchWorkspace(t, '')
+    await writeFile(`${cwd}/hello.wav`, await readFile(projectFile('examples/hello.wav')))
+    const said = await text(['mcp', 'call', 'svc_speech_transcribe', '{"path": "hello.wav"}'], {
+      env: {SVC_SPEECH_MODEL: projectFile('examples/models/starter')},
+    })
+    assert.match(JSON.parse(said).text, /\w/)
+  })
+})

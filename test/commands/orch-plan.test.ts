@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import {mkdir, readFile, symlink} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import type {Execution, Plan, PlanStatus, PlanSummary} from '../../src/orchestrator/index.js'
+import {type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
+import {answerLines, scriptedInference} from '../support/scripted-inference.js'
+import {writeFiles} from '../support/temporary.js'
+
+type KeptPlan = Plan & {written_to_disk: boolean; replan_version?: number}
+
+const planning = `[orchestrator]
+planning_auto_mode_enabled = true
+default_processor = "external"
+`
+
+const goal = 'Add the parser\nAdd the printer\nRun the test suite'
+
+const make = ({json}: OrchWorkspace, ...args: string[]) =>
+  json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'new', ...args])
+const status = ({json}: OrchWorkspace, id: string) =>
+  json<PlanStatus>('cli/orch-plan-status.v1', ['orch', 'plan', 'status', id])
+const execute = ({json}: OrchWorkspace, id: string) =>
+  json<Execution>('cli/orch-plan-execute.v1', ['orch', 'plan', 'execute', id])
+const list = ({json}: OrchWorkspace, ...args: string[]) =>
+  json<{plans: PlanSummary[]}>('cli/orch-plans.v1', ['orch', 'plan', 'list', ...args])
+
+describe('svc orch plan new', {concurrency: 3}, () => {
+  it('prints the plan that it keeps', async (t) => {
+    const workspace = await orchWorkspace(t, planning)
+    const {stdout, stderr} = await workspace.run(['orch', 'plan', 'new', 'Add paging to src/inbox.ts; stuff'])
+    assert.match(stdout, /^plan +plan-[0-9a-f-]{36}\nversion +1\nquality +1\.00, flagged\n\nAdd paging/)
+    assert.match(
+      stdout,
+      /\n1 +n1 +pending +- +src\/inbox\.ts:write +Add paging to src\/inbox\.ts\n2 +n2 +pending +1 +- +stuff\n/,
+    )
+    assert.equal(stderr, 'notice: n2 is vague_short and vague_phrase.\n')
+    const {plans} = await list(workspace)
+    assert.deepEqual([plans.length, plans[0]?.total, plans[0]?.status], [1, 3, 'pending'])
+    assert.equal((await workspace.status()).total_queued, 0)
+    assert.match(
+      await workspace.text(['orch', 'plan', 'list']),
+      /^PLAN .*\nplan-\S+ +pending +1 +0\/3 +0 +\S+ +Add paging/,
+    )
+  })
+
+  it('reads the goal from standard input, and takes all that is said about it', async (t) => {
+    const workspace = await orchWorkspace(t, planning)
+    const args = ['--max-tasks', '2', '--session-id', 'talk', '--mode', 'force_plan']
+    const made = await workspace.json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'new', '-', ...args], {
+      input: `${goal}\n`,
+    })
+    assert.deepEqual([made.goal, made.versions[0].steps.length], [goal, 2])
+    assert.deepEqual((await list(workspace, '--session-id', 'talk')).plans.length, 1)
+    assert.deepEqual((await list(workspace, '--session-id', 'other')).plans, [])
+    assert.equal((await make(workspace, goal, '--mode', 'direct')).versions[0].steps.length, 1)
+  })
+
+  it('takes files from the current folder', async (t) => {
+    const workspace = await orchWorkspace(t, planning)
+    const cwd = join(workspace.cwd, 'src')
+    await mkdir(cwd)
+    const args = ['orch', 'plan', 'new', 'Fix the inbox', '--scope-file', 'inbox.ts', '--scope-file', '../README.md']
+    const made = await workspace.json<KeptPlan>('cli/orch-plan.v1', args, {cwd})
+    assert.deepEqual(made.versions[0].steps[0]?.files, [{path: 'src/inbox.ts', access: 'write'}])
+    await workspace.fails([...args, '--scope-file', '../../x'], 2, 'task_path_escapes', {cwd})
+  })
+
+  it('writes PLAN.md, but not through a link that leads out', async (t) => {
+    const workspace = await orchWorkspace(t, planning)
+    const made = await make(workspace, goal, '--write')
+    assert.equal(made.written_to_disk, true)
+    assert.match(await readFile(join(workspace.cwd, 'PLAN.md'), 'utf8'), /^# Plan\n.*- \[ \] 3\. Run the test suite/s)
+    const other = await orchWorkspace(t, planning)
+    await symlink('/tmp/elsewhere.md', join(other.cwd, 'PLAN.md'))
+    await other.fails(['orch', 'plan', 'new', goal, '--write'], 4, 'plan_file_escapes')
+    assert.deepEqual((await list(other)).plans, [])
+  })
+
+  it('ends with an error where no plan can be made', async (t) => {
+    const {fails, cwd} = await orchWorkspace(t, planning)
+    await fails(['orch', 'plan', 'new'], 2, 'usage')
+    await fails(['orch', 'plan', 'new', ' '], 2, 'plan_goal_invalid')
+    await fails(['orch', 'plan', 'new', goal, '--mode', 'workflow_only'], 2, 'plan_mode_unsupported')
+    await fails(['orch', 'plan', 'new', goal, '--max-tasks', '0'], 2, 'usage')
+    await writeFiles(cwd, {'Svc.toml': 'orchestrator.plan_adequacy_enforce = true\n'})
+    await fails(['orch', 'plan', 'new', 'stuff'], 4, 'plan_rejected')
+    await writeFiles(cwd, {'Svc.toml': 'orchestrator.planning_enabled = false\n'})
+    await fails(['orch', 'plan', 'new', goal], 4, 'planning_disabled')
+  })
+
+  it('asks the model of the environment where the settings say so', async (t) => {
+    const steps = JSON.stringify([{id: 1, description: 'Draw the plan of a house', files: [], depends_on: []}])
+    const {baseUrl} = await scriptedInference(t, (response) => response.end(answerLines(steps)))
+    const {json} = await orchWorkspace(t, 'orchestrator.planning_llm_synthesis_enabled = true\n')
+    const args = ['orch', 'plan', 'new', 'Build a house']
+    const made = await json<KeptPlan>('cli/orch-plan.v1', args, {env: {SVC_INFERENCE_URL: baseUrl}})
+    assert.deepEqual(
+      made.versions[0].steps.map(({description}) => description),
+      ['Draw the plan of a house'],
+    )
+  })
+})
+
+describe('svc orch plan execute', {concurrency: 3}, () => {
+  it('has a daemon work a plan through, and every step is shown', async (t) => {
+    const toml = `${templates}\n[orchestrator]\nplanning_auto_mode_enabled = true\ndefault_processor = "external"\n`
+    const workspace = await orchWorkspace(t, toml)
+    const {session_id: id} = await make(workspace, goal)
+    const daemon = workspace.start(['daemon', 'run', '--json'])
+    await daemon.line(1)
+    assert.equal(await workspace.text(['orch', 'plan', 'execute', id]), 'T-0001\n')
+    for (const task of ['T-0001', 'T-0002', 'T-0003']) {
+      await until(async () => (await workspace.run(['orch', 'claim'])).stdout === `${task} 1\n`, task)
+      const {steps} = await status(workspace, id)
+      assert.ok(steps.some((step) => step.status === 'in_progress'))
+      await workspace.text(['orch', 'complete', task, '--claim', '1'])
+    }
+    const shown = await workspace.text(['orch', 'plan', 'status', id])
+    assert.match(shown, /\nstatus +completed, sequential_dag\n/)
+    assert.match(shown, /\n3 +n3 +completed +3 +1 +Run the test suite\n/)
+    assert.equal(await daemon.end('SIGTERM'), 0)
+    const told = daemon.lines.filter((line) => line.includes('"plan_node_status"'))
+    assert.equal(told.length, 9)
+    assert.deepEqual(await execute(workspace, id), {task_ids: [], ok: true})
+    await workspace.events('--type', 'plan_node_status')
+    assert.match(
+      await workspace.text(['orch', 'events', '--type', 'plan_node_status']),
+      / n1 of plan-\S+ is queued as T-0001\n/,
+    )
+  })
+
+  it('waits for the consent of a person to each step', async (t) => {
+    const workspace = await orchWorkspace(t, 'orchestrator.default_processor = "external"\n')
+    const {session_id: id} = await make(workspace, goal)
+    assert.deepEqual(await execute(workspace, id), {task_ids: [1], ok: true})
+    assert.equal((await workspace.task(1)).status, 'BlockedOnApproval')
+    await workspace.text(['orch', 'approve', '1'])
+    await workspace.text(['orch', 'claim'])
+    await workspace.text(['orch', 'fail', '1', '-r', 'no ink'])
+    const {status: how, steps} = await status(workspace, id)
+    assert.deepEqual([how, steps[0]?.status, steps[0]?.last_error], ['failed', 'failed', 'no ink'])
+    assert.match(
+      await workspace.text(['orch', 'plan', 'status', id]),
+      /\n1 +n1 +failed +1 +1 +Add the parser +no ink\n/,
+    )
+  })
+
+  it('says which steps were refused', async (t) => {
+    const workspace = await orchWorkspace(
+      t,
+      `${planning}planning_llm_synthesis_enabled = true\nmax_queue_len = 1\nqueue_overflow_strategy = "block"\n`,
+    )
+    const steps = ['Add the first part', 'Add the second part'].map((description) => ({description, depends_on: []}))
+    const {baseUrl} = await scriptedInference(t, (response) => response.end(answerLines(JSON.stringify(steps))))
+    const args = ['orch', 'plan', 'new', 'Add two parts']
+    const {session_id: id} = await workspace.json<KeptPlan>('cli/orch-plan.v1', args, {
+      env: {SVC_INFERENCE_URL: baseUrl},
+    })
+    const {stdout, stderr} = await workspace.run(['orch', 'plan', 'execute', id])
+    assert.equal(stdout, 'T-0001\n')
+    assert.match(stderr, /^notice: n2 could not be submitted: 1 tasks are queued/)
+    await workspace.fails(['orch', 'plan', 'execute', id], 4, 'queue_full')
+  })
+})
+
+describe('svc orch plan replan', {concurrency: 3}, () => {
+  it('keeps what is completed, and cancels the rest', async (t) => {
+    const workspace = await orchWorkspace(t, planning)
+    const {session_id: id} = await make(workspace, goal)
+    await execute(workspace, id)
+    await workspace.text(['orch', 'claim'])
+    await workspace.text(['orch', 'complete', '1'])
+    const made = await workspace.json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'replan', id, '-', '--write'], {
+      input: 'Add the docs page\n',
+    })
+    assert.deepEqual([made.replan_version, made.written_to_disk], [2, true])
+    assert.deepEqual(
+      made.versions[0].steps.map(({node_id, status: how}) => `${node_id} ${how}`),
+      ['n1 completed', 'n4 pending', 'n5 pending', 'n6 pending'],
+    )
+    assert.equal((await workspace.task(2)).status, 'Cancelled')
+    assert.match(await readFile(join(workspace.cwd, 'PLAN.md'), 'utf8'), /- \[x\] 1\. Add the parser\n/)
+    assert.match(
+      await workspace.text(['orch', 'events', '--type', 'replan_triggered']),
+      / plan-\S+ made anew as version 2: replan\n$/,
+    )
+  })
+
+  it('ends with an error where there is no such plan, and names the nearest one', async (t) => {
+    const workspace = await orchWorkspace(t, planning)
+    const {session_id: id} = await make(workspace, goal)
+    const near = `${id.slice(0, -2)}__`
+    for (const args of [
+      ['replan', near, 'more'],
+      ['status', near],
+      ['execute', near],
+    ]) {
+      const sentence = await workspace.fails(['orch', 'plan', ...args], 3, 'plan_not_found')
+      assert.match(sentence, new RegExp(`Did you mean ${id}\\?$`))
+    }
+    await workspace.fails(['orch', 'plan', 'replan', id, ' '], 2, 'plan_goal_invalid')
+    await workspace.fails(['orch', 'plan', 'replan', id], 2, 'usage')
+    await workspace.fails(['orch', 'plan', 'list', '--status', 'odd'], 2, 'usage')
+  })
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {external, Peer, peakMemory, type Reply, skipWithoutProc, startTestDaemon} from './support/daemon.js'
+
+const line = (value: object) => `${JSON.stringify(value)}\n`
+
+describe('a client that does not read', () => {
+  it('costs bounded memory, is read no further, and keeps nobody else waiting', {skip: skipWithoutProc}, async (t) => {
+    const {addr, pid} = await startTestDaemon(t)
+    const other = await Peer.connect(t, addr)
+    const description = 'x'.repeat(20_000)
+    for (let i = 0; i < 50; i++) await other.call('orch.submit_task', external(description))
+
+    const deaf = await Peer.connect(t, addr)
+    deaf.socket.pause()
+    const before = peakMemory(pid)
+    // Each answer is a megabyte.
+    const request = line({jsonrpc: '2.0', id: 1, method: 'orch.list_tasks', params: {limit: 50}})
+    for (let i = 0; i < 2000; i++) deaf.socket.write(request)
+    // A request that asks for little, but so often that the sockets between us are full of them.
+    const block = line({jsonrpc: '2.0', id: 1, method: 'orch.ping', params: {}, more: 'x'.repeat(1000)}).repeat(1000)
+    let sent = 0
+    while (sent < 64 && deaf.socket.writableLength < 16 << 20) {
+      deaf.socket.write(block)
+      sent++
+      await sleep(5)
+    }
+    await sleep(500)
+    const stuck = deaf.socket.writableLength
+    assert.ok(stuck > 0, 'the daemon has read all that was sent, although nobody reads its answers')
+    const times: number[] = []
+    for (let i = 0; i < 50; i++) {
+      const started = performance.now()
+      await other.call('orch.ping')
+      times.push(performance.now() - started)
+    }
+    assert.equal(deaf.socket.writableLength, stuck, 'nothing more is read')
+    assert.ok(times.sort((a, b) => a - b)[25]! < 100, `${times[25]} ms`)
+    const grown = peakMemory(pid) - before
+    assert.ok(grown < 80 << 20, `${grown >> 20} MiB more than before`)
+
+    // What it has asked for is there when it wants it.
+    deaf.socket.resume()
+    for (let i = 0; i < 20; i++) assert.equal((await deaf.next<Reply>()).id, 1)
+  })
+
+  it('is told of events when it reads again, all of them and each once', {skip: skipWithoutProc}, async (t) => {
+    // In a small heap there is little waste that could be taken for what is kept.
+    const {addr, pid} = await startTestDaemon(t, {env: {NODE_OPTIONS: '--max-old-space-size=96'}})
+    const writer = await Peer.connect(t, addr)
+    const description = 'x'.repeat(20_000)
+    const write = async (count: number) => {
+      for (let i = 0; i < count; i++)
+        writer.send({jsonrpc: '2.0', id: i, method: 'orch.submit_task', params: external(`${i} ${description}`)})
+      await writer.nextOf(count)
+    }
+    const past = 2000
+    await write(past)
+    const before = peakMemory(pid)
+    const slow = await Peer.connect(t, addr)
+    await slow.call('orch.events.subscribe', {types: ['task_submitted']})
+    slow.socket.pause()
+    const count = 4000
+    await write(count)
+    await sleep(300)
+    const grown = peakMemory(pid) - before
+    // All of it would be 80 MB.
+    assert.ok(grown < 40 << 20, `${grown >> 20} MiB more than before`)
+    slow.socket.resume()
+    const told = await slow.nextOf(count)
+    assert.deepEqual(
+      told.map(({params}) => params?.event.kind.task_id),
+      Array.from({length: count}, (_, i) => past + i + 1),
+    )
+  })
+
+  it('does not keep the daemon from ending', async (t) => {
+    const {addr, end} = await startTestDaemon(t)
+    const deaf = await Peer.connect(t, addr)
+    deaf.socket.pause()
+    const request = line({jsonrpc: '2.0', id: 1, method: 'orch.methods'})
+    for (let i = 0; i < 5000; i++) deaf.socket.write(request)
+    await sleep(300)
+    const started = performance.now()
+    assert.equal(await end('SIGTERM'), 0)
+    assert.ok(performance.now() - started < 15_000)
+  })
+})
+
+describe('a daemon that is asked to end', () => {
+  it('answers what has come, and takes no more', async (t) => {
+    for (const how of ['SIGTERM', 'SIGINT', 'orch.shutdown'] as const) {
+      const {addr, end, ended, workspace} = await startTestDaemon(t)
+      const idle = await Peer.connect(t, addr)
+      const peer = await Peer.connect(t, addr)
+      const count = 500
+      for (let i = 0; i < count; i++)
+        peer.send({jsonrpc: '2.0', id: i, method: 'orch.submit_task', params: external(`task ${i}`)})
+      await peer.next()
+      if (how === 'orch.shutdown') await idle.call(how)
+      const status = how === 'orch.shutdown' ? ended() : end(how)
+      const answers = (await peer.closed()).map((line) => JSON.parse(line) as Reply)
+      assert.equal(await status, 0)
+      await idle.closed()
+      // What was answered was done, and nothing else.
+      assert.deepEqual(
+        answers.map(({id}) => id),
+        Array.from({length: answers.length}, (_, i) => i + 1),
+      )
+      assert.equal((await workspace.tasks('--limit', '1000')).length, answers.length + 1)
+      await assert.rejects(Peer.connect(t, addr))
+    }
+  })
+})
+
+describe('a client that goes away', () => {
+  it('in the middle of everything harms nobody', async (t) => {
+    const {addr} = await startTestDaemon(t)
+    for (let i = 0; i < 20; i++) {
+      const peer = await Peer.connect(t, addr)
+      for (let n = 0; n < 200; n++)
+        peer.send({
+          jsonrpc: '2.0',
+          id: n,
+          method: n % 2 ? 'orch.methods' : 'orch.submit_task',
+          params: n % 2 ? {} : external('x'),
+        })
+      peer.send({jsonrpc: '2.0', id: 0, method: 'orch.events.subscribe', params: {since_id: 0}}, '{"half')
+      if (i % 2 === 0) await peer.next()
+      peer.socket.resetAndDestroy()
+      if (!peer.socket.closed) await once(peer.socket, 'close')
+    }
+    const peer = await Peer.connect(t, addr)
+    assert.ok((await peer.call<{ok: boolean}>('orch.ping')).ok)
+  })
+})

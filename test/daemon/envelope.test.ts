@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {failureOf, type Refusal, type Request, readEntry, readLine, resultOf} from '../../src/daemon/envelope.js'
+import {toWireError} from '../../src/daemon/wire-error.js'
+import {SvcError} from '../../src/errors/index.js'
+
+const say = (line: string) => readLine(line, 100)
+
+describe('a request', () => {
+  const accepted: readonly [line: string, request: Request][] = [
+    ['{"id":"a","method":"m","params":{"x":1}}', {form: 'wrapped', id: 'a', method: 'm', params: {x: 1}}],
+    ['{"id":"","method":"m","params":{}}', {form: 'wrapped', id: '', method: 'm', params: {}}],
+    ['{"jsonrpc":"2.0","id":"a","method":"m"}', {form: 'json-rpc', id: 'a', method: 'm', params: {}}],
+    ['{"jsonrpc":"2.0","id":-3,"method":"m"}', {form: 'json-rpc', id: -3, method: 'm', params: {}}],
+    ['{"jsonrpc":"2.0","id":1.5,"method":"m"}', {form: 'json-rpc', id: 1.5, method: 'm', params: {}}],
+    ['{"jsonrpc":"2.0","id":null,"method":"m"}', {form: 'json-rpc', id: null, method: 'm', params: {}}],
+    ['{"jsonrpc":"2.0","method":"m","params":null}', {form: 'json-rpc', id: undefined, method: 'm', params: {}}],
+    ['{"jsonrpc":"2.0","id":1,"method":"m","params":[1]}', {form: 'json-rpc', id: 1, method: 'm', params: [1]}],
+    ['{"jsonrpc":"2.0","id":1,"method":"m","more":1}', {form: 'json-rpc', id: 1, method: 'm', params: {}}],
+  ]
+  for (const [line, request] of accepted)
+    it(`is ${line}`, () => {
+      assert.deepEqual(say(line), request)
+    })
+
+  const refused: readonly [line: string, form: Request['form'], id: Request['id'], code: number, reason: RegExp][] = [
+    ['{', 'wrapped', '0', -32_700, /^invalid request: the line is not JSON/],
+    ['{"jsonrpc": "2.0", "id": 1,', 'json-rpc', null, -32_700, /^invalid request: the line is not JSON/],
+    ['7', 'wrapped', '0', -32_600, /a request is an object/],
+    ['null', 'wrapped', '0', -32_600, /a request is an object/],
+    ['{}', 'wrapped', '0', -32_600, /"id" is missing/],
+    ['{"id":"a","params":{}}', 'wrapped', '0', -32_600, /"method" is missing/],
+    ['{"id":"a","method":"m"}', 'wrapped', '0', -32_600, /"params" is missing/],
+    ['{"id":1,"method":"m","params":{}}', 'wrapped', '0', -32_600, /"id" must be a string/],
+    ['{"id":"a","method":7,"params":{}}', 'wrapped', '0', -32_600, /"method" must be a string/],
+    ['{"id":"a","method":"","params":{}}', 'wrapped', '0', -32_600, /"method" must be a string/],
+    ['{"id":"a","method":"m","params":[]}', 'wrapped', '0', -32_600, /"params" must be an object/],
+    ['{"id":"a","method":"m","params":null}', 'wrapped', '0', -32_600, /"params" must be an object/],
+    ['{"id":"a","method":"m","params":{},"x":1}', 'wrapped', '0', -32_600, /unknown member "x"/],
+    ['{"jsonrpc":"1.0","id":"a","method":"m","params":{}}', 'wrapped', '0', -32_600, /"jsonrpc" must be "2.0"/],
+    ['{"jsonrpc":"2.0","id":4}', 'json-rpc', 4, -32_600, /"method" must be a string/],
+    ['{"jsonrpc":"2.0"}', 'json-rpc', null, -32_600, /"method" must be a string/],
+    ['{"jsonrpc":"2.0","id":4,"method":"m","params":"x"}', 'json-rpc', 4, -32_600, /"params" must be an object/],
+    ['{"jsonrpc":"2.0","id":{},"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
+    ['{"jsonrpc":"2.0","id":true,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
+    ['{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
+    ['{"jsonrpc":"2.0","id":1e999,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
+  ]
+  for (const [line, form, id, code, reason] of refused)
+    it(`is not ${line}`, () => {
+      const {error, ...rest} = say(line) as Refusal
+      assert.deepEqual(rest, {form, id})
+      assert.match(error.message, reason)
+      assert.match(error.message, /^invalid request/)
+      assert.equal(toWireError(error).code, code)
+    })
+
+  it('that is no JSON is refused without a word of what it held', () => {
+    for (const line of ['secret-word', '{"token": secret-word}', '{"a":"secret-word"', '["secret-word",]'])
+      assert.doesNotMatch(failureOf({form: 'json-rpc', id: 1}, (say(line) as Refusal).error), /secret|word/)
+  })
+
+  it('that cannot be read is refused in the form that it seems to have', () => {
+    const head = '{"jsonrpc":"2.0","id":1,"method":"'
+    const long = readLine({fault: 'too_long', head}, 100) as Refusal
+    assert.deepEqual([long.form, long.id, toWireError(long.error).code], ['json-rpc', null, -32_600])
+    assert.match(long.error.message, /^invalid request: the line is longer than 100 bytes/)
+    const foreign = readLine({fault: 'not_utf8', head: 'ÿ'}, 100) as Refusal
+    assert.deepEqual([foreign.form, foreign.id, toWireError(foreign.error).code], ['wrapped', '0', -32_700])
+  })
+})
+
+describe('a batch', () => {
+  it('is a line that holds an array', () => {
+    assert.deepEqual(say('[1, {}]'), {entries: [1, {}]})
+    assert.deepEqual(say('[]'), {entries: []})
+  })
+
+  it('holds requests of JSON-RPC 2.0 alone', () => {
+    assert.equal('error' in readEntry({jsonrpc: '2.0', id: 1, method: 'm'}), false)
+    for (const [entry, id] of [
+      [1, null],
+      [[], null],
+      [{id: 'a', method: 'm', params: {}}, 'a'],
+      [{id: {}, method: 'm'}, null],
+    ] as const) {
+      const {form, id: told, error} = readEntry(entry) as Refusal
+      assert.deepEqual([form, told, toWireError(error).code], ['json-rpc', id, -32_600])
+    }
+  })
+})
+
+describe('an answer', () => {
+  it('has the form of its request, and its id as it was', () => {
+    const value = {a: 'ü\n'}
+    assert.deepEqual(JSON.parse(resultOf({form: 'json-rpc', id: 7}, value)), {jsonrpc: '2.0', id: 7, result: value})
+    assert.deepEqual(JSON.parse(resultOf({form: 'json-rpc', id: null}, undefined)), {
+      jsonrpc: '2.0',
+      id: null,
+      result: null,
+    })
+    assert.deepEqual(JSON.parse(resultOf({form: 'wrapped', id: '7'}, value)), {
+      id: '7',
+      payload: {type: 'result', value},
+    })
+    assert.ok(!resultOf({form: 'wrapped', id: '7'}, value).includes('\n'))
+  })
+
+  it('is none where there is no id', () => {
+    assert.equal(resultOf({form: 'json-rpc', id: undefined}, {}), '')
+    assert.equal(failureOf({form: 'json-rpc', id: undefined}, new SvcError('task_not_found', {task: 'T-0001'})), '')
+  })
+
+  it('says in both forms what failed, and what to do', () => {
+    const error = new SvcError('task_not_found', {task: 'T-0042'})
+    const {message, hint: remediation} = error
+    const data = {kind: 'task_not_found', remediation, facts: {task: 'T-0042'}}
+    assert.deepEqual(JSON.parse(failureOf({form: 'json-rpc', id: 'x'}, error)), {
+      jsonrpc: '2.0',
+      id: 'x',
+      error: {code: 404, message, data},
+    })
+    assert.deepEqual(JSON.parse(failureOf({form: 'wrapped', id: 'x'}, error)), {
+      id: 'x',
+      payload: {type: 'error', message, code: 1, kind: 'task_not_found', data},
+    })
+  })
+})
+
+describe('the number of an error', () => {
+  const task = 'T-0001'
+  const cases: readonly [error: SvcError, code: number][] = [
+    [new SvcError('request_unparsable', {reason: 'x'}), -32_700],
+    [new SvcError('request_invalid', {reason: 'x'}), -32_600],
+    [new SvcError('request_too_long', {limit: 8}), -32_600],
+    [new SvcError('method_unknown', {method: 'x'}), -32_601],
+    [new SvcError('params_invalid', {operation: 'x', violations: []}), -32_602],
+    [new SvcError('task_path_escapes', {path: '..'}), -32_602],
+    [new SvcError('scope_denied', {agent: 'a', path: 'x'}), 403],
+    [new SvcError('daemon_token_refused', {}), 403],
+    [new SvcError('task_not_found', {task}), 404],
+    [new SvcError('invalid_transition', {task, from: 'Queued', to: 'Completed'}), 409],
+    [new SvcError('queue_full', {queued: 1, limit: 1}), 503],
+    [new SvcError('store_busy', {path: 'x'}), 503],
+    [new SvcError('unreachable', {url: 'x', reason: 'x'}), 503],
+    [new SvcError('task_wait_timeout', {task, status: 'Queued', seconds: 1}), 504],
+    [new SvcError('disk_full', {path: 'x'}), 1],
+    [new SvcError('internal', {reason: 'x'}), 1],
+  ]
+  for (const [error, code] of cases)
+    it(`is ${code} for ${error.code}`, () => {
+      assert.equal(toWireError(error).code, code)
+    })
+
+  const paths: readonly [violation: string, path: string | undefined][] = [
+    ['/task_id must be integer', '/task_id'],
+    ['/file_manifest/0/path must be string', '/file_manifest/0/path'],
+    ["the document must have required property 'task_id'", '/task_id'],
+    ["/enqueue_hints must have required property 'a/b'", '/enqueue_hints/a~1b'],
+    ['the document has an unknown member "x"', '/x'],
+    ['the document must be object', ''],
+    ['and 3 more', undefined],
+  ]
+  for (const [violation, path] of paths)
+    it(`comes with the place ${path} where "${violation}"`, () => {
+      const error = new SvcError('params_invalid', {operation: 'm', violations: [violation, '/other must be string']})
+      assert.equal(toWireError(error).data.path, path)
+    })
+
+  it('comes without what went wrong inside', () => {
+    const wire = JSON.stringify(toWireError(SvcError.from(new TypeError('x is not a function at /home/me'))))
+    assert.doesNotMatch(wire, /function|home/)
+    assert.match(wire, /the log of the daemon says more/)
+  })
+})

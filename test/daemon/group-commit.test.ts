@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import {describe, it, type TestContext} from 'node:test'
+import {openFace} from '../../src/daemon/index.js'
+import {configureLog} from '../../src/log/index.js'
+import * as room from '../../src/orchestrator/index.js'
+import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {external, Peer, type Reply} from './support/daemon.js'
+
+/** The part of a daemon that answers, in this process. */
+async function openTestFace(test: TestContext) {
+  configureLog({filter: 'off', format: 'text'})
+  const orchestrator = await openTestOrchestrator(test, {clock: 'real'})
+  const face = await openFace({
+    listen: {kind: 'tcp', host: '127.0.0.1', port: 0},
+    base: {room, orchestrator, surface: 'daemon', version: '1', sources: {env: {}}, speech: undefined},
+    token: undefined,
+    allowRemote: false,
+    onShutDown: () => undefined,
+  })
+  test.after(() => face.close(0))
+  return {orchestrator, addr: face.address ?? ''}
+}
+
+const submit = (id: number, params: object = external(`task ${id} ${'x'.repeat(500)}`)) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'orch.submit_task',
+  params,
+})
+const idsOf = (answers: readonly Reply[]) =>
+  answers.flatMap(({result}) => (result === undefined ? [] : [(result as {task_id: number}).task_id]))
+
+describe('requests that are kept together', () => {
+  it('are each done or refused by themselves', async (t) => {
+    const {addr, orchestrator} = await openTestFace(t)
+    const peer = await Peer.connect(t, addr)
+    const count = 400
+    peer.send(
+      ...Array.from({length: count}, (_, i) => {
+        if (i % 4 === 1) return submit(i, {...external('x'), depends_on: [9999]})
+        if (i % 4 === 2) return {jsonrpc: '2.0', id: i, method: 'orch.task_status', params: {task_id: 1}}
+        return i % 4 === 3 ? 'rubbish' : submit(i)
+      }),
+    )
+    const answers = await peer.nextOf(count)
+    for (const [i, {id, error, payload, result}] of answers.entries())
+      assert.deepEqual(
+        i % 4 === 3 ? payload?.kind : [id, error?.data.kind, result !== undefined],
+        [[i, undefined, true], [i, 'dependency_unknown', false], [i, undefined, true], 'request_unparsable'][i % 4],
+      )
+    const taken = idsOf(answers.filter((_, i) => i % 4 === 0))
+    assert.equal(taken.length, count / 4)
+    assert.deepEqual(
+      room.listTasks(orchestrator, {limit: 1000}).map(({id}) => id),
+      [...taken].reverse(),
+    )
+  })
+
+  it('are kept by one commit, which others see', async (t) => {
+    const {addr, orchestrator} = await openTestFace(t)
+    const other = await room.openOrchestrator({root: orchestrator.root, sources: {env: {}}})
+    t.after(() => other.close())
+    const version = () => other.store.get<{data_version: number}>('PRAGMA data_version')?.data_version
+    const peer = await Peer.connect(t, addr)
+    await peer.ask(submit(0))
+    const versions = new Set([version()])
+    const count = 200
+    peer.send(...Array.from({length: count}, (_, i) => submit(i)))
+    for (let i = 0; i < count; i++) {
+      const [id] = idsOf([await peer.next()])
+      // Whoever is told that a task was taken can count on it.
+      assert.ok(room.requireTask(other, id as number))
+      versions.add(version())
+    }
+    assert.ok(versions.size < count / 2, `${versions.size} commits`)
+  })
+
+  it('are told to be lost where they are lost', async (t) => {
+    const {addr, orchestrator} = await openTestFace(t)
+    const {store} = orchestrator
+    const peer = await Peer.connect(t, addr)
+    await peer.ask(submit(0))
+    const pages = store.get<{page_count: number}>('PRAGMA page_count')?.page_count ?? 0
+    store.get(`PRAGMA max_page_count = ${pages + 40}`)
+    const count = 400
+    peer.send(...Array.from({length: count}, (_, i) => submit(i + 1)))
+    const answers = await peer.nextOf(count)
+    assert.deepEqual(
+      answers.map(({id}) => id),
+      Array.from({length: count}, (_, i) => i + 1),
+    )
+    const kept = idsOf(answers)
+    const lost = answers.filter(({error}) => error !== undefined)
+    assert.ok(kept.length > 0 && lost.length > 0, `${kept.length} kept, ${lost.length} lost`)
+    for (const {error} of lost) assert.equal(error?.data.kind, 'disk_full')
+    const found = room.listTasks(orchestrator, {limit: 1000}).map(({id}) => id)
+    assert.deepEqual(found.slice(0, -1).reverse(), kept, 'exactly what was told to be taken is there')
+
+    store.get('PRAGMA max_page_count = 1000000')
+    assert.equal((await peer.ask(submit(1000))).error, undefined)
+  })
+})

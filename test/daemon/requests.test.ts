@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {before, describe, it} from 'node:test'
+import {orchWorkspace, templates, until} from '../support/orch-workspace.js'
+import {writeFiles} from '../support/temporary.js'
+import {
+  external,
+  Peer,
+  peakMemory,
+  type Reply,
+  type RunningDaemon,
+  skipWithoutProc,
+  startTestDaemon,
+} from './support/daemon.js'
+import {suiteLifetime} from './support/suite-lifetime.js'
+
+const ping = (id: string | number) => ({jsonrpc: '2.0', id, method: 'orch.ping'})
+const submit = (id: string | number, description = 'work') => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'orch.submit_task',
+  params: external(description),
+})
+const say = {description: 'say it', processor: 'exec', exec: {template: 'say', params: {word: 'hello'}}}
+const taskIdOf = ({result}: Reply) => (result as {task_id: number}).task_id
+
+describe('requests to the daemon', {concurrency: false}, () => {
+  const suite = suiteLifetime()
+  let daemon: RunningDaemon
+  before(async () => {
+    daemon = await startTestDaemon(suite)
+  })
+
+  it('of one connection are answered in their order, whatever each takes', async (t) => {
+    const peer = await Peer.connect(t, daemon.addr)
+    const count = 2000
+    const requests = Array.from({length: count}, (_, i) =>
+      i % 3 === 0 ? submit(i) : i % 3 === 1 ? ping(i) : {...ping(i), method: 'orch.agent_ids'},
+    )
+    peer.send(...requests)
+    const answers = await peer.nextOf(count)
+    assert.deepEqual(
+      answers.map(({id}) => id),
+      requests.map(({id}) => id),
+    )
+    const ids = answers.filter((_, i) => i % 3 === 0).map(taskIdOf)
+    assert.deepEqual(
+      ids,
+      [...ids].sort((a, b) => a - b),
+    )
+  })
+
+  it('of many connections are all taken, each once', async (t) => {
+    const [clients, each] = [100, 20]
+    const peers = await Promise.all(Array.from({length: clients}, () => Peer.connect(t, daemon.addr)))
+    const ids = await Promise.all(
+      peers.map(async (peer, n) => {
+        peer.send(...Array.from({length: each}, (_, i) => submit(`${n}-${i}`, `task ${i} of ${n}`)))
+        const answers = await peer.nextOf(each)
+        assert.deepEqual(
+          answers.map(({id}) => id),
+          Array.from({length: each}, (_, i) => `${n}-${i}`),
+        )
+        return answers.map(taskIdOf)
+      }),
+    )
+    assert.equal(new Set(ids.flat()).size, clients * each)
+  })
+
+  it('of a busy connection keep neither others nor the loop waiting', async (t) => {
+    const {workspace, addr} = await startTestDaemon(t)
+    const [busy, other] = [await Peer.connect(t, addr), await Peer.connect(t, addr)]
+    const {task_id} = await other.call<{task_id: number}>('orch.submit_task', say)
+    const count = 6000
+    busy.send(...Array.from({length: count}, (_, i) => submit(i)))
+    const times: number[] = []
+    let isOver = false
+    const answered = busy.nextOf(count).then(() => {
+      isOver = true
+    })
+    let status = ''
+    while (!isOver) {
+      const started = performance.now()
+      status = (await other.call<{status: string}>('orch.task_status', {task_id})).status
+      times.push(performance.now() - started)
+    }
+    await answered
+    assert.equal(status, 'Completed', 'the loop ran a task in the meantime')
+    assert.ok(times.length > 20, `${times.length} answers meanwhile`)
+    assert.ok((times.sort((a, b) => a - b)[times.length >> 1] as number) < 100, `${times[times.length >> 1]} ms`)
+    assert.equal((await workspace.tasks('--limit', '1000')).length, 1000)
+  })
+
+  it('are read however they are cut', async (t) => {
+    const peer = await Peer.connect(t, daemon.addr)
+    const text = Buffer.from(`\r\n\n${JSON.stringify(ping('ü€😀'))}\r\n   \n${JSON.stringify(ping('b'))}\n`)
+    for (const byte of text) {
+      peer.socket.write(Buffer.from([byte]))
+      if (byte % 5 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.deepEqual(
+      (await peer.nextOf(2)).map(({id}) => id),
+      ['ü€😀', 'b'],
+    )
+  })
+
+  it('that cannot be understood spoil nothing but themselves', async (t) => {
+    const peer = await Peer.connect(t, daemon.addr)
+    const rubbish: readonly (string | Buffer)[] = [
+      '\0\0\0',
+      '{"jsonrpc":"2.0","id":1,"method":"orch.ping"}\0',
+      '{"id":"a\u0007","method":"orch.ping","params":{}}',
+      Buffer.from([0xff, 0xfe, 0x7b, 0x7d]),
+      Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xc3("}', 'latin1'),
+      '['.repeat(100_000),
+      `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
+      `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`,
+      '{"__proto__":{"id":"1"},"method":"orch.ping"}',
+      '{"jsonrpc":"2.0","id":1,"method":"__proto__"}',
+      '{"jsonrpc":"2.0","id":1,"method":"constructor"}',
+      '{"jsonrpc":"2.0","id":1,"method":"orch.submit_task","params":{"__proto__":{"description":"x"}}}',
+      `{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(1 << 20)}"}`,
+      '\uD800',
+      'NaN',
+      '"orch.ping"',
+    ]
+    for (const [n, bytes] of rubbish.entries()) {
+      peer.socket.write(Buffer.concat([Buffer.from(bytes as string), Buffer.from('\n')]))
+      const answer = await peer.next<Reply | Reply[]>()
+      const [{error, payload}] = (Array.isArray(answer) ? answer : [answer]) as [Reply]
+      assert.ok(error !== undefined || payload?.type === 'error', `${n}: ${JSON.stringify(answer)}`)
+      assert.equal((await peer.ask(ping(n))).id, n)
+    }
+  })
+
+  it('that lack something are told everything that is wrong with them', async (t) => {
+    const peer = await Peer.connect(t, daemon.addr)
+    const params = {priority: 7, file_manifest: [{path: 1}], depends_on: 'x', unknown: true}
+    const {error} = await peer.ask({...submit(1), params})
+    assert.equal(error?.code, -32_602)
+    for (const place of [
+      "required property 'description'",
+      '"unknown"',
+      '/priority',
+      '/file_manifest/0/path',
+      '/depends_on',
+    ])
+      assert.ok(error?.message.includes(place), `${place} in ${error?.message}`)
+  })
+
+  it('longer than a line may be are skipped, in bounded memory', {skip: skipWithoutProc}, async (t) => {
+    const peer = await Peer.connect(t, daemon.addr)
+    await peer.ask(ping(0))
+    const before = peakMemory(daemon.pid)
+    const chunk = Buffer.alloc(1 << 20, 'x')
+    peer.socket.write('{"jsonrpc":"2.0","id":1,"method":"')
+    for (let i = 0; i < 100; i++) if (!peer.socket.write(chunk)) await once(peer.socket, 'drain')
+    peer.send('"}', ping(1))
+    const {id, error} = await peer.next()
+    assert.deepEqual([id, error?.code, error?.data.kind], [null, -32_600, 'request_too_long'])
+    assert.equal((await peer.next()).id, 1)
+    const grown = peakMemory(daemon.pid) - before
+    assert.ok(grown < 60 << 20, `${grown >> 20} MiB more than before`)
+  })
+
+  it('of a line just short enough are done', async (t) => {
+    const peer = await Peer.connect(t, daemon.addr)
+    const head = '{"jsonrpc":"2.0","id":1,"method":"orch.ping","more":"'
+    const line = `${head}${'x'.repeat((8 << 20) - head.length - 2)}"}`
+    assert.equal(line.length, 8 << 20)
+    assert.equal((await peer.ask(line)).error, undefined)
+    assert.equal((await peer.ask(`${line} `)).error?.data.kind, 'request_too_long')
+  })
+
+  it('of a client that says no more are all answered', async (t) => {
+    const peer = await Peer.connect(t, daemon.addr)
+    peer.send(...Array.from({length: 500}, (_, i) => submit(i)))
+    // The last line has no end.
+    peer.socket.end(JSON.stringify(ping('last')))
+    const answers = (await peer.closed()).map((line) => JSON.parse(line) as Reply)
+    assert.deepEqual([answers.length, answers.at(-1)?.id], [501, 'last'])
+  })
+
+  it('in a batch are answered together, those that wait for something too', async (t) => {
+    const peer = await Peer.connect(t, daemon.addr)
+    const batch = [ping(1), {...ping(2), method: 'orch.reload_config'}, 'x', submit('s'), {...ping(0), id: undefined}]
+    const answers = await peer.ask<Reply[]>(batch)
+    assert.deepEqual(
+      answers.map(({id, error}) => [id, error?.code]),
+      [
+        [1, undefined],
+        [2, undefined],
+        [null, -32_600],
+        ['s', undefined],
+      ],
+    )
+    peer.send(
+      Array.from({length: 1000}, (_, i) => ping(i)),
+      ping('after'),
+    )
+    assert.equal((await peer.next<Reply[]>()).length, 1000)
+    assert.equal((await peer.next()).id, 'after')
+    const refused = await peer.ask(Array.from({length: 1001}, (_, i) => ping(i)))
+    assert.deepEqual([refused.id, refused.error?.code], [null, -32_600])
+  })
+
+  it('to read the settings anew reach the loop that runs tasks', async (t) => {
+    const workspace = await orchWorkspace(t, '')
+    const {addr} = await startTestDaemon(t, {workspace})
+    const peer = await Peer.connect(t, addr)
+    const refused = await peer.ask({...submit(1), params: say})
+    assert.equal(refused.error?.data.kind, 'exec_disabled')
+    await writeFiles(workspace.cwd, {'Svc.toml': templates})
+    const {changed} = await peer.call<{changed: string[]}>('orch.reload_config')
+    assert.ok(changed.length > 0)
+    const {task_id} = await peer.call<{task_id: number}>('orch.submit_task', say)
+    await until(async () => {
+      const {status} = await peer.call<{status: string}>('orch.task_status', {task_id})
+      return status === 'Completed'
+    }, 'the end of the task')
+  })
+})

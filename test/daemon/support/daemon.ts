@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {existsSync, readFileSync} from 'node:fs'
+import {createConnection, type Socket} from 'node:net'
+import type {TestContext} from 'node:test'
+import {type OrchWorkspace, orchWorkspace} from '../../support/orch-workspace.js'
+
+export interface RunningDaemon {
+  workspace: OrchWorkspace
+  addr: string
+  pid: number
+  stderr(): string
+  /** Asks it to stop, and gives its exit status. */
+  end(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | undefined>
+  /** Waits until it has ended by itself; gives its exit status. */
+  ended(): Promise<number | undefined>
+}
+
+/** A daemon on a free port, as a process of its own, in a workspace where it has `workspace` or makes one. */
+export async function startTestDaemon(
+  test: Pick<TestContext, 'after'>,
+  {
+    workspace,
+    args = ['--listen', '127.0.0.1:0'],
+    env = {},
+  }: {workspace?: OrchWorkspace; args?: readonly string[]; env?: Record<string, string>} = {},
+): Promise<RunningDaemon> {
+  const own = workspace ?? (await orchWorkspace(test))
+  const running = own.start(['daemon', 'run', '--json', ...args], {env})
+  const {addr, pid} = JSON.parse(await running.line(1)) as {addr: string; pid: number}
+  return {
+    workspace: own,
+    addr,
+    pid,
+    stderr: running.stderr,
+    end: (signal = 'SIGTERM') => running.end(signal),
+    ended: () => running.end(),
+  }
+}
+
+/** A connection that says what it is told to say, byte by byte, and keeps what it hears, line by line. */
+export class Peer {
+  readonly socket: Socket
+  readonly lines: string[] = []
+  #rest = ''
+  #taken = 0
+  #isClosed = false
+  #wake: () => void = () => undefined
+
+  private constructor(socket: Socket) {
+    this.socket = socket
+    socket.setEncoding('utf8')
+    socket.on('data', (text: string) => {
+      const lines = (this.#rest + text).split('\n')
+      this.#rest = lines.pop() ?? ''
+      this.lines.push(...lines)
+      this.#wake()
+    })
+    socket.on('error', () => undefined)
+    socket.once('close', () => {
+      this.#isClosed = true
+      this.#wake()
+    })
+  }
+
+  static async connect(test: Pick<TestContext, 'after'>, addr: string): Promise<Peer> {
+    const [host = '', port] = addr.split(':')
+    const socket = createConnection({host, port: Number(port), noDelay: true})
+    test.after(() => socket.destroy())
+    const peer = new Peer(socket)
+    await once(socket, 'connect')
+    return peer
+  }
+
+  /** Sends lines as they are; objects as JSON. */
+  send(...lines: (string | object)[]): void {
+    this.socket.write(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
+  }
+
+  /** The next line that nobody has taken. */
+  async next<T = Reply>(): Promise<T> {
+    if (this.lines.length <= this.#taken) await this.#more()
+    return JSON.parse(this.lines[this.#taken++] as string) as T
+  }
+
+  async #more(): Promise<void> {
+    let isLate = false
+    const deadline = setTimeout(() => {
+      isLate = true
+      this.#wake()
+    }, 20_000)
+    try {
+      while (this.lines.length <= this.#taken) {
+        assert.ok(!this.#isClosed, 'the connection was closed before it was answered')
+        assert.ok(!isLate, 'no answer came')
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+      }
+    } finally {
+      clearTimeout(deadline)
+    }
+  }
+
+  async nextOf<T = Reply>(count: number): Promise<T[]> {
+    const found: T[] = []
+    for (let i = 0; i < count; i++) found.push(await this.next<T>())
+    return found
+  }
+
+  /** Says one thing and gives what comes next. */
+  ask<T = Reply>(line: string | object): Promise<T> {
+    this.send(line)
+    return this.next<T>()
+  }
+
+  /** Calls a method of JSON-RPC 2.0; gives its result. */
+  async call<T>(method: string, params: object = {}): Promise<T> {
+    const {result, error} = await this.ask({jsonrpc: '2.0', id: 1, method, params})
+    assert.equal(error, undefined, JSON.stringify(error))
+    return result as T
+  }
+
+  /** Waits until the other side has closed the connection; gives what was not taken. */
+  async closed(): Promise<string[]> {
+    if (!this.#isClosed) await once(this.socket, 'close', {signal: AbortSignal.timeout(20_000)})
+    return this.lines.slice(this.#taken)
+  }
+}
+
+/** A line of a daemon, in either form. */
+export interface Reply {
+  jsonrpc?: '2.0'
+  id?: string | number | null
+  result?: unknown
+  error?: {code: number; message: string; data: {kind: string; path?: string; remediation: string; facts: object}}
+  method?: string
+  params?: {subscription_id: string; event: {id: number; kind: {type: string; task_id?: number}}}
+  payload?: {
+    type: string
+    value?: unknown
+    message?: string
+    code?: number
+    kind?: string
+    subscription_id?: string
+    event?: {id: number; kind: {type: string; task_id?: number}}
+  }
+}
+
+/** A task that no daemon runs. */
+export const external = (description: string) => ({description, processor: 'external'})
+
+/** Most memory that a process has had at once, bytes. */
+export function peakMemory(pid: number): number {
+  const [, kib = ''] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kib) * 1024
+}
+
+/** For the `skip` option of a test: false where processes can be looked at. */
+export const skipWithoutProc = existsSync('/proc/self/status') ? false : 'needs /proc'

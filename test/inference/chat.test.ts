@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {SvcError} from '../../src/errors/index.js'
+import {
+  chat,
+  defaultGenerationLimits,
+  inferenceClient,
+  resolveEndpoint,
+  servedModels,
+} from '../../src/inference/index.js'
+import {type Answer, type ChatCall, chatLines, scriptedChat} from '../support/scripted-inference.js'
+import {startServer} from '../support/server.js'
+import {temporaryFolder} from '../support/temporary.js'
+import {writeTinyModel} from '../support/tiny-model.js'
+
+const messages = [
+  {role: 'system', content: 'Be brief.'},
+  {role: 'user', content: 'Name a prime number.'},
+] as const
+const request = {model: 'run-a', messages, temperature: 0.3, maxTokens: 64}
+const unstopped = new AbortController().signal
+
+function clientOf(test: TestContext, url: string) {
+  const {endpoint} = resolveEndpoint({env: {SVC_INFERENCE_URL: url}})
+  const client = inferenceClient(endpoint, {idleTimeoutMs: 5000})
+  test.after(() => client.close())
+  return client
+}
+
+describe('a turn of a conversation', () => {
+  it('is asked for and read as it is made', async (test) => {
+    const server = await scriptedChat(test, (response) =>
+      response.end(chatLines('Seven – 7 𝄞', {prompt_eval_count: 20, eval_count: 5})),
+    )
+    const pieces: string[] = []
+    const answer = await chat(clientOf(test, server.baseUrl), request, unstopped, defaultGenerationLimits, (piece) =>
+      pieces.push(piece),
+    )
+    assert.deepEqual(answer, {text: 'Seven – 7 𝄞', inputTokens: 20, outputTokens: 5, cutOff: false})
+    assert.deepEqual(pieces, ['Seven ', '– ', '7 ', '𝄞'])
+    assert.deepEqual(server.calls, [
+      {model: 'run-a', messages, stream: true, options: {temperature: 0.3, num_predict: 64}},
+    ])
+  })
+
+  it('may be narrowed, and asked for in a form', async (test) => {
+    const server = await scriptedChat(test, (response) => response.end(chatLines('{}', {done_reason: 'length'})))
+    const {cutOff} = await chat(clientOf(test, server.baseUrl), {...request, topP: 0.5, format: 'json'}, unstopped)
+    assert.equal(cutOff, true)
+    const [call] = server.calls
+    assert.deepEqual([call?.options.top_p, call?.format], [0.5, 'json'])
+  })
+
+  it('is given by svc serve', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeTinyModel(folder)
+    const server = await startServer(['--model', folder, '--model-name', 'run-a'])
+    test.after(() => server.stop())
+    const client = clientOf(test, server.baseUrl)
+    assert.deepEqual(await servedModels(client, unstopped), ['run-a'])
+    const {text, inputTokens, outputTokens} = await chat(client, {...request, maxTokens: 8}, unstopped)
+    assert.notEqual(text, '')
+    assert.ok(inputTokens > 0 && outputTokens > 0)
+  })
+})
+
+describe('a server of conversations that does not keep to the wire', () => {
+  const line =
+    (value: unknown): Answer<ChatCall> =>
+    (response) =>
+      response.end(`${JSON.stringify(value)}\n`)
+  const cases: readonly [string, Answer<ChatCall>, SvcError['code'], RegExp][] = [
+    [
+      'answers as /api/generate does',
+      line({response: 'x', done: false}),
+      'inference_protocol',
+      /\/api\/chat does not answer .*"message\.content" of a line is no text\.$/,
+    ],
+    ['sends a text for the message', line({message: 'x', done: false}), 'inference_protocol', /"message\.content"/],
+    [
+      'sends a number for the text',
+      line({message: {content: 7}, done: false}),
+      'inference_protocol',
+      /"message\.content"/,
+    ],
+    [
+      'breaks its answer off',
+      line({message: {content: 'x'}, done: false}),
+      'inference_protocol',
+      /breaks off before the end\.$/,
+    ],
+    ['gives up', line({error: 'out of memory'}), 'inference_failed', /: out of memory\.$/],
+  ]
+  for (const [kind, answer, code, message] of cases)
+    it(`${kind}: the error says so`, async (test) => {
+      const {baseUrl} = await scriptedChat(test, answer)
+      const error = await chat(clientOf(test, baseUrl), request, unstopped).catch((thrown: unknown) => thrown)
+      assert.ok(error instanceof SvcError, String(error))
+      assert.equal(error.code, code)
+      assert.match(error.message, message)
+    })
+
+  it('is left in the middle of an answer where the caller stops it', async (test) => {
+    const reason = new Error('The user stopped it.')
+    const stop = new AbortController()
+    const server = await scriptedChat(test, async (response) => {
+      response.write(`${JSON.stringify({message: {content: 'Sev'}, done: false})}\n`)
+      await sleep(50)
+      stop.abort(reason)
+    })
+    await assert.rejects(chat(clientOf(test, server.baseUrl), request, stop.signal), (error) => error === reason)
+    await server.hungUp
+  })
+})

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import {request as httpRequest} from 'node:http'
+import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {until} from '../support/orch-workspace.js'
+import {svc} from '../support/svc.js'
+import {initialize, startHttp, workspace} from './support.js'
+
+const token = 'a-token-of-the-tests'
+
+interface Reply {
+  status: number
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  json(): {error?: {code: number; message: string; data?: {code: string}}; result?: unknown}
+}
+
+interface Sent {
+  method?: string
+  headers?: Readonly<Record<string, string>>
+  body?: unknown
+}
+
+/** A request as no browser and no client would send it. */
+function send(url: URL, {method = 'POST', headers = {}, body}: Sent = {}): Promise<Reply> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      url,
+      {
+        method,
+        headers: {'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers},
+      },
+      (response) => {
+        let received = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk) => {
+          received += chunk
+        })
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            json: () => JSON.parse(/^data: (\{.*)$/m.exec(received)?.[1] ?? received),
+          }),
+        )
+      },
+    )
+    request.on('error', reject)
+    request.end(text)
+  })
+}
+
+/** Begins a session; gives the headers of its requests. */
+async function begin(url: URL, headers: Readonly<Record<string, string>> = {}) {
+  const {status, headers: answered} = await send(url, {headers, body: initialize()})
+  assert.equal(status, 200)
+  return {...headers, 'mcp-session-id': String(answered['mcp-session-id']), 'mcp-protocol-version': '2025-11-25'}
+}
+
+const ping = {jsonrpc: '2.0', id: 9, method: 'ping'}
+
+describe('svc mcp serve --http', {concurrency: 2}, () => {
+  it('says where it listens, is healthy, and ends with 0', async (t) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const {url, stop, stderr, connect} = await startHttp(t, {cwd: await workspace(t)})
+      const health = await fetch(new URL('/health', url))
+      assert.deepEqual([health.status, await health.json()], [200, {status: 'ok'}])
+      assert.match(stderr(), new RegExp(`Serving the tools of .* at ${url.href}`))
+      const {call} = await connect()
+      await call('svc_orchestrator_status')
+      assert.equal(await stop(signal), 0)
+    }
+  })
+
+  for (const [what, headers] of [
+    ['a Host of another name', {host: 'evil.example.com'}],
+    ['a Host that only begins like this machine', {host: '127.0.0.1.evil.example.com'}],
+    ['an Origin of another machine', {origin: 'https://evil.example.com'}],
+    ['an Origin that only begins like this machine', {origin: 'http://localhost.evil.example.com'}],
+    ['an Origin that is none', {origin: 'null'}],
+    ['an Origin of a file', {origin: 'file:///tmp/x.html'}],
+  ] as const)
+    it(`refuses ${what}`, async (t) => {
+      const {url} = await startHttp(t, {cwd: await workspace(t)})
+      const {status, json} = await send(url, {headers, body: initialize()})
+      assert.equal(status, 403)
+      assert.match(json().error?.data?.code ?? '', /^(host_forbidden|origin_denied)$/)
+      assert.deepEqual(Object.keys(json()).sort(), ['error', 'id', 'jsonrpc'])
+    })
+
+  it('lets pages of this machine in', async (t) => {
+    const {url} = await startHttp(t, {cwd: await workspace(t)})
+    for (const origin of ['http://localhost:5173', 'http://127.0.0.1:1', 'https://[::1]:8443']) {
+      const asked = await send(url, {method: 'OPTIONS', headers: {origin}})
+      assert.deepEqual([asked.status, asked.headers['access-control-allow-origin']], [204, origin])
+      const {status, headers} = await send(url, {headers: {origin}, body: initialize()})
+      assert.deepEqual([status, headers['access-control-allow-origin']], [200, origin])
+      assert.match(String(headers['access-control-expose-headers']), /mcp-session-id/)
+    }
+  })
+
+  it('wants the token of the settings, which nobody sees', async (t) => {
+    const env = {SVC_MCP_HTTP_BEARER_TOKEN: token, SVC_LOG: 'debug'}
+    const cwd = await workspace(t)
+    const {url, connect, stderr} = await startHttp(t, {cwd, env})
+    for (const headers of [{}, {authorization: 'Bearer wrong'}, {authorization: token}]) {
+      const {status, headers: answered, json} = await send(url, {headers, body: initialize()})
+      assert.deepEqual([status, answered['www-authenticate']], [401, 'Bearer'])
+      assert.equal(json().error?.data?.code, 'unauthorized')
+    }
+    assert.equal((await fetch(new URL('/health', url))).status, 200)
+    const {call} = await connect({}, undefined, {requestInit: {headers: {authorization: `Bearer ${token}`}}})
+    await call('svc_orchestrator_status')
+    assert.ok(!stderr().includes(token))
+    const {stdout} = await svc(['config', 'show', '--json'], {cwd, env})
+    assert.ok(!stdout.includes(token))
+  })
+
+  it('listens for other machines only with a token, and where that is said', async (t) => {
+    const cwd = await workspace(t)
+    const remote = ['mcp', 'serve', '--http', '0.0.0.0:0']
+    for (const [args, env] of [
+      [[], {}],
+      [['--allow-remote'], {}],
+      [[], {SVC_MCP_HTTP_BEARER_TOKEN: token}],
+    ] as [string[], Record<string, string>][]) {
+      const {exitCode, stderr} = await svc([...remote, ...args], {cwd, env})
+      assert.equal(exitCode, 2)
+      assert.match(stderr, /\(remote_bind_refused\)/)
+    }
+    for (const wrong of ['', 'x', '70000', '127.0.0.1:', '1:2:3'])
+      assert.equal((await svc(['mcp', 'serve', '--http', wrong], {cwd})).exitCode, 2, wrong)
+  })
+
+  it('keeps sessions apart, and knows each by its id', async (t) => {
+    const {url} = await startHttp(t, {cwd: await workspace(t)})
+    const [first, second] = [await begin(url), await begin(url)]
+    assert.notEqual(first['mcp-session-id'], second['mcp-session-id'])
+    for (const headers of [first, second]) assert.equal((await send(url, {headers, body: ping})).status, 200)
+    const none = await send(url, {body: ping})
+    assert.deepEqual([none.status, none.json().error?.data?.code], [400, 'mcp_session_missing'])
+    const unknown = await send(url, {headers: {'mcp-session-id': 'x'}, body: ping})
+    assert.deepEqual([unknown.status, unknown.json().error?.data?.code], [404, 'mcp_session_not_found'])
+    assert.equal((await send(url, {method: 'DELETE', headers: first})).status, 200)
+    assert.equal((await send(url, {headers: first, body: ping})).status, 404)
+    assert.equal((await send(url, {headers: second, body: ping})).status, 200)
+    const put = await send(url, {method: 'PUT', headers: second, body: ping})
+    assert.deepEqual([put.status, put.headers.allow], [405, 'DELETE, GET, OPTIONS, POST'])
+  })
+
+  it('has room for so many sessions, and lets go of the one that was idle for longest', async (t) => {
+    const {url} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_MAX_SESSIONS: '2'}})
+    const first = await begin(url)
+    await sleep(10)
+    const second = await begin(url)
+    const third = await begin(url)
+    const statuses = await Promise.all(
+      [first, second, third].map(async (headers) => (await send(url, {headers, body: ping})).status),
+    )
+    assert.deepEqual(statuses, [404, 200, 200])
+    const streams = await Promise.all(
+      [second, third].map((headers) =>
+        fetch(url, {headers: {...headers, accept: 'text/event-stream'}, signal: t.signal}),
+      ),
+    )
+    const full = await send(url, {body: initialize()})
+    assert.deepEqual([full.status, full.json().error?.data?.code], [503, 'mcp_sessions_full'])
+    assert.ok(full.headers['retry-after'])
+    for (const {body} of streams) await body?.cancel()
+    await until(async () => (await send(url, {body: initialize()})).status === 200, 'there is room again')
+  })
+
+  it('ends a session that is idle for too long, and none whose stream is open', async (t) => {
+    const {url} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_SESSION_IDLE_MS: '300'}})
+    const [idle, open] = [await begin(url), await begin(url)]
+    const stream = await fetch(url, {headers: {...open, accept: 'text/event-stream'}, signal: t.signal})
+    await sleep(900)
+    assert.equal((await send(url, {headers: idle, body: ping})).status, 404)
+    assert.equal((await send(url, {headers: open, body: ping})).status, 200)
+    await stream.body?.cancel()
+  })
+
+  it('limits what one client sends', async (t) => {
+    const {url} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_RATE_LIMIT_PER_MINUTE: '5'}})
+    const headers = await begin(url)
+    const replies = []
+    for (let i = 0; i < 6; i++) replies.push(await send(url, {headers, body: ping}))
+    assert.deepEqual(
+      replies.map(({status}) => status),
+      [200, 200, 200, 200, 429, 429],
+    )
+    assert.ok(Number(replies.at(-1)?.headers['retry-after']) > 0)
+    assert.equal((await fetch(new URL('/health', url))).status, 200)
+  })
+
+  for (const [what, body, length, status, code] of [
+    ['no JSON', '{"jsonrpc":', 11, 400, -32700],
+    ['too much', '{"jsonrpc":', 5 << 20, 413, -32000],
+  ] as const)
+    it(`refuses a body that is ${what}`, async (t) => {
+      const {url} = await startHttp(t, {cwd: await workspace(t)})
+      const headers = {...(await begin(url)), 'content-length': String(length)}
+      const reply = await send(url, {headers, body})
+      assert.deepEqual([reply.status, reply.json().error?.code], [status, code])
+    })
+
+  it('gives a client that comes back what it has missed', async (t) => {
+    const {url} = await startHttp(t, {cwd: await workspace(t)})
+    const headers = await begin(url)
+    await send(url, {headers, body: {jsonrpc: '2.0', method: 'notifications/initialized'}})
+    const body = {jsonrpc: '2.0', id: 5, method: 'tools/call', params: {name: 'svc_orchestrator_status', arguments: {}}}
+    const broken = await fetch(url, {
+      method: 'POST',
+      headers: {...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream'},
+      body: JSON.stringify(body),
+    })
+    const reader = broken.body?.getReader()
+    const {value} = (await reader?.read()) ?? {}
+    const lastId = /^id: (.+)$/m.exec(new TextDecoder().decode(value))?.[1] ?? ''
+    assert.notEqual(lastId, '')
+    await reader?.cancel()
+    let missed = ''
+    // The server may not have seen yet that the connection is broken.
+    await until(async () => {
+      const resumed = await fetch(url, {
+        headers: {...headers, accept: 'text/event-stream', 'last-event-id': lastId},
+        signal: t.signal,
+      })
+      if (resumed.status !== 200) return false
+      const decoder = new TextDecoder()
+      for await (const chunk of resumed.body ?? []) {
+        missed += decoder.decode(chunk as Uint8Array, {stream: true})
+        if (missed.includes('"id":5')) break
+      }
+      return true
+    }, 'the stream can be resumed')
+    const {id, result} = JSON.parse(/^data: (\{.*)$/m.exec(missed)?.[1] ?? '{}')
+    assert.deepEqual([id, result.structuredContent.success], [5, true])
+  })
+})

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {Client} from '@modelcontextprotocol/sdk/client/index.js'
+import {InMemoryTransport} from '@modelcontextprotocol/sdk/inMemory.js'
+import {LoggingMessageNotificationSchema} from '@modelcontextprotocol/sdk/types.js'
+import type {CallHooks, Tool} from '../../src/mcp/index.js'
+import {ResourceFeed, ToolRegistry} from '../../src/mcp/index.js'
+import {createToolServer} from '../../src/mcp/server.js'
+
+/** A server with one tool that does what a test wants, and a client of it. */
+async function probe(run: (hooks: CallHooks) => unknown) {
+  const tool: Tool = {
+    name: 'probe',
+    tier: 'core',
+    lane: 'platform',
+    listed: {
+      name: 'probe',
+      description: 'A probe.',
+      inputSchema: {type: 'object'},
+      outputSchema: {type: 'object'},
+      annotations: {title: 'Probe', readOnlyHint: true, openWorldHint: false},
+    },
+    call: async (_args, _host, hooks) => ({data: await run(hooks)}),
+  }
+  const open = () => Promise.reject(new Error('nothing is to be opened'))
+  const {server, idle, unattended} = createToolServer({
+    registry: new ToolRegistry([tool]),
+    tiers: new Set(['core']),
+    host: {version: '1', open},
+    feed: new ResourceFeed(open),
+    askTimeoutMs: 1000,
+  })
+  const client = new Client({name: 'test', version: '1'})
+  const messages: {level: string; data: unknown}[] = []
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({params}) => {
+    messages.push({level: params.level, data: params.data})
+  })
+  const [here, there] = InMemoryTransport.createLinkedPair()
+  await Promise.all([server.connect(there), client.connect(here)])
+  return {client, messages, idle, unattended, server}
+}
+
+const call = {name: 'probe', arguments: {}}
+
+describe('progress', () => {
+  const steps = ({report}: CallHooks) => {
+    report({done: 1, total: 4, message: 'begun'})
+    report({done: 1, total: 4})
+    report({done: 0.5})
+    report({done: 4, total: 4})
+  }
+
+  it('comes before the answer, and always goes up', async () => {
+    const {client} = await probe(steps)
+    const told: object[] = []
+    await client.callTool(call, undefined, {onprogress: (progress) => told.push(progress)})
+    assert.deepEqual(told, [
+      {progress: 1, total: 4, message: 'begun'},
+      {progress: 4, total: 4},
+    ])
+  })
+
+  it('is not told to those who did not ask for it', async () => {
+    const {client} = await probe(steps)
+    const faults: Error[] = []
+    client.onerror = (error) => faults.push(error)
+    await client.callTool(call)
+    await sleep(20)
+    assert.deepEqual(faults, [])
+  })
+})
+
+describe('a call that is cancelled', () => {
+  it('ends by its signal, and is not answered', async () => {
+    let ended: Promise<string> | undefined
+    const {client} = await probe(({signal}) => {
+      ended = new Promise((resolve) => signal.addEventListener('abort', () => resolve('aborted')))
+      return ended
+    })
+    const controller = new AbortController()
+    const answer = client.callTool(call, undefined, {signal: controller.signal})
+    const refused = assert.rejects(answer, /enough of it/)
+    while (ended === undefined) await sleep(5)
+    controller.abort('enough of it')
+    await refused
+    assert.equal(await ended, 'aborted')
+  })
+})
+
+describe('notices', () => {
+  const talk = ({notice}: CallHooks) => {
+    notice('warning: the clock is wrong')
+    notice('the model is loaded')
+  }
+
+  it('are messages of the protocol, a warning more urgent than the rest', async () => {
+    const {client, messages} = await probe(talk)
+    await client.callTool(call)
+    assert.deepEqual(messages, [
+      {level: 'warning', data: 'the clock is wrong'},
+      {level: 'notice', data: 'the model is loaded'},
+    ])
+  })
+
+  it('are told from the level that the client wants', async () => {
+    const {client, messages} = await probe(talk)
+    await client.setLoggingLevel('warning')
+    await client.callTool(call)
+    await client.setLoggingLevel('error')
+    await client.callTool(call)
+    await client.setLoggingLevel('debug')
+    await client.callTool(call)
+    assert.deepEqual(
+      messages.map(({level}) => level),
+      ['warning', 'warning', 'notice'],
+    )
+  })
+})
+
+describe('a server that is asked to stop', () => {
+  it('is idle when its last call is answered', async () => {
+    let release: (value: string) => void = () => undefined
+    const {client, idle, server} = await probe(
+      () =>
+        new Promise<string>((resolve) => {
+          release = resolve
+        }),
+    )
+    const answer = client.callTool(call)
+    await sleep(20)
+    let isIdle = false
+    const end = idle().then(() => {
+      isIdle = true
+    })
+    await sleep(20)
+    assert.equal(isIdle, false)
+    release('done')
+    await end
+    await server.close()
+    assert.deepEqual((await answer).structuredContent, {success: true, data: 'done'})
+  })
+})

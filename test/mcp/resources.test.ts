@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {
+  ErrorCode,
+  McpError,
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import {until} from '../support/orch-workspace.js'
+import {inTurn, scriptedChat} from '../support/scripted-inference.js'
+import {svc} from '../support/svc.js'
+import {connect, startHttp, workspace} from './support.js'
+
+type ToolClient = Awaited<ReturnType<typeof connect>>
+
+const submit = ({call}: Pick<ToolClient, 'call'>, description: string, more: object = {}) =>
+  call<{task_id: number}>('svc_submit_task', {description, files: [], ...more})
+
+const refused = (code: number) => (error: unknown) => error instanceof McpError && error.code === code
+
+async function read({client}: Pick<ToolClient, 'client'>, uri: string) {
+  const {contents} = await client.readResource({uri})
+  const [content] = contents as [{uri: string; mimeType: string; text: string}]
+  assert.deepEqual([contents.length, content.uri, content.mimeType], [1, uri, 'application/json'])
+  return JSON.parse(content.text)
+}
+
+describe('the resources of a workspace', {concurrency: 2}, () => {
+  it('are its tasks, the newest first, page by page', async (t) => {
+    const own = await connect(t, {cwd: await workspace(t)})
+    const {client, call} = own
+    await call('svc_submit_batch', {
+      tasks: Array.from({length: 120}, (_, i) => ({description: `Task  number\n${i + 1} ${'x'.repeat(100)}`})),
+    })
+    const pages: string[][] = []
+    let cursor: string | undefined
+    do {
+      const page = await client.listResources(cursor === undefined ? {} : {cursor})
+      pages.push(page.resources.map(({uri}) => uri))
+      for (const {title = ''} of page.resources) assert.ok(title.length <= 80 && !title.includes('\n'), title)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    assert.deepEqual(
+      pages.map(({length}) => length),
+      [51, 50, 20],
+    )
+    assert.equal(pages[0]?.[0], 'svc://tasks')
+    const expected = Array.from({length: 120}, (_, i) => `svc://tasks/${120 - i}`)
+    assert.deepEqual(pages.flat().slice(1), expected)
+    for (const wrong of ['nonsense', Buffer.from('{"tasksBefore":-1}').toString('base64url')])
+      await assert.rejects(client.listResources({cursor: wrong}), refused(ErrorCode.InvalidParams))
+    const {tasks} = await read(own, 'svc://tasks')
+    assert.deepEqual([tasks.length, tasks[0].id], [50, 120])
+  })
+
+  it('are each task by its id, and what its agents noted', async (t) => {
+    const own = await connect(t, {cwd: await workspace(t)})
+    const {client, call} = own
+    await submit(own, 'Write it', {processor: 'external'})
+    const {generation} = await call<{generation: number}>('svc_claim_task', {owner: 'test'})
+    await call('svc_complete_task', {task_id: 1, generation, completion_summary: 'Written.'})
+    for (const uri of ['svc://tasks/1', 'svc://tasks/T-0001']) {
+      const task = await read(own, uri)
+      assert.deepEqual([task.id, task.status], [1, 'Completed'])
+    }
+    const transcript = await read(own, 'svc://tasks/1/transcript')
+    assert.deepEqual([transcript.task_id, transcript.transcript, transcript.result.text], [1, [], 'Written.'])
+    const {resourceTemplates} = await client.listResourceTemplates()
+    assert.deepEqual(
+      resourceTemplates.map(({uriTemplate}) => uriTemplate),
+      ['svc://tasks/{id}', 'svc://tasks/{id}/transcript', 'svc://chats/{session_id}'],
+    )
+  })
+
+  it('are its chats', async (t) => {
+    const {baseUrl} = await scriptedChat(t, inTurn('Two of them.'))
+    const own = await connect(t, {cwd: await workspace(t), env: {SVC_INFERENCE_URL: baseUrl}})
+    const {client, call} = own
+    await call('svc_chat_message', {prompt: 'How many clients are there?', session_id: 'a/b c'})
+    const {resources} = await client.listResources()
+    const listed = resources.map(({uri, title}) => [uri, title])
+    assert.deepEqual(listed, [
+      ['svc://tasks', 'Recent tasks'],
+      ['svc://chats/a%2Fb%20c', 'How many clients are there?'],
+    ])
+    const chat = await read(own, 'svc://chats/a%2Fb%20c')
+    assert.deepEqual(
+      chat.messages.map(({role, content}: {role: string; content: string}) => [role, content]),
+      [
+        ['user', 'How many clients are there?'],
+        ['assistant', 'Two of them.'],
+      ],
+    )
+  })
+
+  it('are refused where there are none', async (t) => {
+    const {client} = await connect(t, {cwd: await workspace(t)})
+    for (const uri of [
+      'svc://tasks/7',
+      'svc://tasks/0',
+      'svc://tasks/x',
+      'svc://tasks/1/other',
+      'svc://chats/nobody',
+      'svc://chats/%E0%A4%A',
+      'svc://chats/',
+      'file:///etc/passwd',
+      'x',
+    ])
+      await assert.rejects(client.readResource({uri}), refused(-32002), uri)
+    await assert.rejects(client.subscribeResource({uri: 'file:///etc/passwd'}), refused(-32002))
+  })
+})
+
+/** What a client was told about its subscriptions. */
+function notified({client}: Pick<ToolClient, 'client'>) {
+  const updated: string[] = []
+  let lists = 0
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({params}) => {
+    updated.push(params.uri)
+  })
+  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => {
+    lists++
+  })
+  return {updated, lists: () => lists}
+}
+
+describe('a subscription', {concurrency: 2}, () => {
+  it('tells of changes that another process made, until it ends', async (t) => {
+    const cwd = await workspace(t)
+    const own = await connect(t, {cwd})
+    const {client} = own
+    await submit(own, 'one')
+    await submit(own, 'two')
+    const {updated, lists} = notified(own)
+    await client.subscribeResource({uri: 'svc://tasks/T-0001'})
+    await client.subscribeResource({uri: 'svc://tasks'})
+    await svc(['orch', 'cancel', '1'], {cwd})
+    await until(() => updated.length >= 2, 'both are told')
+    assert.deepEqual([...new Set(updated)].sort(), ['svc://tasks', 'svc://tasks/T-0001'])
+    await client.unsubscribeResource({uri: 'svc://tasks/T-0001'})
+    updated.length = 0
+    await svc(['orch', 'cancel', '2'], {cwd})
+    await until(() => updated.length > 0, 'the list has changed')
+    assert.deepEqual([...new Set(updated)], ['svc://tasks'])
+    assert.equal(lists(), 0)
+    await submit(own, 'three')
+    await until(() => lists() > 0, 'there is a new task')
+    await client.unsubscribeResource({uri: 'svc://tasks'})
+    updated.length = 0
+    await svc(['orch', 'cancel', '3'], {cwd})
+    await sleep(400)
+    assert.deepEqual(updated, [])
+  })
+
+  it('tells of a chat that goes on', async (t) => {
+    const {baseUrl} = await scriptedChat(t, inTurn('One.', 'Two.'))
+    const own = await connect(t, {cwd: await workspace(t), env: {SVC_INFERENCE_URL: baseUrl}})
+    const {updated} = notified(own)
+    await own.client.subscribeResource({uri: 'svc://chats/s1'})
+    await own.call('svc_chat_message', {prompt: 'Count.', session_id: 's1'})
+    await until(() => updated.length > 0, 'the chat has begun')
+    assert.deepEqual([...new Set(updated)], ['svc://chats/s1'])
+  })
+
+  it('is that of one client over HTTP, and ends with it', async (t) => {
+    const server = await startHttp(t, {cwd: await workspace(t)})
+    const [first, second] = [await server.connect(), await server.connect()]
+    await submit(first, 'one')
+    const [firstTold, secondTold] = [notified(first), notified(second)]
+    await first.client.subscribeResource({uri: 'svc://tasks/1'})
+    await second.client.subscribeResource({uri: 'svc://tasks/1'})
+    await first.call('svc_doubt_task', {task_id: 1})
+    await until(() => firstTold.updated.length > 0 && secondTold.updated.length > 0, 'both are told')
+    await first.client.close()
+    secondTold.updated.length = 0
+    await second.call('svc_cancel_task', {task_id: 1})
+    await until(() => secondTold.updated.length > 0, 'the one that is left is told')
+  })
+})
+
+describe('the prompts', {concurrency: 2}, () => {
+  it('are listed with their arguments', async (t) => {
+    const {client} = await connect(t, {cwd: await workspace(t)})
+    const {prompts} = await client.listPrompts()
+    assert.deepEqual(
+      prompts.map(({name, arguments: args = []}) => [name, args.map((each) => each.name)]),
+      [
+        ['settle_doubt', ['task_id']],
+        ['plan_goal', ['goal', 'agent']],
+        ['write_program', ['purpose']],
+        ['review_task', ['task_id', 'agent']],
+      ],
+    )
+  })
+
+  it('have the task in them that they are about', async (t) => {
+    const own = await connect(t, {cwd: await workspace(t)})
+    const {client, call} = own
+    await submit(own, 'Write it')
+    await call('svc_doubt_task', {task_id: 1, reason: 'Where to?'})
+    const {messages} = await client.getPrompt({name: 'settle_doubt', arguments: {task_id: 'T-0001'}})
+    const [first, second] = messages.map(({content}) => content)
+    assert.ok(first?.type === 'resource' && 'text' in first.resource)
+    assert.equal(first.resource.uri, 'svc://tasks/1')
+    assert.equal(JSON.parse(first.resource.text as string).status, 'Doubted')
+    assert.ok(second?.type === 'text')
+    assert.match(second.text, /T-0001 is in doubt: Where to\?/)
+    assert.match(second.text, /svc_resolve_doubt with task_id 1/)
+    const {messages: review} = await client.getPrompt({name: 'review_task', arguments: {task_id: '1', agent: 'anna'}})
+    assert.match(JSON.stringify(review), /for the agent anna/)
+  })
+
+  it('have in them what was asked for', async (t) => {
+    const {client} = await connect(t, {cwd: await workspace(t)})
+    const text = async (name: string, args: Record<string, string>) =>
+      JSON.stringify((await client.getPrompt({name, arguments: args})).messages)
+    assert.match(await text('plan_goal', {goal: 'a faster start', agent: 'bert'}), /a faster start.*agent bert/)
+    const program = await text('write_program', {purpose: 'a shopping list'})
+    assert.match(program, /@table type Todo/)
+    assert.match(program, /a shopping list/)
+  })
+
+  it('are refused where they cannot be written', async (t) => {
+    const {client} = await connect(t, {cwd: await workspace(t)})
+    for (const request of [
+      {name: 'nothing'},
+      {name: 'plan_goal'},
+      {name: 'plan_goal', arguments: {goal: ' '}},
+      {name: 'review_task', arguments: {task_id: '42'}},
+      {name: 'review_task', arguments: {task_id: 'x'}},
+    ])
+      await assert.rejects(client.getPrompt(request), refused(ErrorCode.InvalidParams), JSON.stringify(request))
+  })
+})
+
+describe('completion', () => {
+  it('knows the tasks, those in doubt, the agents and the chats', async (t) => {
+    const {baseUrl} = await scriptedChat(t, inTurn('Yes.'))
+    const own = await connect(t, {cwd: await workspace(t), env: {SVC_INFERENCE_URL: baseUrl}})
+    const {client, call} = own
+    for (let i = 1; i <= 12; i++) await submit(own, `Task ${i}`, i === 1 ? {agent_name: 'anna'} : {})
+    await call('svc_doubt_task', {task_id: 10})
+    await call('svc_chat_message', {prompt: 'Is it?', session_id: 'morning'})
+    const prompt = async (name: string, argument: string, value: string) =>
+      (await client.complete({ref: {type: 'ref/prompt', name}, argument: {name: argument, value}})).completion
+    assert.deepEqual(await prompt('review_task', 'task_id', '1'), {
+      values: ['12', '11', '10', '1'],
+      total: 4,
+      hasMore: false,
+    })
+    assert.deepEqual((await prompt('review_task', 'task_id', 'T-001')).values, ['T-0012', 'T-0011', 'T-0010'])
+    assert.deepEqual((await prompt('settle_doubt', 'task_id', '')).values, ['10'])
+    assert.deepEqual((await prompt('review_task', 'agent', 'AN')).values, ['anna'])
+    assert.deepEqual((await prompt('plan_goal', 'goal', 'x')).values, [])
+    const template = async (uri: string, argument: string, value: string) =>
+      (await client.complete({ref: {type: 'ref/resource', uri}, argument: {name: argument, value}})).completion.values
+    assert.deepEqual(await template('svc://tasks/{id}', 'id', '12'), ['12'])
+    assert.deepEqual(await template('svc://chats/{session_id}', 'session_id', 'mo'), ['morning'])
+    await assert.rejects(prompt('nothing', 'x', ''), refused(ErrorCode.InvalidParams))
+    await assert.rejects(template('svc://nothing/{x}', 'x', ''), refused(-32002))
+  })
+})

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {fromCursor, toCursor} from '../../../src/mcp/resources/cursor.js'
+import {chatUri, parseUri, uriOf} from '../../../src/mcp/resources/uri.js'
+
+describe('the URI of a resource', () => {
+  for (const [given, canonical] of [
+    ['svc://tasks', 'svc://tasks'],
+    ['svc://tasks/', 'svc://tasks'],
+    ['svc://tasks/42', 'svc://tasks/42'],
+    ['svc://tasks/t-0042', 'svc://tasks/42'],
+    ['svc://tasks/0042/transcript', 'svc://tasks/42/transcript'],
+    ['svc://chats/default', 'svc://chats/default'],
+    ['svc://chats/a%2Fb', 'svc://chats/a%2Fb'],
+  ] as const)
+    it(`${given} is that of ${canonical}`, () => {
+      const name = parseUri(given)
+      assert.ok(name)
+      assert.equal(uriOf(name), canonical)
+    })
+
+  for (const wrong of [
+    '',
+    'svc://',
+    'svc://task',
+    'svc://tasks/0',
+    'svc://tasks/-1',
+    'svc://tasks/1/x',
+    'svc://chats/a/b',
+  ])
+    it(`is none where it is ${JSON.stringify(wrong)}`, () => {
+      assert.equal(parseUri(wrong), undefined)
+    })
+
+  it('holds any session id', () => {
+    for (const sessionId of ['ä ?#/%', '..', 'a b'])
+      assert.deepEqual(parseUri(chatUri(sessionId)), {kind: 'chat', sessionId})
+  })
+})
+
+describe('a cursor', () => {
+  it('is the place that it was made of', () => {
+    for (const place of [{tasksBefore: 7}, {chatsFrom: 0}]) assert.deepEqual(fromCursor(toCursor(place)), place)
+  })
+
+  for (const wrong of ['', '7', '{}', 'bnVsbA', Buffer.from('{"tasksBefore":"7"}').toString('base64url')])
+    it(`is none where it is ${JSON.stringify(wrong)}`, () => {
+      assert.equal(fromCursor(wrong), undefined)
+    })
+})

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import {copyFile, mkdir, symlink, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {contractViolations, type TranscribeV1} from '../../src/contracts/index.js'
+import {svc} from '../support/svc.js'
+import {connect, hello, starter, workspace} from './support.js'
+
+interface Transcribed extends TranscribeV1 {
+  correction_trace?: {rule: string}[]
+  runtime_config?: {refine: object}
+}
+
+/** A workspace with a recording, and a client of its tools, which know the small model. */
+async function listening(t: TestContext, env: Readonly<Record<string, string>> = {}) {
+  const cwd = await workspace(t)
+  await copyFile(hello, join(cwd, 'hello.wav'))
+  const server = await connect(t, {cwd, env: {SVC_SPEECH_MODEL: starter, ...env}})
+  return {
+    ...server,
+    cwd,
+    hear: (args: Record<string, unknown>, options: object = {}) =>
+      server.call<Transcribed>('svc_speech_transcribe', args, options),
+  }
+}
+
+describe('the speech tools', {concurrency: 2}, () => {
+  it('write down a recording as the command line does, and say how far they are', async (t) => {
+    const {hear, cwd} = await listening(t)
+    const told: {progress: number; total?: number}[] = []
+    const heard = await hear({path: 'hello.wav'}, {onprogress: (progress: {progress: number}) => told.push(progress)})
+    assert.deepEqual(await contractViolations('cli/transcribe.v1', heard), [])
+    assert.equal(heard.path, join(cwd, 'hello.wav'))
+    const {stdout} = await svc(['transcribe', 'hello.wav', '--json', '--model', starter], {cwd})
+    assert.equal(heard.text, JSON.parse(stdout).text)
+    assert.ok(told.length > 0)
+    assert.ok((told[0]?.total ?? 0) > 0)
+    const again = await hear({path: join(cwd, 'hello.wav')})
+    assert.deepEqual([again.text, again.timings?.load_ms], [heard.text, 0], 'the model is still there')
+    assert.notEqual(again.correlation_id, heard.correlation_id)
+  })
+
+  it('put a text right as freely as they are told, and show what they did', async (t) => {
+    const {hear, cwd} = await listening(t)
+    await writeFile(join(cwd, 'note.md'), 'create  a a function called  main')
+    const texts = []
+    for (const profile of ['conservative', 'balanced', 'aggressive'])
+      texts.push(await hear({path: 'note.md', profile, debug_parser_payload: true}))
+    assert.deepEqual(
+      texts.map(({confidence}) => confidence > 0 && confidence < 1),
+      [true, true, true],
+    )
+    assert.equal(new Set(texts.map(({confidence}) => confidence)).size, 3)
+    const [first] = texts
+    assert.ok((first?.correction_trace ?? []).length > 0)
+    assert.ok(first?.runtime_config?.refine)
+    const plain = await hear({path: 'note.md'})
+    assert.deepEqual([plain.correction_trace, plain.runtime_config], [undefined, undefined])
+    assert.equal(plain.raw_text, 'create  a a function called  main')
+  })
+
+  it('take one recording after the other', async (t) => {
+    const {hear} = await listening(t)
+    const [first, second] = await Promise.all([hear({path: 'hello.wav'}), hear({path: 'hello.wav'})])
+    assert.equal(first?.text, second?.text)
+    assert.equal(second?.timings?.load_ms, 0)
+  })
+
+  it('read recordings of the workspace alone, also through links', async (t) => {
+    const {hear, fails, cwd} = await listening(t)
+    const outside = await workspace(t)
+    await copyFile(hello, join(outside, 'secret.wav'))
+    await symlink(join(outside, 'secret.wav'), join(cwd, 'link.wav'))
+    await symlink(outside, join(cwd, 'folder'))
+    await symlink(join(cwd, 'hello.wav'), join(cwd, 'own.wav'))
+    for (const path of [
+      '../x.wav',
+      join(outside, 'secret.wav'),
+      join(outside, 'missing.wav'),
+      'link.wav',
+      'folder/secret.wav',
+      `${cwd}-other/x.wav`,
+      '.',
+    ])
+      await fails('path_denied', 'svc_speech_transcribe', {path})
+    await fails('file_not_found', 'svc_speech_transcribe', {path: 'missing.wav'})
+    assert.match((await hear({path: 'own.wav'})).text, /\w/)
+  })
+
+  it('read them from the folder that the settings name', async (t) => {
+    const recordings = await workspace(t)
+    await copyFile(hello, join(recordings, 'a.wav'))
+    const {hear, fails} = await listening(t, {SVC_SPEECH_WORKSPACE: recordings})
+    assert.equal((await hear({path: 'a.wav'})).path, join(recordings, 'a.wav'))
+    await fails('file_not_found', 'svc_speech_transcribe', {path: 'hello.wav'})
+  })
+
+  it('say what is wrong with a recording or a language', async (t) => {
+    const {fails, cwd} = await listening(t)
+    await writeFile(join(cwd, 'noise.wav'), 'this is no sound')
+    await fails('audio_unrecognized', 'svc_speech_transcribe', {path: 'noise.wav'})
+    await mkdir(join(cwd, 'sub'))
+    const {success} = await fails('file_unreadable', 'svc_speech_transcribe', {path: 'sub'})
+    assert.equal(success, false)
+    await fails('invalid_arguments', 'svc_speech_transcribe', {path: 'hello.wav', profile: 'wild'})
+  })
+
+  it('break a recording off that is not wanted any more', async (t) => {
+    const {client, hear} = await listening(t)
+    const controller = new AbortController()
+    const wanted = client.callTool({name: 'svc_speech_transcribe', arguments: {path: 'hello.wav'}}, undefined, {
+      signal: controller.signal,
+    })
+    const refused = assert.rejects(wanted)
+    controller.abort()
+    await refused
+    assert.match((await hear({path: 'hello.wav'})).text, /\w/)
+  })
+
+  it('tell their status as the command line does', async (t) => {
+    const {call, cwd} = await listening(t)
+    const status = await call('svc_speech_status')
+    assert.deepEqual(await contractViolations('cli/speech-status.v1', status), [])
+    const {stdout} = await svc(['speech', 'status', '--json'], {cwd, env: {SVC_SPEECH_MODEL: starter, HOME: cwd}})
+    assert.deepEqual(status, JSON.parse(stdout))
+  })
+})

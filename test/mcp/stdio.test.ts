@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {rename} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {JSONRPCMessageSchema} from '@modelcontextprotocol/sdk/types.js'
+import {until} from '../support/orch-workspace.js'
+import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {connect, environment, initialize, workspace} from './support.js'
+
+const request = (id: number, method: string, params: object = {}) => ({jsonrpc: '2.0', id, method, params})
+const call = (id: number, name: string, args: object = {}) => request(id, 'tools/call', {name, arguments: args})
+const initialized = {jsonrpc: '2.0', method: 'notifications/initialized'}
+
+const asLines = (...messages: object[]) => messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+
+interface Message {
+  id?: number
+  result?: {
+    structuredContent?: {data?: unknown}
+    protocolVersion?: string
+    serverInfo?: {name: string; version: string}
+  }
+  error?: {code: number}
+}
+
+/** Every line of standard output, each a message of the protocol. */
+function messagesOf(stdout: string): Message[] {
+  assert.ok(stdout === '' || stdout.endsWith('\n'))
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSONRPCMessageSchema.parse(JSON.parse(line)) as Message)
+}
+
+/** Says all of it, and then nothing more. */
+async function converse(t: TestContext, lines: string, {env = {}, args = []}: SvcOptions & {args?: string[]} = {}) {
+  const cwd = await workspace(t, {'Svc.toml': 'nonsense = 1\n[orchestrator]\nunknown = true\n'})
+  const {stdout, stderr, exitCode} = await svc(['mcp', 'serve', ...args], {
+    cwd,
+    env: environment(cwd, env),
+    input: lines,
+  })
+  return {messages: messagesOf(stdout), stderr, exitCode, cwd}
+}
+
+describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
+  it('answers all that was asked before standard input ended, and exits with 0', async (t) => {
+    const {messages, exitCode} = await converse(
+      t,
+      asLines(
+        initialize(),
+        initialized,
+        call(2, 'svc_submit_task', {description: 'x', files: []}),
+        request(3, 'tools/list'),
+        request(4, 'resources/read', {uri: 'svc://tasks'}),
+        request(5, 'ping'),
+      ),
+    )
+    assert.equal(exitCode, 0)
+    assert.deepEqual(messages.map(({id}) => id).sort(), [1, 2, 3, 4, 5])
+    assert.deepEqual(
+      messages.filter(({error}) => error !== undefined),
+      [],
+    )
+  })
+
+  it('writes nothing but messages, whatever there is to warn of', async (t) => {
+    const {messages, stderr, exitCode} = await converse(
+      t,
+      asLines(
+        initialize(),
+        initialized,
+        call(2, 'svc_submit_task', {description: 'x', files: []}),
+        call(3, 'svc_speech_status'),
+        call(4, 'svc_nothing'),
+        request(5, 'no/such/method'),
+      ),
+      {
+        env: {SVC_LOG: 'debug', SVC_MCP_TIERS: 'banana', SVC_ORCHESTRATOR_MAX_AGENTS: 'many', DEBUG: '*'},
+        args: ['--json', '--debug'],
+      },
+    )
+    assert.equal(exitCode, 0)
+    assert.deepEqual(messages.map(({id}) => id).sort(), [1, 2, 3, 4, 5])
+    assert.equal(messages.find(({id}) => id === 5)?.error?.code, -32601)
+    for (const said of [/nonsense/, /banana/, /SVC_ORCHESTRATOR_MAX_AGENTS/, /"target":"mcp"/])
+      assert.match(stderr, said)
+  })
+
+  it('goes on after a line that is none of the protocol', async (t) => {
+    const {messages, exitCode, stderr} = await converse(
+      t,
+      `${asLines(initialize(), initialized)}{"jsonrpc":\nnull\n[]\n\n{"id":7}\n${asLines(request(2, 'ping'))}`,
+    )
+    assert.equal(exitCode, 0)
+    assert.deepEqual(
+      messages.map(({id}) => id),
+      [1, 2],
+    )
+    assert.match(stderr, /could not be handled/)
+  })
+
+  for (const [asked, answered] of [
+    ['2024-11-05', '2024-11-05'],
+    ['2025-03-26', '2025-03-26'],
+    ['2025-06-18', '2025-06-18'],
+    ['2025-11-25', '2025-11-25'],
+    ['2099-01-01', '2025-11-25'],
+  ] as const)
+    it(`speaks ${answered} with a client that asks for ${asked}`, async (t) => {
+      const {messages} = await converse(t, asLines(initialize(asked)))
+      assert.equal(messages[0]?.result?.protocolVersion, answered)
+    })
+
+  it('says what it is and what it can do', async (t) => {
+    const {client} = await connect(t, {cwd: await workspace(t)})
+    const {stdout} = await svc(['--version'])
+    assert.equal(client.getServerVersion()?.name, 'svc-mcp')
+    assert.ok(stdout.startsWith(`svc/${client.getServerVersion()?.version} `))
+    assert.deepEqual(client.getServerCapabilities(), {
+      tools: {listChanged: true},
+      resources: {subscribe: true, listChanged: true},
+      prompts: {},
+      logging: {},
+      completions: {},
+    })
+    assert.match(client.getInstructions() ?? '', /svc_doubt_task/)
+  })
+
+  it('opens no store before something needs it', async (t) => {
+    const cwd = await workspace(t)
+    const {client, call: callTool} = await connect(t, {cwd})
+    await client.listTools()
+    await client.listPrompts()
+    assert.equal(existsSync(join(cwd, '.svc')), false)
+    await callTool('svc_orchestrator_status')
+    assert.equal(existsSync(join(cwd, '.svc/store.db')), true)
+  })
+
+  it('tells why the store cannot be opened, and tries again with the next call', async (t) => {
+    const cwd = await workspace(t, {'Svc.toml': '', '.svc': 'a file where the folder should be'})
+    const {fails, call: callTool} = await connect(t, {cwd, env: {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'false'}})
+    const {error} = await fails('store_unopenable', 'svc_orchestrator_status')
+    assert.match(error ?? '', /\.svc/)
+    await rename(join(cwd, '.svc'), join(cwd, 'gone'))
+    await callTool('svc_orchestrator_status')
+  })
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    it(`ends with 0 on ${signal}, in the middle of a call too`, async (t) => {
+      const cwd = await workspace(t)
+      const child = startSvc(['mcp', 'serve'], {cwd, env: environment(cwd)})
+      t.after(() => child.kill('SIGKILL'))
+      let stdout = ''
+      child.stdout?.on('data', (chunk) => {
+        stdout += chunk
+      })
+      child.stdin?.write(asLines(initialize()))
+      await until(() => stdout !== '', 'initialize is answered')
+      child.stdin?.write(asLines(initialized, call(2, 'svc_orchestrator_status')))
+      await sleep(50)
+      child.kill(signal)
+      assert.equal((await child).exitCode, 0)
+      messagesOf(stdout)
+    })
+
+  it('ends with 0 when the client reads no more', async (t) => {
+    const cwd = await workspace(t)
+    const child = startSvc(['mcp', 'serve'], {cwd, env: environment(cwd)})
+    t.after(() => child.kill('SIGKILL'))
+    child.stdout?.destroy()
+    child.stdin?.write(asLines(initialize(), initialized, call(2, 'svc_orchestrator_status')))
+    assert.equal((await child).exitCode, 0)
+  })
+})

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import {describe, it, type TestContext} from 'node:test'
+import type {Client} from '@modelcontextprotocol/sdk/client/index.js'
+import {ElicitRequestSchema} from '@modelcontextprotocol/sdk/types.js'
+import {connect, startHttp, workspace} from './support.js'
+
+interface TaskAnswer {
+  task: {id: number; status: string; result?: {text: string}; agent_name: string}
+}
+
+type ToolClient =
+  | Awaited<ReturnType<typeof connect>>
+  | Awaited<ReturnType<Awaited<ReturnType<typeof startHttp>>['connect']>>
+
+/** A client of each kind, in a workspace of its own. */
+const transports: readonly [string, (t: TestContext, answer?: object) => Promise<ToolClient>][] = [
+  ['standard input and output', async (t, answer) => connect(t, {cwd: await workspace(t), ...answering(answer)})],
+  [
+    'HTTP',
+    async (t, answer) => {
+      const {capabilities, prepare} = answering(answer)
+      return (await startHttp(t, {cwd: await workspace(t)})).connect(capabilities, prepare)
+    },
+  ],
+]
+
+/** A client behind which sits a person who answers every question alike. */
+function answering(answer: object | undefined) {
+  if (answer === undefined) return {}
+  const prepare = (client: Client) =>
+    client.setRequestHandler(ElicitRequestSchema, ({params}) => {
+      questions.push(params as Question)
+      return answer as {action: 'accept'}
+    })
+  return {capabilities: {elicitation: {}}, prepare}
+}
+
+interface Question {
+  message: string
+  requestedSchema: {required: string[]}
+}
+const questions: Question[] = []
+
+for (const [transport, open] of transports)
+  describe(`a client over ${transport}`, {concurrency: 2}, () => {
+    it('submits a task, follows it, doubts it, settles the doubt, claims it and completes it', async (t) => {
+      const {client, call} = await open(t)
+      const {tools} = await client.listTools()
+      assert.ok(tools.some(({name}) => name === 'svc_submit_task'))
+      const {task_id} = await call<{task_id: number}>('svc_submit_task', {
+        description: 'Add retry to the client',
+        files: [{path: 'src/client.ts', access: 'write'}],
+        agent_name: 'anna',
+        processor: 'external',
+        task_category: 'codegen',
+        complexity: 4,
+      })
+      assert.equal((await call<{status: string}>('svc_task_status', {task_id})).status, 'Queued')
+      const doubted = await call<TaskAnswer & {resolver_agent: string; resolution?: object}>('svc_doubt_task', {
+        task_id,
+        reason: 'Which client?',
+      })
+      assert.deepEqual([doubted.task.status, doubted.resolver_agent], ['Doubted', 'resolution'])
+      assert.equal(doubted.resolution, undefined, 'nobody was asked')
+      const report = 'The one of the mesh.'
+      const resolved = await call<TaskAnswer>('svc_resolve_doubt', {task_id, validated: false, report})
+      assert.equal(resolved.task.status, 'Queued')
+      const {generation} = await call<{generation: number}>('svc_claim_task', {owner: 'test'})
+      assert.equal((await call<{status: string}>('svc_task_status', {task_id})).status, 'InProgress')
+      const done = await call<TaskAnswer & {outcome: string}>('svc_complete_task', {
+        task_id,
+        generation,
+        completion_summary: 'It tries three times.',
+        checks_passed: ['npm test'],
+      })
+      assert.deepEqual(
+        [done.outcome, done.task.status, done.task.result?.text],
+        ['completed', 'Completed', 'It tries three times.'],
+      )
+      const {tasks} = await call<{tasks: {id: number; status: string}[]}>('svc_task_list', {status: ['Completed']})
+      assert.deepEqual(
+        tasks.map(({id}) => id),
+        [task_id],
+      )
+      const status = await call<{total_completed: number}>('svc_orchestrator_status')
+      assert.equal(status.total_completed, 1)
+    })
+
+    it('has a person settle a doubt at once, where the client can ask one', async (t) => {
+      questions.length = 0
+      const content = {validated: true, report: 'It is as it should be.'}
+      const {call} = await open(t, {action: 'accept', content})
+      const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'Write it', files: []})
+      const doubted = await call<TaskAnswer & {resolution: object}>('svc_doubt_task', {task_id, reason: 'Is it?'})
+      assert.deepEqual(doubted.resolution, content)
+      assert.equal(doubted.task.status, 'Queued')
+      const [question] = questions
+      assert.match(question?.message ?? '', /T-0001 is in doubt: Is it\?[^\n]*\n\nWrite it/)
+      assert.deepEqual(question?.requestedSchema.required, ['validated', 'report'])
+    })
+
+    for (const [what, answer] of [
+      ['declines', {action: 'decline'}],
+      ['goes away', {action: 'cancel'}],
+      ['answers something else', {action: 'accept', content: {validated: 'perhaps'}}],
+    ] as const)
+      it(`leaves a task in doubt where the person ${what}`, async (t) => {
+        const {call} = await open(t, answer)
+        const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
+        const doubted = await call<TaskAnswer & {resolution?: object}>('svc_doubt_task', {task_id})
+        assert.deepEqual([doubted.task.status, doubted.resolution], ['Doubted', undefined])
+      })
+
+    it('is told what is wrong with a call, and nothing is done', async (t) => {
+      const {fails, call} = await open(t)
+      const refused = await fails('invalid_arguments', 'svc_submit_task', {description: '', files: [{path: 'a'}], x: 1})
+      const {issues} = refused.meta as {issues: {path: string; message: string}[]}
+      assert.ok(issues.some(({path}) => path === '/description'))
+      assert.ok(issues.some(({path}) => path === '/files/0'))
+      assert.ok(issues.some(({message}) => message === 'has an unknown member "x"'))
+      const missing = await fails('task_not_found', 'svc_task_status', {task_id: 42, trace_id: 't-1'})
+      assert.match(missing.error ?? '', /T-0042/)
+      assert.notEqual(missing.remediation, '')
+      assert.deepEqual(missing.meta, {trace_id: 't-1'})
+      await fails('unknown_tool', 'svc_sumbit_task')
+      assert.deepEqual((await call<{tasks: unknown[]}>('svc_task_list')).tasks, [])
+    })
+
+    it('calls tools that are not listed', async (t) => {
+      const {client, call} = await open(t)
+      const {tools} = await client.listTools()
+      assert.ok(!tools.some(({name}) => name === 'svc_spawn_agent'))
+      assert.equal((await call<{agent: {name: string}}>('svc_spawn_agent', {name: 'bert'})).agent.name, 'bert')
+    })
+  })
+
+describe('a person who does not answer', () => {
+  it('is waited for no longer than the settings say', async (t) => {
+    const prepare = (client: Client) =>
+      client.setRequestHandler(ElicitRequestSchema, () => new Promise<never>(() => undefined))
+    const {call} = await connect(t, {
+      cwd: await workspace(t),
+      env: {SVC_MCP_ASK_TIMEOUT_MS: '300'},
+      capabilities: {elicitation: {}},
+      prepare,
+    })
+    const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
+    const doubted = await call<TaskAnswer & {resolution?: object}>('svc_doubt_task', {task_id})
+    assert.deepEqual([doubted.task.status, doubted.resolution], ['Doubted', undefined])
+  })
+
+  it('is not asked by a client that can only open pages', async (t) => {
+    const {call} = await connect(t, {cwd: await workspace(t), capabilities: {elicitation: {url: {}}}})
+    const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
+    assert.equal((await call<TaskAnswer>('svc_doubt_task', {task_id})).task.status, 'Doubted')
+  })
+})
+
+describe('the tiers', () => {
+  it('of the settings decide what is listed; a word that is none is told, and counts for nothing', async (t) => {
+    const cwd = await workspace(t, {'Svc.toml': '[mcp]\ntiers = ["dev"]\n'})
+    const names = async (options: {args?: string[]; env?: Record<string, string>}) => {
+      const {client, stderr} = await connect(t, {cwd, ...options})
+      const listed = (await client.listTools()).tools.map(({name}) => name)
+      return {core: listed.includes('svc_submit_task'), dev: listed.includes('svc_agent_list'), stderr: stderr()}
+    }
+    const {stderr: _, ...fromFile} = await names({})
+    assert.deepEqual(fromFile, {core: false, dev: true})
+    const {stderr: __, ...fromEnv} = await names({env: {SVC_MCP_TIERS: 'core,dev'}})
+    assert.deepEqual(fromEnv, {core: true, dev: true})
+    const {stderr: ___, ...fromFlag} = await names({args: ['--tiers', 'core'], env: {SVC_MCP_TIERS: 'all'}})
+    assert.deepEqual(fromFlag, {core: true, dev: false})
+    const {stderr, ...fromTypo} = await names({env: {SVC_MCP_TIERS: 'core,all,banana'}})
+    assert.deepEqual(fromTypo, {core: false, dev: true})
+    assert.match(stderr, /SVC_MCP_TIERS/)
+  })
+})

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {realpath} from 'node:fs/promises'
+import {createInterface} from 'node:readline'
+import type {TestContext} from 'node:test'
+import {Client} from '@modelcontextprotocol/sdk/client/index.js'
+import {StdioClientTransport} from '@modelcontextprotocol/sdk/client/stdio.js'
+import type {StreamableHTTPClientTransportOptions} from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import {StreamableHTTPClientTransport} from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type {Transport} from '@modelcontextprotocol/sdk/shared/transport.js'
+import type {ClientCapabilities} from '@modelcontextprotocol/sdk/types.js'
+import {contractViolations} from '../../src/contracts/index.js'
+import type {Envelope} from '../../src/mcp/index.js'
+import {projectFile} from '../support/project.js'
+import {type SvcOptions, startSvc, svcBinary} from '../support/svc.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+type After = Pick<TestContext, 'after'>
+
+/** Long enough for any call of a test, ms. */
+export const patience = {timeout: 30_000}
+
+/** A folder that is a workspace. */
+export async function workspace(test: After, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = await realpath(await temporaryFolder(test))
+  await writeFiles(folder, {'Svc.toml': '', ...files})
+  return folder
+}
+
+/** What the environment of a server has beside what it cannot do without. */
+export const environment = (cwd: string, env: Readonly<Record<string, string>> = {}) => ({
+  PATH: process.env.PATH ?? '',
+  HOME: cwd,
+  ...env,
+})
+
+export interface ConnectOptions {
+  cwd: string
+  args?: readonly string[]
+  env?: Readonly<Record<string, string>>
+  capabilities?: ClientCapabilities
+  /** Before anything is said: the place to set handlers. */
+  prepare?: (client: Client) => void
+}
+
+/** The official client, connected to the real binary over its standard input and output. */
+export async function connect(test: After, {cwd, args = [], env = {}, capabilities = {}, prepare}: ConnectOptions) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [svcBinary, 'mcp', 'serve', ...args],
+    cwd,
+    env: environment(cwd, env),
+    stderr: 'pipe',
+  })
+  let stderr = ''
+  transport.stderr?.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const client = await opened(test, transport, capabilities, prepare)
+  return Object.assign(toolClient(client), {stderr: () => stderr, pid: transport.pid as number})
+}
+
+async function opened(
+  test: After,
+  transport: Transport,
+  capabilities: ClientCapabilities,
+  prepare: ConnectOptions['prepare'],
+): Promise<Client> {
+  const client = new Client({name: 'test', version: '1'}, {capabilities})
+  prepare?.(client)
+  test.after(() => client.close())
+  await client.connect(transport, patience)
+  return client
+}
+
+/** Calls tools as a program would: every answer is held to the schema that the tool is listed with. */
+function toolClient(client: Client) {
+  const envelope = async (
+    name: string,
+    args: Record<string, unknown> = {},
+    options: object = {},
+  ): Promise<Envelope> => {
+    const result = await client.callTool({name, arguments: args}, undefined, {...patience, ...options})
+    const told = result.structuredContent as unknown as Envelope
+    assert.deepEqual(await contractViolations('cli/mcp-call.v1', told), [], JSON.stringify(told))
+    const [part, ...others] = result.content as {type: string; text: string}[]
+    assert.deepEqual([part?.type, others], ['text', []])
+    assert.equal(part?.text, JSON.stringify(told))
+    assert.equal(result.isError, !told.success)
+    return told
+  }
+  return {
+    client,
+    envelope,
+    /** Calls a tool that does what it is asked for; gives its data. */
+    async call<T = Record<string, unknown>>(name: string, args: Record<string, unknown> = {}, options: object = {}) {
+      const told = await envelope(name, args, options)
+      assert.ok(told.success, JSON.stringify(told))
+      return told.data as T
+    },
+    /** Calls a tool that refuses. */
+    async fails(code: string, name: string, args: Record<string, unknown> = {}): Promise<Envelope> {
+      const told = await envelope(name, args)
+      assert.deepEqual([told.success, told.code], [false, code], JSON.stringify(told))
+      return told
+    },
+  }
+}
+
+/** A server over HTTP: the real binary. */
+export async function startHttp(
+  test: After,
+  {cwd, args = [], env = {}}: {cwd: string; args?: readonly string[]; env?: SvcOptions['env']},
+) {
+  const child = startSvc(['mcp', 'serve', '--http', '127.0.0.1:0', '--json', ...args], {cwd, env: {HOME: cwd, ...env}})
+  test.after(async () => {
+    child.kill('SIGKILL')
+    await child
+  })
+  let stderr = ''
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const lines = createInterface({input: child.stdout as NodeJS.ReadableStream})
+  const [line] = (await Promise.race([
+    once(lines, 'line'),
+    child.then(() => {
+      throw new Error(`the server ended: ${stderr}`)
+    }),
+  ])) as [string]
+  const ready = JSON.parse(line)
+  assert.deepEqual(await contractViolations('cli/mcp-ready.v1', ready), [])
+  const url = new URL('/mcp', ready.base_url)
+  return {
+    url,
+    stderr: () => stderr,
+    /** Asks it to stop, and gives its exit status. */
+    async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM') {
+      child.kill(signal)
+      return (await child).exitCode
+    },
+    /** The official client, connected to it. */
+    async connect(
+      capabilities: ClientCapabilities = {},
+      prepare?: ConnectOptions['prepare'],
+      options?: StreamableHTTPClientTransportOptions,
+    ) {
+      const transport = new StreamableHTTPClientTransport(url, options)
+      const client = await opened(test, transport as Transport, capabilities, prepare)
+      return Object.assign(toolClient(client), {transport})
+    },
+  }
+}
+
+export const starter = projectFile('examples/models/starter')
+export const hello = projectFile('examples/hello.wav')
+
+/** What a client says first. */
+export const initialize = (protocolVersion = '2025-11-25') => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {protocolVersion, capabilities: {}, clientInfo: {name: 'test', version: '1'}},
+})

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import {readFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {assistantFragment, type GenerationKpi} from '../../src/assistant/index.js'
+import {tellEvent} from '../../src/cli/index.js'
+import {readConfigFile} from '../../src/config/index.js'
+import {compileSchema} from '../../src/contracts/index.js'
+import {isErrorOf} from '../../src/errors/index.js'
+import {
+  createCall,
+  type OperationContext,
+  operationNamed,
+  type Progress,
+  type Surface,
+  ToolAnswer,
+  ToolFailure,
+  toolAnswer,
+} from '../../src/operations/index.js'
+import * as room from '../../src/orchestrator/index.js'
+import {assertFits} from '../support/orch-workspace.js'
+import {inTurn, type Models, scriptedChat} from '../support/scripted-inference.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+const note = '@table type Note { title: str }\n'
+const wrong = '@table type Note { title: strin }\n'
+
+interface Given {
+  surface?: Surface
+  env?: Readonly<Record<string, string>>
+  models?: Models
+}
+
+/** A workspace beside a model that answers so, and what can be done in it. */
+async function workspace(test: TestContext, answers: string[], {surface = 'mcp', env = {}, models}: Given = {}) {
+  const server = await scriptedChat(test, inTurn(...answers), models)
+  const root = await temporaryFolder(test)
+  await writeFiles(root, {'Svc.toml': '[orchestrator.model_prices]\nrun-a = 0.5\nrun-b = 0.001\n'})
+  const sources = {
+    file: await readConfigFile(join(root, 'Svc.toml')),
+    env: {SVC_DATA_DIR: join(root, 'data'), SVC_INFERENCE_URL: server.baseUrl, SVC_INFERENCE_MODEL: 'run-a', ...env},
+  }
+  const orchestrator = await room.openOrchestrator({root, sources, fragments: [assistantFragment]})
+  test.after(() => orchestrator.close())
+  const told: Progress[] = []
+  const context: OperationContext = {
+    room,
+    orchestrator,
+    surface,
+    version: '0.0.0',
+    sources,
+    speech: undefined,
+    signal: new AbortController().signal,
+    report: (progress) => told.push(progress),
+    notice: () => undefined,
+    ask: undefined,
+  }
+  return {
+    server,
+    root,
+    orchestrator,
+    context,
+    told,
+    /** Calls an operation; its answer is what its schema says. */
+    async call(name: string, given: object) {
+      const row = operationNamed(name)
+      const answer = await createCall(row, name).perform(given, context)
+      const check = await compileSchema(row.output, name)
+      assert.deepEqual(check(answer), [])
+      return answer as Readonly<Record<string, never>>
+    },
+    decisions: () =>
+      orchestrator.store
+        .all<{surface: string; session_id: string | null; journey_id: string; model_id: string; reason_json: string}>(
+          'SELECT surface, session_id, journey_id, model_id, reason_json FROM routing_decisions ORDER BY id',
+        )
+        .map(({reason_json, ...row}) => ({...row, reason: JSON.parse(reason_json) as Record<string, unknown>})),
+  }
+}
+
+describe('a chat message', () => {
+  it('is answered in the conversation of its session, with its journey', async (test) => {
+    const {call, told} = await workspace(test, ['Seven is one.'])
+    const answer = await call('chat_message', {prompt: 'Name a prime number.', trace_id: 'trace-9', journey_id: 'j-1'})
+    const {message, history, journey, ...rest} = answer as never as Record<string, Record<string, unknown>>
+    assert.deepEqual(rest, {model_used: 'run-a', tokens: 10, session_id: 'default'})
+    assert.equal(message?.content, 'Seven is one.')
+    assert.deepEqual(history, [
+      {role: 'user', content: 'Name a prime number.'},
+      {role: 'assistant', content: 'Seven is one.'},
+    ])
+    assert.deepEqual(
+      [journey?.journey_id, journey?.session_id, journey?.trace_id, journey?.origin_surface, journey?.envelope_version],
+      ['j-1', 'default', 'trace-9', 'mcp', 1],
+    )
+    assert.deepEqual(
+      told.map(({done, message: piece}) => [done, piece]),
+      [
+        [1, 'Seven '],
+        [2, 'is '],
+        [3, 'one.'],
+      ],
+    )
+  })
+
+  it('is found again in the history of its session, and only there', async (test) => {
+    const {call} = await workspace(test, ['Seven.', 'Eleven.', 'Thirteen.', 'Seventeen.'])
+    await call('chat_message', {message: 'Name a prime number.', session_id: '  '})
+    await call('chat_message', {prompt: 'Another one?', session_id: ' mine '})
+    await call('chat_message', {prompt: 'And now?', session_id: 'traced', trace_id: 'trace-1'})
+    await call('chat_message', {prompt: 'And then?', session_id: 'traced', trace_id: 'trace-2'})
+    const read = async (given: object) => {
+      const {session_id, history} = (await call('chat_history', given)) as never as {
+        session_id: string
+        history: {id: string; content: string; journey?: object}[]
+      }
+      for (const turn of history) assert.equal(turn.journey, undefined)
+      return [session_id, ...history.map(({id, content}) => `${id} ${content}`)]
+    }
+    assert.deepEqual(await read({}), ['default', 'user-1 Name a prime number.', 'asst-2 Seven.'])
+    assert.deepEqual(await read({session_id: 'mine'}), ['mine', 'user-3 Another one?', 'asst-4 Eleven.'])
+    assert.deepEqual(await read({session_id: 'mine', limit: 1}), ['mine', 'asst-4 Eleven.'])
+    assert.deepEqual(await read({session_id: 'nobody'}), ['nobody'])
+    assert.deepEqual(await read({session_id: 'traced', trace_id: 'trace-2'}), [
+      'traced',
+      'user-7 And then?',
+      'asst-8 Seventeen.',
+    ])
+  })
+
+  it('may have members that nobody knows, but not two prompts or none', async (test) => {
+    const {call, server} = await workspace(test, ['Yes.'])
+    const refused = (given: object, violation: RegExp) =>
+      assert.rejects(call('chat_message', given), (error) => {
+        assert.ok(isErrorOf(error, 'params_invalid'))
+        return violation.test(error.params.violations.join())
+      })
+    await refused({}, /must have required property 'prompt'/)
+    await refused({prompt: 'a', message: 'b'}, /\/message is another prompt/)
+    await refused({prompt: ''}, /\/prompt must NOT have fewer than 1 characters/)
+    await refused({prompt: 'a', temperature: 3}, /\/temperature must be <= 2/)
+    assert.deepEqual(server.headers, [])
+    await call('chat_message', {prompt: 'a', message: 'a', editor: 'ed'})
+  })
+
+  it('is given to the model that suits it, and the decision is kept', async (test) => {
+    const {call, decisions, server} = await workspace(test, ['Yes.', 'Yes.'], {models: ['run-a', 'run-b']})
+    await call('chat_message', {prompt: 'Well?', journey_id: 'j-1', cognitive_profile: 'reasoning'})
+    await call('chat_message', {prompt: 'Well?', cognitive_profile: 'fast', session_id: 's'})
+    const [first, second] = decisions()
+    const {reason, ...row} = first ?? assert.fail('no decision')
+    assert.deepEqual(row, {surface: 'chat_message', session_id: 'default', journey_id: 'j-1', model_id: 'run-a'})
+    assert.deepEqual(
+      [reason.task_category, reason.estimated_complexity, reason.usage_model, 'task_id' in reason],
+      ['general', 9, 'run-a', false],
+    )
+    assert.deepEqual([second?.session_id, second?.model_id], ['s', 'run-b'])
+    assert.deepEqual(
+      server.calls.map(({model}) => model),
+      ['run-a', 'run-b'],
+    )
+  })
+
+  it('costs what the settings say, as an event where that is wanted', async (test) => {
+    const {call, orchestrator} = await workspace(test, ['Yes.'], {env: {SVC_MCP_LLM_COST_EVENTS: 'true'}})
+    await call('chat_message', {prompt: 'Well?'})
+    const [event, ...more] = room.readEvents(orchestrator, {types: ['cost_incurred']})
+    assert.deepEqual(more, [])
+    assert.deepEqual(event?.kind, {
+      type: 'cost_incurred',
+      provider: 'local',
+      model: 'run-a',
+      input_tokens: 100,
+      output_tokens: 10,
+      cost_usd: 0.055,
+    })
+    await assertFits('orchestration/event.v1', event)
+    assert.equal(
+      tellEvent(event?.kind as room.OrchestratorEvent, room),
+      'a call cost 0.055 USD: run-a read 100 tokens and wrote 10',
+    )
+  })
+
+  it('is no event where nothing is said, for the store is kept', async (test) => {
+    const {call, orchestrator} = await workspace(test, ['Yes.'])
+    await call('chat_message', {prompt: 'Well?'})
+    assert.deepEqual(room.readEvents(orchestrator, {types: ['cost_incurred']}), [])
+  })
+})
+
+describe('code that is generated', () => {
+  it('is the program with how it came about, and the file where one was asked for', async (test) => {
+    const {call, root, told, decisions} = await workspace(test, [wrong, note], {surface: 'daemon'})
+    const answer = await call('generate_code', {prompt: 'Notes.', output_path: 'src/note.svc', session_id: 's'})
+    assert.equal(answer.code, note)
+    await assertFits('codegen/runtime-generation-kpi.v1', answer.runtime_generation_kpi)
+    await assertFits('codegen/file-outcomes.v1', answer.file_outcomes)
+    assert.equal((answer as never as {runtime_generation_kpi: GenerationKpi}).runtime_generation_kpi.surface, 'daemon')
+    assert.equal(await readFile(join(root, 'src/note.svc'), 'utf8'), note)
+    assert.deepEqual(
+      told.map(({done, total}) => [done, total]),
+      [
+        [0, 3],
+        [1, 3],
+      ],
+    )
+    const [{reason, journey_id, ...row} = assert.fail('no decision'), ...more] = decisions()
+    assert.deepEqual(more, [])
+    assert.match(journey_id, /^[0-9a-f-]{36}$/)
+    assert.deepEqual(row, {surface: 'generate_code', session_id: 's', model_id: 'run-a'})
+    assert.equal(reason.task_category, 'codegen')
+  })
+
+  it('is the program alone for a tool, with the rest beside it', async (test) => {
+    const {call, context} = await workspace(test, [note])
+    const {tool} = operationNamed('generate_code').faces
+    const answer = await call('generate_code', {prompt: 'Notes.'})
+    const presented = await tool?.present?.(answer as never, context)
+    assert.ok(presented instanceof ToolAnswer)
+    assert.deepEqual(presented, toolAnswer(note, {runtime_generation_kpi: answer.runtime_generation_kpi}))
+    assert.deepEqual((await compileSchema(tool?.output ?? {}, 'data'))(presented.data), [])
+  })
+
+  it('that cannot be had is an error that tells what is wrong, and how it went', async (test) => {
+    const {call} = await workspace(test, [wrong, wrong])
+    const failure = await call('generate_code', {prompt: 'Notes.'}).catch((error: unknown) => error)
+    assert.ok(failure instanceof ToolFailure, String(failure))
+    assert.ok(isErrorOf(failure.error, 'repair_stalled'))
+    const {diagnostics_snapshot: snapshot, repair, runtime_generation_kpi: kpi} = failure.meta
+    assert.deepEqual(repair, {attempts: 2, stalled: true, failure_category: 'repair_stall'})
+    assert.deepEqual(
+      (snapshot as {severity: string; code: string; category: string}[]).map(({severity, code, category}) => [
+        severity,
+        code,
+        category,
+      ]),
+      [['error', 'typecheck.unknown_type', 'typecheck']],
+    )
+    await assertFits('codegen/runtime-generation-kpi.v1', kpi)
+  })
+
+  it('may be wished for in no way that nobody knows', async (test) => {
+    const {call, server} = await workspace(test, [note])
+    for (const given of [{prompt: 'a', style: 'x'}, {prompt: 'a', max_retries: 6}, {prompt: ''}, {}])
+      await assert.rejects(call('generate_code', given), (error) => isErrorOf(error, 'params_invalid'))
+    assert.deepEqual(server.headers, [])
+  })
+})
+
+describe('the tools of the assistant', () => {
+  it('take little room in a list of tools', () => {
+    for (const name of ['chat_message', 'generate_code']) {
+      const {summary, input, output, faces} = operationNamed(name)
+      assert.ok(JSON.stringify([summary, input, faces.tool?.output ?? output]).length < 2500, name)
+    }
+  })
+})

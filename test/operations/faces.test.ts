@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import type {Schema} from '../../src/contracts/index.js'
+import {type FaceNames, faceSchema, operations, type Renames, toInput} from '../../src/operations/index.js'
+import {sample} from './support/sample.js'
+import {violations} from './support/violations.js'
+
+const note: Schema = {
+  type: 'object',
+  properties: {
+    task_id: {type: 'integer'},
+    text: {type: 'string'},
+    author: {
+      type: 'object',
+      properties: {name: {type: 'string'}, mail: {type: 'string'}},
+      required: ['name'],
+      additionalProperties: false,
+    },
+    place: {
+      type: ['object', 'null'],
+      properties: {
+        line: {type: 'integer'},
+        file: {type: 'object', properties: {path: {type: 'string'}}, required: ['path']},
+      },
+      required: ['line', 'file'],
+    },
+  },
+  required: ['task_id', 'author'],
+  additionalProperties: false,
+}
+
+const membersOf = (schema: Schema): string[] => Object.keys(schema.properties as object)
+
+describe('an input under the names of a face', () => {
+  it('is the input itself where there are none', () => {
+    assert.deepEqual(faceSchema(note, {}), note)
+    assert.deepEqual(toInput({task_id: 1, text: 'x'}), {task_id: 1, text: 'x'})
+  })
+
+  it('has other names, and the members that were named stand for themselves no more', () => {
+    const schema = faceSchema(note, {renames: {id: 'task_id', says: 'text'}})
+    assert.deepEqual(membersOf(schema).sort(), ['author', 'id', 'place', 'says'])
+    assert.deepEqual(schema.required, ['author', 'id'])
+    assert.equal(schema.additionalProperties, false)
+  })
+
+  it('brings members of members to the top', () => {
+    const renames = {id: 'task_id', by: 'author.name', path: 'place.file.path'}
+    const schema = faceSchema(note, {renames})
+    assert.deepEqual(membersOf(schema), ['text', 'id', 'by', 'path'])
+    assert.deepEqual(schema.properties, {
+      text: {type: 'string'},
+      id: {type: 'integer'},
+      by: {type: 'string'},
+      path: {type: 'string'},
+    })
+    assert.deepEqual(toInput({id: 4, by: 'anna', path: 'a.ts', text: 'x'}, renames), {
+      task_id: 4,
+      author: {name: 'anna'},
+      place: {file: {path: 'a.ts'}},
+      text: 'x',
+    })
+  })
+
+  it('requires a member of a member only where neither can be left out', () => {
+    const required = (renames: Renames) => faceSchema(note, {renames}).required
+    assert.deepEqual(required({by: 'author.name'}), ['task_id', 'by'])
+    assert.deepEqual(required({mail: 'author.mail'}), ['task_id'])
+    assert.deepEqual(required({line: 'place.line'}), ['task_id', 'author'])
+    assert.deepEqual(required({path: 'place.file.path'}), ['task_id', 'author'])
+  })
+
+  it('hides members, and requires some that others leave out', () => {
+    const schema = faceSchema(note, {renames: {says: 'text'}, hidden: ['place'], required: ['says']})
+    assert.deepEqual(membersOf(schema), ['task_id', 'author', 'says'])
+    assert.deepEqual(schema.required, ['task_id', 'author', 'says'])
+    const loose = {type: 'object', properties: {a: {type: 'string'}}, additionalProperties: false}
+    assert.equal(faceSchema(loose, {}).required, undefined)
+  })
+
+  it('may change two names for each other', () => {
+    const renames = {text: 'task_id', task_id: 'text'}
+    assert.deepEqual(faceSchema(note, {renames}).required, ['author', 'text'])
+    assert.deepEqual(toInput({text: 1, task_id: 'x'}, renames), {task_id: 1, text: 'x'})
+  })
+
+  const faults: readonly (readonly [string, Parameters<typeof faceSchema>[1]])[] = [
+    ['a name for nothing', {renames: {id: 'taskid'}}],
+    ['a name for no member of a member', {renames: {by: 'author.nick'}}],
+    ['a name for a member of a text', {renames: {by: 'text.length'}}],
+    ['one name for two members', {renames: {text: 'task_id'}}],
+    ['a hidden member that is none', {hidden: ['nothing']}],
+    ['a hidden member that is required', {hidden: ['task_id']}],
+    ['a required member that is hidden', {hidden: ['text'], required: ['text']}],
+    ['a required member by its old name', {renames: {says: 'text'}, required: ['text']}],
+  ]
+  for (const [what, names] of faults)
+    it(`is a fault of the table with ${what}`, () => assert.throws(() => faceSchema(note, names), TypeError))
+
+  it('takes nothing from what every object has', () => {
+    assert.deepEqual(toInput({constructor: 1, toString: 2}, {id: 'task_id'}), {constructor: 1, toString: 2})
+    assert.throws(() => faceSchema(note, {renames: {x: 'constructor'}}), TypeError)
+  })
+
+  it('leaves out what was not said', () => {
+    assert.deepEqual(toInput({id: 1, by: undefined, text: null}, {id: 'task_id', by: 'author.name'}), {
+      task_id: 1,
+      text: null,
+    })
+  })
+})
+
+/** What each face calls the members of an input; the daemon calls them what they are. */
+const faces = operations.flatMap(({name, input, faces: {rpc, tool, cli}}) => {
+  const all: readonly (readonly [string, FaceNames | undefined])[] = [
+    ['rpc', rpc && {}],
+    ['tool', tool],
+    ['cli', cli?.own ? undefined : cli],
+  ]
+  return all.flatMap(([face, names]) => (names === undefined ? [] : [{what: `${name} by ${face}`, input, names}]))
+})
+
+describe('every face of every operation', () => {
+  for (const {what, input, names} of faces)
+    it(`${what}: what its schema lets through is an input`, () => {
+      const schema = faceSchema(input, names)
+      for (const how of ['least', 'full'] as const) {
+        const given = sample(schema, how) as Record<string, unknown>
+        assert.deepEqual(violations(schema, given), [], `${how}: ${JSON.stringify(given)}`)
+        const meant = toInput(given, names.renames)
+        assert.deepEqual(violations(input, meant), [], `${how}: ${JSON.stringify(meant)}`)
+      }
+    })
+
+  for (const {what, names} of faces)
+    if (names.renames !== undefined)
+      it(`${what}: each name stands for one place, and none for a part of another`, () => {
+        const paths = Object.values(names.renames ?? {})
+        for (const [i, path] of paths.entries())
+          for (const [j, other] of paths.entries())
+            if (i !== j) assert.ok(path !== other && !path.startsWith(`${other}.`), `${path} and ${other}`)
+      })
+
+  it('is many', () => assert.ok(faces.length > 40))
+})

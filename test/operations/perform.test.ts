@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {isErrorOf, SvcError} from '../../src/errors/index.js'
+import {
+  type Call,
+  commandCall,
+  createCall,
+  type OperationContext,
+  operationNamed,
+  operations,
+  ToolAnswer,
+  ToolFailure,
+} from '../../src/operations/index.js'
+import type {Task} from '../../src/orchestrator/index.js'
+import {life} from './support/life.js'
+import {openContext} from './support/open-context.js'
+import {sample} from './support/sample.js'
+import {violations} from './support/violations.js'
+
+const byTool = (name: string): Call => {
+  const operation = operationNamed(name)
+  return createCall(operation, operation.faces.tool?.name ?? name, operation.faces.tool)
+}
+const calls = new Map(operations.map((operation) => [operation.name, createCall(operation, operation.name)]))
+const perform = async (name: string, input: object, context: OperationContext) =>
+  (await calls.get(name)?.perform(input, context)) as Record<string, unknown>
+
+const context = {} as OperationContext
+
+describe('a call of an operation', () => {
+  it('is refused with everything that is wrong, by the names of its face', async () => {
+    const complete = byTool('complete_task')
+    const given = {checks_passed: 'all', declared_non_placeholder: 1, attestation: {}, generation: 0}
+    await assert.rejects(
+      async () => complete.perform(given, context),
+      (error) => {
+        assert.ok(isErrorOf(error, 'params_invalid'))
+        assert.equal(error.params.operation, 'svc_complete_task')
+        assert.deepEqual([...error.params.violations].sort(), [
+          '/checks_passed must be array',
+          '/declared_non_placeholder must be boolean',
+          '/generation must be >= 1',
+          'the document has an unknown member "attestation"',
+          "the document must have required property 'task_id'",
+        ])
+        return true
+      },
+    )
+  })
+
+  for (const [what, given] of [
+    ['nothing', undefined],
+    ['null', null],
+    ['a list', [1]],
+    ['a text', '{"task_id":1}'],
+    ['a number that is no whole one', {task_id: 1.5}],
+    ['a number as a text', {task_id: '1'}],
+    ['a member that is unknown', {task_id: 1, id: 1}],
+    ['a member of every object', JSON.parse('{"task_id": 1, "__proto__": {"reason": "x"}}')],
+  ] as const)
+    it(`is refused with ${what}`, async () => {
+      const cancel = createCall(operationNamed('cancel_task'), 'orch.cancel_task')
+      // The first one compiles the schema, the second one finds it compiled.
+      for (let i = 0; i < 2; i++)
+        await assert.rejects(
+          async () => cancel.perform(given, context),
+          (error) => isErrorOf(error, 'params_invalid'),
+        )
+    })
+
+  it('does the same under every name that a face has for it', async (t) => {
+    const context = await openContext(t)
+    const submit = byTool('submit_task')
+    const files = [{path: 'a.ts', access: 'write'}]
+    await submit.perform({description: 'x', files, agent_name: 'anna', complexity: 7, processor: 'external'}, context)
+    const {task} = (await perform('get_task', {task_id: 1}, context)) as unknown as {task: Task}
+    assert.deepEqual([task.file_manifest, task.agent_name, task.complexity], [files, 'anna', 7])
+  })
+
+  it('is done at once when its schema is compiled, and without one where a parser has held it to its shape', async (t) => {
+    const context = await openContext(t)
+    const agents = createCall(operationNamed('list_agents'), 'orch.list_agents')
+    assert.ok(agents.perform({}, context) instanceof Promise)
+    await agents.perform({}, context)
+    assert.deepEqual(agents.perform({}, context), {agents: []})
+    const spawn = commandCall(operationNamed('spawn_agent'))
+    const {agent} = spawn.run({name: 'anna', label: ['fast'], parent: undefined}, context) as {agent: {name: string}}
+    assert.equal(agent.name, 'anna')
+  })
+
+  it('is made of no command where there is none, or one with flags of its own', () => {
+    assert.equal(commandCall(operationNamed('fail_task')).name, 'svc orch fail')
+    for (const name of ['submit_batch', 'submit_task'])
+      assert.throws(() => commandCall(operationNamed(name)), TypeError)
+  })
+})
+
+describe('the life of a workspace', () => {
+  it('goes through every operation on tasks, doubts and agents, and each gives what it says', async (t) => {
+    const context = await openContext(t)
+    const outputs: Record<string, unknown>[] = []
+    for (const [name, input] of life) {
+      const output = await perform(name, input, context)
+      assert.deepEqual(violations(operationNamed(name).output, output), [], `${name}: ${JSON.stringify(output)}`)
+      outputs.push(output)
+    }
+    const {tasks} = (await perform('list_tasks', {}, context)) as unknown as {tasks: Task[]}
+    assert.deepEqual(
+      tasks.map(({id, status, status_reason: reason, result}) => [id, status, reason, result?.text]),
+      [
+        [4, 'Completed', undefined, undefined],
+        [3, 'Failed', 'dependency_failed:T-0002', undefined],
+        [2, 'Cancelled', 'Late.', undefined],
+        [1, 'Completed', undefined, 'Written.'],
+      ],
+    )
+    assert.deepEqual(tasks[3]?.result?.checks_passed, ['build'])
+    assert.match(tasks[0]?.description ?? '', /The newer one counts\.$/)
+    const [completed, ofSession, told] = outputs.slice(-3)
+    assert.deepEqual(completed?.tasks, [tasks[0], tasks[3]])
+    assert.deepEqual(ofSession?.tasks, [tasks[3]])
+    const events = told?.events as readonly {kind: {task_id: number}}[]
+    assert.deepEqual(
+      events.map(({kind}) => kind.task_id),
+      [1, 4],
+    )
+  })
+
+  it('covers them all', () => {
+    const done = new Set(life.map(([name]) => name))
+    const owned = operations.filter(({name}) =>
+      /(_task|_tasks|_batch|_claim|_doubt|_agent|_agents|agent_ids|rebalance)$/.test(name),
+    )
+    assert.ok(owned.length >= 23)
+    assert.deepEqual(
+      owned.filter(({name}) => !done.has(name)).map(({name}) => name),
+      [],
+    )
+  })
+
+  it('tells a second submission under a key from a first one', async (t) => {
+    const context = await openContext(t)
+    const task = {description: 'x', idempotency_key: 'k'}
+    const first = await perform('submit_task', task, context)
+    const again = await perform('submit_task', task, context)
+    assert.deepEqual([first.duplicate, again.duplicate, again.task_id], [undefined, true, first.task_id])
+    assert.deepEqual(violations(operationNamed('submit_task').output, again), [])
+  })
+
+  it('keeps a summary that is empty apart from none at all', async (t) => {
+    const context = await openContext(t)
+    const endings = [
+      {attestation: {completion_summary: ''}},
+      {attestation: {checks_passed: ['lint']}},
+      {attestation: {}},
+      {attestation: null},
+      {},
+    ]
+    const results = []
+    for (const [i, ending] of endings.entries()) {
+      await perform('submit_task', {description: 'x', processor: 'external'}, context)
+      await perform('claim_task', {owner: 'me'}, context)
+      const {task} = (await perform('complete_task', {task_id: i + 1, ...ending}, context)) as {task: Task}
+      results.push(task.result)
+    }
+    assert.deepEqual(results, [{text: ''}, {text: '', checks_passed: ['lint']}, undefined, undefined, undefined])
+  })
+
+  it('asks the person behind the caller about a doubt, and settles it by the answer', async (t) => {
+    for (const [answer, status, resolution] of [
+      [{validated: false, report: 'Take the newer one.'}, 'Queued', true],
+      [{validated: 'yes', report: 'x'}, 'Doubted', false],
+      [undefined, 'Doubted', false],
+    ] as const) {
+      const asked: string[] = []
+      const context = await openContext(t, {
+        ask: async ({message}) => {
+          asked.push(message)
+          return answer
+        },
+      })
+      await perform('submit_task', {description: 'Merge them', processor: 'external'}, context)
+      const doubted = await perform('doubt_task', {task_id: 1, reason: 'They differ'}, context)
+      assert.deepEqual(asked, ['T-0001 is in doubt: They differ.\n\nMerge them'])
+      assert.deepEqual([doubted.status, doubted.resolution !== undefined], [status, resolution])
+      assert.equal((doubted.task as Task).status, status)
+      assert.deepEqual(violations(operationNamed('doubt_task').output, doubted), [])
+    }
+  })
+})
+
+describe('every operation in a workspace where nothing has happened yet', () => {
+  for (const {name, input, output} of operations)
+    it(`${name} gives what it says, or says why not`, async (t) => {
+      const context = await openContext(t)
+      for (const how of ['least', 'full'] as const)
+        try {
+          const result = await perform(name, sample(input, how) as object, context)
+          const told = result instanceof ToolAnswer ? result.data : result
+          assert.deepEqual(violations(output, told), [], `${how}: ${JSON.stringify(told)}`)
+        } catch (thrown) {
+          const error = thrown instanceof ToolFailure ? thrown.error : thrown
+          assert.ok(error instanceof SvcError, String((error as Error).stack))
+          assert.notEqual(error.code, 'internal', error.stack)
+        }
+    })
+})

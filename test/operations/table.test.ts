@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import {readdirSync, readFileSync} from 'node:fs'
+import {describe, it} from 'node:test'
+import {compileSchema, type Schema} from '../../src/contracts/index.js'
+import {
+  createCall,
+  daemonMethods,
+  daemonNotifications,
+  faceSchema,
+  listedSchema,
+  operationNamed,
+  operations,
+} from '../../src/operations/index.js'
+import {projectFile} from '../support/project.js'
+
+const tools = operations.flatMap(({faces: {tool}}) => (tool === undefined ? [] : [tool]))
+const methods = operations.flatMap(({faces: {rpc}}) => (rpc === undefined ? [] : [rpc]))
+const commands = operations.flatMap(({faces: {cli}}) => (cli === undefined ? [] : [cli]))
+
+/** What changes something, as the first or only verb of a name. */
+const changing =
+  /(^|_)(submit|complete|fail|cancel|retry|reorder|approve|claim|renew|doubt|resolve|overrule|spawn|pause|resume|drain|retire|rebalance|send|broadcast|ack|undo|redo|reload|set|create|delete|remove|write|execute|replan)(_|$)/
+/** What only looks. */
+const looking = /^(list|get|show|read|find|describe)_|_(status|history|ids|list)$/
+
+describe('the table of operations', () => {
+  for (const [what, names] of [
+    ['name', operations.map(({name}) => name)],
+    ['title', operations.map(({title}) => title)],
+    ['tool', tools.map(({name}) => name)],
+    ['command', commands.map(({command}) => command)],
+    [
+      'method',
+      [...methods, ...daemonMethods, ...daemonNotifications].flatMap(
+        ({method, aliases = []}: {method: string; aliases?: readonly string[]}) => [method, ...aliases],
+      ),
+    ],
+  ] as const)
+    it(`has no ${what} twice`, () => {
+      assert.ok(names.length > 0)
+      assert.deepEqual(
+        names.filter((name, i) => names.indexOf(name) !== i),
+        [],
+      )
+    })
+
+  it('gives names in the writing of their face', () => {
+    for (const {name} of operations) assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
+    for (const {name} of tools) assert.match(name, /^svc_[a-z0-9]+(_[a-z0-9]+)*$/)
+    for (const {method} of methods) assert.match(method, /^[a-z]+(\.[a-z0-9_]+)+$/)
+    for (const {command} of commands) assert.match(command, /^[a-z0-9]+( [a-z-]+)+$/)
+  })
+
+  it('is read without the rooms that do the work: the command line makes its flags of it', () => {
+    const room = projectFile('src/operations')
+    const files = readdirSync(room, {recursive: true, encoding: 'utf8'}).filter((file) => file.endsWith('.ts'))
+    const loaded = files.flatMap((file) => {
+      const source = readFileSync(`${room}/${file}`, 'utf8')
+      const eager = [...source.matchAll(/^(?:import|export) (?!type )[^;]*? from '([^']+)'$/gm)].map(
+        ([, from = '']) => from,
+      )
+      return eager.filter((from) => /(^|\/)\.\.\/[a-z-]+\/index\.js$/.test(from) || !from.startsWith('.'))
+    })
+    assert.deepEqual([...new Set(loaded)].sort(), [
+      '../../contracts/index.js',
+      '../../errors/index.js',
+      '../contracts/index.js',
+      '../errors/index.js',
+      'node:util',
+    ])
+  })
+
+  it('finds an operation by its name, and knows no other', () => {
+    for (const each of operations) assert.equal(operationNamed(each.name), each)
+    assert.throws(() => operationNamed('submit_tusk'), TypeError)
+    assert.throws(() => operationNamed('constructor'), TypeError)
+  })
+})
+
+describe('every operation', () => {
+  for (const {name, title, summary, effect, idempotent, input, output, faces} of operations) {
+    it(`${name} is described in one sentence`, () => {
+      assert.match(summary, /^[A-Z][^\n]*[^.\s]\.$/)
+      assert.doesNotMatch(summary, /[.!?] [A-Z]/, 'one sentence')
+      assert.match(title, /^[A-Z][^\n.]*$/)
+      assert.ok(summary.length <= 120, `${summary.length} characters are too long`)
+    })
+
+    it(`${name} can be called from somewhere, takes an object and gives one`, () => {
+      assert.ok(Object.values(faces).some((face) => face !== undefined))
+      assert.deepEqual([input.type, output.type], ['object', 'object'])
+    })
+
+    it(`${name} has schemas that compile strictly, and describes no member twice`, async () => {
+      for (const [what, schema] of Object.entries({
+        input,
+        output,
+        ...(faces.tool?.output && {told: faces.tool.output}),
+      })) {
+        await compileSchema(schema, `${name}.${what}`)
+        assert.deepEqual(
+          Object.keys(schema).filter((key) => key.startsWith('$') && key !== '$defs'),
+          [],
+          what,
+        )
+      }
+    })
+
+    it(`${name} says truly what it does to the workspace`, () => {
+      if (effect === 'read') {
+        assert.doesNotMatch(name, changing)
+        assert.ok(idempotent, 'what only looks can look again')
+      } else assert.doesNotMatch(name, looking)
+    })
+  }
+
+  it('that takes something away for good says so', () => {
+    const effects = Object.fromEntries(operations.map(({name, effect}) => [name, effect]))
+    assert.deepEqual([effects.cancel_task, effects.retire_agent], ['destructive', 'destructive'])
+  })
+})
+
+describe('what a model reads of a tool', () => {
+  const listed = (schema: Schema) => JSON.stringify(listedSchema(schema))
+
+  it('is little, even of the tool that takes most', () => {
+    const {input, output, summary, faces} = operationNamed('submit_task')
+    const {name = '', ...names} = faces.tool ?? {}
+    const text = [name, summary, listed(faceSchema(input, names)), listed(output)].join()
+    // A token is a little more than three characters of JSON.
+    assert.ok(text.length < 2400, String(text.length))
+  })
+
+  it('names no limits of length, which a call is held to all the same', async () => {
+    const {input, faces} = operationNamed('submit_task')
+    assert.match(JSON.stringify(input), /"maxLength"/)
+    for (const {input: each} of operations) assert.doesNotMatch(listed(each), /"(max|min)(Length|Items)":/)
+    const {schema} = createCall(operationNamed('submit_task'), 'svc_submit_task', faces.tool)
+    const check = await compileSchema(schema, 'submit')
+    assert.deepEqual(check({description: ''}), ['/description must NOT have fewer than 1 characters'])
+  })
+
+  it('keeps everything else', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: 'urn:x',
+      title: 'X',
+      description: 'A document.',
+      type: 'object',
+      required: ['maxLength'],
+      properties: {
+        maxLength: {type: 'string', maxLength: 3, description: 'A member.'},
+        some: {
+          type: 'array',
+          maxItems: 2,
+          items: {
+            anyOf: [
+              {type: 'string', minLength: 1},
+              {type: 'integer', minimum: 3},
+            ],
+          },
+        },
+        more: {type: 'object', additionalProperties: {type: 'string', maxLength: 1}},
+      },
+      additionalProperties: false,
+    }
+    assert.deepEqual(listedSchema(schema), {
+      type: 'object',
+      required: ['maxLength'],
+      properties: {
+        maxLength: {type: 'string', description: 'A member.'},
+        some: {type: 'array', items: {anyOf: [{type: 'string'}, {type: 'integer', minimum: 3}]}},
+        more: {type: 'object', additionalProperties: {type: 'string'}},
+      },
+      additionalProperties: false,
+    })
+  })
+})

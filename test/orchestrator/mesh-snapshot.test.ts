@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import type {ServerResponse} from 'node:http'
+import {describe, it, type TestContext} from 'node:test'
+import {type Call, createCall, type OperationContext, operationNamed} from '../../src/operations/index.js'
+import * as room from '../../src/orchestrator/index.js'
+import {type MeshSnapshot, meshSnapshot} from '../../src/orchestrator/index.js'
+import {takeLease} from '../../src/orchestrator/loop/lease.js'
+import {controlPlane} from './support/control-plane.js'
+import {openTestOrchestrator, startMs, type TestOptions} from './support/open-test-orchestrator.js'
+
+const token = 'tok-1234567'
+
+const json = (response: ServerResponse, body: unknown) => response.end(JSON.stringify(body))
+
+const open = (t: TestContext, url: string, {env = {}, ...options}: TestOptions = {}) =>
+  openTestOrchestrator(t, {...options, env: {SVC_ORCHESTRATOR_MESH_CONTROL_URL: url, ...env}})
+
+/** What is known of the mesh. */
+async function look(t: TestContext, url: string, options?: TestOptions): Promise<MeshSnapshot> {
+  return (await meshSnapshot(await open(t, url, options))) ?? assert.fail('there is a control plane')
+}
+
+/** Why nothing is known of the mesh; never with the token in it. */
+async function fault(t: TestContext, url: string, options: TestOptions = {}): Promise<string> {
+  const snapshot = await look(t, url, {...options, env: {SVC_MESH_TOKEN: token, ...options.env}})
+  assert.ok(!snapshot.ok)
+  assert.deepEqual(Object.keys(snapshot), ['ok', 'error'])
+  assert.doesNotMatch(snapshot.error, /tok-1234567/)
+  return snapshot.error
+}
+
+const seenAgo = (id: string, ms: number, more: object = {}) => ({id, last_seen_unix_ms: startMs - ms, ...more})
+
+describe('the nodes of the mesh', () => {
+  it('are those that the control plane lists, as it tells of them', async (t) => {
+    const nodes = [seenAgo('node-a', 10, {version: '0.1.0', capabilities: {gpu_cuda: true}}), seenAgo('node-b', 9e9)]
+    const plane = await controlPlane(t, (response) => json(response, {schema_version: 1, queue_depth: 3, nodes}))
+    assert.deepEqual(await look(t, plane.url), {ok: true, schema_version: 1, node_count: 2, nodes})
+    assert.deepEqual(plane.requests, [{method: 'GET', url: '/v1/mesh/nodes', authorization: undefined}])
+  })
+
+  it('are asked for with the token where there is one', async (t) => {
+    const plane = await controlPlane(t, (response) => json(response, {schema_version: 1, nodes: []}))
+    const snapshot = await look(t, plane.url, {env: {SVC_MESH_TOKEN: token}})
+    assert.deepEqual(snapshot, {ok: true, schema_version: 1, node_count: 0, nodes: []})
+    assert.equal(plane.requests[0]?.authorization, `Bearer ${token}`)
+  })
+
+  it('are unknown without a control plane, and nobody is asked', async (t) => {
+    assert.equal(meshSnapshot(await openTestOrchestrator(t)), undefined)
+  })
+
+  it('are only those that were heard of lately, where that is set', async (t) => {
+    const nodes = [
+      seenAgo('fresh', 1000),
+      seenAgo('stale', 1001),
+      seenAgo('ahead', -5000),
+      {id: 'never heard of'},
+      seenAgo('also fresh', 0),
+    ]
+    const answer = {schema_version: 1, server_time_unix_ms: startMs, nodes}
+    const {url} = await controlPlane(t, (response) => json(response, answer))
+    const ids = async (env: Readonly<Record<string, string>>) => {
+      const snapshot = await look(t, url, {env})
+      assert.ok(snapshot.ok)
+      assert.equal(snapshot.node_count, snapshot.nodes.length)
+      return snapshot.nodes.map(({id}) => id)
+    }
+    assert.deepEqual(await ids({SVC_MESH_MAX_STALE_MS: '1000'}), ['fresh', 'ahead', 'also fresh'])
+    assert.equal((await ids({SVC_MESH_MAX_STALE_MS: '0'})).length, 5)
+    assert.equal((await ids({})).length, 5)
+  })
+
+  it('are judged by the clock that stamped them, not by that of this machine', async (t) => {
+    const at = Date.UTC(2031, 0, 1)
+    const nodes = [
+      {id: 'fresh', last_seen_unix_ms: at - 500},
+      {id: 'stale', last_seen_unix_ms: at - 5000},
+    ]
+    const {url} = await controlPlane(t, (response) => {
+      response.setHeader('date', new Date(at).toUTCString())
+      json(response, {nodes})
+    })
+    const snapshot = await look(t, url, {env: {SVC_MESH_MAX_STALE_MS: '2000'}})
+    assert.deepEqual(snapshot, {ok: true, schema_version: 1, node_count: 1, nodes: [nodes[0]]})
+  })
+
+  it('are counted beyond two hundred, but not listed', async (t) => {
+    const nodes = Array.from({length: 1500}, (_, i) => seenAgo(`node-${i}`, 0))
+    const {url} = await controlPlane(t, (response) => json(response, {schema_version: 2, nodes}))
+    const snapshot = await look(t, url)
+    assert.ok(snapshot.ok)
+    assert.deepEqual(
+      [snapshot.schema_version, snapshot.node_count, snapshot.truncated, snapshot.nodes],
+      [2, 1500, true, nodes.slice(0, 200)],
+    )
+  })
+
+  it('have an id: what has none is left out', async (t) => {
+    const nodes = [null, 7, 'node', {}, {id: 7}, [], {id: 'node-a'}]
+    const {url} = await controlPlane(t, (response) => json(response, {schema_version: 'x', nodes}))
+    assert.deepEqual(await look(t, url), {ok: true, schema_version: 1, node_count: 1, nodes: [{id: 'node-a'}]})
+  })
+})
+
+describe('a control plane that is of no help', () => {
+  for (const [what, answer, expected] of [
+    [
+      'refuses the token, and repeats it',
+      (response: ServerResponse) => response.writeHead(401).end(`{"detail": "no such token: ${token}"}`),
+      /401.*no such token: \[redacted\]/,
+    ],
+    ['is overloaded', (response: ServerResponse) => response.writeHead(503).end('{"detail": "later"}'), /503.*later/],
+    [
+      'answers with a page that repeats the token',
+      (response: ServerResponse) => response.end(`${token} <html>`),
+      /cannot be parsed: .*\[redacted\]/,
+    ],
+    ['answers with another document', (response: ServerResponse) => json(response, {rows: []}), /it lists no nodes\.$/],
+    ['answers with null', (response: ServerResponse) => json(response, null), /it lists no nodes\.$/],
+    ['answers with nothing', (response: ServerResponse) => response.end(), /it lists no nodes\.$/],
+    [
+      'sends more than anybody wants to read',
+      (response: ServerResponse) => response.end(' '.repeat((16 << 20) + 1)),
+      /16777216/,
+    ],
+    ['hangs up', (response: ServerResponse) => response.destroy(), /Cannot reach/],
+  ] as const)
+    it(`is asked once, and what it does is told, where it ${what}`, async (t) => {
+      const plane = await controlPlane(t, answer)
+      assert.match(await fault(t, plane.url), expected)
+      assert.equal(plane.requests.length, 1)
+    })
+
+  it('is not there', async (t) => {
+    assert.match(await fault(t, 'http://127.0.0.1:1'), /nothing listens there/)
+  })
+
+  it('is silent, or dribbles, and is waited for no longer than is set', async (t) => {
+    const silent = await controlPlane(t, () => {})
+    const dribbling = await controlPlane(t, (response) => {
+      const timer = setInterval(() => response.write(' '), 50)
+      response.on('close', () => clearInterval(timer))
+    })
+    for (const {url} of [silent, dribbling]) {
+      const started = performance.now()
+      const env = {SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS: '1'}
+      assert.equal(await fault(t, url, {env}), `${url}/v1/mesh/nodes did not answer within 500 ms.`)
+      const took = performance.now() - started
+      assert.ok(took >= 490 && took < 5000, String(took))
+    }
+  })
+})
+
+describe('the status of the orchestrator', () => {
+  const call: Call = createCall(operationNamed('status'), 'orch.status')
+  const status = async (orchestrator: room.Orchestrator) => {
+    const context = {room, orchestrator, surface: 'mcp', sources: {env: {}}} as unknown as OperationContext
+    const report = (await call.perform({}, context)) as object
+    const {present} = operationNamed('status').faces.tool ?? {}
+    return {report, shown: present?.(report as never, context) as Record<string, unknown>}
+  }
+
+  it('tells of the mesh where there is one, and is told also where it is of no help', async (t) => {
+    const {url} = await controlPlane(t, (response) => json(response, {schema_version: 1, nodes: [{id: 'node-a'}]}))
+    const {report, shown} = await status(await open(t, url))
+    const mesh_snapshot = {ok: true, schema_version: 1, node_count: 1, nodes: [{id: 'node-a'}]}
+    assert.deepEqual((report as {mesh_snapshot: unknown}).mesh_snapshot, mesh_snapshot)
+    assert.match(String(shown.markdown_summary), /Mesh: 1 nodes\.$/)
+    const lost = await status(await open(t, 'http://127.0.0.1:1'))
+    assert.equal((lost.shown.mesh_snapshot as MeshSnapshot).ok, false)
+    assert.equal(lost.shown.agent_count, 0)
+    assert.match(String(lost.shown.markdown_summary), /nothing listens there\.$/)
+  })
+
+  it('is there at once, without a word of the mesh, where there is none', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const context = {room, orchestrator} as unknown as OperationContext
+    const report = operationNamed('status').run({} as never, context) as Record<string, unknown>
+    assert.equal(report.agent_count, 0)
+    assert.ok(!('mesh_snapshot' in report))
+  })
+
+  it('tells whether tasks are run, and whether they are kept', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    room.submitTask(orchestrator, {description: 'x'})
+    const waiting = await status(orchestrator)
+    assert.deepEqual(waiting.report, {
+      ...room.reportStatus(orchestrator),
+      db_configured: true,
+      execution_mode: 'queue_only',
+      worker_runtime_attached: false,
+    })
+    assert.equal(
+      waiting.shown.markdown_summary,
+      '**Tasks:** 1 queued, 0 in progress, 0 completed; **agents:** 1. No daemon runs them.',
+    )
+    assert.deepEqual([waiting.shown.in_progress, waiting.shown.completed], [0, 0])
+    takeLease(orchestrator, 'test')
+    const running = (await status(orchestrator)).shown
+    assert.deepEqual([running.execution_mode, running.worker_runtime_attached], ['workers_attached', true])
+    assert.match(String(running.markdown_summary), / A daemon runs them\.$/)
+  })
+})

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {ackMessage, type OrchestratorContext, readInbox} from '../../../src/orchestrator/index.js'
+import {consumer, openWithAgents} from './support/agents.js'
+import {race, startProgram} from './support/processes.js'
+
+const claim = (orchestrator: OrchestratorContext, owner: string) =>
+  readInbox(orchestrator, {agent: 'bert', source: 'db', claim: true}, consumer(owner)).messages
+
+describe('processes that share an inbox', () => {
+  it('are never given the same message, and miss none', async (t) => {
+    const orchestrator = await openWithAgents(t, {clock: 'real'})
+    const count = 200
+    orchestrator.store.transaction(() => {
+      for (let i = 0; i < count; i++) orchestrator.say(String(i), {route: 'db'})
+    })
+    const owners = [['first'], ['second'], ['third']]
+    const seen = await race<[string, number][]>(t, 'consume', orchestrator.root, owners)
+    assert.deepEqual(
+      seen
+        .flat()
+        .map(([payload]) => Number(payload))
+        .sort((a, b) => a - b),
+      Array.from({length: count}, (_, i) => i),
+    )
+    assert.ok(seen.flat().every(([, deliveries]) => deliveries === 1))
+    assert.ok(seen.filter((one) => one.length > 0).length > 1, 'more than one took part')
+    for (const one of seen) {
+      const numbers = one.map(([payload]) => Number(payload))
+      assert.deepEqual(
+        numbers,
+        numbers.toSorted((a, b) => a - b),
+        'each in the order in which they were sent',
+      )
+    }
+  })
+
+  it('leave what they claimed to others when they are killed, once the claim has ended', async (t) => {
+    const orchestrator = await openWithAgents(t, {clock: {ms: Date.now()}})
+    for (const payload of ['a', 'b']) orchestrator.say(payload, {route: 'db'})
+    const holder = startProgram(t, 'hold', orchestrator.root, 'killed')
+    await holder.printed
+    await holder.kill()
+    orchestrator.clock.ms = Date.now()
+    assert.deepEqual(claim(orchestrator, 'heir'), [])
+    orchestrator.clock.ms += 120_000
+    assert.deepEqual(
+      claim(orchestrator, 'heir').map(({payload, delivery_attempts: times}) => [payload, times]),
+      [
+        ['a', 2],
+        ['b', 2],
+      ],
+    )
+    assert.equal(ackMessage(orchestrator, {agent: 'bert', message: 1, route: 'db'}, 'heir').acknowledged, true)
+  })
+
+  for (const keys of ['keys', 'none'])
+    it(`send each message once, with ${keys === 'keys' ? 'keys of their own' : 'no keys'}`, async (t) => {
+      const orchestrator = await openWithAgents(t, {clock: 'real'})
+      const count = 100
+      const senders = [1, 2].map(() => [String(count), keys])
+      const [first, second] = await race<{uuids: string[]; duplicates: number}>(
+        t,
+        'send-all',
+        orchestrator.root,
+        senders,
+      )
+      assert.deepEqual(first?.uuids, second?.uuids)
+      assert.equal(new Set(first?.uuids).size, count)
+      assert.equal((first?.duplicates ?? 0) + (second?.duplicates ?? 0), count)
+      const rows = orchestrator.store.all('SELECT payload FROM a2a_messages')
+      assert.equal(rows.length, count)
+    })
+})

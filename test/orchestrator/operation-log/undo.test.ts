@@ -1,0 +1,367 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import type {SubmitTaskV1} from '../../../src/contracts/index.js'
+import type {SvcError} from '../../../src/errors/index.js'
+import {
+  claimTask,
+  drainAgent,
+  listAgents,
+  listOperations,
+  listTasks,
+  readEvents,
+  rebalance,
+  redoOperation,
+  reorderTask,
+  requireAgent,
+  requireTask,
+  retireAgent,
+  setPaused,
+  spawnAgent,
+  submitTask,
+  undoOperation,
+} from '../../../src/orchestrator/index.js'
+import {contents, openTestOrchestrator, refused, type TestOrchestrator} from '../support/open-test-orchestrator.js'
+import {start, statusOf, submit, submitWriter} from '../support/tasks.js'
+
+const agentNames = (orchestrator: TestOrchestrator) => listAgents(orchestrator).map(({name}) => name)
+
+/** The operations of the log as a person reads them, the latest first. */
+const log = (orchestrator: TestOrchestrator) =>
+  listOperations(orchestrator).map(({op_id, summary, undone}) => `${op_id} ${undone ? 'undone' : 'done'}: ${summary}`)
+
+/** Why it cannot be done; and nothing has changed by trying. */
+function conflict(orchestrator: TestOrchestrator, call: () => unknown): string {
+  const before = [contents(orchestrator), listOperations(orchestrator)]
+  const error: SvcError<'operation_conflict'> = refused('operation_conflict', call)
+  assert.deepEqual([contents(orchestrator), listOperations(orchestrator)], before)
+  assert.equal(error.exit, 4)
+  return error.message
+}
+
+describe('a priority that was changed', () => {
+  it('is changed back and forth', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    reorderTask(orchestrator, id, 'urgent')
+    const undone = undoOperation(orchestrator, 'OP-000001')
+    assert.deepEqual(undone, {
+      id: 1,
+      op_id: 'OP-000001',
+      operation: 'reorder_task',
+      summary: 'T-0001 made urgent, once normal',
+      undone: true,
+      timestamp_ms: orchestrator.clock.ms,
+      task_id: id,
+    })
+    assert.equal(requireTask(orchestrator, id).priority, 'normal')
+    assert.deepEqual(redoOperation(orchestrator, '1'), {...undone, undone: false})
+    assert.equal(requireTask(orchestrator, id).priority, 'urgent')
+    assert.equal(undoOperation(orchestrator, 'op-1').undone, true)
+    assert.deepEqual(log(orchestrator), ['OP-000001 undone: T-0001 made urgent, once normal'])
+  })
+
+  it('stays where somebody has changed it since', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    reorderTask(orchestrator, id, 'urgent')
+    reorderTask(orchestrator, id, 'background')
+    assert.equal(
+      conflict(orchestrator, () => undoOperation(orchestrator, '1')),
+      'OP-000001 cannot be undone: T-0001 is background by now.',
+    )
+    undoOperation(orchestrator, '2')
+    undoOperation(orchestrator, '1')
+    assert.equal(requireTask(orchestrator, id).priority, 'normal')
+  })
+
+  it('stays where the task is being run', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    reorderTask(orchestrator, id, 'urgent')
+    start(orchestrator, id)
+    refused('invalid_transition', () => undoOperation(orchestrator, '1'))
+    assert.equal(requireTask(orchestrator, id).priority, 'urgent')
+  })
+
+  it('is nothing to undo where it was that before', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    reorderTask(orchestrator, submit(orchestrator), 'normal')
+    assert.deepEqual(listOperations(orchestrator), [])
+  })
+})
+
+describe('a pause', () => {
+  it('ends and begins again', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    spawnAgent(orchestrator, {name: 'builder'})
+    setPaused(orchestrator, 'builder', true)
+    setPaused(orchestrator, 'builder', true)
+    const state = () => requireAgent(orchestrator, 'builder').state
+    assert.equal(undoOperation(orchestrator, '2').agent_id, 1)
+    assert.equal(state(), 'active')
+    redoOperation(orchestrator, '2')
+    assert.equal(state(), 'paused')
+    setPaused(orchestrator, 'builder', false)
+    undoOperation(orchestrator, '3')
+    assert.equal(state(), 'paused')
+    assert.deepEqual(log(orchestrator), [
+      'OP-000003 undone: builder (A-01) resumed',
+      'OP-000002 done: builder (A-01) paused',
+      'OP-000001 done: builder (A-01) spawned',
+    ])
+  })
+
+  it('is that of the agent, whatever others are called', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    spawnAgent(orchestrator, {name: 'builder'})
+    setPaused(orchestrator, 'builder', true)
+    spawnAgent(orchestrator, {name: '1'})
+    undoOperation(orchestrator, '2')
+    assert.deepEqual(
+      listAgents(orchestrator).map(({name, state}) => [name, state]),
+      [
+        ['builder', 'active'],
+        ['1', 'active'],
+      ],
+    )
+  })
+
+  it('cannot be undone where somebody has ended it, or the agent', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    spawnAgent(orchestrator, {name: 'builder'})
+    setPaused(orchestrator, 'builder', true)
+    setPaused(orchestrator, 'builder', false)
+    const undo = () => undoOperation(orchestrator, '2')
+    assert.equal(conflict(orchestrator, undo), 'OP-000002 cannot be undone: builder (A-01) is active already.')
+    retireAgent(orchestrator, 'builder')
+    assert.equal(conflict(orchestrator, undo), 'OP-000002 cannot be undone: A-01 is retired by now.')
+  })
+})
+
+describe('an agent that was spawned', () => {
+  it('retires, and comes back under another id with all that it had', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const parent = spawnAgent(orchestrator, {name: 'lead'})
+    const labels = ['region=eu']
+    spawnAgent(orchestrator, {name: 'builder', parent: 'lead', reason: 'help', model: 'run-a', labels})
+    undoOperation(orchestrator, '2')
+    assert.deepEqual(agentNames(orchestrator), ['lead'])
+    assert.equal(redoOperation(orchestrator, '2').agent_id, 3)
+    const {id, parent_agent_id, spawn_reason, model, capabilities} =
+      listAgents(orchestrator).find(({name}) => name === 'builder') ?? assert.fail()
+    assert.deepEqual([id, parent_agent_id, spawn_reason, model], [3, parent.id, 'help', 'run-a'])
+    assert.ok(capabilities.labels.includes('region=eu'))
+    assert.deepEqual(log(orchestrator).at(0), 'OP-000002 done: builder (A-03) spawned')
+    undoOperation(orchestrator, '2')
+    assert.deepEqual(agentNames(orchestrator), ['lead'])
+  })
+
+  it('stays while it has something to do', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    spawnAgent(orchestrator, {name: 'builder'})
+    submit(orchestrator, {target_agent: 'builder', requires_approval: true})
+    const id = submit(orchestrator, {target_agent: 'builder'})
+    const undo = () => undoOperation(orchestrator, '1')
+    assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) has 2 tasks by now.')
+    undoOperation(orchestrator, 'T-0001')
+    start(orchestrator, id)
+    assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) has 1 tasks by now.')
+  })
+
+  it('cannot be spawned again where its name is taken', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    spawnAgent(orchestrator, {name: 'builder'})
+    undoOperation(orchestrator, '1')
+    spawnAgent(orchestrator, {name: 'builder'})
+    const before = contents(orchestrator)
+    refused('agent_exists', () => redoOperation(orchestrator, '1'))
+    assert.deepEqual(contents(orchestrator), before)
+    assert.equal(listOperations(orchestrator)[1]?.undone, true)
+  })
+
+  it('is in the log only where a person wanted it', async (t) => {
+    const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmin_agents = 2\n'})
+    submit(orchestrator, {target_agent: 'routed'})
+    rebalance(orchestrator)
+    assert.deepEqual(agentNames(orchestrator), ['core', 'core-2', 'routed'])
+    drainAgent(orchestrator, 'routed')
+    assert.deepEqual(listOperations(orchestrator), [])
+  })
+})
+
+describe('a task that was submitted', () => {
+  const whole: SubmitTaskV1 = {
+    description: 'Write\nit',
+    priority: 'urgent',
+    file_manifest: [
+      {path: 'a.ts', access: 'write'},
+      {path: 'b.ts', access: 'read'},
+    ],
+    processor: 'external',
+    session_id: 's1',
+    journey_id: 'j1',
+    thread_id: 't1',
+    trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+    correlation_id: 'c1',
+    tenant_id: 'n1',
+    target_agent: 'builder',
+    capability_requirements: {min_cpu_cores: 1, labels: ['linux']},
+    requires_approval: true,
+    enqueue_hints: {
+      complexity: 7,
+      task_category: 'testing',
+      execution_role: 'verifier',
+      campaign_id: 'm1',
+      model_preference: 'run-a',
+      active_skill: 'sql',
+      benchmark_tier: 'issue_repair',
+      budget: {max_cost_usd: 2},
+      tool_hints: ['grep'],
+      research_hints: ['rfc'],
+      is_detached: true,
+    },
+  }
+
+  it('is cancelled, and submitted again as it was under another id', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const first = submit(orchestrator)
+    const {task_id: id} = submitTask(orchestrator, {
+      ...whole,
+      depends_on: [first],
+      idempotency_key: 'k',
+    })
+    const before = requireTask(orchestrator, id)
+    const undone = undoOperation(orchestrator, 'T-0002')
+    assert.deepEqual(
+      [undone.op_id, undone.operation, undone.summary, undone.undone, undone.task_id],
+      ['OP-000001', 'submit_task', 'T-0002 submitted: Write it', true, 2],
+    )
+    const {status, status_reason} = requireTask(orchestrator, id)
+    assert.deepEqual([status, status_reason], ['Cancelled', 'undone'])
+
+    const redone = redoOperation(orchestrator, 'OP-000001')
+    assert.deepEqual([redone.task_id, redone.summary], [3, 'T-0003 submitted in place of T-0002: Write it'])
+    // The key stays with the task that was there first.
+    const same = (task: object) => ({...task, id: 0, display_id: '', uid: '', idempotency_key: ''})
+    assert.deepEqual(same(requireTask(orchestrator, 3)), same(before))
+
+    undoOperation(orchestrator, 'T-0003')
+    assert.equal(redoOperation(orchestrator, 'T-0003').task_id, 4)
+    assert.equal(statusOf(orchestrator, 4), 'BlockedOnApproval')
+    assert.deepEqual(log(orchestrator), ['OP-000001 done: T-0004 submitted in place of T-0003: Write it'])
+  })
+
+  it('gives its files back', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    submitWriter(orchestrator, ['a.ts'], {target_agent: 'one'})
+    const second = () => submitWriter(orchestrator, ['a.ts'], {target_agent: 'two'})
+    refused('lock_conflict', second)
+    undoOperation(orchestrator, 'T-1')
+    second()
+    refused('lock_conflict', () => redoOperation(orchestrator, 'T-1'))
+    assert.equal(listTasks(orchestrator).length, 2)
+  })
+
+  it('writes nothing into the log until it is undone', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    submit(orchestrator)
+    assert.deepEqual(listOperations(orchestrator), [])
+  })
+
+  it('stays once somebody has started it, though it waits again', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator, {processor: 'external'})
+    claimTask(orchestrator, {owner: 'me', ttlMs: 1000})
+    const undo = () => undoOperation(orchestrator, 'T-0001')
+    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0001 is InProgress by now.')
+    const {agent_name} = requireTask(orchestrator, id)
+    spawnAgent(orchestrator, {name: 'other'})
+    retireAgent(orchestrator, agent_name)
+    assert.equal(statusOf(orchestrator, id), 'Queued')
+    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0001 was started already.')
+  })
+
+  it('stays while another one waits for it', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    const later = submit(orchestrator, {depends_on: [id]})
+    const undo = () => undoOperation(orchestrator, 'T-0001')
+    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0002 waits for T-0001.')
+    undoOperation(orchestrator, `T-${later}`)
+    undo()
+    assert.equal(statusOf(orchestrator, id), 'Cancelled')
+  })
+
+  it('is not undone twice, nor redone where it was not undone', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    submit(orchestrator)
+    refused('operation_not_found', () => redoOperation(orchestrator, 'T-0001'))
+    undoOperation(orchestrator, 'T-0001')
+    for (const which of ['T-0001', 'OP-000001'])
+      assert.match(
+        conflict(orchestrator, () => undoOperation(orchestrator, which)),
+        /^(T-0001|OP-000001) cannot be undone: it is undone already\.$/,
+      )
+    redoOperation(orchestrator, '1')
+    assert.equal(
+      conflict(orchestrator, () => redoOperation(orchestrator, '1')),
+      'OP-000001 cannot be redone: it was not undone.',
+    )
+  })
+})
+
+describe('the log of operations', () => {
+  it('gives the latest first, and as many as are asked for', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    for (const name of ['a', 'b', 'c']) spawnAgent(orchestrator, {name})
+    assert.deepEqual(
+      listOperations(orchestrator, {limit: 2}).map(({op_id}) => op_id),
+      ['OP-000003', 'OP-000002'],
+    )
+  })
+
+  it('is that of its repository, though another one keeps its tasks in the same file', async (t) => {
+    const first = await openTestOrchestrator(t)
+    const env = {SVC_WORKSPACE_JOURNEY_STORE: 'canonical', SVC_DB_PATH: first.store.path}
+    const second = await openTestOrchestrator(t, {env})
+    spawnAgent(first, {name: 'a'})
+    assert.deepEqual(listOperations(second), [])
+    refused('operation_not_found', () => undoOperation(second, '1'))
+    assert.deepEqual(agentNames(first), ['a'])
+  })
+
+  it('does not take what is no operation', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    refused('operation_not_found', () => undoOperation(orchestrator, 'OP-000009'))
+    refused('task_not_found', () => undoOperation(orchestrator, 'T-0009'))
+    for (const word of ['', 'all', 'OP-', 'OP-0', 'A-01', '-1', '1.5'])
+      refused('usage', () => undoOperation(orchestrator, word))
+  })
+
+  it('tells of what is undone and done again', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    undoOperation(orchestrator, 'T-0001')
+    redoOperation(orchestrator, 'OP-000001')
+    const told = readEvents(orchestrator, {types: ['operation_undone', 'operation_redone']})
+    assert.deepEqual(
+      told.map(({kind}) => kind),
+      [
+        {
+          type: 'operation_undone',
+          op_id: 'OP-000001',
+          operation: 'submit_task',
+          summary: 'T-0001 submitted: work',
+          task_id: id,
+        },
+        {
+          type: 'operation_redone',
+          op_id: 'OP-000001',
+          operation: 'submit_task',
+          summary: 'T-0002 submitted in place of T-0001: work',
+          task_id: id + 1,
+        },
+      ],
+    )
+  })
+})

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import {rm} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import type {SettingSources} from '../../src/config/index.js'
+import {isErrorOf} from '../../src/errors/index.js'
+import {type OperationContext, operationNamed} from '../../src/operations/index.js'
+import * as room from '../../src/orchestrator/index.js'
+import {
+  type Orchestrator,
+  openOrchestrator,
+  type Reload,
+  readEvents,
+  reloadConfig,
+  rereadSources,
+  submitTask,
+} from '../../src/orchestrator/index.js'
+import {answerLines, scriptedInference} from '../support/scripted-inference.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {startDaemon, until} from './support/daemon.js'
+import {statusOf} from './support/tasks.js'
+
+/** An orchestrator whose settings are read anew from its `Svc.toml`. */
+async function opened(t: TestContext, toml: string, env: Readonly<Record<string, string>> = {}) {
+  const root = await temporaryFolder(t)
+  await writeFiles(root, {'Svc.toml': toml})
+  const start: SettingSources = {env: {SVC_DATA_DIR: join(root, 'data'), ...env}}
+  const {sources} = await rereadSources(root, start)
+  const orchestrator = await openOrchestrator({root, sources})
+  t.after(() => orchestrator.close())
+  return {
+    root,
+    orchestrator,
+    sources,
+    write: (files: Readonly<Record<string, string>>) => writeFiles(root, files),
+    reload: async (other: Orchestrator = orchestrator) =>
+      reloadConfig(other, (await rereadSources(root, sources)).sources),
+    /** Calls the operation, as a daemon would. */
+    call: (more: Partial<OperationContext> = {}) =>
+      operationNamed('reload_config').run(
+        {} as never,
+        {room, orchestrator, sources, surface: 'daemon', ...more} as OperationContext,
+      ) as Promise<{ok: true} & Reload>,
+  }
+}
+
+const caught = async (work: Promise<unknown>): Promise<unknown> => {
+  try {
+    await work
+  } catch (error) {
+    return error
+  }
+  return assert.fail('it went through')
+}
+
+describe('settings that are read anew', () => {
+  it('are others at once, and are named', async (t) => {
+    const {orchestrator, write, reload} = await opened(t, '[orchestrator]\nmax_agents = 2\n')
+    await write({
+      'Svc.toml': `
+        [orchestrator]
+        max_agents = 3
+        durability = "full"
+        socrates_policy = { abstain_threshold = 0.2 }
+        [orchestrator.exec]
+        enabled = true
+        [orchestrator.session]
+        max_sessions = 5
+        [orchestrator.orchestration_migration]
+        orchestration_v2_enabled = true
+        [mesh]
+        control_url = "http://control:1"
+      `,
+    })
+    const {changed, after_restart, warnings} = await reload()
+    assert.deepEqual([...changed].sort(), [
+      'mesh.control_url',
+      'orchestrator.durability',
+      'orchestrator.exec.enabled',
+      'orchestrator.max_agents',
+      'orchestrator.orchestration_migration.orchestration_v2_enabled',
+      'orchestrator.session.max_sessions',
+      'orchestrator.socrates_policy.abstain_threshold',
+    ])
+    assert.deepEqual([...after_restart].sort(), ['orchestrator.durability', 'orchestrator.session.max_sessions'])
+    assert.deepEqual(warnings, [])
+    const {config} = orchestrator
+    assert.deepEqual([config.maxAgents, config.exec.enabled, config.controlUrl], [3, true, 'http://control:1'])
+    assert.equal(submitTask(orchestrator, {description: 'x'}).orchestration_contract, 'v2')
+    assert.deepEqual((await reload()).changed, [])
+  })
+
+  it('let a task in that was refused', async (t) => {
+    const {orchestrator, write, reload} = await opened(t, '[orchestrator]\nenabled = false\n')
+    assert.throws(
+      () => submitTask(orchestrator, {description: 'x'}),
+      (error) => isErrorOf(error, 'orchestrator_disabled'),
+    )
+    await write({'Svc.toml': ''})
+    await reload()
+    assert.equal(submitTask(orchestrator, {description: 'x'}).status, 'Queued')
+  })
+
+  it('bring the groups and the scopes of agents with them', async (t) => {
+    const {orchestrator, write, reload} = await opened(t, '[orchestrator]\nscope_enforcement = "strict"\n')
+    await write({
+      'Svc.toml':
+        '[orchestrator]\nscope_enforcement = "strict"\n[[affinity_groups]]\nname = "docs"\npatterns = "docs/**"\n',
+      '.svc/agents/writer.md': '---\nscope: [docs]\n---\n',
+    })
+    assert.deepEqual((await reload()).changed, ['orchestrator.affinity_groups', 'groups', 'scopes'])
+    assert.deepEqual(
+      orchestrator.groups.map(({name}) => name),
+      ['docs'],
+    )
+    const file_manifest = [{path: 'src/a.ts', access: 'write'}]
+    assert.throws(
+      () => submitTask(orchestrator, {description: 'x', target_agent: 'writer', file_manifest}),
+      (error) => isErrorOf(error, 'scope_denied'),
+    )
+  })
+
+  it('are those of the defaults where the file is gone, and of a file that has come', async (t) => {
+    const {root, orchestrator, write, reload} = await opened(t, '[orchestrator]\nmax_agents = 2\n')
+    await rm(join(root, 'Svc.toml'))
+    await reload()
+    assert.equal(orchestrator.config.maxAgents, 8)
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 5\n'})
+    await reload()
+    assert.equal(orchestrator.config.maxAgents, 5)
+  })
+
+  it('still give way to the environment', async (t) => {
+    const {orchestrator, write, reload} = await opened(t, '', {SVC_ORCHESTRATOR_MAX_AGENTS: '4'})
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 5\n'})
+    assert.deepEqual((await reload()).changed, [])
+    assert.equal(orchestrator.config.maxAgents, 4)
+  })
+
+  for (const [fault, code, files] of [
+    ['no TOML', 'config_unparsable', {'Svc.toml': '[orchestrator'}],
+    ['a value of a wrong type', 'config_type', {'Svc.toml': '[orchestrator]\nmax_agents = "many"\n'}],
+    [
+      'a wrong type where others read it',
+      'config_type',
+      {'Svc.toml': '[orchestrator]\nmax_agents = 6\n[serve]\nport = "x"\n'},
+    ],
+    [
+      'settings that contradict each other',
+      'orchestrator_config_invalid',
+      {'Svc.toml': '[orchestrator]\nmax_agents = 6\nmin_agents = 7\n'},
+    ],
+    [
+      'a scope that is none',
+      'document_unparsable',
+      {'Svc.toml': '[orchestrator]\nmax_agents = 6\n', '.svc/agents/a.md': '---\nscope: {a: 1}\n---\n'},
+    ],
+  ] as const)
+    it(`stay as they are where the files have ${fault}`, async (t) => {
+      const {orchestrator, write, call} = await opened(t, '[orchestrator]\nmax_agents = 2\n')
+      const before = {...orchestrator}
+      await write(files)
+      let told = false
+      const onReload = async () => {
+        told = true
+      }
+      const error = await caught(call({onReload}))
+      assert.ok(isErrorOf(error, code), String(error))
+      for (const name of ['config', 'groups', 'scopes', 'probe'] as const)
+        assert.equal(orchestrator[name], before[name], name)
+      assert.equal(told, false)
+      assert.deepEqual(readEvents(orchestrator, {types: ['config_reloaded']}), [])
+    })
+})
+
+describe('the operation that reads them anew', () => {
+  it('tells what is other, what is wrong, and everybody who follows', async (t) => {
+    const {orchestrator, write, call} = await opened(t, '')
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\nmax_agent = 3\n'})
+    const {ok, changed, after_restart, warnings} = await call()
+    assert.deepEqual([ok, changed, after_restart], [true, ['orchestrator.max_agents'], []])
+    assert.equal(warnings.length, 1)
+    assert.match(
+      warnings[0] ?? '',
+      /no setting reads orchestrator\.max_agent\. Did you mean orchestrator\.max_agents\?$/,
+    )
+    assert.deepEqual(
+      readEvents(orchestrator, {types: ['config_reloaded']}).map(({kind}) => kind),
+      [{type: 'config_reloaded', changed: ['orchestrator.max_agents']}],
+    )
+  })
+
+  it('waits for the rest of its process, which has another handle on the workspace', async (t) => {
+    const {root, orchestrator, sources, write, call, reload} = await opened(t, '')
+    const other = await openOrchestrator({root, sources})
+    t.after(() => other.close())
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
+    await call({
+      onReload: async () => {
+        await reload(other)
+      },
+    })
+    assert.deepEqual([orchestrator.config.maxAgents, other.config.maxAgents], [2, 2])
+    assert.equal(readEvents(orchestrator, {types: ['config_reloaded']}).length, 1)
+  })
+})
+
+describe('a daemon whose settings are read anew', () => {
+  it('runs the next program by the new templates', async (t) => {
+    const exec = (word: string) => `[orchestrator.exec]\nenabled = true\ntemplates = {say = ["echo", "${word}"]}\n`
+    const {orchestrator, write, reload} = await opened(t, exec('old'))
+    const endpoint = await scriptedEndpoint(t, 'run-a')
+    const {exec: processor} = room.localProcessors(orchestrator, {endpoint, env: process.env})
+    await startDaemon(t, orchestrator, processor)
+    const say = async () => {
+      const {task_id: id} = submitTask(orchestrator, {description: 'x', processor: 'exec', exec: {template: 'say'}})
+      await until(() => statusOf(orchestrator, id) === 'Completed', 'the end of the task')
+      return room.requireTask(orchestrator, id).result?.text
+    }
+    assert.equal(await say(), 'old')
+    await write({'Svc.toml': exec('new')})
+    await reload()
+    assert.equal(await say(), 'new')
+  })
+
+  it('chooses and pays models by the new prices', async (t) => {
+    const prices = (dear: string) => `[orchestrator]\ncost_preference = "economy"\nmodel_prices = {${dear} = 9.0}\n`
+    const {orchestrator, write, reload} = await opened(t, prices('small'))
+    const endpoint = await scriptedEndpoint(t, 'small', 'large')
+    const {ai} = room.localProcessors(orchestrator, {endpoint, env: process.env})
+    await startDaemon(t, orchestrator, ai)
+    const model = async () => {
+      const {task_id: id} = submitTask(orchestrator, {description: 'x'})
+      await until(() => statusOf(orchestrator, id) === 'Completed', 'the end of the task')
+      return room.requireTask(orchestrator, id).result?.model
+    }
+    assert.equal(await model(), 'large')
+    await write({'Svc.toml': prices('large')})
+    await reload()
+    assert.equal(await model(), 'small')
+  })
+})
+
+/** A server that has these models and does whatever it is asked for. */
+async function scriptedEndpoint(t: TestContext, ...models: string[]) {
+  const {baseUrl} = await scriptedInference(t, (response) => response.end(answerLines('Done.')), models)
+  const {resolveEndpoint} = await import('../../src/inference/index.js')
+  return resolveEndpoint({env: {SVC_INFERENCE_URL: baseUrl}}).endpoint
+}
