@@ -37,7 +37,7 @@ const {task_id: id, display_id: task} = await call('orch.submit_task', {
 events = ({kind}) => {
   if (kind.task_id !== id) return
   process.stdout.write(`${task}: ${kind.type}\n`)
-  if (kind.type !== 'task_started') socket.end()
+  if (kind.type !== 'task_started') socket.destroy()
 }
 // This client does the work itself: it claims the task, and completes it under its claim.
 const {generation} = await call('orch.claim_task', {owner: 'example'})

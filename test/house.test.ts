@@ -7,7 +7,7 @@ import {projectFile} from './support/project.js'
 
 /** The rooms of `src/`, ground floor first. A room imports the doors of lower floors, and nothing else. */
 const floors: readonly (readonly string[])[] = [
-  ['errors', 'config', 'contracts', 'log', 'store', 'net', 'process'],
+  ['errors', 'config', 'contracts', 'log', 'store', 'net', 'process', 'files'],
   ['onnx', 'weights', 'audio', 'text', 'decode', 'thread', 'lang', 'telemetry', 'inference'],
   ['llm', 'speech', 'mesh', 'orchestrator', 'assistant'],
   ['operations'],
@@ -23,6 +23,7 @@ const sideways = new Set([
   'config -> errors',
   'contracts -> errors',
   'store -> errors',
+  'files -> errors',
   'net -> errors',
   'net -> log',
   'orchestrator -> mesh',

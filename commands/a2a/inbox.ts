@@ -1,4 +1,4 @@
-import {formatTable, OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {excerpt, formatTable, OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 import type {Inbox, Message} from '../../src/orchestrator/index.js'
 
@@ -9,7 +9,8 @@ export default class A2aInbox extends OperationCommand<typeof A2aInbox> {
   static override description =
     `Lists the durable inbox, the most urgent messages first, then the oldest. With --claim they are taken for two minutes, as
 --as, SVC_A2A_CONSUMER_ID or this process: nobody else gets them meanwhile, and whatever is not acknowledged by then is
-delivered again. After ten deliveries a message is a dead letter; --dead lists those.`
+delivered again. After ten deliveries, or when its agent retires, a message is a dead letter; --dead lists those, also
+those of a retired agent, by its id.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> reviewer',
     '<%= config.bin %> <%= command.id %> reviewer --claim --as worker-1 --limit 1 --json | jq -r .messages[].payload',
@@ -38,12 +39,4 @@ function formatMessages(messages: readonly Message[], displayAgent: (id: number)
       excerpt(message.payload),
     ]),
   )
-}
-
-const widest = 72
-
-/** The beginning of a text, on one line that does not move the cursor of a terminal. */
-function excerpt(text: string): string {
-  const line = text.replaceAll(/\p{Cc}+/gu, ' ').trim()
-  return line.length <= widest ? line : `${line.slice(0, widest - 1)}…`
 }

@@ -5,7 +5,7 @@ import {type EventLog, OrchCommand, openEventLog, settingFlags, tellEvent} from 
 import {daemonSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
 import type {Face, ListenAddress, Publication, publish as publishDaemon} from '../../src/daemon/index.js'
-import {isErrorOf, SvcError} from '../../src/errors/index.js'
+import {isErrorOf} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {DaemonOptions, Orchestrator} from '../../src/orchestrator/index.js'
 
@@ -73,7 +73,8 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     const {socket} = this.settings(daemonSettings)
     const {parseListen} = await import('../../src/daemon/index.js')
     const listen = parseListen(socket)
-    const base = await this.openOperations('daemon')
+    const ears = this.openEars()
+    const base = await this.openOperations('daemon', ears)
     const processors = await this.#processors(base)
     const log = this.#openEventLog(base.orchestrator)
     try {
@@ -99,10 +100,9 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       }
     } finally {
       log.close()
+      await ears.close()
       await this.#printed
     }
-    // A reader that has gone: nothing can be flushed to it.
-    if (this.signal.aborted && !(this.signal.reason instanceof SvcError)) throw this.signal.reason
   }
 
   async #openFace(listen: ListenAddress, base: OperationBase): Promise<Face> {
@@ -115,8 +115,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
         ...base,
         orchestrator: await this.openBeside(orchestrator),
         onReload: async () => {
-          const {sources} = await room.rereadSources(orchestrator.root, base.sources)
-          await room.reloadConfig(orchestrator, sources)
+          await room.reloadConfig(orchestrator, base.sources)
         },
       },
       token,

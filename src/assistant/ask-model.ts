@@ -1,3 +1,4 @@
+import {SvcError} from '../errors/index.js'
 import type {ChatRequest, Generation} from '../inference/index.js'
 import type {Assistant, Work} from './assistant.js'
 
@@ -9,7 +10,7 @@ export interface Model {
   readonly name: string
   /**
    * Asks once, and accounts for it whatever comes of it.
-   * @throws what `chat` of the client's room throws, and what the signal was aborted with
+   * @throws timeout where the whole answer takes too long, however much of it there is; what `chat` of the client's room throws, and what the signal was aborted with
    */
   ask(question: Question, onDelta?: (text: string) => void): Promise<Generation>
 }
@@ -28,7 +29,7 @@ export async function withModel<T>(
   const {chat, defaultGenerationLimits, inferenceClient, modelRegistry, servedModels} = await import(
     '../inference/index.js'
   )
-  const {endpoint} = assistant
+  const {endpoint, timeoutMs} = assistant
   const client = inferenceClient(endpoint, {idleTimeoutMs})
   try {
     const name = assistant.chooseModel(modelRegistry(endpoint, await servedModels(client, signal)), work)
@@ -40,7 +41,10 @@ export async function withModel<T>(
           recordInteraction(assistant, work, {model: name, generation, latencyMs: performance.now() - begunMs})
         let generation: Generation
         try {
-          generation = await chat(client, {...question, model: name}, signal, defaultGenerationLimits, onDelta)
+          const timeout = new SvcError('timeout', {url: endpoint.baseUrl, ms: timeoutMs})
+          generation = await within(timeoutMs, timeout, signal, (limited) =>
+            chat(client, {...question, model: name}, limited, defaultGenerationLimits, onDelta),
+          )
         } catch (error) {
           // A store that is gone says less than why the call failed.
           attempt(() => account(undefined))
@@ -52,6 +56,26 @@ export async function withModel<T>(
     })
   } finally {
     await client.close()
+  }
+}
+
+/**
+ * Has something done within a time: its signal aborts when that is over, or when the other one does.
+ * @throws what `work` throws, which is `tooLate` where it hands on why its signal aborted
+ */
+async function within<T>(
+  ms: number,
+  tooLate: Error,
+  signal: AbortSignal,
+  work: (limited: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController()
+  // Held by the timer: a signal of `AbortSignal.timeout` can be collected before it aborts (Node 20).
+  const timer = setTimeout(() => deadline.abort(tooLate), ms)
+  try {
+    return await work(AbortSignal.any([signal, deadline.signal]))
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -51,12 +51,14 @@ export interface AssistantPorts {
 /** A workspace in which a model can be asked. */
 export interface Assistant extends Workspace, AssistantPorts {
   readonly endpoint: InferenceEndpoint
+  /** How long one answer of a model may take in all. */
+  readonly timeoutMs: number
   /** Whether costs are events as well. */
   readonly tellsCost: boolean
 }
 
 /**
- * Takes what is set about the inference server and about costs. Costs are events where that is switched on; where
+ * Takes what is set about the inference server, about time and about costs. Costs are events where that is switched on; where
  * nothing is said, only while the store is not kept, and the rows about calls are lost with the process.
  */
 export async function openAssistant(
@@ -66,6 +68,6 @@ export async function openAssistant(
 ): Promise<Assistant> {
   const {resolveEndpoint} = await import('../inference/index.js')
   const {endpoint} = resolveEndpoint(sources)
-  const {llmCostEvents: tellsCost = !isKept} = resolveSettings(assistantSettings, sources).values
-  return {store, repositoryId, root, isKept, now, endpoint, tellsCost, ...ports}
+  const {llmCostEvents: tellsCost = !isKept, timeoutMs} = resolveSettings(assistantSettings, sources).values
+  return {store, repositoryId, root, isKept, now, endpoint, timeoutMs, tellsCost, ...ports}
 }

@@ -6,8 +6,8 @@ export interface FencedBlock {
   isClosed: boolean
 }
 
-/** Up to three blanks, and nothing but the fence and a word that names the language. */
-const fence = /^ {0,3}(`{3,}|~{3,})([^`]*)$/
+/** Up to three blanks, the fence, and words about the block; behind backticks they have none themselves. */
+const fence = /^ {0,3}(`{3,}(?!.*`)|~{3,})(.*)$/
 
 /** The fenced blocks of a text, in their order. Source: CommonMark 0.31, section 4.5. */
 export function fencedBlocks(text: string): FencedBlock[] {

@@ -1,7 +1,7 @@
 /**
  * Talking with a model about the workspace, in conversations that are kept, and having it write programs of the data
  * language that are checked and put right. Loading this loads neither the client of the inference server nor the data
- * language: whoever asks a model does.
+ * language, nor anything of chats and code but their tables: whoever asks a model does.
  */
 export {
   type Assistant,
@@ -20,11 +20,12 @@ export {
   readTurns,
   type Turn,
 } from './chat/conversations.js'
-export type {Journey} from './chat/journey.js'
+export {type Journey, traceOf} from './chat/journey.js'
 export type {MessageRequest} from './chat/request.js'
-export {type Hooks, type MessageAnswer, sendMessage} from './chat/send-message.js'
-export {type CodeHooks, type CodeOutcome, type CodeRequest, generateCode} from './code/generate-code.js'
+export type {Hooks, MessageAnswer} from './chat/send-message.js'
+export type {CodeHooks, CodeOutcome, CodeRequest} from './code/generate-code.js'
 export type {Finding} from './code/judge.js'
-export type {CodeSurface, FailureCategory, FileOutcomes, GenerationKpi} from './code/report.js'
+export type {CodeSurface, FailureCategory} from './code/report.js'
 export type {SurfaceMode} from './code/surface.js'
 export {assistantFragment} from './schema.js'
+export {generateCode, sendMessage} from './when-asked.js'

@@ -4,6 +4,7 @@ import {Args, type Command, Flags} from '@oclif/core'
 import {appSettings, speechServerSettings} from '../config/index.js'
 import type {DbFilesV1} from '../contracts/index.js'
 import {nearest, SvcError} from '../errors/index.js'
+import {realPathInside} from '../files/index.js'
 import type {
   Diagnostic,
   InsertRecord,
@@ -198,17 +199,15 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
 
   /** Recordings lie in the speech workspace, and nowhere else. */
   async #transcribe(path: string): Promise<Transcription> {
-    const root = resolve(this.settings(speechServerSettings).workspace ?? this.workspace.root)
-    const file = resolve(root, path)
-    if (relative(root, file).startsWith('..') || isAbsolute(relative(root, file)))
-      return {error: `${path} lies outside of the workspace`}
-    if (!existsSync(file)) return {error: `file not found: ${path}`}
+    const root = this.settings(speechServerSettings).workspace ?? this.workspace.root
     try {
+      const file = await realPathInside(root, path)
       this.#transcriber ??= await this.createTranscriber({refine: true})
       const {transcript} = await this.#transcriber.transcribe({path: file}, {signal: this.signal})
       return {ok: transcript.text.trim()}
     } catch (error) {
-      return {error: SvcError.from(error).message}
+      // Whoever shows it makes a sentence of it.
+      return {error: SvcError.from(error).message.replace(/\.$/, '')}
     }
   }
 

@@ -12,6 +12,7 @@ export {
   agentLine,
   eventLine,
   eventTypes,
+  excerpt,
   formatAgents,
   formatStatus,
   formatTask,

@@ -1,4 +1,4 @@
-import {Config, Errors, flush, run, settings} from '@oclif/core'
+import {Config, Errors, run, settings} from '@oclif/core'
 import {asCliError, asText, Exit, SvcError} from '../errors/index.js'
 import {jsonRequested} from './argv.js'
 import {unknownCommand} from './command-line.js'
@@ -15,11 +15,14 @@ export async function main(argv: readonly string[]): Promise<void> {
     const unknown = unknownCommand(config, argv)
     if (unknown !== undefined) throw unknown
     await run([...argv], config)
-    await flush()
+    await printed()
   } catch (thrown) {
     process.exitCode = report(thrown, argv)
   }
 }
+
+/** Waits until what was printed has gone out; a reader that has gone itself is not waited for. */
+const printed = (): Promise<void> => new Promise((resolve) => process.stdout.write('', () => resolve()))
 
 function report(thrown: unknown, argv: readonly string[]): number {
   if (thrown instanceof StdoutClosed) return Exit.ok

@@ -3,10 +3,10 @@ import type {SettingWarning} from '../config/index.js'
 import type {OrchEmptiedV1} from '../contracts/index.js'
 import type {OperationBase, OrchestratorRoom, Surface} from '../operations/index.js'
 import type {Orchestrator, Task} from '../orchestrator/index.js'
-import {SvcCommand} from './command.js'
 import {readTextInput} from './input.js'
 import {openWorkspace} from './open-workspace.js'
 import {agentLine, taskLine} from './orch-text.js'
+import {SpeechCommand} from './speech-command.js'
 import {readings} from './store-changes.js'
 
 const parseTaskId = async (text: string): Promise<number> =>
@@ -21,8 +21,11 @@ export const taskArg = Args.custom<number>({parse: parseTaskId})({
 /** A task, as the value of a flag. */
 export const taskFlag = Flags.custom<number>({parse: parseTaskId, helpValue: 'ID'})
 
-/** A command on the orchestrator of the workspace. The store is enough: no daemon has to run. */
-export abstract class OrchCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
+/**
+ * A command on the orchestrator of the workspace. The store is enough: no daemon has to run. It can recognise speech,
+ * for operations that do.
+ */
+export abstract class OrchCommand<T extends typeof Command = typeof Command> extends SpeechCommand<T> {
   #orchestrator: Orchestrator | undefined
   #other: Orchestrator | undefined
 

@@ -17,6 +17,7 @@ export const plain = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}
 
 const widest = 72
 
+/** The beginning of a text, on one line. */
 export const excerpt = (text: string): string => {
   const line = oneLine(text)
   return line.length <= widest ? line : `${line.slice(0, widest - 1)}…`

@@ -54,7 +54,7 @@ export function formatPlanStatus({step_counts: counts, steps, ...plan}: PlanStat
       step.task_id?.toString() ?? '-',
       String(step.attempts),
       excerpt(step.description),
-      excerpt(step.status === 'failed' ? (step.last_error ?? '') : ''),
+      excerpt((step.status === 'failed' ? step.last_error : step.held_reason) ?? ''),
     ]),
   )
   return [facts, `${plain(plan.goal)}\n`, rows].join('\n')

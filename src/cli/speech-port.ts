@@ -1,8 +1,6 @@
 import {randomUUID} from 'node:crypto'
-import {realpath} from 'node:fs/promises'
-import {isAbsolute, relative, resolve, sep} from 'node:path'
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
-import {SvcError} from '../errors/index.js'
+import {realPathInside} from '../files/index.js'
 import type {SpeechPort, TranscribeRequest} from '../operations/index.js'
 import type {Transcriber, TranscriberOptions} from '../speech/index.js'
 
@@ -46,7 +44,7 @@ export function openEars({root, profile: usual, minConfidence, createTranscriber
   ) => {
     signal.throwIfAborted()
     const {path, language_hint: language, profile = usual, debug_parser_payload: debug = false} = request
-    const file = await containedFile(root, path)
+    const file = await realPathInside(root, path)
     const {transcribePayload} = await import('../speech/index.js')
     const transcriber = await transcriberFor(profile)
     let total: number | undefined
@@ -78,31 +76,4 @@ export function openEars({root, profile: usual, minConfidence, createTranscriber
       for (const opened of transcribers.values()) await (await opened.catch(() => undefined))?.close()
     },
   }
-}
-
-/**
- * The file of a recording: relative to the folder, which it does not leave, not even through links.
- * @throws path_denied, file_not_found
- */
-export async function containedFile(root: string, path: string): Promise<string> {
-  const given = resolve(root, path)
-  const realRoot = await real(root)
-  // What lies outside is not even looked at.
-  if (!contains(resolve(root), given) && !contains(realRoot, given)) throw new SvcError('path_denied', {path})
-  const file = await real(given)
-  if (!contains(realRoot, file)) throw new SvcError('path_denied', {path})
-  return file
-}
-
-async function real(path: string): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    throw SvcError.from(error)
-  }
-}
-
-function contains(folder: string, file: string): boolean {
-  const way = relative(folder, file)
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

@@ -1216,6 +1216,29 @@ export interface OrchStatusV1 {
   max_handoff_count: number
   scaling_profile: string
   /**
+   * Load of each agent from which another one is started.
+   */
+  effective_scale_up_threshold: number
+  planning: {
+    /**
+     * Plans whose steps are being done.
+     */
+    active_sessions: number
+    total_sessions: number
+  }
+  /**
+   * Operations that can be undone or done again.
+   */
+  oplog_count: number
+  /**
+   * Whether events are kept, or gone with the process.
+   */
+  event_feed_mode: 'database_and_transient' | 'transient_only'
+  /**
+   * Processes that run tasks of themselves: the daemon, where there is one.
+   */
+  registered_worker_processes: number
+  /**
    * The process that runs the tasks; null while none does.
    */
   daemon: {
@@ -1507,6 +1530,10 @@ export interface OrchPlanStatusV1 {
     attempts: number
     last_outcome?: 'completed' | 'failed'
     last_error?: string
+    /**
+     * Why it is not submitted although it could be done now. It is tried again.
+     */
+    held_reason?: string
   }[]
   /**
    * The newest first.

@@ -12,6 +12,8 @@ import {
 import {readDocument} from './document.js'
 
 let shared: Promise<Ajv2020> | undefined
+/** For schemas that are no contracts. */
+let sharedByParts: Promise<Ajv2020> | undefined
 
 const compiled = new Map<string, Promise<ValidateFunction>>()
 
@@ -97,13 +99,21 @@ export type Check = (value: unknown) => string[]
  * @throws contract_broken
  */
 export async function compileSchema(schema: Schema, name: string): Promise<Check> {
-  const ajv = await createAjv()
+  const ajv = await validatorOfParts(schema)
   try {
     const validate = ajv.compile(schema)
+    ajv.removeSchema(schema)
     return (value) => violationsOf(validate, value)
   } catch (error) {
     throw new SvcError('contract_broken', {file: name, reason: (error as Error).message}, {cause: error})
   }
+}
+
+/** One for all, but for what has a name of its own: another schema may have the same. */
+function validatorOfParts(schema: Schema): Promise<Ajv2020> {
+  if (JSON.stringify(schema).includes('"$id"')) return createAjv()
+  sharedByParts ??= createAjv()
+  return sharedByParts
 }
 
 function violationsOf(validate: ValidateFunction, value: unknown): string[] {

@@ -81,15 +81,19 @@ export class DaemonClient {
     if (peer === undefined) throw new SvcError('daemon_address_invalid', {address})
     signal?.throwIfAborted()
     const socket = createConnection({...reachable(peer), noDelay: true})
+    const giveUp = () => socket.destroy(new SvcError('timeout', {url: address, ms: timeoutMs}))
+    const leave = () => socket.destroy(new SvcError('interrupted', {}))
+    const timer = setTimeout(giveUp, timeoutMs)
+    signal?.addEventListener('abort', leave, {once: true})
     try {
-      await once(socket, 'connect', {
-        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
-      })
+      await once(socket, 'connect')
     } catch (error) {
-      socket.destroy()
       signal?.throwIfAborted()
-      if ((error as Error).name === 'AbortError') throw new SvcError('timeout', {url: address, ms: timeoutMs})
+      if (error instanceof SvcError) throw error
       throw new SvcError('unreachable', {url: address, reason: reasonOf(error)}, {cause: error})
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', leave)
     }
     const client = new DaemonClient(socket, address, timeoutMs)
     signal?.addEventListener('abort', () => client.#abort(signal.reason), {once: true})

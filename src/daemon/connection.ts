@@ -3,11 +3,13 @@ import {isErrorOf, SvcError} from '../errors/index.js'
 import type {Logger} from '../log/index.js'
 import type {OperationBase} from '../operations/index.js'
 import type {EventFilter} from '../orchestrator/index.js'
+import {Batch} from './batch.js'
 import type {CallContext, Caller} from './caller.js'
-import {failureOf, type Refusal, type Request, readEntry, readLine, resultOf} from './envelope.js'
+import {failureOf, type Refusal, type Request, readLine, resultOf} from './envelope.js'
 import type {EventWatch} from './event-watch.js'
 import {type Line, LineReader} from './framing.js'
 import type {GroupCommit} from './group-commit.js'
+import {LineQueue} from './line-queue.js'
 import type {Method, Methods} from './methods.js'
 import {Subscription} from './subscription.js'
 import type {Turns, Worker} from './turns.js'
@@ -55,18 +57,7 @@ const maxUnread = 256 << 10
 const writeSize = 64 << 10
 /** Requests whose answers wait for one commit. */
 const maxGroup = 128
-const maxBatch = 1000
-/** Characters that the answers of one batch may have together: they are held until the last one is there. */
-const maxBatchAnswer = 32 << 20
 const maxSubscriptions = 64
-
-interface Batch {
-  entries: readonly unknown[]
-  /** The next one. */
-  at: number
-  answers: string[]
-  size: number
-}
 
 /**
  * One client. Its requests are done strictly one after another and answered in their order; while it does not read its
@@ -82,9 +73,7 @@ export class Connection implements Worker, Caller {
   readonly #context: CallContext
   readonly #gone = new AbortController()
   readonly #subscriptions = new Map<string, Subscription>()
-  #lines: Line[] = []
-  /** Place of the next line. */
-  #at = 0
+  readonly #lines = new LineQueue()
   #batch: Batch | undefined
   /** The request that is being done. */
   #request: Request | undefined
@@ -179,7 +168,7 @@ export class Connection implements Worker, Caller {
     this.#service.turns.forget(this)
     this.#subscriptions.clear()
     this.#unlisten()
-    this.#lines = []
+    this.#lines.clear()
     this.#batch = undefined
     this.#gone.abort(reason)
   }
@@ -203,7 +192,7 @@ export class Connection implements Worker, Caller {
   }
 
   get #hasWork(): boolean {
-    return this.#batch !== undefined || this.#at < this.#lines.length
+    return this.#batch !== undefined || this.#lines.length > 0
   }
 
   get #isUnread(): boolean {
@@ -212,7 +201,7 @@ export class Connection implements Worker, Caller {
 
   /** Of somebody who has not shown the token no second line is read. */
   get #isFull(): boolean {
-    return this.#lines.length - this.#at > (this.#isAdmitted ? maxWaiting : 0)
+    return this.#lines.length > (this.#isAdmitted ? maxWaiting : 0)
   }
 
   get #mayWork(): boolean {
@@ -228,8 +217,7 @@ export class Connection implements Worker, Caller {
       if (words !== undefined) this.#dismiss(words)
     }
     // What comes after the end is read to be thrown away.
-    if (!this.#isOver && !this.#isDone) this.#lines = [...this.#lines.slice(this.#at), ...lines]
-    this.#at = 0
+    if (!this.#isOver && !this.#isDone) this.#lines.push(lines)
     if (this.#isFull) this.#transport.input.pause()
     this.#service.turns.ask(this)
   }
@@ -237,16 +225,11 @@ export class Connection implements Worker, Caller {
   /** Does the next thing; false where there is none. */
   #step(): boolean {
     if (this.#batch !== undefined) {
-      this.#stepBatch(this.#batch)
+      this.#do(this.#batch.next())
       return true
     }
-    const line = this.#lines[this.#at]
+    const line = this.#lines.shift()
     if (line === undefined) return false
-    this.#at++
-    if (this.#at === this.#lines.length) {
-      this.#lines = []
-      this.#at = 0
-    }
     const said = readLine(line, this.#reader.maxBytes)
     if ('entries' in said) this.#startBatch(said.entries)
     else this.#do(said)
@@ -254,22 +237,13 @@ export class Connection implements Worker, Caller {
   }
 
   #startBatch(entries: readonly unknown[]): void {
-    const refuse = (error: SvcError) => this.#do({form: 'json-rpc', id: null, error})
-    if (entries.length === 0) refuse(new SvcError('request_invalid', {reason: 'the batch is empty'}))
-    else if (entries.length > maxBatch)
-      refuse(new SvcError('request_invalid', {reason: `the batch has more than ${maxBatch} requests`}))
-    else if (!this.#isAdmitted) refuse(new SvcError('daemon_token_refused', {}))
-    else {
-      this.#closeGroup()
-      this.#batch = {entries, at: 0, answers: [], size: 0}
+    this.#closeGroup()
+    try {
+      if (!this.#isAdmitted) throw new SvcError('daemon_token_refused', {})
+      this.#batch = new Batch(entries)
+    } catch (error) {
+      this.#do({form: 'json-rpc', id: null, error: SvcError.from(error)})
     }
-  }
-
-  #stepBatch(batch: Batch): void {
-    const said = readEntry(batch.entries[batch.at++])
-    const isTooLarge = batch.size > maxBatchAnswer && !('error' in said)
-    const {form, id} = said
-    this.#do(isTooLarge ? {form, id, error: new SvcError('batch_answer_too_large', {limit: maxBatchAnswer})} : said)
   }
 
   #do(said: Request | Refusal): void {
@@ -359,17 +333,9 @@ export class Connection implements Worker, Caller {
 
   /** @param answer empty where none is wanted */
   #put(answer: string): void {
-    const batch = this.#batch
-    if (batch === undefined) {
-      if (answer !== '') this.#answers += `${answer}\n`
-    } else {
-      if (answer !== '') batch.answers.push(answer)
-      batch.size += answer.length
-      if (batch.at === batch.entries.length) {
-        this.#batch = undefined
-        if (batch.answers.length > 0) this.#answers += `[${batch.answers.join(',')}]\n`
-      }
-    }
+    const whole = this.#batch === undefined ? answer : this.#batch.take(answer)
+    if (whole !== undefined) this.#batch = undefined
+    if (whole) this.#answers += `${whole}\n`
     if (!this.#isOver) return
     this.#service.log.warn({connection: this.#transport.name}, 'refused: it did not begin with the token')
     this.#dismiss('')
@@ -379,8 +345,7 @@ export class Connection implements Worker, Caller {
   #dismiss(words: string): void {
     this.#isOver = true
     this.#hasEnded = true
-    this.#lines = []
-    this.#at = 0
+    this.#lines.clear()
     this.#answers += words
   }
 

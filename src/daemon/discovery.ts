@@ -1,6 +1,6 @@
-import {randomUUID} from 'node:crypto'
-import {mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs'
+import {readFileSync, rmSync} from 'node:fs'
 import {join} from 'node:path'
+import {writeWholeFileSync} from '../files/index.js'
 import {isAlive, processStart} from '../process/index.js'
 
 /** What the daemon of a workspace says about itself, for those who look for it. */
@@ -50,18 +50,8 @@ export function publish(root: string, facts: Omit<Discovery, 'pid' | 'process_st
 }
 
 /** At once and whole, readable by its owner alone. */
-function write(root: string, facts: Discovery): void {
-  const path = discoveryPath(root)
-  const draft = `${path}.${randomUUID()}`
-  mkdirSync(join(root, '.svc'), {recursive: true, mode: 0o700})
-  try {
-    writeFileSync(draft, `${JSON.stringify(facts)}\n`, {mode: 0o600, flag: 'wx'})
-    renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, {force: true})
-    throw error
-  }
-}
+const write = (root: string, facts: Discovery): void =>
+  writeWholeFileSync(discoveryPath(root), `${JSON.stringify(facts)}\n`, {mode: 0o600, folderMode: 0o700})
 
 /** What the file says; undefined where there is none, or it was not written by a daemon. */
 export function readDiscovery(root: string): Discovery | undefined {

@@ -1,4 +1,5 @@
 import {SvcError} from '../errors/index.js'
+import {DetailedError} from '../operations/index.js'
 
 /** The error of JSON-RPC; the wrapped form has the same `data`. */
 export interface WireError {
@@ -16,6 +17,8 @@ export interface WireErrorData {
   path?: string
   /** What the sentence was made of. */
   facts: object
+  /** What else is to be told of it, such as the diagnostics of a program. */
+  meta?: object
 }
 
 const byKind: Readonly<Record<string, number>> = {
@@ -46,10 +49,11 @@ export function toWireError(thrown: SvcError): WireError {
     thrown.code === 'internal' ? new SvcError('internal', {reason: 'the log of the daemon says more'}) : thrown
   const {code: kind, status, message, hint: remediation, params: facts} = error
   const path = pathOf(error)
+  const meta = error instanceof DetailedError ? {meta: error.meta} : {}
   return {
     code: byKind[kind] ?? byStatus[status] ?? failed,
     message,
-    data: {kind, remediation, ...(path === undefined ? {} : {path}), facts},
+    data: {kind, remediation, ...(path === undefined ? {} : {path}), facts, ...meta},
   }
 }
 

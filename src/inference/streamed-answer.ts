@@ -94,8 +94,10 @@ async function readAnswer(values: AsyncIterable<unknown>, {route, url, most, onD
     const chunk = readChunk(value, route, url)
     length += chunk.text.length
     if (length > most) throw fault(`its answer is longer than ${most} characters`)
-    texts.push(chunk.text)
-    if (chunk.text !== '') onDelta?.(chunk.text)
+    if (chunk.text !== '') {
+      texts.push(chunk.text)
+      onDelta?.(chunk.text)
+    }
     if (chunk.end !== undefined) return {text: texts.join(''), ...chunk.end}
   }
   throw fault('its answer breaks off before the end')
@@ -111,7 +113,8 @@ function readChunk(value: unknown, {textOf, member}: AnswerRoute, url: string): 
   const fault = faultOf(url)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault('a line is no JSON object')
   const line = value as Line
-  if (line.error !== undefined) throw new SvcError('inference_failed', {url, reason: sentenceOf(line.error)})
+  if (line.error !== undefined && line.error !== null)
+    throw new SvcError('inference_failed', {url, reason: sentenceOf(line.error)})
   const {done} = line
   if (typeof done !== 'boolean') throw fault('"done" of a line is neither true nor false')
   const given = textOf(line)
@@ -119,7 +122,7 @@ function readChunk(value: unknown, {textOf, member}: AnswerRoute, url: string): 
   if (typeof text !== 'string') throw fault(`"${member}" of a line is no text`)
   if (!done) return {text}
   const count = (name: string): number => {
-    const {[name]: tokens = 0} = line
+    const tokens = line[name] ?? 0
     if (Number.isSafeInteger(tokens) && Number(tokens) >= 0) return Number(tokens)
     throw fault(`"${name}" is no count of tokens`)
   }

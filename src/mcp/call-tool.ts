@@ -50,8 +50,8 @@ const pick = (members: Readonly<Record<string, unknown>>, names: readonly string
 const isPlain = (value: unknown) => typeof value === 'string' || typeof value === 'number'
 
 /** What was given, without what is said about the call where the tool takes no more than it names. */
-function argumentsOf({listed}: Tool, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const {properties = {}, additionalProperties: others} = listed.inputSchema as {
+function argumentsOf({input}: Tool, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const {properties = {}, additionalProperties: others} = input as {
     properties?: object
     additionalProperties?: unknown
   }

@@ -1,6 +1,6 @@
 import type {Schema} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {ToolFailure} from '../operations/index.js'
+import {DetailedError} from '../operations/index.js'
 
 /** What every tool answers with. Members that have nothing to say are left out. */
 export interface Envelope {
@@ -40,8 +40,8 @@ export const success = ({data, meta}: Answer, more: Readonly<Record<string, unkn
 
 /** Whatever was thrown; what went wrong inside is for the log, not for a client. */
 export function faultOf(thrown: unknown): Fault {
-  if (thrown instanceof ToolFailure) return {error: thrown.error, meta: thrown.meta}
-  return {error: SvcError.from(thrown)}
+  const error = SvcError.from(thrown)
+  return error instanceof DetailedError ? {error, meta: error.meta} : {error}
 }
 
 export function failure({error, meta}: Fault, more: Readonly<Record<string, unknown>> = {}): Envelope {

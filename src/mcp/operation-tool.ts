@@ -1,6 +1,6 @@
-import {createCall, type Effect, type Operation, ToolAnswer, type ToolFace} from '../operations/index.js'
+import {createCall, type Effect, listedSchema, type Operation, ToolAnswer, type ToolFace} from '../operations/index.js'
 import {type Answer, envelopeSchema} from './envelope.js'
-import {listedInput, listedOutput} from './listed-schema.js'
+import {listedOutput} from './listed-output.js'
 import type {Hints, Tool} from './tool.js'
 
 /** The tool of an operation, where it has one. */
@@ -12,17 +12,18 @@ export function operationTool(operation: Operation): Tool | undefined {
     name: face.name,
     tier: face.tier,
     lane: face.lane,
+    input: call.schema,
     listed: {
       name: face.name,
       description: operation.summary,
-      inputSchema: listedInput(call.schema),
+      inputSchema: listedSchema(call.schema, face.unlisted),
       outputSchema: envelopeSchema(listedOutput(face.output ?? operation.output)),
       annotations: {title: operation.title, ...hintsOf(operation.effect, operation)},
     },
     async call(args, host, hooks) {
       const context = {...(await host.open()), ...hooks}
-      const answer = asAnswer(await call.perform(args, context))
-      return face.present === undefined ? answer : {...answer, data: await present(face, answer.data, context)}
+      const result = await call.perform(args, context)
+      return asAnswer(face.present === undefined ? result : await present(face, result, context))
     },
   }
 }

@@ -35,6 +35,8 @@ export interface Tool {
   readonly tier: Tier
   readonly lane: Lane
   readonly listed: ListedTool
+  /** What a call is held to; the list may leave out what only refuses. */
+  readonly input: Schema
   /** @throws params_invalid, and what is called throws */
   call(args: Readonly<Record<string, unknown>>, host: ToolHost, hooks: CallHooks): Promise<Answer>
 }

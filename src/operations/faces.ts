@@ -77,16 +77,23 @@ export function toInput(given: Readonly<Record<string, unknown>>, renames: Renam
       target[step] ??= {}
       target = target[step] as Record<string, unknown>
     }
-    target[last] = value
+    // An assignment to `__proto__` would put members into the input that no schema has seen.
+    Object.defineProperty(target, last, {value, configurable: true, enumerable: true, writable: true})
   }
   return input
 }
 
 /**
- * A schema as it is listed to a model, where every word costs: without limits of length, which are hardly ever met.
- * Calls are held to them all the same, and told of the one that they break.
+ * A schema as it is listed to a model, where every word costs: without what only refuses, such as limits of length that
+ * are hardly ever met. Calls are held to the whole schema all the same, and told what they break.
+ * @param unlisted members that are left out as well
  */
-export const listedSchema = (schema: Schema): Schema => withoutLimits(partOf(schema))
+export function listedSchema(schema: Schema, unlisted: readonly string[] = []): Schema {
+  const {properties, ...rest} = partOf(schema) as ObjectSchema
+  if (properties === undefined) return withoutLimits(rest)
+  const listed = Object.entries(properties).filter(([name]) => !unlisted.includes(name))
+  return withoutLimits({...rest, properties: Object.fromEntries(listed)})
+}
 
 const limits: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'maxItems', 'maxProperties'])
 
@@ -102,9 +109,14 @@ const nesting: Readonly<Record<string, (value: never) => unknown>> = {
 }
 
 function withoutLimits(schema: Schema): Schema {
-  const kept = Object.entries(schema).filter(([keyword]) => !limits.has(keyword))
+  const kept = Object.entries(schema).filter(([keyword, value]) => !limits.has(keyword) && !isClosing(keyword, value))
   return Object.fromEntries(kept.map(([keyword, value]) => [keyword, nesting[keyword]?.(value as never) ?? value]))
 }
+
+/** Members that nobody has named, and numbers that nobody could write. */
+const isClosing = (keyword: string, value: unknown): boolean =>
+  (keyword === 'additionalProperties' && value === false) ||
+  (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER)
 
 function eachWithoutLimits(schemas: Readonly<Record<string, Schema>>): Record<string, Schema> {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutLimits(schema)]))

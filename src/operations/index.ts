@@ -16,4 +16,4 @@ export type {CliFace, Effect, Lane, Operation, Renames, RpcFace, Tier, ToolFace}
 export {type Call, commandCall, createCall} from './perform.js'
 export type {SpeechPort, TranscribeRequest} from './speech-port.js'
 export {operationNamed, operations} from './table.js'
-export {ToolAnswer, ToolFailure, toolAnswer} from './tool-answer.js'
+export {DetailedError, ToolAnswer, toolAnswer} from './tool-answer.js'

@@ -62,8 +62,10 @@ export interface ToolFace {
   readonly tier: Tier
   readonly lane: Lane
   readonly renames?: Renames
-  /** Members of the input that a model has no use for. */
+  /** Members of the input that a model has no use for; with a dot those of a member whose others are named. */
   readonly hidden?: readonly string[]
+  /** Members that it takes and that the list of tools does without, where every word costs: any call may have them. */
+  readonly unlisted?: readonly string[]
   /** Members that are required here alone. */
   readonly required?: readonly string[]
   /** Schema and shape of its answer, where it is not the operation's output. */
@@ -80,7 +82,7 @@ export interface CliFace {
   readonly renames?: Renames
   /** What is an argument and no flag, in this order. */
   readonly args?: readonly string[]
-  /** Members of the input that the command line has no flag for. */
+  /** Members of the input that the command line has no flag for; with a dot as for a tool. */
   readonly hidden?: readonly string[]
   /** Members that are required here alone. */
   readonly required?: readonly string[]

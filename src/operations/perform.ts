@@ -28,6 +28,7 @@ export interface Call {
 export function createCall(operation: Operation, name: string, names: FaceNames = {}): Call {
   const schema = faceSchema(operation.input, names)
   let check: Check | undefined
+  let compiling: Promise<Check> | undefined
   const run = (given: Readonly<Record<string, unknown>>, context: OperationContext): unknown =>
     operation.run(toInput(given, names.renames) as never, context)
   const checked = (given: unknown, context: OperationContext): unknown => {
@@ -42,7 +43,9 @@ export function createCall(operation: Operation, name: string, names: FaceNames 
     run,
     perform(given, context) {
       if (check !== undefined) return checked(given, context)
-      return compileSchema(schema, name).then((compiled) => {
+      // Who calls while the first call compiles waits for the same.
+      compiling ??= compileSchema(schema, name)
+      return compiling.then((compiled) => {
         check = compiled
         return checked(given, context)
       })

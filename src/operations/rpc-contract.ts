@@ -53,8 +53,7 @@ export function rpcContract(): Schema {
       'What the daemon and its clients say to each other, one JSON value per line. A value with a protocol is what the daemon tells of itself; every other one is a line.',
     type: ['object', 'array'],
     properties: {protocol: {const: daemonProtocol}},
-    if: has('protocol'),
-    else: ref('Line'),
+    ...choose([[has('protocol'), ref('About')]], ref('Line')),
     $defs: {
       ...Object.fromEntries(families.map(([name, isOf]) => [name, oneOf(names.filter(isOf))])),
       Method: {anyOf: families.map(([name]) => ref(name))},
@@ -71,12 +70,13 @@ export function rpcContract(): Schema {
 }
 
 function callOf(names: readonly string[], method: string, {required = []}: {required?: readonly unknown[]}): Schema {
-  const properties = {params: ref(`${method}.params`)}
-  // Who need say nothing may leave the params out.
-  return choose(
-    [[isOneOf('method', names), object(properties, {required: required.length === 0 ? [] : ['params'], open: true})]],
-    {},
-  )
+  const params = ref(`${method}.params`)
+  // Who need say nothing may leave the params out; in JSON-RPC 2.0, which alone has null there, that is the same.
+  const schema =
+    required.length === 0
+      ? object({params: choose([[{type: 'null'}, {}]], params)}, {open: true})
+      : object({params}, {required: ['params'], open: true})
+  return choose([[isOneOf('method', names), schema]], {})
 }
 
 /** Definitions of the parts become those of the whole. @throws TypeError where two of one name differ */

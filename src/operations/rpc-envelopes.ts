@@ -1,6 +1,6 @@
 import type {Schema} from '../contracts/index.js'
-import {daemonNotifications} from './daemon-methods.js'
-import {list, object, oneOf, text} from './schema.js'
+import {daemonNotifications, daemonProtocol} from './daemon-methods.js'
+import {flag, integer, list, object, oneOf, text} from './schema.js'
 
 /** Of JSON-RPC 2.0 itself, and of the daemon: 1 is a failure that has no number of its own. */
 const errorCodes = [-32_700, -32_600, -32_601, -32_602, 1, 403, 404, 409, 503, 504]
@@ -10,8 +10,10 @@ const errorData = object(
     kind: text('Code of the error, the same on every surface.'),
     remediation: text('What to do about it.'),
     path: text('JSON pointer to what is wrong in the params.'),
+    facts: object({}, {open: true}),
+    meta: {...object({}, {open: true}), description: 'What else is to be told, such as the diagnostics of a program.'},
   },
-  {required: ['kind'], open: true},
+  {required: ['kind', 'remediation', 'facts']},
 )
 
 export const ref = (name: string): Schema => ({$ref: `#/$defs/${name}`})
@@ -39,6 +41,24 @@ export const choose = (cases: readonly (readonly [condition: Schema, schema: Sch
  * methods.
  */
 export const envelopes: Readonly<Record<string, Schema>> = {
+  About: {
+    ...object(
+      {
+        ok: flag(),
+        protocol: {const: daemonProtocol},
+        server_version: text(),
+        repository_id: text(),
+        methods: list(text()),
+        pid: integer(),
+        process_start: text(),
+        addr: {type: ['string', 'null']},
+        started_at_ms: integer(),
+        ending: flag(),
+      },
+      {required: ['protocol']},
+    ),
+    description: 'What the daemon tells of itself: the answer of ping and of hello, and the file by which it is found.',
+  },
   Line: {
     description: 'What a client sends, or what the daemon answers; in JSON-RPC 2.0 also several in one line.',
     ...choose([[{type: 'array'}, {...list(ref('JsonRpcMessage')), minItems: 1}]], ref('Message')),
@@ -74,7 +94,7 @@ export const envelopes: Readonly<Record<string, Schema>> = {
   ]),
   JsonRpcRequest: {
     ...object(
-      {jsonrpc: version, id: jsonRpcId, method: ref('Method'), params: {type: 'object'}},
+      {jsonrpc: version, id: jsonRpcId, method: ref('Method'), params: {type: ['object', 'null']}},
       {required: ['jsonrpc', 'method'], open: true},
     ),
     ...ref('Call'),

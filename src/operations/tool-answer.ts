@@ -1,4 +1,4 @@
-import type {SvcError} from '../errors/index.js'
+import {SvcError} from '../errors/index.js'
 
 /** An answer that a tool gives with something beside it. */
 export class ToolAnswer<T = unknown> {
@@ -15,15 +15,13 @@ export class ToolAnswer<T = unknown> {
 export const toolAnswer = <T>(data: T, meta: Readonly<Record<string, unknown>>): ToolAnswer<T> =>
   new ToolAnswer(data, meta)
 
-/** An error that is told with something beside it. */
-export class ToolFailure extends Error {
-  override readonly name = 'ToolFailure'
-  readonly error: SvcError
+/** An error with more to tell than its sentence, on every surface that has a place for it. */
+export class DetailedError extends SvcError {
   readonly meta: Readonly<Record<string, unknown>>
 
-  constructor(error: SvcError, meta: Readonly<Record<string, unknown>>) {
-    super(error.message, {cause: error})
-    this.error = error
+  constructor({code, params, stack = ''}: SvcError, meta: Readonly<Record<string, unknown>>) {
+    super(code, params)
+    this.stack = stack
     this.meta = meta
   }
 }

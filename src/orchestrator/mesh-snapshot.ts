@@ -51,7 +51,6 @@ async function askNodes({config, now}: OrchestratorContext, controlUrl: string):
     token: config.token,
     connectTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,
-    maxBodyBytes: largestAnswer,
     attempts: 1,
   })
   const path = '/v1/mesh/nodes'
@@ -61,18 +60,40 @@ async function askNodes({config, now}: OrchestratorContext, controlUrl: string):
     timeoutMs,
   )
   try {
-    const response = await client.json<unknown>(path, {signal: tooLate.signal})
-    return readNodes(response, {maxStaleMs: config.maxStaleMs, nowMs: now(), url: controlUrl + path})
+    const response = await client.stream(path, {signal: tooLate.signal})
+    const url = controlUrl + path
+    const answer = {headers: response.headers, body: await readJson(response, url)}
+    return readNodes(answer, {maxStaleMs: config.maxStaleMs, nowMs: now(), url, token: config.token})
   } finally {
     clearTimeout(timer)
     await client.close()
   }
 }
 
+/** @throws http_status where the answer is a redirect; response_too_large, document_unparsable */
+async function readJson({status, body}: HttpResponse<AsyncIterable<Uint8Array>>, url: string): Promise<unknown> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body) {
+    // To leave the loop is to hang up.
+    if (status >= 300) break
+    length += piece.length
+    if (length > largestAnswer) throw new SvcError('response_too_large', {url, limit: largestAnswer})
+    pieces.push(piece)
+  }
+  if (status >= 300) throw new SvcError('http_status', {url, status, detail: 'a redirect is not followed'})
+  const text = Buffer.concat(pieces).toString('utf8')
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch (error) {
+    throw new SvcError('document_unparsable', {subject: url, reason: (error as Error).message}, {cause: error})
+  }
+}
+
 /** What can be made of an answer. Newer control planes tell more, so that only what is needed is looked at. */
 function readNodes(
-  {body, headers}: HttpResponse<unknown>,
-  {maxStaleMs, nowMs, url}: {maxStaleMs: number; nowMs: number; url: string},
+  {body, headers}: Pick<HttpResponse<unknown>, 'body' | 'headers'>,
+  {maxStaleMs, nowMs, url, token}: {maxStaleMs: number; nowMs: number; url: string; token: string | undefined},
 ): MeshSnapshot {
   const {schema_version: version, nodes, server_time_unix_ms: serverTime} = Object(body) as Record<string, unknown>
   if (!Array.isArray(nodes)) throw new SvcError('document_unparsable', {subject: url, reason: 'it lists no nodes'})
@@ -84,7 +105,7 @@ function readNodes(
     ok: true,
     schema_version: typeof version === 'number' ? version : 1,
     node_count: fresh.length,
-    nodes: fresh.slice(0, mostNodes),
+    nodes: nodesWithoutToken(fresh.slice(0, mostNodes), token),
     ...(fresh.length > mostNodes ? {truncated: true as const} : {}),
   }
 }
@@ -100,3 +121,6 @@ function dateOf(header: string | string[] | undefined): number | undefined {
 /** A server may repeat what it was sent. */
 const withoutToken = (text: string, token: string | undefined): string =>
   token === undefined ? text : text.replaceAll(token, '[redacted]')
+
+const nodesWithoutToken = (nodes: MeshNode[], token: string | undefined): MeshNode[] =>
+  JSON.parse(JSON.stringify(nodes), (_, fact: unknown) => (typeof fact === 'string' ? withoutToken(fact, token) : fact))

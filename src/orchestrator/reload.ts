@@ -10,6 +10,7 @@ import {
   settingTables,
   unknownKeys,
 } from '../config/index.js'
+import {SvcError} from '../errors/index.js'
 import type {OrchestratorConfig} from './config.js'
 import {appendEvent} from './events/event-log.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
@@ -49,25 +50,60 @@ export async function rereadSources(
   return {sources: {...sources, file}, warnings: warnings.map(({message}) => message)}
 }
 
+/** The last reload of each orchestrator, whatever comes of it. */
+const lastReloads = new WeakMap<Orchestrator['live'], Promise<unknown>>()
+
 /**
- * Puts the settings, groups and scopes that the sources give in the place of those that an open orchestrator has: all
- * of them, or none where something is wrong. What runs goes on as it was started.
- * @throws orchestrator_config_invalid, config_type, document_unparsable
+ * Reads `Svc.toml` and all that depends on it, and puts the settings, groups and scopes that it gives in the place of
+ * those that an open orchestrator has: all of them, or none where something is wrong, here or in the rest of the
+ * process. What runs goes on as it was started. One reload begins when the one before it has ended, so that of two that
+ * overlap none puts in place what it read before the other.
+ * @param rest has the rest of the process do the same, before anything is changed here
+ * @throws config_unparsable, config_type, file_unreadable, orchestrator_config_invalid, document_unparsable; what
+ *   `rest` throws
  */
-export async function reloadConfig({root, live}: Orchestrator, sources: SettingSources): Promise<Reload> {
-  const {settings, warnings} = await readLiveSettings(root, sources)
+export function reloadConfig(
+  orchestrator: Orchestrator,
+  sources: SettingSources,
+  rest?: () => Promise<void>,
+): Promise<Reload> {
+  const {live} = orchestrator
+  const reload = (lastReloads.get(live) ?? Promise.resolve()).then(() => reloadOne(orchestrator, sources, rest))
+  lastReloads.set(
+    live,
+    reload.catch(() => undefined),
+  )
+  return reload
+}
+
+async function reloadOne({root, live}: Orchestrator, sources: SettingSources, rest?: () => Promise<void>) {
+  const read = await rereadSources(root, sources)
+  const {settings, warnings} = await readLiveSettings(root, read.sources)
+  await rest?.()
+  // Nothing from here on can fail.
   const changed = changes(live.current, settings)
   live.current = settings
   return {
     changed,
     after_restart: changed.filter((name) => usedAtStart.test(name)),
-    warnings: [...new Set(warnings.map(({message}) => message))],
+    warnings: [...new Set([...read.warnings, ...warnings.map(({message}) => message)])],
   }
 }
 
-/** Writes that settings were read anew, for everybody who follows what happens. */
-export function tellReload(orchestrator: Orchestrator, {changed}: Pick<Reload, 'changed'>): void {
-  appendEvent(orchestrator, {type: 'config_reloaded', changed})
+/**
+ * Writes that settings were read anew, for everybody who follows what happens.
+ * @param warn told where that cannot be written: the settings are in place all the same
+ */
+export function tellReload(
+  orchestrator: Orchestrator,
+  {changed}: Pick<Reload, 'changed'>,
+  warn: (text: string) => void,
+): void {
+  try {
+    appendEvent(orchestrator, {type: 'config_reloaded', changed})
+  } catch (error) {
+    warn(`warning: The settings are in place, but nobody was told: ${SvcError.from(error).message}`)
+  }
 }
 
 function changes(before: LiveSettings, after: LiveSettings): string[] {

@@ -2,6 +2,7 @@ import type {Agent} from './agents/agent.js'
 import {listAgents} from './agents/agent-rows.js'
 import type {OrchestratorContext} from './context.js'
 import {isHeld, readLease} from './loop/lease.js'
+import {scaleUpThreshold} from './scaling/decide.js'
 import {loadOutlook} from './scaling/tick.js'
 import type {TaskStatus} from './vocabulary.js'
 
@@ -27,6 +28,19 @@ export interface StatusReport {
   predicted_load: number
   max_handoff_count: number
   scaling_profile: string
+  /** Load of each agent from which another one is started. */
+  effective_scale_up_threshold: number
+  planning: {
+    /** Plans whose steps are being done. */
+    active_sessions: number
+    total_sessions: number
+  }
+  /** Operations that can be undone or done again. */
+  oplog_count: number
+  /** Whether events are kept, or gone with the process. */
+  event_feed_mode: 'database_and_transient' | 'transient_only'
+  /** Processes that run tasks of themselves: the daemon, where there is one. */
+  registered_worker_processes: number
   /** The loop that runs tasks; null while none does. */
   daemon: {pid: number; host: string; since_ms: number} | null
   agents: Agent[]
@@ -46,6 +60,7 @@ export function reportStatus(context: OrchestratorContext): StatusReport {
   const agents = listAgents(context)
   const working = agents.filter(({kind}) => kind !== 'resolution')
   const {total, predicted} = loadOutlook(context)
+  const daemon = describeDaemon(context, now())
   return {
     enabled: config.enabled,
     repository_id: repositoryId,
@@ -75,7 +90,18 @@ WHERE t.repository_id = ? AND t.status = 'Queued' AND t.file_manifest <> '[]' AN
       'SELECT coalesce(max(handoff_count), 0) AS n FROM orch_tasks WHERE repository_id = ? AND handoff_count > 0',
     ),
     scaling_profile: config.scalingProfile,
-    daemon: describeDaemon(context, now()),
+    effective_scale_up_threshold: scaleUpThreshold(config),
+    planning: {
+      active_sessions: count(
+        context,
+        "SELECT count(*) AS n FROM plan_sessions WHERE repository_id = ? AND status = 'active'",
+      ),
+      total_sessions: count(context, 'SELECT count(*) AS n FROM plan_sessions WHERE repository_id = ?'),
+    },
+    oplog_count: count(context, 'SELECT count(*) AS n FROM agent_oplog WHERE repository_id = ?'),
+    event_feed_mode: context.isKept ? 'database_and_transient' : 'transient_only',
+    registered_worker_processes: daemon === null ? 0 : 1,
+    daemon,
     agents,
   }
 }

@@ -108,6 +108,20 @@ describe('a message to a model', () => {
     assert.deepEqual(pieces, ['One ', 'two ', 'three'])
   })
 
+  it('says so where its answer was cut off, then and for good', async (test) => {
+    const chat = await chatWith(test, (response, _call, count) =>
+      response.end(chatLines('Seven is', count === 1 ? {done_reason: 'length'} : {})),
+    )
+    const {message} = await chat.say('Name a prime number.')
+    assert.equal(message.truncated, true)
+    const whole = await chat.say('Again.')
+    assert.ok(!('truncated' in whole.message))
+    assert.deepEqual(
+      readTurns(chat.assistant, 'default').map(({truncated}) => truncated),
+      [undefined, true, undefined, undefined],
+    )
+  })
+
   it('is read together with what was said before in its session, and in no other', async (test) => {
     const chat = await chatWith(test, inTurn('Seven.', 'Eleven.', 'Hello.'))
     await chat.say('Name a prime number.')
@@ -164,8 +178,31 @@ describe('a message to a model', () => {
       ['two', 'short', 'three', 'yyyyy', 'four', 'zzzzz'],
     )
     await chat.say('five')
-    assert.deepEqual(read(4), ['five'])
+    assert.deepEqual(read(4), ['four', 'zzzzz', 'five'])
   })
+
+  const large = `a${'\u{1d11e}'.repeat(30_000)}z`
+  for (const [what, prompt, answered, lengths] of [
+    ['an answer that is too long alone', 'short', large, [5, 47_995]],
+    ['a message that is too long alone', large, 'short', [47_995, 5]],
+    ['both where each is too long', large, large, [24_000, 24_000]],
+  ] as const)
+    it(`is read with the last exchange whatever its length, without the middle of ${what}`, async (test) => {
+      const chat = await chatWith(test, inTurn(answered, 'end'))
+      await chat.say(prompt)
+      const {history} = await chat.say('And now?')
+      const [, asked, said, last] = chat.server.calls[1]?.messages ?? []
+      assert.equal(last?.content, 'And now?')
+      assert.deepEqual(history.slice(0, 2), [asked, said])
+      for (const [i, turn] of [asked, said].entries()) {
+        const content = turn?.content ?? ''
+        const most = lengths[i] ?? 0
+        assert.ok(content.length <= most && content.length > most - 10, `${content.length} of ${most}`)
+        assert.equal(content, Buffer.from(content).toString(), 'a character was cut into halves')
+        if (content !== 'short') assert.match(content, /^a[^a-z]*\n\[\.\.\.\]\n[^a-z]*z$/)
+      }
+      assert.equal(readTurns(chat.assistant, 'default', {limit: 4})[0]?.content, prompt)
+    })
 
   it('is lost by none of two that are written at once: the one that is answered later stands later', async (test) => {
     const waiting: (() => void)[] = []
@@ -316,8 +353,40 @@ describe('an answer in JSON', () => {
     const chat = await chatWith(test, inTurn('Seven.', '{"prime": 7', '{"prime": 7}'))
     const error = await refused('answer_not_json', chat.say(json))
     assert.match(error.message, /^The model run-a was asked for JSON twice, and gave none: .*[^.]\.$/)
+    assert.deepEqual([error.status, error.exit], [422, 1])
     assert.equal(chat.server.calls.length, 2)
     assert.deepEqual(kept(chat).conversations, [])
+  })
+
+  for (const [what, answer, reason] of [
+    ['a sentence', 'The secret is seven.', /^it is something else$/],
+    ['half a value', '{"secret": 7', /^(it ends in the middle|line 1 cannot be read)$/],
+    ['a mistake', '{"secret": 7,\n "b" 8}', /^line 2 cannot be read$/],
+  ] as const)
+    it(`that is ${what} is not quoted by the error, which may be logged`, async (test) => {
+      const chat = await chatWith(test, inTurn(answer, answer))
+      const error = await refused('answer_not_json', chat.say(json))
+      assert.match(error.params.reason, reason)
+      assert.doesNotMatch(JSON.stringify([error.message, error.params]), /secret|seven/)
+    })
+
+  it('that was cut off is asked for no second time, and the limit is named', async (test) => {
+    const chat = await chatWith(test, (response) => response.end(chatLines('{"prime": [7', {done_reason: 'length'})))
+    const error = await refused('answer_not_json', chat.say(json, {cognitive_profile: 'fast'}))
+    assert.equal(
+      error.message,
+      'The model run-a was asked for JSON once, and gave none: the answer was cut off at 512 tokens.',
+    )
+    assert.match(error.hint, /SVC_INFERENCE_MAX_TOKENS/)
+    assert.equal(chat.server.calls.length, 1)
+  })
+
+  it('is not told while it is made: it may be refused in the end', async (test) => {
+    const chat = await chatWith(test, inTurn('Seven.', '{"prime": 7}'))
+    const pieces: string[] = []
+    const onDelta = (piece: string) => pieces.push(piece)
+    await sendMessage(chat.assistant, json, journeyOf(), {...unstopped, onDelta})
+    assert.deepEqual(pieces, [])
   })
 })
 
@@ -350,8 +419,27 @@ describe('a message that is not answered', () => {
 
   it('because the model has nothing to say: neither turn is kept', async (test) => {
     const chat = await chatWith(test, inTurn(' \n'))
-    await refused('answer_empty', chat.say('Hello?'))
+    const error = await refused('answer_empty', chat.say('Hello?'))
+    assert.deepEqual([error.status, error.exit], [422, 1])
     assert.deepEqual(kept(chat).conversations, [])
+  })
+
+  it('because the answer takes too long in all, although something comes all the time', async (test) => {
+    const chat = await chatWith(
+      test,
+      async (response) => {
+        while (!response.destroyed) {
+          response.write(`${JSON.stringify({message: {content: ''}, done: false})}\n`)
+          await sleep(10)
+        }
+      },
+      {env: {SVC_ASSISTANT_TIMEOUT_MS: '300'}},
+    )
+    const error = await refused('timeout', chat.say('Hello?'))
+    assert.deepEqual(error.params, {url: chat.server.baseUrl, ms: 300})
+    await chat.server.hungUp
+    const {messages, interactions} = kept(chat)
+    assert.deepEqual([messages.length, interactions.map(({success}) => success)], [0, [0]])
   })
 
   it('because the caller stops it in the middle: the server is left, and neither turn is kept', async (test) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {readFile} from 'node:fs/promises'
+import {readdir, readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {pathToFileURL} from 'node:url'
@@ -20,5 +20,27 @@ describe('the door of the room', () => {
     assert.equal(stdout, 'assistant')
     const packages = (await readFile(loads, 'utf8')).split('\n')
     for (const heavy of ['undici', 'better-sqlite3', 'ajv', 'fastify']) assert.ok(!packages.includes(heavy), heavy)
+  })
+
+  it('loads nothing of chats and code for their tables', async (test) => {
+    const folder = await temporaryFolder(test)
+    const door = pathToFileURL(projectFile('dist/src/assistant/index.js')).href
+    const program = `await import(${JSON.stringify(door)})`
+    await execa(process.execPath, ['--input-type=module', '--eval', program], {
+      env: {NODE_V8_COVERAGE: folder},
+      timeout: 60_000,
+    })
+    const [report = ''] = await readdir(folder)
+    const {result} = JSON.parse(await readFile(join(folder, report), 'utf8')) as {result: {url: string}[]}
+    const room = new URL('.', door).href
+    const loaded = result.flatMap(({url}) => (url.startsWith(room) ? [url.slice(room.length)] : []))
+    assert.deepEqual(loaded.sort(), [
+      'assistant.js',
+      'chat/conversations.js',
+      'chat/journey.js',
+      'index.js',
+      'schema.js',
+      'when-asked.js',
+    ])
   })
 })

@@ -95,6 +95,22 @@ describe('svc a2a', {concurrency: 3}, () => {
     assert.deepEqual((await inbox('--dead')).messages, [])
   })
 
+  it('shows what an agent had not read when it retired, by its id', async (t) => {
+    const {send, inbox, fails, text, events} = await withAgents(t)
+    await send('free_form', 'a')
+    await text(['orch', 'agent', 'retire', 'bert'])
+    await fails(['a2a', 'inbox', 'bert'], 3, 'agent_not_found')
+    assert.match(await text(['a2a', 'inbox', 'A-02', '--dead']), /\n1 +A-01 +free_form +normal +\S+ +0, dead +a\n$/)
+    assert.match(
+      await text(['orch', 'events', '--type', 'message_dead_lettered']),
+      /message 1 for A-02 was delivered 0 times and not acknowledged: its agent is retired\n/,
+    )
+    assert.equal((await events('--type', 'message_dead_lettered')).length, 1)
+    assert.equal(await text(['a2a', 'ack', 'A-02', '1']), 'message 1 is acknowledged\n')
+    await text(['orch', 'agent', 'spawn', 'bert'])
+    assert.deepEqual((await inbox('--dead')).messages, [])
+  })
+
   it('warns of a message that ends with the command', async (t) => {
     const {run, inbox} = await withAgents(t)
     const args = ['a2a', 'send', 'anna', 'bert', 'free_form', 'x', '--route', 'local']

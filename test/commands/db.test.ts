@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
 import {existsSync} from 'node:fs'
-import {readdir, readFile, realpath} from 'node:fs/promises'
+import {copyFile, readdir, readFile, realpath, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
@@ -21,6 +21,7 @@ import {
   type DbWrittenV1,
 } from '../../src/contracts/index.js'
 import {Application, checkProgram, migrate} from '../../src/lang/index.js'
+import {projectFile} from '../support/project.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
@@ -420,6 +421,22 @@ describe('svc db call', {concurrency: 3}, () => {
       await fails(['call', ...args], exit, message)
       assert.deepEqual(rows('SELECT * FROM task'), [])
     })
+
+  it('hears recordings of the workspace, and none that a link leads out to', async (t) => {
+    const source = '@endpoint(kind: server) fn hear(path: str) to Result[str] { return Speech.transcribe(path) }\n'
+    const {cwd, fails, run} = await workspace(t, {'src/main.svc': source})
+    const outside = await temporaryFolder(t)
+    await copyFile(projectFile('examples/hello.wav'), join(cwd, 'hello.wav'))
+    await copyFile(projectFile('examples/hello.wav'), join(outside, 'secret.wav'))
+    await symlink(join(outside, 'secret.wav'), join(cwd, 'link.wav'))
+    await symlink('hello.wav', join(cwd, 'own.wav'))
+    const env = {SVC_SPEECH_MODEL: projectFile('examples/models/starter')}
+    const {stdout, stderr} = await run(['call', 'hear', 'path=own.wav'], {env})
+    assert.match(stdout, /\w/, stderr)
+    for (const path of ['link.wav', '../secret.wav', join(outside, 'secret.wav')])
+      await fails(['call', 'hear', `path=${path}`], 4, /is refused: it lies outside of the workspace\. /, {env})
+    await fails(['call', 'hear', 'path=missing.wav'], 4, /There is no file missing\.wav\. /, {env})
+  })
 
   it('ends with 3 where the database does not fit', async (t) => {
     const {fails, execute} = await filled(t)

@@ -12,7 +12,7 @@ describe('svc orch journey', {concurrency: 3}, () => {
     assert.equal(journey_id, 'canonical_journey.v1.greenfield_svc_devloop')
     for (const step of steps) await assertFits('journeys/step.v1', step)
     assert.equal(lines.length, steps.length)
-    assert.match(lines[1] ?? '', /^2 +open_workspace_store +runtime +orch\.workspace_journey +stable +L-021$/)
+    assert.match(lines[1] ?? '', /^2 +open_workspace_store +runtime +orch\.workspace_journey +stable +L-021, L-023$/)
   })
 
   it('takes the id of a journey', async (t) => {

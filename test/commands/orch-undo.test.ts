@@ -73,7 +73,7 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
     await text(['orch', 'claim', '--as', 'me'])
     const started = await fails(['orch', 'undo', 'T-0001'], 4, 'operation_conflict')
     assert.equal(started, 'T-0001 cannot be undone: T-0001 is InProgress by now.')
-    await fails(['orch', 'undo', '1'], 4, 'invalid_transition')
+    await fails(['orch', 'undo', '1'], 4, 'operation_conflict')
     await fails(['orch', 'redo', '1'], 4, 'operation_conflict')
     await fails(['orch', 'undo', 'OP-000009'], 3, 'operation_not_found')
     await fails(['orch', 'undo', 'T-0009'], 3, 'task_not_found')

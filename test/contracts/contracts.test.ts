@@ -9,6 +9,8 @@ import {
   type Contract,
   checkContracts,
   compileComponents,
+  compileSchema,
+  contractSchema,
   contractsFolder,
   contractViolations,
   type ExternalServingHandoffV1,
@@ -159,6 +161,40 @@ describe('every document', () => {
       const contract = {id: 'facts.yaml', file: join(folder, 'facts.yaml'), summary: '', aliases: []}
       await assert.rejects(checkDocument({contract, schema}), (error) => isErrorOf(error, code))
     })
+})
+
+describe('a schema that is no contract', () => {
+  const named = (type: string) => ({$id: 'urn:test:same', type: 'object', properties: {a: {type}}})
+  const parts = (type: string) => ({$ref: '#/$defs/a', $defs: {a: {type}}})
+
+  for (const [what, make] of [
+    ['with the name of another one', named],
+    ['with parts that are called as those of another one', parts],
+  ] as const)
+    it(`${what} is held apart from it`, async () => {
+      const [text, number] = await Promise.all([compileSchema(make('string'), 'x'), compileSchema(make('number'), 'y')])
+      const value = (of: unknown) => (make === named ? {a: of} : of)
+      assert.deepEqual([text(value('x')).length, text(value(1)).length], [0, 1])
+      assert.deepEqual([number(value('x')).length, number(value(1)).length], [1, 0])
+    })
+
+  it('may have the name of a contract', async () => {
+    const contract = contractSchema('orchestration/submit-task.v1')
+    await contractViolations('orchestration/submit-task.v1', {})
+    assert.ok((await compileSchema(contract, 'x'))({}).length > 0)
+  })
+
+  it('is compiled by what compiled others: a hundred take less time than ten validators', async () => {
+    const took = async (work: () => Promise<unknown>, count: number) => {
+      const startedMs = performance.now()
+      for (let i = 0; i < count; i++) await work()
+      return performance.now() - startedMs
+    }
+    await compileSchema(parts('string'), 'x')
+    const alone = await took(() => compileSchema({...parts('string'), $id: 'urn:test:alone'}, 'x'), 10)
+    const shared = await took(() => compileSchema(parts('string'), 'x'), 100)
+    assert.ok(shared < alone, `${shared} ms, and ${alone} ms with a validator each`)
+  })
 })
 
 describe('all contracts', () => {

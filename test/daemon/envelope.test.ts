@@ -3,6 +3,7 @@ import {describe, it} from 'node:test'
 import {failureOf, type Refusal, type Request, readEntry, readLine, resultOf} from '../../src/daemon/envelope.js'
 import {toWireError} from '../../src/daemon/wire-error.js'
 import {SvcError} from '../../src/errors/index.js'
+import {DetailedError} from '../../src/operations/index.js'
 
 const say = (line: string) => readLine(line, 100)
 
@@ -166,6 +167,16 @@ describe('the number of an error', () => {
       const error = new SvcError('params_invalid', {operation: 'm', violations: [violation, '/other must be string']})
       assert.equal(toWireError(error).data.path, path)
     })
+
+  it('comes with what else there is to tell of it, in both forms', () => {
+    const meta = {diagnostics_snapshot: [{code: 'typecheck.unknown_type', line: 1}], repair: {attempts: 2}}
+    const thrown: unknown = new DetailedError(new SvcError('task_not_found', {task}), meta)
+    const error = SvcError.from(thrown)
+    const data = {kind: 'task_not_found', remediation: error.hint, facts: {task}, meta}
+    assert.deepEqual(JSON.parse(failureOf({form: 'json-rpc', id: 1}, error)).error.data, data)
+    assert.deepEqual(JSON.parse(failureOf({form: 'wrapped', id: 'a'}, error)).payload.data, data)
+    assert.equal('meta' in toWireError(new SvcError('task_not_found', {task})).data, false)
+  })
 
   it('comes without what went wrong inside', () => {
     const wire = JSON.stringify(toWireError(SvcError.from(new TypeError('x is not a function at /home/me'))))

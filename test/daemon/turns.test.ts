@@ -42,15 +42,13 @@ describe('workers that share a thread', () => {
     const turns = new Turns()
     const workers = Array.from({length: 20}, () => new Busy(turns, 20))
     for (const worker of workers) turns.ask(worker)
-    const times: number[] = []
-    let last = performance.now()
+    let timers = 0
     while (workers.some(({done}) => done < 20)) {
       await sleep(1)
-      times.push(performance.now() - last)
-      last = performance.now()
+      timers++
     }
-    times.sort((a, b) => a - b)
-    assert.ok((times[times.length >> 1] as number) < 40, `${times[times.length >> 1]} ms between two of them`)
+    // All of the work in one go would let a single one through.
+    assert.ok(timers > 5, `${timers} timers`)
   })
 
   it('come to one turn however often they ask for it, and to none once they are forgotten', async () => {

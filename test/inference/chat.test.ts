@@ -52,6 +52,20 @@ describe('a turn of a conversation', () => {
     assert.deepEqual([call?.options.top_p, call?.format], [0.5, 'json'])
   })
 
+  it('may have members that are null, which are as good as left out', async (test) => {
+    const server = await scriptedChat(test, (response) => {
+      for (const content of ['', 'Se', '', 'ven'])
+        response.write(`${JSON.stringify({message: {content}, done: false, error: null})}\n`)
+      response.end(`${JSON.stringify({done: true, error: null, eval_count: null, prompt_eval_count: 3})}\n`)
+    })
+    const pieces: string[] = []
+    const answer = await chat(clientOf(test, server.baseUrl), request, unstopped, defaultGenerationLimits, (piece) =>
+      pieces.push(piece),
+    )
+    assert.deepEqual(answer, {text: 'Seven', inputTokens: 3, outputTokens: 0, cutOff: false})
+    assert.deepEqual(pieces, ['Se', 'ven'])
+  })
+
   it('is given by svc serve', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
@@ -89,6 +103,12 @@ describe('a server of conversations that does not keep to the wire', () => {
       line({message: {content: 'x'}, done: false}),
       'inference_protocol',
       /breaks off before the end\.$/,
+    ],
+    [
+      'mixes what the model says into its lines',
+      (response) => response.end('{"message": {"content": "The secret'),
+      'inference_protocol',
+      /: line 1 is not JSON\.$/,
     ],
     ['gives up', line({error: 'out of memory'}), 'inference_failed', /: out of memory\.$/],
   ]

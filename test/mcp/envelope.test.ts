@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import {type CallHooks, callTool, type Tool, ToolRegistry} from '../../src/mcp/index.js'
-import {ToolFailure} from '../../src/operations/index.js'
+import {DetailedError} from '../../src/operations/index.js'
 
 const hooks: CallHooks = {
   signal: new AbortController().signal,
@@ -15,14 +15,16 @@ const host = {version: '0', open: () => Promise.reject(new Error('nothing is to 
 
 /** A tool that takes `limit`, and does what a test wants. */
 function toolThat(run: (args: Readonly<Record<string, unknown>>) => unknown, open = false): ToolRegistry {
+  const input = {type: 'object', properties: {limit: {}}, ...(open ? {} : {additionalProperties: false})}
   const tool: Tool = {
     name: 'probe',
     tier: 'core',
     lane: 'platform',
+    input,
     listed: {
       name: 'probe',
       description: 'A probe.',
-      inputSchema: {type: 'object', properties: {limit: {}}, ...(open ? {} : {additionalProperties: false})},
+      inputSchema: input,
       outputSchema: {type: 'object'},
       annotations: {title: 'Probe', readOnlyHint: true, openWorldHint: false},
     },
@@ -59,7 +61,7 @@ describe('the envelope of a tool', () => {
   })
 
   it('tells what else is known of an error', async () => {
-    const failure = new ToolFailure(new SvcError('task_not_found', {task: 'T-0042'}), {attempts: 3})
+    const failure = new DetailedError(new SvcError('task_not_found', {task: 'T-0042'}), {attempts: 3})
     const {code, meta} = await envelopeOf(throwing(failure))
     assert.deepEqual([code, meta], ['task_not_found', {attempts: 3}])
   })

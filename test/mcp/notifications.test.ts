@@ -14,6 +14,7 @@ async function probe(run: (hooks: CallHooks) => unknown) {
     name: 'probe',
     tier: 'core',
     lane: 'platform',
+    input: {type: 'object'},
     listed: {
       name: 'probe',
       description: 'A probe.',

@@ -117,7 +117,7 @@ describe('a program whose endpoints are tools', {concurrency: 2}, () => {
     assert.match(await call<string>('hear', {path: 'hello.wav'}), /\w/)
     assert.match(
       (await fails('endpoint_refused', 'hear', {path: '../x.wav'})).error ?? '',
-      /does not lie in the folder/,
+      /lies outside of the workspace/,
     )
   })
 

@@ -2,19 +2,21 @@ import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {assistantFragment, type GenerationKpi} from '../../src/assistant/index.js'
+import {assistantFragment} from '../../src/assistant/index.js'
 import {tellEvent} from '../../src/cli/index.js'
 import {readConfigFile} from '../../src/config/index.js'
-import {compileSchema} from '../../src/contracts/index.js'
+import {compileSchema, type RuntimeGenerationKpiV1} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {
   createCall,
+  DetailedError,
+  faceSchema,
+  listedSchema,
   type OperationContext,
   operationNamed,
   type Progress,
   type Surface,
   ToolAnswer,
-  ToolFailure,
   toolAnswer,
 } from '../../src/operations/index.js'
 import * as room from '../../src/orchestrator/index.js'
@@ -138,6 +140,16 @@ describe('a chat message', () => {
     await refused({}, /must have required property 'prompt'/)
     await refused({prompt: 'a', message: 'b'}, /\/message is another prompt/)
     await refused({prompt: ''}, /\/prompt must NOT have fewer than 1 characters/)
+    await refused({prompt: ' \n'}, /\/prompt must have a word in it/)
+    await refused({message: '\t'}, /\/message must have a word in it/)
+    await refused(
+      {prompt: 'a', diagnostics: ['x', {text: 'y'.repeat(20_000)}]},
+      /\/diagnostics\/1 must NOT have more than 16384 characters as JSON/,
+    )
+    await refused(
+      {prompt: 'a', attachment_manifest: ['y'.repeat(70_000)]},
+      /\/attachment_manifest must NOT have more than 65536 characters as JSON/,
+    )
     await refused({prompt: 'a', temperature: 3}, /\/temperature must be <= 2/)
     assert.deepEqual(server.headers, [])
     await call('chat_message', {prompt: 'a', message: 'a', editor: 'ed'})
@@ -188,6 +200,47 @@ describe('a chat message', () => {
   })
 })
 
+describe('a request with a trace', () => {
+  it('is found under it, and without one under what stands in for it', async (test) => {
+    const {call, orchestrator} = await workspace(test, ['1', '2', note, note])
+    const ids = {trace_id: 'trace-1', correlation_id: 'order-1'}
+    const {trace_id: _, ...standIn} = {...ids, correlation_id: 'order-2'}
+    await call('chat_message', {prompt: 'one', ...ids})
+    await call('chat_message', {prompt: 'two', ...standIn})
+    await call('generate_code', {prompt: 'Notes.', ...ids})
+    await call('generate_code', {prompt: 'Notes.', ...standIn})
+    assert.deepEqual(
+      orchestrator.store
+        .all<{trace_id: string}>('SELECT trace_id FROM llm_interactions ORDER BY id')
+        .map((row) => row.trace_id),
+      ['trace-1', 'order-2', 'trace-1', 'order-2'],
+    )
+    for (const [trace_id, found] of [
+      ['trace-1', ['one', '1']],
+      ['order-2', ['two', '2']],
+      ['order-1', []],
+    ] as const) {
+      const {history} = (await call('chat_history', {trace_id})) as never as {history: {content: string}[]}
+      assert.deepEqual(
+        history.map(({content}) => content),
+        found,
+      )
+    }
+  })
+
+  it('may be one to any tool that asks a model, although no list says so', () => {
+    for (const name of ['chat_message', 'generate_code']) {
+      const {input, faces} = operationNamed(name)
+      const schema = faceSchema(input, faces.tool ?? {})
+      const listed = listedSchema(schema, faces.tool?.unlisted)
+      for (const member of ['trace_id', 'correlation_id']) {
+        assert.ok(Object.hasOwn(schema.properties as object, member), member)
+        assert.ok(!Object.hasOwn(listed.properties as object, member), member)
+      }
+    }
+  })
+})
+
 describe('code that is generated', () => {
   it('is the program with how it came about, and the file where one was asked for', async (test) => {
     const {call, root, told, decisions} = await workspace(test, [wrong, note], {surface: 'daemon'})
@@ -195,7 +248,10 @@ describe('code that is generated', () => {
     assert.equal(answer.code, note)
     await assertFits('codegen/runtime-generation-kpi.v1', answer.runtime_generation_kpi)
     await assertFits('codegen/file-outcomes.v1', answer.file_outcomes)
-    assert.equal((answer as never as {runtime_generation_kpi: GenerationKpi}).runtime_generation_kpi.surface, 'daemon')
+    assert.equal(
+      (answer as never as {runtime_generation_kpi: RuntimeGenerationKpiV1}).runtime_generation_kpi.surface,
+      'daemon',
+    )
     assert.equal(await readFile(join(root, 'src/note.svc'), 'utf8'), note)
     assert.deepEqual(
       told.map(({done, total}) => [done, total]),
@@ -224,8 +280,8 @@ describe('code that is generated', () => {
   it('that cannot be had is an error that tells what is wrong, and how it went', async (test) => {
     const {call} = await workspace(test, [wrong, wrong])
     const failure = await call('generate_code', {prompt: 'Notes.'}).catch((error: unknown) => error)
-    assert.ok(failure instanceof ToolFailure, String(failure))
-    assert.ok(isErrorOf(failure.error, 'repair_stalled'))
+    assert.ok(failure instanceof DetailedError, String(failure))
+    assert.ok(isErrorOf(failure, 'repair_stalled'))
     const {diagnostics_snapshot: snapshot, repair, runtime_generation_kpi: kpi} = failure.meta
     assert.deepEqual(repair, {attempts: 2, stalled: true, failure_category: 'repair_stall'})
     assert.deepEqual(
@@ -241,7 +297,7 @@ describe('code that is generated', () => {
 
   it('may be wished for in no way that nobody knows', async (test) => {
     const {call, server} = await workspace(test, [note])
-    for (const given of [{prompt: 'a', style: 'x'}, {prompt: 'a', max_retries: 6}, {prompt: ''}, {}])
+    for (const given of [{prompt: ' '}, {prompt: 'a', style: 'x'}, {prompt: 'a', max_retries: 6}, {prompt: ''}, {}])
       await assert.rejects(call('generate_code', given), (error) => isErrorOf(error, 'params_invalid'))
     assert.deepEqual(server.headers, [])
   })

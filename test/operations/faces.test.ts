@@ -102,6 +102,14 @@ describe('an input under the names of a face', () => {
     assert.throws(() => faceSchema(note, {renames: {x: 'constructor'}}), TypeError)
   })
 
+  it('is not made of what a member of every object brings along', () => {
+    const given = JSON.parse('{"text": "x", "__proto__": {"task_id": 7}}')
+    const input = toInput(given) as {task_id?: number}
+    assert.equal(input.task_id, undefined)
+    assert.equal(Object.getPrototypeOf(input), Object.prototype)
+    assert.deepEqual(Object.keys(input), ['text', '__proto__'])
+  })
+
   it('leaves out what was not said', () => {
     assert.deepEqual(toInput({id: 1, by: undefined, text: null}, {id: 'task_id', by: 'author.name'}), {
       task_id: 1,
@@ -139,6 +147,23 @@ describe('every face of every operation', () => {
         for (const [i, path] of paths.entries())
           for (const [j, other] of paths.entries())
             if (i !== j) assert.ok(path !== other && !path.startsWith(`${other}.`), `${path} and ${other}`)
+      })
+
+  for (const {what, input, names} of faces)
+    for (const parent of new Set(
+      Object.values(names.renames ?? {}).flatMap((path) =>
+        path.includes('.') ? [path.slice(0, path.lastIndexOf('.'))] : [],
+      ),
+    ))
+      it(`${what}: every member of ${parent} has a name, or is hidden on purpose`, () => {
+        const {properties = {}} = parent
+          .split('.')
+          .reduce<Schema>((schema, step) => (schema.properties as Record<string, Schema>)[step] ?? {}, input)
+        const told = [...Object.values(names.renames ?? {}), ...(names.hidden ?? [])]
+        assert.deepEqual(
+          Object.keys(properties as object).filter((name) => !told.includes(`${parent}.${name}`)),
+          [],
+        )
       })
 
   it('is many', () => assert.ok(faces.length > 40))

@@ -9,7 +9,6 @@ import {
   operationNamed,
   operations,
   ToolAnswer,
-  ToolFailure,
 } from '../../src/operations/index.js'
 import type {Task} from '../../src/orchestrator/index.js'
 import {life} from './support/life.js'
@@ -30,7 +29,13 @@ const context = {} as OperationContext
 describe('a call of an operation', () => {
   it('is refused with everything that is wrong, by the names of its face', async () => {
     const complete = byTool('complete_task')
-    const given = {checks_passed: 'all', declared_non_placeholder: 1, attestation: {}, generation: 0}
+    const given = {
+      checks_passed: 'all',
+      observation_summary: 7,
+      declared_non_placeholder: 1,
+      attestation: {},
+      generation: 0,
+    }
     await assert.rejects(
       async () => complete.perform(given, context),
       (error) => {
@@ -40,6 +45,7 @@ describe('a call of an operation', () => {
           '/checks_passed must be array',
           '/declared_non_placeholder must be boolean',
           '/generation must be >= 1',
+          '/observation_summary must be string',
           'the document has an unknown member "attestation"',
           "the document must have required property 'task_id'",
         ])
@@ -86,6 +92,53 @@ describe('a call of an operation', () => {
     const spawn = commandCall(operationNamed('spawn_agent'))
     const {agent} = spawn.run({name: 'anna', label: ['fast'], parent: undefined}, context) as {agent: {name: string}}
     assert.equal(agent.name, 'anna')
+  })
+
+  it('compiles its schema once, however many call first', async (t) => {
+    const context = await openContext(t)
+    let looked = 0
+    /** How often the schema is looked at by so many calls at once. */
+    const looks = async (count: number) => {
+      looked = 0
+      const text = {
+        get type() {
+          looked++
+          return 'string'
+        },
+      }
+      const input = {type: 'object', properties: {text}, additionalProperties: false}
+      const call = createCall({...operationNamed('list_agents'), input}, 'orch.list_agents')
+      await Promise.all(Array.from({length: count}, () => call.perform({text: 'x'}, context)))
+      return looked
+    }
+    const once = await looks(1)
+    assert.ok(once > 0)
+    assert.equal(await looks(5), once)
+  })
+
+  it('tells an agent by its id from one whose name is that number', async (t) => {
+    const context = await openContext(t)
+    for (const name of ['worker-x', '1']) await perform('spawn_agent', {name}, context)
+    const agentOf = ({agent}: Record<string, unknown>) => {
+      const {id, state} = agent as {id: number; state: string}
+      return [id, state]
+    }
+    assert.deepEqual(agentOf(await perform('pause_agent', {agent_id: 1}, context)), [1, 'paused'])
+    assert.deepEqual(agentOf(await perform('pause_agent', {agent_id: '1'}, context)), [2, 'paused'])
+    assert.deepEqual(agentOf(await perform('resume_agent', {agent_id: 1}, context)), [1, 'active'])
+    await perform('resume_agent', {agent_id: '1'}, context)
+    const parentOf = async (name: string, parent_agent_id: string | number) => {
+      const {agent_id} = await perform('spawn_agent', {name, parent_agent_id}, context)
+      const {store} = context.orchestrator
+      return store.get<{parent: number}>('SELECT parent_agent_id AS parent FROM orch_agents WHERE id = ?', [
+        agent_id as number,
+      ])?.parent
+    }
+    assert.deepEqual([await parentOf('a', 1), await parentOf('b', '1')], [1, 2])
+    for (const target_agent of ['worker-x', '1'])
+      await perform('submit_task', {description: 'x', processor: 'external', target_agent}, context)
+    const {task} = (await perform('claim_task', {owner: 'me', agent_id: 1}, context)) as {task: Task}
+    assert.equal(task.agent_name, 'worker-x')
   })
 
   it('is made of no command where there is none, or one with flags of its own', () => {
@@ -189,6 +242,25 @@ describe('the life of a workspace', () => {
   })
 })
 
+describe('a doubt that somebody else settles while a person is asked', () => {
+  it('stays as it was settled, and the person is told', async (t) => {
+    const notices: string[] = []
+    const context: OperationContext = await openContext(t, {
+      notice: (text) => notices.push(text),
+      ask: async () => {
+        await perform('overrule_doubt', {task_id: 1}, context)
+        return {validated: false, report: 'Take the newer one.'}
+      },
+    })
+    await perform('submit_task', {description: 'Merge them', processor: 'external'}, context)
+    const doubted = await perform('doubt_task', {task_id: 1}, context)
+    assert.deepEqual([doubted.status, 'resolution' in doubted], ['Completed', false])
+    assert.equal((doubted.task as Task).status, 'Completed')
+    assert.deepEqual(notices, ['warning: T-0001 is Completed by now; the answer about its doubt was not taken.'])
+    assert.deepEqual(violations(operationNamed('doubt_task').output, doubted), [])
+  })
+})
+
 describe('every operation in a workspace where nothing has happened yet', () => {
   for (const {name, input, output} of operations)
     it(`${name} gives what it says, or says why not`, async (t) => {
@@ -198,8 +270,7 @@ describe('every operation in a workspace where nothing has happened yet', () => 
           const result = await perform(name, sample(input, how) as object, context)
           const told = result instanceof ToolAnswer ? result.data : result
           assert.deepEqual(violations(output, told), [], `${how}: ${JSON.stringify(told)}`)
-        } catch (thrown) {
-          const error = thrown instanceof ToolFailure ? thrown.error : thrown
+        } catch (error) {
           assert.ok(error instanceof SvcError, String((error as Error).stack))
           assert.notEqual(error.code, 'internal', error.stack)
         }

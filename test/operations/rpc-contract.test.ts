@@ -151,7 +151,7 @@ describe('a conversation with the daemon', () => {
   const error = {
     code: 404,
     message: 'There is no task T-0042.',
-    data: {kind: 'task_not_found', remediation: 'List them.'},
+    data: {kind: 'task_not_found', remediation: 'List them.', facts: {task: 'T-0042'}},
   }
   const call = {jsonrpc: '2.0', id: 1, method: 'orch.get_task', params: {task_id: 1}}
 
@@ -172,7 +172,24 @@ describe('a conversation with the daemon', () => {
       'a wrapped failure',
       {id: '1', payload: {type: 'error', message: error.message, code: 1, kind: 'task_not_found', data: error.data}},
     ],
+    [
+      'a failure with more to tell',
+      {jsonrpc: '2.0', id: 1, error: {...error, data: {...error.data, meta: {attempts: 2}}}},
+    ],
+    ['params that are null where none are needed', {jsonrpc: '2.0', id: 1, method: 'orch.status', params: null}],
     ['what the daemon tells of itself', {ok: true, repository_id: 'r', protocol: daemonProtocol}],
+    [
+      'what is written down of it',
+      {
+        pid: 1,
+        process_start: '7',
+        addr: null,
+        protocol: daemonProtocol,
+        repository_id: 'r',
+        started_at_ms: 1,
+        ending: true,
+      },
+    ],
   ] as const)
     it(`may have ${what}`, async () => assert.deepEqual(await line(value), []))
 
@@ -198,6 +215,19 @@ describe('a conversation with the daemon', () => {
       /^\/error\/code must be one/,
     ],
     ['a failure without its kind', {jsonrpc: '2.0', id: 1, error: {...error, data: {}}}, /^\/error\/data .*'kind'/],
+    [
+      'a failure that does not say what to do',
+      {jsonrpc: '2.0', id: 1, error: {...error, data: {kind: 'x', facts: {}}}},
+      /^\/error\/data .*'remediation'/,
+    ],
+    [
+      'a failure with data that nobody knows',
+      {jsonrpc: '2.0', id: 1, error: {...error, data: {...error.data, more: 1}}},
+      /^\/error\/data has an unknown member "more"/,
+    ],
+    ['params that are null where some are needed', {...call, params: null}, /^\/params must be object/],
+    ['wrapped params that are null', {id: '1', method: 'orch.status', params: null}, /^\/params must be object/],
+    ['a daemon that tells anything', {protocol: daemonProtocol, garbage: 1}, /unknown member "garbage"/],
     ['an answer that is neither', {jsonrpc: '2.0', id: 1}, /required property 'result'/],
     ['an empty batch', [], /fewer than 1 items/],
     [

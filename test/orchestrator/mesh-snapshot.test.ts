@@ -46,6 +46,16 @@ describe('the nodes of the mesh', () => {
     assert.equal(plane.requests[0]?.authorization, `Bearer ${token}`)
   })
 
+  it('are told without the token, though one of them has it', async (t) => {
+    const nodes = [seenAgo('node-a', 10, {capabilities: {labels: [`auth=${token}`, 'gpu']}, version: token})]
+    const plane = await controlPlane(t, (response) => json(response, {schema_version: 1, nodes}))
+    const snapshot = await look(t, plane.url, {env: {SVC_MESH_TOKEN: token}})
+    assert.ok(snapshot.ok)
+    assert.deepEqual(snapshot.nodes, [
+      seenAgo('node-a', 10, {capabilities: {labels: ['auth=[redacted]', 'gpu']}, version: '[redacted]'}),
+    ])
+  })
+
   it('are unknown without a control plane, and nobody is asked', async (t) => {
     assert.equal(meshSnapshot(await openTestOrchestrator(t)), undefined)
   })
@@ -118,6 +128,16 @@ describe('a control plane that is of no help', () => {
     ],
     ['answers with another document', (response: ServerResponse) => json(response, {rows: []}), /it lists no nodes\.$/],
     ['answers with null', (response: ServerResponse) => json(response, null), /it lists no nodes\.$/],
+    [
+      'sends elsewhere',
+      (response: ServerResponse) => response.writeHead(302, {location: '/login'}).end('<html>'),
+      /\/v1\/mesh\/nodes answered 302: a redirect is not followed\.$/,
+    ],
+    [
+      'sends elsewhere without a word',
+      (response: ServerResponse) => response.writeHead(307, {location: '/login'}).end(),
+      /\/v1\/mesh\/nodes answered 307: a redirect is not followed\.$/,
+    ],
     ['answers with nothing', (response: ServerResponse) => response.end(), /it lists no nodes\.$/],
     [
       'sends more than anybody wants to read',
@@ -179,6 +199,42 @@ describe('the status of the orchestrator', () => {
     const report = operationNamed('status').run({} as never, context) as Record<string, unknown>
     assert.equal(report.agent_count, 0)
     assert.ok(!('mesh_snapshot' in report))
+  })
+
+  it('tells of plans, of what can be undone, of workers, of events, and when another agent is started', async (t) => {
+    const toml = '[orchestrator]\nscaling_profile = "aggressive"\nscaling_threshold = 10\n'
+    const orchestrator = await openTestOrchestrator(t, {toml})
+    const facts = async () => {
+      const {report, shown} = await status(orchestrator)
+      const of = (from: object) => {
+        const {planning, oplog_count, registered_worker_processes, event_feed_mode, effective_scale_up_threshold} =
+          from as Record<string, unknown>
+        return {planning, oplog_count, registered_worker_processes, event_feed_mode, effective_scale_up_threshold}
+      }
+      assert.deepEqual(of(report), of(shown))
+      return of(report)
+    }
+    const before = {
+      planning: {active_sessions: 0, total_sessions: 0},
+      oplog_count: 0,
+      registered_worker_processes: 0,
+      event_feed_mode: 'database_and_transient',
+      effective_scale_up_threshold: 7,
+    }
+    assert.deepEqual(await facts(), before)
+    for (const goal of ['Add the parser', 'Add the printer']) room.newPlan(orchestrator, {goal})
+    const [plan] = room.listPlans(orchestrator)
+    room.executePlan(orchestrator, plan?.session_id ?? '')
+    room.spawnAgent(orchestrator, {name: 'a'})
+    takeLease(orchestrator, 'test')
+    assert.deepEqual(await facts(), {
+      ...before,
+      planning: {active_sessions: 1, total_sessions: 2},
+      oplog_count: 1,
+      registered_worker_processes: 1,
+    })
+    const {event_feed_mode} = room.reportStatus({...orchestrator, isKept: false})
+    assert.equal(event_feed_mode, 'transient_only')
   })
 
   it('tells whether tasks are run, and whether they are kept', async (t) => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import {EventEmitter, once} from 'node:events'
 import {rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
 import type {SettingSources} from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {type OperationContext, operationNamed} from '../../src/operations/index.js'
@@ -33,13 +35,12 @@ async function opened(t: TestContext, toml: string, env: Readonly<Record<string,
     orchestrator,
     sources,
     write: (files: Readonly<Record<string, string>>) => writeFiles(root, files),
-    reload: async (other: Orchestrator = orchestrator) =>
-      reloadConfig(other, (await rereadSources(root, sources)).sources),
+    reload: (other: Orchestrator = orchestrator) => reloadConfig(other, sources),
     /** Calls the operation, as a daemon would. */
     call: (more: Partial<OperationContext> = {}) =>
       operationNamed('reload_config').run(
         {} as never,
-        {room, orchestrator, sources, surface: 'daemon', ...more} as OperationContext,
+        {room, orchestrator, sources, surface: 'daemon', notice: () => undefined, ...more} as OperationContext,
       ) as Promise<{ok: true} & Reload>,
   }
 }
@@ -202,6 +203,75 @@ describe('the operation that reads them anew', () => {
     })
     assert.deepEqual([orchestrator.config.maxAgents, other.config.maxAgents], [2, 2])
     assert.equal(readEvents(orchestrator, {types: ['config_reloaded']}).length, 1)
+  })
+})
+
+describe('two reloads at once', () => {
+  it('leave the settings that were written last, though the first one takes longer', async (t) => {
+    const {orchestrator, write, call} = await opened(t, '')
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
+    const rest = new EventEmitter()
+    const hasRead = once(rest, 'read')
+    const first = call({
+      onReload: async () => {
+        rest.emit('read')
+        await once(rest, 'go on')
+      },
+    })
+    await hasRead
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 3\n'})
+    const second = call()
+    // Long enough for the second one to end, if it waited for nobody.
+    await sleep(200)
+    rest.emit('go on')
+    assert.deepEqual((await first).changed, ['orchestrator.max_agents'])
+    assert.deepEqual((await second).changed, ['orchestrator.max_agents'])
+    assert.equal(orchestrator.config.maxAgents, 3)
+  })
+
+  it('do not stand in the way of each other where one fails', async (t) => {
+    const {orchestrator, write, call} = await opened(t, '')
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
+    const first = call({onReload: () => Promise.reject(new Error('no'))})
+    const second = call()
+    await assert.rejects(first, /^Error: no$/)
+    assert.deepEqual((await second).changed, ['orchestrator.max_agents'])
+    assert.equal(orchestrator.config.maxAgents, 2)
+  })
+})
+
+describe('a reload that the rest of the process cannot do', () => {
+  it('changes nothing, and is told to nobody', async (t) => {
+    const {orchestrator, write, call} = await opened(t, '')
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
+    const fault = new Error('the other one has no store')
+    assert.equal(await caught(call({onReload: () => Promise.reject(fault)})), fault)
+    assert.equal(orchestrator.config.maxAgents, 8)
+    assert.deepEqual(readEvents(orchestrator, {types: ['config_reloaded']}), [])
+  })
+})
+
+describe('a reload that cannot be told', () => {
+  it('is in place all the same, and says so', async (t) => {
+    const {root, orchestrator, sources, write, call} = await opened(t, '')
+    await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
+    const notices: string[] = []
+    let isDone = false
+    const other = await openOrchestrator({root, sources})
+    other.store.run("CREATE TRIGGER no_events BEFORE INSERT ON orch_events BEGIN SELECT RAISE(ABORT, 'full'); END")
+    other.close()
+    const {ok, changed} = await call({
+      onReload: async () => {
+        isDone = true
+      },
+      notice: (text) => {
+        notices.push(text)
+      },
+    })
+    assert.deepEqual([ok, changed, isDone], [true, ['orchestrator.max_agents'], true])
+    assert.equal(orchestrator.config.maxAgents, 2)
+    assert.equal(notices.length, 1)
+    assert.match(notices[0] ?? '', /^warning: The settings are in place, but nobody was told: .*full/)
   })
 })
 

@@ -9,7 +9,8 @@ export default class OrchPlanExecute extends OperationCommand<typeof OrchPlanExe
   static override description =
     `Prints the ids of the tasks. A step is submitted when those before it are completed, so that the plan goes on while svc
 daemon run runs in the workspace. Every task waits for svc orch approve, unless orchestrator.planning_auto_mode_enabled is
-true. Done again, it submits what could not be submitted before.`
+true. A step that is refused, because a queue is full for instance, is tried again by the daemon, and at once where this is
+done again.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> plan-3d0f8a52-6b1e-4c53-9a6a-0f9f2f1f7a11',
     'for task in $(<%= config.bin %> <%= command.id %> "$plan"); do svc orch approve "$task"; done',

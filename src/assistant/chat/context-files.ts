@@ -1,7 +1,7 @@
 import {isUtf8} from 'node:buffer'
 import {readFile, stat} from 'node:fs/promises'
-import {SvcError} from '../../errors/index.js'
-import {realPathInside} from '../contained-path.js'
+import {isErrorOf, SvcError} from '../../errors/index.js'
+import {realPathInside} from '../../files/index.js'
 
 /** A file that a model reads. */
 export interface ContextFile {
@@ -15,14 +15,19 @@ const largestFile = 256 << 10
 const mostTogether = 512 << 10
 
 /**
- * Reads files of the workspace.
- * @throws path_refused where one lies outside, context_file_unusable where one is no text or too large
+ * Reads files of the workspace, each once: the same file by another path is no other file.
+ * @throws path_denied where one lies outside, context_file_missing, context_file_unusable where one is no text or too
+ *   large
  */
 export async function readContextFiles(root: string, paths: readonly string[]): Promise<ContextFile[]> {
   const files: ContextFile[] = []
+  const read = new Set<string>()
   let bytes = 0
   for (const path of paths) {
-    const content = await readText(root, path)
+    const real = await realPathInside(root, path).catch(refuse(path))
+    if (read.has(real)) continue
+    read.add(real)
+    const content = await readText(real, path).catch(refuse(path))
     bytes += content.length
     if (bytes > mostTogether) throw unusable(path, `with it the files are larger than ${mostTogether} bytes`)
     files.push({path, text: content.toString('utf8').replace(/^\uFEFF/, '')})
@@ -32,19 +37,25 @@ export async function readContextFiles(root: string, paths: readonly string[]): 
 
 const unusable = (path: string, reason: string) => new SvcError('context_file_unusable', {path, reason})
 
-async function readText(root: string, path: string): Promise<Buffer> {
-  try {
-    const real = await realPathInside(root, path)
-    const found = await stat(real)
-    if (!found.isFile()) throw unusable(path, 'it is no regular file')
-    if (found.size > largestFile) throw unusable(path, `it is larger than ${largestFile} bytes`)
-    const content = await readFile(real)
-    if (content.length > largestFile) throw unusable(path, `it is larger than ${largestFile} bytes`)
-    if (!isUtf8(content) || content.includes(0)) throw unusable(path, 'it is no UTF-8 text')
-    return content
-  } catch (error) {
-    if (error instanceof SvcError) throw error
-    const {code, message} = error as NodeJS.ErrnoException
-    throw unusable(path, code === 'ENOENT' || code === 'ENOTDIR' ? 'there is no such file' : message)
-  }
+async function readText(real: string, path: string): Promise<Buffer> {
+  const found = await stat(real)
+  if (!found.isFile()) throw unusable(path, 'it is no regular file')
+  if (found.size > largestFile) throw unusable(path, `it is larger than ${largestFile} bytes`)
+  const content = await readFile(real)
+  if (content.length > largestFile) throw unusable(path, `it is larger than ${largestFile} bytes`)
+  if (!isUtf8(content) || content.includes(0)) throw unusable(path, 'it is no UTF-8 text')
+  return content
+}
+
+/** What went wrong with a file, as it is told of one that comes with a message. */
+const refuse = (path: string) => (thrown: unknown) => {
+  const error = SvcError.from(thrown)
+  if (isErrorOf(error, 'path_denied') || isErrorOf(error, 'context_file_unusable')) throw error
+  if (isErrorOf(error, 'file_not_found')) throw new SvcError('context_file_missing', {path})
+  throw unusable(path, reasonOf(error))
+}
+
+function reasonOf(error: SvcError): string {
+  const hasReason = isErrorOf(error, 'file_unreadable') || isErrorOf(error, 'internal')
+  return hasReason ? error.params.reason : error.message.replace(/\.$/, '')
 }

@@ -16,6 +16,8 @@ export interface Turn {
   model_used?: string
   /** Of an answer: tokens of it. */
   tokens?: number
+  /** Of an answer: it was cut off at the most tokens. */
+  truncated?: true
   /** Of a message: files that the model read with it. */
   context_files?: string[]
   journey: Journey
@@ -50,8 +52,15 @@ interface TurnRow {
 
 const idOf = ({id, role}: Pick<TurnRow, 'id' | 'role'>) => `${role === 'user' ? 'user' : 'asst'}-${id}`
 
+/** What else is kept of a turn. */
+interface Payload {
+  journey: Journey
+  truncated?: true
+}
+
 function toTurn(row: TurnRow): Turn {
   const {role, content_text: content, payload_json, model_used, token_count, context_files_json, created_at_ms} = row
+  const {journey, truncated} = JSON.parse(payload_json) as Payload
   return {
     id: idOf(row),
     role,
@@ -59,10 +68,14 @@ function toTurn(row: TurnRow): Turn {
     timestamp: Math.floor(created_at_ms / 1000),
     ...(model_used === null ? {} : {model_used}),
     ...(token_count === null ? {} : {tokens: token_count}),
+    ...(truncated === undefined ? {} : {truncated}),
     ...(context_files_json === null ? {} : {context_files: JSON.parse(context_files_json) as string[]}),
-    journey: (JSON.parse(payload_json) as {journey: Journey}).journey,
+    journey,
   }
 }
+
+/** The trace of a turn, as `traceOf` has it. */
+const trace = `coalesce(m.payload_json ->> '$.journey.trace_id', m.payload_json ->> '$.journey.correlation_id')`
 
 /** The latest turns of a session, or those of one trace among them, the oldest first; none where nothing was said. */
 export const readTurns = (
@@ -75,7 +88,7 @@ export const readTurns = (
       `SELECT m.id, m.role, m.content_text, m.payload_json, m.model_used, m.token_count, m.context_files_json, m.created_at_ms
 FROM conversation_messages m JOIN conversations c ON c.id = m.conversation_id
 WHERE c.repository_id = @repository AND c.external_session_id = @session
-  AND (@trace IS NULL OR m.payload_json ->> '$.journey.trace_id' = @trace) ORDER BY m.id DESC LIMIT @limit`,
+  AND (@trace IS NULL OR ${trace} = @trace) ORDER BY m.id DESC LIMIT @limit`,
       {repository: repositoryId, session, trace: traceId ?? null, limit: Math.min(limit, pageSize)},
     )
     .reverse()
@@ -138,6 +151,8 @@ export interface Exchange {
   model: string
   /** Of the answer. */
   tokens: number
+  /** The answer was cut off. */
+  isCutOff: boolean
 }
 
 /**
@@ -147,7 +162,7 @@ export interface Exchange {
 export function appendExchange(
   {store, repositoryId, now}: Pick<Workspace, 'store' | 'repositoryId' | 'now'>,
   journey: Journey,
-  {prompt, contextFiles, payload, answer, model, tokens}: Exchange,
+  {prompt, contextFiles, payload, answer, model, tokens, isCutOff}: Exchange,
 ): Turn[] {
   const {session_id: session, thread_id: thread = null, origin_surface: surface} = journey
   return store.transaction(() => {
@@ -165,7 +180,7 @@ SELECT id, ?, ?, ?, ?, ?, ?, ? FROM conversations WHERE repository_id = ? AND ex
     const files = JSON.stringify(contextFiles)
     const asked = JSON.stringify({journey, ...payload})
     store.run(insert, ['user', prompt, asked, null, null, files, at, repositoryId, session])
-    const answered = JSON.stringify({journey})
+    const answered = JSON.stringify({journey, ...(isCutOff ? {truncated: true} : {})} satisfies Payload)
     store.run(insert, ['assistant', answer, answered, model, tokens, null, at, repositoryId, session])
     return readTurns({store, repositoryId}, session)
   })

@@ -27,13 +27,16 @@ export const messagesFor = (
 ]
 
 /** What is asked where an answer was to be JSON and is none. */
-export const jsonAgain = (messages: readonly ChatMessage[], answer: string, reason: string): ChatMessage[] => [
+export const jsonAgain = (messages: readonly ChatMessage[], answer: string, detail: string): ChatMessage[] => [
   ...messages,
   {role: 'assistant', content: answer},
-  {role: 'user', content: `That was no JSON: ${reason}. ${jsonAdvice}`},
+  {role: 'user', content: `That was no JSON: ${detail}. ${jsonAdvice}`},
 ]
 
-/** The latest turns that fit, the oldest first; a first turn that is an answer is left out, for it answers nothing. */
+/**
+ * The latest turns that fit, the oldest first; a first turn that is an answer is left out, for it answers nothing. The
+ * last exchange is always among them: where it does not fit it is cut in the middle.
+ */
 export function recent(history: readonly Turn[]): readonly Turn[] {
   let first = history.length
   let characters = 0
@@ -42,7 +45,26 @@ export function recent(history: readonly Turn[]): readonly Turn[] {
     if (characters > historyLimits.characters) break
     first--
   }
+  if (history.length - first < 2) return cutToFit(history.slice(-2), historyLimits.characters)
   return history.slice(history[first]?.role === 'assistant' ? first + 1 : first)
+}
+
+/** A short turn stays whole, and leaves the other one what it does not need. */
+function cutToFit(turns: readonly Turn[], most: number): Turn[] {
+  const whole = turns.reduce((sum, {content}) => sum + content.length, 0)
+  return turns.map((turn) => {
+    const others = whole - turn.content.length
+    return {...turn, content: withoutMiddle(turn.content, Math.max(most - others, Math.floor(most / turns.length)))}
+  })
+}
+
+const gap = '\n[...]\n'
+
+/** A text of at most so many characters, with its beginning and its end; no character is cut into halves. */
+function withoutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text
+  const half = Math.floor((most - gap.length) / 2)
+  return text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '') + gap + text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')
 }
 
 const lines = (...parts: (string | undefined)[]) =>

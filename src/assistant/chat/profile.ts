@@ -15,10 +15,11 @@ export interface Profile {
 
 const plain: Profile = {temperature: 0.3, complexity: 5, economy: false}
 
-const profiles: Readonly<Record<NonNullable<Journey['cognitive_profile']>, Profile>> = {
+const profiles: Readonly<Record<string, Profile>> = {
   fast: {...plain, maxTokens: 512, economy: true, advice: 'Answer in a few sentences.'},
   reasoning: {...plain, complexity: 9, advice: 'Work through the matter step by step before you conclude.'},
   creative: {...plain, temperature: 0.8},
 }
 
-export const profileOf = ({cognitive_profile: name}: Journey): Profile => (name === undefined ? plain : profiles[name])
+export const profileOf = ({cognitive_profile: name}: Journey): Profile =>
+  (typeof name === 'string' && Object.hasOwn(profiles, name) ? profiles[name] : undefined) ?? plain

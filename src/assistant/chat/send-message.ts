@@ -4,8 +4,8 @@ import {type Model, type Question, withModel} from '../ask-model.js'
 import type {Assistant} from '../assistant.js'
 import {readContextFiles} from './context-files.js'
 import {appendExchange, readTurns, type Turn} from './conversations.js'
-import type {Journey} from './journey.js'
-import {readJsonAnswer} from './json-answer.js'
+import {type Journey, traceOf} from './journey.js'
+import {type JsonFault, readJsonAnswer} from './json-answer.js'
 import {jsonAgain, messagesFor, recent} from './messages.js'
 import {profileOf} from './profile.js'
 import type {MessageRequest} from './request.js'
@@ -25,14 +25,14 @@ export interface MessageAnswer {
 /** How a call can be ended, and who is told about it. */
 export interface Hooks {
   signal: AbortSignal
-  /** Told every piece of the answer as it comes. */
+  /** Told every piece of the answer as it comes, but for JSON: whether that is the answer is known at its end. */
   onDelta?: (text: string) => void
 }
 
 /**
  * Has a model answer a message, in the conversation of the session. Both turns are kept once the answer is there, and
  * neither is where it fails.
- * @throws path_refused, context_file_unusable; answer_empty, answer_not_json; what a call of a model throws, and what
+ * @throws path_denied, context_file_missing, context_file_unusable; answer_empty, answer_not_json; what a call of a model throws, and what
  *   the signal was aborted with
  */
 export async function sendMessage(
@@ -42,9 +42,9 @@ export async function sendMessage(
   {signal, onDelta}: Hooks,
 ): Promise<MessageAnswer> {
   const {jsonMode = false, attachmentManifest: attachments} = request
-  const contextFiles = [...new Set(request.contextFiles)]
-  const {session_id: sessionId, journey_id: journeyId, trace_id: traceId = journey.correlation_id} = journey
-  const files = await readContextFiles(assistant.root, contextFiles)
+  const {session_id: sessionId, journey_id: journeyId} = journey
+  const files = await readContextFiles(assistant.root, request.contextFiles ?? [])
+  const contextFiles = files.map(({path}) => path)
   const profile = profileOf(journey)
   const {complexity, economy, maxTokens = Number.POSITIVE_INFINITY} = profile
   const question: Question = {
@@ -60,11 +60,11 @@ export async function sendMessage(
     economy,
     journeyId,
     sessionId,
-    traceId,
+    traceId: traceOf(journey),
   } as const
   return withModel(assistant, work, signal, async (model) => {
-    const ask = jsonMode ? askForJson : askForText
-    const {text: answer, outputTokens: tokens} = await ask(model, question, onDelta)
+    const said = await (jsonMode ? askForJson(model, question) : askForText(model, question, onDelta))
+    const {text: answer, outputTokens: tokens, cutOff: isCutOff} = said
     signal.throwIfAborted()
     const turns = appendExchange(assistant, journey, {
       prompt: request.prompt,
@@ -73,6 +73,7 @@ export async function sendMessage(
       answer,
       model: model.name,
       tokens,
+      isCutOff,
     })
     const {journey: _, ...message} = turns.at(-1) as Turn
     const history = [...recent(turns.slice(0, -2)), ...turns.slice(-2)]
@@ -94,14 +95,22 @@ async function askForText(model: Model, question: Question, onDelta?: (text: str
   return {...generation, text}
 }
 
-/** Asks a second time where the first answer is no JSON. */
-async function askForJson(model: Model, question: Question, onDelta?: (text: string) => void): Promise<Generation> {
-  const first = await askForText(model, question, onDelta)
+/** Asks a second time where the first answer is no JSON, unless it would have been with more tokens. */
+async function askForJson(model: Model, question: Question): Promise<Generation> {
+  const first = await askForText(model, question)
   const read = readJsonAnswer(first.text)
   if ('json' in read) return {...first, text: read.json}
-  const messages = jsonAgain(question.messages, first.text, read.reason)
-  const second = await askForText(model, {...question, messages}, onDelta)
+  const refusal = (attempts: number, {cutOff}: Generation, {reason}: JsonFault) =>
+    new SvcError('answer_not_json', {
+      model: model.name,
+      attempts,
+      reason: cutOff ? `the answer was cut off at ${question.maxTokens} tokens` : reason,
+      cut: cutOff,
+    })
+  if (first.cutOff) throw refusal(1, first, read)
+  const messages = jsonAgain(question.messages, first.text, read.detail)
+  const second = await askForText(model, {...question, messages})
   const again = readJsonAnswer(second.text)
   if ('json' in again) return {...second, text: again.json}
-  throw new SvcError('answer_not_json', {model: model.name, reason: again.reason})
+  throw refusal(2, second, again)
 }

@@ -1,19 +1,13 @@
+import type {FileOutcomesV1, RuntimeGenerationKpiV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
+import {outputInside} from '../../files/index.js'
 import type {ChatMessage} from '../../inference/index.js'
 import {type Model, withModel} from '../ask-model.js'
 import type {Assistant} from '../assistant.js'
-import {outputInside} from '../contained-path.js'
 import type {Attempt, Rejected} from './attempt.js'
 import {type Finding, judge} from './judge.js'
 import {programComplaint, repairMessages, surfaceComplaint, systemPrompt} from './prompt.js'
-import {
-  type CodeSurface,
-  categoryOf,
-  type FailureCategory,
-  type FileOutcomes,
-  type GenerationKpi,
-  kpiOf,
-} from './report.js'
+import {type CodeSurface, categoryOf, type FailureCategory, kpiOf} from './report.js'
 import {readSurface, type SurfaceMode} from './surface.js'
 import {writeProgram} from './write-program.js'
 
@@ -35,12 +29,12 @@ export interface CodeRequest {
 
 /** What came of it. */
 export type CodeOutcome =
-  | {ok: true; code: string; kpi: GenerationKpi; fileOutcomes?: FileOutcomes}
+  | {ok: true; code: string; kpi: RuntimeGenerationKpiV1; fileOutcomes?: FileOutcomesV1}
   | {
       ok: false
       /** surface_contract, repair_stalled or validation_failed */
       error: SvcError
-      kpi: GenerationKpi
+      kpi: RuntimeGenerationKpiV1
       /** What is wrong with the last program; empty where there was none. */
       findings: readonly Finding[]
       repair: {attempts: number; stalled?: true; failure_category: FailureCategory}
@@ -60,7 +54,7 @@ const temperature = 0.1
  * Has a model write a program of the data language. An answer that is no program in the form that was asked for, or
  * one with errors, goes back to the model with what is wrong; the same errors twice running end that. A file is written
  * when all is well, and never before.
- * @throws path_refused, output_exists; what a call of a model throws, and what the signal was aborted with
+ * @throws path_denied, output_exists; what a call of a model throws, and what the signal was aborted with
  */
 export async function generateCode(assistant: Assistant, request: CodeRequest, hooks: CodeHooks): Promise<CodeOutcome> {
   const {outputPath, journeyId, sessionId, traceId} = request
@@ -99,15 +93,16 @@ async function attemptAll(model: Model, request: CodeRequest, {signal, onAttempt
     const {text, cutOff, outputTokens} = await model.ask({messages, temperature, maxTokens})
     signal.throwIfAborted()
     const call = {outputTokens, atMs: Math.round(performance.now() - begunMs)}
-    const surface = cutOff && surfaceMode === 'raw_code_only' ? tooLong : readSurface(text, surfaceMode)
+    const surface = cutOff && surfaceMode === 'raw_code_only' ? tooLong : await readSurface(text, surfaceMode, validate)
     if ('reason' in surface) {
       attempts.push({...call, kind: 'surface', reason: surface.reason})
-      messages = repairMessages(first, text, surfaceComplaint(surface.reason), surfaceMode)
+      messages = repairMessages(first, text, surfaceComplaint(surface), surfaceMode)
       continue
     }
-    const judgement = validate ? await judge(surface.code) : undefined
+    const {program} = surface
+    const judgement = validate ? await judge(program) : undefined
     if (judgement === undefined || judgement.isValid) {
-      attempts.push({...call, kind: 'accepted', code: surface.code, judgement})
+      attempts.push({...call, kind: 'accepted', code: program.source, judgement})
       break
     }
     const before = attempts.at(-1)
@@ -127,7 +122,7 @@ const codes = {
   semantic: 'validation_failed',
 } as const
 
-function failure(model: string, attempts: number, last: Rejected, kpi: GenerationKpi): CodeOutcome {
+function failure(model: string, attempts: number, last: Rejected, kpi: RuntimeGenerationKpiV1): CodeOutcome {
   const category = categoryOf(last)
   const findings = last.kind === 'surface' ? [] : last.judgement.findings
   const reason = last.kind === 'surface' ? last.reason : reasonOf(findings)

@@ -1,4 +1,4 @@
-import type {Diagnostic} from '../../lang/index.js'
+import type {Diagnostic, Program} from '../../lang/index.js'
 
 /** What is wrong with a program, as callers read it. */
 export interface Finding {
@@ -38,10 +38,10 @@ const nothing: Finding = {
   line: 1,
 }
 
-/** Has the data language check a program that a model wrote. */
-export async function judge(source: string): Promise<Judgement> {
-  const {asJson, checkProgram, formatSource, Lines, renderDiagnostics} = await import('../../lang/index.js')
-  const {diagnostics, tables, indexes, records, sums, functions} = checkProgram(source)
+/** What the data language says of a program that a model wrote. */
+export async function judge(program: Program): Promise<Judgement> {
+  const {asJson, formatSource, Lines, renderDiagnostics} = await import('../../lang/index.js')
+  const {source, diagnostics, tables, indexes, records, sums, functions} = program
   const faults = diagnostics.filter(isFault)
   const lines = new Lines(source)
   const declares = [tables, indexes, records, sums, functions].some((found) => found.length > 0)

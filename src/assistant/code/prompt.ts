@@ -1,6 +1,6 @@
 import type {ChatMessage} from '../../inference/index.js'
 import {fenced} from '../fences.js'
-import type {SurfaceMode} from './surface.js'
+import type {SurfaceFault, SurfaceMode} from './surface.js'
 
 /** Whole programs that show the language: each is without errors and warnings. */
 export const codeExamples = [
@@ -109,8 +109,13 @@ export const repairMessages = (
   {role: 'user', content: `${complaint}\n\nWrite the whole program again, put right. ${surfaces[mode]}`},
 ]
 
-export const surfaceComplaint = (reason: string): string =>
-  `That answer does not have the form that was asked for: ${reason}.`
+/** Characters of a line that a model is told of. */
+const mostQuoted = 80
+
+export function surfaceComplaint({reason, quoted}: SurfaceFault): string {
+  const line = quoted === undefined ? '' : `: ${JSON.stringify(quoted.slice(0, mostQuoted))}`
+  return `That answer does not have the form that was asked for: ${reason}${line}.`
+}
 
 /** @param rendered the diagnostics, as a person reads them */
 export const programComplaint = (rendered: string): string => `The program has errors:\n\n${fenced(rendered)}`

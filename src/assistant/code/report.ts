@@ -1,46 +1,17 @@
+import type {RuntimeGenerationKpiV1} from '../../contracts/index.js'
 import type {Attempt, Rejected} from './attempt.js'
 
 /** Through which surface a program is wished for. */
-export type CodeSurface = 'svc-cli' | 'mcp' | 'daemon'
+export type CodeSurface = RuntimeGenerationKpiV1['surface']
 
 /** Why no program came of it. */
-export type FailureCategory = 'surface_contract' | 'repair_stall' | 'semantic'
-
-/** How the writing of a program went: the contract `codegen/runtime-generation-kpi.v1`. */
-export interface GenerationKpi {
-  schema: 'svc_runtime_generation_kpi_v1'
-  schema_version: 1
-  surface: CodeSurface
-  success: boolean
-  validate_requested: boolean
-  /** Null where nobody looked. */
-  compile_pass: boolean | null
-  canonical_pass: boolean | null
-  attempts: number
-  repair_stalled: boolean
-  /** Null where no program was found to be valid. */
-  time_to_first_valid_ms: number | null
-  /** Of all attempts. */
-  output_tokens: number
-  surface_contract_failures: number
-  strictness_failures: number
-  failure_category?: FailureCategory
-}
-
-/** The file that was written: the contract `codegen/file-outcomes.v1`. */
-export interface FileOutcomes {
-  schema: 'svc_generate_code_file_outcomes_v1'
-  schema_version: 1
-  written_paths: string[]
-  bytes_written: number
-  artifact_kind: 'svc_generated'
-}
+export type FailureCategory = NonNullable<RuntimeGenerationKpiV1['failure_category']>
 
 /** @param attempts one at least, in their order */
 export function kpiOf(
   {surface, validate = true}: {surface: CodeSurface; validate?: boolean | undefined},
   attempts: readonly Attempt[],
-): GenerationKpi {
+): RuntimeGenerationKpiV1 {
   const last = attempts.at(-1) as Attempt
   const judgement = last.kind === 'surface' ? undefined : last.judgement
   const category = last.kind === 'accepted' ? undefined : categoryOf(last)

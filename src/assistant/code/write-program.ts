@@ -1,26 +1,12 @@
-import {randomUUID} from 'node:crypto'
-import {mkdir, rename, rm, writeFile} from 'node:fs/promises'
-import {basename, dirname, join} from 'node:path'
-import {SvcError} from '../../errors/index.js'
-import {outputInside} from '../contained-path.js'
-import type {FileOutcomes} from './report.js'
+import type {FileOutcomesV1} from '../../contracts/index.js'
+import {outputInside, writeWholeFile} from '../../files/index.js'
 
 /**
- * Writes a program into the workspace, whole or not at all: it appears under its name when it is complete.
- * @throws path_refused, output_exists, disk_full, file_unreadable
+ * Writes a program into the workspace, whole or not at all.
+ * @throws path_denied, output_exists, disk_full, file_unreadable
  */
-export async function writeProgram(root: string, path: string, code: string): Promise<FileOutcomes> {
-  const target = await outputInside(root, path)
-  const partial = join(dirname(target), `.${basename(target)}.${randomUUID()}.new`)
-  try {
-    await mkdir(dirname(target), {recursive: true})
-    await writeFile(partial, code, {flag: 'wx'})
-    await rename(partial, target)
-  } catch (error) {
-    await rm(partial, {force: true}).catch(() => undefined)
-    // A write that fails does not say into which file.
-    throw SvcError.from(Object.assign(error as Error, {path}))
-  }
+export async function writeProgram(root: string, path: string, code: string): Promise<FileOutcomesV1> {
+  await writeWholeFile(await outputInside(root, path), code)
   return {
     schema: 'svc_generate_code_file_outcomes_v1',
     schema_version: 1,

@@ -6,7 +6,7 @@ export const messageSettings = settings('a2a', {
   consumerId: {
     type: text(),
     env: ['SVC_A2A_CONSUMER_ID'],
-    doc: 'For whom messages are claimed, instead of the process; name one where machines or containers share a store.',
+    doc: 'For whom commands claim messages, instead of the process; name one where machines or containers share a store.',
   },
   claimLimit: {
     type: integer({min: 1, max: 2048}),

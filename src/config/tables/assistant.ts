@@ -1,8 +1,14 @@
 import {settings} from '../setting.js'
-import {boolean} from '../types.js'
+import {boolean, milliseconds} from '../types.js'
 
 /** Chats, and code that a model writes. */
 export const assistantSettings = settings('assistant', {
+  timeoutMs: {
+    type: milliseconds(1),
+    env: ['SVC_ASSISTANT_TIMEOUT_MS'],
+    default: 600_000,
+    doc: 'Milliseconds that one answer of a model may take in all, in a chat or for code.',
+  },
   llmCostEvents: {
     type: boolean('lenient'),
     env: ['SVC_MCP_LLM_COST_EVENTS'],

@@ -8,12 +8,6 @@ const noProgram =
 
 /** Errors of chats and of code that a model writes. */
 export const assistantErrors = rows({
-  path_refused: {
-    exit: Exit.conflict,
-    http: 403,
-    say: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is refused: ${p.reason}.`,
-    hint: 'Name a file of the workspace, relative to its root.',
-  },
   context_file_unusable: {
     exit: Exit.usage,
     http: 400,
@@ -21,18 +15,28 @@ export const assistantErrors = rows({
     hint: 'Leave the file out, or name another one.',
     param: () => 'context_files',
   },
+  context_file_missing: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {path: string}) => `The model cannot read ${p.path}: there is no such file.`,
+    hint: 'Leave the file out, or name another one.',
+    param: () => 'context_files',
+  },
   answer_empty: {
     exit: Exit.failed,
-    http: 502,
+    http: 422,
     say: (p: {model: string}) => `The model ${p.model} answered nothing.`,
     hint: 'Ask again, or ask another model.',
   },
   answer_not_json: {
     exit: Exit.failed,
-    http: 502,
-    say: (p: {model: string; reason: string}) =>
-      `The model ${p.model} was asked for JSON twice, and gave none: ${p.reason}.`,
-    hint: 'Say in the prompt which members the JSON should have, or ask another model.',
+    http: 422,
+    say: (p: {model: string; attempts: number; reason: string; cut: boolean}) =>
+      `The model ${p.model} was asked for JSON ${p.attempts === 1 ? 'once' : 'twice'}, and gave none: ${p.reason}.`,
+    hint: ({cut}) =>
+      cut
+        ? 'Ask for less at once, or allow more tokens with SVC_INFERENCE_MAX_TOKENS.'
+        : 'Say in the prompt which members the JSON should have, or ask another model.',
   },
   surface_contract: {
     exit: Exit.failed,

@@ -29,12 +29,6 @@ export const mcpErrors = rows({
       `The endpoint ${p.endpoint} cannot be a tool: ${p.name} is one already.`,
     hint: 'Rename the endpoint or the file of the program.',
   },
-  path_denied: {
-    exit: Exit.conflict,
-    http: 403,
-    say: (p: {path: string}) => `${p.path} does not lie in the folder that recordings are read from.`,
-    hint: 'Name a recording in the workspace, or set SVC_SPEECH_WORKSPACE to the folder that holds it.',
-  },
   speech_unavailable: {
     exit: Exit.unavailable,
     http: 503,

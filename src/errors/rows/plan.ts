@@ -35,8 +35,8 @@ export const planErrors = rows({
     hint: 'Say more clearly what is to be done, or set orchestrator.plan_adequacy_enforce to false.',
   },
   plan_model_answer: {
-    exit: Exit.unavailable,
-    http: 502,
+    exit: Exit.failed,
+    http: 422,
     say: (p: {fault: string}) => `The answer of the model is no plan: ${p.fault}.`,
     hint: 'Ask again, or ask a larger model.',
   },
@@ -45,6 +45,40 @@ export const planErrors = rows({
     http: 504,
     say: (p: {ms: number}) => `The model gave no plan within ${p.ms} ms.`,
     hint: 'Ask a faster model, or for fewer steps.',
+  },
+  plan_id_too_long: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {name: string; length: number; limit: number}) =>
+      `The ${p.name} of the plan has ${p.length} characters, and ${p.limit} are allowed.`,
+    hint: 'Use a shorter id.',
+  },
+  plan_changed: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {plan: string; version: number; current: number}) =>
+      `${p.plan} is at version ${p.current} by now; the steps were made for version ${p.version}.`,
+    hint: 'Look at the plan with svc orch plan status, and make it anew again.',
+  },
+  plan_stuck: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {plan: string; nodes: readonly string[]}) =>
+      `Nothing of ${p.plan} can go on: failed or cancelled ${p.nodes.length === 1 ? 'is' : 'are'} ${p.nodes.join(', ')}.`,
+    hint: 'Try a failed task again with svc orch retry, or make the plan anew with svc orch plan replan.',
+  },
+  plan_step_replaced: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {task: string; plan: string; node: string; version: number}) =>
+      `${p.task} did ${p.node} of ${p.plan}, which others do in its place since version ${p.version}.`,
+    hint: 'Have the latest version executed with svc orch plan execute.',
+  },
+  plan_file_blocked: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {path: string}) => `${p.path} is no regular file.`,
+    hint: 'Nothing was planned; move it away, or do without the file.',
   },
   plan_file_escapes: {
     exit: Exit.conflict,

@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import type {Application, FunctionType, Program} from '../../lang/index.js'
-import {type Effect, ToolFailure} from '../../operations/index.js'
+import {DetailedError, type Effect} from '../../operations/index.js'
 import {type Answer, envelopeSchema} from '../envelope.js'
 import {hintsOf} from '../operation-tool.js'
 import type {Tool} from '../tool.js'
@@ -35,6 +35,7 @@ export async function openProgramTools({stem, program, application, taken}: Prog
       name,
       tier: 'core',
       lane: 'data',
+      input,
       listed: {
         name,
         description: made.decl.doc ?? `The ${route.kind} ${made.name} of ${stem}.`,
@@ -114,6 +115,6 @@ function answerOf(
   {kind, value}: {kind: string; value: unknown},
 ): Answer {
   if (kind === 'domain')
-    throw new ToolFailure(new SvcError('endpoint_refused', {name, detail: display(value)}), {details: toJson(value)})
+    throw new DetailedError(new SvcError('endpoint_refused', {name, detail: display(value)}), {details: toJson(value)})
   return {data: value === undefined ? undefined : toJson(value)}
 }

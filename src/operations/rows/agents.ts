@@ -19,7 +19,7 @@ const pause =
   (paused: boolean) =>
   ({agent_id}: Naming, {room, orchestrator}: OperationContext): {ok: true; agent: Agent} => ({
     ok: true,
-    agent: room.toAgent(orchestrator, room.setPaused(orchestrator, String(agent_id), paused)),
+    agent: room.toAgent(orchestrator, room.setPaused(orchestrator, agent_id, paused)),
   })
 
 const emptied = ({agent: {id, name, state}, moved: tasks}: Emptied, {displayAgent}: OrchestratorRoom) => ({
@@ -109,7 +109,7 @@ export const agentOperations: readonly Operation[] = [
       const row = room.spawnAgent(orchestrator, {
         name,
         ...(dynamic ? {kind: 'dynamic'} : {}),
-        ...(parent === undefined ? {} : {parent: String(parent)}),
+        ...(parent === undefined ? {} : {parent}),
         ...(source_task_id === undefined ? {} : {sourceTaskId: source_task_id}),
         ...(delegation_reason === undefined ? {} : {reason: delegation_reason}),
         ...(labels === undefined ? {} : {labels}),

@@ -1,9 +1,10 @@
-import type {Assistant, GenerationKpi, MessageAnswer, SurfaceMode, Turn, Work} from '../../assistant/index.js'
+import type {Assistant, MessageAnswer, SurfaceMode, Turn, Work} from '../../assistant/index.js'
+import type {FileOutcomesV1, RuntimeGenerationKpiV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {OperationContext, Surface} from '../context.js'
+import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
-import {ToolFailure, toolAnswer} from '../tool-answer.js'
+import {DetailedError, toolAnswer} from '../tool-answer.js'
 
 const id = (maxLength: number): Record<string, unknown> => text(undefined, {maxLength})
 const path = text(undefined, {minLength: 1, maxLength: 4096})
@@ -49,18 +50,39 @@ interface ChatMessage {
 
 const turn = object({role: text(), content: text()}, {required: ['role', 'content'], open: true})
 
-/** @throws params_invalid where it is not there, or said twice and differently */
+/** What any call may say about itself. */
+const ofAnyCall = ['trace_id', 'correlation_id']
+
+const refuse = (operation: string, violation: string) =>
+  new SvcError('params_invalid', {operation, violations: [violation]})
+
+/** @throws params_invalid where it is not there or blank, or said twice and differently */
 function promptOf({prompt: said, message}: ChatMessage): string {
-  const refuse = (violation: string) =>
-    new SvcError('params_invalid', {operation: 'chat_message', violations: [violation]})
-  if (said !== undefined && message !== undefined && said !== message) throw refuse('/message is another prompt')
+  if (said !== undefined && message !== undefined && said !== message)
+    throw refuse('chat_message', '/message is another prompt')
   const words = said ?? message
-  if (words === undefined) throw refuse("the document must have required property 'prompt'")
+  if (words === undefined) throw refuse('chat_message', "the document must have required property 'prompt'")
+  return worded('chat_message', said === undefined ? '/message' : '/prompt', words)
+}
+
+/** @throws params_invalid where a text is blank */
+function worded(operation: string, place: string, words: string): string {
+  if (words.trim() === '') throw refuse(operation, `${place} must have a word in it`)
   return words
 }
 
-/** What the KPI of a program calls the face. */
-const surfaces: Readonly<Record<Surface, GenerationKpi['surface']>> = {cli: 'svc-cli', mcp: 'mcp', daemon: 'daemon'}
+/** Most characters of what may have any shape, as JSON. */
+const longest = {diagnostic: 16_384, attachments: 65_536}
+
+/** What no schema says: how large something of any shape may be. @throws params_invalid */
+function limitSizes({diagnostics = [], attachment_manifest: attachments}: ChatMessage): void {
+  const limit = (place: string, value: unknown, most: number) => {
+    if ((JSON.stringify(value) ?? '').length > most)
+      throw refuse('chat_message', `${place} must NOT have more than ${most} characters as JSON`)
+  }
+  for (const [i, each] of diagnostics.entries()) limit(`/diagnostics/${i}`, each, longest.diagnostic)
+  limit('/attachment_manifest', attachments, longest.attachments)
+}
 
 interface GenerateCode {
   prompt: string
@@ -68,14 +90,16 @@ interface GenerateCode {
   max_retries?: number
   session_id?: string
   journey_id?: string
+  trace_id?: string
+  correlation_id?: string
   output_surface_mode?: SurfaceMode
   output_path?: string
 }
 
 interface GeneratedCode {
   code: string
-  runtime_generation_kpi: GenerationKpi
-  file_outcomes?: object
+  runtime_generation_kpi: RuntimeGenerationKpiV1
+  file_outcomes?: FileOutcomesV1
 }
 
 /** Chats, and code that a model writes. */
@@ -104,7 +128,7 @@ export const assistantOperations: readonly Operation[] = [
         json_mode: flag('The answer is JSON.'),
         trace_id: id(256),
         correlation_id: id(256),
-        attachment_manifest: {description: 'Kept with the message, and not read.'},
+        attachment_manifest: {description: 'Kept, and not read.'},
         temperature: number(undefined, {minimum: 0, maximum: 2}),
         top_p: number(undefined, {minimum: 0, maximum: 1}),
       },
@@ -119,15 +143,16 @@ export const assistantOperations: readonly Operation[] = [
         session_id: text(),
         journey: object({}, {open: true}),
       },
-      {required: ['message', 'history', 'model_used', 'tokens', 'session_id', 'journey']},
+      {required: ['message', 'model_used', 'session_id', 'journey']},
     ),
     faces: {
       rpc: {method: 'ai.chat.message'},
-      tool: {name: 'svc_chat_message', tier: 'core', lane: 'ai'},
+      tool: {name: 'svc_chat_message', tier: 'core', lane: 'ai', unlisted: ofAnyCall},
     },
     async run(input, context) {
       const {room, orchestrator, surface, signal, report} = context
       const said = promptOf(input)
+      limitSizes(input)
       const {journey_id = null, session_id = null, thread_id = null, trace_id = null, correlation_id = null} = input
       const journey = room.journeyEnvelope(
         {
@@ -197,13 +222,15 @@ export const assistantOperations: readonly Operation[] = [
     openWorld: true,
     input: object(
       {
-        prompt: {...prompt, description: 'What the program is for.'},
-        validate: flag('Whether it is checked; true when left out.'),
+        prompt,
+        validate: flag('Check it; true when left out.'),
         max_retries: integer(undefined, {minimum: 0, maximum: 5, default: 2}),
         session_id: id(2048),
         journey_id: id(2048),
+        trace_id: id(256),
+        correlation_id: id(256),
         output_surface_mode: oneOf(['raw_code_only', 'fenced_transport']),
-        output_path: text('Where it is written in the workspace; a file there is replaced.', {
+        output_path: text('File of the workspace that is written or replaced.', {
           minLength: 1,
           maxLength: 4096,
         }),
@@ -220,29 +247,33 @@ export const assistantOperations: readonly Operation[] = [
         name: 'svc_generate_code',
         tier: 'core',
         lane: 'ai',
+        unlisted: ofAnyCall,
         output: text(),
         present: ({code, ...meta}) => toolAnswer(code, meta),
       },
     },
     async run(input, context) {
       const {room, orchestrator, surface, signal, report} = context
-      const {journey_id: journeyId, session_id: sessionId = ''} = input
-      const {generateCode} = await import('../../assistant/index.js')
+      const prompted = worded('generate_code', '/prompt', input.prompt)
+      const {journey_id = null, session_id: sessionId = '', trace_id = null, correlation_id = null} = input
+      const {generateCode, traceOf} = await import('../../assistant/index.js')
       const envelope = room.journeyEnvelope(
-        {journey_id: journeyId ?? null, session_id: sessionId},
+        {journey_id, session_id: sessionId, trace_id, correlation_id},
         {repositoryId: orchestrator.repositoryId, surface},
       )
       const outcome = await generateCode(
         await openFor(context),
         {
-          prompt: input.prompt,
+          prompt: prompted,
           validate: input.validate,
           maxRetries: input.max_retries,
           surfaceMode: input.output_surface_mode,
           outputPath: input.output_path,
           journeyId: envelope.journey_id,
           sessionId: sessionId.trim() || undefined,
-          surface: surfaces[surface],
+          traceId: traceOf(envelope),
+          // No command asks for a program.
+          surface: surface === 'mcp' ? 'mcp' : 'daemon',
         },
         {
           signal,
@@ -256,7 +287,7 @@ export const assistantOperations: readonly Operation[] = [
         return {code, runtime_generation_kpi, ...(file_outcomes === undefined ? {} : {file_outcomes})}
       }
       const {error, findings: diagnostics_snapshot, repair} = outcome
-      throw new ToolFailure(error, {diagnostics_snapshot, repair, runtime_generation_kpi})
+      throw new DetailedError(error, {diagnostics_snapshot, repair, runtime_generation_kpi})
     },
   }),
 ]

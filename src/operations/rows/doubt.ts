@@ -30,14 +30,21 @@ const questionOf = ({display_id, description, status_reason}: Task): Question =>
   ),
 })
 
-async function askPerson(doubted: Task, {ask, room, orchestrator}: OperationContext): Promise<Doubted> {
+/** Somebody else may settle the doubt while the person is asked: then that counts, and the person is told so. */
+async function askPerson(doubted: Task, {ask, notice, room, orchestrator}: OperationContext): Promise<Doubted> {
   const {id: task_id, agent_name: resolver_agent} = doubted
   const answer = await ask?.(questionOf(doubted))
   const isAnswer = typeof answer?.validated === 'boolean' && typeof answer.report === 'string'
   if (!isAnswer) return {task_id, status: doubted.status, resolver_agent}
   const resolution = {validated: answer.validated as boolean, report: answer.report as string}
-  const {status} = room.resolveDoubt(orchestrator, task_id, resolution)
-  return {task_id, status, resolver_agent, resolution}
+  return orchestrator.store.transaction(() => {
+    const {status, display_id} = room.requireTask(orchestrator, task_id)
+    if (status !== 'Doubted') {
+      notice(`warning: ${display_id} is ${status} by now; the answer about its doubt was not taken.`)
+      return {task_id, status, resolver_agent}
+    }
+    return {task_id, status: room.resolveDoubt(orchestrator, task_id, resolution).status, resolver_agent, resolution}
+  })
 }
 
 /** Calling tasks into doubt and settling it. */
@@ -57,7 +64,7 @@ export const doubtOperations: readonly Operation[] = [
         resolution: object({validated: flag(), report: text()}, {required: ['validated', 'report']}),
         task,
       },
-      {required: ['task_id', 'status', 'resolver_agent', 'task']},
+      {required: ['task_id', 'status', 'task']},
     ),
     faces: {
       rpc: {method: 'orch.doubt_task'},

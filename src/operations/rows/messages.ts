@@ -1,6 +1,17 @@
 import type {Acknowledged, Broadcasted, Inbox, MessageHistory, Sent} from '../../orchestrator/index.js'
-import type {OperationContext, Surface} from '../context.js'
 import {type Operation, operation} from '../operation.js'
+import {
+  type AckInput,
+  acknowledge,
+  broadcast,
+  type HistoryInput,
+  history,
+  type InboxInput,
+  readInbox,
+  type Sender,
+  type SendInput,
+  send,
+} from '../perform-messages.js'
 import {agentId, flag, integer, list, object, text} from '../schema.js'
 
 const agentNamed = (description: string) => ({...agentId, description})
@@ -12,7 +23,10 @@ const priority = text('low, normal, high or critical.', {maxLength: 16})
 const session = text('Session of the agent; needed where it has one.', {maxLength: 2048})
 const route = text('local (within this process), db (durable) or mesh (other machines).', {maxLength: 16})
 const source = text('local, db or merged (both).', {maxLength: 16})
-const claimer = text('For whom messages are claimed, where it is not this process.', {minLength: 1, maxLength: 256})
+const claimer = text('For whom messages are claimed; whoever claims through a server says so.', {
+  minLength: 1,
+  maxLength: 256,
+})
 const plane = text('Plane on which it travels: local_ephemeral, local_durable or broadcast.')
 
 /** What every answer about one message says. */
@@ -33,45 +47,9 @@ const message = object(
   {required: ['id', 'sender', 'receiver', 'msg_type', 'payload', 'route', 'delivery_plane'], open: true},
 )
 
-/** Where messages go when nobody says: a command is a process of its own, and what is within it ends with it. */
-const usualRoute = (surface: Surface) => (surface === 'cli' ? 'db' : 'local')
-const usualSource = (surface: Surface) => (surface === 'cli' ? 'db' : 'merged')
-
-interface Sender {
-  sender_id: string | number
-  msg_type: string
-  payload: string
-  priority?: string
-  sender_session_id?: string
-}
-
-const sendingOf = ({sender_id, msg_type, payload: said, priority: weight, sender_session_id: id}: Sender) => ({
-  sender: sender_id,
-  type: msg_type,
-  payload: said,
-  ...(weight === undefined ? {} : {priority: weight}),
-  ...(id === undefined ? {} : {sessionId: id}),
-})
-
-/** Who claims: the one that is named, else this process. */
-function consumerOf({room, sources, notice}: OperationContext, named: string | undefined) {
-  const consumer = room.consumerOf(sources, notice)
-  return named === undefined ? consumer : {...consumer, owner: named}
-}
-
 /** Messages between agents. */
 export const messageOperations: readonly Operation[] = [
-  operation<
-    Sender & {
-      receiver_id: string | number
-      route?: string
-      idempotency_key?: string
-      correlation_id?: string
-      thread_id?: string
-      tenant_id?: string
-    },
-    Sent
-  >({
+  operation<SendInput, Sent>({
     name: 'a2a_send',
     title: 'Send a message',
     summary: 'Send a message from one agent to another.',
@@ -115,35 +93,9 @@ export const messageOperations: readonly Operation[] = [
         placeholders: {route: 'ROUTE', key: 'KEY', thread: 'ID', session: 'ID', correlation_id: 'ID', tenant_id: 'ID'},
       },
     },
-    run(input, {room, orchestrator, surface, notice}) {
-      const {receiver_id, idempotency_key, correlation_id, thread_id, tenant_id} = input
-      const sent = room.sendMessage(orchestrator, {
-        ...sendingOf(input),
-        receiver: receiver_id,
-        route: input.route ?? usualRoute(surface),
-        ...(idempotency_key === undefined ? {} : {key: idempotency_key}),
-        ...(correlation_id === undefined ? {} : {correlationId: correlation_id}),
-        ...(thread_id === undefined ? {} : {threadId: thread_id}),
-        ...(tenant_id === undefined ? {} : {tenantId: tenant_id}),
-      })
-      if (surface === 'cli' && sent.route === 'local')
-        notice('warning: A message of the route local ends with this command.')
-      return sent
-    },
+    run: send,
   }),
-  operation<
-    {
-      agent_id: string | number
-      source?: string
-      max_messages?: number
-      before_message_id?: number
-      claim?: boolean
-      consumer_id?: string
-      dead?: boolean
-      agent_session_id?: string
-    },
-    Inbox
-  >({
+  operation<InboxInput, Inbox>({
     name: 'a2a_inbox',
     title: 'Read an inbox',
     summary: 'Show the unread messages of an agent, or claim them.',
@@ -157,7 +109,9 @@ export const messageOperations: readonly Operation[] = [
         before_message_id: integer('Only messages with a smaller id, of one source: the next page.', {minimum: 1}),
         claim: flag('Take durable messages for two minutes: nobody else gets them meanwhile.'),
         consumer_id: claimer,
-        dead: flag('The dead letters instead: messages that were delivered too often.'),
+        dead: flag(
+          'The dead letters instead: delivered too often, or left by an agent that is retired, named by its id.',
+        ),
         agent_session_id: session,
       },
       {required: ['agent_id']},
@@ -193,31 +147,9 @@ export const messageOperations: readonly Operation[] = [
         placeholders: {as: 'OWNER', before: 'ID', session: 'ID'},
       },
     },
-    run(input, context) {
-      const {agent_id, max_messages, before_message_id, claim, consumer_id, dead, agent_session_id} = input
-      const request = {
-        agent: agent_id,
-        source: input.source ?? usualSource(context.surface),
-        ...(max_messages === undefined ? {} : {limit: max_messages}),
-        ...(before_message_id === undefined ? {} : {before: before_message_id}),
-        ...(claim === undefined ? {} : {claim}),
-        ...(dead === undefined ? {} : {dead}),
-        ...(agent_session_id === undefined ? {} : {sessionId: agent_session_id}),
-      }
-      return context.room.readInbox(context.orchestrator, request, consumerOf(context, consumer_id))
-    },
+    run: readInbox,
   }),
-  operation<
-    {
-      agent_id: string | number
-      message_id: string | number
-      route?: string
-      error?: string
-      consumer_id?: string
-      agent_session_id?: string
-    },
-    Acknowledged
-  >({
+  operation<AckInput, Acknowledged>({
     name: 'a2a_ack',
     title: 'Acknowledge a message',
     summary: 'Acknowledge a message, or say why it could not be handled.',
@@ -252,17 +184,7 @@ export const messageOperations: readonly Operation[] = [
         placeholders: {as: 'OWNER', session: 'ID'},
       },
     },
-    run(input, context) {
-      const {agent_id, message_id, error, consumer_id, agent_session_id} = input
-      const request = {
-        agent: agent_id,
-        message: message_id,
-        route: input.route ?? usualRoute(context.surface),
-        ...(error === undefined ? {} : {error}),
-        ...(agent_session_id === undefined ? {} : {sessionId: agent_session_id}),
-      }
-      return context.room.ackMessage(context.orchestrator, request, consumerOf(context, consumer_id).owner)
-    },
+    run: acknowledge,
   }),
   operation<Sender, Broadcasted>({
     name: 'a2a_broadcast',
@@ -282,9 +204,9 @@ export const messageOperations: readonly Operation[] = [
       rpc: {method: 'orch.a2a.broadcast'},
       tool: {name: 'svc_a2a_broadcast', tier: 'dev', lane: 'interop'},
     },
-    run: (input, {room, orchestrator}) => room.broadcastMessage(orchestrator, sendingOf(input)),
+    run: broadcast,
   }),
-  operation<{since_ms?: number; limit?: number; source?: string}, MessageHistory>({
+  operation<HistoryInput, MessageHistory>({
     name: 'a2a_history',
     title: 'List messages',
     summary: 'List what agents have sent to each other, the newest first.',
@@ -309,11 +231,6 @@ export const messageOperations: readonly Operation[] = [
       rpc: {method: 'orch.a2a.history'},
       tool: {name: 'svc_a2a_history', tier: 'dev', lane: 'interop'},
     },
-    run: ({since_ms, limit, source: from}, {room, orchestrator}) =>
-      room.messageHistory(orchestrator, {
-        ...(since_ms === undefined ? {} : {sinceMs: since_ms}),
-        ...(limit === undefined ? {} : {limit}),
-        ...(from === undefined ? {} : {source: from}),
-      }),
+    run: history,
   }),
 ]

@@ -37,7 +37,7 @@ export const speechOperations: readonly Operation[] = [
         clarification_recommended: flag(),
         n_best: list(text()),
       },
-      {required: ['raw_text', 'refined_text', 'text', 'confidence', 'clarification_recommended'], open: true},
+      {required: ['text', 'raw_text', 'confidence', 'clarification_recommended'], open: true},
     ),
     faces: {
       rpc: {method: 'speech.transcribe'},

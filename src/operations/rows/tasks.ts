@@ -39,7 +39,7 @@ const accepted = object(
     duplicate: flag(),
     orchestration_contract: text(),
   },
-  {required: ['task_id', 'display_id', 'agent_id', 'agent_name', 'status'], open: true},
+  {required: ['task_id', 'display_id', 'agent_id', 'status'], open: true},
 )
 
 const submission = partOf(contractSchema('orchestration/submit-task.v1'))
@@ -50,7 +50,7 @@ interface Attestation {
   [detail: string]: unknown
 }
 
-const attestation = object({
+const attested = {
   completion_summary: text('What was done: the result of the task.', {maxLength: 131_072}),
   checks_passed: list(text(), undefined, {maxItems: 1000}),
   evidence_citations: list(text(), undefined, {maxItems: 1000}),
@@ -59,11 +59,14 @@ const attestation = object({
   force_risky: flag(),
   force_risky_reason: text(undefined, {maxLength: 4096}),
   observation_summary: text(undefined, {maxLength: 131_072}),
-})
+}
+const attestation = object(attested)
+/** Where a face has the members of the attestation beside the task, or does without them. */
+const ofAttestation = Object.keys(attested).map((name) => [name, `attestation.${name}`] as const)
 
-function toResult(attested: Attestation = {}) {
-  const {completion_summary: summary = '', ...details} = attested
-  return Object.keys(attested).length === 0 ? undefined : {...details, text: summary}
+function toResult(said: Attestation = {}) {
+  const {completion_summary: summary = '', ...details} = said
+  return Object.keys(said).length === 0 ? undefined : {...details, text: summary}
 }
 
 /** Submitting tasks, following them and ending them. */
@@ -100,7 +103,11 @@ export const taskOperations: readonly Operation[] = [
           is_detached: 'enqueue_hints.is_detached',
           active_skill: 'enqueue_hints.active_skill',
         },
-        hidden: ['temp_deps'],
+        // Beside the hints there are the same members of the task itself.
+        hidden: [
+          'temp_deps',
+          ...['thread_id', 'trace_id', 'tenant_id', 'requires_approval'].map((name) => `enqueue_hints.${name}`),
+        ],
       },
       cli: {command: 'orch submit', own: true},
     },
@@ -129,7 +136,7 @@ export const taskOperations: readonly Operation[] = [
     input: object({task_id: taskId}, {required: ['task_id']}),
     output: object(
       {task_id: integer(), status, agent_id: integer(), agent_name: text(), reason: text(), updated_at_ms: integer()},
-      {required: ['task_id', 'status', 'agent_id', 'agent_name', 'updated_at_ms']},
+      {required: ['task_id', 'status', 'agent_name']},
     ),
     faces: {
       rpc: {method: 'orch.task_status'},
@@ -212,21 +219,12 @@ export const taskOperations: readonly Operation[] = [
         name: 'svc_complete_task',
         tier: 'core',
         lane: 'workflow',
-        renames: Object.fromEntries(
-          [
-            'completion_summary',
-            'checks_passed',
-            'evidence_citations',
-            'artifact_paths',
-            'declared_non_placeholder',
-            'force_risky',
-            'force_risky_reason',
-          ].map((name) => [name, `attestation.${name}`]),
-        ),
+        renames: Object.fromEntries(ofAttestation),
       },
       cli: {
         command: 'orch complete',
         renames: {id: 'task_id', summary: 'attestation.completion_summary', claim: 'generation'},
+        hidden: ofAttestation.map(([, path]) => path).filter((path) => path !== 'attestation.completion_summary'),
         args: ['id'],
         piped: ['summary'],
       },
@@ -247,7 +245,7 @@ export const taskOperations: readonly Operation[] = [
     output: done,
     faces: {
       rpc: {method: 'orch.fail_task'},
-      tool: {name: 'svc_fail_task', tier: 'core', lane: 'workflow'},
+      tool: {name: 'svc_fail_task', tier: 'dev', lane: 'workflow'},
       cli: {
         command: 'orch fail',
         renames: {id: 'task_id', claim: 'generation'},
@@ -269,7 +267,7 @@ export const taskOperations: readonly Operation[] = [
     output: done,
     faces: {
       rpc: {method: 'orch.cancel_task'},
-      tool: {name: 'svc_cancel_task', tier: 'core', lane: 'workflow'},
+      tool: {name: 'svc_cancel_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch cancel', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},
     },
     run: ({task_id, reason}, {room, orchestrator}) => ok(room.cancelTask(orchestrator, task_id, reason)),
@@ -320,7 +318,7 @@ export const taskOperations: readonly Operation[] = [
     output: done,
     faces: {
       rpc: {method: 'orch.approve_task'},
-      tool: {name: 'svc_approve_task', tier: 'core', lane: 'workflow'},
+      tool: {name: 'svc_approve_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch approve', renames: {id: 'task_id'}, args: ['id']},
     },
     run: ({task_id}, {room, orchestrator}) => ok(room.approveTask(orchestrator, task_id)),
@@ -348,7 +346,7 @@ export const taskOperations: readonly Operation[] = [
     run: ({owner, agent_id, ttl_ms}, {room, orchestrator}) =>
       room.claimTask(orchestrator, {
         owner,
-        ...(agent_id === undefined ? {} : {agent: String(agent_id)}),
+        ...(agent_id === undefined ? {} : {agent: agent_id}),
         ...(ttl_ms === undefined ? {} : {ttlMs: ttl_ms}),
       }),
   }),

@@ -1,7 +1,8 @@
 import type {EventRecord, MeshSnapshot, Reload, StatusReport, WorkspaceJourney} from '../../orchestrator/index.js'
 import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
-import {flag, integer, list, object, oneOf, taskId, text} from '../schema.js'
+import {renamed} from '../renamed.js'
+import {flag, integer, list, number, object, oneOf, taskId, text} from '../schema.js'
 
 interface Status extends StatusReport {
   /** Tasks are kept in a file. */
@@ -60,10 +61,21 @@ export const workspaceOperations: readonly Operation[] = [
         total_completed: integer(),
         agents: list(object({}, {open: true})),
         execution_mode: oneOf(['queue_only', 'workers_attached']),
+        worker_runtime_attached: flag(),
+        registered_worker_processes: integer('Processes that run tasks of themselves.'),
+        db_configured: flag(),
+        event_feed_mode: oneOf(['database_and_transient', 'transient_only']),
+        scaling_profile: text(),
+        effective_scale_up_threshold: number('Load of each agent from which another one is started.'),
+        oplog_count: integer('Operations that can be undone or redone.'),
+        planning: object(
+          {active_sessions: integer(), total_sessions: integer()},
+          {required: ['active_sessions', 'total_sessions']},
+        ),
         mesh_snapshot: object({ok: flag()}, {required: ['ok'], open: true}),
       },
       {
-        required: ['enabled', 'agent_count', 'total_queued', 'total_in_progress', 'total_completed', 'agents'],
+        required: ['enabled', 'total_queued', 'total_in_progress', 'agents'],
         open: true,
       },
     ),
@@ -131,12 +143,10 @@ export const workspaceOperations: readonly Operation[] = [
       rpc: {method: 'orch.reload_config'},
       tool: {name: 'svc_reload_config', tier: 'dev', lane: 'workflow'},
     },
-    async run(_, {room, orchestrator, sources, onReload}) {
-      const read = await room.rereadSources(orchestrator.root, sources)
-      const {warnings, ...reload} = await room.reloadConfig(orchestrator, read.sources)
-      room.tellReload(orchestrator, reload)
-      await onReload?.()
-      return {ok: true, ...reload, warnings: [...read.warnings, ...warnings]}
+    async run(_, {room, orchestrator, sources, onReload, notice}) {
+      const reload = await room.reloadConfig(orchestrator, sources, onReload)
+      room.tellReload(orchestrator, reload, notice)
+      return {ok: true, ...reload}
     },
   }),
   operation<{since_id?: number; types?: string[]; task_id?: number; limit?: number}, {events: EventRecord[]}>({
@@ -157,12 +167,10 @@ export const workspaceOperations: readonly Operation[] = [
       tool: {name: 'svc_poll_events', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch events', own: true},
     },
-    run: ({since_id, types, task_id, limit = 50}, {room, orchestrator}) => ({
+    run: (input, {room, orchestrator}) => ({
       events: room.readEvents(orchestrator, {
-        limit,
-        ...(since_id === undefined ? {} : {since: since_id}),
-        ...(types === undefined ? {} : {types}),
-        ...(task_id === undefined ? {} : {taskId: task_id}),
+        limit: 50,
+        ...renamed(input, {limit: 'limit', since: 'since_id', types: 'types', taskId: 'task_id'}),
       }),
     }),
   }),

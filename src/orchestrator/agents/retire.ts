@@ -2,6 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {displayAgent} from '../ids.js'
+import {buryInbox} from '../messages/dead-letters.js'
 import {tellPlacement} from '../routing/tell-placement.js'
 import {requeueRow} from '../tasks/finish.js'
 import {moveToAgent} from '../tasks/move-to-agent.js'
@@ -33,7 +34,8 @@ export function drainAgent(context: OrchestratorContext, nameOrId: string | numb
 }
 
 /**
- * Ends an agent. Nothing is lost: a task that it runs is queued again, and all its tasks go to others.
+ * Ends an agent. Nothing is lost: a task that it runs is queued again, and all its tasks go to others; its unread
+ * durable messages are dead letters from then on, since an agent that comes by its name is another one.
  * @throws agent_not_found, last_agent
  */
 export function retireAgent(context: OrchestratorContext, nameOrId: string | number): Emptied {
@@ -45,6 +47,7 @@ export function retireAgent(context: OrchestratorContext, nameOrId: string | num
     const moved = handOver(context, agent, tasksIn(context, agent.id, waiting))
     store.run("UPDATE orch_agents SET state = 'retired', retired_at_ms = ? WHERE id = ?", [now(), agent.id])
     store.run('DELETE FROM orch_affinity WHERE agent_id = ?', [agent.id])
+    buryInbox(context, agent.id, 'its agent is retired')
     appendEvent(context, {type: 'agent_retired', agent_id: agent.id, name: agent.name})
     return {agent: {...agent, state: 'retired'}, moved}
   })

@@ -10,7 +10,7 @@ export interface Spawn {
   name: string
   kind?: AgentKind
   /** Name or id of the agent that delegates to it. */
-  parent?: string
+  parent?: string | number
   sourceTaskId?: number
   reason?: string
   /** Labels beside those of the configuration and the machine. */
@@ -70,11 +70,11 @@ function addAgent(context: OrchestratorContext, spawn: Spawn): AgentRow {
   return requireAgent(context, id)
 }
 
-function parentOf(context: OrchestratorContext, parent: string): number {
+function parentOf(context: OrchestratorContext, parent: string | number): number {
   try {
     return requireAgent(context, parent).id
   } catch (error) {
-    throw new SvcError('delegation_parent_not_found', {parent}, {cause: error})
+    throw new SvcError('delegation_parent_not_found', {parent: String(parent)}, {cause: error})
   }
 }
 

@@ -90,7 +90,7 @@ export interface MessageSent {
   msg_type: string
 }
 
-/** A durable message was delivered as often as is allowed, and never acknowledged. */
+/** A durable message was never acknowledged: not after its last delivery, or not before its agent retired. */
 export interface MessageDeadLettered extends Omit<MessageSent, 'type'> {
   type: 'message_dead_lettered'
   delivery_attempts: number

@@ -18,7 +18,7 @@ const steps: readonly Omit<JourneyStep, 'ordinal'>[] = [
     actor: 'human',
     primary_operation_id: 'svc config check',
     persistence_hints: ['workspace_file'],
-    limitation_ids: ['L-029'],
+    limitation_ids: ['L-021'],
     maturity: 'stable',
   },
   {
@@ -26,7 +26,7 @@ const steps: readonly Omit<JourneyStep, 'ordinal'>[] = [
     actor: 'runtime',
     primary_operation_id: 'orch.workspace_journey',
     persistence_hints: ['workspace_store'],
-    limitation_ids: ['L-021'],
+    limitation_ids: ['L-021', 'L-023'],
     maturity: 'stable',
   },
   {
@@ -42,7 +42,7 @@ const steps: readonly Omit<JourneyStep, 'ordinal'>[] = [
     actor: 'human',
     primary_operation_id: 'svc orch plan new',
     persistence_hints: ['workspace_store'],
-    limitation_ids: ['L-010'],
+    limitation_ids: ['L-010', 'L-015'],
     maturity: 'beta',
   },
   {
@@ -50,7 +50,7 @@ const steps: readonly Omit<JourneyStep, 'ordinal'>[] = [
     actor: 'mcp',
     primary_operation_id: 'svc_chat_message',
     persistence_hints: ['workspace_store'],
-    limitation_ids: ['L-015', 'L-022'],
+    limitation_ids: ['L-022'],
     maturity: 'beta',
   },
   {

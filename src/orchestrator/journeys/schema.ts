@@ -6,6 +6,23 @@ const json = (value: object) => text(JSON.stringify(value))
 
 const {journey_id: id, version, title, description} = canonicalJourney
 
+/** What the limitations of some steps were at first. */
+const firstLimitations: Readonly<Record<string, readonly string[]>> = {
+  bootstrap_repo: ['L-029'],
+  open_workspace_store: ['L-021'],
+  structured_plan: ['L-010'],
+  agentic_assist: ['L-015', 'L-022'],
+}
+
+const updates = canonicalJourneySteps.flatMap((step) => {
+  const limitation_ids = firstLimitations[step.step_id]
+  if (limitation_ids === undefined) return []
+  const old = json({...step, limitation_ids})
+  return [
+    `UPDATE developer_journey_steps SET step_json = ${json(step)} WHERE journey_id = ${text(id)} AND step_json = ${old};`,
+  ]
+})
+
 /** Journeys and their steps. A store that has one already, under the same id, keeps its own. */
 export const journeyFragment = fragment(
   'developer_journeys',
@@ -32,4 +49,5 @@ VALUES (${text(id)}, ${version}, ${text(title)}, ${description === undefined ? '
 INSERT OR IGNORE INTO developer_journey_steps (journey_id, ordinal, step_id, step_json) VALUES
 ${canonicalJourneySteps.map((step) => `  (${text(id)}, ${step.ordinal}, ${text(step.step_id)}, ${json(step)})`).join(',\n')};
 `,
+  updates.join('\n'),
 )

@@ -1,7 +1,6 @@
-import {join} from 'node:path'
 import {discoverWorkspace, resolveSettings, type SettingSources, workspaceSettings} from '../../config/index.js'
 import {repositoryId} from '../../store/index.js'
-import type {Orchestrator} from '../open.js'
+import {type Orchestrator, storePath} from '../open.js'
 
 /** Which store has the tasks of a workspace, and whether this process works in the workspace that it stands in. */
 export interface WorkspaceJourney {
@@ -25,7 +24,7 @@ export function workspaceJourney(
   {store, isKept, root, repositoryId: bound, places}: Orchestrator,
   {sources, cwd = process.cwd()}: {sources: SettingSources; cwd?: string},
 ): WorkspaceJourney {
-  const projectStore = join(root, '.svc', 'store.db')
+  const projectStore = storePath(root, {...places, journeyStore: 'project'})
   const discovered = discover(sources, cwd)
   return {
     workspace_journey_store_mode: places.journeyStore,

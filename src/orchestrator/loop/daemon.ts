@@ -9,6 +9,8 @@ import {lastEventId, pruneEvents, readEvents} from '../events/event-log.js'
 import {sweepLocks} from '../locks.js'
 import {sweepDeadLetters} from '../messages/dead-letters.js'
 import {pruneMessages} from '../messages/prune.js'
+import {pruneOperations} from '../operation-log/prune.js'
+import {goOnWithHeld} from '../plans/go-on.js'
 import type {Processor} from '../processors/processor.js'
 import {type ResourceSample, readResources, resourceUsage} from '../scaling/load.js'
 import {scalingTick} from '../scaling/tick.js'
@@ -171,8 +173,10 @@ class Loop {
       requireLease(this.#context, this.#lease)
       freeDeadClaims(this.#context)
       sweepLocks(this.#context)
+      goOnWithHeld(this.#context)
       scalingTick(this.#context, usage)
       pruneEvents(this.#context, config.eventRetentionDays)
+      pruneOperations(this.#context, config.eventRetentionDays)
       sweepDeadLetters(this.#context)
       pruneMessages(this.#context)
       this.#sessions.tick()

@@ -1,12 +1,13 @@
 import {SvcError} from '../../errors/index.js'
-import {requireAgent} from '../agents/agent-rows.js'
 import type {OrchestratorContext} from '../context.js'
 import {bindIdentity} from './identity.js'
 import {displayMessage, type MessageReference} from './message.js'
 import {type DeliveryPlane, type OpenRoute, parseRoute, planeOf} from './planes.js'
+import {requireReceiver} from './receiver.js'
 import {acknowledgeMessage, failMessage} from './settle.js'
 
 export interface AckRequest {
+  /** By its name or id; one that is retired by its id. */
   agent: string | number
   /** The uuid of a durable message, `M-000012` for one of this process, or an id. */
   message: string | number
@@ -40,7 +41,7 @@ export interface Acknowledged {
  * @throws agent_not_found, agent_session_mismatch, message_not_found, message_claim_lost, mesh_not_configured, usage
  */
 export function ackMessage(context: OrchestratorContext, request: AckRequest, owner: string): Acknowledged {
-  const agent = requireAgent(context, request.agent)
+  const agent = requireReceiver(context, request.agent)
   bindIdentity(agent, request.sessionId)
   const located = locate(request)
   return located.route === 'local'

@@ -20,12 +20,23 @@ export function sweepDeadLetters(context: OrchestratorContext): void {
   if (exhausted(context).length > 0) context.store.transaction(() => buryExhausted(context))
 }
 
-/** Makes a dead letter of a message, in a transaction of the caller. */
-export function buryMessage(context: OrchestratorContext, id: number): MessageRow {
+export const unreadIdsSql = `SELECT id FROM a2a_messages
+WHERE repository_id = @repository AND receiver_agent = @agent AND ${isUnread}
+ORDER BY priority DESC, id`
+
+/** Makes dead letters of all that is unread in an inbox, whoever has it, in a transaction of the caller. */
+export function buryInbox(context: OrchestratorContext, agent: number, reason: string): void {
+  const {store, repositoryId: repository} = context
+  for (const {id} of store.all<{id: number}>(unreadIdsSql, {repository, agent})) buryMessage(context, id, reason)
+}
+
+/** Makes a dead letter of a message, in a transaction of the caller. @param reason where it is not its last delivery */
+export function buryMessage(context: OrchestratorContext, id: number, reason?: string): MessageRow {
   const {store, now} = context
   const row = store.get<MessageRow>(
-    `UPDATE a2a_messages SET dead_lettered_at_ms = ?, claim_owner = NULL, claim_until_ms = NULL WHERE id = ? RETURNING *`,
-    [now(), id],
+    `UPDATE a2a_messages SET dead_lettered_at_ms = ?, claim_owner = NULL, claim_until_ms = NULL,
+  last_claim_error = coalesce(?, last_claim_error) WHERE id = ? RETURNING *`,
+    [now(), reason ?? null, id],
   ) as MessageRow
   appendEvent(context, {
     type: 'message_dead_lettered',

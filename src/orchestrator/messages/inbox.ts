@@ -1,5 +1,4 @@
 import {SvcError} from '../../errors/index.js'
-import {requireAgent} from '../agents/agent-rows.js'
 import type {OrchestratorContext} from '../context.js'
 import {given} from '../members.js'
 import {claimMessages} from './claim.js'
@@ -8,9 +7,11 @@ import {sweepDeadLetters} from './dead-letters.js'
 import {bindIdentity} from './identity.js'
 import {byUrgencyAcrossPlanes, type Message} from './message.js'
 import {type DeliveryPlane, type InboxSource, type OpenRoute, parseSource, planeOf} from './planes.js'
+import {requireReceiver} from './receiver.js'
 import {countUnread, readDeadLetters, readUnread} from './unread.js'
 
 export interface InboxRequest {
+  /** By its name or id; one that is retired by its id. */
   agent: string | number
   /** `merged` where it is left out. */
   source?: string
@@ -60,7 +61,7 @@ export function readInbox(context: OrchestratorContext, request: InboxRequest, c
     throw new SvcError('usage', {reason: 'Dead letters are not delivered any more, and so not claimed.'})
   if ((request.claim || request.dead) && request.before !== undefined)
     throw new SvcError('usage', {reason: 'What is claimed, and what is dead, comes in no pages.'})
-  const agent = requireAgent(context, request.agent)
+  const agent = requireReceiver(context, request.agent)
   bindIdentity(agent, request.sessionId)
   sweepDeadLetters(context)
   const reading: Reading = {...request, agentId: agent.id, owner: consumer.owner, limit: limitOf(request, consumer)}

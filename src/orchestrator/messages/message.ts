@@ -76,7 +76,7 @@ export interface Message {
   claim_owner?: string
   claim_until_ms?: number
   last_claim_error?: string
-  /** It was delivered too often, and is not delivered again. */
+  /** It was delivered too often, or its agent is retired: it is not delivered again. */
   dead_lettered?: boolean
 }
 

@@ -1,8 +1,8 @@
 import {fragment} from '../../store/index.js'
 
 /**
- * Durable inboxes. A message is unread until it is acknowledged, or until it has been delivered as often as is allowed
- * and becomes a dead letter. Times are Unix milliseconds.
+ * Durable inboxes. A message is unread until it is acknowledged, or until it has been delivered as often as is allowed,
+ * or its agent retires, and it becomes a dead letter. Times are Unix milliseconds.
  *
  * - The payload comes last: what is looked at to choose a message lies before it, so a long one is read when it is wanted.
  * - `claim_until_ms` without an owner is a message that could not be handled, and rests until then.

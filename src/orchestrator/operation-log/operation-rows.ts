@@ -52,15 +52,15 @@ export function requireOperation({store, repositoryId}: OrchestratorContext, id:
   return row
 }
 
+export const submissionSql = `${select} AND operation = 'submit_task' AND payload ->> 'task_id' = ?
+ORDER BY id DESC LIMIT 1`
+
 /** What is known of the submission of a task: only one that was undone once is in the log. */
 export const findSubmission = (
   {store, repositoryId}: OrchestratorContext,
   taskId: number,
 ): OperationRow<'submit_task'> | undefined =>
-  store.get<OperationRow<'submit_task'>>(
-    `${select} AND operation = 'submit_task' AND payload ->> 'task_id' = ? ORDER BY id DESC LIMIT 1`,
-    [repositoryId, taskId],
-  )
+  store.get<OperationRow<'submit_task'>>(submissionSql, [repositoryId, taskId])
 
 /** @throws operation_not_found */
 export function requireSubmission(context: OrchestratorContext, taskId: number): OperationRow<'submit_task'> {

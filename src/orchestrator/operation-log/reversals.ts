@@ -3,6 +3,8 @@ import {retireAgent} from '../agents/retire.js'
 import {setPaused, spawnAgent} from '../agents/spawn.js'
 import type {OrchestratorContext} from '../context.js'
 import {displayAgent, displayTask} from '../ids.js'
+import {countUnread} from '../messages/unread.js'
+import {nodeOfTask} from '../plans/node-status.js'
 import {cancelRow} from '../tasks/cancel.js'
 import {reorderTask} from '../tasks/change.js'
 import {submitTask} from '../tasks/submit.js'
@@ -44,6 +46,8 @@ export const reversals: {readonly [K in OperationName]: Reversal<Payloads[K]>} =
       const {id, name} = requireThere(context, payload.agent_id)
       const tasks = openTasks(context, id)
       if (tasks > 0) throw new Changed(`${name} (${displayAgent(id)}) has ${tasks} tasks by now`)
+      const unread = countUnread(context, id)
+      if (unread > 0) throw new Changed(`${name} (${displayAgent(id)}) has ${unread} unread messages by now`)
       retireAgent(context, id)
       return payload
     },
@@ -52,6 +56,7 @@ export const reversals: {readonly [K in OperationName]: Reversal<Payloads[K]>} =
   submit_task: {
     undo(context, payload) {
       const row = requireRow(context, payload.task_id)
+      refusePlanned(context, row)
       refuseStarted(row)
       refuseAwaited(context, row)
       cancelRow(context, row, 'undone')
@@ -71,7 +76,9 @@ function reorder(
   {is, shall}: {is: Priority; shall: Priority},
 ): Payloads['reorder_task'] {
   const {task_id: id} = payload
-  const priority = priorities[requireRow(context, id).priority]
+  const row = requireRow(context, id)
+  if (!waiting.includes(row.status)) throw new Changed(`${displayTask(id)} is ${row.status} by now`)
+  const priority = priorities[row.priority]
   if (priority !== is) throw new Changed(`${displayTask(id)} is ${priority} by now`)
   reorderTask(context, id, shall)
   return payload
@@ -103,6 +110,13 @@ const waiting: readonly TaskRow['status'][] = ['Queued', 'Blocked', 'BlockedOnAp
 function refuseStarted({id, status, started_at_ms: started}: TaskRow): void {
   if (!waiting.includes(status)) throw new Changed(`${displayTask(id)} is ${status} by now`)
   if (started !== null) throw new Changed(`${displayTask(id)} was started already`)
+}
+
+/** Submitted again, it would be a task that does no step, and the plan would wait for one that is cancelled. */
+function refusePlanned(context: OrchestratorContext, {id}: TaskRow): void {
+  const node = nodeOfTask(context, id)
+  if (node !== undefined)
+    throw new Changed(`${displayTask(id)} does the step ${node.node_id} of ${node.plan_session_id}`)
 }
 
 /** Whoever built upon it would fail with it. */

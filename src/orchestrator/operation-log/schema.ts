@@ -14,4 +14,9 @@ CREATE TABLE agent_oplog (
   timestamp_ms INTEGER NOT NULL
 ) STRICT;
 `,
+  `
+CREATE INDEX agent_oplog_submissions ON agent_oplog (repository_id, payload ->> 'task_id')
+  WHERE operation = 'submit_task';
+CREATE INDEX agent_oplog_age ON agent_oplog (repository_id, timestamp_ms);
+`,
 )

@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
+import {excerpt} from '../excerpt.js'
 import {displayOperation, displayTask, matchOperationId, matchTaskId} from '../ids.js'
 import {given} from '../members.js'
 import {requireRow} from '../tasks/task-rows.js'
@@ -61,15 +62,14 @@ function find(context: OrchestratorContext, which: string, direction: Direction)
 function submission(context: OrchestratorContext, taskId: number): OperationRow {
   const known = findSubmission(context, taskId)
   if (known !== undefined) return known
-  const description = excerpt(requireRow(context, taskId).description)
+  const description = excerpt(lineOf(requireRow(context, taskId).description), longestExcerpt)
   return requireOperation(context, logOperation(context, 'submit_task', {task_id: taskId, description}))
 }
 
-/** A line: the log is no copy of a task. */
-function excerpt(description: string): string {
-  const line = description.replaceAll(/\p{Cc}+/gu, ' ').trim()
-  return line.length <= 100 ? line : `${line.slice(0, 99)}…`
-}
+/** Of a description in the log, which is no copy of a task; characters. */
+const longestExcerpt = 100
+
+const lineOf = (description: string): string => description.replaceAll(/\p{Cc}+/gu, ' ').trim()
 
 function reverse(context: OrchestratorContext, {name, row}: Found, direction: Direction): LoggedOperation {
   const undoes = direction === 'undo'

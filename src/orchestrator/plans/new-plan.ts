@@ -3,8 +3,10 @@ import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendPlanLineage} from '../events/lineage.js'
+import {given} from '../members.js'
 import {normaliseManifest, normalisePath} from '../tasks/manifest.js'
-import {type GoalRequest, stepsFromGoal} from './drafting/from-goal.js'
+import {longest} from '../tasks/submission.js'
+import {stepsFromGoal} from './drafting/from-goal.js'
 import type {DraftStep} from './drafting/step.js'
 import {nodeOf} from './node.js'
 import {insertVersion, requirePlan} from './plan-rows.js'
@@ -17,6 +19,8 @@ export interface NewPlan {
   goal: string
   /** Session in which the goal came up: the plan has an id of its own. */
   originSessionId?: string | undefined
+  /** Session of questions whose answers it is made with. */
+  questionSessionId?: string | undefined
   tenantId?: string | undefined
   mode?: PlanMode | undefined
   /** Files that the goal is about. */
@@ -40,12 +44,16 @@ export interface Refinement {
 
 /**
  * Makes a plan of a goal, and keeps it. Nothing is submitted by that.
- * @throws planning_disabled, plan_goal_invalid, plan_mode_unsupported, task_path_escapes, plan_rejected
+ * @throws planning_disabled, plan_goal_invalid, plan_id_too_long, plan_mode_unsupported, task_path_escapes,
+ *   plan_rejected
  */
 export function newPlan(context: OrchestratorContext, request: NewPlan): Plan {
   requirePlanning(context)
   const {goal, mode = 'auto', forceRiskyReason} = request
   requireGoal(goal)
+  const {originSessionId, questionSessionId, tenantId} = request
+  requireIds({session_id: originSessionId, tenant_id: tenantId})
+  requireIds({session_id: questionSessionId})
   const strategy = strategyOf(mode)
   const steps = request.steps ?? draftSteps(context, request)
   const reviewed = review(context, goal, steps, forceRiskyReason)
@@ -72,8 +80,7 @@ export function newPlan(context: OrchestratorContext, request: NewPlan): Plan {
 export function draftSteps({root}: OrchestratorContext, request: DraftRequest): DraftStep[] {
   const {goal, scopeFiles = [], maxTasks, mode} = request
   const scope = scopeFiles.map((path) => normalisePath(root, path))
-  const asked: GoalRequest = {goal, scope, direct: mode === 'direct'}
-  const steps = stepsFromGoal(maxTasks === undefined ? asked : {...asked, limit: maxTasks})
+  const steps = stepsFromGoal({goal, scope, direct: mode === 'direct', ...given({limit: maxTasks})})
   return steps.map((step) => ({...step, files: normaliseManifest(root, step.files)}))
 }
 
@@ -89,6 +96,14 @@ export function requireGoal(goal: string): void {
     throw new SvcError('plan_goal_invalid', {fault: `has ${goal.length} characters, and ${longestGoal} are allowed`})
 }
 
+/** Ids go on to the tasks of a plan, which take no longer ones. @throws plan_id_too_long */
+export function requireIds(ids: {session_id?: string | undefined; tenant_id?: string | undefined}): void {
+  for (const [name, id] of Object.entries(given(ids))) {
+    const limit = longest[name as keyof typeof ids]
+    if (id.length > limit) throw new SvcError('plan_id_too_long', {name, length: id.length, limit})
+  }
+}
+
 const firstIds = (place: number): string => `n${place + 1}`
 
 /** @param idOf id of the node that a step became, by its place */
@@ -101,13 +116,13 @@ function insertPlan(
   {store, repositoryId, now}: OrchestratorContext,
   id: string,
   strategy: string,
-  {goal, originSessionId, tenantId, refinement}: NewPlan,
+  {goal, originSessionId, questionSessionId, tenantId, refinement}: NewPlan,
 ): void {
   const at = now()
   store.run(
     `INSERT INTO plan_sessions (plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, strategy,
-  iterative_loop_round, iterative_stop_reason, iterative_loop_metadata_json, created_at, updated_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  question_session_id, iterative_loop_round, iterative_stop_reason, iterative_loop_metadata_json, created_at, updated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       id,
       repositoryId,
@@ -115,6 +130,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       tenantId?.trim() || null,
       goal,
       strategy,
+      questionSessionId?.trim() || null,
       refinement?.rounds ?? 0,
       refinement?.stopReason ?? null,
       refinement === undefined ? null : JSON.stringify(refinement.metadata),

@@ -1,18 +1,32 @@
+import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
+import {displayTask} from '../ids.js'
+import {given} from '../members.js'
 import type {TaskStatus} from '../vocabulary.js'
+import {type NodeKey, readyNodes} from './plan-rows.js'
 import type {NodeStatus, PlanStatusWord} from './words.js'
 
 /** The node that a task does. */
-export interface NodeOfTask {
-  plan_session_id: string
-  version: number
-  node_id: string
-}
+export type NodeOfTask = NodeKey
 
 /** Undefined where the task belongs to no plan, as nearly all do: one look at an index. */
 export const nodeOfTask = ({store}: OrchestratorContext, taskId: number): NodeOfTask | undefined =>
   store.get<NodeOfTask>('SELECT plan_session_id, version, node_id FROM plan_node_tasks WHERE task_id = ?', [taskId])
+
+/**
+ * A node that has failed may have others in its place by now: to try its task again would be to do the work twice.
+ * @throws plan_step_replaced
+ */
+export function refuseReplaced({store}: OrchestratorContext, taskId: number): void {
+  const replaced = store.get<{plan: string; node: string; version: number}>(
+    `SELECT p.plan_session_id AS plan, p.node_id AS node, s.current_version AS version
+FROM plan_node_tasks p JOIN plan_sessions s ON s.plan_session_id = p.plan_session_id
+WHERE p.task_id = ? AND p.version <> s.current_version`,
+    [taskId],
+  )
+  if (replaced !== undefined) throw new SvcError('plan_step_replaced', {task: displayTask(taskId), ...replaced})
+}
 
 /** What the state of a task means for its node. Whatever waits, be it for a person, is queued. */
 const statusOfNode: Readonly<Record<TaskStatus, NodeStatus>> = {
@@ -36,7 +50,7 @@ export function tellNode(
   const node = nodeOfTask(context, taskId)
   if (node === undefined) return
   if (moved === 'Completed' || moved === 'Failed') insertAttempt(context, node, {taskId, moved, reason})
-  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...(reason == null ? {} : {reason})})
+  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...given({reason: reason ?? undefined})})
   settlePlan(context, node)
 }
 
@@ -75,7 +89,8 @@ export function setNodeStatus(
   {taskId, reason}: {taskId?: number; reason?: string} = {},
 ): void {
   const {changes} = context.store.run(
-    `UPDATE plan_nodes SET status = @status, updated_at = @at WHERE plan_session_id = @plan AND version = @version
+    `UPDATE plan_nodes SET status = @status, held_reason = NULL, updated_at = @at
+WHERE plan_session_id = @plan AND version = @version
   AND node_id = @node AND status NOT IN ('superseded', @status)`,
     {plan: plan_session_id, version, node: node_id, status, at: context.now()},
   )
@@ -86,30 +101,50 @@ export function setNodeStatus(
     version,
     node_id,
     status,
-    ...(taskId === undefined ? {} : {task_id: taskId}),
-    ...(reason === undefined ? {} : {reason}),
+    ...given({task_id: taskId, reason}),
   })
 }
 
+/** A node could be done now, were it not refused: told where the reason is another one than before. */
+export function holdNode(
+  context: OrchestratorContext,
+  {plan_session_id, version, node_id}: NodeKey,
+  reason: string,
+): void {
+  const {changes} = context.store.run(
+    `UPDATE plan_nodes SET held_reason = @reason WHERE plan_session_id = @plan AND version = @version AND node_id = @node
+  AND held_reason IS NOT @reason`,
+    {plan: plan_session_id, version, node: node_id, reason},
+  )
+  if (changes > 0)
+    appendEvent(context, {type: 'plan_node_status', plan_session_id, version, node_id, status: 'pending', reason})
+}
+
 /** Brings the state of a plan that is executed into line with the nodes of its latest version. */
-export function settlePlan({store, now}: OrchestratorContext, {plan_session_id: id}: {plan_session_id: string}): void {
+export function settlePlan(context: OrchestratorContext, {plan_session_id: id}: {plan_session_id: string}): void {
+  const {store, now} = context
   const plan = store.get<{status: PlanStatusWord; version: number}>(
     'SELECT status, current_version AS version FROM plan_sessions WHERE plan_session_id = ?',
     [id],
   )
   if (plan === undefined || plan.status === 'pending') return
-  const counts = new Map(
-    store
-      .all<{status: NodeStatus; nodes: number}>(
-        'SELECT status, count(*) AS nodes FROM plan_nodes WHERE plan_session_id = ? AND version = ? GROUP BY status',
-        [id, plan.version],
-      )
-      .map(({status, nodes}) => [status, nodes]),
-  )
-  const has = (...statuses: NodeStatus[]) => statuses.some((each) => counts.has(each))
-  const isStuck = has('failed', 'cancelled') && !has('queued', 'in_progress')
-  const isDone = counts.size === 0 || (counts.size === 1 && has('completed'))
-  const status = isDone ? 'completed' : isStuck ? 'failed' : 'active'
+  const status = statusOf(context, id, plan.version)
   if (status !== plan.status)
     store.run('UPDATE plan_sessions SET status = ?, updated_at = ? WHERE plan_session_id = ?', [status, now(), id])
+}
+
+/** A plan is failed when nothing of it is under way and nothing of it can go on. */
+function statusOf(context: OrchestratorContext, id: string, version: number): PlanStatusWord {
+  const statuses = new Set(
+    context.store
+      .all<{status: NodeStatus}>('SELECT DISTINCT status FROM plan_nodes WHERE plan_session_id = ? AND version = ?', [
+        id,
+        version,
+      ])
+      .map(({status}) => status),
+  )
+  const has = (...some: NodeStatus[]) => some.some((each) => statuses.has(each))
+  if (statuses.size === 0 || (statuses.size === 1 && has('completed'))) return 'completed'
+  if (has('queued', 'in_progress') || !has('failed', 'cancelled')) return 'active'
+  return readyNodes(context, id, version).length > 0 ? 'active' : 'failed'
 }

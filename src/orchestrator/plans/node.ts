@@ -1,3 +1,4 @@
+import {given} from '../members.js'
 import type {ManifestEntry} from '../tasks/task.js'
 import type {DraftStep} from './drafting/step.js'
 import type {NodeStatus, ReplanTrigger} from './words.js'
@@ -34,10 +35,9 @@ export function policyOf(step: DraftStep, {forceRiskyReason, maxRetries = 1}: Po
     allowed_skills: [],
     allowed_action_labels: ['read', 'write', 'execute'],
     file_manifest: files,
-    enqueue_hints: {task_category: category, complexity, ...(role === undefined ? {} : {execution_role: role})},
-    ...(forceRiskyReason === undefined
-      ? {force_risky: false}
-      : {force_risky: true, force_risky_reason: forceRiskyReason}),
+    enqueue_hints: {task_category: category, complexity, ...given({execution_role: role})},
+    force_risky: forceRiskyReason !== undefined,
+    ...given({force_risky_reason: forceRiskyReason}),
     replan_triggers: triggers,
     max_retries: maxRetries,
   }

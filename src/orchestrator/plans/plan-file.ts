@@ -1,8 +1,11 @@
-import {lstat, realpath, rename, rm, writeFile} from 'node:fs/promises'
-import {basename, dirname, join, sep} from 'node:path'
+import {lstat} from 'node:fs/promises'
+import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {realPathInside} from '../../files/index.js'
 import {wordsOf} from './drafting/clauses.js'
 import type {Plan, PlanStep} from './view.js'
+
+export {writeWholeFile as writePlanFile} from '../../files/index.js'
 
 /** Where a plan is written for people, at the root of the workspace. */
 export const planFile = 'PLAN.md'
@@ -47,24 +50,7 @@ export async function findPlanFile(root: string): Promise<string> {
   const path = join(root, planFile)
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined || !found.isSymbolicLink()) return path
-  const [base, target] = await Promise.all([realpath(root), realpath(path).catch(() => '')])
-  if (!target.startsWith(base + sep)) throw new SvcError('plan_file_escapes', {path})
-  return target
-}
-
-/**
- * Writes the whole file or none: it appears under its name when it is complete.
- * @throws disk_full, file_unreadable, file_not_found
- */
-export async function writePlanFile(path: string, text: string): Promise<void> {
-  const partial = join(dirname(path), `.${basename(path)}.${process.pid}.new`)
-  try {
-    await rm(partial, {force: true})
-    // What somebody put in its place meanwhile is not written through.
-    await writeFile(partial, text, {flag: 'wx'})
-    await rename(partial, path)
-  } catch (error) {
-    await rm(partial, {force: true}).catch(() => undefined)
-    throw SvcError.from(Object.assign(error as Error, {path}))
-  }
+  return realPathInside(root, planFile).catch((cause: unknown) => {
+    throw new SvcError('plan_file_escapes', {path}, {cause})
+  })
 }

@@ -59,22 +59,73 @@ interface NodeRow {
   workflow_invocation: string | null
 }
 
+const nodeColumns = 'node_id, description, dependencies_json, execution_policy_json, status, workflow_invocation'
+
 /** Nodes of a version, in their order. */
 export const nodesOf = ({store}: OrchestratorContext, planId: string, version: number): PlanNode[] =>
   store
-    .all<NodeRow>(
-      `SELECT node_id, description, dependencies_json, execution_policy_json, status, workflow_invocation
-FROM plan_nodes WHERE plan_session_id = ? AND version = ? ORDER BY ordinal`,
-      [planId, version],
+    .all<NodeRow>(`SELECT ${nodeColumns} FROM plan_nodes WHERE plan_session_id = ? AND version = ? ORDER BY ordinal`, [
+      planId,
+      version,
+    ])
+    .map(toNode)
+
+const toNode = (row: NodeRow): PlanNode => ({
+  node_id: row.node_id,
+  description: row.description,
+  depends_on: JSON.parse(row.dependencies_json) as string[],
+  policy: JSON.parse(row.execution_policy_json) as ExecutionPolicy,
+  status: row.status,
+  workflow: row.workflow_invocation,
+})
+
+/** One node of a version. */
+export function requireNode(context: OrchestratorContext, {plan_session_id, version, node_id}: NodeKey): PlanNode {
+  const row = context.store.get<NodeRow>(
+    `SELECT ${nodeColumns} FROM plan_nodes WHERE plan_session_id = ? AND version = ? AND node_id = ?`,
+    [plan_session_id, version, node_id],
+  )
+  return toNode(row as NodeRow)
+}
+
+export interface NodeKey {
+  plan_session_id: string
+  version: number
+  node_id: string
+}
+
+/** Ids of the pending nodes whose dependencies are completed; of large plans only what this needs is read. */
+export function readyNodes({store}: OrchestratorContext, planId: string, version: number): string[] {
+  const nodes = store.all<Pick<NodeRow, 'node_id' | 'status' | 'dependencies_json'>>(
+    `SELECT node_id, status, dependencies_json FROM plan_nodes
+WHERE plan_session_id = ? AND version = ? AND status IN ('pending', 'completed') ORDER BY ordinal`,
+    [planId, version],
+  )
+  const completed = new Set(nodes.filter(({status}) => status === 'completed').map(({node_id: id}) => id))
+  const isReady = ({status, dependencies_json: ids}: (typeof nodes)[number]) =>
+    status === 'pending' && (JSON.parse(ids) as string[]).every((id) => completed.has(id))
+  return nodes.filter(isReady).map(({node_id: id}) => id)
+}
+
+/** Nodes of the latest version that did not end well. */
+export const failedNodes = ({store}: OrchestratorContext, planId: string): string[] =>
+  store
+    .all<{node_id: string}>(
+      `SELECT n.node_id FROM plan_nodes n
+  JOIN plan_sessions s ON s.plan_session_id = n.plan_session_id AND s.current_version = n.version
+WHERE n.plan_session_id = ? AND n.status IN ('failed', 'cancelled') ORDER BY n.ordinal`,
+      [planId],
     )
-    .map((row) => ({
-      node_id: row.node_id,
-      description: row.description,
-      depends_on: JSON.parse(row.dependencies_json) as string[],
-      policy: JSON.parse(row.execution_policy_json) as ExecutionPolicy,
-      status: row.status,
-      workflow: row.workflow_invocation,
-    }))
+    .map(({node_id: id}) => id)
+
+/** Plans that are executed and have a node that was refused. */
+export const plansWithHeld = ({store, repositoryId}: OrchestratorContext): PlanRow[] =>
+  store.all<PlanRow>(
+    `SELECT ${columns} FROM plan_sessions WHERE repository_id = ? AND status = 'active'
+  AND (plan_session_id, current_version) IN
+    (SELECT plan_session_id, version FROM plan_nodes WHERE held_reason IS NOT NULL AND status = 'pending')`,
+    [repositoryId],
+  )
 
 export const versionOf = ({store}: OrchestratorContext, {plan_session_id: id, current_version: version}: PlanRow) =>
   store.get<VersionRow>(
@@ -89,7 +140,10 @@ export interface NewVersion extends VersionRow {
   nodes: readonly PlanNode[]
 }
 
-/** Writes a version with its nodes; what is the latest one is not changed by it. */
+/**
+ * Writes a version with its nodes; what is the latest one is not changed by it. A node that is in the one before too has
+ * changed when it did there.
+ */
 export function insertVersion({store, now}: OrchestratorContext, planId: string, version: NewVersion): void {
   const {parent, trigger, nodes} = version
   const at = now()
@@ -110,20 +164,22 @@ export function insertVersion({store, now}: OrchestratorContext, planId: string,
   for (const [i, {node_id, description, depends_on, policy, status, workflow}] of nodes.entries())
     store.run(
       `INSERT INTO plan_nodes (plan_session_id, version, node_id, ordinal, description, dependencies_json,
-  execution_policy_json, status, workflow_invocation, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        planId,
-        version.version,
-        node_id,
-        i + 1,
+  execution_policy_json, status, workflow_invocation, created_at, updated_at)
+VALUES (@plan, @version, @id, @ordinal, @description, @dependencies, @policy, @status, @workflow, @at, coalesce(
+  (SELECT updated_at FROM plan_nodes WHERE plan_session_id = @plan AND version = @parent AND node_id = @id), @at))`,
+      {
+        plan: planId,
+        version: version.version,
+        parent: parent ?? null,
+        id: node_id,
+        ordinal: i + 1,
         description,
-        JSON.stringify(depends_on),
-        JSON.stringify(policy),
+        dependencies: JSON.stringify(depends_on),
+        policy: JSON.stringify(policy),
         status,
         workflow,
         at,
-        at,
-      ],
+      },
     )
 }
 
@@ -148,7 +204,7 @@ export const carryTasks = ({store}: OrchestratorContext, planId: string, from: n
 /** What of a version is not over goes on in the next one, or not at all. */
 export const supersedeOpen = ({store, now}: OrchestratorContext, planId: string, version: number): void => {
   store.run(
-    `UPDATE plan_nodes SET status = 'superseded', updated_at = ? WHERE plan_session_id = ? AND version = ?
+    `UPDATE plan_nodes SET status = 'superseded', held_reason = NULL, updated_at = ? WHERE plan_session_id = ? AND version = ?
   AND status IN ('pending', 'queued', 'in_progress')`,
     [now(), planId, version],
   )

@@ -1,9 +1,10 @@
 import type {OrchestratorContext} from '../context.js'
+import {given} from '../members.js'
 import type {ExecutionRole, TaskCategory} from '../vocabulary.js'
 import {assess} from './drafting/adequacy.js'
 import type {DraftStep} from './drafting/step.js'
 import {isTestFailure, triggerMet} from './drafting/triggers.js'
-import {goOn} from './execute.js'
+import {goOn} from './go-on.js'
 import {nodeOf, type PlanNode} from './node.js'
 import {nodeOfTask} from './node-status.js'
 import {
@@ -81,7 +82,7 @@ function recoverySteps({description, policy}: PlanNode, reason: string): DraftSt
     files,
     category: (hints?.task_category ?? 'general') as TaskCategory,
     complexity: hints?.complexity ?? 5,
-    ...(hints?.execution_role === undefined ? {} : {role: hints.execution_role as ExecutionRole}),
+    ...given({role: hints?.execution_role as ExecutionRole | undefined}),
     triggers,
   }
   if (!isTestFailure(reason)) return [{...again, dependsOn: []}]

@@ -1,6 +1,8 @@
+import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendPlanLineage} from '../events/lineage.js'
+import {given} from '../members.js'
 import {cancelRow} from '../tasks/cancel.js'
 import {requireRow} from '../tasks/task-rows.js'
 import {wordsOf} from './drafting/clauses.js'
@@ -29,6 +31,8 @@ export interface Replan {
   mode?: PlanMode | undefined
   /** Steps that somebody else has made; made from the goal when left out. */
   steps?: readonly DraftStep[] | undefined
+  /** The version that was looked at when they were made; where there is another one by now, they are refused. */
+  version?: number | undefined
   forceRiskyReason?: string | undefined
 }
 
@@ -36,23 +40,28 @@ export interface Replanned extends Plan {
   replan_version: number
 }
 
-/** What `replan` makes its steps from: the goal with what is new about it. @throws plan_not_found, plan_goal_invalid */
+/**
+ * What `replan` makes its steps from: the goal with what is new about it; and the version that this is about.
+ * @throws plan_not_found, plan_goal_invalid
+ */
 export function replanRequest(
   context: OrchestratorContext,
   planId: string,
   {delta, mode}: Pick<Replan, 'delta' | 'mode'>,
-): DraftRequest {
+): DraftRequest & {version: number} {
   requireGoal(delta)
   const plan = requirePlan(context, planId)
-  const {length} = nodesOf(context, plan.plan_session_id, plan.current_version)
+  const {current_version: version} = plan
+  const {length} = nodesOf(context, plan.plan_session_id, version)
   const goal = `${plan.goal_text.trimEnd()}\n\n## Replan context\n${delta.trim()}`
-  return {goal, mode, maxTasks: Math.max(usualLimit, length)}
+  requireGoal(goal)
+  return {goal, mode, maxTasks: Math.max(usualLimit, length), version}
 }
 
 /**
  * Makes a plan anew, with more about its goal. What is completed stays; everything else of the version before is
  * superseded, and its tasks are cancelled. The new version waits for somebody to have it executed.
- * @throws plan_not_found, planning_disabled, plan_goal_invalid, plan_mode_unsupported, plan_rejected
+ * @throws plan_not_found, planning_disabled, plan_goal_invalid, plan_mode_unsupported, plan_changed, plan_rejected
  */
 export function replan(context: OrchestratorContext, planId: string, request: Replan): Replanned {
   requirePlanning(context)
@@ -61,6 +70,8 @@ export function replan(context: OrchestratorContext, planId: string, request: Re
   return context.store.transaction(() => {
     const plan = requirePlan(context, planId)
     const {plan_session_id: id, current_version: parent} = plan
+    if (request.version !== undefined && request.version !== parent)
+      throw new SvcError('plan_changed', {plan: id, version: request.version, current: parent})
     const draft = replanRequest(context, planId, {delta, mode})
     const steps = request.steps ?? draftSteps(context, draft)
     const reviewed = review(context, draft.goal, steps, forceRiskyReason)
@@ -81,7 +92,10 @@ export function replan(context: OrchestratorContext, planId: string, request: Re
   })
 }
 
-/** The nodes that are completed, and after them one for each step that none of these has done. */
+/**
+ * The nodes that are completed, and after them one for each step that none of these has done. What waits for a step that
+ * is done already waits for everything that this step was to wait for.
+ */
 function withCompleted(
   context: OrchestratorContext,
   {plan_session_id: id, current_version: version}: PlanRow,
@@ -89,14 +103,42 @@ function withCompleted(
   forceRiskyReason: string | undefined,
 ): {nodes: PlanNode[]; idOf: (place: number) => string} {
   const completed = nodesOf(context, id, version).filter(({status}) => status === 'completed')
-  const done = new Map(completed.filter(({workflow}) => workflow === null).map((node) => [wording(node), node.node_id]))
+  const done = doneSteps(steps, completed)
   let number = nextNodeNumber(context, id)
-  // What checks the work checks it again.
-  const ids = steps.map((step) => (step.workflow === undefined ? done.get(wording(step)) : undefined) ?? `n${number++}`)
-  const known = new Set(completed.map(({node_id}) => node_id))
+  const ids = steps.map((_, place) => done[place] ?? `n${number++}`)
   const idOf = (place: number): string => ids[place] as string
-  const added = steps.map((step, i) => nodeOf(step, i, idOf, {forceRiskyReason}))
-  return {nodes: [...completed, ...added.filter(({node_id}) => !known.has(node_id))], idOf}
+  const open = openBefore(steps, done)
+  const added = steps.flatMap((step, place) => {
+    if (done[place] !== undefined) return []
+    const before = step.dependsOn.filter((each) => done[each] !== undefined)
+    return [nodeOf({...step, dependsOn: [...before, ...open(place)]}, place, idOf, {forceRiskyReason})]
+  })
+  return {nodes: [...completed, ...added], idOf}
+}
+
+/** For each step the completed node that has done it, if any. A node stands for one step, however often it is asked for. */
+function doneSteps(steps: readonly DraftStep[], completed: readonly PlanNode[]): (string | undefined)[] {
+  const queues = new Map<string, string[]>()
+  for (const node of completed.filter(({workflow}) => workflow === null))
+    queues.set(wording(node), [...(queues.get(wording(node)) ?? []), node.node_id])
+  // What checks the work checks it again.
+  return steps.map((step) => (step.workflow === undefined ? queues.get(wording(step))?.shift() : undefined))
+}
+
+/** The places of steps, still to be done, that a step waits for: itself, and through steps that are done. */
+function openBefore(steps: readonly DraftStep[], done: readonly (string | undefined)[]) {
+  const known = new Map<number, ReadonlySet<number>>()
+  const open = (place: number): ReadonlySet<number> => {
+    const found = known.get(place)
+    if (found !== undefined) return found
+    const before = (steps[place]?.dependsOn ?? []).flatMap((each) =>
+      done[each] === undefined ? [each] : [...open(each)],
+    )
+    const all = new Set(before)
+    known.set(place, all)
+    return all
+  }
+  return open
 }
 
 const wording = ({description}: {description: string}): string => wordsOf(description.toLowerCase()).join(' ')
@@ -127,8 +169,7 @@ export function tellReplan(
   {reason, taskId}: {reason: string; taskId?: number},
 ): void {
   const {plan_session_id} = plan
-  const task = taskId === undefined ? {} : {task_id: taskId}
   appendEvent(context, {type: 'plan_version_created', plan_session_id, version, parent_version: version - 1})
-  appendEvent(context, {type: 'replan_triggered', plan_session_id, version, reason, ...task})
+  appendEvent(context, {type: 'replan_triggered', plan_session_id, version, reason, ...given({task_id: taskId})})
   appendPlanLineage(context, 'plan_replan_triggered', plan, {version, reason}, taskId)
 }

@@ -7,6 +7,8 @@ import {fragment} from '../../store/index.js'
  *
  * `plan_node_tasks` says of a task which node it does; a task that belongs to no plan has no row. It follows a node into
  * the next version, so the version is always the latest one that has the node.
+ *
+ * `held_reason` says of a pending node that it could be done now, and why its task was refused.
  */
 export const planFragment = fragment(
   'plans',
@@ -83,5 +85,9 @@ CREATE TABLE plan_node_tasks (
   FOREIGN KEY (plan_session_id, version, node_id) REFERENCES plan_nodes (plan_session_id, version, node_id)
 ) STRICT;
 CREATE INDEX plan_node_tasks_node ON plan_node_tasks (plan_session_id, version, node_id);
+`,
+  `
+ALTER TABLE plan_nodes ADD COLUMN held_reason TEXT;
+CREATE INDEX plan_nodes_held ON plan_nodes (plan_session_id, version) WHERE held_reason IS NOT NULL;
 `,
 )

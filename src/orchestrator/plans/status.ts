@@ -20,6 +20,8 @@ export interface StepStatus extends PlanStep {
   attempts: number
   last_outcome?: 'completed' | 'failed'
   last_error?: string
+  /** Why it is not submitted although it could be done now: a code and a sentence. It is tried again. */
+  held_reason?: string
 }
 
 /** Something that happened to a plan. */
@@ -80,7 +82,11 @@ interface OutcomeRow {
 }
 
 /** Adds what became of each step; a bare column beside `max` is of the row that has the maximum. */
-function withOutcomes({store}: OrchestratorContext, {plan_session_id: id}: PlanRow, steps: PlanStep[]): StepStatus[] {
+function withOutcomes(
+  {store}: OrchestratorContext,
+  {plan_session_id: id, current_version: version}: PlanRow,
+  steps: PlanStep[],
+): StepStatus[] {
   const outcomes = new Map(
     store
       .all<OutcomeRow>(
@@ -98,19 +104,36 @@ WHERE plan_session_id = ? GROUP BY node_id`,
       )
       .map(({node_id, task_id}) => [node_id, task_id]),
   )
+  const held = new Map(
+    store
+      .all<{node_id: string; held_reason: string}>(
+        `SELECT node_id, held_reason FROM plan_nodes
+WHERE plan_session_id = ? AND version = ? AND held_reason IS NOT NULL AND status = 'pending'`,
+        [id, version],
+      )
+      .map(({node_id, held_reason}) => [node_id, held_reason]),
+  )
   return steps.map((step) => {
     const {attempts = 0, outcome, error_text} = outcomes.get(step.node_id) ?? {}
     return {
       ...step,
       attempts,
-      ...given({task_id: tasks.get(step.node_id), last_outcome: outcome, last_error: error_text ?? undefined}),
+      ...given({
+        task_id: tasks.get(step.node_id),
+        last_outcome: outcome,
+        last_error: error_text ?? undefined,
+        held_reason: held.get(step.node_id),
+      }),
     }
   })
 }
 
 const mostEvents = 20
 
-/** What the tables of the plan tell of its past: they are kept whether or not events and lineage are. */
+/**
+ * What the tables of the plan tell of its past: they are kept whether or not events and lineage are. Of a node that went
+ * on into another version nothing has happened in that one yet.
+ */
 const recentEvents = ({store}: OrchestratorContext, {plan_session_id: plan}: PlanRow): PlanEvent[] =>
   store
     .all<{at_ms: number; version: number; node_id: string | null; status: NodeStatus | null}>(
@@ -119,8 +142,10 @@ const recentEvents = ({store}: OrchestratorContext, {plan_session_id: plan}: Pla
 UNION ALL
 SELECT created_at, version, node_id, outcome, 1, id FROM plan_node_attempts WHERE plan_session_id = @plan
 UNION ALL
-SELECT updated_at, version, node_id, status, 2, ordinal FROM plan_nodes
-  WHERE plan_session_id = @plan AND status IN ('queued', 'in_progress', 'cancelled')
+SELECT n.updated_at, n.version, n.node_id, n.status, 2, n.ordinal
+  FROM plan_nodes n JOIN plan_versions v ON v.plan_session_id = n.plan_session_id AND v.version = n.version
+  WHERE n.plan_session_id = @plan AND n.status IN ('queued', 'in_progress', 'cancelled')
+    AND n.updated_at >= v.created_at
 ORDER BY at_ms DESC, version DESC, rank DESC, ordinal DESC LIMIT @limit`,
       {plan, limit: mostEvents},
     )

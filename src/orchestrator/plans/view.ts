@@ -1,4 +1,5 @@
 import type {OrchestratorContext} from '../context.js'
+import {given} from '../members.js'
 import type {ManifestEntry} from '../tasks/task.js'
 import type {QualityFinding} from './drafting/quality.js'
 import type {PlanNode} from './node.js'
@@ -59,7 +60,7 @@ export function stepsOf(nodes: readonly PlanNode[]): PlanStep[] {
     files: policy.file_manifest,
     category: policy.enqueue_hints?.task_category ?? 'general',
     complexity: policy.enqueue_hints?.complexity ?? 5,
-    ...(workflow === null ? {} : {workflow}),
+    ...given({workflow: workflow ?? undefined}),
     test_decision: 'deferred',
   }))
 }

@@ -64,6 +64,10 @@ export function decideScaling(state: ScalingState, policy: ScalingPolicy): Scali
 export const remoteRelief = (remote: readonly RemoteHint[]): number =>
   1 / (1 + reliefPerNode * remote.filter((hint) => isSchedulable(hint) && isGpuEligible(hint)).length)
 
+/** Load of each agent from which another one is started. */
+export const scaleUpThreshold = ({scalingThreshold, scalingProfile}: ScalingPolicy): number =>
+  scalingThreshold * profiles[scalingProfile].threshold
+
 /** Ms without work after which a dynamic agent goes. */
 export const retirementMs = ({idleRetirementMs, scalingProfile}: ScalingPolicy, costCritical: boolean): number =>
   idleRetirementMs * profiles[scalingProfile].retirement * (costCritical ? 0.5 : 1)
@@ -72,7 +76,7 @@ export const retirementMs = ({idleRetirementMs, scalingProfile}: ScalingPolicy, 
 function agentsWanted(state: ScalingState, policy: ScalingPolicy): number {
   const present = state.agents.length
   if (present >= policy.maxAgents || state.costCritical) return 0
-  const threshold = policy.scalingThreshold * profiles[policy.scalingProfile].threshold
+  const threshold = scaleUpThreshold(policy)
   const load =
     Math.max(state.totalLoad, state.predictedLoad) + (state.totalQueued > policy.scalingThreshold ? longQueue : 0)
   if ((load / Math.max(present, 1)) * remoteRelief(state.remote) < threshold) return 0

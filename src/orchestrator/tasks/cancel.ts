@@ -2,23 +2,16 @@ import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {forgetAffinity, releaseLocks, writesOf} from '../locks.js'
+import {given} from '../members.js'
 import {dependencyFailed, doomedBy} from './dependencies.js'
 import {moveTask} from './status.js'
-import type {ManifestEntry, Task} from './task.js'
-import {requireRow, requireTask, type TaskRow, toTask} from './task-rows.js'
+import type {ManifestEntry} from './task.js'
+import {requireRow, type TaskRow, toTask} from './task-rows.js'
 
 /**
- * Cancels a task; what waits for it fails. Whoever runs it finds out by its claim, which no longer counts: the daemon
- * aborts the run, a client's result is refused.
- * @throws task_not_found, invalid_transition
+ * Cancels a task; what waits for it fails. Whoever runs it finds out by its claim, which no longer counts.
+ * @throws invalid_transition
  */
-export function cancelTask(context: OrchestratorContext, id: number, reason?: string): Task {
-  return context.store.transaction(() => {
-    cancelRow(context, requireRow(context, id), reason)
-    return requireTask(context, id)
-  })
-}
-
 export function cancelRow(context: OrchestratorContext, row: TaskRow, reason?: string): void {
   moveTask(context, row, 'Cancelled', {
     status_reason: reason ?? null,
@@ -29,7 +22,7 @@ export function cancelRow(context: OrchestratorContext, row: TaskRow, reason?: s
     type: 'task_cancelled',
     task_id: row.id,
     agent_id: row.agent_id,
-    ...(reason === undefined ? {} : {reason}),
+    ...given({reason}),
   })
   failDependants(context, row.id)
 }

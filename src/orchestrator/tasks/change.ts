@@ -1,6 +1,7 @@
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {reserveWrites} from '../locks.js'
+import {refuseReplaced} from '../plans/node-status.js'
 import {type Priority, priorities} from '../vocabulary.js'
 import {lastOpen, lostDependency, reopenDependencies} from './dependencies.js'
 import {homeAgent} from './home-agent.js'
@@ -13,7 +14,7 @@ import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.
  * for them.
  * @param dependants also those that failed because this one did, and those that failed because of them, unless they
  *   wait for another one that failed too
- * @throws task_not_found, invalid_transition, dependency_failed, lock_conflict
+ * @throws task_not_found, invalid_transition, plan_step_replaced, dependency_failed, lock_conflict
  */
 export function retryTask(context: OrchestratorContext, id: number, {dependants = false} = {}): Task[] {
   return context.store.transaction(() => {
@@ -34,9 +35,10 @@ export function retryTask(context: OrchestratorContext, id: number, {dependants 
 
 const least = (ids: ReadonlySet<number>): number | undefined => (ids.size === 0 ? undefined : Math.min(...ids))
 
-/** @throws invalid_transition, dependency_failed, lock_conflict */
+/** @throws invalid_transition, plan_step_replaced, dependency_failed, lock_conflict */
 function retryRow(context: OrchestratorContext, row: TaskRow): void {
   requireStatus(row, ['Failed'], 'Queued')
+  refuseReplaced(context, row.id)
   const open = reopenDependencies(context, row.id)
   const agentId = homeAgent(context, row, row.agent_id)
   moveTask(context, row, open.length === 0 ? 'Queued' : 'Blocked', {

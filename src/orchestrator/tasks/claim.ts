@@ -22,7 +22,7 @@ export interface ClaimRequest {
   /** Who claims, as others will see it. */
   owner: string
   /** Name or id: only tasks of this agent. */
-  agent?: string
+  agent?: string | number
   /** How long the claim counts without a heartbeat, ms. */
   ttlMs?: number
 }

@@ -5,10 +5,11 @@ import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {displayTask} from '../ids.js'
 import {releaseLocks} from '../locks.js'
-import {advancePlan} from '../plans/execute.js'
+import {given} from '../members.js'
+import {advancePlan} from '../plans/go-on.js'
 import {replanAfterFailure} from '../plans/recover.js'
 import type {Outcome} from '../processors/processor.js'
-import {failDependants, giveUpFiles} from './cancel.js'
+import {cancelRow, failDependants, giveUpFiles} from './cancel.js'
 import {releaseDependants} from './dependencies.js'
 import {moveTask, type TaskChanges} from './status.js'
 import type {Task, TaskResult} from './task.js'
@@ -55,14 +56,12 @@ export function completeRow(
   auditReport?: string,
 ): void {
   moveTask(context, row, 'Completed', {
-    ...(result === undefined ? {} : {result: JSON.stringify(result)}),
-    ...(auditReport === undefined ? {} : {audit_report: auditReport}),
+    ...given({result: result === undefined ? undefined : JSON.stringify(result), audit_report: auditReport}),
   })
   releaseLocks(context, row.id)
   observeOutcome(context, row, true)
   const {id, agent_id} = row
-  const report = auditReport === undefined ? {} : {audit_report: auditReport}
-  appendEvent(context, {type: 'task_completed', task_id: id, agent_id, ...report})
+  appendEvent(context, {type: 'task_completed', task_id: id, agent_id, ...given({audit_report: auditReport})})
   appendLineage(context, 'task_completed', toTask(row))
   releaseDependants(context, id)
   advancePlan(context, id)
@@ -91,6 +90,19 @@ export function failRow(context: OrchestratorContext, row: TaskRow, reason: stri
   appendLineage(context, 'task_failed', toTask(row), {reason})
   failDependants(context, row.id)
   if (!replanAfterFailure(context, row.id, reason)) advancePlan(context, row.id)
+}
+
+/**
+ * Cancels a task; what waits for it fails. Whoever runs it finds out by its claim, which no longer counts: the daemon
+ * aborts the run, a client's result is refused.
+ * @throws task_not_found, invalid_transition
+ */
+export function cancelTask(context: OrchestratorContext, id: number, reason?: string): Task {
+  return context.store.transaction(() => {
+    cancelRow(context, requireRow(context, id), reason)
+    advancePlan(context, id)
+    return requireTask(context, id)
+  })
 }
 
 const longestPauseMs = 60_000

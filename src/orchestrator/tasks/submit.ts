@@ -8,6 +8,7 @@ import {spawnAgent} from '../agents/spawn.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
+import {excerpt} from '../excerpt.js'
 import {displayTask} from '../ids.js'
 import {recordAffinity, reserveWrites, writesOf} from '../locks.js'
 import {type Placement, placeTask} from '../routing/place.js'
@@ -244,13 +245,14 @@ function tell(
   task: NewTask,
   placement: Placement,
 ): void {
-  appendEvent(context, {type: 'task_submitted', task_id: id, agent_id, description: excerpt(task.description), status})
+  const description = excerpt(task.description, longestExcerpt)
+  appendEvent(context, {type: 'task_submitted', task_id: id, agent_id, description, status})
   tellPlacement(context, {id, status, trace_id: task.trace_id}, placement)
   appendLineage(context, 'task_submitted', {...task, id, agent_id}, {processor: task.processor})
 }
 
-/** An event is no copy of a task. */
-const excerpt = (text: string) => (text.length <= 200 ? text : `${text.slice(0, 199)}…`)
+/** Of a description in an event, which is no copy of a task; characters. */
+const longestExcerpt = 200
 
 function accepted({config, isKept}: OrchestratorContext, row: Inserted & {agent_name: string}): Accepted {
   const {id, uid, agent_id, agent_name, status, placement_reason, trace_id} = row

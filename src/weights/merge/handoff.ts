@@ -1,9 +1,9 @@
 import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 import type {ExternalServingHandoffV1} from '../../contracts/index.js'
+import {writeWholeFile} from '../../files/index.js'
 import {handoffName, readPromptFormat} from '../handoff-file.js'
 import {findBeside, type MergeInputs} from './merge-inputs.js'
-import {writeDurably, writeWhole} from './write-whole.js'
 
 export interface Merged {
   /** The merged shard, or the first of them. */
@@ -41,7 +41,7 @@ export async function writeHandoff(
   const {assertContract} = await import('../../contracts/index.js')
   await assertContract('eval/external-serving-handoff', handoff, handoffName)
   const path = join(folder, handoffName)
-  await writeWhole(path, (partial) => writeDurably(partial, `${JSON.stringify(handoff, undefined, 2)}\n`))
+  await writeWholeFile(path, `${JSON.stringify(handoff, undefined, 2)}\n`, {flush: true})
   return path
 }
 

@@ -10,7 +10,7 @@ import {type MergeInputs, type MergeSource, readMergeInputs} from './merge-input
 import {type MergeChoices, type MergePlan, type PlannedTensor, planMerge} from './merge-plan.js'
 import {mergedBytes} from './merged-bytes.js'
 import {byteLength, copyUntiedConfig, shardsOf, writeModelDirectory} from './model-directory.js'
-import {removeAbandoned, writeWhole} from './write-whole.js'
+import {removeAbandoned, writeWholeFolder} from './whole-folder.js'
 
 export interface MergeRequest extends MergeChoices {
   source: MergeSource
@@ -61,7 +61,7 @@ export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> 
     )
   const untied = untie && plan.tensors.some(({name}) => name === headName)
   if (full)
-    await writeWhole(output, (partial) =>
+    await writeWholeFolder(output, (partial) =>
       writeModelDirectory(partial, plan, {folders: inputs.folders, untied, dtype}, write),
     )
   else {

@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs'
-import {copyFile, mkdir, readdir} from 'node:fs/promises'
+import {copyFile, mkdir, readdir, writeFile} from 'node:fs/promises'
 import {basename, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {readJsonObject} from '../json-file.js'
@@ -7,7 +7,6 @@ import {dtypeBytes} from '../safetensors.js'
 import type {FloatDtype} from '../widen.js'
 import {findBeside} from './merge-inputs.js'
 import type {MergePlan, PlannedTensor} from './merge-plan.js'
-import {writeDurably} from './write-whole.js'
 
 /** Files of a model that are copied where they are. */
 const companions = [
@@ -109,4 +108,6 @@ async function copyCompanions(folder: string, folders: readonly string[]): Promi
   }
 }
 
-const writeJson = (file: string, value: object) => writeDurably(file, `${JSON.stringify(value, undefined, 2)}\n`)
+/** Waits until the file is on the disk, as all files of the folder are before it appears. */
+const writeJson = (file: string, value: object) =>
+  writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`, {flag: 'wx', flush: true})

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {isErrorOf} from '../../../src/errors/index.js'
 import {canonicalSteps} from '../../../src/orchestrator/index.js'
 import {journeyFragment} from '../../../src/orchestrator/journeys/schema.js'
 import {openStore} from '../../../src/store/index.js'
+import {temporaryFolder} from '../../support/temporary.js'
 import {openTestOrchestrator, refused} from '../support/open-test-orchestrator.js'
 
 const canonical = 'canonical_journey.v1.greenfield_svc_devloop'
@@ -27,6 +29,10 @@ describe('a workspace', () => {
       ],
     )
     assert.equal(steps[1]?.primary_operation_id, 'orch.workspace_journey')
+    assert.deepEqual(
+      steps.map(({limitation_ids}) => limitation_ids),
+      [['L-021'], ['L-021', 'L-023'], ['L-001'], ['L-010', 'L-015'], ['L-022'], ['L-016'], ['L-005'], ['L-028']],
+    )
     assert.deepEqual(canonicalSteps(orchestrator, canonical).steps, steps)
   })
 
@@ -62,6 +68,25 @@ describe('a workspace', () => {
 })
 
 describe('a store that has the canonical journey already', () => {
+  it('has its steps name the limitations of today, where they are as they came', async (t) => {
+    const {name, migrations} = journeyFragment
+    const [seed = ''] = migrations
+    const first = seed.replace('"L-010","L-015"', '"L-010"').replace('"L-021","L-023"', '"L-021"')
+    const path = join(await temporaryFolder(t), 'store.db')
+    const before = await openStore(path, [{name, migrations: [first]}])
+    before.run("UPDATE developer_journey_steps SET step_json = json_set(step_json, '$.actor', 'ci') WHERE ordinal = 4")
+    before.close()
+    const after = await openStore(path, [{name, migrations}])
+    const limitations = (ordinal: number) =>
+      after.get<{ids: string}>(
+        "SELECT step_json ->> 'limitation_ids' AS ids FROM developer_journey_steps WHERE ordinal = ?",
+        [ordinal],
+      )?.ids
+    assert.equal(limitations(2), '["L-021","L-023"]')
+    assert.equal(limitations(4), '["L-010"]', 'a step that somebody has changed stays')
+    after.close()
+  })
+
   it('keeps its own', async () => {
     const {name, migrations} = journeyFragment
     const seeded = await openStore(':memory:', [{name, migrations}])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {contractViolations} from '../../../src/contracts/index.js'
 import {
   ackMessage,
   type OrchestratorContext,
@@ -7,10 +8,13 @@ import {
   readEvents,
   readInbox,
   retireAgent,
+  spawnAgent,
   sweepDeadLetters,
 } from '../../../src/orchestrator/index.js'
+import {scalingTick} from '../../../src/orchestrator/scaling/tick.js'
 import {openTestOrchestrator, refused} from '../support/open-test-orchestrator.js'
-import {type Agents, consumer, openWithAgents} from './support/agents.js'
+import {submit} from '../support/tasks.js'
+import {type Agents, consumer, giveSession, openWithAgents} from './support/agents.js'
 
 const inbox = (context: OrchestratorContext, request: {limit?: number; dead?: boolean} = {}) =>
   readInbox(context, {agent: 'bert', source: 'db', ...request}, consumer())
@@ -311,6 +315,91 @@ describe('a message that nobody can handle', () => {
     deliver(orchestrator, 10)
     orchestrator.say('next', {route: 'db', priority: 'low'})
     assert.equal(texts(claim(orchestrator, 'w', 1)), 'next')
+  })
+})
+
+describe('messages to an agent that retires', () => {
+  it('are dead letters with a reason, whoever had one, and the next agent of the name has none of them', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    orchestrator.say('read', {route: 'db', key: 'read'})
+    ack(orchestrator, 2)
+    orchestrator.say('claimed', {route: 'db', priority: 'high'})
+    claim(orchestrator, 'w', 1)
+    orchestrator.say('for carl', {route: 'db', receiver: 'carl'})
+    retireAgent(orchestrator, 'bert')
+    assert.deepEqual(
+      deadEvents(orchestrator).map((event) =>
+        event.type === 'message_dead_lettered' ? [event.message_id, event.delivery_attempts, event.error] : event,
+      ),
+      [
+        [3, 1, 'its agent is retired'],
+        [1, 0, 'its agent is retired'],
+      ],
+    )
+    for (const {kind, ...event} of readEvents(orchestrator, {types: ['message_dead_lettered']}))
+      assert.deepEqual(await contractViolations('orchestration/event.v1', {...event, kind}), [])
+    spawnAgent(orchestrator, {name: 'bert'})
+    assert.equal(inbox(orchestrator).unread_count, 0)
+    assert.deepEqual(inbox(orchestrator, {dead: true}).messages, [])
+    assert.equal(readInbox(orchestrator, {agent: 'carl', source: 'db'}, consumer()).unread_count, 1)
+  })
+
+  for (const id of [2, '2', 'A-02', 'a-2'])
+    it(`are read and acknowledged by its id, as ${JSON.stringify(id)}, though its name is another's`, async (t) => {
+      const {orchestrator, uuid} = await withMessage(t)
+      retireAgent(orchestrator, 'bert')
+      spawnAgent(orchestrator, {name: 'bert'})
+      const dead = () => readInbox(orchestrator, {agent: id, source: 'db', dead: true}, consumer()).messages
+      assert.deepEqual(
+        dead().map((message) => [message.uuid, message.dead_lettered, message.last_claim_error]),
+        [[uuid, true, 'its agent is retired']],
+      )
+      assert.equal(ackMessage(orchestrator, {agent: id, message: uuid}, 'w').acknowledged, true)
+      assert.deepEqual(dead(), [])
+    })
+
+  it('are nobody else’s: not under its name, not under its id as a name, not without its session', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    giveSession(orchestrator, 'bert', 's')
+    retireAgent(orchestrator, 'bert')
+    const read = (agent: string | number, sessionId?: string) =>
+      readInbox(
+        orchestrator,
+        {agent, source: 'db', dead: true, ...(sessionId === undefined ? {} : {sessionId})},
+        consumer(),
+      )
+    refused('agent_not_found', () => read('bert'))
+    refused('agent_not_found', () => read(9))
+    refused('agent_session_mismatch', () => read(2))
+    assert.equal(read(2, 's').messages.length, 1)
+    spawnAgent(orchestrator, {name: '2'})
+    assert.deepEqual(read('2').messages, [])
+    refused('agent_not_found', () => readInbox({...orchestrator, repositoryId: 'another'}, {agent: 2}, consumer()))
+  })
+
+  it('cannot be sent any more', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    retireAgent(orchestrator, 'bert')
+    refused('agent_not_found', () => orchestrator.say('late', {route: 'db', receiver: 2}))
+  })
+
+  it('are dead letters also where scaling retires it', async (t) => {
+    const orchestrator = await openWithAgents(t, {toml: '[orchestrator]\nscaling_enabled = true\n'})
+    orchestrator.store.run("UPDATE orch_agents SET kind = 'dynamic' WHERE name = 'bert'")
+    orchestrator.say('work', {route: 'db'})
+    orchestrator.clock.ms += 86_400_000
+    assert.deepEqual(scalingTick(orchestrator, {cpu: 0, memory: 0}).retired, ['bert'])
+    assert.equal(readInbox(orchestrator, {agent: 2, dead: true}, consumer()).messages.length, 1)
+    assert.equal(deadEvents(orchestrator).length, 1)
+  })
+
+  it('stay unread where it cannot retire', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    for (const name of ['anna', 'carl']) retireAgent(orchestrator, name)
+    submit(orchestrator, {target_agent: 'bert'})
+    refused('last_agent', () => retireAgent(orchestrator, 'bert'))
+    assert.equal(inbox(orchestrator).unread_count, 1)
+    assert.deepEqual(deadEvents(orchestrator), [])
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {claimSql} from '../../../src/orchestrator/messages/claim.js'
-import {exhaustedSql} from '../../../src/orchestrator/messages/dead-letters.js'
+import {exhaustedSql, unreadIdsSql} from '../../../src/orchestrator/messages/dead-letters.js'
 import {claimTimes, maxDeliveries} from '../../../src/orchestrator/messages/delivery.js'
 import {countSql, historySql} from '../../../src/orchestrator/messages/history.js'
 import {earlierSql} from '../../../src/orchestrator/messages/insert.js'
@@ -17,6 +17,7 @@ const plans = [
   {name: 'a look', sql: unreadSql, params: inbox, index: 'unread'},
   {name: 'a page', sql: unreadPageSql, params: {...inbox, before: 9}, index: 'unread', sorts: true},
   {name: 'the count of unread messages', sql: countUnreadSql, params: inbox, index: 'unread'},
+  {name: 'the end of an inbox', sql: unreadIdsSql, params: {repository: 'r', agent: 2}, index: 'unread'},
   {name: 'dead letters', sql: deadSql, params: inbox, index: 'dead'},
   {name: 'a search for the dead', sql: exhaustedSql, params: {...inbox, ...claimTimes(0)}, index: 'exhausted'},
   {name: 'a key', sql: earlierSql, params: ['r', 1, 2, 'k'], index: 'key'},

@@ -103,15 +103,40 @@ describe('the operations of messages', () => {
     assert.deepEqual([correlation_id, thread_id, tenant_id, priority], ['c', 'th', 'te', 'high'])
   })
 
-  it('claim for this process, for the consumer that is configured, or for the one that is named', async (t) => {
+  it('claim for the process of a command, for the consumer that is configured, or for the one that is named', async (t) => {
     const orchestrator = await openWithAgents(t)
     const claim = {agent_id: 'bert', source: 'db', claim: true}
-    const named = caller(orchestrator, {env: {SVC_A2A_CONSUMER_ID: 'worker-7'}})
-    assert.equal((await caller(orchestrator).call('a2a_inbox', claim)).consumer_id, `pid:${process.pid}`)
+    const surface = 'cli'
+    const named = caller(orchestrator, {surface, env: {SVC_A2A_CONSUMER_ID: 'worker-7'}})
+    assert.equal((await caller(orchestrator, {surface}).call('a2a_inbox', claim)).consumer_id, `pid:${process.pid}`)
     assert.equal((await named.call('a2a_inbox', claim)).consumer_id, 'worker-7')
     assert.equal((await named.call('a2a_inbox', {...claim, consumer_id: 'me'})).consumer_id, 'me')
     assert.equal((await named.call('a2a_inbox', {agent_id: 'bert'})).consumer_id, undefined)
   })
+
+  for (const surface of ['daemon', 'mcp'] as const)
+    it(`claim nothing for the ${surface}, which is the process of many callers: each says who it is`, async (t) => {
+      const orchestrator = await openWithAgents(t)
+      const {call} = caller(orchestrator, {surface, env: {SVC_A2A_CONSUMER_ID: 'server'}})
+      await call('a2a_send', {...hello, route: 'db'})
+      const refuse = async (name: string, given: object, member: string) =>
+        assert.rejects(call(name, given), (error) => {
+          assert.ok(isErrorOf(error, 'params_invalid'))
+          assert.match(error.message, new RegExp(`^${name} .*: with ${member} it takes consumer_id, `))
+          return true
+        })
+      const claim = {agent_id: 'bert', claim: true}
+      await refuse('a2a_inbox', claim, 'claim')
+      const [first] = (await call<{messages: {claim_owner?: string}[]}>('a2a_inbox', {agent_id: 'bert'})).messages
+      assert.equal(first?.claim_owner, undefined, 'nothing was claimed')
+      const ids = async (consumer_id: string) =>
+        (await call<{messages: {id: number}[]}>('a2a_inbox', {...claim, consumer_id})).messages.map(({id}) => id)
+      assert.deepEqual([await ids('one'), await ids('two')], [[1], []])
+      const failed = {agent_id: 'bert', message_id: 1, route: 'db', error: 'broken'}
+      await refuse('a2a_ack', failed, 'error')
+      assert.equal((await call('a2a_ack', {...failed, consumer_id: 'one'})).acknowledged, false)
+      assert.equal((await call('a2a_ack', {...failed, error: undefined})).acknowledged, true)
+    })
 
   for (const [limit, shown, notice] of [
     [undefined, 256, false],
@@ -127,7 +152,8 @@ describe('the operations of messages', () => {
       })
       const env = limit === undefined ? {} : {SVC_A2A_CLAIM_LIMIT: limit}
       const {call, notices} = caller(orchestrator, {env})
-      const {messages} = await call<{messages: unknown[]}>('a2a_inbox', {agent_id: 'bert', claim: true})
+      const claim = {agent_id: 'bert', claim: true, consumer_id: 'w'}
+      const {messages} = await call<{messages: unknown[]}>('a2a_inbox', claim)
       assert.equal(messages.length, shown)
       assert.equal(
         notices.some((text) => /^warning: SVC_A2A_CLAIM_LIMIT takes .*\.$/.test(text)),

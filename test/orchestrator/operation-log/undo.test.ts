@@ -3,11 +3,15 @@ import {describe, it} from 'node:test'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import type {SvcError} from '../../../src/errors/index.js'
 import {
+  ackMessage,
+  cancelTask,
   claimTask,
   drainAgent,
+  executePlan,
   listAgents,
   listOperations,
   listTasks,
+  planStatus,
   readEvents,
   rebalance,
   redoOperation,
@@ -15,11 +19,13 @@ import {
   requireAgent,
   requireTask,
   retireAgent,
+  sendMessage,
   setPaused,
   spawnAgent,
   submitTask,
   undoOperation,
 } from '../../../src/orchestrator/index.js'
+import {diamond} from '../plans/support.js'
 import {contents, openTestOrchestrator, refused, type TestOrchestrator} from '../support/open-test-orchestrator.js'
 import {start, statusOf, submit, submitWriter} from '../support/tasks.js'
 
@@ -79,8 +85,28 @@ describe('a priority that was changed', () => {
     const id = submit(orchestrator)
     reorderTask(orchestrator, id, 'urgent')
     start(orchestrator, id)
-    refused('invalid_transition', () => undoOperation(orchestrator, '1'))
+    assert.equal(
+      conflict(orchestrator, () => undoOperation(orchestrator, '1')),
+      'OP-000001 cannot be undone: T-0001 is InProgress by now.',
+    )
     assert.equal(requireTask(orchestrator, id).priority, 'urgent')
+  })
+
+  it('stays where the task is over, and is not made again either', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    reorderTask(orchestrator, id, 'urgent')
+    reorderTask(orchestrator, submit(orchestrator), 'urgent')
+    undoOperation(orchestrator, '2')
+    for (const task of [1, 2]) cancelTask(orchestrator, task)
+    assert.equal(
+      conflict(orchestrator, () => undoOperation(orchestrator, '1')),
+      'OP-000001 cannot be undone: T-0001 is Cancelled by now.',
+    )
+    assert.equal(
+      conflict(orchestrator, () => redoOperation(orchestrator, '2')),
+      'OP-000002 cannot be redone: T-0002 is Cancelled by now.',
+    )
   })
 
   it('is nothing to undo where it was that before', async (t) => {
@@ -166,6 +192,20 @@ describe('an agent that was spawned', () => {
     undoOperation(orchestrator, 'T-0001')
     start(orchestrator, id)
     assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) has 1 tasks by now.')
+  })
+
+  it('stays while it has not read what others wrote to it', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    for (const name of ['builder', 'reviewer']) spawnAgent(orchestrator, {name})
+    const message = {sender: 'builder', receiver: 'reviewer', type: 'help_request', payload: 'look', route: 'db'}
+    const {message_id} = sendMessage(orchestrator, message)
+    assert.equal(
+      conflict(orchestrator, () => undoOperation(orchestrator, '2')),
+      'OP-000002 cannot be undone: reviewer (A-02) has 1 unread messages by now.',
+    )
+    ackMessage(orchestrator, {agent: 'reviewer', message: message_id, route: 'db'}, 'me')
+    undoOperation(orchestrator, '2')
+    assert.deepEqual(agentNames(orchestrator), ['builder'])
   })
 
   it('cannot be spawned again where its name is taken', async (t) => {
@@ -290,6 +330,18 @@ describe('a task that was submitted', () => {
     undoOperation(orchestrator, `T-${later}`)
     undo()
     assert.equal(statusOf(orchestrator, id), 'Cancelled')
+  })
+
+  it('stays where it does a step of a plan, which would wait for it for ever', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const {session_id: plan} = diamond(orchestrator)
+    const {task_ids} = executePlan(orchestrator, plan)
+    assert.deepEqual(task_ids, [1])
+    assert.equal(
+      conflict(orchestrator, () => undoOperation(orchestrator, 'T-0001')),
+      `T-0001 cannot be undone: T-0001 does the step n1 of ${plan}.`,
+    )
+    assert.equal(planStatus(orchestrator, plan).status, 'active')
   })
 
   it('is not undone twice, nor redone where it was not undone', async (t) => {

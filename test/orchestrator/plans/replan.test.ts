@@ -9,7 +9,9 @@ import {
   planStatus,
   readEvents,
   replan,
+  replanRequest,
   requireTask,
+  retryTask,
 } from '../../../src/orchestrator/index.js'
 import {refused, type TestOrchestrator} from '../support/open-test-orchestrator.js'
 import {diamond, doNext, failNext, nodesNow, openUnattended, threeSteps} from './support.js'
@@ -72,6 +74,88 @@ describe('a plan that is made anew', () => {
     assert.deepEqual([end.steps[0]?.task_id, end.steps[0]?.attempts], [1, 1])
     const [session] = orchestrator.store.all<object>('SELECT origin_session_id, current_version FROM plan_sessions')
     assert.deepEqual(session, {origin_session_id: 'talk', current_version: 2})
+  })
+
+  /** Steps of a wording, each with the places, from 0, of those before it. */
+  const stepsOf = (...steps: [string, ...number[]][]) =>
+    steps.map(([description, ...dependsOn]) => ({
+      description,
+      dependsOn,
+      files: [],
+      category: 'general' as const,
+      complexity: 3,
+      triggers: [],
+    }))
+
+  /** Every step with the nodes that it waits for. */
+  const order = ({versions: [{steps}]}: ReturnType<typeof replan>) =>
+    steps.map(({node_id, depends_on: after}) => [node_id, ...after.map((place) => steps[place - 1]?.node_id)])
+
+  it('keeps the order of the steps around one that is done already', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = newPlan(orchestrator, {
+      goal: 'Add a table',
+      steps: stepsOf(['Add the table'], ['Add the query', 0], ['Add the page', 1]),
+    })
+    executePlan(orchestrator, id)
+    doNext(orchestrator)
+    doNext(orchestrator)
+    const made = replan(orchestrator, id, {
+      delta: 'The table has a key',
+      steps: stepsOf(['Add the table with a key'], ['Add the query', 0], ['Add the page', 1]),
+    })
+    assert.deepEqual(order(made), [['n1'], ['n2', 'n1'], ['n4'], ['n5', 'n2', 'n4']])
+    assert.equal(executePlan(orchestrator, id).task_ids.length, 1)
+    assert.deepEqual([doNext(orchestrator), doNext(orchestrator)], ['Add the table with a key', 'Add the page'])
+  })
+
+  it('does a step again that the goal asks for twice, and that is done once', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const goal = 'Run the linter\nFix the findings\nRun the linter\nWrite the report'
+    const {session_id: id} = newPlan(orchestrator, {goal, maxTasks: 4})
+    executePlan(orchestrator, id)
+    doNext(orchestrator)
+    const made = replan(orchestrator, id, {delta: 'Test the report'})
+    assert.deepEqual(order(made), [['n1'], ['n5', 'n1'], ['n6', 'n5'], ['n7', 'n6'], ['n8', 'n7']])
+    assert.equal(made.versions[0].steps[2]?.description, 'Run the linter')
+    executePlan(orchestrator, id)
+    for (let i = 0; i < 2; i++) doNext(orchestrator)
+    // Done twice by now, it stands for both.
+    assert.deepEqual(order(replan(orchestrator, id, {delta: 'Print it'})).slice(0, 4), [
+      ['n1'],
+      ['n5', 'n1'],
+      ['n6', 'n5'],
+      ['n9', 'n6'],
+    ])
+  })
+
+  it('is not made anew from steps that were made for another version', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
+    const {version} = replanRequest(orchestrator, id, {delta: 'Keep the comments'})
+    replan(orchestrator, id, {delta: 'Add the docs page'})
+    const {params} = refused('plan_changed', () => replan(orchestrator, id, {delta: 'Keep the comments', version}))
+    assert.deepEqual(params, {plan: id, version: 1, current: 2})
+    assert.match(planStatus(orchestrator, id).goal, /docs page$/)
+  })
+
+  it('has a goal that grows only so far', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = newPlan(orchestrator, {goal: 'Add the parser'})
+    replan(orchestrator, id, {delta: `Add ${'x'.repeat(40_000)}`})
+    refused('plan_goal_invalid', () => replan(orchestrator, id, {delta: `Add ${'y'.repeat(40_000)}`}))
+    assert.equal(planStatus(orchestrator, id).latest_version, 2)
+  })
+
+  it('leaves no task of a step that has others in its place to be tried again', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
+    executePlan(orchestrator, id)
+    const taskId = failNext(orchestrator)
+    replan(orchestrator, id, {delta: 'Keep the comments'})
+    const {params} = refused('plan_step_replaced', () => retryTask(orchestrator, taskId))
+    assert.deepEqual(params, {task: 'T-0001', plan: id, node: 'n1', version: 2})
+    assert.equal(requireTask(orchestrator, taskId).status, 'Failed')
   })
 
   it('has what checks the work check it once more', async (t) => {
@@ -169,6 +253,7 @@ describe('a step that fails as one that calls for another plan', () => {
       task_id: taskId,
     })
 
+    refused('plan_step_replaced', () => retryTask(orchestrator, taskId))
     for (let i = 0; i < 3; i++) doNext(orchestrator)
     assert.equal(planStatus(orchestrator, id).status, 'completed')
   })
@@ -194,7 +279,19 @@ describe('a step that fails as one that calls for another plan', () => {
     executePlan(orchestrator, id)
     doNext(orchestrator)
     const [second, third] = [claimTask(orchestrator, {owner: 'a'}), claimTask(orchestrator, {owner: 'b'})]
+    orchestrator.clock.ms += 1000
     failTask(orchestrator, second.task.id, 'The printer is out of paper.', {generation: second.generation})
+    // The third step was begun before there was a second version, and nothing has happened to it since.
+    assert.deepEqual(
+      planStatus(orchestrator, id).recent_events.map(({kind, version, node_id}) => [kind, version, node_id]),
+      [
+        ['plan_node_status', 2, 'n5'],
+        ['plan_version_created', 2, undefined],
+        ['plan_node_status', 1, 'n2'],
+        ['plan_node_status', 1, 'n1'],
+        ['plan_session_created', 1, undefined],
+      ],
+    )
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n5 queued', 'n3 in_progress', 'n4 pending'])
     completeTask(orchestrator, third.task.id, undefined, {generation: third.generation})
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n5 queued', 'n3 completed', 'n4 pending'])

@@ -48,28 +48,50 @@ function isPath(word: string): boolean {
   return (ending !== undefined && extensions.has(ending)) || folders.has(parts[0] ?? '')
 }
 
+/** The files that a goal is about, relative to the root, and which of them a name may mean. */
+export interface Scope {
+  paths: readonly string[]
+  byName: ReadonlyMap<string, readonly number[]>
+}
+
+/** Looked up once for every step, made once for a goal. */
+export function scopeOf(paths: readonly string[]): Scope {
+  const byName = new Map<string, number[]>()
+  for (const [place, path] of paths.entries()) {
+    const name = path.split('/').at(-1)?.toLowerCase() ?? ''
+    for (const each of new Set([name, name.replace(/\.[^.]+$/, '')])) {
+      const places = byName.get(each)
+      if (places === undefined) byName.set(each, [place])
+      else places.push(place)
+    }
+  }
+  return {paths, byName}
+}
+
 /** Files of the scope that a step may look at where it names none; a longer list says nothing about one step. */
 const mostScopeFiles = 64
 
 /**
  * The files of one step: those that it names, written where it asks for a change and else read. Where it names none,
  * those of the scope that it mentions by their names; where there are none of these either, it may read the scope.
- * @param scope paths relative to the root
  */
-export function filesOf(description: string, scope: readonly string[]): ManifestEntry[] {
+export function filesOf(description: string, scope: Scope): ManifestEntry[] {
   const access = asksForChange(description) ? 'write' : 'read'
   const named = pathsIn(description)
   const meant = named.length > 0 ? named : mentioned(description, scope)
   if (meant.length > 0) return meant.map((path) => ({path, access}))
-  return scope.length <= mostScopeFiles ? scope.map((path) => ({path, access: 'read' as const})) : []
+  const {paths} = scope
+  return paths.length <= mostScopeFiles ? paths.map((path) => ({path, access: 'read' as const})) : []
 }
 
-/** Files whose name, with or without its ending, is a word of the text. */
-function mentioned(text: string, scope: readonly string[]): string[] {
+/** Files whose name, with or without its ending, is a word of the text; a word that is the name of many means none. */
+function mentioned(text: string, {paths, byName}: Scope): string[] {
   const short = wordsOf(text.toLowerCase()).filter((word) => word.length <= longestPath)
-  const words = new Set(short.map(bare))
-  return scope.filter((path) => {
-    const name = path.split('/').at(-1)?.toLowerCase() ?? ''
-    return words.has(name) || words.has(name.replace(/\.[^.]+$/, ''))
-  })
+  const places = new Set(
+    short.flatMap((word) => {
+      const meant = byName.get(bare(word)) ?? []
+      return meant.length <= mostScopeFiles ? meant : []
+    }),
+  )
+  return [...places].toSorted((a, b) => a - b).map((place) => paths[place] as string)
 }

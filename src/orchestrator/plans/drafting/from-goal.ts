@@ -1,5 +1,6 @@
+import {excerpt} from '../../excerpt.js'
 import {clausesOf, wordsOf} from './clauses.js'
-import {filesOf} from './files.js'
+import {filesOf, type Scope, scopeOf} from './files.js'
 import {categoryOf, complexityOf} from './kind.js'
 import {type DraftStep, verificationWorkflow} from './step.js'
 import {triggersOf} from './triggers.js'
@@ -22,16 +23,17 @@ export const usualLimit = 30
  * that checks the work, unless the goal speaks of that itself.
  */
 export function stepsFromGoal({goal, scope = [], limit = usualLimit, direct = false}: GoalRequest): DraftStep[] {
-  if (direct) return [stepOf(goal.trim(), [], scope)]
+  if (direct) return [stepOf(goal.trim(), [], scopeOf(scope))]
+  const known = scopeOf(scope)
   const clauses = clausesOf(goal).slice(0, limit)
-  const steps = clauses.map((clause, i) => stepOf(clause, i === 0 ? [] : [i - 1], scope))
+  const steps = clauses.map((clause, i) => stepOf(clause, i === 0 ? [] : [i - 1], known))
   const checked = speaksOfChecks(goal) ? steps : [...steps, verification(goal, steps.length - 1)]
   return checked.slice(0, limit)
 }
 
 const speaksOfChecks = (goal: string): boolean => /\b(?:verify|validation|regression|test)\b/i.test(goal)
 
-const stepOf = (description: string, dependsOn: readonly number[], scope: readonly string[]): DraftStep => ({
+const stepOf = (description: string, dependsOn: readonly number[], scope: Scope): DraftStep => ({
   description,
   dependsOn,
   files: filesOf(description, scope),
@@ -44,9 +46,8 @@ const longestExcerpt = 120
 
 function verification(goal: string, after: number): DraftStep {
   const [line = ''] = clausesOf(goal.split(/\r?\n/).find((each) => wordsOf(each).length > 0) ?? '')
-  const excerpt = line.length <= longestExcerpt ? line : `${line.slice(0, longestExcerpt - 1)}…`
   return {
-    description: `Verify that the goal is met, and that nothing else broke: ${excerpt}`,
+    description: `Verify that the goal is met, and that nothing else broke: ${excerpt(line, longestExcerpt)}`,
     dependsOn: [after],
     files: [],
     category: 'testing',

@@ -73,7 +73,6 @@ export async function draftWithModel(
   requirePlanning(context)
   requireGoal(request.goal)
   const {goal, scopeFiles = [], maxTasks: limit = usualLimit, depth = context.config.planningDepth} = request
-  const fallback = draftSteps(context, request)
   const scope = scopeFiles.map((path) => normalisePath(context.root, path))
   const question: PlanQuestion = {goal, scope, limit, depth}
   const rounds = request.refinement?.maxRounds ?? 0
@@ -81,7 +80,7 @@ export async function draftWithModel(
   const model = await openPlanModel(context, drafting)
   try {
     const steps = await stepsOrNone(context, model, question, drafting)
-    if (steps === undefined) return {...unrefined(goal, fallback), madeBy: 'goal', depth}
+    if (steps === undefined) return {...unrefined(goal, draftSteps(context, request)), madeBy: 'goal', depth}
     const draft: Draft = {...unrefined(goal, steps), madeBy: 'model', depth}
     if (request.refinement === undefined) return draft
     return await refine(context, draft, {

@@ -85,5 +85,8 @@ const charactersPerToken = 4
 
 function tokensOf(prompt: string, {text, inputTokens, outputTokens}: Generation): number {
   const counted = inputTokens + outputTokens
-  return counted > 0 ? counted : Math.ceil((prompt.length + text.length) / charactersPerToken)
+  return counted > 0 ? counted : tokensOfText(prompt + text)
 }
+
+/** About how many tokens a text has. */
+export const tokensOfText = ({length}: string): number => Math.ceil(length / charactersPerToken)

@@ -1,7 +1,7 @@
 import type {OrchestratorContext} from '../../context.js'
 import {type Adequacy, assess} from '../drafting/adequacy.js'
 import type {Draft, Drafting, RefinementRequest, StopReason} from './draft.js'
-import {modelFailure, type PlanAnswer, type PlanModel} from './plan-model.js'
+import {modelFailure, type PlanAnswer, type PlanModel, tokensOfText} from './plan-model.js'
 import {type PlanQuestion, refinePrompt} from './prompts.js'
 import {readSteps} from './read-steps.js'
 
@@ -30,11 +30,13 @@ export async function refine(context: OrchestratorContext, first: Draft, refinin
   let best = first
   let stopReason: StopReason = 'rounds_exhausted'
   while (best.rounds < most) {
-    if (request.budgetTokens - best.tokens < fewestTokens) {
+    const prompt = refinePrompt(refining.question, best.steps, best.adequacy)
+    const left = request.budgetTokens - best.tokens - tokensOfText(prompt)
+    if (left < fewestTokens) {
       stopReason = 'budget_exhausted'
       break
     }
-    const next = await round(context, best, refining)
+    const next = await round(context, best, {...refining, prompt, maxTokens: Math.min(refining.maxTokens, left)})
     best = next.draft
     if (next.stop !== undefined) {
       stopReason = next.stop
@@ -55,12 +57,13 @@ interface Round {
   stop?: StopReason
 }
 
-async function round(context: OrchestratorContext, best: Draft, refining: Refining): Promise<Round> {
-  const {model, question, request, drafting} = refining
+async function round(
+  context: OrchestratorContext,
+  best: Draft,
+  {model, question, request, drafting, prompt, maxTokens}: Refining & {prompt: string},
+): Promise<Round> {
   const rounds = best.rounds + 1
   drafting.report?.({done: rounds, total: 1 + request.maxRounds, message: `Refining the plan, round ${rounds}`})
-  const prompt = refinePrompt(question, best.steps, best.adequacy)
-  const maxTokens = Math.min(refining.maxTokens, request.budgetTokens - best.tokens)
   let answer: PlanAnswer
   try {
     answer = await model.ask(prompt, maxTokens)

@@ -1,13 +1,14 @@
-import {mkdir, open, readdir, rename, rm} from 'node:fs/promises'
+import {mkdir, readdir, rename, rm} from 'node:fs/promises'
 import {basename, dirname, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {isRunning} from '../../process/index.js'
 
 /**
- * Makes a file or a folder under another name and moves it to its place when it is whole; what was there is replaced
- * then, and stays when making fails.
+ * Makes a folder under another name and moves it to its place when it is whole; what was there is replaced then, and
+ * stays when making fails.
  * @throws disk_full, file_unreadable; what `make` throws
  */
-export async function writeWhole(path: string, make: (partial: string) => Promise<void>): Promise<void> {
+export async function writeWholeFolder(path: string, make: (partial: string) => Promise<void>): Promise<void> {
   const partial = `${path}.${process.pid}.partial`
   try {
     await mkdir(dirname(path), {recursive: true})
@@ -19,9 +20,9 @@ export async function writeWhole(path: string, make: (partial: string) => Promis
   }
 }
 
-/** A file takes the place of another in one step; a folder that is not empty must be moved away first. */
+/** A folder takes the place of an empty one in one step; one that is not empty must be moved away first. */
 async function replace(path: string, partial: string): Promise<void> {
-  const isTaken = ({code}: NodeJS.ErrnoException) => ['ENOTEMPTY', 'EEXIST', 'EPERM', 'EISDIR'].includes(code ?? '')
+  const isTaken = ({code}: NodeJS.ErrnoException) => ['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(code ?? '')
   const moved = await rename(partial, path).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
@@ -41,31 +42,11 @@ async function replace(path: string, partial: string): Promise<void> {
   await rm(old, {recursive: true})
 }
 
-/** Writes a file and waits until it is on the disk. */
-export async function writeDurably(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'wx')
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-/** Removes what processes that were killed left behind while they made `path`. */
+/** Removes what processes that were killed left behind while they made the file or the folder `path`. */
 export async function removeAbandoned(path: string): Promise<void> {
   const names = await readdir(dirname(path)).catch(() => [])
   for (const name of names) {
     const [, of, pid] = /^(.+)\.(\d+)\.partial$/.exec(name) ?? []
-    if (of === basename(path) && !isAlive(Number(pid))) await rm(join(dirname(path), name), {recursive: true})
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+    if (of === basename(path) && !isRunning(Number(pid))) await rm(join(dirname(path), name), {recursive: true})
   }
 }

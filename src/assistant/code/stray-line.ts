@@ -1,0 +1,84 @@
+import type {Diagnostic} from '../../lang/index.js'
+
+/** A line that is no part of a program. */
+export interface StrayLine {
+  /** From 1. */
+  number: number
+  text: string
+}
+
+/**
+ * The first line outside of all declarations that the parser rejects and that reads like a sentence; where errors are
+ * told by nobody else, the first one there that has an error.
+ */
+export function strayLine(
+  source: string,
+  diagnostics: readonly Diagnostic[],
+  isChecked: boolean,
+): StrayLine | undefined {
+  const end = source.trimEnd().length
+  const code = source.replaceAll(unread, (text) => ' '.repeat(text.length))
+  let read = 0
+  let depth = 0
+  for (const found of diagnostics) {
+    depth += opened(code.slice(read, found.start))
+    read = Math.max(read, found.start)
+    if (!isRejected(found) || (depth > 0 && found.start < end)) continue
+    const line = lineAt(source, Math.min(found.start, end - 1))
+    if ((!isChecked && found.severity === 'error') || isProse(found, line))
+      return {number: source.slice(0, line.start).split('\n').length, text: line.text.trim()}
+  }
+  return undefined
+}
+
+/** The parser's own complaints, and what it skips although it may be anything: `let me explain`. */
+const isRejected = ({code, severity}: Diagnostic) =>
+  code.startsWith('parse.') && (severity === 'error' || code === 'parse.unsupported_declaration')
+
+/** Strings and comments, in which brackets mean nothing. A string ends with its line at the latest. */
+const unread = /"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|\/\/.*|#.*/g
+
+/** How many more brackets a piece of code opens than it closes. */
+const opened = (code: string) => count(code, /[([{]/g) - count(code, /[)\]}]/g)
+
+const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length
+
+/** The line of a place, and where it begins. */
+function lineAt(source: string, at: number): {start: number; text: string} {
+  const start = source.lastIndexOf('\n', at - 1) + 1
+  const end = source.indexOf('\n', start)
+  return {start, text: source.slice(start, end === -1 ? undefined : end)}
+}
+
+/** A comment of another language is code that is wrong, whatever it says. */
+const comment = /^(?:\/\*|--|<!--)/
+
+/** Whether the line reads like a sentence, or that part of it which the parser could not read. */
+function isProse({start, code}: Diagnostic, line: {start: number; text: string}): boolean {
+  if (code === 'parse.block_comment') return false
+  const texts = [line.text, line.text.slice(start - line.start)].map((text) => text.trim())
+  return texts.every((text) => !comment.test(text)) && texts.some(isSentence)
+}
+
+const listMark = /^(?:[-*+•]|\d+[.)])\s+/
+const word = "\\p{L}[\\p{L}\\p{M}'’-]*"
+const someWords = (least: number) => new RegExp(`${word}(?:,? +${word}){${least - 1},}`, 'u')
+
+/** How sentences end, and how many words stand side by side in the shortest one that ends so. */
+const endings: readonly (readonly [ending: RegExp, words: RegExp])[] = [
+  [/[!?…。！？：]$/u, someWords(1)],
+  [/\.$/, someWords(2)],
+  [/:$/, someWords(3)],
+  [/^[\p{L}\p{M}'’, -]+$/u, someWords(3)],
+]
+
+/** Characters of a line that are looked at, from its end. */
+const mostLooked = 500
+
+/** Words side by side that end as a sentence does, or nothing but words; also in brackets, quotes and lists. */
+function isSentence(line: string): boolean {
+  const text = line.slice(-mostLooked)
+  if (listMark.test(text) && someWords(1).test(text)) return true
+  const bare = text.replace(/^[("'*_`>]+|[)"'*_`]+$/g, '')
+  return endings.some(([ending, words]) => ending.test(bare) && words.test(bare))
+}

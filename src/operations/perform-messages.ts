@@ -1,0 +1,142 @@
+import {SvcError} from '../errors/index.js'
+import type {Acknowledged, Broadcasted, Inbox, MessageHistory, Sent} from '../orchestrator/index.js'
+import type {OperationContext, Surface} from './context.js'
+import {renamed} from './renamed.js'
+
+export interface Sender {
+  sender_id: string | number
+  msg_type: string
+  payload: string
+  priority?: string
+  sender_session_id?: string
+}
+
+export interface SendInput extends Sender {
+  receiver_id: string | number
+  route?: string
+  idempotency_key?: string
+  correlation_id?: string
+  thread_id?: string
+  tenant_id?: string
+}
+
+/** Whose inbox it is, and for whom messages are claimed. */
+interface Reader {
+  agent_id: string | number
+  consumer_id?: string
+  agent_session_id?: string
+}
+
+export interface InboxInput extends Reader {
+  source?: string
+  max_messages?: number
+  before_message_id?: number
+  claim?: boolean
+  dead?: boolean
+}
+
+export interface AckInput extends Reader {
+  message_id: string | number
+  route?: string
+  error?: string
+}
+
+export interface HistoryInput {
+  since_ms?: number
+  limit?: number
+  source?: string
+}
+
+const sending = {
+  sender: 'sender_id',
+  type: 'msg_type',
+  payload: 'payload',
+  priority: 'priority',
+  sessionId: 'sender_session_id',
+} as const
+
+/** Where messages go when nobody says: a command is a process of its own, and what is within it ends with it. */
+const usualRoute = (surface: Surface) => (surface === 'cli' ? 'db' : 'local')
+const usualSource = (surface: Surface) => (surface === 'cli' ? 'db' : 'merged')
+
+export function send(input: SendInput, {room, orchestrator, surface, notice}: OperationContext): Sent {
+  const sent = room.sendMessage(orchestrator, {
+    route: usualRoute(surface),
+    ...renamed(input, {
+      ...sending,
+      receiver: 'receiver_id',
+      route: 'route',
+      key: 'idempotency_key',
+      correlationId: 'correlation_id',
+      threadId: 'thread_id',
+      tenantId: 'tenant_id',
+    }),
+  })
+  if (surface === 'cli' && sent.route === 'local')
+    notice('warning: A message of the route local ends with this command.')
+  return sent
+}
+
+export function readInbox(input: InboxInput, context: OperationContext): Inbox {
+  const request = {
+    source: usualSource(context.surface),
+    ...renamed(input, {
+      agent: 'agent_id',
+      source: 'source',
+      limit: 'max_messages',
+      before: 'before_message_id',
+      claim: 'claim',
+      dead: 'dead',
+      sessionId: 'agent_session_id',
+    }),
+  }
+  const consumer = consumerOf(context, input, input.claim ? {operation: 'a2a_inbox', member: 'claim'} : undefined)
+  return context.room.readInbox(context.orchestrator, request, consumer)
+}
+
+export function acknowledge(input: AckInput, context: OperationContext): Acknowledged {
+  const request = {
+    route: usualRoute(context.surface),
+    ...renamed(input, {
+      agent: 'agent_id',
+      message: 'message_id',
+      route: 'route',
+      error: 'error',
+      sessionId: 'agent_session_id',
+    }),
+  }
+  const isFailure = input.error !== undefined
+  const {owner} = consumerOf(context, input, isFailure ? {operation: 'a2a_ack', member: 'error'} : undefined)
+  return context.room.ackMessage(context.orchestrator, request, owner)
+}
+
+export const broadcast = (input: Sender, {room, orchestrator}: OperationContext): Broadcasted =>
+  room.broadcastMessage(orchestrator, renamed(input, sending))
+
+export const history = (input: HistoryInput, {room, orchestrator}: OperationContext): MessageHistory =>
+  room.messageHistory(orchestrator, renamed(input, {sinceMs: 'since_ms', limit: 'limit', source: 'source'}))
+
+/**
+ * Who claims: the one that is named, else this process. A server is the process of all its callers: as one owner they
+ * would have each other's messages, and however often one of these is delivered, it would count once.
+ * @throws params_invalid
+ */
+function consumerOf(
+  {room, sources, surface, notice}: OperationContext,
+  {consumer_id: owner}: Reader,
+  claimed?: Claimed,
+) {
+  if (claimed !== undefined && owner === undefined && surface !== 'cli')
+    throw new SvcError('params_invalid', {
+      operation: claimed.operation,
+      violations: [`with ${claimed.member} it takes consumer_id, which says whose claim it is among all who call here`],
+    })
+  const consumer = room.consumerOf(sources, notice)
+  return owner === undefined ? consumer : {...consumer, owner}
+}
+
+/** What of an input is said for a consumer. */
+interface Claimed {
+  operation: string
+  member: string
+}

@@ -1,0 +1,26 @@
+import type {PlanStatus} from '../orchestrator/index.js'
+
+const longestDescription = 200
+
+/** A plan as a tool tells where it stands. */
+export const presentStatus = ({session_id, status, latest_version, steps, step_counts}: PlanStatus) => ({
+  session_id,
+  status,
+  source: 'database',
+  plan_version: latest_version,
+  nodes: steps.map((each) => ({
+    node_id: each.node_id,
+    status: each.status,
+    description: cut(each.description),
+    workflow: each.workflow ?? null,
+    task_id: each.task_id ?? null,
+    attempts_count: each.attempts,
+    last_outcome: each.last_outcome ?? null,
+    last_error: each.last_error ?? null,
+    held_reason: each.held_reason ?? null,
+  })),
+  progress: {total: steps.length, completed: step_counts.completed, failed: step_counts.failed},
+})
+
+const cut = (description: string): string =>
+  description.length <= longestDescription ? description : `${description.slice(0, longestDescription - 1)}…`

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import {mkdir, readdir, realpath, symlink} from 'node:fs/promises'
+import {dirname, join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {execa} from 'execa'
+import {isErrorOf} from '../../src/errors/index.js'
+import {outputInside, realPathInside} from '../../src/files/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+/** A workspace, `project`, beside a file that is none of its business. */
+async function workspace(test: TestContext) {
+  const around = await realpath(await temporaryFolder(test))
+  const root = join(around, 'project')
+  await writeFiles(around, {'secret.txt': '', 'project-other/a.txt': '', 'PROJECT/a.txt': ''})
+  await writeFiles(root, {'a.txt': '', 'src/b.txt': '', '..c/d.txt': '', '.git/config': '', '.svc/store.db': ''})
+  return {around, root}
+}
+
+const denied = (work: Promise<unknown>, path: string, reason: RegExp) =>
+  assert.rejects(
+    work,
+    (error) => isErrorOf(error, 'path_denied') && error.params.path === path && reason.test(error.params.reason),
+    path,
+  )
+
+describe('a file by a path of somebody else', () => {
+  it('is found by each path that leads to it', async (test) => {
+    const {root} = await workspace(test)
+    for (const path of [
+      'src/b.txt',
+      './src//b.txt',
+      'src/../src/b.txt',
+      '../project/src/b.txt',
+      join(root, 'src/b.txt'),
+    ])
+      assert.equal(await realPathInside(root, path), join(root, 'src/b.txt'), path)
+    assert.equal(await realPathInside(root, '..c/d.txt'), join(root, '..c/d.txt'))
+    assert.equal(await realPathInside(root, 'src'), join(root, 'src'))
+  })
+
+  it('is found through links that stay inside', async (test) => {
+    const {around, root} = await workspace(test)
+    await symlink('src', join(root, 'relative'))
+    await symlink(join(root, 'src/b.txt'), join(root, 'absolute'))
+    await symlink('../project/src/b.txt', join(root, 'out-and-in'))
+    await symlink(join(root, 'src'), join(around, 'back'))
+    await symlink('../back', join(root, 'by-a-link-outside'))
+    for (const path of ['relative/b.txt', 'absolute', 'out-and-in', 'by-a-link-outside/b.txt'])
+      assert.equal(await realPathInside(root, path), join(root, 'src/b.txt'), path)
+  })
+
+  it('is found below a root that is a link itself, by either name', async (test) => {
+    const {around, root} = await workspace(test)
+    const link = join(around, 'link')
+    await symlink('project', link)
+    for (const path of ['a.txt', join(link, 'a.txt'), join(root, 'a.txt')])
+      assert.equal(await realPathInside(link, path), join(root, 'a.txt'), path)
+    await denied(realPathInside(link, '../secret.txt'), '../secret.txt', /outside/)
+    await denied(realPathInside(root, join(link, 'a.txt')), join(link, 'a.txt'), /outside/)
+  })
+
+  it('is refused outside, whether it is there or not', async (test) => {
+    const {around, root} = await workspace(test)
+    const paths = [
+      '..',
+      '../secret.txt',
+      '../missing.txt',
+      'src/../../secret.txt',
+      'missing/../../secret.txt',
+      '../project-other/a.txt',
+      join(around, 'secret.txt'),
+      `${root}-other/a.txt`,
+      join(around, 'PROJECT/a.txt'),
+      '/',
+      '/no/such/file',
+    ]
+    for (const path of paths) await denied(realPathInside(root, path), path, /outside of the workspace/)
+  })
+
+  it('is refused where a link leads out', async (test) => {
+    const {around, root} = await workspace(test)
+    await symlink('../secret.txt', join(root, 'file'))
+    await symlink(around, join(root, 'folder'))
+    await symlink('file', join(root, 'twice'))
+    for (const path of ['file', 'folder', 'folder/secret.txt', 'twice', join(root, 'file')])
+      await denied(realPathInside(root, path), path, /outside of the workspace/)
+  })
+
+  it('is refused by what is no path, and where it is the root', async (test) => {
+    const {root} = await workspace(test)
+    await symlink('.', join(root, 'self'))
+    for (const path of ['a.txt\0', '\0', '../\0']) await denied(realPathInside(root, path), path, /no path/)
+    for (const path of ['', '.', 'src/..', '../project', root, 'self'])
+      await denied(realPathInside(root, path), path, /the folder of the workspace itself/)
+    await symlink('b', join(root, 'c'))
+    await symlink('c', join(root, 'b'))
+    await denied(realPathInside(root, 'b'), 'b', /circle/)
+    await denied(realPathInside(root, 'x'.repeat(5000)), 'x'.repeat(5000), /too long/)
+  })
+
+  it('is not found where there is none, and the error names it as it was named', async (test) => {
+    const {root} = await workspace(test)
+    await symlink('nothing', join(root, 'dangling'))
+    for (const path of ['missing.txt', 'missing/b.txt', 'a.txt/b.txt', 'dangling', 'A.TXT/x'])
+      await assert.rejects(
+        realPathInside(root, path),
+        (error) => isErrorOf(error, 'file_not_found') && error.params.path === path,
+        path,
+      )
+  })
+})
+
+describe('a place to write to', () => {
+  it('is a file below the root, there or not, in folders that are there or not', async (test) => {
+    const {root} = await workspace(test)
+    for (const path of [
+      'new.txt',
+      'a.txt',
+      'src/b.txt',
+      'made/for/it.txt',
+      './/src/./new.txt',
+      '..c/new',
+      'git/config',
+    ])
+      assert.equal(await outputInside(root, path), join(root, path), path)
+    assert.ok(!(await readdir(root)).includes('made'), 'nothing is made')
+  })
+
+  it('may lie behind a link that stays inside, and below a root that is one', async (test) => {
+    const {around, root} = await workspace(test)
+    await symlink('src', join(root, 'linked'))
+    await symlink('project', join(around, 'link'))
+    assert.equal(await realpath(dirname(await outputInside(root, 'linked/new.txt'))), join(root, 'src'))
+    assert.equal(await outputInside(join(around, 'link'), 'src/new.txt'), join(root, 'src/new.txt'))
+  })
+
+  const refused: readonly [string, RegExp][] = [
+    ['', /no path with slashes/],
+    [' ', /no path with slashes/],
+    ['a\0b', /no path with slashes/],
+    ['src\\new.txt', /no path with slashes/],
+    ['/new.txt', /not relative/],
+    ['C:/new.txt', /not relative/],
+    ['c:new.txt', /not relative/],
+    ['..', /part "\.\."/],
+    ['../new.txt', /part "\.\."/],
+    ['src/../new.txt', /part "\.\."/],
+    ['.', /names a folder/],
+    ['src/', /names a folder/],
+    ['src/.', /names a folder/],
+    ['.git/config', /^\.git belongs to the tools/],
+    ['.git', /^\.git belongs to the tools/],
+    ['sub/.SVC/new', /^\.SVC belongs to the tools/],
+    ['a.txt/new.txt', /a file lies where it has a folder/],
+    ['a.txt/sub/new.txt', /a file lies where it has a folder/],
+  ]
+  for (const [path, reason] of refused)
+    it(`is not ${JSON.stringify(path)}`, async (test) => {
+      const {root} = await workspace(test)
+      await denied(outputInside(root, path), path, reason)
+    })
+
+  it('lies behind no link that leads out, to nothing, or to what tools keep', async (test) => {
+    const {around, root} = await workspace(test)
+    await symlink(around, join(root, 'out'))
+    await symlink(join(around, 'nothing'), join(root, 'dangling'))
+    await symlink('.git', join(root, 'tools'))
+    await denied(outputInside(root, 'out/new.txt'), 'out/new.txt', /outside of the workspace/)
+    await denied(outputInside(root, 'out/made/new.txt'), 'out/made/new.txt', /outside of the workspace/)
+    await denied(outputInside(root, 'dangling/new.txt'), 'dangling/new.txt', /leads to nothing/)
+    await denied(outputInside(root, 'tools/config'), 'tools/config', /\.git belongs to the tools/)
+    await denied(outputInside(root, 'tools/hooks/new'), 'tools/hooks/new', /\.git belongs to the tools/)
+  })
+
+  it('is not where something lies that is no regular file', async (test) => {
+    const {around, root} = await workspace(test)
+    await symlink('a.txt', join(root, 'link'))
+    await symlink(join(around, 'nothing'), join(root, 'dangling'))
+    await execa('mkfifo', [join(root, 'pipe')])
+    await mkdir(join(root, 'folder'))
+    for (const path of ['link', 'dangling', 'pipe', 'folder', 'src'])
+      await assert.rejects(outputInside(root, path), (error) => isErrorOf(error, 'output_exists'), path)
+  })
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import {chmod, lstat, mkdir, readdir, readFile, stat, symlink} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {isErrorOf} from '../../src/errors/index.js'
+import {writeWholeFile, writeWholeFileSync} from '../../src/files/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+type Write = (...args: Parameters<typeof writeWholeFile>) => void | Promise<void>
+
+const ways: readonly [string, Write][] = [
+  ['a file that is written whole', writeWholeFile],
+  ['a file that is written whole at once', writeWholeFileSync],
+]
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777
+
+for (const [name, write] of ways)
+  describe(name, () => {
+    it('takes the place of what was there, and makes its folders', async (test) => {
+      const folder = await temporaryFolder(test)
+      await writeFiles(folder, {'a.txt': 'x'.repeat(1000)})
+      await write(join(folder, 'a.txt'), 'short\n')
+      await write(join(folder, 'made/for/it.bin'), Uint8Array.of(0, 255), {flush: true})
+      assert.equal(await readFile(join(folder, 'a.txt'), 'utf8'), 'short\n')
+      assert.deepEqual([...(await readFile(join(folder, 'made/for/it.bin')))], [0, 255])
+      assert.deepEqual(await readdir(folder), ['a.txt', 'made'])
+      assert.deepEqual(await readdir(join(folder, 'made/for')), ['it.bin'])
+    })
+
+    it('keeps the mode of the file that it replaces, unless another one is asked for', async (test) => {
+      const path = join(await temporaryFolder(test), 'kept')
+      await write(path, 'old', {mode: 0o600})
+      await write(path, 'new')
+      assert.deepEqual([await modeOf(path), await readFile(path, 'utf8')], [0o600, 'new'])
+    })
+
+    it('writes into what is no file, and leaves it what it is', async () => {
+      await write('/dev/null', 'gone')
+      assert.ok((await stat('/dev/null')).isCharacterDevice())
+    })
+
+    it('takes a name as long as the system takes', async (test) => {
+      const path = join(await temporaryFolder(test), 'x'.repeat(255))
+      await write(path, 'long')
+      assert.equal(await readFile(path, 'utf8'), 'long')
+    })
+
+    it('has the mode that was asked for, also where another one was there', async (test) => {
+      const folder = await temporaryFolder(test)
+      const path = join(folder, 'made/secret')
+      await write(path, 'old', {mode: 0o644, folderMode: 0o700})
+      await write(path, 'new', {mode: 0o600})
+      assert.deepEqual([await modeOf(path), await modeOf(join(folder, 'made'))], [0o600, 0o700])
+      await chmod(path, 0o400)
+      await write(path, 'newer', {mode: 0o600})
+      assert.deepEqual([await modeOf(path), await readFile(path, 'utf8')], [0o600, 'newer'])
+    })
+
+    it('keeps that mode also where new files are not given it', async (test) => {
+      const path = join(await temporaryFolder(test), 'run.sh')
+      for (const mode of [0o777, 0o666]) {
+        await write(path, 'old', {mode: 0o600})
+        await chmod(path, mode)
+        await write(path, 'new')
+        assert.equal(await modeOf(path), mode)
+      }
+    })
+
+    it('takes the place of a link, and is not written through it', async (test) => {
+      const folder = await temporaryFolder(test)
+      await writeFiles(folder, {'kept.txt': 'kept'})
+      await symlink('kept.txt', join(folder, 'link'))
+      await write(join(folder, 'link'), 'new')
+      assert.ok((await lstat(join(folder, 'link'))).isFile())
+      assert.equal(await readFile(join(folder, 'kept.txt'), 'utf8'), 'kept')
+    })
+
+    it('leaves everything as it was where it cannot be written, and the error names it', async (test) => {
+      const folder = await temporaryFolder(test)
+      await mkdir(join(folder, 'taken/sub'), {recursive: true})
+      await writeFiles(folder, {'a.txt': 'kept'})
+      const failure = async (path: string, content = 'new') => {
+        try {
+          await write(join(folder, path), content)
+        } catch (error) {
+          return error
+        }
+        return assert.fail(`${path} was written`)
+      }
+      const onFolder = await failure('taken')
+      assert.ok(isErrorOf(onFolder, 'file_unreadable'))
+      assert.deepEqual(onFolder.params, {path: join(folder, 'taken'), reason: 'it is a directory'})
+      const belowFile = await failure('a.txt/sub/b.txt')
+      assert.ok(isErrorOf(belowFile, 'file_not_found'))
+      assert.equal(belowFile.params.path, join(folder, 'a.txt/sub/b.txt'))
+      assert.deepEqual((await readdir(folder)).sort(), ['a.txt', 'taken'])
+      assert.deepEqual(await readdir(join(folder, 'taken')), ['sub'])
+      assert.equal(await readFile(join(folder, 'a.txt'), 'utf8'), 'kept')
+    })
+  })
+
+describe('a file that several write at once', () => {
+  it('is that of one of them, and whole whenever it is looked at', async (test) => {
+    const folder = await temporaryFolder(test)
+    const path = join(folder, 'a.txt')
+    const contents = Array.from({length: 16}, (_, i) => String.fromCharCode(97 + i).repeat(300_000))
+    await writeWholeFile(path, contents[0] as string)
+    const seen: string[] = []
+    let ended = false
+    const looking = (async () => {
+      while (!ended) seen.push(await readFile(path, 'utf8'))
+    })()
+    await Promise.all(contents.map((content) => writeWholeFile(path, content)))
+    ended = true
+    await looking
+    seen.push(await readFile(path, 'utf8'))
+    assert.ok(
+      seen.every((text) => contents.includes(text)),
+      'no part of a file is seen',
+    )
+    assert.deepEqual(await readdir(folder), ['a.txt'])
+  })
+})
