@@ -183,18 +183,6 @@ describe('a schema that is no contract', () => {
     await contractViolations('orchestration/submit-task.v1', {})
     assert.ok((await compileSchema(contract, 'x'))({}).length > 0)
   })
-
-  it('is compiled by what compiled others: a hundred take less time than ten validators', async () => {
-    const took = async (work: () => Promise<unknown>, count: number) => {
-      const startedMs = performance.now()
-      for (let i = 0; i < count; i++) await work()
-      return performance.now() - startedMs
-    }
-    await compileSchema(parts('string'), 'x')
-    const alone = await took(() => compileSchema({...parts('string'), $id: 'urn:test:alone'}, 'x'), 10)
-    const shared = await took(() => compileSchema(parts('string'), 'x'), 100)
-    assert.ok(shared < alone, `${shared} ms, and ${alone} ms with a validator each`)
-  })
 })
 
 describe('all contracts', () => {
