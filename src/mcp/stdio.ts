@@ -1,5 +1,6 @@
 import {once} from 'node:events'
 import {Writable} from 'node:stream'
+import {setTimeout as sleep} from 'node:timers/promises'
 import {logger} from '../log/index.js'
 import type {ServerParts} from './server-parts.js'
 
@@ -45,8 +46,14 @@ export async function serveStdio(parts: ServerParts, {input, output, signal}: St
 
 /** Waits for some work, but no longer than so, nor once the signal aborts. */
 async function withinTime(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
-  const limit = AbortSignal.any([AbortSignal.timeout(ms), ...(signal === undefined ? [] : [signal])])
-  if (!limit.aborted) await Promise.race([work, once(limit, 'abort')])
+  if (signal?.aborted) return
+  const enough = new AbortController()
+  const leave = () => enough.abort()
+  signal?.addEventListener('abort', leave, {once: true})
+  const pause = sleep(ms, undefined, {signal: enough.signal}).catch(() => undefined)
+  await Promise.race([work, pause])
+  leave()
+  signal?.removeEventListener('abort', leave)
 }
 
 /**
