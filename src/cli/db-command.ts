@@ -3,7 +3,7 @@ import {basename, isAbsolute, join, relative, resolve} from 'node:path'
 import {Args, type Command, Flags} from '@oclif/core'
 import {appSettings, speechServerSettings} from '../config/index.js'
 import type {DbFilesV1} from '../contracts/index.js'
-import {nearest, SvcError} from '../errors/index.js'
+import {isErrorOf, nearest, SvcError} from '../errors/index.js'
 import {realPathInside} from '../files/index.js'
 import type {
   Diagnostic,
@@ -206,8 +206,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
       const {transcript} = await this.#transcriber.transcribe({path: file}, {signal: this.signal})
       return {ok: transcript.text.trim()}
     } catch (error) {
-      // Whoever shows it makes a sentence of it.
-      return {error: SvcError.from(error).message.replace(/\.$/, '')}
+      return notHeard(path, error)
     }
   }
 
@@ -215,6 +214,13 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     await this.#transcriber?.close()
     await super.finally(error)
   }
+}
+
+/** What a program gets of a recording that cannot be heard; it makes a sentence of it. */
+export function notHeard(path: string, thrown: unknown): Transcription {
+  const error = SvcError.from(thrown)
+  const isMissing = isErrorOf(error, 'file_not_found')
+  return {error: isMissing ? `file not found: ${path}` : error.message.replace(/\.$/, '')}
 }
 
 /** Steps of a migration as a table. */

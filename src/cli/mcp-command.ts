@@ -4,7 +4,7 @@ import {mcpSettings} from '../config/index.js'
 import type {Application, Ports} from '../lang/index.js'
 import type {ToolHost, ToolRegistry} from '../mcp/index.js'
 import type {OperationBase, Tier} from '../operations/index.js'
-import {DbCommand, databaseFlag} from './db-command.js'
+import {DbCommand, databaseFlag, notHeard} from './db-command.js'
 import {openWorkspace} from './open-workspace.js'
 import {distinct} from './orch-command.js'
 import type {Ears} from './speech-port.js'
@@ -86,7 +86,7 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
         try {
           return {ok: (await this.#speech().transcribe({path}, hooks)).text.trim()}
         } catch (error) {
-          return {error: error instanceof Error ? error.message : String(error)}
+          return notHeard(path, error)
         }
       },
     }

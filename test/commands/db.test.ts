@@ -435,7 +435,7 @@ describe('svc db call', {concurrency: 3}, () => {
     assert.match(stdout, /\w/, stderr)
     for (const path of ['link.wav', '../secret.wav', join(outside, 'secret.wav')])
       await fails(['call', 'hear', `path=${path}`], 4, /is refused: it lies outside of the workspace\. /, {env})
-    await fails(['call', 'hear', 'path=missing.wav'], 4, /There is no file missing\.wav\. /, {env})
+    await fails(['call', 'hear', 'path=missing.wav'], 4, /file not found: missing\.wav\. /, {env})
   })
 
   it('ends with 3 where the database does not fit', async (t) => {
