@@ -26,11 +26,6 @@ interface Daemon {
   options: Pick<DaemonOptions, 'processors' | 'signal' | 'drainMs'>
 }
 
-/** The ready line of a daemon that clients can connect to says where. */
-interface Ready extends DaemonReadyV1 {
-  addr?: string
-}
-
 export default class DaemonRun extends OrchCommand<typeof DaemonRun> {
   static override summary = 'Run the tasks of the workspace, and answer requests, until it is stopped.'
   static override description =
@@ -154,7 +149,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
           publication = this.#publish(publish, base, face)
           const {path: store} = orchestrator.store
           const addr = face?.address === undefined ? {} : {addr: face.address}
-          const ready: Ready = {event: 'ready', pid: process.pid, fence, recovered, store, ...addr}
+          const ready: DaemonReadyV1 = {event: 'ready', pid: process.pid, fence, recovered, store, ...addr}
           if (isPrinting) this.#print(ready)
           if (face?.address !== undefined) this.output.notice(`Listening on ${face.address}.`)
           const found = recovered === 0 ? '' : `; ${recovered} tasks of the last daemon are queued again`

@@ -2,15 +2,9 @@ import {join} from 'node:path'
 import {Flags} from '@oclif/core'
 import {SvcCommand, settingFlags} from '../../src/cli/index.js'
 import {daemonSettings, meshSettings} from '../../src/config/index.js'
+import type {DaemonStartV1} from '../../src/contracts/index.js'
 import type {StartedDaemon} from '../../src/daemon/index.js'
 import {SvcError} from '../../src/errors/index.js'
-
-/** Result of `svc daemon start --json`. */
-interface Started {
-  pid: number
-  addr: string
-  log: string
-}
 
 const meshVariable = 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'
 const inferenceVariable = 'SVC_INFERENCE_URL'
@@ -86,4 +80,4 @@ for the mesh, the daemon finds it in SVC_INFERENCE_URL, unless that is set alrea
   }
 }
 
-const toResult = ({pid, addr, log}: StartedDaemon): Started => ({pid, addr, log})
+const toResult = ({pid, addr, log}: StartedDaemon): DaemonStartV1 => ({pid, addr, log})

@@ -1,22 +1,8 @@
 import {Flags} from '@oclif/core'
 import {SvcCommand} from '../../src/cli/index.js'
 import {daemonSettings} from '../../src/config/index.js'
+import type {DaemonStatusV1} from '../../src/contracts/index.js'
 import type {Discovery} from '../../src/daemon/index.js'
-
-/** Result of `svc daemon status --json`. */
-interface Status {
-  running: true
-  pid: number
-  /** Null where nobody can connect to it. */
-  addr: string | null
-  protocol: string
-  repository_id: string
-  started_at_ms: number
-  /** Null where it cannot be asked. */
-  server_version: string | null
-  /** It was asked to end, and lets its tasks end first. */
-  ending: boolean
-}
 
 export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
   static override summary = 'Tell whether a daemon runs in the workspace, and whether it answers.'
@@ -41,7 +27,16 @@ export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
     const found = requireDaemon(this.workspace.root)
     const {pid, addr, protocol, repository_id, started_at_ms, ending = false} = found
     const server_version = addr === null ? null : await this.#version(addr)
-    const status: Status = {running: true, pid, addr, protocol, repository_id, started_at_ms, server_version, ending}
+    const status: DaemonStatusV1 = {
+      running: true,
+      pid,
+      addr,
+      protocol,
+      repository_id,
+      started_at_ms,
+      server_version,
+      ending,
+    }
     await this.output.result(status, asText)
   }
 
@@ -61,7 +56,7 @@ export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
   }
 }
 
-function asText({pid, addr, started_at_ms: started, ending}: Status): string {
+function asText({pid, addr, started_at_ms: started, ending}: DaemonStatusV1): string {
   if (ending) return `Process ${pid} is about to end, and lets its tasks end first.`
   const place = addr === null ? 'and listens nowhere' : `and answers at ${addr}`
   return `Process ${pid} runs since ${new Date(started).toISOString()}, ${place}.`

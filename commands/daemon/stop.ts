@@ -1,12 +1,7 @@
 import {Flags} from '@oclif/core'
 import {SvcCommand} from '../../src/cli/index.js'
 import {daemonSettings} from '../../src/config/index.js'
-
-/** Result of `svc daemon stop --json`. */
-interface Stopped {
-  pid: number
-  stopped: true
-}
+import type {DaemonStopV1} from '../../src/contracts/index.js'
 
 export default class DaemonStop extends SvcCommand<typeof DaemonStop> {
   static override summary = 'Stop the daemon of the workspace, and wait until it has ended.'
@@ -34,7 +29,7 @@ export default class DaemonStop extends SvcCommand<typeof DaemonStop> {
       timeoutMs: this.flags.timeout * 1000,
       signal: this.signal,
     })
-    const result: Stopped = {pid, stopped: true}
+    const result: DaemonStopV1 = {pid, stopped: true}
     await this.output.result(result, () => `Process ${pid} has ended.`)
   }
 }

@@ -8,17 +8,9 @@ const generation = integer('Generation of the claim under which the work was don
   minimum: 1,
 })
 
-const labels = [
-  'Queued',
-  'InProgress',
-  'Blocked',
-  'BlockedOnApproval',
-  'Doubted',
-  'Completed',
-  'Failed',
-  'Cancelled',
-  'RemoteHold',
-]
+/** What a task can be shown as: one of its own states, or held for another node. */
+const {enum: labels} = (contractSchema('cli/orch-task.v1') as {properties: {status: {enum: readonly string[]}}})
+  .properties.status
 const status = oneOf(labels)
 
 /** A task as far as callers branch on it; all of it is in the answer. */
