@@ -7,6 +7,7 @@ import {hubErrors} from './rows/hub.js'
 import {journeyErrors} from './rows/journey.js'
 import {langErrors} from './rows/lang.js'
 import {mcpErrors} from './rows/mcp.js'
+import {meshErrors} from './rows/mesh.js'
 import {messageErrors} from './rows/message.js'
 import {modelErrors} from './rows/model.js'
 import {networkErrors} from './rows/network.js'
@@ -33,6 +34,7 @@ export const catalogue = {
   ...processorErrors,
   ...planErrors,
   ...messageErrors,
+  ...meshErrors,
   ...journeyErrors,
   ...assistantErrors,
   ...operationErrors,

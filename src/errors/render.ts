@@ -36,7 +36,9 @@ const titles: Record<number, string> = {
   404: 'Not Found',
   405: 'Method Not Allowed',
   409: 'Conflict',
+  410: 'Gone',
   413: 'Content Too Large',
+  415: 'Unsupported Media Type',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
@@ -47,12 +49,15 @@ const titles: Record<number, string> = {
   507: 'Insufficient Storage',
 }
 
+/** Codes that problem details have another word for. */
+const problemCodes: Partial<Record<string, string>> = {media_type_unsupported: 'unsupported_media_type'}
+
 /** The mesh control plane: problem details, RFC 9457, with our code beside them. */
 export const asProblem: ErrorRenderer = (error, requestId) => ({
   type: 'about:blank',
   title: titles[error.status] ?? 'Error',
   status: error.status,
-  code: error.code,
+  code: problemCodes[error.code] ?? error.code,
   detail: error.message,
   hint: error.hint,
   ...(requestId === undefined ? {} : {request_id: requestId}),

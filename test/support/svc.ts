@@ -13,7 +13,7 @@ export interface SvcOptions {
 
 const base = {reject: false, extendEnv: false, stripFinalNewline: false, timeout: 60_000} as const
 
-const environment = (env: SvcOptions['env'] = {}) => ({
+export const environment = (env: SvcOptions['env'] = {}) => ({
   PATH: process.env.PATH ?? '',
   HOME: tmpdir(),
   ...env,

@@ -10,6 +10,9 @@ import {inferenceSettings} from './inference.js'
 import {loggingSettings} from './logging.js'
 import {mcpSettings} from './mcp.js'
 import {meshSettings} from './mesh.js'
+import {meshNodeSettings} from './mesh-node.js'
+import {meshSecretSettings} from './mesh-secrets.js'
+import {meshServerSettings} from './mesh-server.js'
 import {orchestratorSettings} from './orchestrator.js'
 import {defaultAgentCapabilitySettings} from './orchestrator-agents.js'
 import {
@@ -68,6 +71,9 @@ export const settingTables: readonly SettingTable[] = [
   hubSettings,
   ideSettings,
   ...orchestratorTables,
+  meshSecretSettings,
+  meshNodeSettings,
+  meshServerSettings,
   messageSettings,
   daemonSettings,
   mcpSettings,

@@ -5,7 +5,8 @@ import {baseUrl, boolean, integer, list, text} from '../types.js'
 export const meshSettings = settings('mesh', {
   controlUrl: {
     type: baseUrl(),
-    env: ['SVC_ORCHESTRATOR_MESH_CONTROL_URL'],
+    flag: 'control-url',
+    env: ['SVC_ORCHESTRATOR_MESH_CONTROL_URL', 'SVC_MESH_CONTROL_ADDR'],
     toml: ['mesh.control_url', 'orchestrator.mesh_control_url'],
     clears: ['SVC_ORCHESTRATOR_MESH_CONTROL_URL'],
     doc: 'Base address of the control plane.',

@@ -1,0 +1,104 @@
+import {settings} from '../setting.js'
+import {boolean, choice, integer, path, text} from '../types.js'
+
+/** The control plane of a mesh, `svc mesh serve`. */
+export const meshServerSettings = settings('mesh', {
+  host: {
+    type: text('an address of this machine'),
+    flag: 'host',
+    env: ['SVC_MESH_HOST'],
+    toml: ['mesh.host'],
+    default: '127.0.0.1',
+    doc: 'Address to listen on.',
+  },
+  port: {
+    type: integer({min: 0, max: 65_535}),
+    flag: 'port',
+    env: ['SVC_MESH_PORT'],
+    toml: ['mesh.port'],
+    default: 9847,
+    doc: 'Port to listen on; 0 takes a free one.',
+  },
+  dbPath: {
+    type: path(),
+    flag: 'db',
+    env: ['SVC_MESH_DB_PATH'],
+    toml: ['mesh.db_path'],
+    doc: 'File that the control plane keeps everything in; ~/.svc/mesh/mesh.db where it is left out.',
+  },
+  leaseMs: {
+    type: integer({min: 1000, max: 3_600_000, clamp: true}),
+    env: ['SVC_MESH_A2A_LEASE_MS'],
+    toml: ['mesh.lease_ms'],
+    default: 120_000,
+    doc: 'Milliseconds for which a lease, or a claim on a message, holds unless it is renewed.',
+  },
+  maxMessages: {
+    type: integer({min: 1, max: 500_000, clamp: true}),
+    env: ['SVC_MESH_A2A_MAX_MESSAGES'],
+    toml: ['mesh.max_messages'],
+    default: 50_000,
+    doc: 'Messages that may wait; a sender of more is told to come back.',
+  },
+  maxBodyBytes: {
+    type: integer({min: 2048, max: 8_388_608}),
+    env: ['SVC_MESH_HTTP_MAX_BODY_BYTES'],
+    default: 524_288,
+    doc: 'Largest request body, bytes.',
+  },
+  rateLimit: {
+    type: boolean('lenient'),
+    env: ['SVC_MESH_HTTP_RATE_LIMIT'],
+    toml: ['mesh.rate_limit'],
+    default: false,
+    doc: 'Limit how many requests a client may send.',
+  },
+  ratePerSec: {
+    type: integer({min: 1, max: 1_000_000}),
+    env: ['SVC_MESH_HTTP_RATE_LIMIT_PER_SEC'],
+    toml: ['mesh.rate_per_sec'],
+    default: 50,
+    doc: 'Requests per second of one client, where they are limited.',
+  },
+  rateBurst: {
+    type: integer({min: 1, max: 1_000_000}),
+    env: ['SVC_MESH_HTTP_RATE_LIMIT_BURST'],
+    toml: ['mesh.rate_burst'],
+    doc: 'Requests that a client may send at once, where they are limited; twice those of a second where it is left out.',
+  },
+  stalePruneMs: {
+    type: integer({min: 0}),
+    env: ['SVC_MESH_SERVER_STALE_PRUNE_MS'],
+    toml: ['mesh.stale_prune_ms'],
+    default: 0,
+    doc: 'Milliseconds after which a node that was not heard of is no longer listed; 0 lists all.',
+  },
+  heartbeatsPerSec: {
+    type: integer({min: 1, max: 1_000_000}),
+    env: ['SVC_MESH_HEARTBEATS_PER_SEC'],
+    toml: ['mesh.heartbeats_per_sec'],
+    default: 5000,
+    doc: 'Heartbeats per second that all nodes together are told to keep to.',
+  },
+  tlsCertPath: {
+    type: path(),
+    toml: ['mesh.transport.tls_cert_path'],
+    doc: 'Certificate chain in PEM; with it and a key the control plane speaks HTTPS.',
+  },
+  tlsKeyPath: {
+    type: path(),
+    toml: ['mesh.transport.tls_key_path'],
+    doc: 'Private key of the certificate, in PEM.',
+  },
+  tlsMinVersion: {
+    type: choice('1.2', '1.3'),
+    toml: ['mesh.transport.tls_min_version'],
+    default: '1.3',
+    doc: 'Oldest version of TLS that is spoken.',
+  },
+  wireguardEndpoint: {
+    type: text('an address'),
+    toml: ['mesh.transport.wireguard_endpoint'],
+    doc: 'Where the overlay network of this mesh is; shown, and otherwise not used.',
+  },
+})

@@ -1,0 +1,236 @@
+import {Exit, rows} from '../row.js'
+
+/** What the control plane answered to a client: which operation it was, and the problem as it was told. */
+export interface Refusal {
+  /** `join`, `exec_lease_grant`. */
+  operation: string
+  status: number
+  /** Code of the problem, where the control plane gave one. */
+  problem?: string | undefined
+  detail?: string | undefined
+}
+
+const told = ({operation, status, problem, detail}: Refusal) =>
+  `The control plane answered ${operation} with ${problem ?? status}${detail ? `: ${detail.replace(/\.$/, '')}` : ''}.`
+
+/** Errors of the mesh: of its control plane, on the wire as problem details, and of those who ask it. */
+export const meshErrors = rows({
+  missing_field: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {field: string; expected: string}) => `The field ${p.field} takes ${p.expected}.`,
+    hint: 'Put the field right and send the request again; nothing was changed.',
+    param: (p: {field: string}) => p.field,
+  },
+  invalid_agent_id: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {field: string}) => `The field ${p.field} takes the number of an agent, in decimal digits.`,
+    hint: 'Send the number as a string of up to 20 digits.',
+    param: (p: {field: string}) => p.field,
+  },
+  scope_key_too_long: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {limit: number}) => `The scope key is longer than ${p.limit} bytes.`,
+    hint: 'Name what the lease is for in fewer words, for example task:UUID.',
+  },
+  attestation_invalid: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {reason: string}) => `The attestation of the message does not hold: ${p.reason}.`,
+    hint: 'Sign the BLAKE3 digest of the payload with the key whose public half the control plane has.',
+  },
+  token_expired: {
+    exit: Exit.conflict,
+    http: 401,
+    say: (_: object) => 'The token has expired, or is not valid yet.',
+    hint: 'Take a new one, and check the clock of the machine that made it.',
+  },
+  token_replayed: {
+    exit: Exit.conflict,
+    http: 401,
+    say: (_: object) => 'The token was used before, and it works once.',
+    hint: 'Make a new token, with a jti of its own, for each request of an administrator.',
+  },
+  bootstrap_invalid: {
+    exit: Exit.conflict,
+    http: 401,
+    say: (_: object) => 'The request carries no valid token for new nodes.',
+    hint: 'Take the token that svc mesh init printed; a wrong one costs nothing but the try.',
+  },
+  role_forbidden: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {role: string}) => `The role ${p.role} may not do that.`,
+    hint: 'Use the token of a role that may: nodes work, submitters deliver, administrators do all.',
+  },
+  scope_mismatch: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (_: object) => 'The node names another scope than this control plane has.',
+    hint: 'Give every process of the mesh the same SVC_MESH_SCOPE_ID.',
+  },
+  unknown_node: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {node: string}) => `The node ${p.node} has not joined.`,
+    hint: 'Join first, then ask again.',
+  },
+  node_quarantined: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {node: string}) => `The node ${p.node} is in quarantine.`,
+    hint: 'An administrator can lift it with svc mesh admin quarantine.',
+  },
+  node_maintenance: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {node: string}) => `The node ${p.node} is in maintenance and takes nothing new.`,
+    hint: 'Wait for its deadline, or let an administrator end it with svc mesh admin maintenance.',
+  },
+  node_identity_mismatch: {
+    exit: Exit.conflict,
+    http: 403,
+    say: (p: {node: string}) => `The token is of another node than ${p.node}.`,
+    hint: 'A node speaks for itself alone: use the token that was made for it.',
+  },
+  node_not_found: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {node: string}) => `There is no node ${p.node}.`,
+    hint: 'svc mesh nodes lists those there are.',
+  },
+  lease_not_found: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {lease: string}) => `There is no lease ${p.lease}; it may have expired.`,
+    hint: 'Stop what it stood for, and take a new lease.',
+  },
+  bootstrap_disabled: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (_: object) => 'This control plane has no token for new nodes.',
+    hint: 'Make one with svc mesh init, and let the control plane read it.',
+  },
+  lease_held: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {scopeKey: string}) => `Another node holds the lease on ${p.scopeKey}.`,
+    hint: 'Leave the work to that node, or wait until its lease ends.',
+  },
+  not_lease_holder: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {what: string}) => `Another node holds ${p.what}.`,
+    hint: 'Stop work on it: what is yours no more must not be ended by you.',
+  },
+  duplicate_node_id: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {node: string}) => `A newer process has joined as ${p.node}.`,
+    hint: 'Give each process a node id of its own, with SVC_MESH_NODE_ID.',
+  },
+  bootstrap_consumed: {
+    exit: Exit.conflict,
+    http: 410,
+    say: (_: object) => 'The token for new nodes was used already; it works once.',
+    hint: 'Make another one with svc mesh init.',
+  },
+  bootstrap_expired: {
+    exit: Exit.conflict,
+    http: 410,
+    say: (_: object) => 'The token for new nodes has expired.',
+    hint: 'Make another one with svc mesh init.',
+  },
+  idempotency_key_reused: {
+    exit: Exit.conflict,
+    http: 422,
+    say: (p: {message: number}) => `The idempotency key belongs to message ${p.message}, which says something else.`,
+    hint: 'Nothing was stored; send another message under a key of its own.',
+  },
+  rate_limited: {
+    exit: Exit.unavailable,
+    http: 429,
+    say: (p: {perSecond: number}) => `More than ${p.perSecond} requests a second came from this client.`,
+    hint: 'Wait as long as Retry-After says, then send the request again.',
+  },
+  inbox_full: {
+    exit: Exit.unavailable,
+    http: 429,
+    say: (p: {limit: number}) => `${p.limit} messages wait already, and none of them is dropped for a new one.`,
+    hint: 'Wait until some are acknowledged, then send the message again.',
+  },
+  store_unavailable: {
+    exit: Exit.unavailable,
+    http: 503,
+    say: (p: {reason: string}) => `The control plane cannot write its store: ${p.reason}.`,
+    hint: 'Send the request again later; nothing of it was kept.',
+  },
+  attestation_key_missing: {
+    exit: Exit.unavailable,
+    http: 503,
+    say: (_: object) => 'The control plane has no key to verify the signature of a result with.',
+    hint: 'Start it with SVC_MESH_WORKER_RESULT_VERIFY_KEY, or send the result without a signature.',
+  },
+  server_token_missing: {
+    exit: Exit.unavailable,
+    http: 503,
+    say: (_: object) => 'The control plane has no token that it could give to a new node.',
+    hint: 'Set SVC_MESH_WORKER_TOKEN where the control plane runs; svc mesh init does.',
+  },
+  mesh_unprotected: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {host: string}) => `Other machines could use a control plane on ${p.host} without a token.`,
+    hint: 'Make tokens with svc mesh init, listen on 127.0.0.1, or say --insecure.',
+  },
+  mesh_tokens_equal: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {first: string; second: string}) => `${p.first} and ${p.second} are the same.`,
+    hint: 'Give each role a token of its own; svc mesh init makes them.',
+  },
+  mesh_secret_weak: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {variable: string; bytes: number}) => `${p.variable} is shorter than ${p.bytes} bytes.`,
+    hint: 'Take a random secret, for example of openssl rand -base64 32.',
+  },
+  mesh_exists: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {path: string}) => `${p.path} has secrets of a mesh already.`,
+    hint: 'Keep them, or make new ones with --force, which shuts out every node that has the old ones.',
+  },
+  mesh_rejected: {
+    exit: Exit.usage,
+    http: 502,
+    say: told,
+    hint: 'Change what was asked for; the control plane does not understand it.',
+  },
+  mesh_denied: {
+    exit: Exit.conflict,
+    http: 502,
+    say: told,
+    hint: 'The token or its role, the state of the node or another holder forbids it.',
+  },
+  mesh_missing: {
+    exit: Exit.notFound,
+    http: 502,
+    say: told,
+    hint: 'It may have expired, been used, or never been there.',
+  },
+  mesh_unavailable: {
+    exit: Exit.unavailable,
+    http: 502,
+    say: told,
+    hint: 'Try again later; what may be repeated was repeated already.',
+  },
+  mesh_address_missing: {
+    exit: Exit.usage,
+    http: 500,
+    say: (_: object) => 'No control plane is configured.',
+    hint: 'Name it with --control-url, SVC_ORCHESTRATOR_MESH_CONTROL_URL, or control_url below [mesh] of Svc.toml.',
+  },
+})

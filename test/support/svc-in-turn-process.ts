@@ -1,0 +1,48 @@
+/**
+ * Runs one command line after the other, as `svc-in-turn.ts` asks for them. Each begins with its own folder,
+ * environment, arguments and standard input, and ends when nothing of it is left to wait for, as a process of its own
+ * would: one that leaves a timer or a connection behind does not end here either.
+ */
+import {Readable} from 'node:stream'
+import {main} from '../../src/cli/main.js'
+import {configureLog} from '../../src/log/index.js'
+import type {CommandLine, Ended} from './svc-in-turn.js'
+
+/** How Node exits when a program waits for what can no longer come. */
+const unsettled = 13
+
+let running: {mark: string; settled: boolean} | undefined
+
+process.on('message', ({args, cwd, env, input, mark}: CommandLine) => {
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, env)
+  process.chdir(cwd)
+  process.argv.splice(2, Infinity, ...args)
+  const stdin = Readable.from(pieces(input), {objectMode: false})
+  Object.defineProperty(process, 'stdin', {value: stdin, configurable: true})
+  configureLog({filter: 'warn', format: 'auto'})
+  const own = {mark, settled: false}
+  running = own
+  process.channel?.unref()
+  void main(args).then(() => {
+    own.settled = true
+  })
+})
+
+process.on('beforeExit', () => {
+  if (running === undefined || !process.connected) return
+  const {mark, settled} = running
+  const ended: Ended = {exitCode: settled ? Number(process.exitCode ?? 0) : unsettled}
+  running = undefined
+  process.exitCode = undefined
+  process.stdout.write(mark)
+  process.stderr.write(mark)
+  process.channel?.ref()
+  process.send?.(ended)
+})
+
+/** In pieces of the size that a pipe gives. */
+function* pieces(input: string | Uint8Array): Generator<Buffer> {
+  const bytes = Buffer.from(input as Uint8Array)
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {before, describe, it} from 'node:test'
+import {type SvcOptions, svc} from './svc.js'
+import {svcInTurn} from './svc-in-turn.js'
+import {suiteFolder, temporaryFolder, writeFiles} from './temporary.js'
+
+const root = suiteFolder()
+const other = join(root, 'other')
+
+before(() =>
+  writeFiles(root, {
+    'Svc.toml': '[engine]\nthreads = 2\n',
+    'other/Svc.toml': 'unheard_of = 1\n[orchestrator]\nmax_in_flight = 3\n',
+    'broken/Svc.toml': '[engine]\nthreads = = 2\n',
+    'error.json': '{"error": {"code": "x"}}',
+  }),
+)
+
+/** Command lines that end well and badly, one after the other, each in a place of its own. */
+const cases: readonly [args: readonly string[], options?: SvcOptions][] = [
+  [['--version']],
+  [[]],
+  [['--help']],
+  [['orch', 'submit', '--help']],
+  [['config']],
+  [['genrate']],
+  [['config', 'shwo', '--json']],
+  [['config', 'show', '--chnged', '--debug', '--json']],
+  [['config', 'check'], {env: {SVC_THREADS: 'many'}}],
+  [['config', 'check', '--quiet'], {env: {SVC_THREADS: 'many'}}],
+  [['config', 'show', '--json'], {cwd: root}],
+  [['config', 'show', '--json'], {cwd: other}],
+  [['config', 'show', '--json'], {cwd: other, env: {SVC_LOG: 'debug', SVC_THREADS: '3'}}],
+  [['config', 'show', '--json'], {cwd: root, env: {HOME: other, XDG_CACHE_HOME: other}}],
+  [['config', 'show'], {cwd: join(root, 'broken')}],
+  [['config', 'show', '-C', 'other', '--json'], {cwd: root}],
+  [['config', 'show', '-C', 'nowhere'], {cwd: root}],
+  [['config', 'check'], {cwd: root}],
+  [['contracts', 'list', '--json']],
+  [['contracts', 'validate', 'cli/error.v1', '-'], {input: '{"error": {}}'}],
+  [['contracts', 'validate', 'cli/error.v1', '-', '--json'], {input: '{'}],
+  [['contracts', 'validate', 'cli/error.v1', 'error.json'], {cwd: root}],
+  [['contracts', 'validate', 'cli/error.v1', '--', '--json'], {cwd: root}],
+  [['generate', '-m', './nowhere', 'Hi']],
+  [['generate', '-m', './nowhere', '-', '--json'], {input: Uint8Array.of(0x61, 0xff)}],
+  [['db', 'check', '-'], {input: 'table\n'}],
+  [['db', 'check', 'nowhere.svc']],
+  [['orch', 'submit', '-'], {cwd: root, input: 'x'.repeat(200_000)}],
+  [['orch', 'submit', 'one', '--depends-on', 'two'], {cwd: root}],
+  [['orch', 'tasks', '--json'], {cwd: root}],
+  [['orch', 'task', '7'], {cwd: root}],
+  [['orch', 'fail', '7', '--json'], {cwd: root}],
+  [['a2a', 'send', '--json'], {cwd: root}],
+]
+
+describe('a command line that is run in turn', () => {
+  for (const [args, options = {}] of cases)
+    it(`prints and exits as one on its own: svc ${args.join(' ')}${options.cwd === other ? ', elsewhere' : ''}`, async () => {
+      assert.deepEqual(await svcInTurn(args, options), await svc(args, options))
+    })
+
+  it('does the same to a workspace, step by step', async (test) => {
+    const steps: readonly [args: readonly string[], input?: string][] = [
+      [['submit', 'one', '--processor', 'external', '--json']],
+      [['submit', '--batch', '-', '--json'], '{"description": "two", "processor": "external", "depends_on": [1]}\n'],
+      [['submit', 'three', '--depends-on', '9']],
+      [['agent', 'spawn', '--name', 'A']],
+      [['claim', '--owner', 'me', '--json']],
+      [['complete', '1', '--owner', 'me']],
+      [['claim', '--owner', 'me']],
+      [['fail', '2', '--owner', 'me', '--reason', 'broken', '--json']],
+      [['retry', '2']],
+      [['cancel', '2']],
+      [['cancel', '2']],
+      [['tasks']],
+      [['task', '2']],
+      [['status']],
+      [['status', '--json']],
+      [['events']],
+    ]
+    const told = async (run: typeof svc) => {
+      const cwd = await temporaryFolder(test)
+      const results = []
+      for (const [args, input = ''] of steps)
+        results.push(await run(['orch', ...args], {cwd, input, env: {SVC_DATA_DIR: join(cwd, 'data')}}))
+      return JSON.parse(withoutTimes(JSON.stringify(results)).replaceAll(cwd, 'CWD'))
+    }
+    assert.deepEqual(await told(svcInTurn), await told(svc))
+  })
+})
+
+/** Clock times, durations and ids that are drawn differ between any two runs. */
+const withoutTimes = (text: string) =>
+  text
+    .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?/g, 'TIME')
+    .replaceAll(/\b1[78]\d{11}\b/g, 'MS')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID')

@@ -1,0 +1,113 @@
+import {type ChildProcess, spawn} from 'node:child_process'
+import {randomUUID} from 'node:crypto'
+import {once} from 'node:events'
+import {tmpdir} from 'node:os'
+import type {Readable} from 'node:stream'
+import {fileURLToPath} from 'node:url'
+import {environment, type SvcOptions, type SvcResult, svc} from './svc.js'
+
+/** What a process is asked for; it prints the mark on both streams when the command line has ended. */
+export interface CommandLine {
+  args: readonly string[]
+  cwd: string
+  env: Readonly<Record<string, string>>
+  input: string | Uint8Array
+  mark: string
+}
+
+export interface Ended {
+  exitCode: number
+}
+
+const program = fileURLToPath(new URL('svc-in-turn-process.js', import.meta.url))
+const timeout = 60_000
+/** Beyond these, command lines wait for each other: more processes than processors are not faster. */
+const most = 2
+
+const idle: ChildProcess[] = []
+const waiting: (() => void)[] = []
+let busy = 0
+
+/** Variables that are read where a command line runs; what Node and libraries read at their start is not among them. */
+const readLate = /^(SVC_\w+|HOME|PATH|USER|XDG_\w+)$/
+
+/**
+ * Runs a command line through `main`, in a process that has run others before. It takes a tenth of the time of `svc`
+ * and prints and exits as that does, which `svc-in-turn.test.ts` holds. Only for tests that look at nothing else: not
+ * for signals, readers that go, process ids, secrets in logs, what is loaded, or many at the same moment.
+ */
+export async function svcInTurn(args: readonly string[], options: SvcOptions = {}): Promise<SvcResult> {
+  const {cwd = tmpdir(), env = {}, input = ''} = options
+  if (!Object.keys(env).every((name) => readLate.test(name))) return svc(args, options)
+  if (busy === most) await new Promise<void>((resolve) => waiting.push(resolve))
+  else busy += 1
+  const child = idle.pop() ?? startProcess()
+  hold(child)
+  try {
+    const mark = `\0${randomUUID()}\0`
+    const outputs = [outputOf(child.stdout, mark), outputOf(child.stderr, mark)] as const
+    const ended = endOf(child)
+    child.send({args, cwd, env: environment(env), input, mark} satisfies CommandLine)
+    const [exitCode, stdout, stderr] = await Promise.all([ended, ...outputs])
+    return {stdout, stderr, exitCode}
+  } finally {
+    release(child)
+    const next = waiting.shift()
+    if (next === undefined) busy -= 1
+    else next()
+  }
+}
+
+function startProcess(): ChildProcess {
+  const child = spawn(process.execPath, [program], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    serialization: 'advanced',
+    env: environment(),
+  })
+  child.setMaxListeners(20)
+  return child
+}
+
+/** Waits for the end of a command line, or of the process, where the command line has ended that. */
+async function endOf(child: ChildProcess): Promise<number | undefined> {
+  const over = new AbortController()
+  const late = setTimeout(() => child.kill('SIGKILL'), timeout)
+  try {
+    const {signal} = over
+    const [answer] = await Promise.race([once(child, 'message', {signal}), once(child, 'close', {signal})])
+    return typeof answer === 'object' ? (answer as Ended | null)?.exitCode : answer
+  } finally {
+    clearTimeout(late)
+    over.abort()
+  }
+}
+
+/** What is printed up to the mark, or to the end of the process. */
+function outputOf(stream: Readable | null, mark: string): Promise<string> {
+  return new Promise((resolve) => {
+    if (stream === null) return resolve('')
+    const chunks: Buffer[] = []
+    let tail = ''
+    const end = () => {
+      stream.off('data', onData).off('end', end)
+      const text = Buffer.concat(chunks).toString('utf8')
+      resolve(text.endsWith(mark) ? text.slice(0, -mark.length) : text)
+    }
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk)
+      tail = (tail + chunk.toString('latin1')).slice(-mark.length)
+      if (tail === mark) end()
+    }
+    stream.on('data', onData).on('end', end)
+  })
+}
+
+/** A process that waits for work does not keep the tests from ending; it goes with them. */
+function release(child: ChildProcess): void {
+  for (const part of [child, child.channel, child.stdout, child.stderr]) (part as {unref?(): void} | null)?.unref?.()
+  if (child.exitCode === null && child.connected) idle.push(child)
+}
+
+function hold(child: ChildProcess): void {
+  for (const part of [child, child.channel, child.stdout, child.stderr]) (part as {ref?(): void} | null)?.ref?.()
+}
