@@ -1,3 +1,4 @@
+import './no-telemetry.js'
 import {InferenceSession, Tensor as OrtTensor} from 'onnxruntime-node'
 
 export type Tensor = OrtTensor

@@ -34,6 +34,8 @@ export async function startThread<D>(
   {data, failure, resourceLimits, signal}: ThreadOptions,
 ): Promise<Thread<D>> {
   const started = performance.now()
+  // Read by ONNX Runtime from the environment of the process, which a thread cannot change: nothing is told to its maker.
+  process.env.ORT_DISABLE_TELEMETRY ??= '1'
   const worker = new Worker(program, {workerData: data, ...(resourceLimits === undefined ? {} : {resourceLimits})})
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const greeting = await greetingOf<D>(worker, failure, signal)

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {readdir} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {execa} from 'execa'
+import {projectFile} from '../support/project.js'
+import {svc} from '../support/svc.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+/** Where the runtime of models keeps what it means to send. */
+const kept = (home: string) => join(home, '.cache', 'Microsoft')
+
+describe('a model that runs', () => {
+  it('tells nobody of it, in a thread of a command', async (test) => {
+    const home = await temporaryFolder(test)
+    const {exitCode, stderr} = await svc(['transcribe', projectFile('examples/hello.wav'), '--model', 'starter'], {
+      cwd: home,
+      env: {HOME: home, TMPDIR: home},
+    })
+    assert.equal(exitCode, 0, stderr)
+    assert.equal(existsSync(kept(home)), false)
+  })
+
+  it('tells nobody of it, in a program that loads it itself', async (test) => {
+    const home = await temporaryFolder(test)
+    const room = projectFile('dist/src/onnx/index.js')
+    const script = `const {openSession} = await import(${JSON.stringify(room)})
+      console.log(typeof openSession, process.env.ORT_DISABLE_TELEMETRY)`
+    const {stdout} = await execa(process.execPath, ['--input-type=module', '-e', script], {
+      extendEnv: false,
+      env: {HOME: home, TMPDIR: home, PATH: process.env.PATH ?? ''},
+    })
+    assert.equal(stdout, 'function 1')
+    assert.deepEqual(await readdir(home), [])
+  })
+})
