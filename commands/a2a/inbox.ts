@@ -31,7 +31,7 @@ function formatMessages(messages: readonly Message[], displayAgent: (id: number)
     ['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'SENT', 'DELIVERED', 'PAYLOAD'],
     messages.map((message) => [
       String(message.id),
-      displayAgent(message.sender),
+      typeof message.sender === 'number' ? displayAgent(message.sender) : message.sender,
       message.msg_type,
       message.priority,
       new Date(message.timestamp_ms).toISOString(),

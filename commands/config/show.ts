@@ -6,8 +6,9 @@ export default class ConfigShow extends SvcCommand<typeof ConfigShow> {
   static override summary = 'Show every setting, its value and where it comes from.'
   static override description =
     `A value comes from the environment, else from Svc.toml, else from its default; flags of a command come before all of
-them. Settings of speech are also read from the file that SVC_SPEECH_CONFIG names, before Svc.toml. Sources that gave a
-value and lost are shown too. Secrets are never shown.`
+them. Variables of the mesh are also read from .svc/mesh/mesh.env of the workspace and of the user, and settings of speech
+from the file that SVC_SPEECH_CONFIG names, both before Svc.toml. Sources that gave a value and lost are shown too.
+Secrets are never shown.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --changed',

@@ -2,7 +2,7 @@ import {resolve} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Flags} from '@oclif/core'
 import {type EventLog, OrchCommand, openEventLog, settingFlags, tellEvent} from '../../src/cli/index.js'
-import {daemonSettings} from '../../src/config/index.js'
+import {daemonSettings, meshNodeSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
 import type {Face, ListenAddress, Publication, publish as publishDaemon} from '../../src/daemon/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
@@ -88,7 +88,8 @@ end for as long as --drain says; those that do not are queued again. Then it exi
           log,
           options: {processors, signal, drainMs: this.flags.drain * 1000},
         }
-        await (listen?.kind === 'stdio' ? this.#runUnlessRun(daemon) : this.#runTasks(daemon))
+        const run = () => (listen?.kind === 'stdio' ? this.#runUnlessRun(daemon) : this.#runTasks(daemon))
+        await (this.settings(meshNodeSettings).enabled ? this.#asNode(base, run) : run())
       } finally {
         close()
         await closed
@@ -98,6 +99,13 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       await ears.close()
       await this.#printed
     }
+  }
+
+  /** The machine is a node of the mesh while it runs tasks. */
+  async #asNode({orchestrator, sources, version}: OperationBase, run: () => Promise<void>): Promise<void> {
+    const {whileAnnounced} = await import('../../src/mesh/index.js')
+    const notice = (text: string) => this.output.notice(text)
+    await whileAnnounced({sources, version, place: async () => orchestrator, notice}, run)
   }
 
   async #openFace(listen: ListenAddress, base: OperationBase): Promise<Face> {

@@ -1,9 +1,9 @@
 import {once} from 'node:events'
 import {Flags} from '@oclif/core'
 import {McpCommand, settingFlags, toolProgramFlags} from '../../src/cli/index.js'
-import {mcpSettings} from '../../src/config/index.js'
+import {mcpSettings, meshNodeSettings} from '../../src/config/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import type {ServerParts} from '../../src/mcp/index.js'
+import type {ServerParts, ToolHost} from '../../src/mcp/index.js'
 
 /** How long running calls may go on once the server is asked to stop, ms. */
 const drainMs = 5000
@@ -48,13 +48,24 @@ It ends when standard input does, or on SIGTERM, and then exits with 0.`
       feed,
       askTimeoutMs,
     }
-    try {
-      if (output === undefined) return await this.#serveHttp(parts, addressOf(http ?? ''))
+    const serve = async () => {
+      if (output === undefined) return this.#serveHttp(parts, addressOf(http ?? ''))
       this.output.notice(`Serving the tools of ${this.workspace.root} on standard input and output.`)
-      await serveStdio(parts, {input: process.stdin, output, signal: this.signal})
+      return serveStdio(parts, {input: process.stdin, output, signal: this.signal})
+    }
+    try {
+      await (this.settings(meshNodeSettings).enabled ? this.#asNode(host, serve) : serve())
     } finally {
       feed.close()
     }
+  }
+
+  /** The machine is a node of the mesh while it serves. */
+  async #asNode({open, version}: ToolHost, serve: () => Promise<void>): Promise<void> {
+    const {whileAnnounced} = await import('../../src/mesh/index.js')
+    const notice = (text: string) => this.output.notice(text)
+    const place = async () => (await open()).orchestrator
+    await whileAnnounced({sources: this.settingSources(), version, place, notice}, serve)
   }
 
   async #serveHttp(parts: ServerParts, address: {host: string; port: number}): Promise<void> {

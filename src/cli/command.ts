@@ -4,8 +4,10 @@ import {Command, Flags, type Interfaces} from '@oclif/core'
 import {
   type ConfigFile,
   discoverWorkspace,
+  type EnvFile,
   loggingSettings,
   readConfigFile,
+  readMeshEnv,
   readSpeechConfig,
   resolveSettings,
   type SettingRows,
@@ -28,8 +30,8 @@ type Parsed<T extends typeof Command> = {
 
 /**
  * A command: parses, calls one function of the core, prints. Before `run`, the flags are parsed, the workspace is found
- * and its `Svc.toml` is read; a broken one stops every command. The file of `SVC_SPEECH_CONFIG` is read too; a broken
- * one is left out of account.
+ * and its `Svc.toml` is read; a broken one stops every command. The files with the secrets of a mesh and the file of
+ * `SVC_SPEECH_CONFIG` are read too; a broken one is left out of account.
  */
 export abstract class SvcCommand<T extends typeof Command = typeof Command> extends Command {
   static override baseFlags = {
@@ -46,6 +48,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   protected output!: Output
   protected workspace!: Workspace
   protected configFile: ConfigFile | undefined
+  protected envFile: EnvFile | undefined
   protected speechConfig: ConfigFile | undefined
   /** What was wrong with the files, and with the environment as far as settings have been resolved. */
   protected readonly warnings: SettingWarning[] = []
@@ -68,6 +71,8 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     if (folder !== undefined) enter(folder)
     this.workspace = discoverWorkspace(cwd())
     if (this.workspace.configPath !== undefined) await this.#readConfig(this.workspace.configPath)
+    this.envFile = readMeshEnv(this.workspace.root, process.env, settingTables, this.configFile)
+    this.report(this.envFile.warnings)
     const speechConfig = process.env.SVC_SPEECH_CONFIG?.trim()
     if (speechConfig) await this.#readSpeechConfig(speechConfig)
   }
@@ -95,7 +100,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.report(this.speechConfig.warnings)
   }
 
-  /** The values of a table, from flags, environment and file: resolved once, so that a warning is given once. */
+  /** The values of a table, from flags, environment and files: resolved once, so that a warning is given once. */
   protected settings<R extends SettingRows>(table: SettingTable<R>): SettingValues<R> {
     const known = this.#settings.get(table)
     if (known !== undefined) return known as SettingValues<R>
@@ -110,7 +115,8 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     const flags = Object.entries(table?.rows ?? {}).flatMap(([name, {flag}]) =>
       flag === undefined ? [] : [[name, given[flag]]],
     )
-    return {flags: Object.fromEntries(flags), env: process.env, speechConfig: this.speechConfig, file: this.configFile}
+    const {envFile, speechConfig, configFile: file} = this
+    return {flags: Object.fromEntries(flags), env: process.env, envFile, speechConfig, file}
   }
 
   /** How the threads of this process log, and what must never be printed. */

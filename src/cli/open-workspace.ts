@@ -7,9 +7,11 @@ export async function openWorkspace(
   root: string,
   sources: SettingSources,
 ): Promise<{room: OrchestratorRoom; orchestrator: Orchestrator}> {
-  const [room, {assistantFragment}] = await Promise.all([
+  const [room, {assistantFragment}, {meshFragment}] = await Promise.all([
     import('../orchestrator/index.js'),
     import('../assistant/index.js'),
+    import('../mesh/index.js'),
   ])
-  return {room, orchestrator: await room.openOrchestrator({root, sources, fragments: [assistantFragment]})}
+  const fragments = [assistantFragment, meshFragment]
+  return {room, orchestrator: await room.openOrchestrator({root, sources, fragments})}
 }

@@ -3,6 +3,9 @@
  * From the rows come parsing, precedence, warnings, `svc config`, command flags and the manual.
  */
 export {type DescribedSetting, describeSettings} from './describe.js'
+export {type EnvFile, envFileExposure} from './env-file.js'
+export {type EnvLine, parseEnvLines} from './env-lines.js'
+export {meshEnvPath, readMeshEnv} from './env-mesh.js'
 export {type ConfigFile, readConfigFile} from './file.js'
 export {
   type Origin,

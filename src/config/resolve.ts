@@ -1,14 +1,21 @@
 import {nearest, SvcError} from '../errors/index.js'
+import type {EnvFile} from './env-file.js'
 import type {ConfigFile} from './file.js'
 import type {Setting, SettingRows, SettingTable} from './setting.js'
 import {isTable} from './toml.js'
 import type {SettingType} from './types.js'
 import type {SettingWarning} from './warning.js'
 
-/** Kinds of sources, the strongest first; `speech-config` is the file of `SVC_SPEECH_CONFIG`, `file` is `Svc.toml`. */
-export type OriginSource = 'flag' | 'env' | 'speech-config' | 'file' | 'default'
+/**
+ * Kinds of sources, the strongest first; `env-file` is a `mesh.env`, `speech-config` the file of `SVC_SPEECH_CONFIG`,
+ * `file` is `Svc.toml`.
+ */
+export type OriginSource = 'flag' | 'env' | 'env-file' | 'speech-config' | 'file' | 'default'
 
-/** Where a value came from: `flag --threads`, `env SVC_THREADS`, `speech-config beam_size`, `file engine.threads`. */
+/**
+ * Where a value came from: `flag --threads`, `env SVC_THREADS`, `env-file SVC_MESH_TOKEN in PATH`,
+ * `speech-config beam_size`, `file engine.threads`.
+ */
 export interface Origin {
   source: OriginSource
   name?: string
@@ -31,6 +38,8 @@ export interface SettingSources {
   /** Values already parsed by the command line, by setting name. */
   flags?: Readonly<Record<string, unknown>>
   env: Readonly<Record<string, string | undefined>>
+  /** The secrets of a mesh, and what else of it stands in the files beside them. */
+  envFile?: EnvFile | undefined
   /** The file that `SVC_SPEECH_CONFIG` names. */
   speechConfig?: ConfigFile | undefined
   /** `Svc.toml`. */
@@ -61,21 +70,22 @@ interface Candidate extends Origin {
 const unset = Symbol('unset')
 
 /**
- * The value of every setting of a table. Precedence: flag, environment, the file of `SVC_SPEECH_CONFIG`,
- * `Svc.toml` (in the order of the row's keys), default. Pure: everything it reads is passed in.
+ * The value of every setting of a table. Precedence: flag, environment, files of variables, the file of
+ * `SVC_SPEECH_CONFIG`, `Svc.toml` (in the order of the row's keys), default. Pure: everything it reads is passed in.
  *
- * An unreadable environment variable is a warning and changes nothing.
+ * An unreadable variable is a warning and changes nothing.
  * @throws config_type when the file gives a value of another type: silence would hide the typo
  */
 export function resolveSettings<R extends SettingRows>(
   table: SettingTable<R>,
-  {flags = {}, env, speechConfig, file}: SettingSources,
+  {flags = {}, env, envFile, speechConfig, file}: SettingSources,
 ): Resolution<R> {
   const warnings: SettingWarning[] = []
   const resolved = Object.entries(table.rows).map(([name, setting]): ResolvedSetting => {
     const candidates = [
       ...fromFlag(name, setting, flags),
       ...fromEnvironment(setting, env, warnings),
+      ...fromEnvFile(setting, envFile, warnings),
       ...fromSpeechConfig(setting, speechConfig),
       ...fromFile(setting, file),
     ]
@@ -105,6 +115,15 @@ function fromEnvironment(setting: Setting, env: SettingSources['env'], warnings:
   return (setting.env ?? []).flatMap((variable): Candidate[] => {
     const value = readVariable(setting, variable, env[variable], warnings)
     return value === unset ? [] : [{source: 'env', name: variable, value}]
+  })
+}
+
+function fromEnvFile(setting: Setting, files: EnvFile | undefined, warnings: SettingWarning[]): Candidate[] {
+  if (files === undefined) return []
+  return (setting.env ?? []).flatMap((variable): Candidate[] => {
+    const name = `${variable} in ${files.origins[variable]}`
+    const value = readVariable(setting, name, files.values[variable], warnings)
+    return value === unset ? [] : [{source: 'env-file', name, value}]
   })
 }
 

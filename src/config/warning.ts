@@ -1,7 +1,15 @@
 /** Something in the environment or the file that was left out of account, and why. */
 export interface SettingWarning {
-  code: 'config_env_invalid' | 'config_key_unknown' | 'config_table_deprecated' | 'speech_config_ignored'
+  code:
+    | 'config_env_invalid'
+    | 'config_key_unknown'
+    | 'config_table_deprecated'
+    | 'env_file_exposed'
+    | 'env_file_line_ignored'
+    | 'env_file_unreadable'
+    | 'env_file_variable_ignored'
+    | 'speech_config_ignored'
   message: string
-  /** The environment variable or TOML key. */
+  /** The environment variable, the TOML key or the file. */
   subject: string
 }

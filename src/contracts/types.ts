@@ -66,7 +66,7 @@ export interface GenerateV1 {
   }
 }
 
-export type Source = 'flag' | 'env' | 'speech-config' | 'file' | 'default'
+export type Source = 'flag' | 'env' | 'env-file' | 'speech-config' | 'file' | 'default'
 
 /**
  * Result of svc config show --json.
@@ -835,6 +835,40 @@ export interface DbResetV1 {
 }
 
 /**
+ * Result of svc mesh init --json.
+ */
+export interface MeshInitV1 {
+  /**
+   * The file that was written.
+   */
+  path: string
+  /**
+   * Names of the variables that were set in it.
+   */
+  written: string[]
+  /**
+   * Those among them that a stronger source, such as the environment, sets too.
+   */
+  overruled: string[]
+  /**
+   * Scope of the mesh; null where it has none.
+   */
+  scope_id: string | null
+  /**
+   * Lets one node in, once; the only secret that is shown.
+   */
+  bootstrap_token: string
+  /**
+   * When it ends, Unix ms.
+   */
+  bootstrap_expires_unix_ms: number
+  /**
+   * The line for the other machine, with that token in it.
+   */
+  join_command: string
+}
+
+/**
  * Words of a user's own, and what a recogniser makes of them.
  */
 export interface SpeechLexicon {
@@ -878,6 +912,26 @@ export interface ExternalServingHandoffV1 {
   adapter_path?: string | null
   openai_base_url?: string | null
   notes?: string | null
+}
+
+/**
+ * First line of svc mesh serve --json.
+ */
+export interface MeshReadyV1 {
+  event: 'ready'
+  /**
+   * What clients take as the address of the control plane.
+   */
+  base_url: string
+  pid: number
+  /**
+   * Whether whoever comes may do everything, or a token says who may do what.
+   */
+  auth: 'open' | 'tokens'
+  /**
+   * File that everything is kept in.
+   */
+  db: string
 }
 
 /**
@@ -3722,8 +3776,8 @@ export interface A2ASendV1 {
   sender: number
   receiver: number
   msg_type: string
-  route: 'local' | 'db'
-  delivery_plane: 'local_ephemeral' | 'local_durable'
+  route: 'local' | 'db' | 'mesh'
+  delivery_plane: 'local_ephemeral' | 'local_durable' | 'remote_mesh'
   route_ok: true
   /**
    * The message was there already, under the same key.
@@ -3747,9 +3801,9 @@ export interface A2ASendV1 {
  */
 export interface A2AInboxV1 {
   agent_id: number
-  source: 'merged' | 'local' | 'db'
-  delivery_planes: ('local_ephemeral' | 'local_durable')[]
-  routes: ('local' | 'db')[]
+  source: 'merged' | 'local' | 'db' | 'mesh'
+  delivery_planes: ('local_ephemeral' | 'local_durable' | 'remote_mesh')[]
+  routes: ('local' | 'db' | 'mesh')[]
   /**
    * Unread messages, also those that are not shown.
    */
@@ -3770,7 +3824,10 @@ export interface A2AInboxV1 {
     id: number
     display_id?: string
     uuid?: string
-    sender: number
+    /**
+     * Digits where an agent of another machine has an id that a number cannot hold.
+     */
+    sender: number | string
     /**
      * Null is every agent but the sender.
      */
@@ -3780,8 +3837,8 @@ export interface A2AInboxV1 {
     priority: 'low' | 'normal' | 'high' | 'critical'
     timestamp_ms: number
     acknowledged: boolean
-    route: 'local' | 'db'
-    delivery_plane: 'local_ephemeral' | 'local_durable' | 'broadcast'
+    route: 'local' | 'db' | 'mesh'
+    delivery_plane: 'local_ephemeral' | 'local_durable' | 'remote_mesh' | 'broadcast'
     correlation_id?: string
     thread_id?: string
     tenant_id?: string
@@ -3806,8 +3863,8 @@ export interface A2AAckV1 {
   acknowledged: boolean
   message_id: number
   db_message_uuid: string | null
-  route: 'local' | 'db'
-  delivery_plane: 'local_ephemeral' | 'local_durable' | 'broadcast'
+  route: 'local' | 'db' | 'mesh'
+  delivery_plane: 'local_ephemeral' | 'local_durable' | 'remote_mesh' | 'broadcast'
   local_acknowledged: boolean
   remote_attempted: boolean
   remote_acknowledged: boolean
@@ -3900,6 +3957,402 @@ export interface McpReadyV1 {
    */
   base_url: string
   pid: number
+}
+
+/**
+ * First line of svc mesh dashboard --json.
+ */
+export interface MeshDashboardReadyV1 {
+  event: 'ready'
+  /**
+   * Address of the page. It has a key in it, which is a new one each time and lets in whoever has it.
+   */
+  base_url: string
+  pid: number
+}
+
+/**
+ * Result of svc mesh nodes --json.
+ */
+export interface MeshNodesV1 {
+  schema_version: number
+  nodes: {
+    id: string
+    version: string
+    last_seen_unix_ms: number
+    capabilities?: {
+      labels?: string[]
+      [k: string]: unknown
+    }
+    scope_id?: string
+    maintenance?: boolean
+    maintenance_until_unix_ms?: number
+    quarantined?: boolean
+    [k: string]: unknown
+  }[]
+  /**
+   * Messages that are neither acknowledged nor claimed.
+   */
+  queue_depth?: number
+  server_time_unix_ms?: number
+  [k: string]: unknown
+}
+
+/**
+ * A line of svc mesh nodes --watch --json.
+ */
+export interface MeshNodesChangeV1 {
+  /**
+   * Nodes that are there at first are listed.
+   */
+  event: 'listed' | 'joined' | 'changed' | 'left'
+  /**
+   * Only a node that is ok takes work.
+   */
+  state: 'ok' | 'stale' | 'maintenance' | 'quarantined'
+  /**
+   * A node as the control plane has it; newer ones tell more.
+   */
+  node: {
+    id: string
+    version: string
+    last_seen_unix_ms: number
+    capabilities?: {
+      labels?: string[]
+      [k: string]: unknown
+    }
+    scope_id?: string
+    maintenance?: boolean
+    maintenance_until_unix_ms?: number
+    quarantined?: boolean
+    [k: string]: unknown
+  }
+}
+
+/**
+ * A line of svc mesh join --json.
+ */
+export type MeshJoinV1 =
+  | {
+      event: 'paired'
+      node_id: string
+      /**
+       * Where the tokens are kept that this machine was given.
+       */
+      env_file: string
+      role: 'worker' | 'mesh'
+      scope_id: string | null
+    }
+  | {
+      event: 'joined'
+      node_id: string
+      control_url: string
+      scope_id: string | null
+      pid: number
+    }
+  | {
+      event: 'failed'
+      node_id: string
+      operation: 'join' | 'heartbeat'
+      error: string
+      /**
+       * Of the control plane where it gave one, else of svc.
+       */
+      code: string
+      /**
+       * One after the other.
+       */
+      failures: number
+      /**
+       * Until the next try.
+       */
+      next_ms: number
+    }
+  | {
+      event: 'rejoining'
+      node_id: string
+    }
+  | {
+      event: 'left'
+      node_id: string
+      /**
+       * Whether the mesh had it.
+       */
+      left: boolean
+    }
+
+/**
+ * Result of svc mesh leave --json.
+ */
+export interface MeshLeaveV1 {
+  node_id: string
+  /**
+   * False where the mesh did not have it.
+   */
+  left: boolean
+}
+
+/**
+ * Result of svc mesh leases --json.
+ */
+export interface MeshLeasesV1 {
+  leases: {
+    lease_id: string
+    fence_token?: number
+    scope_key: string
+    holder_node_id: string
+    expires_unix_ms: number
+    [k: string]: unknown
+  }[]
+}
+
+/**
+ * Result of svc mesh leases --json with --grant, --renew, --release or --verify.
+ */
+export interface MeshLeaseV1 {
+  lease_id: string
+  state: 'granted' | 'renewed' | 'released' | 'not_found' | 'held'
+  scope_key?: string
+  /**
+   * The id as a number: it grows with every change of holder.
+   */
+  fence_token?: number
+  holder_node_id?: string
+  expires_unix_ms?: number
+  server_time_unix_ms?: number
+  [k: string]: unknown
+}
+
+/**
+ * Result of svc mesh status --json.
+ */
+export interface MeshStatusV1 {
+  state: 'unconfigured' | 'unreachable' | 'denied' | 'connected'
+  control_url: string | null
+  health_ok: boolean
+  /**
+   * Why the control plane cannot be asked.
+   */
+  error: string | null
+  /**
+   * Where the first of the secrets comes from that lie in a file.
+   */
+  env_file: string | null
+  security: {
+    token_set: boolean
+    worker_token_set: boolean
+    submitter_token_set: boolean
+    admin_token_set: boolean
+    jwt_secret_set: boolean
+    bootstrap_token_set: boolean
+    /**
+     * No secret at all, one token for everything, or one for each role.
+     */
+    mesh_auth_mode: 'open' | 'legacy_mesh_only' | 'role_mix'
+    scope_set: boolean
+  }
+  overlay: {
+    provider: 'tailscale' | 'wireguard' | 'zerotier'
+    available: boolean
+    connected: boolean
+    detail: string
+  }[]
+  registry_path: string
+  /**
+   * The nodes that this machine was started as; null where its file cannot be read.
+   */
+  registry: {
+    schema_version: number
+    nodes: {
+      id: string
+      version: string
+      last_seen_unix_ms: number
+      capabilities?: {
+        labels?: string[]
+        [k: string]: unknown
+      }
+      scope_id?: string
+      maintenance?: boolean
+      maintenance_until_unix_ms?: number
+      quarantined?: boolean
+      [k: string]: unknown
+    }[]
+    [k: string]: unknown
+  } | null
+  registry_error: string | null
+  /**
+   * What this machine tells of itself as a node.
+   */
+  self_record: {
+    /**
+     * Null before it has joined, where none is set.
+     */
+    id: string | null
+    version: string
+    capabilities: {
+      [k: string]: unknown
+    }
+    [k: string]: unknown
+  }
+  queue: {
+    pending_count: number
+    pending_by_kind?: {
+      [k: string]: unknown
+    }
+    pending_by_priority?: {
+      [k: string]: unknown
+    }
+    dead_count?: number
+    [k: string]: unknown
+  } | null
+}
+
+/**
+ * Result of svc mesh inbox --json.
+ */
+export interface MeshInboxV1 {
+  messages: {
+    id: number
+    sender_agent_id: string
+    receiver_agent_id: string
+    message_type: string
+    payload: string
+    priority?: number
+    created_unix_ms?: number
+    acknowledged?: boolean
+    /**
+     * Who has claimed it.
+     */
+    lease_holder_node_id?: string
+    lease_expires_unix_ms?: number
+    delivery_attempts?: number
+    idempotency_key?: string
+    privacy_class?: string
+    task_kind?: string
+    model_id?: string
+    traceparent?: string
+    [k: string]: unknown
+  }[]
+}
+
+/**
+ * Result of svc mesh deliver --json.
+ */
+export interface MeshDeliverV1 {
+  accepted: true
+  message_id: number
+  /**
+   * It was there already, under its key.
+   */
+  duplicate?: true
+  [k: string]: unknown
+}
+
+/**
+ * Result of svc mesh ack --json.
+ */
+export interface MeshAckV1 {
+  receiver_agent_id: string
+  message_id: number
+  acknowledged: true
+}
+
+/**
+ * Result of svc mesh admin quarantine --json.
+ */
+export interface MeshQuarantineV1 {
+  node_id: string
+  quarantined: boolean
+}
+
+/**
+ * Result of svc mesh admin maintenance --json.
+ */
+export interface MeshMaintenanceV1 {
+  node_id: string
+  maintenance: boolean
+  /**
+   * When it ends by itself, where it does; what was asked for in minutes is reckoned by the clock of this machine.
+   */
+  maintenance_until_unix_ms?: number
+}
+
+/**
+ * Result of svc mesh admin revoke-lease --json.
+ */
+export interface MeshRevokeLeaseV1 {
+  lease_id: string
+  revoked: true
+}
+
+/**
+ * Result of svc mesh prove --json.
+ */
+export interface MeshProveV1 {
+  seed: number
+  /**
+   * As it was asked for.
+   */
+  minutes: number
+  /**
+   * It took, with the judgement.
+   */
+  seconds: number
+  /**
+   * Requests that clients sent.
+   */
+  operations: number
+  /**
+   * Of those, the ones that were answered.
+   */
+  answered: number
+  by_operation: {
+    operation: string
+    sent: number
+    /**
+     * How often each status was answered; unknown where no answer came.
+     */
+    outcomes: {
+      [k: string]: number
+    }
+  }[]
+  /**
+   * How often each fault was made.
+   */
+  faults: {
+    [k: string]: number
+  }
+  invariants: {
+    id: string
+    /**
+     * What is always so.
+     */
+    claim: string
+    held: boolean
+    /**
+     * Facts that it was held against.
+     */
+    checked: number
+    violations: {
+      what: string
+      /**
+       * Ids, in calls.jsonl of the folder, of the requests that show it.
+       */
+      calls: number[]
+    }[]
+    /**
+     * Those beyond the ones that are told.
+     */
+    more_violations: number
+  }[]
+  /**
+   * All of them held.
+   */
+  held: boolean
+  /**
+   * Logs and database of the run; null where everything held and they were not to be kept.
+   */
+  folder: string | null
 }
 
 /**

@@ -4,7 +4,14 @@ import {catalogue, type ErrorCode, type ErrorParams, type ErrorRow, type ExitSta
 export interface ErrorRecord {
   code: ErrorCode
   params: object
+  /** Where it is not the row that says it. */
+  message?: string
   stack: string | undefined
+}
+
+interface SvcErrorOptions extends ErrorOptions {
+  /** The sentence, in the place of that of the row. */
+  message?: string | undefined
 }
 
 /**
@@ -16,12 +23,25 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'SvcError'
   readonly code: C
   readonly params: ErrorParams<C>
+  readonly #told: string | undefined
 
-  constructor(code: C, params: ErrorParams<C>, options?: ErrorOptions) {
+  constructor(code: C, params: ErrorParams<C>, {message, ...options}: SvcErrorOptions = {}) {
     const row = catalogue[code] as ErrorRow<ErrorParams<C>>
-    super(row.say(params), options)
+    super(message ?? row.say(params), options)
     this.code = code
     this.params = params
+    this.#told = message
+  }
+
+  /**
+   * An error that another program has told of, by its code, in the sentence of that program, since the facts of the case
+   * did not come along; undefined where the code is of no row, or of one whose hint needs the facts.
+   */
+  static told(code: string, message: string): SvcError | undefined {
+    if (!Object.hasOwn(catalogue, code)) return undefined
+    const known = code as ErrorCode
+    if (typeof (catalogue[known] as ErrorRow<never>).hint === 'function') return undefined
+    return new SvcError(known, {} as ErrorParams<ErrorCode>, {message})
   }
 
   get #row(): ErrorRow<ErrorParams<C>> {
@@ -53,11 +73,14 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   }
 
   toRecord(): ErrorRecord {
-    return {code: this.code, params: this.params, stack: (this.cause as Error | undefined)?.stack ?? this.stack}
+    const {code, params} = this
+    const stack = (this.cause as Error | undefined)?.stack ?? this.stack
+    return {code, params, ...(this.#told === undefined ? {} : {message: this.#told}), stack}
   }
 
   static fromRecord(record: ErrorRecord): SvcError {
-    const error = new SvcError(record.code, record.params as ErrorParams<ErrorCode>)
+    const {message} = record
+    const error = new SvcError(record.code, record.params as ErrorParams<ErrorCode>, {message})
     if (record.stack !== undefined) error.stack = record.stack
     return error
   }

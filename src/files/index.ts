@@ -1,6 +1,7 @@
 /**
  * Files by paths that somebody else names: where they really lie, and whether that is inside of a folder; and files
- * that are written whole or not at all.
+ * that are written whole or not at all, by one process at a time.
  */
 export {outputInside, realPathInside} from './inside.js'
+export {type FileLock, lockFile} from './lock.js'
 export {writeWholeFile, writeWholeFileSync} from './whole.js'

@@ -1,5 +1,7 @@
 import {randomUUID} from 'node:crypto'
+import type {ServerOptions} from 'node:https'
 import type {AddressInfo} from 'node:net'
+import {createSecureContext, Server as TlsServer} from 'node:tls'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -11,7 +13,7 @@ import {
 import {type ErrorRenderer, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {isLoopback} from './loopback.js'
-import {readBodiesAsJson, readBodiesAsText} from './request-body.js'
+import {readBodiesAsJson, readBodiesAsText, readJsonBodies} from './request-body.js'
 import {collectMethods} from './routes.js'
 
 export type HttpApp = FastifyInstance
@@ -27,17 +29,31 @@ export interface AppOptions {
   requestTimeoutMs?: number
   /** Answer only requests whose Host is this machine: a page of another origin cannot rebind its name to reach us. */
   loopbackOnly?: boolean
-  /** `parsed`: JSON whatever the content type says. `text`: the text of a body that must say it is JSON. */
-  bodies?: 'parsed' | 'text'
+  /**
+   * `parsed`: JSON whatever the content type says. `json`: the value of a body that must say it is JSON, undefined where
+   * there is none. `text`: the text of such a body.
+   */
+  bodies?: 'parsed' | 'json' | 'text'
   /** Headers of every answer. */
   headers?: Readonly<Record<string, string>>
+  /** Speak HTTPS. */
+  tls?: TlsOptions | undefined
+}
+
+export interface TlsOptions {
+  /** The chain of certificates and the private key, in PEM. */
+  cert: string
+  key: string
+  /** Oldest version that is spoken. */
+  minVersion: '1.2' | '1.3'
 }
 
 const requestIdForm = /^[\w.:-]{1,128}$/
 
 /**
- * A fastify app with the manners every server here has: a request id on each answer, bodies read as JSON whatever
- * their content type, limits, and every failure answered by a row of the error catalogue in the dialect of its path.
+ * A fastify app with the manners every server here has: a request id on each answer, bodies read as JSON, limits, and
+ * every failure answered by a row of the error catalogue in the dialect of its path.
+ * @throws tls_unusable
  */
 export function createApp(options: AppOptions): HttpApp {
   const {
@@ -48,6 +64,7 @@ export function createApp(options: AppOptions): HttpApp {
     loopbackOnly = true,
     bodies = 'parsed',
     headers = {},
+    tls,
   } = options
   let lastHost: string | undefined
   const refuseForeignHost = (request: FastifyRequest) => {
@@ -60,10 +77,11 @@ export function createApp(options: AppOptions): HttpApp {
   }
   const log = logger(target)
   const app = fastify({
-    loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({disableRequestLogging: true}),
-    // Every line names its request itself; a logger of its own for each request would cost more than most requests.
-    childLoggerFactory: (parent) => parent,
+    // Every line names its request itself: a logger of its own for each request would cost more than most requests. An
+    // app that is handed a logger would also watch for the end of every answer, to log it.
+    childLoggerFactory: () => log as FastifyBaseLogger,
+    ...(tls === undefined ? {} : {https: secureOptions(tls)}),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
@@ -76,6 +94,7 @@ export function createApp(options: AppOptions): HttpApp {
     },
     // A path that cannot be decoded comes here without passing any hook.
     frameworkErrors: (thrown, request, reply) => {
+      reply.headers(headers)
       try {
         refuseForeignHost(request)
         answer(thrown, request, reply)
@@ -84,6 +103,8 @@ export function createApp(options: AppOptions): HttpApp {
       }
     },
   })
+
+  app.log = log as FastifyBaseLogger
 
   function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = fromFastify(thrown, bodyLimit)
@@ -108,8 +129,7 @@ export function createApp(options: AppOptions): HttpApp {
     refuseForeignHost(request)
     done()
   })
-  if (bodies === 'parsed') readBodiesAsJson(app)
-  else readBodiesAsText(app)
+  readBodies[bodies](app)
   if (log.isLevelEnabled('info'))
     app.addHook('onResponse', (request, reply, done) => {
       const {method, id} = request
@@ -127,6 +147,19 @@ export function createApp(options: AppOptions): HttpApp {
     throw new SvcError('method_not_allowed', {method, path, allowed})
   })
   return app
+}
+
+const readBodies = {parsed: readBodiesAsJson, json: readJsonBodies, text: readBodiesAsText}
+
+/** @throws tls_unusable */
+function secureOptions({cert, key, minVersion}: TlsOptions): ServerOptions {
+  const options = {cert, key, minVersion: `TLSv${minVersion}` as const}
+  try {
+    createSecureContext(options)
+  } catch (error) {
+    throw new SvcError('tls_unusable', {reason: (error as Error).message}, {cause: error})
+  }
+  return options
 }
 
 const pathOf = (request: FastifyRequest) => request.url.split('?')[0] ?? request.url
@@ -166,5 +199,6 @@ export async function listen(app: HttpApp, {host, port}: {host: string; port: nu
   }
   const bound = (app.server.address() as AddressInfo).port
   const literal = host.includes(':') ? `[${host}]` : host
-  return {host, port: bound, baseUrl: `http://${literal}:${bound}`}
+  const scheme = app.server instanceof TlsServer ? 'https' : 'http'
+  return {host, port: bound, baseUrl: `${scheme}://${literal}:${bound}`}
 }

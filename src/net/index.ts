@@ -2,7 +2,7 @@
  * HTTP on both sides: an app factory (limits, request ids, errors in the dialect of the route, streams) and a client
  * (typed errors, time limits, retries).
  */
-export {type AppOptions, createApp, type HttpApp, type Listening, listen} from './app.js'
+export {type AppOptions, createApp, type HttpApp, type Listening, listen, type TlsOptions} from './app.js'
 export {bearsToken, isSameSecret} from './bearer.js'
 export {
   createHttpClient,

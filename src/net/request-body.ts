@@ -9,6 +9,18 @@ const json = 'application/json'
  * for that type. An empty body is undefined.
  */
 export function readBodiesAsJson(app: FastifyInstance): void {
+  readJsonBodies(app)
+  app.addHook('onRequest', async ({headers}: FastifyRequest) => {
+    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+    if (type === undefined || !app.hasContentTypeParser(type)) headers['content-type'] = json
+  })
+}
+
+/**
+ * Parses bodies that say they are JSON; other content types are refused where there is a body. An empty body is
+ * undefined.
+ */
+export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(json, {parseAs: 'buffer'}, (_request, body, done) => {
     try {
@@ -16,10 +28,6 @@ export function readBodiesAsJson(app: FastifyInstance): void {
     } catch (error) {
       done(error as SvcError)
     }
-  })
-  app.addHook('onRequest', async ({headers}: FastifyRequest) => {
-    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-    if (type === undefined || !app.hasContentTypeParser(type)) headers['content-type'] = json
   })
 }
 
@@ -39,6 +47,9 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
   } catch (error) {
-    throw new SvcError('invalid_json', {reason: (error as Error).message})
+    throw new SvcError('invalid_json', {reason: withoutExcerpt((error as Error).message)})
   }
 }
+
+/** The parser shows what stands around a fault, which may be a part of a secret. */
+const withoutExcerpt = (message: string) => message.replace(/, (\.\.\.)?".*$/s, '')

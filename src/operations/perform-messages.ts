@@ -59,8 +59,9 @@ const sending = {
 const usualRoute = (surface: Surface) => (surface === 'cli' ? 'db' : 'local')
 const usualSource = (surface: Surface) => (surface === 'cli' ? 'db' : 'merged')
 
-export function send(input: SendInput, {room, orchestrator, surface, notice}: OperationContext): Sent {
-  const sent = room.sendMessage(orchestrator, {
+export function send(input: SendInput, context: OperationContext): Sent | Promise<Sent> {
+  const {room, orchestrator, surface, notice} = context
+  const request = {
     route: usualRoute(surface),
     ...renamed(input, {
       ...sending,
@@ -71,13 +72,14 @@ export function send(input: SendInput, {room, orchestrator, surface, notice}: Op
       threadId: 'thread_id',
       tenantId: 'tenant_id',
     }),
-  })
-  if (surface === 'cli' && sent.route === 'local')
+  }
+  const sent = room.sendAnywhere(orchestrator, request, context)
+  if (surface === 'cli' && !(sent instanceof Promise) && sent.route === 'local')
     notice('warning: A message of the route local ends with this command.')
   return sent
 }
 
-export function readInbox(input: InboxInput, context: OperationContext): Inbox {
+export function readInbox(input: InboxInput, context: OperationContext): Inbox | Promise<Inbox> {
   const request = {
     source: usualSource(context.surface),
     ...renamed(input, {
@@ -91,10 +93,11 @@ export function readInbox(input: InboxInput, context: OperationContext): Inbox {
     }),
   }
   const consumer = consumerOf(context, input, input.claim ? {operation: 'a2a_inbox', member: 'claim'} : undefined)
-  return context.room.readInbox(context.orchestrator, request, consumer)
+  const {signal, notice} = context
+  return context.room.readAnywhere(context.orchestrator, request, {consumer, signal, notice})
 }
 
-export function acknowledge(input: AckInput, context: OperationContext): Acknowledged {
+export function acknowledge(input: AckInput, context: OperationContext): Acknowledged | Promise<Acknowledged> {
   const request = {
     route: usualRoute(context.surface),
     ...renamed(input, {
@@ -107,7 +110,7 @@ export function acknowledge(input: AckInput, context: OperationContext): Acknowl
   }
   const isFailure = input.error !== undefined
   const {owner} = consumerOf(context, input, isFailure ? {operation: 'a2a_ack', member: 'error'} : undefined)
-  return context.room.ackMessage(context.orchestrator, request, owner)
+  return context.room.ackAnywhere(context.orchestrator, request, owner, context)
 }
 
 export const broadcast = (input: Sender, {room, orchestrator}: OperationContext): Broadcasted =>

@@ -3,6 +3,7 @@ import {agentOperations} from './rows/agents.js'
 import {assistantOperations} from './rows/assistant.js'
 import {doubtOperations} from './rows/doubt.js'
 import {journeyOperations} from './rows/journeys.js'
+import {meshOperations} from './rows/mesh.js'
 import {messageOperations} from './rows/messages.js'
 import {planOperations} from './rows/plans.js'
 import {speechOperations} from './rows/speech.js'
@@ -20,6 +21,7 @@ export const operations: readonly Operation[] = [
   ...journeyOperations,
   ...assistantOperations,
   ...speechOperations,
+  ...meshOperations,
 ]
 
 const byName = new Map(operations.map((each) => [each.name, each]))

@@ -1,6 +1,5 @@
-import os from 'node:os'
-import {meshSettings, resolveSettings} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
+import type {HostProbe} from '../mesh/index.js'
 import {given} from './members.js'
 
 /**
@@ -102,60 +101,6 @@ const distinctLabels = (all: readonly string[]) => [...new Set(all.map((label) =
 
 const wrong = (name: string, expected: string, value: unknown) =>
   new SvcError('usage', {reason: `The capability ${name} takes ${expected}, not ${JSON.stringify(value)}.`})
-
-/** What a machine tells of itself. Accelerators are what its environment advertises: no driver is asked. */
-export interface HostProbe {
-  cpu_cores?: number
-  arch?: string
-  hostname?: string
-  gpu_cuda: boolean
-  gpu_vulkan: boolean
-  gpu_webgpu: boolean
-  npu: boolean
-  device_class?: string
-  /** MiB. */
-  min_vram_mb?: number
-  min_cpu_cores?: number
-  labels: readonly string[]
-}
-
-export interface HostFacts {
-  /** Threads that can run at once. */
-  parallelism: number
-  /** In the words of `process.arch`. */
-  arch: string
-  hostname: string
-}
-
-export const readHost = (): HostFacts => ({
-  parallelism: os.availableParallelism(),
-  arch: process.arch,
-  hostname: os.hostname(),
-})
-
-/** The names that the rest of the mesh has for what Node calls otherwise. */
-const architectures: Readonly<Record<string, string>> = {x64: 'x86_64', arm64: 'aarch64'}
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-export function probeHost(env: Environment, host: HostFacts): HostProbe {
-  const {values: advertised} = resolveSettings(meshSettings, {env})
-  const hostname = variable(env, 'HOSTNAME') || variable(env, 'COMPUTERNAME') || host.hostname.trim()
-  const arch = architectures[host.arch] ?? host.arch
-  return {
-    ...(host.parallelism > 0 ? {cpu_cores: host.parallelism} : {}),
-    ...(arch === '' ? {} : {arch}),
-    ...(hostname === '' ? {} : {hostname}),
-    ...(advertised.deviceClass === undefined ? {} : {device_class: advertised.deviceClass}),
-    gpu_cuda: advertised.advertiseGpu,
-    gpu_vulkan: advertised.advertiseVulkan,
-    gpu_webgpu: advertised.advertiseWebgpu,
-    npu: advertised.advertiseNpu,
-    labels: advertised.hostLabels,
-  }
-}
-
-const variable = (env: Environment, name: string) => (env[name] ?? '').trim()
 
 /**
  * What a new agent has: the configuration, overlaid with what the machine tells. The machine knows best what it is

@@ -2,6 +2,8 @@ import {
   attentionTlxWeightSettings,
   defaultAgentCapabilitySettings,
   interruptionCalibrationSettings,
+  meshNodeSettings,
+  meshSecretSettings,
   meshSettings,
   orchestrationMigrationSettings,
   orchestratorAttentionSettings,
@@ -41,6 +43,9 @@ type FlatValues = Values<typeof orchestratorSettings> &
 export type OrchestratorConfig = Readonly<FlatValues> & {
   readonly exec: Readonly<Values<typeof orchestratorExecSettings>>
   readonly session: Readonly<Values<typeof orchestratorSessionSettings>>
+  /** This machine as a node of a mesh, and what it shows to a control plane beside its token. */
+  readonly meshNode: Readonly<Values<typeof meshNodeSettings>>
+  readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
   /** Only the thresholds that are set; the policy has the others. */
   readonly socratesPolicy: Readonly<Partial<SocratesThresholds>>
   readonly attentionTlxWeights: Readonly<Values<typeof attentionTlxWeightSettings>>
@@ -92,6 +97,8 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
     ...mesh,
     exec: read(orchestratorExecSettings),
     session: read(orchestratorSessionSettings),
+    meshNode: read(meshNodeSettings),
+    meshSecrets: read(meshSecretSettings),
     socratesPolicy: given(read(socratesPolicySettings)),
     attentionTlxWeights: read(attentionTlxWeightSettings),
     interruptionCalibration: read(interruptionCalibrationSettings),

@@ -1,7 +1,7 @@
 import type {Logger} from '../log/index.js'
+import type {HostProbe} from '../mesh/index.js'
 import type {Store} from '../store/index.js'
 import type {Scopes} from './agents/scope.js'
-import type {HostProbe} from './capabilities.js'
 import type {OrchestratorConfig} from './config.js'
 import type {MessageBus} from './messages/bus.js'
 import type {AffinityGroup} from './routing/groups.js'

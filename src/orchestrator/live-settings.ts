@@ -1,6 +1,6 @@
 import type {SettingSources, SettingWarning} from '../config/index.js'
+import {type HostProbe, probeHost, readHost} from '../mesh/index.js'
 import {readScopes, type Scopes} from './agents/scope.js'
-import {type HostProbe, probeHost, readHost} from './capabilities.js'
 import {type OrchestratorConfig, resolveOrchestratorConfig} from './config.js'
 import {detectGroups} from './routing/detect-groups.js'
 import type {AffinityGroup} from './routing/groups.js'

@@ -10,6 +10,9 @@ import {llamaCpp} from './llama-cpp.js'
 import {llm} from './llm.js'
 import {longRecording} from './long-recording.js'
 import {mcpStart} from './mcp-start.js'
+import {meshHeartbeat, meshHeartbeatScale} from './mesh/heartbeat.js'
+import {meshMessages} from './mesh/messages.js'
+import {meshNodes} from './mesh/nodes.js'
 import {orchestratorDequeue} from './orchestrator/dequeue.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
@@ -35,6 +38,10 @@ const benchmarks = {
   'orchestrator-dequeue': orchestratorDequeue,
   'orchestrator-drain': orchestratorDrain,
   'daemon-submit': daemonSubmit,
+  'mesh-heartbeat': meshHeartbeat,
+  'mesh-heartbeat-scale': meshHeartbeatScale,
+  'mesh-messages': meshMessages,
+  'mesh-nodes': meshNodes,
 }
 type Name = keyof typeof benchmarks
 

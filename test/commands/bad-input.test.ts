@@ -7,6 +7,7 @@ import {before, describe, it, type TestContext} from 'node:test'
 import {type CliErrorV1, contractViolations} from '../../src/contracts/index.js'
 import {withHeader} from '../support/safetensors-file.js'
 import {type SvcOptions, startSvc, svc, svcBinary} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyConfig, tinyModel, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 
@@ -224,7 +225,7 @@ describe('svc generate tells a user what is wrong', () => {
     const run = async (test: TestContext, ...more: string[]) => {
       const cwd = await modelWith(test, files)
       const model = args.includes('-m') ? [] : ['-m', '.']
-      return svc(['generate', ...more, ...model, ...args], {...options, cwd})
+      return svcInTurn(['generate', ...more, ...model, ...args], {...options, cwd})
     }
 
     it(`in text: ${name}`, async (test) => {

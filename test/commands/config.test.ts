@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {type ConfigShowV1, contractViolations} from '../../src/contracts/index.js'
 import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 async function workspace(test: TestContext, toml?: string): Promise<string> {
@@ -13,7 +14,7 @@ async function workspace(test: TestContext, toml?: string): Promise<string> {
 }
 
 async function show(cwd: string, env: Record<string, string> = {}) {
-  const {stdout, stderr, exitCode} = await svc(['config', 'show', '--json'], {cwd, env})
+  const {stdout, stderr, exitCode} = await svcInTurn(['config', 'show', '--json'], {cwd, env})
   const result = JSON.parse(stdout) as ConfigShowV1
   assert.deepEqual(await contractViolations('cli/config-show.v1', result), [])
   const setting = (name: string) => {
@@ -78,16 +79,18 @@ describe('svc config show', () => {
 
   it('prints a table, and only what differs with --changed', async (test) => {
     const cwd = await workspace(test)
-    const all = await svc(['config', 'show'], {cwd})
+    const all = await svcInTurn(['config', 'show'], {cwd})
     assert.match(all.stdout, /^SETTING +VALUE +FROM +OVERRIDES\n/)
-    const changed = await svc(['config', 'show', '--changed'], {cwd, env: {SVC_THREADS: '2'}})
+    const changed = await svcInTurn(['config', 'show', '--changed'], {cwd, env: {SVC_THREADS: '2'}})
     assert.match(changed.stdout, /^SETTING.*\nengine\.threads +2 +env SVC_THREADS\n$/)
   })
 })
 
 describe('svc config check', () => {
   it('passes a sound workspace, and one without a file', async (test) => {
-    const sound = await svc(['config', 'check', '--json'], {cwd: await workspace(test, '[log]\nfilter = "info"\n')})
+    const sound = await svcInTurn(['config', 'check', '--json'], {
+      cwd: await workspace(test, '[log]\nfilter = "info"\n'),
+    })
     const result = JSON.parse(sound.stdout)
     assert.deepEqual(await contractViolations('cli/config-check.v1', result), [])
     assert.deepEqual([result.ok, result.warnings], [true, []])
@@ -119,7 +122,7 @@ describe('svc config check', () => {
         ['config', 'show'],
         ['contracts', 'list'],
       ]) {
-        const {stderr, exitCode} = await svc(command, {cwd})
+        const {stderr, exitCode} = await svcInTurn(command, {cwd})
         assert.match(stderr, says)
         assert.equal(exitCode, 2)
       }

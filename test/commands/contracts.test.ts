@@ -3,6 +3,7 @@ import {existsSync} from 'node:fs'
 import {describe, it} from 'node:test'
 import {type ContractsListV1, contractViolations} from '../../src/contracts/index.js'
 import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const handoff = {
@@ -17,11 +18,11 @@ const handoff = {
 
 describe('svc contracts list', () => {
   it('lists every contract with its file', async () => {
-    const {stdout} = await svc(['contracts', 'list', '--json'])
+    const {stdout} = await svcInTurn(['contracts', 'list', '--json'])
     const contracts = JSON.parse(stdout) as ContractsListV1
     assert.deepEqual(await contractViolations('cli/contracts-list.v1', contracts), [])
     assert.ok(contracts.every(({file}) => existsSync(file)))
-    const {stdout: text} = await svc(['contracts', 'list'])
+    const {stdout: text} = await svcInTurn(['contracts', 'list'])
     for (const {id} of contracts) assert.ok(text.includes(id), id)
   })
 })
@@ -32,14 +33,14 @@ describe('svc contracts validate', () => {
     const result = JSON.parse(stdout)
     assert.deepEqual(await contractViolations('cli/contracts-validate.v1', result), [])
     assert.deepEqual([result, exitCode], [{ok: true, contract: null, documents: []}, 0])
-    assert.match((await svc(['contracts', 'validate'])).stdout, /^\d+ contracts: ok\n$/)
+    assert.match((await svcInTurn(['contracts', 'validate'])).stdout, /^\d+ contracts: ok\n$/)
   })
 
   it('passes documents that fit, by id and by alias, JSON and YAML', async (test) => {
     const folder = await temporaryFolder(test)
     const yaml = Object.entries(handoff).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
     await writeFiles(folder, {'a.json': JSON.stringify(handoff), 'b.yaml': yaml.join('')})
-    const {stdout, exitCode} = await svc(
+    const {stdout, exitCode} = await svcInTurn(
       ['contracts', 'validate', 'external_serving_handoff_v1', 'a.json', 'b.yaml', '--json'],
       {cwd: folder},
     )
@@ -51,13 +52,13 @@ describe('svc contracts validate', () => {
 
   it('reads a document from standard input', async () => {
     const input = JSON.stringify(handoff)
-    const {stdout} = await svc(['contracts', 'validate', 'eval/external-serving-handoff', '-'], {input})
+    const {stdout} = await svcInTurn(['contracts', 'validate', 'eval/external-serving-handoff', '-'], {input})
     assert.equal(stdout, '-: ok\n')
   })
 
   it('says where a document does not fit', async () => {
     const input = JSON.stringify({...handoff, backend_family: 'tgi', extra: 1})
-    const {stderr, exitCode} = await svc(['contracts', 'validate', 'eval/external-serving-handoff', '-'], {input})
+    const {stderr, exitCode} = await svcInTurn(['contracts', 'validate', 'eval/external-serving-handoff', '-'], {input})
     assert.match(stderr, /unknown member "extra"/)
     assert.match(stderr, /\/backend_family must be one of \["vllm"/)
     assert.equal(exitCode, 1)
@@ -65,7 +66,7 @@ describe('svc contracts validate', () => {
 
   it('says what it cannot find or read', async (test) => {
     const folder = await temporaryFolder(test)
-    const run = (...args: string[]) => svc(['contracts', 'validate', ...args], {cwd: folder, input: '{"a":'})
+    const run = (...args: string[]) => svcInTurn(['contracts', 'validate', ...args], {cwd: folder, input: '{"a":'})
     const unknown = await run('cli/eror.v1', '-')
     assert.match(unknown.stderr, /no contract cli\/eror\.v1\. Did you mean cli\/error\.v1\?/)
     assert.equal(unknown.exitCode, 3)

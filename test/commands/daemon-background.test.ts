@@ -3,7 +3,7 @@ import {existsSync, readFileSync} from 'node:fs'
 import {stat, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
+import {assertFits, type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
 import type {SvcOptions} from '../support/svc.js'
 
 interface Started {
@@ -27,11 +27,14 @@ const skip = existsSync('/proc/self/environ') ? false : 'needs /proc'
 /** `svc daemon start`; what it started is ended with the test. */
 async function start(
   test: TestContext,
-  {json}: OrchWorkspace,
+  {alone}: OrchWorkspace,
   args: readonly string[] = ['--drain', '0'],
   options: SvcOptions = {},
 ): Promise<Started> {
-  const started = await json<Started>('cli/daemon-start.v1', ['daemon', 'start', ...args], options)
+  const {stdout, stderr, exitCode} = await alone(['daemon', 'start', '--json', ...args], options)
+  assert.equal(exitCode, 0, stderr)
+  const started = JSON.parse(stdout) as Started
+  await assertFits('cli/daemon-start.v1', started)
   test.after(() => {
     try {
       process.kill(started.pid, 'SIGKILL')
@@ -151,7 +154,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
 
   it('start one of two that are started at once', async (t) => {
     const workspace = await orchWorkspace(t)
-    const outcomes = await Promise.all([1, 2].map(() => workspace.run(['daemon', 'start', '--json'])))
+    const outcomes = await Promise.all([1, 2].map(() => workspace.alone(['daemon', 'start', '--json'])))
     const {pid} = await status(workspace)
     assert.deepEqual(outcomes.map(({exitCode}) => exitCode).sort(), [0, 4])
     assert.equal(outcomes.map(({stdout}) => JSON.parse(stdout)).find((one) => 'pid' in one)?.pid, pid)

@@ -23,6 +23,7 @@ import {
 import {Application, checkProgram, migrate} from '../../src/lang/index.js'
 import {projectFile} from '../support/project.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const tasks = `/// Something to be done.
@@ -62,7 +63,7 @@ async function workspace(test: TestContext, files: Record<string, string> = {'sr
   const cwd = await realpath(await temporaryFolder(test))
   await writeFiles(cwd, files)
   const database = join(cwd, '.svc/app.db')
-  const run = (args: readonly string[], options: SvcOptions = {}) => svc(['db', ...args], {cwd, ...options})
+  const run = (args: readonly string[], options: SvcOptions = {}) => svcInTurn(['db', ...args], {cwd, ...options})
   return {
     cwd,
     database,

@@ -6,6 +6,7 @@ import {defaultSampling} from '../../src/decode/index.js'
 import {type GenerateRequest, loadLanguageModel, startEngine} from '../../src/llm/index.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
@@ -20,11 +21,11 @@ const fromBeginning: GenerateRequest = {prompt: {kind: 'beginning'}, maxTokens: 
 
 describe('a published model', {skip: skipWithout('stories260K')}, () => {
   const model = sharedData('stories260K') ?? ''
-  const generate = (args: string[], options?: SvcOptions) =>
-    svc(['generate', '--model', model, '--raw', '--temperature', '0', ...args], options)
+  const generate = (args: string[], options?: SvcOptions, run = svcInTurn) =>
+    run(['generate', '--model', model, '--raw', '--temperature', '0', ...args], options)
 
   it('tells its published story, every character', async () => {
-    const {stdout, stderr, exitCode} = await generate([])
+    const {stdout, stderr, exitCode} = await generate([], {}, svc)
     assert.equal(stdout.slice(0, published.length), published)
     assert.equal(stderr, '')
     assert.equal(exitCode, 0)
@@ -53,12 +54,12 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
   })
 
   it('reads the prompt from standard input, without the newline at its end', async () => {
-    const {stdout} = await generate(['--max-tokens', '20', '-'], {input: 'Once upon a\n'})
+    const {stdout} = await generate(['--max-tokens', '20', '-'], {input: 'Once upon a\n'}, svc)
     assert.match(stdout, /^ time, there was/)
   })
 
   it('leaves standard input alone unless - asks for it', async () => {
-    const {stdout} = await generate(['--max-tokens', '256'], {input: 'Once upon a'})
+    const {stdout} = await generate(['--max-tokens', '256'], {input: 'Once upon a'}, svc)
     assert.equal(stdout, `${published}\n`)
   })
 
@@ -94,14 +95,14 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
 
   it('samples the same text from the same seed, and another from another', async () => {
     const sample = async (seed: string) =>
-      (await svc(['generate', '-m', model, '--raw', '--seed', seed, '--max-tokens', '60'])).stdout
+      (await svcInTurn(['generate', '-m', model, '--raw', '--seed', seed, '--max-tokens', '60'])).stdout
     const [first, again, other] = [await sample('11'), await sample('11'), await sample('12')]
     assert.equal(first, again)
     assert.notEqual(first, other)
   })
 
   it('sends the prompt as it is when there is no chat template, and says so once', async () => {
-    const {stdout, stderr} = await svc([
+    const {stdout, stderr} = await svcInTurn([
       'generate',
       '-m',
       model,
@@ -119,7 +120,7 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     const folder = await temporaryFolder(test)
     await writeFiles(folder, {'Svc.toml': '[engine]\nmax_tokens = 3\ntemperature = 0.0\n'})
     const count = async (args: string[], env: Record<string, string> = {}) => {
-      const {stdout} = await svc(['generate', '-m', model, '--raw', '--json', ...args], {cwd: folder, env})
+      const {stdout} = await svcInTurn(['generate', '-m', model, '--raw', '--json', ...args], {cwd: folder, env})
       return JSON.parse(stdout).completion_tokens
     }
     assert.equal(await count([]), 3)
@@ -133,13 +134,22 @@ describe('a model that a user has trained', () => {
   before(() => writeTinyModel(model, {layout: 'numbered', dtype: 'BF16'}))
 
   it('generates, and goes by the name of its directory', async () => {
-    const {stdout, exitCode} = await svc(['generate', '-m', `${model}/`, '--raw', '--json', '--max-tokens', '8', 'Hi'])
+    const {stdout, exitCode} = await svcInTurn([
+      'generate',
+      '-m',
+      `${model}/`,
+      '--raw',
+      '--json',
+      '--max-tokens',
+      '8',
+      'Hi',
+    ])
     const {model: name, prompt_tokens: prompt, completion_tokens: tokens} = JSON.parse(stdout)
     assert.deepEqual([name, prompt, tokens, exitCode], ['tiny', 3, 8, 0])
   })
 
   it('is taken from the folder that -C names', async () => {
-    const {exitCode} = await svc([
+    const {exitCode} = await svcInTurn([
       'generate',
       '-C',
       join(model, '..'),
@@ -159,7 +169,8 @@ describe('a model that a user has trained', () => {
     const template = '{{ bos_token }}[{{ messages[0].role }}]{{ messages[0].content }}'
     await writeFiles(folder, {'chat_template.jinja': template})
     const tokens = async (...args: string[]) =>
-      JSON.parse((await svc(['generate', '-m', folder, '--json', '--max-tokens', '1', ...args])).stdout).prompt_tokens
+      JSON.parse((await svcInTurn(['generate', '-m', folder, '--json', '--max-tokens', '1', ...args])).stdout)
+        .prompt_tokens
     assert.equal(await tokens('Hi'), 1 + '[user]Hi'.length)
     assert.equal(await tokens('--raw', 'Hi'), 1 + 'Hi'.length)
   })

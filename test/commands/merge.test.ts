@@ -6,6 +6,7 @@ import {assertContract} from '../../src/contracts/index.js'
 import {readTensors} from '../support/read-tensors.js'
 import {floatBytes, safetensorsFile} from '../support/safetensors-file.js'
 import {startSvc, svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, tinyModelFiles} from '../support/tiny-model.js'
 
@@ -55,7 +56,7 @@ describe('svc merge', () => {
     for (const command of ['merge', 'merge-qlora', 'merge-adapter']) {
       const output = `${command}.safetensors`
       const rest = ['--adapter', `run/${weights}`, '--meta', 'elsewhere/meta.json', '--output', output, '--json']
-      const {stdout, exitCode} = await svc([command, ...args, ...rest], {cwd})
+      const {stdout, exitCode} = await svcInTurn([command, ...args, ...rest], {cwd})
       assert.equal(exitCode, 0)
       const result = JSON.parse(stdout)
       await assertContract('cli/merge.v1', result, 'the result')
@@ -69,7 +70,7 @@ describe('svc merge', () => {
 
   it('--full writes a complete model with the shards of its base, which is served', async (test) => {
     const cwd = await tinyRun(test, {LICENSE: 'Mine.', 'special_tokens_map.json': '{}'})
-    const {exitCode} = await svc(['merge', 'run', '--full', '--dtype', 'bf16', '-o', 'model'], {cwd})
+    const {exitCode} = await svcInTurn(['merge', 'run', '--full', '--dtype', 'bf16', '-o', 'model'], {cwd})
     assert.equal(exitCode, 0)
     assert.deepEqual((await readdir(join(cwd, 'model'))).sort(), [
       'LICENSE',
@@ -105,7 +106,7 @@ describe('svc merge', () => {
     const tied = {tied: true, layout: 'single'} as const
     await writeFiles(join(cwd, 'run'), {...tinyModelFiles(tied), ...tinyAdapterFiles(tied)})
     for (const [output, ...flags] of [['whole', '--full'], ['part/merged.safetensors']])
-      assert.equal((await svc(['merge', 'run', '--untie', '-o', output as string, ...flags], {cwd})).exitCode, 0)
+      assert.equal((await svcInTurn(['merge', 'run', '--untie', '-o', output as string, ...flags], {cwd})).exitCode, 0)
     for (const folder of ['whole', 'part'])
       assert.equal((await json(join(cwd, folder, 'config.json'))).tie_word_embeddings, false)
     const whole = await readTensors(join(cwd, 'whole/model.safetensors'))
@@ -116,7 +117,7 @@ describe('svc merge', () => {
     const cwd = await tinyRun(test)
     await writeFiles(cwd, {'out.safetensors': 'mine', 'folder/mine.txt': 'mine'})
     const code = async (...args: string[]) => {
-      const {stdout, exitCode} = await svc(['merge', 'run', '--json', ...args], {cwd})
+      const {stdout, exitCode} = await svcInTurn(['merge', 'run', '--json', ...args], {cwd})
       return [exitCode, JSON.parse(stdout).error?.code]
     }
     assert.deepEqual(await code('-o', 'out.safetensors'), [4, 'output_exists'])
@@ -135,7 +136,7 @@ describe('svc merge', () => {
 
   it('says that it replaces the hand-off of a run', async (test) => {
     const cwd = await tinyRun(test, {[handoffName]: JSON.stringify({prompt_format: 'plain'})})
-    const {stderr, exitCode} = await svc(['merge', 'run', '-o', 'run/merged.safetensors'], {cwd})
+    const {stderr, exitCode} = await svcInTurn(['merge', 'run', '-o', 'run/merged.safetensors'], {cwd})
     assert.equal(exitCode, 0)
     assert.match(stderr, /warning: .*external_serving_handoff_v1\.json is replaced\./)
     assert.equal((await json(join(cwd, 'run', handoffName))).prompt_format, 'plain')
@@ -145,7 +146,7 @@ describe('svc merge', () => {
     const cwd = await tinyRun(test)
     await mkdir(join(cwd, handoffName, 'in the way'), {recursive: true})
     await chmod(join(cwd, handoffName), 0o500)
-    const {stdout, exitCode} = await svc(['merge', 'run', '-o', 'out.safetensors', '--json'], {cwd})
+    const {stdout, exitCode} = await svcInTurn(['merge', 'run', '-o', 'out.safetensors', '--json'], {cwd})
     const {warnings, handoff, output} = JSON.parse(stdout)
     assert.equal(exitCode, 0)
     // Who may do everything replaces even a folder.
@@ -251,7 +252,7 @@ describe('svc merge refuses', () => {
   for (const [name, files, exit, code, message] of onRun)
     it(name, async (test) => {
       const cwd = await tinyRun(test, files)
-      const {stdout, exitCode} = await svc(['merge', 'run', '-o', 'out.safetensors', '--json'], {cwd})
+      const {stdout, exitCode} = await svcInTurn(['merge', 'run', '-o', 'out.safetensors', '--json'], {cwd})
       const {error} = JSON.parse(stdout)
       assert.deepEqual([exitCode, error.code], [exit, code])
       assert.match(error.message, message)
@@ -300,7 +301,7 @@ describe('svc merge refuses', () => {
     it(name, async (test) => {
       const cwd = await tinyRun(test)
       await writeFile(join(cwd, 'old.BIN'), '')
-      const {stdout, exitCode} = await svc(['merge', ...args, '--json'], {cwd})
+      const {stdout, exitCode} = await svcInTurn(['merge', ...args, '--json'], {cwd})
       const {error} = JSON.parse(stdout)
       assert.deepEqual([exitCode, error.code], [exit, code])
       assert.match(error.message, message)

@@ -698,8 +698,8 @@ const planning: readonly Effect[] = [
     outcomes: {true: 1, false: 0},
     async see(orch, test) {
       const {baseUrl, calls} = await inference(test)
-      const {end} = orch.start(['orch', 'plan', 'new', 'Run the test suite'], {SVC_INFERENCE_URL: baseUrl})
-      assert.equal(await end(), 0)
+      const {exitCode} = await orch.run(['orch', 'plan', 'new', 'Run the test suite'], {SVC_INFERENCE_URL: baseUrl})
+      assert.equal(exitCode, 0)
       return Math.min(1, calls.length)
     },
   },
@@ -723,7 +723,7 @@ const planning: readonly Effect[] = [
     outcomes: {'"minimal"': 3072, '"standard"': 4096, '"deep"': 8192},
     async see(orch, test) {
       const {baseUrl, calls} = await inference(test)
-      await orch.start(['orch', 'plan', 'new', 'Run the test suite'], {SVC_INFERENCE_URL: baseUrl}).end()
+      await orch.run(['orch', 'plan', 'new', 'Run the test suite'], {SVC_INFERENCE_URL: baseUrl})
       return calls[0]?.options.num_predict
     },
   },
@@ -804,6 +804,12 @@ const mesh: readonly Effect[] = [
   {
     setting: 'SVC_ORCHESTRATOR_MESH_CONTROL_URL',
     decides: 'whether a control plane is asked for the nodes of the mesh',
+    outcomes: {'http://127.0.0.1:1': false, '': undefined},
+    see: async (orch, test, env) => (await meshUnder(orch, test, env))?.ok,
+  },
+  {
+    setting: 'SVC_MESH_CONTROL_ADDR',
+    decides: 'the same for every program of the mesh',
     outcomes: {'http://127.0.0.1:1': false, '': undefined},
     see: async (orch, test, env) => (await meshUnder(orch, test, env))?.ok,
   },

@@ -3,7 +3,7 @@ import {chmod, mkdir, realpath} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {contractViolations, type SpeechDoctorV1, type SpeechStatusV1} from '../../src/contracts/index.js'
-import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
@@ -12,7 +12,10 @@ async function workspace(test: TestContext, files: Record<string, string> = {}) 
   const cwd = await realpath(await temporaryFolder(test))
   await writeFiles(cwd, files)
   const home = {HOME: cwd, HF_HUB_CACHE: join(cwd, 'hub')}
-  return {cwd, run: (args: string[], env: Record<string, string> = {}) => svc(args, {cwd, env: {...home, ...env}})}
+  return {
+    cwd,
+    run: (args: string[], env: Record<string, string> = {}) => svcInTurn(args, {cwd, env: {...home, ...env}}),
+  }
 }
 
 async function status(run: Awaited<ReturnType<typeof workspace>>['run'], env: Record<string, string> = {}) {

@@ -9,6 +9,7 @@ import {sharedData, skipWithout} from '../support/project.js'
 import {randomFloats} from '../support/random-floats.js'
 import {atLevel, clicks, hum, joined, pinkNoise, readClip, sine} from '../support/sounds.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {monoWave} from '../support/wave-file.js'
 import {writeWhisperFolder} from '../support/whisper-files.js'
@@ -20,9 +21,9 @@ const nonsense = join(folder, 'nonsense')
 const sound = randomFloats(7)(24_000).map((x) => 0.1 * x)
 const recording = monoWave(sound)
 
-/** The binary with a model that says the same nonsense about everything, and hears it everywhere. */
-const transcribe = (args: readonly string[], options: SvcOptions = {}) =>
-  svc(['transcribe', ...args, '--model', nonsense, '--vad', 'none'], {cwd: folder, ...options})
+/** With a model that says the same nonsense about everything, and hears it everywhere. */
+const transcribe = (args: readonly string[], options: SvcOptions = {}, run = svcInTurn) =>
+  run(['transcribe', ...args, '--model', nonsense, '--vad', 'none'], {cwd: folder, ...options})
 
 before(async () => {
   await writeWhisperFolder(nonsense, microShape, randomWhisper(microShape, 3))
@@ -41,7 +42,7 @@ before(async () => {
 
 describe('svc transcribe FILE', () => {
   it('prints what is said, a line per segment', async () => {
-    const {stdout, stderr, exitCode} = await transcribe(['one.wav'])
+    const {stdout, stderr, exitCode} = await transcribe(['one.wav'], {}, svc)
     assert.deepEqual([stderr, exitCode], ['', 0])
     assert.match(stdout, /^(\w+ )+\w+\n$/)
   })
@@ -80,15 +81,15 @@ describe('svc transcribe FILE', () => {
   })
 
   it('passes a text on as if it had been said, without a model', async () => {
-    const {stdout, exitCode} = await svc(['transcribe', 'note.txt', '--json'], {cwd: folder})
+    const {stdout, exitCode} = await svcInTurn(['transcribe', 'note.txt', '--json'], {cwd: folder})
     assert.equal(exitCode, 0)
     const result = JSON.parse(stdout)
     assert.deepEqual(await contractViolations('cli/transcribe.v1', result), [])
     assert.equal(result.raw_text, '  hello   world  \n')
     assert.deepEqual([result.refined_text, result.text, result.confidence], ['hello world', 'hello world', 0.855])
-    const plain = await svc(['transcribe', 'note.txt', '--no-refine', '--json'], {cwd: folder})
+    const plain = await svcInTurn(['transcribe', 'note.txt', '--no-refine', '--json'], {cwd: folder})
     assert.equal(JSON.parse(plain.stdout).text, '  hello   world  \n')
-    assert.equal((await svc(['transcribe', 'note.txt'], {cwd: folder})).stdout, 'hello world\n')
+    assert.equal((await svcInTurn(['transcribe', 'note.txt'], {cwd: folder})).stdout, 'hello world\n')
   })
 
   it('refines by profile, lexicon and settings', async () => {
@@ -97,7 +98,8 @@ describe('svc transcribe FILE', () => {
       'words.json': '{"schema_version": "1", "entries": [{"canonical": "getUser", "aliases": ["getter"]}]}',
     })
     const env = {SVC_SPEECH_SPEECH_LEXICON_PATH: join(folder, 'words.json')}
-    const said = async (args: string[]) => (await svc(['transcribe', 'said.txt', ...args], {cwd: folder, env})).stdout
+    const said = async (args: string[]) =>
+      (await svcInTurn(['transcribe', 'said.txt', ...args], {cwd: folder, env})).stdout
     assert.equal(await said([]), 'um call the the getUser in the mesh\n')
     const aggressive = JSON.parse(await said(['--profile', 'aggressive', '--json']))
     assert.equal(aggressive.refined_text, 'Call the getUser in the mesh.')
@@ -106,7 +108,7 @@ describe('svc transcribe FILE', () => {
 
   it('warns of a lexicon that cannot be used, and goes on', async () => {
     const env = {SVC_SPEECH_LEXICON_PATH: join(folder, 'text.wav')}
-    const {stdout, stderr, exitCode} = await svc(['transcribe', 'note.txt'], {cwd: folder, env})
+    const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', 'note.txt'], {cwd: folder, env})
     assert.deepEqual([stdout, exitCode], ['hello world\n', 0])
     assert.match(stderr, /warning: the lexicon .*text\.wav is not used/)
   })
@@ -194,7 +196,7 @@ describe('svc transcribe of several', () => {
 
 describe('svc transcribe -', () => {
   it('reads a recording from a pipe', async () => {
-    const piped = await transcribe(['-'], {input: recording})
+    const piped = await transcribe(['-'], {input: recording}, svc)
     assert.equal(piped.stdout, (await transcribe(['one.wav'])).stdout)
   })
 
@@ -207,7 +209,7 @@ describe('svc transcribe -', () => {
   })
 
   it('of nothing says that it is empty', async () => {
-    const {stderr, exitCode} = await transcribe(['-'], {input: ''})
+    const {stderr, exitCode} = await transcribe(['-'], {input: ''}, svc)
     assert.equal(exitCode, 1)
     assert.match(stderr, /standard input has no sound/)
   })
@@ -248,7 +250,7 @@ describe('svc transcribe with a mistake', () => {
   }
   for (const [what, {args, code, exit}] of Object.entries(mistakes))
     it(`such as ${what} says so`, async () => {
-      const {stdout, stderr, exitCode} = await svc(['transcribe', '--model', nonsense, ...args], {cwd: folder})
+      const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', '--model', nonsense, ...args], {cwd: folder})
       assert.deepEqual([stdout, exitCode], ['', exit])
       assert.match(stderr, new RegExp(`\\(${code}\\)`))
       assert.match(stderr, /hint: /)
@@ -257,7 +259,7 @@ describe('svc transcribe with a mistake', () => {
   it('such as no model takes the one that comes with the program, and downloads nothing', async (test) => {
     const home = await temporaryFolder(test)
     const env = {HOME: home, HF_ENDPOINT: 'http://127.0.0.1:9'}
-    const {stderr, exitCode} = await svc(['transcribe', 'one.wav'], {cwd: folder, env})
+    const {stderr, exitCode} = await svcInTurn(['transcribe', 'one.wav'], {cwd: folder, env})
     assert.equal(exitCode, 0)
     assert.match(stderr, /^Using the starter model, .* svc speech pull tiny\.en once\.\n$/)
     assert.equal(existsSync(join(home, '.cache/huggingface')), false)
@@ -312,7 +314,9 @@ describe('svc transcribe with a mistake', () => {
     it(`such as a model ${what} says so`, async (test) => {
       const model = join(await temporaryFolder(test), 'model')
       await change(model)
-      const {stderr, exitCode} = await svc(['transcribe', 'one.wav', '--model', model, '--vad', 'none'], {cwd: folder})
+      const {stderr, exitCode} = await svcInTurn(['transcribe', 'one.wav', '--model', model, '--vad', 'none'], {
+        cwd: folder,
+      })
       assert.match(stderr, new RegExp(`\\(${code}\\)`))
       assert.ok(exitCode === 1 || exitCode === 3, String(exitCode))
     })
@@ -354,11 +358,11 @@ describe('a recording without speech', () => {
     it(`such as ${what} gives an empty text`, async (test) => {
       const path = join(await temporaryFolder(test), 'quiet.wav')
       await writeFile(path, monoWave(quiet()))
-      const {stdout, exitCode} = await svc(['transcribe', path, '--model', nonsense, '--json'])
+      const {stdout, exitCode} = await svcInTurn(['transcribe', path, '--model', nonsense, '--json'])
       const result = JSON.parse(stdout)
       assert.equal(exitCode, 0)
       assert.deepEqual([result.text, result.no_speech, result.segments], ['', true, []])
-      assert.equal((await svc(['transcribe', path, '--model', nonsense])).stdout, '')
+      assert.equal((await svcInTurn(['transcribe', path, '--model', nonsense])).stdout, '')
     })
 })
 
@@ -371,7 +375,7 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
       const clips = await microClips()
       const env = {SVC_SPEECH_CACHE_DIR: join(folder, 'cache')}
       const args = ['transcribe', ...clips.map(({path}) => path), '--model', model, '--precision', precision]
-      const {stdout, stderr, exitCode} = await svc(args, {env})
+      const {stdout, stderr, exitCode} = await svcInTurn(args, {env})
       assert.deepEqual([stderr, exitCode], ['', 0])
       assert.deepEqual(
         stdout.trim().split('\n'),
@@ -405,7 +409,7 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
       const long = await longRecording()
       const path = join(folder, 'long.wav')
       await writeFile(path, monoWave(long.sound))
-      const {stdout} = await svc(['transcribe', path, '--model', model, '--word-timestamps', '--json', ...args])
+      const {stdout} = await svcInTurn(['transcribe', path, '--model', model, '--word-timestamps', '--json', ...args])
       const heard = JSON.parse(stdout).segments.flatMap(
         ({words: own}: {words: {word: string; start_ms: number}[]}) => own,
       )
@@ -423,11 +427,11 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
   it('times subtitles, and compares them', async (test) => {
     const output = await temporaryFolder(test)
     const clip = sharedData('micro-whisper-fixture/u6.wav') ?? ''
-    const made = await svc(['speech', 'subtitle', clip, '--model', model, '-o', join(output, 'a.srt'), '--json'])
+    const made = await svcInTurn(['speech', 'subtitle', clip, '--model', model, '-o', join(output, 'a.srt'), '--json'])
     const result = JSON.parse(made.stdout)
     assert.deepEqual(await contractViolations('cli/speech-subtitle.v1', result), [])
     assert.match(await readFile(join(output, 'a.srt'), 'utf8'), /^1\n00:00:00,0\d\d --> 00:00:00,\d{3}\ntwo\n\n$/)
-    const again = await svc([
+    const again = await svcInTurn([
       ...['speech', 'subtitle', clip, '--model', model, '-o', join(output, 'a.vtt')],
       ...['--reference', join(output, 'a.srt'), '--json'],
     ])
@@ -442,7 +446,7 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
     const dataset = join(await temporaryFolder(test), 'set.jsonl')
     const wrong = JSON.stringify({path: clips[0]?.path, expected: 'zero and more'})
     await writeFile(dataset, `${[...rows, wrong, JSON.stringify({path: 'gone.wav', expected: 'one'})].join('\n')}\n`)
-    const {stdout, stderr, exitCode} = await svc(['speech', 'eval', dataset, '--model', model, '--json'])
+    const {stdout, stderr, exitCode} = await svcInTurn(['speech', 'eval', dataset, '--model', model, '--json'])
     const result = JSON.parse(stdout)
     assert.deepEqual(await contractViolations('cli/speech-eval.v1', result), [])
     assert.equal(exitCode, 0)

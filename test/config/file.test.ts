@@ -150,7 +150,7 @@ describe('a Svc.toml with keys that nothing reads', () => {
     ['[mesh]\ncontrol-url = "http://x"', 'mesh.control-url', 'mesh.control_url'],
     ['[engin]\nthreads = 4', 'engin', 'engine'],
     ['[kitchen]\nsink = true', 'kitchen', undefined],
-    ['[mesh.transport]\ntls_min_version = "1.3"', 'mesh.transport', undefined],
+    ['[mesh.transport]\ntls_min = "1.3"', 'mesh.transport.tls_min', undefined],
     ['"engine.threads" = 4', 'engine.threads', undefined],
   ]
   for (const [toml, subject, meant] of cases)

@@ -5,6 +5,7 @@ import {inspect} from 'node:util'
 import {
   type ConfigFile,
   describeSettings,
+  meshSettings,
   readConfigFile,
   resolveSettings,
   settingTables,
@@ -218,6 +219,13 @@ const variables: Record<string, Variable> = {
   SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: strict('orchestration_migration.orchestration_v2_enabled', false),
   SVC_ORCHESTRATOR_MIGRATION_LEGACY_FALLBACK: strict('orchestration_migration.legacy_orchestration_fallback', true),
   SVC_ORCHESTRATOR_MESH_CONTROL_URL: {...address('mesh.control_url'), key: 'orchestrator.mesh_control_url'},
+  SVC_MESH_CONTROL_ADDR: {
+    setting: 'mesh.control_url',
+    default: undefined,
+    file: 'http://file:1',
+    reads: [['there:2', 'http://there:2']],
+    refuses: ['ftp://there'],
+  },
   SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL: {
     ...address('mesh.inference_base_url'),
     key: 'orchestrator.mesh_inference_base_url',
@@ -351,7 +359,7 @@ const variables: Record<string, Variable> = {
   },
 }
 
-const tables = settingTables.filter(({name}) => /^(orchestrator|mesh|workspace)\b/.test(name))
+const tables = settingTables.filter((table) => /^(orchestrator|workspace)\b/.test(table.name) || table === meshSettings)
 
 /** A file with one key. */
 function fileWith(key: string, value: unknown): ConfigFile {

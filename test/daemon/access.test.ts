@@ -82,8 +82,8 @@ describe('a daemon with a token', () => {
   })
 
   it('wants none of it over standard input', async (t) => {
-    const {run} = await orchWorkspace(t)
-    const {stdout, exitCode} = await run(['daemon', 'run', '--listen', 'stdio'], {env, input: JSON.stringify(ping)})
+    const {alone} = await orchWorkspace(t)
+    const {stdout, exitCode} = await alone(['daemon', 'run', '--listen', 'stdio'], {env, input: JSON.stringify(ping)})
     assert.equal(exitCode, 0)
     assert.equal((JSON.parse(stdout) as Reply).error, undefined)
   })

@@ -24,7 +24,16 @@ import {temporaryFolder} from '../support/temporary.js'
  * sentence, so a new row needs nothing here.
  */
 const facts: object = new Proxy<Record<string, unknown>>(
-  {param: 'temperature', port: 11434, status: 418, line: 3, column: 7, reason: 'the reason', suggestion: undefined},
+  {
+    param: 'temperature',
+    field: 'node_id',
+    port: 11434,
+    status: 418,
+    line: 3,
+    column: 7,
+    reason: 'the reason',
+    suggestion: undefined,
+  },
   {get: (known, name) => (name in known ? known[String(name)] : ['sample'])},
 )
 const errorOf = (code: ErrorCode) => new SvcError(code, facts as never)
@@ -58,7 +67,15 @@ describe('every error of the catalogue', () => {
       assert.equal(typeof problem.title, 'string')
       assert.deepEqual(
         {...problem, title: ''},
-        {type: 'about:blank', title: '', status, code, detail: message, hint, request_id: 'r-1'},
+        {
+          type: 'about:blank',
+          title: '',
+          status,
+          code: code === 'media_type_unsupported' ? 'unsupported_media_type' : code,
+          detail: message,
+          hint,
+          request_id: 'r-1',
+        },
       )
       assert.deepEqual(asAudioError(error), {error: code, message, hint})
       const database = asDatabaseError(error, 'r-1') as Record<string, unknown>
@@ -248,5 +265,22 @@ describe('an error that crosses a thread', () => {
     assert.deepEqual(received.params, sent.params)
     assert.equal(received.message, 'The tensor a in b is [2, 3]; config.json asks for [3, 2].')
     assert.match(received.stack ?? '', /the first fault/)
+  })
+})
+
+describe('an error that another program has told of', () => {
+  it('is the row of its code in the words of that program, also in another process', () => {
+    const told = SvcError.told('inbox_full', 'Seven wait.')
+    assert.ok(told)
+    for (const error of [told, SvcError.fromRecord(JSON.parse(JSON.stringify(told.toRecord())))])
+      assert.deepEqual(
+        [error.code, error.message, error.exit, error.hint],
+        ['inbox_full', 'Seven wait.', Exit.unavailable, errorOf('inbox_full').hint],
+      )
+  })
+
+  it('is none where the code is unknown, or its hint needs to know more', () => {
+    for (const code of ['no_such_code', 'constructor', 'port_in_use'])
+      assert.equal(SvcError.told(code, 'It is.'), undefined)
   })
 })

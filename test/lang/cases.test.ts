@@ -10,7 +10,7 @@ import {startEndpoints} from '../../src/endpoints/index.js'
 import {checkProgram, migrate} from '../../src/lang/index.js'
 import {type CaseRequest, type LangCase, readCases, stubbedSpeech} from '../support/lang-case.js'
 import {projectFile} from '../support/project.js'
-import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 const shared = projectFile('../shared/cases/data-language')
@@ -27,7 +27,7 @@ interface CheckOutput {
 }
 
 async function checkDiagnostics({path, expect}: LangCase): Promise<void> {
-  const {stdout, exitCode} = await svc(['db', 'check', path, '--json'])
+  const {stdout, exitCode} = await svcInTurn(['db', 'check', path, '--json'])
   const {diagnostics} = JSON.parse(stdout) as CheckOutput
   const found = diagnostics.map(({error_code: code, severity, span}) => ({
     code,
@@ -46,7 +46,7 @@ async function checkDiagnostics({path, expect}: LangCase): Promise<void> {
   assert.equal(exitCode, expect.exit_code)
 }
 
-const jsonOf = async (...args: string[]) => JSON.parse((await svc([...args, '--json'])).stdout) as unknown
+const jsonOf = async (...args: string[]) => JSON.parse((await svcInTurn([...args, '--json'])).stdout) as unknown
 
 async function checkPlans({path, expect}: LangCase): Promise<void> {
   const {plans} = (await jsonOf('db', 'explain', path, '--all')) as {plans: {plan: object}[]}
@@ -97,7 +97,7 @@ async function checkRequest(baseUrl: string, {request, body, status, json, match
 
 async function checkFiles(t: TestContext, {path, expect}: LangCase): Promise<void> {
   const folder = await temporaryFolder(t)
-  assert.equal((await svc(['db', 'build', path, '-o', folder])).exitCode, 0)
+  assert.equal((await svcInTurn(['db', 'build', path, '-o', folder])).exitCode, 0)
   const read = (name: string) => readFile(join(folder, name), 'utf8')
   if (expect.runtime_projection !== undefined)
     assert.deepEqual(JSON.parse(await read('runtime-projection.json')), expect.runtime_projection)
@@ -130,7 +130,7 @@ async function checkMigration(t: TestContext, {path, expect}: LangCase, withRows
     database.exec(`INSERT INTO task (title, done, owner) VALUES ('a', 0, 'Ann')`)
     database.close()
   }
-  const {stdout, exitCode} = await svc(['db', 'migrate', path, '--db', db, '--dry-run', '--json'])
+  const {stdout, exitCode} = await svcInTurn(['db', 'migrate', path, '--db', db, '--dry-run', '--json'])
   const {steps} = JSON.parse(stdout) as {steps: object[]}
   if (withRows) {
     const {changed_step: wanted, exit_code: exit} = expect.when_task_has_rows as NonNullable<

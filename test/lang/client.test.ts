@@ -6,7 +6,7 @@ import {pathToFileURL} from 'node:url'
 import {execa} from 'execa'
 import {serveDb} from '../support/db-server.js'
 import {projectFile} from '../support/project.js'
-import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 /** The functions of a generated file. */
@@ -15,7 +15,7 @@ type Client = Record<string, (...args: unknown[]) => unknown>
 /** Builds a program's TypeScript, checks it as strictly as there is, and gives the folder of what came out. */
 async function buildTypeScript(folder: string, program: string): Promise<string> {
   const source = join(folder, 'api')
-  assert.equal((await svc(['db', 'build', program, '-o', source])).exitCode, 0)
+  assert.equal((await svcInTurn(['db', 'build', program, '-o', source])).exitCode, 0)
   await writeFile(join(folder, 'package.json'), '{"type": "module"}')
   const options = {
     strict: true,

@@ -5,6 +5,7 @@ import {describe, it} from 'node:test'
 import {compileSchema} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
 import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {connect, hello, starter, workspace} from './support.js'
 
 const todo = await readFile(projectFile('examples/todo.svc'), 'utf8')
@@ -69,7 +70,7 @@ describe('a program whose endpoints are tools', {concurrency: 2}, () => {
     assert.match(refused.error ?? '', /a todo needs a title/)
     assert.deepEqual(refused.meta, {details: 'a todo needs a title'})
     // It is the database of the workspace that the command line uses too.
-    const {stdout} = await svc(['db', 'call', 'list', 'all=true', '--program', 'todo.svc'], {cwd})
+    const {stdout} = await svcInTurn(['db', 'call', 'list', 'all=true', '--program', 'todo.svc'], {cwd})
     assert.equal(JSON.parse(stdout)[0].title, 'buy milk')
     await call('svc_orchestrator_status')
   })

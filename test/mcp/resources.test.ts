@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import {until} from '../support/orch-workspace.js'
 import {inTurn, scriptedChat} from '../support/scripted-inference.js'
-import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {connect, startHttp, workspace} from './support.js'
 
 type ToolClient = Awaited<ReturnType<typeof connect>>
@@ -135,12 +135,12 @@ describe('a subscription', {concurrency: 2}, () => {
     const {updated, lists} = notified(own)
     await client.subscribeResource({uri: 'svc://tasks/T-0001'})
     await client.subscribeResource({uri: 'svc://tasks'})
-    await svc(['orch', 'cancel', '1'], {cwd})
+    await svcInTurn(['orch', 'cancel', '1'], {cwd})
     await until(() => updated.length >= 2, 'both are told')
     assert.deepEqual([...new Set(updated)].sort(), ['svc://tasks', 'svc://tasks/T-0001'])
     await client.unsubscribeResource({uri: 'svc://tasks/T-0001'})
     updated.length = 0
-    await svc(['orch', 'cancel', '2'], {cwd})
+    await svcInTurn(['orch', 'cancel', '2'], {cwd})
     await until(() => updated.length > 0, 'the list has changed')
     assert.deepEqual([...new Set(updated)], ['svc://tasks'])
     assert.equal(lists(), 0)
@@ -148,7 +148,7 @@ describe('a subscription', {concurrency: 2}, () => {
     await until(() => lists() > 0, 'there is a new task')
     await client.unsubscribeResource({uri: 'svc://tasks'})
     updated.length = 0
-    await svc(['orch', 'cancel', '3'], {cwd})
+    await svcInTurn(['orch', 'cancel', '3'], {cwd})
     await sleep(400)
     assert.deepEqual(updated, [])
   })

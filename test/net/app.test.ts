@@ -6,7 +6,7 @@ import {Readable} from 'node:stream'
 import {text} from 'node:stream/consumers'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {request} from 'undici'
+import {Agent, request} from 'undici'
 import {
   asAudioError,
   asDatabaseError,
@@ -19,6 +19,7 @@ import {
 } from '../../src/errors/index.js'
 import {configureLog} from '../../src/log/index.js'
 import {type AppOptions, createApp, type HttpApp, listen, ndjsonStream, sseStream} from '../../src/net/index.js'
+import {selfSigned} from '../support/self-signed.js'
 
 const log: Record<string, unknown>[] = []
 configureLog({filter: 'info', format: 'json', stream: {write: (line) => void log.push(JSON.parse(line))}})
@@ -252,6 +253,67 @@ describe('a server for this machine only', () => {
   it('answers for any host once it is meant for others', async (t) => {
     const {baseUrl} = await serve(t, echo, {loopbackOnly: false})
     assert.equal(await status(baseUrl, 'gpu-box.example:11435'), 200)
+  })
+})
+
+describe('a body that must say it is JSON', () => {
+  const send = async (t: TestContext, headers: Record<string, string>, body: string) => {
+    const {baseUrl} = await serve(t, echo, {bodies: 'json'})
+    const response = await fetch(`${baseUrl}/v1/echo`, {method: 'POST', headers, body})
+    return {status: response.status, body: (await response.json()) as Record<string, unknown>}
+  }
+  const asJson = {'content-type': 'application/json'}
+
+  it('is read when it does', async (t) => {
+    for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON'])
+      assert.deepEqual(await send(t, {'content-type': type}, '{"a":[1]}'), {status: 200, body: {body: {a: [1]}}})
+  })
+
+  it('is refused when it says something else', async (t) => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded'])
+      assert.equal((await send(t, {'content-type': type}, '{}')).status, 415)
+  })
+
+  it('is nothing where it is empty', async (t) => {
+    assert.deepEqual(await send(t, asJson, ''), {status: 200, body: {}})
+  })
+
+  it('is not shown where it cannot be read: it may hold a secret', async (t) => {
+    const {status, body} = await send(t, asJson, '{"token": sesame-open}')
+    assert.equal(status, 400)
+    assert.match(JSON.stringify(body), /not valid JSON/)
+    assert.doesNotMatch(JSON.stringify(body), /sesame/)
+  })
+})
+
+describe('the headers of every answer', () => {
+  it('are there whatever the answer is', async (t) => {
+    const {baseUrl} = await serve(t, echo, {headers: {'x-feature': 'a,b'}})
+    for (const path of ['/v1/echo', '/v1/nothing', '/v1/%E0%A4%A'])
+      assert.equal((await fetch(baseUrl + path)).headers.get('x-feature'), 'a,b', path)
+  })
+})
+
+describe('a server with a certificate', () => {
+  it('says https in its address, and speaks it', async (t) => {
+    const {cert, key} = selfSigned()
+    const {baseUrl} = await serve(t, echo, {tls: {cert, key, minVersion: '1.3'}})
+    assert.match(baseUrl, /^https:/)
+    const dispatcher = new Agent({connect: {ca: cert}})
+    t.after(() => dispatcher.close())
+    const {statusCode, body} = await request(`${baseUrl}/v1/echo`, {dispatcher})
+    assert.deepEqual([statusCode, await body.json()], [200, {body: null}])
+  })
+
+  it('is not made with a certificate that is none', () => {
+    for (const tls of [
+      {cert: 'none', key: 'none'},
+      {...selfSigned(), key: selfSigned().key},
+    ])
+      assert.throws(
+        () => createApp({target: 'test', renderer, tls: {...tls, minVersion: '1.3'}}),
+        (error) => isErrorOf(error, 'tls_unusable'),
+      )
   })
 })
 

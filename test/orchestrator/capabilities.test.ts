@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
-import os from 'node:os'
 import {describe, it} from 'node:test'
 import {SvcError} from '../../src/errors/index.js'
-import {
-  mergeCapabilities,
-  noCapabilities,
-  parseCapabilities,
-  probeHost,
-  readHost,
-} from '../../src/orchestrator/capabilities.js'
+import {probeHost} from '../../src/mesh/index.js'
+import {mergeCapabilities, noCapabilities, parseCapabilities} from '../../src/orchestrator/capabilities.js'
 
 const host = {parallelism: 12, arch: 'x64', hostname: 'from-os'}
 
@@ -86,55 +80,6 @@ describe('capabilities on the wire', () => {
         (error) => error instanceof SvcError && error.code === 'usage' && error.message === says,
       )
     })
-})
-
-describe('the probe of a machine', () => {
-  it('tells its cores, architecture and name', () => {
-    const probe = probeHost({}, host)
-    assert.deepEqual([probe.cpu_cores, probe.arch, probe.hostname], [12, 'x86_64', 'from-os'])
-  })
-
-  it('reads the machine it runs on', () => {
-    const {cpu_cores, arch, hostname} = probeHost({}, readHost())
-    assert.equal(cpu_cores, os.availableParallelism())
-    assert.equal(hostname, os.hostname())
-    assert.ok(arch !== undefined && !['x64', 'arm64'].includes(arch))
-  })
-
-  const architectures = {x64: 'x86_64', arm64: 'aarch64', riscv64: 'riscv64'}
-  for (const [arch, name] of Object.entries(architectures))
-    it(`calls ${arch} ${name}`, () => assert.equal(probeHost({}, {...host, arch}).arch, name))
-
-  const names: [env: Record<string, string>, hostname: string][] = [
-    [{HOSTNAME: 'a', COMPUTERNAME: 'b'}, 'a'],
-    [{HOSTNAME: '', COMPUTERNAME: 'b'}, 'b'],
-    [{HOSTNAME: ' ', COMPUTERNAME: ''}, 'from-os'],
-  ]
-  for (const [env, hostname] of names)
-    it(`is called ${hostname} under ${JSON.stringify(env)}`, () =>
-      assert.equal(probeHost(env, host).hostname, hostname))
-
-  it('has no name where nobody gives one', () => {
-    assert.ok(!('hostname' in probeHost({HOSTNAME: ''}, {...host, hostname: ''})))
-  })
-
-  for (const [variable, flag] of Object.entries(accelerators))
-    it(`has ${flag} where ${variable} says so, and nothing else then`, () => {
-      const others = Object.values(accelerators).filter((other) => other !== flag)
-      for (const yes of ['1', 'true', ' TRUE ']) {
-        const probe = probeHost({[variable]: yes}, host)
-        assert.equal(probe[flag], true)
-        for (const other of others) assert.equal(probe[other], false)
-      }
-      for (const no of ['0', 'yes', 'on', '']) assert.equal(probeHost({[variable]: no}, host)[flag], false)
-    })
-
-  it('takes its class and its labels from the environment', () => {
-    const probe = probeHost({SVC_MESH_DEVICE_CLASS: ' server ', SVC_MESH_LABELS: 'pool=a, region=eu,,pool=a'}, host)
-    assert.equal(probe.device_class, 'server')
-    assert.deepEqual(probe.labels, ['pool=a', 'region=eu'])
-    assert.ok(!('device_class' in probeHost({SVC_MESH_DEVICE_CLASS: ' '}, host)))
-  })
 })
 
 describe('a new agent', () => {

@@ -64,7 +64,8 @@ describe('the configuration of a workspace that sets nothing', () => {
       'session',
       'socratesPolicy',
     ]
-    assert.deepEqual(Object.keys(config).sort(), [...flat, ...members].sort())
+    const ofTheMesh = ['meshNode', 'meshSecrets']
+    assert.deepEqual(Object.keys(config).sort(), [...flat, ...members, ...ofTheMesh].sort())
     assert.equal(nested.length, members.length)
   })
 

@@ -36,7 +36,7 @@ describe('the nodes of the mesh', () => {
     const nodes = [seenAgo('node-a', 10, {version: '0.1.0', capabilities: {gpu_cuda: true}}), seenAgo('node-b', 9e9)]
     const plane = await controlPlane(t, (response) => json(response, {schema_version: 1, queue_depth: 3, nodes}))
     assert.deepEqual(await look(t, plane.url), {ok: true, schema_version: 1, node_count: 2, nodes})
-    assert.deepEqual(plane.requests, [{method: 'GET', url: '/v1/mesh/nodes', authorization: undefined}])
+    assert.deepEqual(plane.requests, [{method: 'GET', url: '/v1/mesh/nodes?limit=500', authorization: undefined}])
   })
 
   it('are asked for with the token where there is one', async (t) => {
@@ -106,6 +106,22 @@ describe('the nodes of the mesh', () => {
     )
   })
 
+  it('are counted on all pages, each of which is short enough to be read', async (t) => {
+    const pages = [0, 1, 2].map((page) => Array.from({length: 500}, (_, i) => seenAgo(`node-${page * 500 + i}`, 0)))
+    let asked = 0
+    const {url, requests} = await controlPlane(t, (response) => {
+      const nodes = pages[asked++]
+      json(response, {schema_version: 1, nodes, ...(asked < 3 ? {truncated: true, next_cursor: `c${asked}`} : {})})
+    })
+    const snapshot = await look(t, url)
+    assert.ok(snapshot.ok)
+    assert.deepEqual([snapshot.node_count, snapshot.nodes.length, snapshot.truncated], [1500, 200, true])
+    assert.deepEqual(
+      requests.map((request) => request.url?.split('?')[1]),
+      ['limit=500', 'limit=500&cursor=c1', 'limit=500&cursor=c2'],
+    )
+  })
+
   it('have an id: what has none is left out', async (t) => {
     const nodes = [null, 7, 'node', {}, {id: 7}, [], {id: 'node-a'}]
     const {url} = await controlPlane(t, (response) => json(response, {schema_version: 'x', nodes}))
@@ -131,12 +147,12 @@ describe('a control plane that is of no help', () => {
     [
       'sends elsewhere',
       (response: ServerResponse) => response.writeHead(302, {location: '/login'}).end('<html>'),
-      /\/v1\/mesh\/nodes answered 302: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 answered 302: a redirect is not followed\.$/,
     ],
     [
       'sends elsewhere without a word',
       (response: ServerResponse) => response.writeHead(307, {location: '/login'}).end(),
-      /\/v1\/mesh\/nodes answered 307: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 answered 307: a redirect is not followed\.$/,
     ],
     ['answers with nothing', (response: ServerResponse) => response.end(), /it lists no nodes\.$/],
     [
@@ -165,7 +181,7 @@ describe('a control plane that is of no help', () => {
     for (const {url} of [silent, dribbling]) {
       const started = performance.now()
       const env = {SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS: '1'}
-      assert.equal(await fault(t, url, {env}), `${url}/v1/mesh/nodes did not answer within 500 ms.`)
+      assert.equal(await fault(t, url, {env}), `${url}/v1/mesh/nodes?limit=500 did not answer within 500 ms.`)
       const took = performance.now() - started
       assert.ok(took >= 490 && took < 5000, String(took))
     }

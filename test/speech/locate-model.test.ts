@@ -5,6 +5,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {locateSpeechModel, speechModelId} from '../../src/speech/index.js'
 import {startHub} from '../support/hub-server.js'
 import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 const commit = 'b'.repeat(40)
@@ -103,9 +104,9 @@ describe('svc speech pull', () => {
   it('downloads a model, prints its folder, and tells about its files', async (test) => {
     const {hub, cacheFolder, snapshot} = await setUp(test)
     const env = {HF_ENDPOINT: hub.endpoint, HF_HUB_CACHE: cacheFolder}
-    const {stdout, stderr, exitCode} = await svc(['speech', 'pull', 'tiny.en'], {env})
+    const {stdout, stderr, exitCode} = await svcInTurn(['speech', 'pull', 'tiny.en'], {env})
     assert.deepEqual([stdout, stderr, exitCode], [`${snapshot}\n`, '', 0])
-    const again = JSON.parse((await svc(['speech', 'pull', 'openai/whisper-tiny.en', '--json'], {env})).stdout)
+    const again = JSON.parse((await svcInTurn(['speech', 'pull', 'openai/whisper-tiny.en', '--json'], {env})).stdout)
     const {contractViolations} = await import('../../src/contracts/index.js')
     assert.deepEqual(await contractViolations('cli/speech-pull.v1', again), [])
     assert.deepEqual([again.commit, again.files.length, again.files[0].cached], [commit, 3, true])
@@ -114,7 +115,7 @@ describe('svc speech pull', () => {
   it('says what is wrong, and never shows the token', async (test) => {
     const {hub, cacheFolder} = await setUp(test)
     const env = {HF_ENDPOINT: hub.endpoint, HF_HUB_CACHE: cacheFolder, HF_TOKEN: 'hf_secret'}
-    const {stderr, exitCode} = await svc(['speech', 'pull', 'acme/none'], {env})
+    const {stderr, exitCode} = await svcInTurn(['speech', 'pull', 'acme/none'], {env})
     assert.equal(exitCode, 3)
     assert.match(stderr, /hub_model_unknown/)
     assert.doesNotMatch(stderr, /hf_secret/)
@@ -122,7 +123,7 @@ describe('svc speech pull', () => {
       {path: '/api/', fault: {kind: 'status', status: 503}},
       {path: 'config.json', fault: {kind: 'drop', after: 1}},
     )
-    const retried = await svc(['speech', 'pull', 'tiny.en'], {env: {...env, SVC_SPEECH_HF_RETRY_DELAY_MS: '1'}})
+    const retried = await svcInTurn(['speech', 'pull', 'tiny.en'], {env: {...env, SVC_SPEECH_HF_RETRY_DELAY_MS: '1'}})
     assert.equal(retried.exitCode, 0)
     assert.equal(retried.stderr.match(/warning: try 1 failed/g)?.length, 2)
   })

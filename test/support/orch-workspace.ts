@@ -7,6 +7,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {contractViolations} from '../../src/contracts/index.js'
 import type {Agent, EventRecord, StatusReport, Task} from '../../src/orchestrator/index.js'
 import {type SvcOptions, startSvc, svc} from './svc.js'
+import {startInTurn, svcInTurn} from './svc-in-turn.js'
 import {temporaryFolder, writeFiles} from './temporary.js'
 
 /** Commands that tasks of a test workspace may run. */
@@ -20,11 +21,11 @@ nap = ["sleep", "{seconds}"]
 
 export type OrchWorkspace = Awaited<ReturnType<typeof orchWorkspace>>
 
-/** A folder with an `Svc.toml`, and the real binary in it: every call is a process of its own. */
+/** A folder with an `Svc.toml`, and the command line in it: what is started, or run alone, is a process of its own. */
 export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = templates) {
   const cwd = await realpath(await temporaryFolder(test))
   await writeFiles(cwd, {'Svc.toml': toml})
-  const run = (args: readonly string[], options: SvcOptions = {}) => svc(args, {cwd, ...options})
+  const run = (args: readonly string[], options: SvcOptions = {}) => svcInTurn(args, {cwd, ...options})
 
   /** Runs to a good end; gives what was printed. */
   const text = async (args: readonly string[], options: SvcOptions = {}): Promise<string> => {
@@ -41,6 +42,8 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
   return {
     cwd,
     run,
+    startInTurn: (args: readonly string[], options: SvcOptions = {}) => startInTurn(args, {cwd, ...options}),
+    alone: (args: readonly string[], options: SvcOptions = {}) => svc(args, {cwd, ...options}),
     text,
     json,
     task: (id: number | string) => json<Task>('cli/orch-task.v1', ['orch', 'task', String(id)]),

@@ -28,33 +28,40 @@ type Told<T extends EventType> = Extract<OrchestratorEvent, {type: T}>
 
 export type Orch = Awaited<ReturnType<typeof orchUnder>>
 
-/** The real binary in a workspace of its own, every call under the same settings. Nothing outside of it is touched. */
+/** The command line in a workspace of its own, every call under the same settings. Nothing outside of it is touched. */
 export async function orchUnder(test: TestContext, {toml = '', env: given = {}}: OrchOptions = {}) {
-  const {cwd, run, start} = await orchWorkspace(test, toml)
+  const {cwd, run, start, startInTurn} = await orchWorkspace(test, toml)
   const env = {SVC_DATA_DIR: join(cwd, 'data'), ...given}
 
   /** Starts a daemon, and waits until it runs tasks. */
   const daemon = async (more: Readonly<Record<string, string>> = {}) => {
-    const {line, end} = start(['daemon', 'run', '--json', '--drain', '0'], {env: {...env, ...more}})
-    let read = 1
-    assert.equal(JSON.parse(await line(read)).event, 'ready')
+    const going = startInTurn(['daemon', 'run', '--json', '--drain', '0'], {env: {...env, ...more}})
+    let read = 0
+    const line = async (): Promise<string> => {
+      while (going.lines.length === read) await going.told()
+      return going.lines[read++] as string
+    }
+    assert.equal(JSON.parse(await line()).event, 'ready')
     return {
       /** Waits for the next event of one of these types. */
       async told<T extends EventType>(...types: T[]): Promise<Told<T>> {
         for (;;) {
-          const {kind} = JSON.parse(await line(++read)) as {kind: OrchestratorEvent}
+          const {kind} = JSON.parse(await line()) as {kind: OrchestratorEvent}
           if (types.some((type) => type === kind.type)) return kind as Told<T>
         }
       },
       async stop(): Promise<void> {
-        assert.equal(await end('SIGTERM'), 0)
+        const {exitCode, stderr} = await going.stop()
+        assert.equal(exitCode, 0, stderr)
       },
     }
   }
 
   return {
     cwd,
-    /** Starts a command that goes on, with more of an environment. */
+    /** Runs a command, with more of an environment. */
+    run: (args: readonly string[], more: Readonly<Record<string, string>>) => run(args, {env: {...env, ...more}}),
+    /** Starts a command that goes on, as a process of its own. */
     start: (args: readonly string[], more: Readonly<Record<string, string>>) => start(args, {env: {...env, ...more}}),
     daemon,
     /** Has a daemon look at the workspace: its first look is over when it says that it is ready. */

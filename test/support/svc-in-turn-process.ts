@@ -3,7 +3,8 @@
  * environment, arguments and standard input, and ends when nothing of it is left to wait for, as a process of its own
  * would: one that leaves a timer or a connection behind does not end here either.
  */
-import {Readable} from 'node:stream'
+import {existsSync, readdirSync} from 'node:fs'
+import {Readable, Writable} from 'node:stream'
 import {main} from '../../src/cli/main.js'
 import {configureLog} from '../../src/log/index.js'
 import type {CommandLine, Ended} from './svc-in-turn.js'
@@ -11,7 +12,10 @@ import type {CommandLine, Ended} from './svc-in-turn.js'
 /** How Node exits when a program waits for what can no longer come. */
 const unsettled = 13
 
-let running: {mark: string; settled: boolean} | undefined
+let running: {mark: string; files: number; settled: boolean} | undefined
+
+/** How many files and sockets are open, where the system tells. */
+const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
 
 process.on('message', ({args, cwd, env, input, mark}: CommandLine) => {
   for (const name of Object.keys(process.env)) delete process.env[name]
@@ -21,7 +25,7 @@ process.on('message', ({args, cwd, env, input, mark}: CommandLine) => {
   const stdin = Readable.from(pieces(input), {objectMode: false})
   Object.defineProperty(process, 'stdin', {value: stdin, configurable: true})
   configureLog({filter: 'warn', format: 'auto'})
-  const own = {mark, settled: false}
+  const own = {mark, files: openFiles(), settled: false}
   running = own
   process.channel?.unref()
   void main(args).then(() => {
@@ -31,12 +35,13 @@ process.on('message', ({args, cwd, env, input, mark}: CommandLine) => {
 
 process.on('beforeExit', () => {
   if (running === undefined || !process.connected) return
-  const {mark, settled} = running
-  const ended: Ended = {exitCode: settled ? Number(process.exitCode ?? 0) : unsettled}
+  const {mark, files, settled} = running
+  const exitCode = settled ? Number(process.exitCode ?? 0) : unsettled
+  const isAsBefore = settled && openFiles() === files && !Object.hasOwn(process.stdout, 'write')
+  const ended: Ended = {exitCode, isAsBefore}
   running = undefined
   process.exitCode = undefined
-  process.stdout.write(mark)
-  process.stderr.write(mark)
+  for (const stream of [process.stdout, process.stderr]) Writable.prototype.write.call(stream, mark, 'utf8')
   process.channel?.ref()
   process.send?.(ended)
 })

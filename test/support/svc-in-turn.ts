@@ -17,6 +17,18 @@ export interface CommandLine {
 
 export interface Ended {
   exitCode: number
+  /** Whether the process has nothing left of the command line that the next one could come upon. */
+  isAsBefore: boolean
+}
+
+/** A command line that goes on until it is stopped. */
+export interface Going {
+  /** The lines that it has printed so far on standard output. */
+  readonly lines: readonly string[]
+  /** The next time that it prints something, or ends. Throws when it has ended. */
+  told(): Promise<void>
+  /** Sends its process a SIGTERM, and gives how it ended. */
+  stop(): Promise<SvcResult>
 }
 
 const program = fileURLToPath(new URL('svc-in-turn-process.js', import.meta.url))
@@ -29,7 +41,7 @@ const waiting: (() => void)[] = []
 let busy = 0
 
 /** Variables that are read where a command line runs; what Node and libraries read at their start is not among them. */
-const readLate = /^(SVC_\w+|HOME|PATH|USER|XDG_\w+)$/
+const readLate = /^(SVC_\w+|HF_\w+|HOME|PATH|USER|XDG_\w+)$/
 
 /**
  * Runs a command line through `main`, in a process that has run others before. It takes a tenth of the time of `svc`
@@ -37,24 +49,67 @@ const readLate = /^(SVC_\w+|HOME|PATH|USER|XDG_\w+)$/
  * for signals, readers that go, process ids, secrets in logs, what is loaded, or many at the same moment.
  */
 export async function svcInTurn(args: readonly string[], options: SvcOptions = {}): Promise<SvcResult> {
-  const {cwd = tmpdir(), env = {}, input = ''} = options
-  if (!Object.keys(env).every((name) => readLate.test(name))) return svc(args, options)
+  if (!Object.keys(options.env ?? {}).every((name) => readLate.test(name))) return svc(args, options)
   if (busy === most) await new Promise<void>((resolve) => waiting.push(resolve))
   else busy += 1
-  const child = idle.pop() ?? startProcess()
-  hold(child)
   try {
-    const mark = `\0${randomUUID()}\0`
-    const outputs = [outputOf(child.stdout, mark), outputOf(child.stderr, mark)] as const
-    const ended = endOf(child)
-    child.send({args, cwd, env: environment(env), input, mark} satisfies CommandLine)
-    const [exitCode, stdout, stderr] = await Promise.all([ended, ...outputs])
-    return {stdout, stderr, exitCode}
+    return await runIn(idle.pop() ?? startProcess(), args, options)
   } finally {
-    release(child)
     const next = waiting.shift()
     if (next === undefined) busy -= 1
     else next()
+  }
+}
+
+/** Starts a command line that goes on. Nothing waits for it, however many there are. */
+export function startInTurn(args: readonly string[], options: SvcOptions = {}): Going {
+  const child = idle.pop() ?? startProcess()
+  const lines: string[] = []
+  let rest = ''
+  const onStdout = (text: string) => {
+    const pieces = (rest + text).split('\n')
+    rest = pieces.pop() ?? ''
+    lines.push(...pieces)
+    child.emit('told')
+  }
+  let over: SvcResult | undefined
+  const ended = runIn(child, args, options, onStdout).then((result) => {
+    over = result
+    child.emit('told')
+    return result
+  })
+  return {
+    lines,
+    async told() {
+      if (over !== undefined) throw new Error(`It has ended: ${over.stderr}`)
+      await once(child, 'told')
+    },
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+async function runIn(
+  child: ChildProcess,
+  args: readonly string[],
+  {cwd = tmpdir(), env, input = ''}: SvcOptions,
+  onStdout?: (text: string) => void,
+): Promise<SvcResult> {
+  hold(child)
+  const late = setTimeout(() => child.kill('SIGKILL'), timeout)
+  try {
+    const mark = `\0${randomUUID()}\0`
+    const outputs = [outputOf(child.stdout, mark, onStdout), outputOf(child.stderr, mark)] as const
+    const ended = endOf(child)
+    child.send({args, cwd, env: environment(env), input, mark} satisfies CommandLine)
+    const [{exitCode, isAsBefore}, stdout, stderr] = await Promise.all([ended, ...outputs])
+    if (!isAsBefore && child.connected) child.disconnect()
+    return {stdout, stderr, exitCode}
+  } finally {
+    clearTimeout(late)
+    release(child)
   }
 }
 
@@ -69,21 +124,19 @@ function startProcess(): ChildProcess {
 }
 
 /** Waits for the end of a command line, or of the process, where the command line has ended that. */
-async function endOf(child: ChildProcess): Promise<number | undefined> {
+async function endOf(child: ChildProcess): Promise<Partial<Ended>> {
   const over = new AbortController()
-  const late = setTimeout(() => child.kill('SIGKILL'), timeout)
   try {
     const {signal} = over
     const [answer] = await Promise.race([once(child, 'message', {signal}), once(child, 'close', {signal})])
-    return typeof answer === 'object' ? (answer as Ended | null)?.exitCode : answer
+    return typeof answer === 'object' && answer !== null ? (answer as Ended) : {exitCode: answer ?? undefined}
   } finally {
-    clearTimeout(late)
     over.abort()
   }
 }
 
 /** What is printed up to the mark, or to the end of the process. */
-function outputOf(stream: Readable | null, mark: string): Promise<string> {
+function outputOf(stream: Readable | null, mark: string, onText?: (text: string) => void): Promise<string> {
   return new Promise((resolve) => {
     if (stream === null) return resolve('')
     const chunks: Buffer[] = []
@@ -95,6 +148,7 @@ function outputOf(stream: Readable | null, mark: string): Promise<string> {
     }
     const onData = (chunk: Buffer) => {
       chunks.push(chunk)
+      onText?.(chunk.toString('utf8'))
       tail = (tail + chunk.toString('latin1')).slice(-mark.length)
       if (tail === mark) end()
     }

@@ -1,7 +1,18 @@
 import {settings} from '../setting.js'
-import {integer, text} from '../types.js'
+import {integer, type SettingType, text} from '../types.js'
 
-/** What a control plane lets its clients in by, and what they show to it. The token of the role `mesh` is among the settings of the mesh. */
+/** 32 bytes, as 64 hexadecimal digits or base64. */
+const publicKeyForm = /^([0-9a-f]{64}|[A-Z0-9+/]{43}=)$/i
+
+const publicKey = (expected: string): SettingType<string> => ({
+  ...text(expected),
+  parse: (value) => (publicKeyForm.test(value) ? value : undefined),
+})
+
+/**
+ * What a control plane lets its clients in by, and what they show to it. The token of the role `mesh` is among the
+ * settings of the mesh.
+ */
 export const meshSecretSettings = settings('mesh', {
   workerToken: {
     type: text('a token'),
@@ -39,7 +50,7 @@ export const meshSecretSettings = settings('mesh', {
     doc: 'When the token for new nodes ends, in Unix milliseconds.',
   },
   workerResultVerifyKey: {
-    type: text('an Ed25519 public key, 64 hexadecimal digits or base64'),
+    type: publicKey('an Ed25519 public key, 64 hexadecimal digits or base64'),
     env: ['SVC_MESH_WORKER_RESULT_VERIFY_KEY'],
     doc: 'Key that signatures of results are verified with.',
   },

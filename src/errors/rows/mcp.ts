@@ -65,10 +65,4 @@ export const mcpErrors = rows({
     say: (p: {limit: number}) => `${p.limit} sessions are open and in use, and no more are allowed.`,
     hint: 'End a session with DELETE, or raise SVC_MCP_HTTP_MAX_SESSIONS.',
   },
-  rate_limited: {
-    exit: Exit.unavailable,
-    http: 429,
-    say: (p: {limit: number}) => `More than ${p.limit} requests came within a minute.`,
-    hint: 'Wait as long as Retry-After says, or raise SVC_MCP_HTTP_RATE_LIMIT_PER_MINUTE.',
-  },
 })

@@ -10,8 +10,11 @@ export interface Refusal {
   detail?: string | undefined
 }
 
+/** A sentence goes on around it. */
+const withoutStop = (sentence: string) => `${sentence}`.replace(/\.$/, '')
+
 const told = ({operation, status, problem, detail}: Refusal) =>
-  `The control plane answered ${operation} with ${problem ?? status}${detail ? `: ${detail.replace(/\.$/, '')}` : ''}.`
+  `The control plane answered ${operation} with ${problem ?? status}${detail ? `: ${withoutStop(detail)}` : ''}.`
 
 /** Errors of the mesh: of its control plane, on the wire as problem details, and of those who ask it. */
 export const meshErrors = rows({
@@ -99,7 +102,7 @@ export const meshErrors = rows({
     exit: Exit.notFound,
     http: 404,
     say: (p: {node: string}) => `There is no node ${p.node}.`,
-    hint: 'svc mesh nodes lists those there are.',
+    hint: 'List those there are with svc mesh nodes.',
   },
   lease_not_found: {
     exit: Exit.notFound,
@@ -135,25 +138,19 @@ export const meshErrors = rows({
     exit: Exit.conflict,
     http: 410,
     say: (_: object) => 'The token for new nodes was used already; it works once.',
-    hint: 'Make another one with svc mesh init.',
+    hint: 'Make another one with svc mesh init --bootstrap.',
   },
   bootstrap_expired: {
     exit: Exit.conflict,
     http: 410,
     say: (_: object) => 'The token for new nodes has expired.',
-    hint: 'Make another one with svc mesh init.',
+    hint: 'Make another one with svc mesh init --bootstrap.',
   },
   idempotency_key_reused: {
     exit: Exit.conflict,
     http: 422,
     say: (p: {message: number}) => `The idempotency key belongs to message ${p.message}, which says something else.`,
     hint: 'Nothing was stored; send another message under a key of its own.',
-  },
-  rate_limited: {
-    exit: Exit.unavailable,
-    http: 429,
-    say: (p: {perSecond: number}) => `More than ${p.perSecond} requests a second came from this client.`,
-    hint: 'Wait as long as Retry-After says, then send the request again.',
   },
   inbox_full: {
     exit: Exit.unavailable,
@@ -194,14 +191,27 @@ export const meshErrors = rows({
   mesh_secret_weak: {
     exit: Exit.usage,
     http: 500,
-    say: (p: {variable: string; bytes: number}) => `${p.variable} is shorter than ${p.bytes} bytes.`,
+    say: (p: {variable: string; least: string}) => `${p.variable} is shorter than ${p.least}.`,
     hint: 'Take a random secret, for example of openssl rand -base64 32.',
   },
   mesh_exists: {
     exit: Exit.conflict,
     http: 409,
     say: (p: {path: string}) => `${p.path} has secrets of a mesh already.`,
-    hint: 'Keep them, or make new ones with --force, which shuts out every node that has the old ones.',
+    hint: 'Keep them and work in another folder, or put new ones in their place with --force, which shuts out who has these.',
+  },
+  mesh_secrets_overruled: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {variables: readonly string[]}) =>
+      `A stronger source sets ${p.variables.join(', ')}, which would count in the place of what this machine is given.`,
+    hint: 'Unset that in the environment and join again; the token for new nodes was not used up.',
+  },
+  mesh_secrets_ignored: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {fault: string}) => `The secrets of the control plane are left out: ${withoutStop(p.fault)}.`,
+    hint: 'Put that right, or say --insecure: without a secret whoever reaches the control plane may do everything.',
   },
   mesh_rejected: {
     exit: Exit.usage,
@@ -227,10 +237,31 @@ export const meshErrors = rows({
     say: told,
     hint: 'Try again later; what may be repeated was repeated already.',
   },
+  mesh_token_missing: {
+    exit: Exit.conflict,
+    http: 502,
+    say: (p: {operation: string; variables: readonly string[]}) =>
+      `The control plane takes ${p.operation} only with a token, and this machine has none that fits.`,
+    hint: (p: {variables: readonly string[]}) =>
+      `Set ${p.variables.join(' or ')} as on the machine of the control plane; svc mesh join --bootstrap gives a node its own.`,
+  },
+  control_plane_missing: {
+    exit: Exit.unavailable,
+    http: 502,
+    say: (p: {url: string; reason: string}) => `No control plane answers at ${p.url}: ${p.reason}.`,
+    hint: 'Check the address: --control-url, SVC_MESH_CONTROL_ADDR, or control_url below [mesh] of Svc.toml.',
+  },
   mesh_address_missing: {
     exit: Exit.usage,
     http: 500,
     say: (_: object) => 'No control plane is configured.',
-    hint: 'Name it with --control-url, SVC_ORCHESTRATOR_MESH_CONTROL_URL, or control_url below [mesh] of Svc.toml.',
+    hint: 'Name it with --control-url, SVC_MESH_CONTROL_ADDR, or control_url below [mesh] of Svc.toml.',
+  },
+  control_plane_silent: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {seconds: number; log: string}) =>
+      `The control plane that was started did not answer within ${p.seconds} seconds.`,
+    hint: (p: {log: string}) => `What it said is in ${p.log}.`,
   },
 })

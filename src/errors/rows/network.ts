@@ -15,6 +15,12 @@ export const networkErrors = rows({
     say: (p: {host: string; port: number; reason: string}) => `Cannot listen on ${p.host}:${p.port}: ${p.reason}.`,
     hint: 'Give an address of this machine, for example --host 127.0.0.1.',
   },
+  tls_unusable: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {reason: string}) => `The certificate and its key cannot be used: ${p.reason}.`,
+    hint: 'Give a chain of certificates and the private key of the first, both in PEM.',
+  },
   unreachable: {
     exit: Exit.unavailable,
     http: 502,
@@ -121,6 +127,13 @@ export const networkErrors = rows({
     openai: 'not_implemented',
     say: (p: {what: string}) => `${p.what} not implemented by this server`,
     hint: 'Use a server that offers it.',
+  },
+  rate_limited: {
+    exit: Exit.unavailable,
+    http: 429,
+    say: (p: {limit: number; within: 'second' | 'minute'}) =>
+      `More than ${p.limit} requests came within a ${p.within}.`,
+    hint: 'Wait as long as Retry-After says, then send the request again.',
   },
   overloaded: {
     exit: Exit.unavailable,

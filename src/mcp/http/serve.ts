@@ -103,7 +103,7 @@ function guard(app: HttpApp, {token, requestsPerMinute}: HttpOptions): void {
     const waitSec = rate.take(ip)
     if (waitSec > 0) {
       reply.header('retry-after', String(waitSec))
-      throw new SvcError('rate_limited', {limit: requestsPerMinute})
+      throw new SvcError('rate_limited', {limit: requestsPerMinute, within: 'minute'})
     }
     if (token !== undefined && !bearsToken(authorization, token)) throw new SvcError('unauthorized', {})
   })

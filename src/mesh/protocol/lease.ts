@@ -14,6 +14,16 @@ export interface ExecLease {
   expires_unix_ms: number
 }
 
+/** Most leases that are listed. */
+export const mostLeasesListed = 5000
+
+/** The leases that hold. */
+export interface LeaseList {
+  leases: ExecLease[]
+  /** There are more than are listed. */
+  truncated?: true
+}
+
 /** Answer to whether a lease still holds. */
 export interface LeaseVerification {
   valid: true

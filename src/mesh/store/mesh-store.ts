@@ -66,13 +66,26 @@ export interface PeekQuery {
   types?: readonly string[] | undefined
   /** Newest first where it is left out. */
   order?: 'asc' | 'desc' | undefined
+  /** Most bytes of payloads together, 8 MiB where it is left out; the first message comes however large it is. */
+  maxBytes?: number | undefined
+}
+
+/** How much of everything a scope has. */
+export interface Counts {
+  /** Nodes that have joined and not left. */
+  nodes: number
+  /** Leases that are held. */
+  leases: number
+  /** Messages that wait for somebody, and those that were given up. */
+  pending: number
+  dead: number
 }
 
 /** Limits that a store holds to. */
 export interface StoreLimits {
   /** How long leases and claims hold, ms. */
   leaseMs: number
-  /** Messages that may wait, in all and for one receiver. */
+  /** Messages of a scope that may wait, in all and for one receiver. */
   maxMessages: number
   maxMessagesPerReceiver: number
 }
@@ -111,7 +124,7 @@ export interface MeshStore {
 
   /** @throws unknown_node, node_quarantined, node_maintenance, lease_held */
   grantLease(scope: Scope, claim: {scopeKey: string; claimer: string}): Promise<ExecLease>
-  /** @throws unknown_node, node_quarantined, node_maintenance (past its deadline), lease_not_found, not_lease_holder */
+  /** A node in maintenance keeps what it has. @throws unknown_node, node_quarantined, lease_not_found, not_lease_holder */
   renewLease(scope: Scope, held: {lease: string; claimer: string}): Promise<void>
   /** @throws unknown_node, lease_not_found, not_lease_holder */
   releaseLease(scope: Scope, held: {lease: string; claimer: string}): Promise<void>
@@ -131,13 +144,15 @@ export interface MeshStore {
    * @throws unknown_node
    */
   claim(scope: Scope, query: ClaimQuery): Promise<StoredMessage | undefined>
-  /** @throws unknown_node, node_quarantined, node_maintenance, message_not_found, not_lease_holder */
+  /** A node in maintenance keeps what it has. @throws unknown_node, node_quarantined, message_not_found, not_lease_holder */
   renewClaim(scope: Scope, claim: {receiver: string; message: number; claimer: string}): Promise<void>
   /** Again is the same as once. @throws message_not_found; not_lease_holder where another node has claimed it */
   ack(scope: Scope, ack: {receiver: string; message: number; claimer?: string | undefined}): Promise<void>
   /** Messages that wait for a receiver, or for anybody; counted no further than `limit`. */
   countPending(scope: Scope, query: {receiver?: string | undefined; limit: number}): Promise<number>
   queueStats(scope: Scope): Promise<QueueStats>
+  /** Costs the same however many there are, but for leases, whose index is read. */
+  counts(scope: Scope): Promise<Counts>
 
   /**
    * Whether an id of a token is used for the first time; kept until `keepUntilMs`.

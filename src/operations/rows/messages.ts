@@ -22,12 +22,12 @@ const payload = text('What it says; JSON by convention.')
 const priority = text('low, normal, high or critical.', {maxLength: 16})
 const session = text('Session of the agent; needed where it has one.', {maxLength: 2048})
 const route = text('local (within this process), db (durable) or mesh (other machines).', {maxLength: 16})
-const source = text('local, db or merged (both).', {maxLength: 16})
+const source = text('local, db, mesh or merged (all there are).', {maxLength: 16})
 const claimer = text('For whom messages are claimed; whoever claims through a server says so.', {
   minLength: 1,
   maxLength: 256,
 })
-const plane = text('Plane on which it travels: local_ephemeral, local_durable or broadcast.')
+const plane = text('Plane on which it travels: local_ephemeral, local_durable, remote_mesh or broadcast.')
 
 /** What every answer about one message says. */
 const where = {message_id: integer(), route: text(), delivery_plane: plane}
@@ -37,7 +37,7 @@ const message = object(
   {
     id: integer(),
     uuid: text(),
-    sender: integer(),
+    sender: {type: ['integer', 'string']},
     receiver: {type: ['integer', 'null']},
     msg_type: text(),
     payload: text(),
@@ -55,10 +55,11 @@ export const messageOperations: readonly Operation[] = [
     summary: 'Send a message from one agent to another.',
     effect: 'write',
     idempotent: false,
+    openWorld: true,
     input: object(
       {
         sender_id: sender,
-        receiver_id: agentNamed('The agent that it is for.'),
+        receiver_id: agentNamed('The agent that it is for: its name or its id; its number on the route mesh.'),
         msg_type: type,
         payload,
         route,
@@ -101,6 +102,7 @@ export const messageOperations: readonly Operation[] = [
     summary: 'Show the unread messages of an agent, or claim them.',
     effect: 'write',
     idempotent: true,
+    openWorld: true,
     input: object(
       {
         agent_id: agentId,
@@ -155,12 +157,13 @@ export const messageOperations: readonly Operation[] = [
     summary: 'Acknowledge a message, or say why it could not be handled.',
     effect: 'write',
     idempotent: true,
+    openWorld: true,
     input: object(
       {
         agent_id: agentId,
         message_id: {
           type: ['integer', 'string'],
-          description: 'The uuid of a durable message, or its id on its route.',
+          description: 'The uuid of a durable message, mesh:12 for one of another machine, or its id on its route.',
         },
         route,
         error: text('Why it could not be handled: it is delivered again instead.', {maxLength: 4096}),

@@ -15,7 +15,7 @@ interface Status extends StatusReport {
 }
 
 /** Asks the mesh only where there is one: without it the answer is there at once. */
-function statusOf(_: object, {room, orchestrator}: OperationContext): Status | Promise<Status> {
+function statusOf(_: object, {room, orchestrator, sources, signal}: OperationContext): Status | Promise<Status> {
   const report = room.reportStatus(orchestrator)
   const isRun = report.daemon !== null
   const status: Status = {
@@ -24,7 +24,24 @@ function statusOf(_: object, {room, orchestrator}: OperationContext): Status | P
     execution_mode: isRun ? 'workers_attached' : 'queue_only',
     worker_runtime_attached: isRun,
   }
-  return room.meshSnapshot(orchestrator)?.then((mesh_snapshot) => ({...status, mesh_snapshot})) ?? status
+  return (
+    room.meshSnapshot(orchestrator, signal)?.then(async (mesh_snapshot) => {
+      await recordSnapshot(mesh_snapshot, {orchestrator, sources})
+      return {...status, mesh_snapshot}
+    }) ?? status
+  )
+}
+
+/** Writes down that the mesh was asked, where that is wanted. */
+async function recordSnapshot(
+  snapshot: MeshSnapshot,
+  {orchestrator, sources}: Pick<OperationContext, 'orchestrator' | 'sources'>,
+): Promise<void> {
+  const {recordControlEvent} = await import('../../mesh/index.js')
+  const details = snapshot.ok
+    ? {ok: true, node_count: snapshot.node_count, schema_version: snapshot.schema_version, error: null}
+    : {ok: false, node_count: null, schema_version: null, error: snapshot.error}
+  recordControlEvent(orchestrator, sources, {name: 'orchestrator_status_mesh_snapshot', details})
 }
 
 /** A status as a model reads it: with the short names of its counts, and a sentence. */

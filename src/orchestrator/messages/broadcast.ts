@@ -32,7 +32,7 @@ export function broadcastMessage(context: OrchestratorContext, sending: Sending)
   return {
     message_id: message.id,
     display_id: displayMessage(message.id),
-    sender: message.sender,
+    sender: draft.sender,
     msg_type: message.msg_type,
     route: 'local',
     delivery_plane: message.delivery_plane,

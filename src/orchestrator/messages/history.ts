@@ -1,7 +1,17 @@
+import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
+import {hasMesh} from './mesh/plane.js'
 import type {Message} from './message.js'
 import {type MessageRow, toMessage} from './message-rows.js'
-import {type DeliveryPlane, type InboxSource, type OpenRoute, parseSource, planeOf} from './planes.js'
+import {
+  type DeliveryPlane,
+  inboxSources,
+  type OpenRoute,
+  type OpenSource,
+  parseWord,
+  planeOf,
+  routesOf,
+} from './planes.js'
 
 export interface HistoryRequest {
   /** `merged` where it is left out. */
@@ -13,7 +23,7 @@ export interface HistoryRequest {
 
 /** What was sent, the newest first. */
 export interface MessageHistory {
-  source: Exclude<InboxSource, 'mesh'>
+  source: OpenSource
   delivery_planes: DeliveryPlane[]
   routes: OpenRoute[]
   /** Messages that are or were there, also those that are not shown. */
@@ -26,9 +36,10 @@ export interface MessageHistory {
 
 const defaultLimit = 50
 
-/** Shows what agents have sent to each other, whoever they are. @throws mesh_not_configured, usage */
+/** Shows what agents of this machine have sent to each other, whoever they are. @throws mesh_not_configured, usage */
 export function messageHistory(context: OrchestratorContext, request: HistoryRequest): MessageHistory {
-  const {source, routes} = parseSource(request.source ?? 'merged')
+  const source = readSource(context, request.source ?? 'merged')
+  const routes = routesOf(source)
   const {sinceMs = 0, limit = defaultLimit} = request
   const pasts = routes.map((route) => histories[route](context, sinceMs, limit))
   const messages = pasts.flatMap((past) => past.messages)
@@ -43,6 +54,15 @@ export function messageHistory(context: OrchestratorContext, request: HistoryReq
     returned: shown.length,
     messages: shown,
   }
+}
+
+function readSource(context: OrchestratorContext, word: string): OpenSource {
+  const source = parseWord(word, inboxSources, 'source')
+  if (source !== 'mesh') return source
+  if (!hasMesh(context)) throw new SvcError('mesh_not_configured', {})
+  throw new SvcError('usage', {
+    reason: 'The mesh tells no history; read the inbox of an agent from the source mesh instead.',
+  })
 }
 
 interface Past {

@@ -6,7 +6,15 @@ import type {Consumer} from './consumer.js'
 import {sweepDeadLetters} from './dead-letters.js'
 import {bindIdentity} from './identity.js'
 import {byUrgencyAcrossPlanes, type Message} from './message.js'
-import {type DeliveryPlane, type InboxSource, type OpenRoute, parseSource, planeOf} from './planes.js'
+import {
+  type DeliveryPlane,
+  type InboxSource,
+  type OpenRoute,
+  type OpenSource,
+  planeOf,
+  type Route,
+  routesOf,
+} from './planes.js'
 import {requireReceiver} from './receiver.js'
 import {countUnread, readDeadLetters, readUnread} from './unread.js'
 
@@ -30,10 +38,10 @@ export interface InboxRequest {
 /** What an inbox has. */
 export interface Inbox {
   agent_id: number
-  source: Exclude<InboxSource, 'mesh'>
+  source: InboxSource
   delivery_planes: DeliveryPlane[]
-  routes: OpenRoute[]
-  /** Unread messages, also those that are not shown. */
+  routes: Route[]
+  /** Unread messages, also those that are not shown; of the mesh those that were read. */
   unread_count: number
   remote_attempted: boolean
   remote_ok: boolean
@@ -47,12 +55,38 @@ export interface Inbox {
 }
 
 /**
- * Shows the unread messages of an agent, the most urgent first, then the oldest; takes the durable ones for a while where
- * they are claimed.
- * @throws agent_not_found, agent_session_mismatch, mesh_not_configured, usage
+ * Shows the unread messages of an agent on this machine, the most urgent first, then the oldest; takes the durable ones
+ * for a while where they are claimed.
+ * @throws agent_not_found, agent_session_mismatch, usage
  */
-export function readInbox(context: OrchestratorContext, request: InboxRequest, consumer: Consumer): Inbox {
-  const {source, routes} = parseSource(request.source ?? 'merged')
+export function readInbox(
+  context: OrchestratorContext,
+  {source = 'merged', ...request}: InboxRequest & {source?: OpenSource},
+  consumer: Consumer,
+): Inbox {
+  const reading = prepareReading(context, request, consumer, {source, routes: routesOf(source)})
+  return toInbox(context, reading, readHere(context, reading))
+}
+
+interface Sources {
+  readonly source: InboxSource
+  readonly routes: readonly Route[]
+}
+
+/** What is read, and by whom. */
+export interface Reading extends Omit<InboxRequest, 'limit' | 'source'>, Sources {
+  readonly agentId: number
+  readonly owner: string
+  readonly limit: number
+}
+
+/** Whether that can be read, and by this one. @throws agent_not_found, agent_session_mismatch, usage */
+export function prepareReading(
+  context: OrchestratorContext,
+  request: InboxRequest,
+  consumer: Consumer,
+  {source, routes}: Sources,
+): Reading {
   if (request.before !== undefined && routes.length > 1)
     throw new SvcError('usage', {reason: 'Each source counts its own ids; name the one whose next page it is.'})
   if ((request.claim || request.dead) && !routes.includes('db'))
@@ -63,34 +97,38 @@ export function readInbox(context: OrchestratorContext, request: InboxRequest, c
     throw new SvcError('usage', {reason: 'What is claimed, and what is dead, comes in no pages.'})
   const agent = requireReceiver(context, request.agent)
   bindIdentity(agent, request.sessionId)
+  return {...request, source, routes, agentId: agent.id, owner: consumer.owner, limit: limitOf(request, consumer)}
+}
+
+/** What the routes of this machine have of it. */
+export function readHere(context: OrchestratorContext, reading: Reading): Found[] {
   sweepDeadLetters(context)
-  const reading: Reading = {...request, agentId: agent.id, owner: consumer.owner, limit: limitOf(request, consumer)}
-  const found = routes.map((route) => inboxes[route](context, reading))
+  return reading.routes.flatMap((route) => (route === 'mesh' ? [] : [inboxes[route](context, reading)]))
+}
+
+/** What was found, as it is shown. */
+export function toInbox(context: OrchestratorContext, reading: Reading, found: readonly Found[]): Inbox {
+  const {agentId, source, routes, claim, owner} = reading
   return {
-    agent_id: agent.id,
+    agent_id: agentId,
     source,
     delivery_planes: routes.map((route) => planeOf[route]),
     routes: [...routes],
     unread_count: found.reduce((sum, {unread}) => sum + unread, 0),
     remote_attempted: false,
     remote_ok: false,
-    dropped_messages: routes.includes('local') ? context.bus.dropped(agent.id) : 0,
+    dropped_messages: routes.includes('local') ? context.bus.dropped(agentId) : 0,
     suppressed_count: 0,
     focus_depth_filter_active: false,
-    ...given({consumer_id: request.claim ? consumer.owner : undefined}),
+    ...given({consumer_id: claim ? owner : undefined}),
     messages: merge(found, reading),
   }
 }
 
-interface Reading extends Omit<InboxRequest, 'limit'> {
-  readonly agentId: number
-  readonly owner: string
-  readonly limit: number
-}
-
 const limitOf = ({limit}: InboxRequest, consumer: Consumer): number => Math.min(limit ?? consumer.limit, consumer.limit)
 
-interface Found {
+/** What a route has for an agent. */
+export interface Found {
   readonly unread: number
   readonly messages: readonly Message[]
 }
@@ -123,5 +161,6 @@ function merge(found: readonly Found[], {claim = false, limit}: Reading): Messag
 function withoutOverflow(all: readonly Message[], limit: number): Message[] {
   const claimed = all.filter(({route}) => route === 'db')
   const others = all.filter(({route}) => route !== 'db')
+  others.sort(byUrgencyAcrossPlanes)
   return [...claimed, ...others.slice(0, Math.max(0, limit - claimed.length))]
 }

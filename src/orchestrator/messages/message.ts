@@ -1,4 +1,4 @@
-import type {DeliveryPlane, OpenRoute} from './planes.js'
+import type {DeliveryPlane, Route} from './planes.js'
 
 /** What a message is about. */
 export const messageTypes = [
@@ -54,11 +54,12 @@ export interface Draft {
 /** A message in an inbox. Members that say nothing are left out. */
 export interface Message {
   id: number
-  /** `M-000012`: only of the route `local`, whose ids are those of this process. */
+  /** `M-000012` of the route `local`, whose ids are those of this process; `mesh:1042` of the route `mesh`. */
   display_id?: string
   /** Only of the route `db`. */
   uuid?: string
-  sender: number
+  /** Decimal digits where an agent of another machine has an id that a number cannot hold. */
+  sender: number | string
   /** Null is every agent but the sender. */
   receiver: number | null
   msg_type: MessageType
@@ -66,12 +67,12 @@ export interface Message {
   priority: MessagePriority
   timestamp_ms: number
   acknowledged: boolean
-  route: OpenRoute
+  route: Route
   delivery_plane: DeliveryPlane
   correlation_id?: string
   thread_id?: string
   tenant_id?: string
-  /** How often it was claimed; only of the route `db`, as what follows. */
+  /** How often it was claimed; not of the route `local`, as what follows. */
   delivery_attempts?: number
   claim_owner?: string
   claim_until_ms?: number

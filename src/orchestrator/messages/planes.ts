@@ -18,22 +18,14 @@ export const routes = Object.keys(planeOf) as readonly Route[]
 export const inboxSources = ['merged', ...routes] as const
 export type InboxSource = (typeof inboxSources)[number]
 
-/** Routes that messages can take today. */
+/** Routes within this machine. */
 export type OpenRoute = Exclude<Route, 'mesh'>
 
-/** @throws usage where the word is no route; mesh_not_configured */
-export function parseRoute(word: string): OpenRoute {
-  const route = parseWord(word, routes, 'route')
-  if (route === 'mesh') throw new SvcError('mesh_not_configured', {})
-  return route
-}
+/** Sources that have messages of this machine. */
+export type OpenSource = Exclude<InboxSource, 'mesh'>
 
-/** The routes whose messages a source has. @throws usage where the word is no source; mesh_not_configured */
-export function parseSource(word: string): {source: Exclude<InboxSource, 'mesh'>; routes: readonly OpenRoute[]} {
-  const source = parseWord(word, inboxSources, 'source')
-  if (source === 'mesh') throw new SvcError('mesh_not_configured', {})
-  return {source, routes: source === 'merged' ? ['local', 'db'] : [source]}
-}
+/** The routes within this machine whose messages a source has. */
+export const routesOf = (source: OpenSource): readonly OpenRoute[] => (source === 'merged' ? ['local', 'db'] : [source])
 
 /** One of some words, in any case. @throws usage */
 export function parseWord<T extends string>(word: string, words: readonly T[], what: string): T {

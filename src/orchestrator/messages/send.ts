@@ -6,7 +6,7 @@ import {messageKey} from './idempotency-key.js'
 import {bindIdentity, type IdentityBinding} from './identity.js'
 import {insertMessage} from './insert.js'
 import {type Draft, type MessageType, messagePriorities, parseMessageType} from './message.js'
-import {type DeliveryPlane, type OpenRoute, parseRoute, parseWord, planeOf} from './planes.js'
+import {type DeliveryPlane, type OpenRoute, parseWord, planeOf, type Route} from './planes.js'
 
 /** What is sent to whomever it goes. Agents are named by their ids or their names. */
 export interface Sending {
@@ -34,14 +34,14 @@ export interface SendRequest extends Sending {
 /** A message was sent. Members of the relay are those of messages to other machines. */
 export interface Sent extends IdentityBinding {
   message_id: number
-  /** `M-000012`; only on the route `local`. */
+  /** `M-000012` on the route `local`, `mesh:1042` on the route `mesh`. */
   display_id?: string
-  /** Null on the route `local`. */
+  /** Null but on the route `db`. */
   db_message_uuid: string | null
   sender: number
   receiver: number
   msg_type: MessageType
-  route: OpenRoute
+  route: Route
   delivery_plane: DeliveryPlane
   route_ok: true
   /** It was there already, under the same key. */
@@ -61,12 +61,14 @@ const longestPayload = 131_072
 const longestId = 512
 
 /**
- * Sends a message to the inbox of an agent. Under a key that the sender chose, or its correlation id, a message is sent
- * once; without one, only what is repeated within a minute and still unread counts as the same.
- * @throws agent_not_found, agent_session_mismatch, mesh_not_configured, message_invalid, message_key_conflict, usage
+ * Sends a message to the inbox of an agent of this machine. Under a key that the sender chose, or its correlation id, a
+ * message is sent once; without one, only what is repeated within a minute and still unread counts as the same.
+ * @throws agent_not_found, agent_session_mismatch, message_invalid, message_key_conflict, usage
  */
-export function sendMessage(context: OrchestratorContext, request: SendRequest): Sent {
-  const route = parseRoute(request.route ?? 'local')
+export function sendMessage(
+  context: OrchestratorContext,
+  {route = 'local', ...request}: SendRequest & {route?: OpenRoute},
+): Sent {
   if (route === 'local') return send(context, request, route)
   return context.store.transaction(() => send(context, request, route))
 }
@@ -80,7 +82,7 @@ function send(context: OrchestratorContext, request: SendRequest, route: OpenRou
   return {
     message_id: message.id,
     db_message_uuid: message.uuid ?? null,
-    sender: message.sender,
+    sender: draft.sender,
     receiver,
     msg_type: message.msg_type,
     route,

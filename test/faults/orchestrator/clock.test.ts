@@ -55,7 +55,7 @@ const work = (seconds: number, more: object = {}) => ({
 
 const external = {description: 'work of a client', processor: 'external'} as const
 
-describe('tasks of a workspace whose clock jumps by an hour', () => {
+describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, () => {
   for (const [direction, ms] of [
     ['forward', hour],
     ['back', -hour],

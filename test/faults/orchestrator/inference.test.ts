@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {type Answer, answerLines, scriptedInference} from '../../support/scripted-inference.js'
-import {svc} from '../../support/svc.js'
+import {svcInTurn} from '../../support/svc-in-turn.js'
 import {readStore} from './evidence.js'
 import {startDaemon, temporaryWorkspace} from './process.js'
 import {workspaceEnv} from './workspace.js'
@@ -22,7 +22,7 @@ const workspace = (test: TestContext, url: string, settings = '') =>
 
 async function submit(root: string, ...descriptions: string[]): Promise<void> {
   const lines = descriptions.map((description) => `${JSON.stringify({description})}\n`)
-  const {exitCode, stderr} = await svc(['orch', 'submit', '--batch', '-'], {
+  const {exitCode, stderr} = await svcInTurn(['orch', 'submit', '--batch', '-'], {
     cwd: root,
     env: workspaceEnv,
     input: lines.join(''),
@@ -43,7 +43,7 @@ async function shownAtEnd(root: string, id: number, withinMs = 60_000): Promise<
     assert.ok(performance.now() < deadline, `task ${id} is still ${status()}`)
     await sleep(50)
   }
-  const {stdout} = await svc(['orch', 'task', String(id), '--json'], {cwd: root, env: workspaceEnv})
+  const {stdout} = await svcInTurn(['orch', 'task', String(id), '--json'], {cwd: root, env: workspaceEnv})
   return JSON.parse(stdout) as ShownTask
 }
 

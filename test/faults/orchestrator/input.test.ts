@@ -3,6 +3,7 @@ import {symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {type SvcResult, svc} from '../../support/svc.js'
+import {svcInTurn} from '../../support/svc-in-turn.js'
 import {suiteFolder, writeFiles} from '../../support/temporary.js'
 
 interface Refusal {
@@ -15,7 +16,9 @@ interface Refusal {
 const root = suiteFolder()
 const env = {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: '0'}
 const orch = (args: readonly string[], input: string | Uint8Array = '') =>
-  svc(['orch', ...args], {cwd: root, env, input})
+  svcInTurn(['orch', ...args], {cwd: root, env, input})
+/** As a process of its own, with a pipe to read from. */
+const alone = (args: readonly string[], input: string | Uint8Array) => svc(['orch', ...args], {cwd: root, env, input})
 const batch = (input: string | Uint8Array) => orch(['submit', '--batch', '-', '--json'], input)
 const lines = (tasks: readonly unknown[]) => tasks.map((task) => `${JSON.stringify(task)}\n`).join('')
 
@@ -73,7 +76,7 @@ describe('a description', () => {
   })
 
   it('of megabytes is refused', async () => {
-    await refused(() => orch(['submit', '-', '--json'], 'x'.repeat(20 << 20)), 'stdin_too_long', 2, /./)
+    await refused(() => alone(['submit', '-', '--json'], 'x'.repeat(20 << 20)), 'stdin_too_long', 2, /./)
   })
 
   it('that is blank is refused', async () => {
@@ -83,7 +86,7 @@ describe('a description', () => {
 
   it('of bytes that are no text is refused', async () => {
     const bytes = Uint8Array.from({length: 2000}, (_, i) => (i * 131 + 7) % 256)
-    await refused(() => orch(['submit', '-', '--json'], bytes), 'stdin_not_utf8', 2, /./)
+    await refused(() => alone(['submit', '-', '--json'], bytes), 'stdin_not_utf8', 2, /./)
   })
 
   it('with characters of every kind is shown as it was given, and drives no terminal', async () => {

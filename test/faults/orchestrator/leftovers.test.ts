@@ -5,7 +5,8 @@ import {createInterface} from 'node:readline'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {projectFile} from '../../support/project.js'
-import {svc, svcBinary} from '../../support/svc.js'
+import {svcBinary} from '../../support/svc.js'
+import {svcInTurn} from '../../support/svc-in-turn.js'
 import {readTraces} from './evidence.js'
 import {readJournal} from './journal.js'
 import {oracles} from './oracles.js'
@@ -14,7 +15,7 @@ import {workspaceEnv} from './workspace.js'
 
 const submitWork = async (root: string, seconds: number) => {
   const args = ['orch', 'submit', 'work', '--exec', 'work', '--param', `seconds=${seconds}`]
-  const {exitCode, stderr} = await svc(args, {cwd: root, env: workspaceEnv})
+  const {exitCode, stderr} = await svcInTurn(args, {cwd: root, env: workspaceEnv})
   assert.equal(exitCode, 0, stderr)
 }
 
@@ -22,7 +23,7 @@ async function untilCompleted(root: string, id: number): Promise<void> {
   const args = ['orch', 'task', String(id), '--json']
   const deadline = performance.now() + 20_000
   for (;;) {
-    const {stdout} = await svc(args, {cwd: root, env: workspaceEnv})
+    const {stdout} = await svcInTurn(args, {cwd: root, env: workspaceEnv})
     const {status} = JSON.parse(stdout) as {status: string}
     if (status === 'Completed') return
     assert.ok(performance.now() < deadline, `it is still ${status}`)

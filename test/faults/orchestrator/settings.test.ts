@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {projectFile} from '../../support/project.js'
 import {svc} from '../../support/svc.js'
+import {svcInTurn} from '../../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 /** Every command of the orchestrator, with arguments that are right in themselves. */
@@ -63,7 +64,7 @@ interface Refusal {
 
 async function refusal(root: string, command: string): Promise<Refusal> {
   const args = [...command.split(' '), ...(commands[command] ?? []), '--json']
-  const {stdout, exitCode} = await svc(args, {cwd: root, env: {SVC_DATA_DIR: join(root, 'data')}})
+  const {stdout, exitCode} = await svcInTurn(args, {cwd: root, env: {SVC_DATA_DIR: join(root, 'data')}})
   const {error} = JSON.parse(stdout) as {error: Refusal}
   assert.equal(exitCode, error.exit, `${command}: ${stdout}`)
   assert.match(error.message, /^\S.*\.$/)

@@ -7,13 +7,14 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import {execa} from 'execa'
 import {projectFile} from '../../support/project.js'
-import {type SvcResult, svc, svcBinary} from '../../support/svc.js'
+import {type SvcResult, svcBinary} from '../../support/svc.js'
+import {svcInTurn} from '../../support/svc-in-turn.js'
 import {checkIntegrity, readTraces} from './evidence.js'
 import {startDaemon, startNode, temporaryWorkspace} from './process.js'
 import {storeOf, workspaceEnv} from './workspace.js'
 
 const orch = (root: string, args: readonly string[], env: Readonly<Record<string, string>> = workspaceEnv) =>
-  svc(['orch', ...args], {cwd: root, env: {HOME: root, ...env}})
+  svcInTurn(['orch', ...args], {cwd: root, env: {HOME: root, ...env}})
 
 async function submit(root: string, ...more: string[]): Promise<void> {
   const {exitCode, stderr} = await orch(root, ['submit', 'work', '--exec', 'work', '--param', 'seconds=0.01', ...more])
@@ -177,28 +178,31 @@ describe('a store of a newer version', () => {
   })
 })
 
-describe('a store that another process has locked', () => {
-  /** Has the lock for longer than anybody waits. */
+describe('a store that another process has locked', {concurrency: true}, () => {
+  /** Takes the lock for so long, or until it is let go. */
   async function lock(root: string, ms: number) {
     const program = projectFile('dist/test/faults/orchestrator/hold-lock.js')
-    const held = new Promise<void>((resolve, reject) => {
-      const holder = startNode([program, storeOf(root), String(ms)], {root, onLine: () => resolve()})
+    return new Promise<{letGo(): Promise<unknown>}>((resolve, reject) => {
+      const letGo = () => {
+        holder.kill('SIGKILL')
+        return holder.exited
+      }
+      const holder = startNode([program, storeOf(root), String(ms)], {root, onLine: () => resolve({letGo})})
       void holder.exited.then(() => reject(new Error(holder.stderr())))
     })
-    await held
   }
 
   it('can be read; what writes waits, then says who is to blame, and goes through later', async (test) => {
     const {root} = await withTask(test)
     const more = ['submit', 'more', '--processor', 'external', '--key', 'k', '--json']
-    await lock(root, 9000)
+    const {letGo} = await lock(root, 60_000)
     const [writing, reading] = await Promise.all([orch(root, more), orch(root, ['tasks', '--json'])])
     assert.equal(reading.exitCode, 0)
     const error = refusal(writing)
     assert.deepEqual([error.code, error.exit], ['store_busy', 5])
     assert.match(error.message, /locked by another process/)
     await assertNothingLost(root)
-    await sleep(4500)
+    await letGo()
     const later = await orch(root, more)
     assert.equal(later.exitCode, 0, later.stdout)
     assert.equal((JSON.parse(later.stdout) as {task_id: number}).task_id, 2)
@@ -217,9 +221,9 @@ describe('a store that another process has locked', () => {
       await orch(root, ['submit', 'work', '--exec', 'work', '--param', `seconds=${seconds}`])
     let daemon = startDaemon(root)
     while (readTraces(root).journal.length === 0) await sleep(20)
-    await lock(root, 8000)
+    await lock(root, 7000)
     // Whether it waits or gives up: what it says when it gives up is why.
-    if ((await Promise.race([daemon.exited, sleep(12_000, 'alive')])) !== 'alive') {
+    if ((await Promise.race([daemon.exited, sleep(8000, 'alive')])) !== 'alive') {
       assert.deepEqual([await daemon.exited, daemon.errorCode()], [5, 'store_busy'])
       daemon = startDaemon(root)
       assert.equal(await daemon.ready, true)

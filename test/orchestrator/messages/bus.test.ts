@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {configureLog} from '../../../src/log/index.js'
-import {
-  ackMessage,
-  broadcastMessage,
-  messageHistory,
-  type OrchestratorContext,
-  readInbox,
-} from '../../../src/orchestrator/index.js'
+import {broadcastMessage, messageHistory, type OrchestratorContext, readInbox} from '../../../src/orchestrator/index.js'
 import type {Message} from '../../../src/orchestrator/messages/message.js'
 import {refused} from '../support/open-test-orchestrator.js'
-import {consumer, openWithAgents} from './support/agents.js'
+import {ackHere, consumer, openWithAgents} from './support/agents.js'
 
 const local = (orchestrator: OrchestratorContext, agent: string) =>
   readInbox(orchestrator, {agent, source: 'local'}, consumer('tester', 2048))
@@ -43,7 +37,7 @@ describe('an inbox in memory', () => {
     const {message_id: id} = orchestrator.say('hello')
     for (let i = 0; i < 3; i++) assert.deepEqual(payloads(orchestrator, 'bert'), ['hello'])
     assert.equal(id, 1)
-    const ack = () => ackMessage(orchestrator, {agent: 'bert', message: 'm-000001'}, 'tester')
+    const ack = () => ackHere(orchestrator, {agent: 'bert', message: 'm-000001'}, 'tester')
     assert.deepEqual(
       [ack(), ack()].map(({acknowledged, local_acknowledged, message_id}) => [
         acknowledged,
@@ -66,12 +60,12 @@ describe('an inbox in memory', () => {
       {agent: 'bert', message: 2},
       {agent: 'bert', message: 'M-000002'},
     ]) {
-      const error = refused('message_not_found', () => ackMessage(orchestrator, wrong, 'tester'))
+      const error = refused('message_not_found', () => ackHere(orchestrator, wrong, 'tester'))
       assert.deepEqual([error.exit, error.status, error.params.message], [3, 404, error.params.message])
     }
     for (const wrong of ['0', 'x', '-1', '1.5', ''])
-      refused('usage', () => ackMessage(orchestrator, {agent: 'bert', message: wrong}, 'tester'))
-    refused('usage', () => ackMessage(orchestrator, {agent: 'bert', message, error: 'broken'}, 'tester'))
+      refused('usage', () => ackHere(orchestrator, {agent: 'bert', message: wrong}, 'tester'))
+    refused('usage', () => ackHere(orchestrator, {agent: 'bert', message, error: 'broken'}, 'tester'))
     assert.deepEqual(payloads(orchestrator, 'bert'), ['hello'])
   })
 
@@ -84,7 +78,7 @@ describe('an inbox in memory', () => {
     assert.deepEqual(payloads(orchestrator, 'bert'), ['old', 'young'])
     orchestrator.clock.ms += 1
     assert.deepEqual(payloads(orchestrator, 'bert'), ['young'])
-    refused('message_not_found', () => ackMessage(orchestrator, {agent: 'bert', message}, 'tester'))
+    refused('message_not_found', () => ackHere(orchestrator, {agent: 'bert', message}, 'tester'))
     assert.equal(local(orchestrator, 'bert').dropped_messages, 0)
   })
 
@@ -103,7 +97,7 @@ describe('an inbox in memory', () => {
   it('that is full gives up what is acknowledged, or too old, before anything unread', async (t) => {
     const orchestrator = await openWithAgents(t)
     for (let i = 0; i < 100; i++) orchestrator.say(String(i))
-    ackMessage(orchestrator, {agent: 'bert', message: 50}, 'tester')
+    ackHere(orchestrator, {agent: 'bert', message: 50}, 'tester')
     assert.equal(orchestrator.say('more').dropped_messages, 0)
     assert.equal(payloads(orchestrator, 'bert').length, 100)
     orchestrator.clock.ms += 300_000
@@ -139,11 +133,11 @@ describe('a broadcast', () => {
       [message?.receiver, message?.delivery_plane, message?.route, message?.msg_type],
       [null, 'broadcast', 'local', 'broadcast_news'],
     )
-    const acked = ackMessage(orchestrator, {agent: 'bert', message: sent.message_id}, 'tester')
+    const acked = ackHere(orchestrator, {agent: 'bert', message: sent.message_id}, 'tester')
     assert.deepEqual([acked.acknowledged, acked.delivery_plane], [true, 'broadcast'])
     assert.deepEqual(payloads(orchestrator, 'carl'), ['released'])
     assert.equal(messageHistory(orchestrator, {}).messages[0]?.acknowledged, false)
-    ackMessage(orchestrator, {agent: 'carl', message: sent.message_id}, 'tester')
+    ackHere(orchestrator, {agent: 'carl', message: sent.message_id}, 'tester')
     assert.equal(messageHistory(orchestrator, {}).messages[0]?.acknowledged, true)
   })
 

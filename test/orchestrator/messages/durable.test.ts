@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {contractViolations} from '../../../src/contracts/index.js'
 import {
-  ackMessage,
   type OrchestratorContext,
   pruneMessages,
   readEvents,
@@ -14,7 +13,7 @@ import {
 import {scalingTick} from '../../../src/orchestrator/scaling/tick.js'
 import {openTestOrchestrator, refused} from '../support/open-test-orchestrator.js'
 import {submit} from '../support/tasks.js'
-import {type Agents, consumer, giveSession, openWithAgents} from './support/agents.js'
+import {type Agents, ackHere, consumer, giveSession, openWithAgents} from './support/agents.js'
 
 const inbox = (context: OrchestratorContext, request: {limit?: number; dead?: boolean} = {}) =>
   readInbox(context, {agent: 'bert', source: 'db', ...request}, consumer())
@@ -29,10 +28,10 @@ const claim = (context: OrchestratorContext, owner: string, limit?: number) =>
 const texts = (messages: readonly {payload: string}[]) => messages.map(({payload}) => payload).join('')
 
 const ack = (context: OrchestratorContext, message: string | number, owner = 'w') =>
-  ackMessage(context, {agent: 'bert', message, route: 'db'}, owner)
+  ackHere(context, {agent: 'bert', message, route: 'db'}, owner)
 
 const fail = (context: OrchestratorContext, message: number, owner: string, error: string) =>
-  ackMessage(context, {agent: 'bert', message, route: 'db', error}, owner)
+  ackHere(context, {agent: 'bert', message, route: 'db', error}, owner)
 
 /** A workspace with one durable message for bert, whose id is 1. */
 async function withMessage(test: Parameters<typeof openWithAgents>[0]) {
@@ -126,10 +125,10 @@ describe('a durable message', () => {
   it('is not that of another agent, another repository or another route', async (t) => {
     const {orchestrator, uuid} = await withMessage(t)
     for (const message of [uuid, 1] as const) {
-      refused('message_not_found', () => ackMessage(orchestrator, {agent: 'carl', message, route: 'db'}, 'w'))
+      refused('message_not_found', () => ackHere(orchestrator, {agent: 'carl', message, route: 'db'}, 'w'))
       assert.throws(() => ack({...orchestrator, repositoryId: 'another'}, message))
     }
-    refused('message_not_found', () => ackMessage(orchestrator, {agent: 'bert', message: 1}, 'w'))
+    refused('message_not_found', () => ackHere(orchestrator, {agent: 'bert', message: 1}, 'w'))
     refused('message_not_found', () => ack(orchestrator, 2))
     refused('message_not_found', () => ack(orchestrator, '00000000-0000-4000-8000-000000000000'))
     assert.equal(inbox(orchestrator).unread_count, 1)
@@ -354,7 +353,7 @@ describe('messages to an agent that retires', () => {
         dead().map((message) => [message.uuid, message.dead_lettered, message.last_claim_error]),
         [[uuid, true, 'its agent is retired']],
       )
-      assert.equal(ackMessage(orchestrator, {agent: id, message: uuid}, 'w').acknowledged, true)
+      assert.equal(ackHere(orchestrator, {agent: id, message: uuid}, 'w').acknowledged, true)
       assert.deepEqual(dead(), [])
     })
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {ackMessage, readInbox} from '../../../src/orchestrator/index.js'
+import {readInbox} from '../../../src/orchestrator/index.js'
 import {fnv1a64} from '../../../src/orchestrator/messages/idempotency-key.js'
 import {refused} from '../support/open-test-orchestrator.js'
-import {type Agents, consumer, openWithAgents} from './support/agents.js'
+import {type Agents, ackHere, consumer, openWithAgents} from './support/agents.js'
 
 describe('FNV-1a, 64 bits', () => {
   // Vectors of the reference implementation, http://www.isthe.com/chongo/tech/comp/fnv/.
@@ -35,7 +35,7 @@ for (const route of ['local', 'db'] as const) {
       assert.deepEqual([first.duplicate, second.duplicate, second.idempotency_key], [false, true, 'k-1'])
       assert.deepEqual([second.message_id, second.db_message_uuid], [first.message_id, first.db_message_uuid])
       assert.deepEqual(unread(orchestrator), ['once'])
-      ackMessage(orchestrator, {agent: 'bert', message: first.message_id, route}, 'w')
+      ackHere(orchestrator, {agent: 'bert', message: first.message_id, route}, 'w')
       orchestrator.clock.ms += 200_000
       assert.equal(send().duplicate, true, 'also when it has been read long ago')
       assert.deepEqual(unread(orchestrator), [])
@@ -80,7 +80,7 @@ for (const route of ['local', 'db'] as const) {
       assert.deepEqual([second.duplicate, second.idempotency_key], [false, first.idempotency_key])
       assert.notEqual(second.message_id, first.message_id)
       assert.equal(send().message_id, second.message_id)
-      ackMessage(orchestrator, {agent: 'bert', message: second.message_id, route}, 'w')
+      ackHere(orchestrator, {agent: 'bert', message: second.message_id, route}, 'w')
       assert.equal(send().duplicate, false, 'the receiver has dealt with the first one')
       assert.deepEqual(unread(orchestrator), ['go on', 'other', 'go on'])
     })

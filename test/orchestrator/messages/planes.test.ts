@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {
-  ackMessage,
-  broadcastMessage,
-  messageHistory,
-  readEvents,
-  readInbox,
-  sendMessage,
-} from '../../../src/orchestrator/index.js'
+import {broadcastMessage, messageHistory, readEvents, readInbox, sendMessage} from '../../../src/orchestrator/index.js'
 import {openTestOrchestrator, refused} from '../support/open-test-orchestrator.js'
-import {consumer, giveSession, openWithAgents} from './support/agents.js'
+import {ackHere, consumer, giveSession, openWithAgents} from './support/agents.js'
 
 /** By route: its plane, and what another process sees of a message. */
 const planes = [
@@ -37,7 +30,7 @@ describe('the routes of messages', () => {
         elsewhere,
       )
 
-      const acked = ackMessage(orchestrator, {agent: 'bert', message: sent.message_id, route}, 'tester')
+      const acked = ackHere(orchestrator, {agent: 'bert', message: sent.message_id, route}, 'tester')
       assert.deepEqual([acked.acknowledged, acked.route, acked.delivery_plane], [true, route, plane])
       assert.equal(readInbox(orchestrator, {agent: 'bert'}, consumer()).unread_count, 0)
     })
@@ -48,18 +41,8 @@ describe('the routes of messages', () => {
     assert.equal(say('y').route, 'local')
   })
 
-  it('refuse the mesh while there is none, wherever it is named', async (t) => {
+  it('are those that there are', async (t) => {
     const orchestrator = await openWithAgents(t)
-    for (const call of [
-      () => orchestrator.say('x', {route: 'mesh'}),
-      () => readInbox(orchestrator, {agent: 'bert', source: 'mesh'}, consumer()),
-      () => ackMessage(orchestrator, {agent: 'bert', message: 1, route: 'mesh'}, 'tester'),
-      () => messageHistory(orchestrator, {source: 'mesh'}),
-    ]) {
-      const {exit, status, message} = refused('mesh_not_configured', call)
-      assert.deepEqual([exit, status], [5, 503])
-      assert.match(message, /No mesh is configured/)
-    }
     const {message} = refused('usage', () => orchestrator.say('x', {route: 'pigeon'}))
     assert.match(message, /"pigeon" is no route; there are local, db, mesh\./)
   })
@@ -159,7 +142,7 @@ describe('a sender', () => {
     for (const wrong of [{sender: 'nobody'}, {receiver: 'bertt'}, {receiver: 9}])
       for (const route of ['local', 'db']) refused('agent_not_found', () => orchestrator.say('x', {...wrong, route}))
     refused('agent_not_found', () => readInbox(orchestrator, {agent: 'nobody'}, consumer()))
-    refused('agent_not_found', () => ackMessage(orchestrator, {agent: 'nobody', message: 1}, 'tester'))
+    refused('agent_not_found', () => ackHere(orchestrator, {agent: 'nobody', message: 1}, 'tester'))
     assert.deepEqual(readEvents(orchestrator, {types: ['message_sent']}), [])
   })
 
@@ -185,12 +168,12 @@ describe('a sender', () => {
     }
     for (const wrong of [{}, {sessionId: 's-1'}]) {
       refused('agent_session_mismatch', () => readInbox(orchestrator, {agent: 'bert', ...wrong}, consumer()))
-      refused('agent_session_mismatch', () => ackMessage(orchestrator, {agent: 'bert', message: 1, ...wrong}, 'w'))
+      refused('agent_session_mismatch', () => ackHere(orchestrator, {agent: 'bert', message: 1, ...wrong}, 'w'))
     }
     const {messages} = readInbox(orchestrator, {agent: 'bert', sessionId: 's-2'}, consumer())
     assert.equal(messages.length, 2, 'what was refused was not sent')
     const ack = {agent: 'bert', message: messages[0]?.id ?? 0, sessionId: 's-2'}
-    assert.equal(ackMessage(orchestrator, ack, 'w').acknowledged, true)
+    assert.equal(ackHere(orchestrator, ack, 'w').acknowledged, true)
   })
 })
 
@@ -219,8 +202,8 @@ describe('the history of messages', () => {
     const durable = orchestrator.say('b', {route: 'db'})
     const acknowledged = () => messageHistory(orchestrator, {}).messages.map((message) => message.acknowledged)
     assert.deepEqual(acknowledged(), [false, false])
-    ackMessage(orchestrator, {agent: 'bert', message: local.message_id}, 'w')
-    ackMessage(orchestrator, {agent: 'bert', message: durable.db_message_uuid ?? ''}, 'w')
+    ackHere(orchestrator, {agent: 'bert', message: local.message_id}, 'w')
+    ackHere(orchestrator, {agent: 'bert', message: durable.db_message_uuid ?? ''}, 'w')
     assert.deepEqual(acknowledged(), [true, true])
   })
 

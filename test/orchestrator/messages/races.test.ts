@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {ackMessage, type OrchestratorContext, readInbox} from '../../../src/orchestrator/index.js'
-import {consumer, openWithAgents} from './support/agents.js'
+import {type OrchestratorContext, readInbox} from '../../../src/orchestrator/index.js'
+import {ackHere, consumer, openWithAgents} from './support/agents.js'
 import {race, startProgram} from './support/processes.js'
 
 const claim = (orchestrator: OrchestratorContext, owner: string) =>
@@ -51,7 +51,7 @@ describe('processes that share an inbox', () => {
         ['b', 2],
       ],
     )
-    assert.equal(ackMessage(orchestrator, {agent: 'bert', message: 1, route: 'db'}, 'heir').acknowledged, true)
+    assert.equal(ackHere(orchestrator, {agent: 'bert', message: 1, route: 'db'}, 'heir').acknowledged, true)
   })
 
   for (const keys of ['keys', 'none'])

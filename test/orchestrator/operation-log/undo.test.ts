@@ -3,7 +3,6 @@ import {describe, it} from 'node:test'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import type {SvcError} from '../../../src/errors/index.js'
 import {
-  ackMessage,
   cancelTask,
   claimTask,
   drainAgent,
@@ -19,12 +18,12 @@ import {
   requireAgent,
   requireTask,
   retireAgent,
-  sendMessage,
   setPaused,
   spawnAgent,
   submitTask,
   undoOperation,
 } from '../../../src/orchestrator/index.js'
+import {ackHere, sendHere} from '../messages/support/agents.js'
 import {diamond} from '../plans/support.js'
 import {contents, openTestOrchestrator, refused, type TestOrchestrator} from '../support/open-test-orchestrator.js'
 import {start, statusOf, submit, submitWriter} from '../support/tasks.js'
@@ -198,12 +197,12 @@ describe('an agent that was spawned', () => {
     const orchestrator = await openTestOrchestrator(t)
     for (const name of ['builder', 'reviewer']) spawnAgent(orchestrator, {name})
     const message = {sender: 'builder', receiver: 'reviewer', type: 'help_request', payload: 'look', route: 'db'}
-    const {message_id} = sendMessage(orchestrator, message)
+    const {message_id} = sendHere(orchestrator, message)
     assert.equal(
       conflict(orchestrator, () => undoOperation(orchestrator, '2')),
       'OP-000002 cannot be undone: reviewer (A-02) has 1 unread messages by now.',
     )
-    ackMessage(orchestrator, {agent: 'reviewer', message: message_id, route: 'db'}, 'me')
+    ackHere(orchestrator, {agent: 'reviewer', message: message_id, route: 'db'}, 'me')
     undoOperation(orchestrator, '2')
     assert.deepEqual(agentNames(orchestrator), ['builder'])
   })

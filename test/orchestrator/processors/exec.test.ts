@@ -264,7 +264,7 @@ const withChild = (child: string, rest: string) => `
 const wait = 'setTimeout(() => {}, 60000)'
 const stubborn = "process.on('SIGTERM', () => {})"
 
-describe('a command that does not end', () => {
+describe('a command that does not end', {concurrency: true}, () => {
   it('is stopped when its time is up, and its children with it', async (test) => {
     const {root, run} = await workspace(test, withChild('', wait).replace('STDIO', "'inherit'"))
     const message = await failure(underCollection(run({timeoutMs: 4000})))
@@ -322,7 +322,7 @@ describe('a command whose parent ends first', () => {
   })
 })
 
-describe('a command that leaves children behind', () => {
+describe('a command that leaves children behind', {concurrency: true}, () => {
   for (const [kind, stdio] of [
     ['that hold its output', "'inherit'"],
     ['that are silent', "'ignore'"],

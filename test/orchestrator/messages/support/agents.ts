@@ -1,9 +1,13 @@
 import type {TestContext} from 'node:test'
 import {
+  type Acknowledged,
+  type AckRequest,
+  ackAnywhere,
   type Consumer,
+  type OrchestratorContext,
   type SendRequest,
   type Sent,
-  sendMessage,
+  sendAnywhere,
   spawnAgent,
 } from '../../../../src/orchestrator/index.js'
 import {openTestOrchestrator, type TestOptions, type TestOrchestrator} from '../../support/open-test-orchestrator.js'
@@ -20,8 +24,23 @@ export async function openWithAgents(test: Pick<TestContext, 'after'>, options: 
   return {
     ...orchestrator,
     say: (payload, request = {}) =>
-      sendMessage(orchestrator, {sender: 'anna', receiver: 'bert', type: 'free_form', payload, ...request}),
+      sendHere(orchestrator, {sender: 'anna', receiver: 'bert', type: 'free_form', payload, ...request}),
   }
+}
+
+const nowhere = {sources: {env: {}}}
+
+/** Sends within this machine, where nobody is waited for. */
+export const sendHere = (orchestrator: OrchestratorContext, request: SendRequest): Sent =>
+  atOnce(sendAnywhere(orchestrator, request, nowhere))
+
+/** Acknowledges a message of this machine. */
+export const ackHere = (orchestrator: OrchestratorContext, request: AckRequest, owner: string): Acknowledged =>
+  atOnce(ackAnywhere(orchestrator, request, owner, nowhere))
+
+function atOnce<T extends object>(answer: T | Promise<T>): T {
+  if (answer instanceof Promise) throw new TypeError('it went over the mesh')
+  return answer
 }
 
 /** Someone who reads. */

@@ -3,7 +3,8 @@
  * unread. Prints the payload and the number of deliveries of each. Arguments: the workspace, the owner.
  */
 import {setTimeout as sleep} from 'node:timers/promises'
-import {ackMessage, openOrchestrator, readInbox} from '../../../../src/orchestrator/index.js'
+import {openOrchestrator, readInbox} from '../../../../src/orchestrator/index.js'
+import {ackHere} from './agents.js'
 import {waitAtGate} from './gate.js'
 
 const [root = '', owner = ''] = process.argv.slice(2)
@@ -11,11 +12,11 @@ const orchestrator = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR:
 await waitAtGate(root)
 const seen: [payload: string, deliveries: number | undefined][] = []
 for (;;) {
-  const request = {agent: 'bert', source: 'db', claim: true, limit: 3}
+  const request = {agent: 'bert', source: 'db' as const, claim: true, limit: 3}
   const {messages, unread_count} = readInbox(orchestrator, request, {owner, limit: 256})
   for (const {uuid = '', payload, delivery_attempts} of messages) {
     seen.push([payload, delivery_attempts])
-    ackMessage(orchestrator, {agent: 'bert', message: uuid}, owner)
+    ackHere(orchestrator, {agent: 'bert', message: uuid}, owner)
   }
   if (unread_count === 0) break
   await sleep(1)

@@ -11,7 +11,7 @@ await waitAtGate(root)
 const uuids: (string | null)[] = []
 let duplicates = 0
 for (let i = 0; i < Number(count); i++) {
-  const message = {sender: 'anna', receiver: 'bert', type: 'progress_update', payload: String(i), route: 'db'}
+  const message = {sender: 'anna', receiver: 'bert', type: 'progress_update', payload: String(i), route: 'db' as const}
   const sent = sendMessage(orchestrator, keys === 'keys' ? {...message, key: `k-${i}`} : message)
   uuids.push(sent.db_message_uuid)
   if (sent.duplicate) duplicates++

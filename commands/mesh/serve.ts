@@ -1,0 +1,163 @@
+import {once} from 'node:events'
+import {readFile} from 'node:fs/promises'
+import {resolve} from 'node:path'
+import {Flags} from '@oclif/core'
+import {SvcCommand, settingFlags} from '../../src/cli/index.js'
+import {
+  type EnvFile,
+  meshServerSettings,
+  meshSettings,
+  readMeshEnv,
+  type SettingWarning,
+  settingTables,
+} from '../../src/config/index.js'
+import type {MeshReadyV1} from '../../src/contracts/index.js'
+import {SvcError} from '../../src/errors/index.js'
+import type {ControlPlane, ControlPlaneOptions, Credentials} from '../../src/mesh/index.js'
+
+/** How long running requests may go on once the server is asked to stop, ms. */
+const drainMs = 5000
+
+/** Most messages that may wait for one receiver, so that one which reads nothing does not fill the inboxes of all. */
+const mostPerReceiver = 10_000
+
+/** Faults of a file of secrets that leave open what it was meant to say. */
+const broken: ReadonlySet<SettingWarning['code']> = new Set([
+  'env_file_exposed',
+  'env_file_unreadable',
+  'env_file_line_ignored',
+])
+
+export default class MeshServe extends SvcCommand<typeof MeshServe> {
+  static override summary = 'Run the control plane of a mesh.'
+  static override description =
+    `Nodes join it, hold leases, and pass messages that are not lost; everything is kept in one file. It listens on loopback
+unless told otherwise, and lets other machines in only by tokens: svc mesh init makes them.
+
+SIGHUP reads the secrets again. SIGTERM lets running requests end, for five seconds, and then exits with 0. For networks
+that others use too, name a certificate and its key below [mesh.transport], or let a proxy speak TLS in front of it.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --host 0.0.0.0 --json',
+    '<%= config.bin %> <%= command.id %> --port 0 --db ./mesh.db',
+  ]
+  static override flags = {
+    ...settingFlags(meshServerSettings, 'host', 'port', 'dbPath'),
+    insecure: Flags.boolean({description: 'Let other machines in although there is no secret.'}),
+    'bootstrap-grants': Flags.option({options: ['worker', 'mesh'] as const, default: 'worker'})({
+      description: 'Role of the token that a new node gets in exchange for the one it was given.',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const {configureLog} = await import('../../src/log/index.js')
+    const {readCredentials, readMeshSecrets} = await import('../../src/mesh/index.js')
+    configureLog(this.logOptions())
+    const credentials = readCredentials(readMeshSecrets(this.settingSources()))
+    const {isOpen} = credentials
+    if (isOpen && !this.flags.insecure) requireNothingLeftOut(this.envFile)
+    const {server, database} = await this.#start(credentials)
+    const onHangup = () => void this.#reload(server)
+    process.on('SIGHUP', onHangup)
+    try {
+      if (isOpen)
+        this.output.notice('warning: who reaches this control plane may do everything; make tokens with svc mesh init.')
+      const ready: MeshReadyV1 = {
+        event: 'ready',
+        base_url: server.baseUrl,
+        pid: process.pid,
+        auth: isOpen ? 'open' : 'tokens',
+        db: database,
+      }
+      await this.output.event(ready)
+      this.output.notice(`Listening on ${server.baseUrl}, keeping the mesh in ${database}.`)
+      if (!this.signal.aborted) await once(this.signal, 'abort')
+    } finally {
+      process.off('SIGHUP', onHangup)
+      await server.close(drainMs)
+    }
+  }
+
+  async #start(credentials: Credentials): Promise<{server: ControlPlane; database: string}> {
+    const {host, port, dbPath, leaseMs, maxMessages, rateLimit, ratePerSec, rateBurst, ...settings} =
+      this.settings(meshServerSettings)
+    const {openSqliteMeshStore, startControlPlane, userFile} = await import('../../src/mesh/index.js')
+    const {maxBodyBytes, stalePruneMs, heartbeatsPerSec} = settings
+    const tls = await this.#tls()
+    const database = dbPath === undefined ? userFile(process.env, 'mesh', 'mesh.db') : resolve(dbPath)
+    const maxMessagesPerReceiver = Math.min(mostPerReceiver, maxMessages)
+    const store = await openSqliteMeshStore(database, {leaseMs, maxMessages, maxMessagesPerReceiver})
+    const server = await startControlPlane({
+      address: {host, port},
+      store,
+      credentials,
+      scope: this.settings(meshSettings).scopeId ?? '',
+      maxBodyBytes,
+      rate: rateLimit ? {perSecond: ratePerSec, burst: rateBurst ?? 2 * ratePerSec} : undefined,
+      stalePruneMs,
+      heartbeatsPerSec,
+      tls,
+      isInsecure: this.flags.insecure,
+      bootstrapGrants: this.flags['bootstrap-grants'],
+    })
+    return {server, database}
+  }
+
+  /** @throws tls_unusable; file_not_found, file_unreadable */
+  async #tls(): Promise<ControlPlaneOptions['tls']> {
+    const {tlsCertPath: cert, tlsKeyPath: key, tlsMinVersion: minVersion} = this.settings(meshServerSettings)
+    if (cert === undefined && key === undefined) return undefined
+    if (cert === undefined) throw new SvcError('tls_unusable', {reason: 'the key has no certificate'})
+    if (key === undefined) throw new SvcError('tls_unusable', {reason: 'the certificate has no key'})
+    const [certificate, privateKey] = await Promise.all([readFile(cert, 'utf8'), readFile(key, 'utf8')])
+    return {cert: certificate, key: privateKey, minVersion}
+  }
+
+  /** Reads the secrets again; they stay as they were where those of now cannot be used. The log has what became of it. */
+  async #reload(server: ControlPlane): Promise<void> {
+    const {logger} = await import('../../src/log/index.js')
+    const log = logger('mesh')
+    try {
+      const fault = await this.#readAgain(server)
+      if (fault !== undefined) return log.warn(`The secrets stay as they were: ${fault}`)
+      log.info('The secrets were read again.')
+      this.output.notice('The secrets were read again.')
+    } catch (error) {
+      log.warn(`The secrets stay as they were: ${SvcError.from(error).message}`)
+    }
+  }
+
+  /** @returns why the secrets of now cannot be used */
+  async #readAgain(server: ControlPlane): Promise<string | undefined> {
+    const envFile = readMeshEnv(this.workspace.root, process.env, settingTables, this.configFile)
+    this.report(envFile.warnings)
+    const known = new Set(faultsOf(this.envFile))
+    const fault = faultsOf(envFile).find((message) => !known.has(message))
+    if (fault !== undefined) return fault
+    const [{registerSecret}, {meshSecretTexts, readCredentials, readMeshSecrets}] = await Promise.all([
+      import('../../src/log/index.js'),
+      import('../../src/mesh/index.js'),
+    ])
+    const sources = {...this.settingSources(), envFile}
+    for (const text of meshSecretTexts(sources)) registerSecret(text)
+    const wasOpen = readCredentials(readMeshSecrets(this.settingSources())).isOpen
+    const credentials = readCredentials(readMeshSecrets(sources))
+    // A file that is gone for a moment must not open the doors.
+    if (credentials.isOpen && !wasOpen) return 'there are none any more.'
+    server.reload(credentials)
+    this.envFile = envFile
+    return undefined
+  }
+}
+
+const faultsOf = (envFile: EnvFile | undefined): string[] =>
+  (envFile?.warnings ?? []).filter(({code}) => broken.has(code)).map(({message}) => message)
+
+/** Whoever has made secrets does not mean everybody to come in. @throws mesh_secrets_ignored */
+function requireNothingLeftOut(envFile: EnvFile | undefined): void {
+  const [fault] = faultsOf(envFile)
+  if (fault !== undefined) throw new SvcError('mesh_secrets_ignored', {fault})
+  const [shadowed] = envFile?.shadowed ?? []
+  if (shadowed !== undefined)
+    throw new SvcError('mesh_secrets_ignored', {fault: `a stronger file than ${shadowed} names the control plane`})
+}

@@ -1,0 +1,142 @@
+import type {
+  ExecLease,
+  MeshStatus,
+  NodeChange,
+  NodeRecord,
+  NodeState,
+  QueueStats,
+  StoredMessage,
+} from '../mesh/index.js'
+import {excerpt, oneLine, time} from './orch-text.js'
+import {formatTable} from './table.js'
+
+const units: readonly [name: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+]
+
+/** `12 s`; `now` where it is less than one. */
+function durationText(ms: number): string {
+  const [name, length] = units.find(([, unit]) => ms >= unit) ?? ['', 0]
+  return length === 0 ? 'now' : `${Math.floor(ms / length)} ${name}`
+}
+
+function agoText(ms: number): string {
+  const text = durationText(ms)
+  return text === 'now' ? text : `${text} ago`
+}
+
+const stateText = ({maintenance_until_unix_ms: until}: NodeRecord, state: NodeState): string =>
+  state === 'maintenance' && until !== undefined ? `maintenance until ${time(until)}` : state
+
+const labelsOf = ({capabilities}: NodeRecord): string => oneLine((capabilities?.labels ?? []).join(' '))
+
+/** @param stateOf how each stands, @param atMs time at which they were listed */
+export function formatNodes(
+  nodes: readonly NodeRecord[],
+  {stateOf, atMs}: {stateOf: (node: NodeRecord) => NodeState; atMs: number},
+): string {
+  if (nodes.length === 0) return 'No nodes.\n'
+  return formatTable(
+    ['NODE', 'VERSION', 'STATE', 'SEEN', 'LABELS'],
+    nodes.map((node) => [
+      oneLine(node.id),
+      oneLine(node.version),
+      stateText(node, stateOf(node)),
+      agoText(atMs - node.last_seen_unix_ms),
+      labelsOf(node),
+    ]),
+  )
+}
+
+const changeWords: Readonly<Record<NodeChange['event'], string>> = {
+  listed: 'is there',
+  joined: 'has joined',
+  changed: 'has changed',
+  left: 'is gone',
+}
+
+/** `12:04:31 rig1 has changed: stale, 0.1.0, pool=train` */
+export function changeLine({event, state, node}: NodeChange, at: Date): string {
+  const facts = [stateText(node, state), oneLine(node.version), labelsOf(node)].filter(Boolean)
+  const told = event === 'left' ? '' : `: ${facts.join(', ')}`
+  return `${at.toISOString().slice(11, 19)} ${oneLine(node.id)} ${changeWords[event]}${told}`
+}
+
+export function formatLeases(leases: readonly ExecLease[]): string {
+  if (leases.length === 0) return 'No leases.\n'
+  return formatTable(
+    ['LEASE', 'KEY', 'HOLDER', 'UNTIL'],
+    leases.map(({lease_id: id, scope_key: key, holder_node_id: holder, expires_unix_ms: until}) => [
+      id,
+      oneLine(key),
+      oneLine(holder),
+      time(until),
+    ]),
+  )
+}
+
+export function formatMeshMessages(messages: readonly StoredMessage[]): string {
+  if (messages.length === 0) return 'No messages.\n'
+  return formatTable(
+    ['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'SENT', 'HELD BY', 'PAYLOAD'],
+    messages.map((message) => [
+      String(message.id),
+      message.sender_agent_id,
+      oneLine(message.message_type),
+      String(message.priority),
+      time(message.created_unix_ms),
+      oneLine(message.lease_holder_node_id ?? '-'),
+      excerpt(message.payload),
+    ]),
+  )
+}
+
+const tokenNames = [
+  ['token_set', 'mesh'],
+  ['worker_token_set', 'worker'],
+  ['submitter_token_set', 'submitter'],
+  ['admin_token_set', 'admin'],
+  ['jwt_secret_set', 'a key to make tokens'],
+] as const
+
+const stateSentences: Readonly<Record<MeshStatus['state'], string>> = {
+  unconfigured: 'none is configured',
+  unreachable: 'does not answer',
+  denied: 'answers, but not to this machine',
+  connected: 'is well',
+}
+
+export function formatMeshStatus(status: MeshStatus): string {
+  const {control_url: url, state, error, security, self_record: self, registry} = status
+  const tokens = tokenNames.filter(([name]) => security[name]).map(([, role]) => role)
+  const overlays = status.overlay.map(
+    ({provider, connected, detail}) => `${provider} (${connected ? 'connected, ' : ''}${detail})`,
+  )
+  const known = registry === null ? oneLine(status.registry_error ?? '') : registryText(registry.nodes)
+  const lines: [name: string, text: string][] = [
+    ['Control plane', [url, stateSentences[state], error].filter(Boolean).join(': ')],
+    ['Messages', status.queue === null ? '' : queueText(status.queue)],
+    ['This node', self.id === null ? 'no id yet' : oneLine(self.id)],
+    ['Tokens', tokens.length === 0 ? 'none' : tokens.join(', ')],
+    ['Secrets in', status.env_file ?? ''],
+    ['Registry', `${status.registry_path} (${known})`],
+    ['Overlay', overlays.join(', ')],
+  ]
+  return lines
+    .filter(([, text]) => text !== '')
+    .map(([name, text]) => `${`${name}:`.padEnd(15)}${text}\n`)
+    .join('')
+}
+
+const queueText = ({pending_count: pending, dead_count: dead}: QueueStats): string =>
+  `${pending} waiting${dead > 0 ? `, ${dead} given up` : ''}`
+
+function registryText(nodes: readonly {id: string}[]): string {
+  const ids = nodes.map(({id}) => oneLine(id)).join(', ')
+  return `${plural(nodes.length, 'node')}${ids === '' ? '' : `: ${ids}`}`
+}
+
+const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`

@@ -1,0 +1,224 @@
+import type {ExecLease, LeaseVerification} from '../protocol/lease.js'
+import type {Delivered, QueueStats, StoredMessage} from '../protocol/message.js'
+import type {HeartbeatReply, NodeRecord, Registry} from '../protocol/node.js'
+import type {MeshOperation} from '../protocol/routes.js'
+import {type Call, type Caller, call} from './call.js'
+import {MeshHttpError} from './error.js'
+import {answeredAt, readNodes, readObject} from './read-reply.js'
+import {type Redactor, redactor} from './redactor.js'
+import type {
+  AckRequest,
+  BootstrapGrant,
+  CallOptions,
+  DeliverRequest,
+  GrantedLease,
+  GrantRequest,
+  HeartbeatRecord,
+  HeldRequest,
+  InboxRequest,
+  JoinRecord,
+  MaintenanceRequest,
+  NodesRequest,
+  RenewClaimRequest,
+} from './requests.js'
+import {type MeshTokens, secretsOf} from './tokens.js'
+import {createTransport} from './transport.js'
+
+export interface MeshClientOptions {
+  /** `http://127.0.0.1:9847`. */
+  baseUrl: string
+  tokens: MeshTokens
+  /** Asked where a token is refused: those there are by now. Undefined where there are none for this control plane. */
+  freshTokens?: (() => MeshTokens | undefined) | undefined
+  /** Longest that one request may take; 10 s where it is left out. */
+  timeoutMs?: number | undefined
+  /** Whether requests are sent again where they may be, and what went wrong may pass; true where it is left out. */
+  retry?: boolean | undefined
+  /** Largest answer that is read. */
+  maxAnswerBytes?: number | undefined
+  /** 0 to 1. */
+  random?: (() => number) | undefined
+}
+
+/**
+ * A client of one control plane. Every method throws `MeshHttpError`, or what its signal was aborted with; those that
+ * give a boolean say whether there was what they were about.
+ */
+export interface MeshClient {
+  readonly baseUrl: string
+  readonly timeoutMs: number
+  /** Takes the tokens of this client out of a text. */
+  readonly redact: Redactor
+  health(options?: CallOptions): Promise<void>
+  /** Figures in the text format of Prometheus. */
+  metrics(options?: CallOptions): Promise<string>
+  /** The time of the control plane is that of its header where the list has none. */
+  listNodes(request?: NodesRequest, options?: CallOptions): Promise<Registry>
+  join(record: JoinRecord, options?: CallOptions): Promise<NodeRecord & Partial<HeartbeatReply>>
+  heartbeat(record: HeartbeatRecord, options?: CallOptions): Promise<NodeRecord & Partial<HeartbeatReply>>
+  leave(node: string, options?: CallOptions): Promise<boolean>
+  /** Sent once, whatever becomes of it: it works once. */
+  exchangeBootstrap(
+    bootstrapToken: string,
+    options?: CallOptions & {node?: string | undefined},
+  ): Promise<BootstrapGrant>
+  grantLease(request: GrantRequest, options?: CallOptions): Promise<GrantedLease>
+  renewLease(request: HeldRequest, options?: CallOptions): Promise<void>
+  releaseLease(request: HeldRequest, options?: CallOptions): Promise<boolean>
+  verifyLease(request: {lease: string; scopeKey: string}, options?: CallOptions): Promise<LeaseVerification>
+  listLeases(options?: CallOptions): Promise<ExecLease[]>
+  revokeLease(lease: string, options?: CallOptions): Promise<void>
+  setQuarantine(request: {node: string; quarantined: boolean}, options?: CallOptions): Promise<void>
+  setMaintenance(request: MaintenanceRequest, options?: CallOptions): Promise<void>
+  /** Sent again only under an idempotency key. */
+  deliver(request: DeliverRequest, options?: CallOptions): Promise<Delivered>
+  inbox(request: InboxRequest, options?: CallOptions): Promise<StoredMessage[]>
+  ack(request: AckRequest, options?: CallOptions): Promise<boolean>
+  renewClaim(request: RenewClaimRequest, options?: CallOptions): Promise<void>
+  queueStats(options?: CallOptions): Promise<QueueStats>
+  /** Ends its connections; what is on its way fails. */
+  close(): Promise<void>
+}
+
+const defaultTimeoutMs = 10_000
+const defaultAnswerBytes = 16 << 20
+
+/** A client of the control plane at an address. Nothing is loaded or sent until the first call. */
+export function createMeshClient(options: MeshClientOptions): MeshClient {
+  const {baseUrl, tokens, timeoutMs = defaultTimeoutMs, retry = true, random = Math.random} = options
+  const transport = createTransport(options.maxAnswerBytes ?? defaultAnswerBytes)
+  const {freshTokens} = options
+  const caller: Caller = {
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    tokens,
+    freshTokens,
+    timeoutMs,
+    retry,
+    transport,
+    random,
+  }
+  const ask = (operation: MeshOperation, request: Call) => call(caller, operation, request)
+  const tell = async (operation: MeshOperation, request: Call) => {
+    await ask(operation, request)
+  }
+
+  return {
+    baseUrl: caller.baseUrl,
+    timeoutMs,
+    redact: (text) => redactor([...secretsOf(tokens), ...secretsOf(caller.tokens)])(text),
+    health: (more) => tell('health', {...more}),
+    metrics: async (more) => (await ask('metrics', {...more})).text,
+    async listNodes({limit, cursor, fields, labels, updatedSinceUnixMs} = {}, more) {
+      const query = {
+        limit,
+        cursor,
+        fields,
+        labels: labels?.join(','),
+        updated_since_unix_ms: updatedSinceUnixMs,
+      }
+      const reply = await ask('list_nodes', {query, ...more})
+      const registry = readNodes(reply)
+      const time = registry.server_time_unix_ms ?? answeredAt(reply)
+      return {...registry, ...(time === undefined ? {} : {server_time_unix_ms: time})}
+    },
+    join: async (record, more) => readObject(await ask('join', {body: record, ...more}), {id: 'string'}),
+    heartbeat: async (record, more) => readObject(await ask('heartbeat', {body: record, ...more}), {id: 'string'}),
+    leave: (id, more) => whetherFound(tell('leave', {body: {id}, ...more})),
+    async exchangeBootstrap(token, {node, ...more} = {}) {
+      const body = {bootstrap_token: token, node_id: node}
+      return readObject(await ask('bootstrap_exchange', {body, token, ...more}), {mesh_token: 'string'})
+    },
+    async grantLease({scopeKey, claimer}, more) {
+      const body = {claimer_node_id: claimer, scope_key: scopeKey}
+      return readObject(await ask('exec_lease_grant', {body, ...more}), {
+        lease_id: 'string',
+        expires_unix_ms: 'number',
+      })
+    },
+    renewLease: (held, more) => tell('exec_lease_renew', {body: heldBody(held), ...more}),
+    releaseLease: (held, more) => whetherFound(tell('exec_lease_release', {body: heldBody(held), ...more})),
+    async verifyLease({lease, scopeKey}, more) {
+      const reply = await ask('exec_lease_verify', {body: {lease_id: lease, scope_key: scopeKey}, ...more})
+      return readObject(reply, {holder_node_id: 'string', expires_unix_ms: 'number'})
+    },
+    async listLeases(more) {
+      const reply = await ask('exec_lease_list', {...more})
+      return readObject<{leases: ExecLease[]}>(reply, {leases: leaseNeeds}).leases
+    },
+    revokeLease: (lease, more) => tell('admin_exec_lease_revoke', {body: {lease_id: lease}, ...more}),
+    setQuarantine: ({node, quarantined}, more) =>
+      tell('admin_quarantine', {body: {node_id: node, quarantined}, ...more}),
+    setMaintenance: ({node, maintenance, untilUnixMs, forMs}, more) =>
+      tell('admin_maintenance', {
+        body: {node_id: node, maintenance, maintenance_until_unix_ms: untilUnixMs, maintenance_for_ms: forMs},
+        ...more,
+      }),
+    async deliver(message, more) {
+      const isKeyed = (message.idempotencyKey?.trim() ?? '') !== ''
+      const reply = await ask('a2a_deliver', {body: messageBody(message), isKeyed, ...more})
+      return readObject(reply, {message_id: 'number'})
+    },
+    async inbox({receiver, claimer, waitMs, ...query}, more) {
+      const body = {
+        receiver_agent_id: receiver,
+        claimer_node_id: claimer,
+        max_messages: query.maxMessages,
+        before_message_id: query.beforeMessageId,
+        wait_ms: waitMs,
+        exclude_message_ids: query.excludeMessageIds,
+        message_types: query.messageTypes,
+        order: query.order,
+      }
+      const reply = await ask('a2a_inbox', {body, waitMs, ...more})
+      return readObject<{messages: StoredMessage[]}>(reply, {messages: messageNeeds}).messages
+    },
+    ack: ({receiver, message, claimer}, more) => {
+      const body = {receiver_agent_id: receiver, message_id: message, claimer_node_id: claimer}
+      return whetherFound(tell('a2a_ack', {body, ...more}))
+    },
+    renewClaim: ({receiver, message, claimer}, more) => {
+      const body = {receiver_agent_id: receiver, message_id: message, claimer_node_id: claimer}
+      return tell('a2a_lease_renew', {body, ...more})
+    },
+    queueStats: async (more) => readObject(await ask('queue_stats', {...more}), {pending_count: 'number'}),
+    close: () => transport.close(),
+  }
+}
+
+const leaseNeeds = {
+  lease_id: 'string',
+  scope_key: 'string',
+  holder_node_id: 'string',
+  expires_unix_ms: 'number',
+} as const
+
+const messageNeeds = {id: 'number', payload: 'string'} as const
+
+const heldBody = ({lease, claimer}: HeldRequest) => ({lease_id: lease, claimer_node_id: claimer})
+
+const messageBody = (message: DeliverRequest) => ({
+  sender_agent_id: message.senderAgentId,
+  receiver_agent_id: message.receiverAgentId,
+  message_type: message.messageType,
+  payload: message.payload,
+  idempotency_key: message.idempotencyKey,
+  privacy_class: message.privacyClass,
+  priority: message.priority,
+  task_kind: message.taskKind,
+  model_id: message.modelId,
+  traceparent: message.traceparent,
+  jwe_payload: message.jwePayload,
+  payload_blake3_hex: message.payloadBlake3Hex,
+  worker_ed25519_sig_b64: message.workerEd25519SigB64,
+})
+
+/** Whether there was what a request was about; what a control plane does not know is gone already. */
+async function whetherFound(work: Promise<void>): Promise<boolean> {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof MeshHttpError && error.isMissing) return false
+    throw error
+  }
+}

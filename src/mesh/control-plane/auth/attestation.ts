@@ -1,0 +1,54 @@
+import {createPublicKey, type KeyObject, verify} from 'node:crypto'
+import {SvcError} from '../../../errors/index.js'
+
+/** A message as it is delivered, with what attests its payload. */
+export interface Attested {
+  message_type: string
+  payload: string
+  payload_blake3_hex?: string | undefined
+  worker_ed25519_sig_b64?: string | undefined
+}
+
+/** Messages whose payload can be attested. */
+const attestable: ReadonlySet<string> = new Set(['job_result', 'job_fail'])
+
+/** 32 bytes. */
+const hexForm = /^[0-9a-f]{64}$/i
+const keyForm = /^[A-Za-z0-9+/]{43}=$/
+/** 64 bytes. */
+const signatureForm = /^[A-Za-z0-9+/]{86}==$/
+
+/** An Ed25519 public key of 64 hexadecimal digits or of base64; undefined where the text is neither. */
+export function readResultKey(text: string | undefined): KeyObject | undefined {
+  const bytes =
+    text === undefined
+      ? undefined
+      : hexForm.test(text)
+        ? Buffer.from(text, 'hex')
+        : keyForm.test(text)
+          ? Buffer.from(text, 'base64')
+          : undefined
+  return bytes && createPublicKey({key: {kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url')}, format: 'jwk'})
+}
+
+/**
+ * Verifies that a worker has signed the payload of a result: Ed25519 over the 32 bytes of the BLAKE3 digest of its
+ * UTF-8. A message without digest and signature passes.
+ * @throws attestation_invalid, attestation_key_missing
+ */
+export async function verifyAttestation(key: KeyObject | undefined, message: Attested): Promise<void> {
+  const {message_type: type, payload, payload_blake3_hex: digestHex, worker_ed25519_sig_b64: signature} = message
+  if (digestHex === undefined && signature === undefined) return
+  if (!attestable.has(type)) throw invalid(`a message of type ${type} carries none`)
+  if (digestHex === undefined) throw invalid('the digest is missing')
+  if (signature === undefined) throw invalid('the signature is missing')
+  if (!hexForm.test(digestHex)) throw invalid('the digest is not of 64 hexadecimal digits')
+  if (!signatureForm.test(signature)) throw invalid('the signature is not of 64 bytes in base64')
+  if (key === undefined) throw new SvcError('attestation_key_missing', {})
+  const {blake3} = await import('@noble/hashes/blake3.js')
+  const digest = blake3(Buffer.from(payload, 'utf8'))
+  if (!Buffer.from(digestHex, 'hex').equals(digest)) throw invalid('the digest is not that of the payload')
+  if (!verify(null, digest, key, Buffer.from(signature, 'base64'))) throw invalid('the signature is not of this digest')
+}
+
+const invalid = (reason: string) => new SvcError('attestation_invalid', {reason})

@@ -1,0 +1,37 @@
+import {SvcError} from '../../errors/index.js'
+import type {MeshOperation} from '../protocol/routes.js'
+
+/**
+ * How many operations may wait for the store before a request is turned away. What keeps nodes alive and work held is
+ * answered for longest: without it a busy moment would become a loss of leases, and then a storm of joins.
+ */
+const patience = {first: 2000, middle: 4000, last: 8000, none: Number.POSITIVE_INFINITY} as const
+
+const patienceOf: Readonly<Record<MeshOperation, keyof typeof patience>> = {
+  health: 'none',
+  metrics: 'none',
+  list_nodes: 'first',
+  exec_lease_list: 'first',
+  queue_stats: 'first',
+  a2a_inbox: 'first',
+  join: 'middle',
+  bootstrap_exchange: 'middle',
+  exec_lease_grant: 'middle',
+  exec_lease_verify: 'middle',
+  a2a_deliver: 'middle',
+  admin_exec_lease_revoke: 'last',
+  admin_quarantine: 'last',
+  admin_maintenance: 'last',
+  leave: 'last',
+  heartbeat: 'last',
+  exec_lease_renew: 'last',
+  exec_lease_release: 'last',
+  a2a_lease_renew: 'last',
+  a2a_ack: 'last',
+}
+
+/** @throws overloaded where so many operations wait that this one is turned away */
+export function requireRoom(operation: MeshOperation, depth: number): void {
+  if (depth > patience[patienceOf[operation]])
+    throw new SvcError('overloaded', {reason: 'The store has more to do than it can keep up with.'})
+}

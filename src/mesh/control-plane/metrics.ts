@@ -1,0 +1,56 @@
+import type {MeshOperation} from '../protocol/routes.js'
+import type {Counts} from '../store/mesh-store.js'
+
+/** What the store and the server have at the moment. */
+export interface Gauges extends Counts {
+  storeDepth: number
+  longPolls: number
+}
+
+type Family = [name: string, type: 'counter' | 'gauge', help: string, samples: [labels: string, value: number][]]
+
+/** Counts the answers of the control plane. */
+export class ControlPlaneMetrics {
+  readonly #answers = new Map<MeshOperation, Map<number, number>>()
+
+  answered(operation: MeshOperation, status: number): void {
+    const statuses = this.#answers.get(operation) ?? new Map<number, number>()
+    if (statuses.size === 0) this.#answers.set(operation, statuses)
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+
+  /** The text format of Prometheus, version 0.0.4. */
+  render(gauges: Gauges): string {
+    const gauge = (name: string, help: string, value: number): Family => [name, 'gauge', help, [['', value]]]
+    const families: Family[] = [
+      ['svc_mesh_requests_total', 'counter', 'Answered requests by operation and status.', this.#requests()],
+      [
+        'svc_mesh_heartbeats_total',
+        'counter',
+        'Heartbeats that were taken in.',
+        [['', this.#answers.get('heartbeat')?.get(200) ?? 0]],
+      ],
+      gauge('svc_mesh_nodes', 'Nodes that have joined.', gauges.nodes),
+      gauge('svc_mesh_leases', 'Leases that hold.', gauges.leases),
+      gauge('svc_mesh_messages_pending', 'Messages that are neither acknowledged nor claimed.', gauges.pending),
+      gauge('svc_mesh_messages_dead', 'Messages that were claimed too often without an end.', gauges.dead),
+      gauge('svc_mesh_store_depth', 'Operations that wait for their transaction.', gauges.storeDepth),
+      gauge('svc_mesh_long_polls', 'Requests that wait for messages.', gauges.longPolls),
+    ]
+    return families
+      .map(([name, type, help, samples]) => {
+        const lines = samples.map(([labels, value]) => `${name}${labels} ${value}\n`).join('')
+        return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines}`
+      })
+      .join('')
+  }
+
+  #requests(): [labels: string, value: number][] {
+    return [...this.#answers].flatMap(([operation, statuses]) =>
+      [...statuses].map(([status, count]): [string, number] => [
+        `{operation="${operation}",status="${status}"}`,
+        count,
+      ]),
+    )
+  }
+}

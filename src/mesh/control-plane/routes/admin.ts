@@ -1,0 +1,30 @@
+import {readMaintenance, readQuarantine} from '../../protocol/read/admin-body.js'
+import {readRevoke} from '../../protocol/read/lease-body.js'
+import type {Handlers} from '../route.js'
+
+/** What administrators do to nodes and leases. */
+export const adminRoutes: Handlers = {
+  async admin_quarantine({body, caller}, {store, scope, waiters}) {
+    const {node_id, quarantined} = readQuarantine(body)
+    await store.setQuarantine(scope, node_id, quarantined, caller.id)
+    waiters.tellAll()
+    return undefined
+  },
+
+  async admin_maintenance({body, caller}, {store, scope, waiters}) {
+    const {
+      node_id,
+      maintenance: on,
+      maintenance_until_unix_ms: untilMs,
+      maintenance_for_ms: forMs,
+    } = readMaintenance(body)
+    await store.setMaintenance(scope, node_id, {on, untilMs, forMs}, caller.id)
+    waiters.tellAll()
+    return undefined
+  },
+
+  async admin_exec_lease_revoke({body, caller}, {store, scope}) {
+    await store.revokeLease(scope, readRevoke(body).lease_id, caller.id)
+    return undefined
+  },
+}

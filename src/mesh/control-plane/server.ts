@@ -1,0 +1,154 @@
+import {asProblem, SvcError} from '../../errors/index.js'
+import {createApp, type HttpApp, isLoopback, type Listening, listen, type TlsOptions} from '../../net/index.js'
+import {featureHeader, features} from '../protocol/features.js'
+import {routes} from '../protocol/routes.js'
+import type {MeshStore, Scope} from '../store/mesh-store.js'
+import type {BootstrapGrants} from './auth/bootstrap.js'
+import type {Credentials} from './auth/credentials.js'
+import {createRateLimit, type Pace, wrongBootstrapTokens} from './auth/rate-limit.js'
+import type {ControlPlaneContext} from './context.js'
+import {ControlPlaneMetrics} from './metrics.js'
+import {PendingCounts} from './pending.js'
+import {purgeRegularly} from './purge.js'
+import {serveRoutes} from './route.js'
+import {adminRoutes} from './routes/admin.js'
+import {bootstrapRoutes} from './routes/bootstrap.js'
+import {inboxRoutes} from './routes/inbox.js'
+import {leaseRoutes} from './routes/leases.js'
+import {nodeRoutes} from './routes/nodes.js'
+import {serverRoutes} from './routes/server.js'
+import {Waiters} from './waiters.js'
+
+export interface ControlPlaneOptions {
+  address: {host: string; port: number}
+  /** It is closed with the control plane, or where the control plane cannot start. */
+  store: MeshStore
+  credentials: Credentials
+  scope: Scope
+  /** Largest body of a request. */
+  maxBodyBytes: number
+  /** Requests of one caller; undefined sets no limit. */
+  rate?: Pace | undefined
+  /** Nodes not heard of for longer are not listed, ms; 0 lists all. */
+  stalePruneMs: number
+  /** Heartbeats that all nodes together are told to keep to. */
+  heartbeatsPerSec: number
+  tls?: TlsOptions | undefined
+  /** Let other machines in although there is no secret. */
+  isInsecure?: boolean | undefined
+  bootstrapGrants?: BootstrapGrants | undefined
+  /** Requests that may wait for messages at once. */
+  longPolls?: number | undefined
+  /** How long a request waits for messages without looking again, ms; 5000 where it is left out. */
+  safetyMs?: number | undefined
+}
+
+export interface ControlPlane extends Listening {
+  /**
+   * Lets clients in by other secrets from now on; whoever waits for messages is held against them at once.
+   * @throws mesh_unprotected where there are none, and other machines could come in
+   */
+  reload(credentials: Credentials): void
+  /** Answers who waits, lets what is under way end for at most so many ms, and closes the store. */
+  close(drainMs: number): Promise<void>
+}
+
+const defaultLongPolls = 10_000
+
+const defaultSafetyMs = 5000
+
+/**
+ * Opens the port of a control plane.
+ * @throws mesh_unprotected, tls_unusable; what `listen` throws
+ */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const {store, address} = options
+  try {
+    requireProtection(options.credentials, options)
+    const context = contextOf(options)
+    const app = controlPlaneApp(context, options)
+    return running(await listen(app, address), app, context, options)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** @throws mesh_unprotected */
+function requireProtection({isOpen}: Credentials, {address, isInsecure}: ControlPlaneOptions): void {
+  if (isOpen && !isInsecure && !isLoopback(address.host)) throw new SvcError('mesh_unprotected', {host: address.host})
+}
+
+function contextOf(options: ControlPlaneOptions): ControlPlaneContext {
+  const {store, credentials, scope, rate, stalePruneMs, heartbeatsPerSec, bootstrapGrants = 'worker'} = options
+  return {
+    store,
+    credentials,
+    scope,
+    rate: rate && {limit: createRateLimit(rate), perSecond: rate.perSecond},
+    wrongTokens: createRateLimit(wrongBootstrapTokens),
+    grants: bootstrapGrants,
+    stalePruneMs,
+    heartbeatsPerSec,
+    waiters: new Waiters({
+      most: options.longPolls ?? defaultLongPolls,
+      safetyMs: options.safetyMs ?? defaultSafetyMs,
+    }),
+    pending: new PendingCounts(store),
+    metrics: new ControlPlaneMetrics(),
+  }
+}
+
+function controlPlaneApp(context: ControlPlaneContext, {address, maxBodyBytes, tls}: ControlPlaneOptions): HttpApp {
+  const app = createApp({
+    target: 'mesh',
+    renderer: () => asProblem,
+    bodyLimit: maxBodyBytes,
+    loopbackOnly: isLoopback(address.host),
+    bodies: 'json',
+    headers: {[featureHeader]: features.join(',')},
+    tls,
+  })
+  // The only route that asks for no token and knows no limit.
+  app.get(routes.health.path, async (_request, reply) => reply.type('text/plain; charset=utf-8').send('ok\n'))
+  serveRoutes(app, context, {
+    ...serverRoutes,
+    ...nodeRoutes,
+    ...leaseRoutes,
+    ...inboxRoutes,
+    ...adminRoutes,
+    ...bootstrapRoutes,
+  })
+  return app
+}
+
+function running(
+  listening: Listening,
+  app: HttpApp,
+  context: ControlPlaneContext,
+  options: ControlPlaneOptions,
+): ControlPlane {
+  const {store, waiters} = context
+  const endPurge = purgeRegularly(store)
+  return {
+    ...listening,
+    reload(credentials) {
+      requireProtection(credentials, options)
+      context.credentials = credentials
+      waiters.wakeAll()
+    },
+    async close(drainMs) {
+      endPurge()
+      waiters.close()
+      // Connections that fall idle after their answer would keep the server open until their time is up.
+      const idle = setInterval(() => app.server.closeIdleConnections(), 20)
+      const drained = app.close()
+      const patience = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
+      await Promise.race([drained, patience])
+      clearInterval(idle)
+      app.server.closeAllConnections()
+      await drained
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import {SvcError} from '../../errors/index.js'
+import type {MeshClient} from '../client/client.js'
+import {once} from './patience.js'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** Longest maintenance that a control plane gives, minutes: a week. */
+const mostMinutes = 7 * 24 * 60
+
+/** What a page may have done, by the last part of its path. The members of a body are those of the control plane. */
+export const actions: Readonly<Record<string, (client: MeshClient, body: Body) => Promise<void>>> = {
+  quarantine: (client, body) =>
+    client.setQuarantine({node: text(body, 'node_id'), quarantined: flag(body, 'quarantined')}, once),
+  maintenance: (client, body) =>
+    client.setMaintenance(
+      {node: text(body, 'node_id'), maintenance: flag(body, 'maintenance'), forMs: durationOf(body)},
+      once,
+    ),
+  'revoke-lease': (client, body) => client.revokeLease(text(body, 'lease_id'), once),
+}
+
+/** @throws missing_field */
+function text(body: Body, field: string): string {
+  const value = body[field]
+  if (typeof value !== 'string' || value === '') throw new SvcError('missing_field', {field, expected: 'a text'})
+  return value
+}
+
+/** @throws missing_field */
+function flag(body: Body, field: string): boolean {
+  const value = body[field]
+  if (typeof value !== 'boolean') throw new SvcError('missing_field', {field, expected: 'true or false'})
+  return value
+}
+
+/** How long a maintenance lasts, ms; until it is ended where nothing is said. @throws missing_field */
+function durationOf({minutes}: Body): number | undefined {
+  if (minutes === undefined || minutes === null) return undefined
+  if (typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= mostMinutes)
+    return minutes * 60_000
+  throw new SvcError('missing_field', {field: 'minutes', expected: `a whole number from 1 to ${mostMinutes}`})
+}

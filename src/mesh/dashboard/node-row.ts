@@ -1,0 +1,51 @@
+import {nodeTroubles} from '../client/node-state.js'
+import type {CapabilityHints, NodeRecord} from '../protocol/node.js'
+import type {NodeRow} from './view.js'
+
+/** Flags of a capability, and the word for it. */
+const gpuWords: readonly [keyof CapabilityHints, string][] = [
+  ['gpu_cuda', 'CUDA'],
+  ['gpu_metal', 'Metal'],
+  ['gpu_vulkan', 'Vulkan'],
+  ['gpu_webgpu', 'WebGPU'],
+  ['npu', 'NPU'],
+]
+
+/**
+ * A node as it is shown.
+ * @param clockMs time of the control plane, Unix ms
+ * @param staleAfterMs silence after which a node counts as stale; 0 takes none for stale
+ */
+export function nodeRow(record: NodeRecord, clockMs: number, staleAfterMs: number): NodeRow {
+  const {id, version, capabilities, last_seen_unix_ms, maintenance_until_unix_ms: until, cpu_usage_pct} = record
+  const {labels = [], cpu_cores, arch} = capabilities
+  const conditions = nodeTroubles(record, clockMs, staleAfterMs)
+  return {
+    id,
+    version,
+    conditions,
+    last_seen_unix_ms,
+    ...(until !== undefined && conditions.includes('maintenance') ? {maintenance_until_unix_ms: until} : {}),
+    labels,
+    gpu: gpuOf(record),
+    cpu: [...(cpu_cores === undefined ? [] : [plural(cpu_cores, 'core')]), ...(arch === undefined ? [] : [arch])],
+    ...(cpu_usage_pct === undefined ? {} : {cpu_usage_pct: Math.round(cpu_usage_pct)}),
+  }
+}
+
+/** Devices that were counted say more than the words a node was given. */
+function gpuOf(record: NodeRecord): string[] {
+  const {capabilities, gpu_total_count: total, gpu_healthy_count: healthy, gpu_allocatable_count: free} = record
+  const flags = gpuWords.filter(([flag]) => capabilities[flag] === true).map(([, word]) => word)
+  const {min_vram_mb: vram} = capabilities
+  const counts = [
+    ...(total === undefined || total === 0 ? [] : [plural(total, 'GPU')]),
+    ...(healthy === undefined || healthy === total ? [] : [`${healthy} healthy`]),
+    ...(free === undefined || total === 0 ? [] : [`${free} free`]),
+  ]
+  const memory = vram === undefined ? [] : [vram < 1024 ? `${vram} MiB` : `${Math.round(vram / 102.4) / 10} GiB`]
+  const notReady = record.gpu_readiness_ok === false ? [`not ready: ${record.gpu_readiness_reason ?? 'no reason'}`] : []
+  return [...counts, ...flags, ...memory, ...notReady]
+}
+
+const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`

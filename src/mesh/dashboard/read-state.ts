@@ -1,0 +1,91 @@
+import {SvcError} from '../../errors/index.js'
+import type {MeshClient} from '../client/client.js'
+import {MeshHttpError} from '../client/error.js'
+import {everyNode} from '../client/every-node.js'
+import {redactAll} from '../client/redactor.js'
+import {nodeRow} from './node-row.js'
+import {once} from './patience.js'
+import type {DashboardState, NodeRow, Part} from './view.js'
+
+export interface ReadOptions {
+  /** Silence after which a node counts as stale, ms; 0 takes none for stale. */
+  staleAfterMs: number
+  /** Clock of this machine, Unix ms. */
+  now: () => number
+}
+
+/** What was read, and what the next reading has to know. */
+export interface Reading {
+  state: DashboardState
+  /** How far the clock of the control plane is ahead of this machine's, ms. */
+  aheadMs: number
+  /** When the control plane answered last, of the clock of this machine. */
+  answeredMs?: number | undefined
+}
+
+/** Most nodes that are shown; that there are more is said. */
+const mostNodes = 10_000
+
+/**
+ * Asks for everything that is shown. What cannot be had now stays as it was; what the token may not see is said to be
+ * so, and the rest is shown all the same. No token is in it, whoever put it there.
+ */
+export async function readState(
+  client: MeshClient,
+  before: Reading | undefined,
+  options: ReadOptions,
+): Promise<Reading> {
+  const {now} = options
+  const [nodes, leases, queue] = await Promise.all([
+    attempt(readNodes(client, options)),
+    attempt(client.listLeases(once)),
+    attempt(client.queueStats(once)),
+  ])
+  const errors = [nodes, leases, queue].flatMap((outcome) => ('error' in outcome ? [outcome.error] : []))
+  const fault = errors.find((error) => !isDenied(error))
+  const answers = errors.length < 3 || errors.some((error) => statusOf(error) !== undefined)
+  const answeredMs = answers ? now() : before?.answeredMs
+  const old = before?.state
+  const state: DashboardState = {
+    control: {
+      url: client.baseUrl,
+      answers,
+      ...(fault === undefined ? {} : {fault: SvcError.from(fault).message}),
+      // While it answers that is now, which would make every state a new one.
+      ...(answers || answeredMs === undefined ? {} : {answered_unix_ms: answeredMs}),
+    },
+    ...named('nodes', 'value' in nodes ? nodes.value.part : partOf(nodes.error, old?.nodes)),
+    ...named('leases', 'value' in leases ? {known: leases.value} : partOf(leases.error, old?.leases)),
+    ...named('queue', 'value' in queue ? {known: queue.value} : partOf(queue.error, old?.queue)),
+  }
+  const aheadMs = 'value' in nodes ? nodes.value.aheadMs : (before?.aheadMs ?? 0)
+  return {state: redactAll(state, client.redact), aheadMs, answeredMs}
+}
+
+async function readNodes(
+  client: MeshClient,
+  {now, staleAfterMs}: ReadOptions,
+): Promise<{part: Part<NodeRow[]>; aheadMs: number}> {
+  const {nodes, truncated, server_time_unix_ms: clockMs} = await everyNode(client, {most: mostNodes}, once)
+  const nowMs = now()
+  const known = nodes.map((record) => nodeRow(record, clockMs ?? nowMs, staleAfterMs))
+  return {part: {known, ...(truncated ? {truncated} : {})}, aheadMs: (clockMs ?? nowMs) - nowMs}
+}
+
+type Outcome<T> = {value: T} | {error: unknown}
+
+const attempt = <T>(work: Promise<T>): Promise<Outcome<T>> =>
+  work.then(
+    (value) => ({value}),
+    (error: unknown) => ({error}),
+  )
+
+const statusOf = (error: unknown) => (error instanceof MeshHttpError ? error.status : undefined)
+
+const isDenied = (error: unknown) => [401, 403].includes(statusOf(error) ?? 0)
+
+const partOf = <T>(error: unknown, old: Part<T> | undefined): Part<T> | undefined =>
+  isDenied(error) ? {denied: SvcError.from(error).message} : old
+
+const named = <Name extends string, T>(name: Name, part: Part<T> | undefined) =>
+  (part === undefined ? {} : {[name]: part}) as {[name in Name]?: Part<T>}

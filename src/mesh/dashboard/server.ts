@@ -1,0 +1,102 @@
+import {randomBytes} from 'node:crypto'
+import {asProblem, SvcError} from '../../errors/index.js'
+import {registerSecret} from '../../log/index.js'
+import {createApp, eventStream, type HttpApp, type Listening, listen} from '../../net/index.js'
+import type {MeshClient} from '../client/client.js'
+import {actions} from './actions.js'
+import {StateFeed} from './feed.js'
+import {demandOwnPage, hasKey} from './guard.js'
+import {contentPolicy, page} from './page/index.js'
+import {readState} from './read-state.js'
+
+export interface DashboardOptions {
+  /** Of the control plane that is shown. */
+  client: MeshClient
+  /** An address of this machine alone. */
+  address: {host: string; port: number}
+  /** Silence after which a node counts as stale, ms; 0 takes none for stale. */
+  staleAfterMs: number
+}
+
+/** `baseUrl` is the page. Who has it can do with the control plane what the token can, so it has a key in it. */
+export interface Dashboard extends Listening {
+  close(): Promise<void>
+}
+
+/** Largest body of an action, bytes. */
+const bodyLimit = 16 << 10
+
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy': contentPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+const lost = `The address of this page has a key in it, which is a new one whenever svc mesh dashboard starts.
+Open the address that it printed.
+`
+
+/**
+ * Serves a page that shows a control plane, and lets its nodes be looked after. The tokens stay in this process.
+ * @throws port_in_use, address_unavailable
+ */
+export async function serveDashboard({client, address, staleAfterMs}: DashboardOptions): Promise<Dashboard> {
+  const key = randomBytes(18).toString('base64url')
+  registerSecret(key)
+  const app = createApp({target: 'dashboard', renderer: () => asProblem, bodyLimit, bodies: 'text', headers})
+  const feed = new StateFeed((before) => readState(client, before, {staleAfterMs, now: Date.now}), Date.now)
+  addPage(app, key)
+  addEvents(app, key, feed)
+  addActions(app, key, client, feed)
+  const listening = await listen(app, address)
+  return {
+    ...listening,
+    baseUrl: `${listening.baseUrl}/${key}`,
+    async close() {
+      feed.close()
+      const closed = app.close()
+      app.server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function addPage(app: HttpApp, key: string): void {
+  app.get('/:key', async (request, reply) =>
+    hasKey(request, key)
+      ? reply.type('text/html; charset=utf-8').send(page)
+      : reply.code(404).type('text/plain; charset=utf-8').send(lost),
+  )
+  app.get('/', async (_request, reply) => reply.code(404).type('text/plain; charset=utf-8').send(lost))
+}
+
+function addEvents(app: HttpApp, key: string, feed: StateFeed): void {
+  app.get('/:key/events', {exposeHeadRoute: false, onRequest: demandOwnPage(key)}, async (_request, reply) => {
+    if (feed.isFull) throw new SvcError('overloaded', {reason: 'Too many pages of this dashboard are open.'})
+    feed.subscribe(eventStream(reply))
+    return reply
+  })
+}
+
+function addActions(app: HttpApp, key: string, client: MeshClient, feed: StateFeed): void {
+  for (const [name, act] of Object.entries(actions))
+    app.post(`/:key/${name}`, {onRequest: demandOwnPage(key)}, async (request, reply) => {
+      await act(client, parse(request.body))
+      feed.soon()
+      return reply.code(204).send()
+    })
+}
+
+/** @throws invalid_json */
+function parse(body: unknown): Readonly<Record<string, unknown>> {
+  try {
+    const value = JSON.parse(typeof body === 'string' ? body : '')
+    if (typeof value === 'object' && value !== null) return value
+  } catch (error) {
+    throw new SvcError('invalid_json', {reason: (error as Error).message}, {cause: error})
+  }
+  throw new SvcError('invalid_json', {reason: 'it is no object'})
+}

@@ -1,0 +1,48 @@
+import {cwd} from 'node:process'
+import {
+  discoverWorkspace,
+  meshNodeSettings,
+  meshSecretSettings,
+  meshSettings,
+  orchestratorDelegationSettings,
+  readMeshEnv,
+  resolveSettings,
+  type SettingSources,
+  settingTables,
+} from '../../config/index.js'
+import {registerSecret} from '../../log/index.js'
+import {createMeshClient, type MeshClient} from '../client/client.js'
+import {type MeshTokens, secretsOf} from '../client/tokens.js'
+
+/**
+ * A client with the tokens of the settings. Where one is refused, the files that they are kept in are read again: a
+ * process that goes on for long takes new tokens without being started anew. @param node whose tokens it makes, where it makes any */
+export function configuredClient(sources: SettingSources, baseUrl: string, node?: string): MeshClient {
+  const {retryTransient} = resolveSettings(meshNodeSettings, sources).values
+  const {meshHttpTimeoutMs} = resolveSettings(orchestratorDelegationSettings, sources).values
+  return createMeshClient({
+    baseUrl,
+    tokens: tokensOf(sources, node),
+    freshTokens: () => freshTokens(sources, baseUrl, node),
+    timeoutMs: meshHttpTimeoutMs,
+    retry: retryTransient,
+  })
+}
+
+/** What the files give by now, as far as it is kept for the control plane that the client asks. */
+function freshTokens(sources: SettingSources, baseUrl: string, node: string | undefined): MeshTokens | undefined {
+  if (sources.envFile === undefined) return undefined
+  const envFile = readMeshEnv(discoverWorkspace(cwd()).root, sources.env, settingTables, sources.file)
+  const now = {...sources, envFile}
+  if (resolveSettings(meshSettings, now).values.controlUrl !== baseUrl) return undefined
+  const tokens = tokensOf(now, node)
+  for (const secret of secretsOf(tokens)) registerSecret(secret)
+  return tokens
+}
+
+function tokensOf(sources: SettingSources, nodeId: string | undefined): MeshTokens {
+  const {token: mesh, scopeId: scope} = resolveSettings(meshSettings, sources).values
+  const secrets = resolveSettings(meshSecretSettings, sources).values
+  const {workerToken: worker, submitterToken: submitter, adminToken: admin, jwtHmacSecret} = secrets
+  return {mesh, worker, submitter, admin, jwtHmacSecret, nodeId, scope}
+}

@@ -1,0 +1,88 @@
+import {meshSettings, resolveSettings, type SettingSources} from '../../config/index.js'
+import {SvcError} from '../../errors/index.js'
+import type {MeshClient} from '../client/client.js'
+import {MeshHttpError} from '../client/error.js'
+import type {QueueStats} from '../protocol/message.js'
+import {type LocalRegistry, readLocalRegistry, registryPath} from './local-registry.js'
+import {type MeshSecurity, meshSecurity} from './local-status.js'
+import {findOverlays, type Overlay} from './overlay.js'
+import {knownNodeId, type SelfRecord, selfFacts} from './self-record.js'
+
+/**
+ * How this machine stands to the mesh: no control plane is configured, it does not answer what it is asked, it does not
+ * let this machine in, or all is well.
+ */
+export type MeshState = 'unconfigured' | 'unreachable' | 'denied' | 'connected'
+
+export interface MeshStatus {
+  state: MeshState
+  control_url: string | null
+  health_ok: boolean
+  /** Why the control plane cannot be asked. */
+  error: string | null
+  /** Where the first of the secrets comes from that lie in a file. */
+  env_file: string | null
+  security: MeshSecurity
+  overlay: Overlay[]
+  registry_path: string
+  registry: LocalRegistry | null
+  /** Why the registry of this machine cannot be read. */
+  registry_error: string | null
+  /** The id is null where none is set and this machine keeps none yet. */
+  self_record: Omit<SelfRecord, 'id'> & {id: string | null}
+  queue: QueueStats | null
+}
+
+/** How long the control plane may take to say that it is well, ms. */
+const healthMs = 2000
+
+/**
+ * @param client undefined where no control plane is configured
+ * @throws file_unreadable where the id of this machine is damaged
+ */
+export async function meshStatus(
+  sources: SettingSources,
+  {client, version, signal}: {client: MeshClient | undefined; version: string; signal: AbortSignal},
+): Promise<MeshStatus> {
+  const path = registryPath(sources)
+  const [remote, registry, overlay, id] = await Promise.all([
+    askControlPlane(client, signal),
+    readLocalRegistry(path).catch((error: unknown) => SvcError.from(error)),
+    findOverlays(sources.env),
+    knownNodeId(sources),
+  ])
+  const {controlUrl = null} = resolveSettings(meshSettings, sources).values
+  const isRead = !(registry instanceof SvcError)
+  return {
+    ...remote,
+    control_url: controlUrl,
+    env_file: Object.values(sources.envFile?.origins ?? {})[0] ?? null,
+    security: meshSecurity(sources),
+    overlay,
+    registry_path: path,
+    registry: isRead ? registry : null,
+    registry_error: isRead ? null : registry.message,
+    self_record: {...selfFacts(sources, version), id: id ?? null},
+  }
+}
+
+type Remote = Pick<MeshStatus, 'state' | 'health_ok' | 'error' | 'queue'>
+
+async function askControlPlane(client: MeshClient | undefined, signal: AbortSignal): Promise<Remote> {
+  if (client === undefined) return {state: 'unconfigured', health_ok: false, error: null, queue: null}
+  const fault = (error: unknown) => {
+    signal.throwIfAborted()
+    return client.redact(SvcError.from(error).message)
+  }
+  try {
+    await client.health({signal, retry: false, timeoutMs: healthMs})
+  } catch (error) {
+    return {state: 'unreachable', health_ok: false, error: fault(error), queue: null}
+  }
+  try {
+    return {state: 'connected', health_ok: true, error: null, queue: await client.queueStats({signal, retry: false})}
+  } catch (error) {
+    const isDenied = error instanceof MeshHttpError && error.isStatus(401, 403)
+    return {state: isDenied ? 'denied' : 'unreachable', health_ok: true, error: fault(error), queue: null}
+  }
+}

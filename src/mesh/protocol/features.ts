@@ -1,0 +1,20 @@
+/** What a control plane of this version can do, told with every answer: a client that needs one of these looks for it. */
+export const features = [
+  'mesh-auth-v1',
+  'jwt-bearer-v1',
+  'exec-lease-v1',
+  'exec-lease-persist-v1',
+  'exec-lease-admin-revoke-v1',
+  'exec-lease-verify-v1',
+  'a2a-inbox-limit-v1',
+  'a2a-inbox-wait-v1',
+  'a2a-observe-v1',
+  'lease-renew-v1',
+  'quarantine-v1',
+  'maintenance-v1',
+  'maintenance-deadline-v1',
+  'nodes-page-v1',
+] as const
+
+/** Header of every answer. */
+export const featureHeader = 'x-mesh-feature'

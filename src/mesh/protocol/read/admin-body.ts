@@ -1,0 +1,16 @@
+import {bodyOf, must} from './member.js'
+import {flag, integer, nodeId, text} from './types.js'
+
+/** @throws invalid_json, missing_field */
+export const readQuarantine = bodyOf({node_id: must(nodeId), quarantined: must(flag)})
+
+/** @throws invalid_json, missing_field */
+export const readMaintenance = bodyOf({
+  node_id: must(nodeId),
+  maintenance: must(flag),
+  maintenance_until_unix_ms: integer(),
+  maintenance_for_ms: integer(),
+})
+
+/** Of the exchange of a token for new nodes; every member may be left out. @throws invalid_json, missing_field */
+export const readExchange = bodyOf({bootstrap_token: text, node_id: nodeId})

@@ -1,0 +1,42 @@
+import {createMember} from './clients/member.js'
+import {insist, type Stage} from './clients/stage.js'
+import type {RunEvent} from './history.js'
+
+/** Between two looks into an inbox that was empty, ms. */
+const pollMs = 100
+/** Nodes for each agent. */
+const nodesPerAgent = 2
+/** Messages that come without end are not waited for, ms. */
+const longestMs = 60_000
+
+/**
+ * Nodes that do nothing wrong take all that waits. What was claimed by those who vanished comes back when their time is
+ * over, which a disturbance just before may have put off by as much again.
+ */
+export async function drain(stage: Stage, agents: readonly string[]): Promise<RunEvent> {
+  const at = performance.now()
+  const graceMs = 2 * stage.leaseMs + 2 * pollMs
+  const lanes = agents.flatMap((agent) =>
+    Array.from({length: nodesPerAgent}, (_, lane) => drainOne(stage, agent, `drain-${agent}-${lane}`, at + graceMs)),
+  )
+  const drained = await Promise.all(lanes)
+  return {event: 'drain', at, until: performance.now(), isAnswered: drained.every(Boolean)}
+}
+
+/** @returns whether it was told in the end that nothing is left */
+async function drainOne(stage: Stage, agent: string, node: string, until: number): Promise<boolean> {
+  await insist(stage, createMember(stage, node).entry())
+  for (;;) {
+    const started = performance.now()
+    const inbox = await insist(stage, {
+      operation: 'a2a_inbox',
+      body: {receiver_agent_id: agent, claimer_node_id: node, wait_ms: pollMs},
+    })
+    const [message] = (inbox.body?.messages ?? []) as {id: number}[]
+    if (message !== undefined) {
+      const body = {receiver_agent_id: agent, message_id: message.id, claimer_node_id: node}
+      await insist(stage, {operation: 'a2a_ack', body})
+    } else if (inbox.status === 200 && started > until) return true
+    if (started > until + longestMs || stage.signal.aborted) return false
+  }
+}

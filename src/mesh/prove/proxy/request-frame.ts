@@ -1,0 +1,52 @@
+import type {Socket} from 'node:net'
+
+/** A whole request, as bytes. */
+export interface RequestFrame {
+  /** From its `x-request-id`. */
+  id: number
+  method: string
+  path: string
+  bytes: Buffer
+  /** How many of them come before the body. */
+  headLength: number
+}
+
+const endOfHead = Buffer.from('\r\n\r\n')
+
+/** Reads one request from a connection; undefined where the connection ends before it does. */
+export function readRequest(socket: Socket): Promise<RequestFrame | undefined> {
+  return new Promise((resolve) => {
+    let bytes: Buffer = Buffer.alloc(0)
+    const take = (chunk: Buffer) => {
+      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
+      const frame = frameOf(bytes)
+      if (frame !== undefined) done(frame)
+    }
+    const lost = () => done(undefined)
+    const done = (frame: RequestFrame | undefined) => {
+      socket.off('data', take).off('end', lost).off('close', lost)
+      resolve(frame)
+    }
+    socket.on('data', take).on('end', lost).on('close', lost)
+  })
+}
+
+/** The request that these bytes are; undefined while some of them are missing. */
+export function frameOf(bytes: Buffer): RequestFrame | undefined {
+  const at = bytes.indexOf(endOfHead)
+  if (at === -1) return undefined
+  const headLength = at + endOfHead.length
+  const head = bytes.toString('latin1', 0, at)
+  if (bytes.length < headLength + Number(headerOf(head, 'content-length') ?? 0)) return undefined
+  const [method = '', path = ''] = head.split(' ', 2)
+  return {id: Number(headerOf(head, 'x-request-id')?.replace('prove-', '')), method, path, bytes, headLength}
+}
+
+const headerOf = (head: string, name: string): string | undefined =>
+  new RegExp(`\\r\\n${name}: *([^\\r]*)`, 'i').exec(head)?.[1]
+
+/** Status of an answer, by its first bytes. */
+export function statusOf(bytes: Buffer): number | undefined {
+  const found = /^HTTP\/1\.[01] (\d{3}) /.exec(bytes.toString('latin1', 0, 16))?.[1]
+  return found === undefined ? undefined : Number(found)
+}

@@ -1,0 +1,83 @@
+import {createHash} from 'node:crypto'
+import type {Database} from 'better-sqlite3'
+import {SvcError} from '../../../errors/index.js'
+import type {Delivered, MessageDraft, StoredMessage} from '../../protocol/message.js'
+import type {PeekQuery, Scope, StoreLimits} from '../mesh-store.js'
+import type {Backlog} from './backlog.js'
+import type {Counters} from './counters.js'
+import type {Turn} from './group-commit.js'
+import {isOneOf, listed, type MessageRow, toMessage} from './message-rows.js'
+
+export interface Messages {
+  deliver(turn: Turn, scope: Scope, draft: MessageDraft, digest: Buffer | null): Delivered
+  peek(scope: Scope, query: PeekQuery, now: number): StoredMessage[]
+}
+
+/** Most bytes that one look at an inbox reads, where it does not say. */
+const mostPeeked = 8 * 1024 * 1024
+
+/** What tells two messages under one key apart: SHA-256 of type and payload. None without a key. */
+export function digestOf({idempotency_key, message_type, payload}: MessageDraft): Buffer | null {
+  if (idempotency_key === undefined) return null
+  return createHash('sha256').update(`${message_type.length}:${message_type}`).update(payload).digest()
+}
+
+export function createMessages(
+  database: Database,
+  {backlog, counters, limits}: {backlog: Backlog; counters: Counters; limits: StoreLimits},
+): Messages {
+  const byKey = database.prepare<[string, string, string, string], {id: number; body_sha256: Buffer}>(
+    'SELECT id, body_sha256 FROM mesh_messages WHERE scope_id = ? AND sender = ? AND receiver = ? AND idem_key = ?',
+  )
+  const insert = database.prepare(
+    `INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, created_at, idem_key,
+  body_sha256, model_id, traceparent, sender_node, jwe, payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const peekIn = (order: 'ASC' | 'DESC') =>
+    database.prepare<object, MessageRow>(
+      `SELECT * FROM mesh_messages WHERE scope_id = @scope AND receiver = @receiver AND acked_at IS NULL AND dead_at IS NULL
+  AND id < @before AND ${isOneOf('type', '@types')} ORDER BY id ${order} LIMIT @limit`,
+    )
+  const peek = {asc: peekIn('ASC'), desc: peekIn('DESC')}
+
+  function checkRoom(scope: Scope, receiver: string): void {
+    const {maxMessages, maxMessagesPerReceiver} = limits
+    if (backlog.open(scope, receiver) >= maxMessagesPerReceiver)
+      throw new SvcError('inbox_full', {limit: maxMessagesPerReceiver})
+    if (backlog.total(scope) >= maxMessages) throw new SvcError('inbox_full', {limit: maxMessages})
+  }
+
+  return {
+    deliver(turn, scope, draft, digest) {
+      const {sender_agent_id: sender, receiver_agent_id: receiver, idempotency_key: key} = draft
+      const known = key === undefined ? undefined : byKey.get(scope, sender, receiver, key)
+      if (known !== undefined) {
+        if (digest?.equals(known.body_sha256) !== true)
+          throw new SvcError('idempotency_key_reused', {message: known.id})
+        return {accepted: true, message_id: known.id, duplicate: true}
+      }
+      checkRoom(scope, receiver)
+      const id = counters.next(turn, 'message_id')
+      const {message_type, priority, privacy_class = null, task_kind = null, model_id = null} = draft
+      const {traceparent = null, sender_node_id = null, jwe_payload = null, payload} = draft
+      const what = [message_type, priority, privacy_class, task_kind]
+      const rest = [model_id, traceparent, sender_node_id, jwe_payload, payload]
+      insert.run(id, scope, sender, receiver, ...what, turn.now, key ?? null, digest, ...rest)
+      backlog.move(turn, {scope_id: scope, receiver, task_kind, priority}, 'gone', 'waiting')
+      return {accepted: true, message_id: id}
+    },
+
+    peek(scope, {receiver, limit, before, types, order = 'desc', maxBytes = mostPeeked}, now) {
+      const query = {scope, receiver, limit, before: before ?? Number.MAX_SAFE_INTEGER, types: listed(types)}
+      const messages: StoredMessage[] = []
+      let bytes = 0
+      for (const row of peek[order].iterate(query)) {
+        bytes += Buffer.byteLength(row.payload) + (row.jwe?.length ?? 0)
+        if (bytes > maxBytes && messages.length > 0) break
+        messages.push(toMessage(row, now))
+      }
+      return messages
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import {once} from 'node:events'
+import {mkdtemp, rm} from 'node:fs/promises'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {createInterface} from 'node:readline'
+import {fileURLToPath} from 'node:url'
+import {execa, type ResultPromise} from 'execa'
+import {openSqliteMeshStore} from '../../../src/mesh/index.js'
+import {environment, svcBinary} from '../../support/svc.js'
+import type {Target} from './load.js'
+
+export interface Server extends Target {
+  pid: number
+  stop(): Promise<void>
+}
+
+/** Limits of a control plane that nobody has configured. */
+export const limits = {leaseMs: 120_000, maxMessages: 500_000, maxMessagesPerReceiver: 10_000}
+
+const token = 'bench-token-bench-token-bench-token'
+
+/** A node as it joins, with about as much to tell as a real one has. */
+export const nodeFacts = (i: number) => ({
+  id: nodeId(i),
+  version: '0.4.1',
+  capabilities: {
+    gpu_cuda: true,
+    cpu_cores: 16,
+    arch: 'x86_64',
+    hostname: `rig-${i}.example`,
+    labels: ['pool=train', `rack=${i % 40}`],
+    min_vram_mb: 24_576,
+  },
+  gpu_total_count: 2,
+  gpu_healthy_count: 2,
+  gpu_allocatable_count: 1,
+  gpu_truth_layer: 'layer_a_verified' as const,
+})
+
+export const nodeId = (i: number) => `node-${String(i).padStart(6, '0')}`
+
+/** A control plane as a process of its own, whose store has so many nodes already. */
+export async function startControlPlane(nodes: number): Promise<Server> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
+  const path = join(folder, 'mesh.db')
+  await fill(path, nodes)
+  const server = await start([svcBinary, 'mesh', 'serve', '--port', '0', '--json', '--quiet', '--db', path], {
+    SVC_MESH_TOKEN: token,
+    HOME: folder,
+  })
+  return {
+    ...server,
+    token,
+    async stop() {
+      await server.stop()
+      await rm(folder, {recursive: true})
+    },
+  }
+}
+
+/** Joins many nodes without a wire. */
+export async function fill(path: string, nodes: number): Promise<void> {
+  const store = await openSqliteMeshStore(path, limits)
+  for (let i = 0; i < nodes; i += 500)
+    await Promise.all(Array.from({length: Math.min(500, nodes - i)}, (_, k) => store.join('', nodeFacts(i + k))))
+  await store.close()
+}
+
+/** Fastify alone, which answers every heartbeat with so many bytes. */
+export const startBareServer = (bytes: number): Promise<Server> =>
+  start([fileURLToPath(new URL('./bare-server.js', import.meta.url)), String(bytes)], {})
+
+/** Runs a program until it is stopped, and waits for the line of JSON that says where it listens. */
+async function start(args: readonly string[], env: Record<string, string>): Promise<Server> {
+  const child: ResultPromise<{extendEnv: false; env: Record<string, string>}> = execa(process.execPath, args, {
+    extendEnv: false,
+    env: environment(env),
+  })
+  const lines = createInterface({input: child.stdout})
+  const [line] = (await Promise.race([once(lines, 'line'), child])) as unknown as [string]
+  return {
+    pid: child.pid as number,
+    baseUrl: JSON.parse(line).base_url,
+    async stop() {
+      child.kill('SIGTERM')
+      await child
+    },
+  }
+}

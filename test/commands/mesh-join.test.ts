@@ -1,0 +1,393 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {existsSync} from 'node:fs'
+import {mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises'
+import {createServer} from 'node:http'
+import type {AddressInfo} from 'node:net'
+import {join as path} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {execa} from 'execa'
+import type {MeshJoinV1, MeshNodesV1} from '../../src/contracts/index.js'
+import {readLocalRegistry} from '../../src/mesh/index.js'
+import {startMeshServer} from '../support/mesh-server.js'
+import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-workspace.js'
+import {assertFits, jsonLines, until} from '../support/orch-workspace.js'
+import {startSvc, svcBinary} from '../support/svc.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+const asWorker = {SVC_MESH_WORKER_TOKEN: meshTokens.SVC_MESH_WORKER_TOKEN}
+
+async function told(line: string): Promise<MeshJoinV1> {
+  const event = JSON.parse(line) as MeshJoinV1
+  await assertFits('cli/mesh-join.v1', event)
+  return event
+}
+
+describe('svc mesh join', () => {
+  const server = suiteMeshServer()
+
+  it('joins with what the machine is, and stays listed when it is stopped', async (t) => {
+    const {start, json, cwd} = await meshWorkspace(t, server(), asWorker)
+    const joining = start(['mesh', 'join', '--labels', 'pool=train,fast', '--labels', 'pool=train', '--json'], {
+      env: {SVC_MESH_ADVERTISE_GPU: '1', HOSTNAME: 'rig1'},
+    })
+    const joined = await told(await joining.line(1))
+    const id = joined.node_id
+    assert.match(id, /^node-[0-9a-f]{16}$/)
+    assert.deepEqual(joined, {...joined, event: 'joined', control_url: server().baseUrl, scope_id: null})
+    assert.equal(await readFile(path(cwd, '.svc', 'mesh', 'node-id'), 'utf8'), `${id}\n`)
+
+    const nodes = async () => (await json<MeshNodesV1>('nodes', ['nodes'])).nodes
+    const [node] = await nodes()
+    assert.deepEqual(node?.capabilities?.labels, ['pool=train', 'fast'])
+    const {capabilities, pool_id: pool} = node as unknown as {capabilities: Record<string, unknown>; pool_id: string}
+    assert.deepEqual([capabilities.gpu_cuda, capabilities.hostname, pool], [true, 'rig1', 'train'])
+    assert.ok(!('listen_addr' in (node ?? {})))
+    assert.equal(await joining.end('SIGTERM'), 0)
+    assert.deepEqual(joining.lines.length, 1)
+    assert.deepEqual(
+      (await nodes()).map((each) => each.id),
+      [id],
+    )
+    assert.deepEqual(await json('leave', ['leave']), {node_id: id, left: true})
+    assert.deepEqual(await nodes(), [])
+  })
+
+  it('leaves when it is stopped, where that is asked for', async (t) => {
+    const {start, json} = await meshWorkspace(t, server(), asWorker)
+    const joining = start(['mesh', 'join', '--node', 'gone', '--leave'])
+    assert.equal(await joining.line(1), `gone has joined ${server().baseUrl}`)
+    assert.equal(await joining.end('SIGINT'), 0)
+    assert.equal(joining.lines[1], 'gone has left')
+    assert.deepEqual((await json<MeshNodesV1>('nodes', ['nodes'])).nodes, [])
+  })
+
+  it('joins once and ends, where that is asked for', async (t) => {
+    const {text, json, join} = await meshWorkspace(t, server(), asWorker)
+    assert.equal(await join('one'), `one has joined ${server().baseUrl}\n`)
+    const again = await json<MeshJoinV1>('join', ['join', '--once', '--node', 'one'])
+    assert.deepEqual([again.event, again.node_id], ['joined', 'one'])
+    assert.equal(await text(['leave', '--node', 'one']), 'left\n')
+    assert.equal(await text(['leave', '--node', 'one']), 'not found\n')
+    assert.deepEqual(await json('leave', ['leave', '--node', 'one']), {node_id: 'one', left: false})
+  })
+
+  it('ends with 4 where it is not let in', async (t) => {
+    const {fails} = await meshWorkspace(t, server())
+    const {SVC_MESH_SUBMITTER_TOKEN} = meshTokens
+    const env = {SVC_MESH_TOKEN: SVC_MESH_SUBMITTER_TOKEN}
+    await fails(['join', '--node', 'x'], 4, 'role_forbidden', {env})
+    await fails(['join', '--node', 'x'], 4, 'mesh_denied', {env: {SVC_MESH_TOKEN: 'wrong'}})
+  })
+
+  it('tries again until the control plane is there', async (t) => {
+    const folder = await temporaryFolder(t)
+    const first = await startMeshServer(t, {env: meshTokens, folder})
+    const port = Number(new URL(first.baseUrl).port)
+    await first.stop()
+    const {start} = await meshWorkspace(t, first, asWorker)
+    const joining = start(['mesh', 'join', '--node', 'patient', '--json'], {env: {SVC_MESH_HTTP_HEARTBEAT_SECS: '1'}})
+    const failed = await told(await joining.line(1))
+    assert.deepEqual([failed.event, 'code' in failed && failed.code], ['failed', 'unreachable'])
+    await startMeshServer(t, {env: meshTokens, folder, port})
+    let line = 1
+    for (let event = failed; event.event !== 'joined'; ) event = await told(await joining.line(++line))
+    assert.equal(await joining.end('SIGTERM'), 0)
+  })
+
+  it('gives its leave only where there is a node', async (t) => {
+    const {fails} = await meshWorkspace(t, server(), asWorker)
+    await fails(['leave'], 2, 'usage')
+    await fails(['join', '--once', '--leave'], 2, 'usage')
+    assert.match(await fails(['join', '--once', '--labels', 'a\nb'], 2, 'flag_value'), /^--labels takes /)
+    assert.match(await fails(['join', '--once', '--node', ' '], 2, 'flag_value'), /^--node takes /)
+  })
+})
+
+/** A control plane that says what a test has it say: a status for each request, by its path. */
+async function scriptedServer(
+  test: TestContext,
+  answer: (path: string, count: number, authorization: string) => number,
+) {
+  const requests: {path: string; body: Record<string, unknown>}[] = []
+  const server = createServer(async (request, response) => {
+    const path = request.url?.replace('/v1/mesh/', '') ?? ''
+    const body = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    requests.push({path, body})
+    const count = requests.filter((each) => each.path === path).length
+    const status = answer(path, count, request.headers.authorization ?? '')
+    response.writeHead(status, {'content-type': 'application/json'})
+    response.end(status === 204 ? undefined : JSON.stringify({...body, next_heartbeat_ms: 100}))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  test.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests}
+}
+
+describe('svc mesh join, while it is joined', () => {
+  it('sends signs of life with how busy the machine is, and joins again where it was forgotten', async (t) => {
+    const server = await scriptedServer(t, (path, count) => (path === 'heartbeat' && count === 3 ? 404 : 200))
+    const {start} = await meshWorkspace(t, server, {})
+    const joining = start(['mesh', 'join', '--node', 'n', '--json'])
+    const events = [1, 2, 3].map((line) => joining.line(line).then(told))
+    assert.deepEqual(
+      (await Promise.all(events)).map(({event}) => event),
+      ['joined', 'rejoining', 'joined'],
+    )
+    assert.equal(await joining.end('SIGTERM'), 0)
+    const [joined, beat] = server.requests
+    assert.deepEqual([joined?.path, beat?.path], ['join', 'heartbeat'])
+    const {id, incarnation, seq, memory_free_bytes: memory, cpu_usage_pct: usage, ...more} = beat?.body ?? {}
+    assert.deepEqual([id, incarnation, seq, more], ['n', joined?.body.incarnation, 1, {}])
+    assert.ok(Number(memory) > 0)
+    assert.ok(Number(usage) >= 0 && Number(usage) <= 100)
+  })
+
+  it('takes new tokens where the old ones are not let in any more', async (t) => {
+    let token = 'canary-of-the-first-days'
+    const server = await scriptedServer(t, (_path, _count, shown) => (shown === `Bearer ${token}` ? 200 : 401))
+    const {start, cwd} = await meshWorkspace(t, undefined, {})
+    const file = path(cwd, '.svc', 'mesh', 'mesh.env')
+    const keep = () =>
+      writeFile(file, `SVC_MESH_CONTROL_ADDR=${server.baseUrl}\nSVC_MESH_WORKER_TOKEN=${token}\n`, {mode: 0o600})
+    await mkdir(path(cwd, '.svc', 'mesh'), {recursive: true})
+    await keep()
+    const joining = start(['mesh', 'join', '--node', 'n', '--json'])
+    assert.equal((await told(await joining.line(1))).event, 'joined')
+    token = 'canary-of-later-days'
+    let line = 1
+    assert.equal((await told(await joining.line(++line))).event, 'failed')
+    await keep()
+    const known = server.requests.length
+    const isKnownAgain = () => joining.lines.some((each, i) => i > 0 && each.includes('"joined"'))
+    await until(() => isKnownAgain() || server.requests.length > known + 8, 'a sign of life')
+    assert.equal(await joining.end('SIGTERM'), 0)
+    const failures = joining.lines.filter((each) => each.includes('"failed"')).length
+    assert.ok(failures <= 4, joining.lines.join('\n'))
+    assert.doesNotMatch(joining.lines.join() + joining.stderr(), /canary/)
+  })
+
+  it('ends soon where the control plane does not let it go, and says so', async (t) => {
+    const server = await startMeshServer(t, {env: meshTokens})
+    const {start} = await meshWorkspace(t, server, asWorker)
+    const joining = start(['mesh', 'join', '--node', 'kept', '--leave'])
+    await joining.line(1)
+    server.signal('SIGSTOP')
+    const from = performance.now()
+    assert.equal(await joining.end('SIGTERM'), 5, joining.stderr())
+    assert.ok(performance.now() - from < 10_000)
+    assert.match(joining.stderr(), /\(timeout\)/)
+    assert.equal(joining.lines.length, 1)
+  })
+
+  it('leaves nothing that it has not joined', async (t) => {
+    const server = await scriptedServer(t, () => 503)
+    const {start} = await meshWorkspace(t, server, {})
+    const joining = start(['mesh', 'join', '--node', 'early', '--leave'])
+    await joining.says(/^warning: /m)
+    assert.equal(await joining.end('SIGTERM'), 0)
+    assert.ok(server.requests.every(({path}) => path === 'join'))
+  })
+
+  it('ends with 4 where a newer process has taken its place', async (t) => {
+    const server = await scriptedServer(t, (path) => (path === 'heartbeat' ? 409 : 200))
+    const {start} = await meshWorkspace(t, server, {})
+    const joining = start(['mesh', 'join', '--node', 'twin', '--leave'])
+    assert.equal(await joining.end(), 4)
+    assert.match(joining.stderr(), /\(mesh_denied\)/)
+    assert.deepEqual(
+      server.requests.map(({path}) => path),
+      ['join', 'heartbeat'],
+      'what another one is, it does not end',
+    )
+  })
+
+  it('goes on through faults, and tells of each', async (t) => {
+    const server = await scriptedServer(t, (path, count) => (path === 'heartbeat' && count === 1 ? 503 : 200))
+    const {start} = await meshWorkspace(t, server, {})
+    const joining = start(['mesh', 'join', '--node', 'n'])
+    await joining.says(/^warning: The control plane answered heartbeat with 503.* Next try in 1 s\.$/m)
+    await until(() => server.requests.length > 2, 'another sign of life')
+    assert.equal(await joining.end('SIGTERM'), 0)
+  })
+})
+
+describe('svc mesh join --bootstrap', () => {
+  const env = {...meshTokens, SVC_MESH_SCOPE_ID: 'scope-a1'}
+  const token = 'canary-token-that-works-once'
+
+  it('keeps the tokens that it is given for one that works once, and joins with them from then on', async (t) => {
+    const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
+    const {run, json, cwd, fails} = await meshWorkspace(t, undefined, {})
+    const pairing = ['join', '--bootstrap', '--once', '--node', 'new', '--control-url', server.baseUrl]
+    await fails([...pairing], 4, 'bootstrap_invalid', {env: {SVC_MESH_BOOTSTRAP_TOKEN: 'wrong'}})
+    await fails(['nodes'], 2, 'mesh_address_missing')
+
+    const {stdout, stderr, exitCode} = await run([...pairing, '--json'], {env: {SVC_MESH_BOOTSTRAP_TOKEN: token}})
+    assert.equal(exitCode, 0, stderr)
+    const [paired, joined] = jsonLines<MeshJoinV1>(stdout)
+    for (const line of [paired, joined]) await assertFits('cli/mesh-join.v1', line)
+    const file = path(cwd, '.svc', 'mesh', 'mesh.env')
+    assert.deepEqual(paired, {event: 'paired', node_id: 'new', env_file: file, role: 'worker', scope_id: 'scope-a1'})
+    assert.deepEqual(joined, {...joined, event: 'joined', node_id: 'new', scope_id: 'scope-a1'})
+    assert.equal((await stat(file)).mode & 0o777, 0o600)
+    const kept = await readFile(file, 'utf8')
+    assert.match(kept, new RegExp(`^SVC_MESH_WORKER_TOKEN=${meshTokens.SVC_MESH_WORKER_TOKEN}$`, 'm'))
+    assert.match(kept, new RegExp(`^SVC_MESH_SUBMITTER_TOKEN=${meshTokens.SVC_MESH_SUBMITTER_TOKEN}$`, 'm'))
+    assert.match(kept, new RegExp(`^SVC_MESH_CONTROL_ADDR=${server.baseUrl}$`, 'm'))
+    assert.doesNotMatch(kept, new RegExp(`${meshTokens.SVC_MESH_TOKEN}$|ADMIN|${token}`, 'm'))
+    assert.doesNotMatch(stdout + stderr, /canary/, 'nothing of them is printed')
+
+    assert.deepEqual(
+      (await json<MeshNodesV1>('nodes', ['nodes'])).nodes.map(({id}) => id),
+      ['new'],
+    )
+    await json('deliver', ['deliver', '--from', '1', '--to', '2', '--type', 'free_form', 'hello'])
+    await fails(['leases'], 4, 'mesh_token_missing')
+    await fails([...pairing], 4, 'bootstrap_consumed', {env: {SVC_MESH_BOOTSTRAP_TOKEN: token}})
+  })
+
+  it('leaves the secrets of another mesh, and its own token, as they are, unless told to replace them', async (t) => {
+    const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
+    const {run, fails, cwd} = await meshWorkspace(t, undefined, {})
+    const folder = path(cwd, '.svc', 'mesh')
+    const file = path(folder, 'mesh.env')
+    const pairing = ['join', '--bootstrap', '--once', '--node', 'new', '--control-url', server.baseUrl]
+    const shown = {env: {SVC_MESH_BOOTSTRAP_TOKEN: token}}
+    await mkdir(folder, {recursive: true})
+    // Those of a control plane of this machine, and of another one.
+    for (const address of ['', 'SVC_MESH_CONTROL_ADDR=http://another.example\n']) {
+      const text = `# mine\n${address}SVC_MESH_ADMIN_TOKEN=canary-of-another-mesh\nSVC_MESH_LABELS=pool=train\n`
+      await writeFile(file, text, {mode: 0o600})
+      await fails(pairing, 4, 'mesh_exists', shown)
+      assert.equal(await readFile(file, 'utf8'), text)
+    }
+    const {exitCode, stderr} = await run([...pairing, '--force'], shown)
+    assert.equal(exitCode, 0, stderr)
+    const kept = await readFile(file, 'utf8')
+    assert.doesNotMatch(kept, /ADMIN|another/)
+    assert.match(kept, new RegExp(`^# mine\nSVC_MESH_CONTROL_ADDR=${server.baseUrl}\nSVC_MESH_LABELS=`))
+    assert.match(kept, new RegExp(`^SVC_MESH_WORKER_TOKEN=${meshTokens.SVC_MESH_WORKER_TOKEN}$`, 'm'))
+  })
+
+  it('pairs again with the control plane it was paired with, and then shows only what it is given anew', async (t) => {
+    const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
+    const {run, cwd} = await meshWorkspace(t, undefined, {})
+    const file = path(cwd, '.svc', 'mesh', 'mesh.env')
+    await mkdir(path(cwd, '.svc', 'mesh'), {recursive: true})
+    const old = ['SVC_MESH_TOKEN', 'SVC_MESH_SUBMITTER_TOKEN', 'SVC_MESH_ADMIN_TOKEN', 'SVC_MESH_JWT_HMAC_SECRET']
+    const secrets = old.map((name) => `${name}=canary-which-counts-no-more-since-a-while\n`).join('')
+    const text = `SVC_MESH_CONTROL_ADDR=${server.baseUrl}/\n${secrets}SVC_MESH_LABELS=pool=train\n`
+    await writeFile(file, text, {mode: 0o600})
+    const {exitCode, stderr} = await run(['join', '--bootstrap', '--once', '--node', 'again'], {
+      env: {SVC_MESH_BOOTSTRAP_TOKEN: token},
+    })
+    assert.equal(exitCode, 0, stderr)
+    const kept = await readFile(file, 'utf8')
+    assert.doesNotMatch(kept, /no-more/)
+    assert.match(kept, /^SVC_MESH_LABELS=/m)
+    assert.match(kept, /^SVC_MESH_WORKER_TOKEN=/m)
+  })
+
+  it('does not use the token up where the environment would show others than those it is given', async (t) => {
+    const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
+    const {run, fails} = await meshWorkspace(t, server, {})
+    const pairing = ['join', '--bootstrap', '--once', '--node', 'new']
+    const shown = {SVC_MESH_BOOTSTRAP_TOKEN: token}
+    for (const name of ['SVC_MESH_TOKEN', 'SVC_MESH_WORKER_TOKEN', 'SVC_MESH_SUBMITTER_TOKEN']) {
+      const stale = {env: {...shown, [name]: 'canary-of-the-environment'}}
+      assert.match(await fails(pairing, 2, 'mesh_secrets_overruled', stale), new RegExp(` sets ${name}, which`))
+    }
+    const other = await temporaryFolder(t)
+    await mkdir(path(other, '.svc', 'mesh'), {recursive: true})
+    await writeFile(path(other, '.svc', 'mesh', 'mesh.env'), 'SVC_MESH_TOKEN=canary-of-a-file\n', {mode: 0o600})
+    await fails(pairing, 2, 'mesh_secrets_overruled', {env: {...shown, SVC_WORKSPACE_ROOT: other}})
+    const {exitCode, stderr} = await run(pairing, {env: {...shown, SVC_MESH_ADMIN_TOKEN: 'canary-of-an-administrator'}})
+    assert.equal(exitCode, 0, stderr)
+  })
+
+  it('reads the token from standard input, and does not use it up where it could not keep anything', async (t) => {
+    const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
+    const {run, fails, cwd} = await meshWorkspace(t, server, {})
+    const pairing = ['join', '--bootstrap', '--once', '--node', 'piped']
+    await fails(pairing, 2, 'usage')
+    await writeFile(path(cwd, '.svc'), 'no folder')
+    assert.equal((await run(pairing, {input: `${token}\n`})).exitCode, 3)
+    await rm(path(cwd, '.svc'))
+    const {exitCode, stderr, stdout} = await run(pairing, {input: `${token}\n`})
+    assert.equal(exitCode, 0, stderr)
+    assert.equal(stdout, `piped has joined ${server.baseUrl}\n`)
+    assert.match(stderr, /is let in with the role worker; its tokens are in /)
+  })
+})
+
+describe('svc mesh join --bootstrap from a pipe without end', () => {
+  it('reads no more than a token may be long', async (t) => {
+    const {cwd, env} = await meshWorkspace(t, {baseUrl: 'http://127.0.0.1:1'}, {})
+    const joining = startSvc(['mesh', 'join', '--bootstrap', '--once', '--node', 'piped'], {cwd, env})
+    joining.stdin?.on('error', () => undefined)
+    const filling = setInterval(() => joining.stdin?.write('x'.repeat(1000)), 5)
+    const {exitCode, stderr} = await joining.finally(() => clearInterval(filling))
+    assert.equal(exitCode, 2, String(stderr))
+    assert.match(String(stderr), /Standard input has no token on its first line/)
+  })
+})
+
+describe('svc mesh join --bootstrap on a terminal', {
+  skip: existsSync('/usr/bin/script') ? false : 'needs script',
+}, () => {
+  const asking = async (t: TestContext) => {
+    const token = 'canary-typed-token'
+    const server = await startMeshServer(t, {env: {...meshTokens, SVC_MESH_BOOTSTRAP_TOKEN: token}})
+    const {env, cwd} = await meshWorkspace(t, server, {})
+    const command = `${process.execPath} ${svcBinary} mesh join --bootstrap --once --node typed`
+    const terminal = execa('script', ['-qec', command, '/dev/null'], {
+      cwd,
+      env: {...env, PATH: process.env.PATH ?? ''},
+      extendEnv: false,
+      reject: false,
+      timeout: 30_000,
+      all: true,
+    })
+    let shown = ''
+    terminal.all.on('data', (chunk) => {
+      shown += chunk
+    })
+    await until(() => shown.includes('Token for new nodes: '), 'the question')
+    return {terminal, token}
+  }
+
+  it('asks for the token, and does not show it', async (t) => {
+    const {terminal, token} = await asking(t)
+    terminal.stdin.write(`${token}\r`)
+    const {exitCode, all} = await terminal
+    assert.equal(exitCode, 0, all)
+    assert.match(all, /typed has joined/)
+    assert.doesNotMatch(all, /canary/)
+  })
+
+  it('ends with 130 at Ctrl-C', async (t) => {
+    const {terminal} = await asking(t)
+    terminal.stdin.write('half a tok\u0003')
+    const {exitCode, all} = await terminal
+    assert.equal(exitCode, 130, all)
+    assert.doesNotMatch(all, /half a tok/)
+  })
+})
+
+describe('a node of a machine where the mesh is enabled', () => {
+  it('is in the registry of the machine', async (t) => {
+    const {run, cwd} = await meshWorkspace(t, undefined, {SVC_MESH_CONTROL_ADDR: 'http://127.0.0.1:1'})
+    const env = {SVC_MESH_ENABLED: '1', SVC_MESH_HTTP_RETRY_TRANSIENT: '0'}
+    assert.equal((await run(['join', '--once', '--node', 'here'], {env})).exitCode, 5)
+    const {nodes} = await readLocalRegistry(path(cwd, '.svc', 'cache', 'mesh', 'local-registry.json'))
+    assert.deepEqual(
+      nodes.map(({id}) => id),
+      ['here'],
+    )
+  })
+})

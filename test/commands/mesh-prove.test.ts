@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import {existsSync, readdirSync, readFileSync} from 'node:fs'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {execa} from 'execa'
+import type {MeshProveV1} from '../../src/contracts/index.js'
+import {assertFits} from '../support/orch-workspace.js'
+import {projectFile} from '../support/project.js'
+import {environment, startSvc, svc} from '../support/svc.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+const short = ['--seed', '3', '--seconds', '2', '--operations', '0']
+const long = ['--seed', '3', '--seconds', '4', '--operations', '2000']
+
+describe('svc mesh prove', {concurrency: 2}, () => {
+  it('prints a report of its contract, ends with 0 where everything held, and leaves nothing behind', async (t) => {
+    const folder = await temporaryFolder(t)
+    const {stdout, stderr, exitCode} = await svc(['mesh', 'prove', ...short, '--json'], {env: {TMPDIR: folder}})
+    const report = JSON.parse(stdout) as MeshProveV1
+    await assertFits('cli/mesh-prove.v1', report)
+    assert.equal(exitCode, 0, stdout)
+    assert.deepEqual([report.seed, report.held, report.folder], [3, true, null])
+    assert.match(stderr, /^Seed 3\.$/m)
+    assert.deepEqual(readdirSync(folder), [])
+  })
+
+  it('tells the same as a text, and keeps the folder where it is asked to', async (t) => {
+    const folder = await temporaryFolder(t)
+    const {stdout, exitCode} = await svc(['mesh', 'prove', ...short, '--keep', '--quiet'], {env: {TMPDIR: folder}})
+    assert.equal(exitCode, 0, stdout)
+    assert.match(stdout, /^I-5 +held +\d+ +Fencing tokens/m)
+    assert.match(stdout, /operations, \d+ answered, in [\d.]+ s from seed 3\. Everything held\.$/m)
+    const [, kept = ''] = /^The logs and the file are in (.*)\.$/m.exec(stdout) ?? []
+    assert.ok(kept.includes(folder), stdout)
+    const calls = readFileSync(join(kept, 'calls.jsonl'), 'utf8').trimEnd().split('\n')
+    assert.ok(calls.some((line) => (JSON.parse(line) as {line: string}).line === 'call'))
+    assert.ok(existsSync(join(kept, 'mesh.db')))
+  })
+
+  it('ends with 1 where something did not hold, says what, and keeps the folder', async (t) => {
+    const [root, folder] = [await temporaryFolder(t), await temporaryFolder(t)]
+    const program = projectFile('dist/test/faults/mesh/planted/prove-planted.js')
+    const {stdout, exitCode} = await execa(
+      process.execPath,
+      [program, root, 'deliveries-forgotten', ...long, '--json'],
+      {
+        reject: false,
+        extendEnv: false,
+        env: environment({TMPDIR: folder}),
+      },
+    )
+    const report = JSON.parse(stdout) as MeshProveV1
+    await assertFits('cli/mesh-prove.v1', report)
+    assert.deepEqual([exitCode, report.held], [1, false])
+    const broken = report.invariants.find(({id}) => id === 'I-3')
+    assert.match(broken?.violations[0]?.what ?? '', /^Message \d+ was accepted and is gone\.$/)
+    assert.ok(existsSync(join(report.folder ?? '', 'calls.jsonl')))
+  })
+
+  it('ends with 130 where it is interrupted, and leaves neither a server nor a folder', async (t) => {
+    const folder = await temporaryFolder(t)
+    const running = startSvc(['mesh', 'prove', '--minutes', '5'], {env: {TMPDIR: folder}})
+    while (readdirSync(folder).length === 0) await sleep(20)
+    await sleep(1500)
+    running.kill('SIGINT')
+    const {exitCode} = await running
+    assert.equal(exitCode, 130)
+    assert.deepEqual(readdirSync(folder), [])
+  })
+
+  it('takes a time and a seed that there are', async () => {
+    for (const args of [
+      ['--minutes', '0'],
+      ['--seed', '-1'],
+      ['--minutes', '1', '--seconds', '5'],
+    ])
+      assert.equal((await svc(['mesh', 'prove', ...args])).exitCode, 2, args.join(' '))
+  })
+})

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict'
+import {chmod, mkdir, rm, stat, writeFile} from 'node:fs/promises'
+import {request} from 'node:https'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {contractViolations} from '../../src/contracts/index.js'
+import {askMesh, startMeshServer} from '../support/mesh-server.js'
+import {selfSigned} from '../support/self-signed.js'
+import {svc} from '../support/svc.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+const record = (id: string) => ({id, version: '1', capabilities: {}})
+const env = {SVC_MESH_TOKEN: 'token-of-the-mesh', SVC_MESH_WORKER_TOKEN: 'token-of-a-worker'}
+
+describe('svc mesh serve', {timeout: 120_000}, () => {
+  it('is ready, lets nodes in, and ends with 0', async (t) => {
+    const server = await startMeshServer(t, {env})
+    assert.deepEqual(await contractViolations('cli/mesh-ready.v1', server.ready), [])
+    assert.deepEqual([server.ready.auth, server.ready.db], ['tokens', server.db])
+    assert.match(server.baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
+    const joined = await askMesh(server, '/v1/mesh/join', {token: env.SVC_MESH_WORKER_TOKEN, body: record('n-1')})
+    assert.equal(joined.status, 200)
+    assert.equal((await askMesh(server, '/v1/mesh/nodes')).status, 401)
+    assert.equal(await server.stop(), 0)
+    assert.match(server.stderr(), new RegExp(`^Listening on ${server.baseUrl}, keeping the mesh in .*\\.\n$`))
+  })
+
+  it('has everything again when it is started again, also after it was killed', async (t) => {
+    const first = await startMeshServer(t, {env})
+    const {folder} = first
+    const token = env.SVC_MESH_TOKEN
+    await askMesh(first, '/v1/mesh/join', {token, body: record('n-1')})
+    const claim = {scope_key: 'task:1', claimer_node_id: 'n-1'}
+    const {body: lease} = await askMesh(first, '/v1/mesh/exec/lease/grant', {token, body: claim})
+    const message = {sender_agent_id: '1', receiver_agent_id: '2', message_type: 'free_form', payload: 'hello'}
+    await askMesh(first, '/v1/mesh/a2a/deliver', {token, body: message})
+    await first.stop('SIGKILL')
+    const second = await startMeshServer(t, {env, folder})
+    const {body: leases} = await askMesh(second, '/v1/mesh/exec/leases', {token})
+    assert.equal(leases.leases[0].lease_id, lease.lease_id)
+    const {body: inbox} = await askMesh(second, '/v1/mesh/a2a/inbox', {
+      token,
+      body: {receiver_agent_id: '2', claimer_node_id: 'n-1'},
+    })
+    assert.equal(inbox.messages[0].payload, 'hello')
+    assert.equal(await second.stop('SIGINT'), 0)
+  })
+
+  it('keeps the mesh below the folder of the user unless told otherwise', async (t) => {
+    const home = await temporaryFolder(t)
+    const server = await startMeshServer(t, {folder: home, db: '', env: {SVC_MESH_DB_PATH: 'elsewhere/mesh.db'}})
+    assert.equal(server.ready.db, join(home, 'elsewhere/mesh.db'))
+    const other = await startMeshServer(t, {folder: home, db: ''})
+    assert.equal(other.ready.db, join(home, '.svc/mesh/mesh.db'))
+    assert.equal((await stat(other.ready.db)).isFile(), true)
+  })
+
+  it('warns where everybody may do everything', async (t) => {
+    const server = await startMeshServer(t)
+    assert.equal(server.ready.auth, 'open')
+    await server.hasTold('svc mesh init.\n')
+    assert.match(server.stderr(), /^warning: /)
+    assert.equal((await askMesh(server, '/v1/mesh/nodes')).status, 200)
+  })
+
+  it('lets other machines in only with a secret, or where that is asked for', async (t) => {
+    const folder = await temporaryFolder(t)
+    const args = ['mesh', 'serve', '--host', '0.0.0.0', '--port', '0', '--db', join(folder, 'mesh.db'), '--json']
+    const refused = await svc(args, {cwd: folder, env: {HOME: folder}})
+    assert.equal(refused.exitCode, 2)
+    assert.equal(JSON.parse(refused.stdout).error.code, 'mesh_unprotected')
+    const server = await startMeshServer(t, {args: ['--host', '0.0.0.0', '--insecure']})
+    const at = {baseUrl: server.baseUrl.replace('0.0.0.0', '127.0.0.1')}
+    assert.equal((await askMesh(at, '/v1/mesh/nodes')).status, 200)
+    await startMeshServer(t, {args: ['--host', '0.0.0.0'], env})
+  })
+
+  for (const [why, given, code] of [
+    ['two roles share a token', {...env, SVC_MESH_ADMIN_TOKEN: env.SVC_MESH_TOKEN}, 'mesh_tokens_equal'],
+    ['the key of JWTs is short', {SVC_MESH_JWT_HMAC_SECRET: 'tiny-key'}, 'mesh_secret_weak'],
+    ['a token is short', {...env, SVC_MESH_ADMIN_TOKEN: 'tiny-token-of-a'}, 'mesh_secret_weak'],
+  ] as const)
+    it(`does not start when ${why}, and does not say which secret it is`, async (t) => {
+      const folder = await temporaryFolder(t)
+      const result = await svc(['mesh', 'serve', '--port', '0', '--json'], {cwd: folder, env: {HOME: folder, ...given}})
+      assert.equal(result.exitCode, 2)
+      assert.equal(JSON.parse(result.stdout).error.code, code)
+      for (const secret of Object.values(given)) assert.ok(!`${result.stdout}${result.stderr}`.includes(secret))
+    })
+
+  it('does not start twice on one file, and says why', async (t) => {
+    const server = await startMeshServer(t, {env})
+    const args = ['mesh', 'serve', '--port', '0', '--db', server.db, '--json']
+    const second = await svc(args, {cwd: server.folder, env: {HOME: server.folder, ...env}})
+    assert.equal(second.exitCode, 5)
+    assert.equal(JSON.parse(second.stdout).error.code, 'store_busy')
+  })
+
+  it('does not start on a port that is taken', async (t) => {
+    const server = await startMeshServer(t, {env})
+    const folder = await temporaryFolder(t)
+    const args = ['mesh', 'serve', '--port', new URL(server.baseUrl).port, '--db', join(folder, 'mesh.db'), '--json']
+    const second = await svc(args, {cwd: folder, env: {HOME: folder, ...env}})
+    assert.deepEqual([second.exitCode, JSON.parse(second.stdout).error.code], [5, 'port_in_use'])
+  })
+
+  it('is told of its scope, its limits and its pace by settings', async (t) => {
+    const server = await startMeshServer(t, {
+      env: {
+        ...env,
+        SVC_MESH_SCOPE_ID: 'scope-a1',
+        SVC_MESH_HTTP_MAX_BODY_BYTES: '4096',
+        SVC_MESH_HTTP_RATE_LIMIT: '1',
+        SVC_MESH_HTTP_RATE_LIMIT_PER_SEC: '1',
+        SVC_MESH_HTTP_RATE_LIMIT_BURST: '4',
+        SVC_MESH_A2A_LEASE_MS: '5000',
+      },
+    })
+    const token = env.SVC_MESH_TOKEN
+    const join = (more: object) => askMesh(server, '/v1/mesh/join', {token, body: {...record('n-1'), ...more}})
+    assert.equal((await join({})).body.code, 'scope_mismatch')
+    assert.equal((await join({scope_id: 'scope-a1', ignored: 'x'.repeat(5000)})).status, 413)
+    assert.equal((await join({scope_id: 'scope-a1'})).body.scope_id, 'scope-a1')
+    const claim = {scope_key: 'task:1', claimer_node_id: 'n-1'}
+    const {body: lease} = await askMesh(server, '/v1/mesh/exec/lease/grant', {token, body: claim})
+    assert.equal(lease.expires_unix_ms - lease.server_time_unix_ms <= 5000, true)
+    const limited = await join({scope_id: 'scope-a1'})
+    assert.deepEqual([limited.status, limited.headers.get('retry-after')], [429, '1'])
+  })
+
+  it('speaks HTTPS with the certificate of its file of settings', async (t) => {
+    const folder = await temporaryFolder(t)
+    const {cert, key} = selfSigned()
+    await writeFiles(folder, {
+      'cert.pem': cert,
+      'key.pem': key,
+      'Svc.toml': '[mesh.transport]\ntls_cert_path = "cert.pem"\ntls_key_path = "key.pem"\n',
+    })
+    const server = await startMeshServer(t, {folder, env})
+    assert.match(server.baseUrl, /^https:/)
+    const status = await new Promise((resolve, reject) => {
+      request(`${server.baseUrl}/health`, {ca: cert, agent: false}, ({statusCode}) => resolve(statusCode))
+        .on('error', reject)
+        .end()
+    })
+    assert.equal(status, 200)
+    await server.stop()
+    for (const [toml, fault] of [
+      ['[mesh.transport]\ntls_cert_path = "cert.pem"\n', 'tls_unusable'],
+      ['[mesh.transport]\ntls_cert_path = "cert.pem"\ntls_key_path = "Svc.toml"\n', 'tls_unusable'],
+      ['[mesh.transport]\ntls_cert_path = "cert.pem"\ntls_key_path = "none.pem"\n', 'file_not_found'],
+    ] as const) {
+      await writeFiles(folder, {'Svc.toml': toml})
+      const {stdout} = await svc(['mesh', 'serve', '--port', '0', '--json'], {cwd: folder, env: {HOME: folder}})
+      assert.equal(JSON.parse(stdout).error.code, fault, toml)
+    }
+  })
+
+  it('gives a new node the token of a worker, or of the mesh where that is asked for', async (t) => {
+    const bootstrap = 'token-for-new-nodes'
+    for (const grants of ['worker', 'mesh'] as const) {
+      const server = await startMeshServer(t, {
+        env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: bootstrap},
+        args: ['--bootstrap-grants', grants],
+      })
+      const exchange = () => askMesh(server, '/v1/mesh/bootstrap/exchange', {token: bootstrap, body: {}})
+      const {body} = await exchange()
+      assert.equal(body.mesh_token, grants === 'worker' ? env.SVC_MESH_WORKER_TOKEN : env.SVC_MESH_TOKEN)
+      await server.stop()
+      // Used is used, also after a restart.
+      const again = await startMeshServer(t, {
+        folder: server.folder,
+        env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: bootstrap},
+      })
+      const {status} = await askMesh(again, '/v1/mesh/bootstrap/exchange', {token: bootstrap, body: {}})
+      assert.equal(status, 410)
+      await again.stop()
+    }
+  })
+})
+
+describe('svc mesh serve, whose secrets are in a file', {timeout: 120_000}, () => {
+  async function writeSecrets(folder: string, text: string): Promise<string> {
+    const path = join(folder, '.svc/mesh/mesh.env')
+    await mkdir(join(folder, '.svc/mesh'), {recursive: true})
+    await writeFile(path, text, {mode: 0o600})
+    return path
+  }
+
+  it('reads them again on SIGHUP, while requests go on', async (t) => {
+    const folder = await temporaryFolder(t)
+    await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-before\n')
+    const server = await startMeshServer(t, {folder})
+    const list = async (token: string) => (await askMesh(server, '/v1/mesh/nodes', {token})).status
+    assert.deepEqual([await list('token-of-the-mesh-before'), await list('token-of-the-mesh-after')], [200, 401])
+    await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\n')
+    server.signal('SIGHUP')
+    await server.hasTold('The secrets were read again.')
+    assert.deepEqual([await list('token-of-the-mesh-before'), await list('token-of-the-mesh-after')], [401, 200])
+    assert.equal(await server.stop(), 0)
+  })
+
+  it('keeps them where the file is broken, gone or wrong, and tells', async (t) => {
+    const folder = await temporaryFolder(t)
+    const good = 'SVC_MESH_TOKEN=token-that-stays\n'
+    const path = await writeSecrets(folder, good)
+    const server = await startMeshServer(t, {folder})
+    const status = async () => (await askMesh(server, '/v1/mesh/nodes', {token: 'token-that-stays'})).status
+    const changes: readonly [() => Promise<unknown>, RegExp][] = [
+      [
+        () => writeSecrets(folder, 'SVC_MESH_TOKEN="token-that'),
+        /stay as they were: \S+mesh\.env:1: this line is no NAME=value/,
+      ],
+      [() => rm(path), /stay as they were: there are none any more\./],
+      [
+        () => writeSecrets(folder, 'SVC_MESH_TOKEN=same\nSVC_MESH_ADMIN_TOKEN=same\n'),
+        /stay as they were: .* are the same\./,
+      ],
+      [
+        () => writeSecrets(folder, 'SVC_MESH_JWT_HMAC_SECRET=short\n'),
+        /stay as they were: .* is shorter than 32 bytes\./,
+      ],
+    ]
+    for (const [change, told] of changes) {
+      const before = server.stderr().length
+      await change()
+      server.signal('SIGHUP')
+      for (let i = 0; i < 200 && !told.test(server.stderr().slice(before)); i++) await sleep(20)
+      assert.match(server.stderr().slice(before), told)
+      assert.equal(await status(), 200)
+    }
+    assert.ok(!server.stderr().includes('token-that'))
+    await writeSecrets(folder, good)
+    server.signal('SIGHUP')
+    await server.hasTold('The secrets were read again.')
+    assert.equal(await status(), 200)
+  })
+
+  it('takes new ones beside a variable that nothing reads', async (t) => {
+    const folder = await temporaryFolder(t)
+    await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-before\n')
+    const server = await startMeshServer(t, {folder})
+    await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\nSVC_MESH_TOKN=x\n')
+    server.signal('SIGHUP')
+    await server.hasTold('no setting reads SVC_MESH_TOKN')
+    await server.hasTold('The secrets were read again.')
+    assert.equal((await askMesh(server, '/v1/mesh/nodes', {token: 'token-of-the-mesh-after'})).status, 200)
+  })
+
+  it('takes new ones beside a file that could not be read at its start either', async (t) => {
+    const folder = await temporaryFolder(t)
+    const home = await temporaryFolder(t)
+    await chmod(await writeSecrets(home, 'SVC_MESH_TOKEN=token-of-another-mesh\n'), 0o644)
+    await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-before\n')
+    const server = await startMeshServer(t, {folder, env: {HOME: home}})
+    await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\n')
+    server.signal('SIGHUP')
+    await server.hasTold('The secrets were read again.')
+    assert.equal((await askMesh(server, '/v1/mesh/nodes', {token: 'token-of-the-mesh-after'})).status, 200)
+  })
+
+  it('are told of in the log, also where it is to be quiet', async (t) => {
+    const folder = await temporaryFolder(t)
+    const path = await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-before\n')
+    const env = {SVC_LOG: 'info', SVC_LOG_FORMAT: 'json'}
+    const server = await startMeshServer(t, {folder, env, args: ['--quiet']})
+    await chmod(path, 0o644)
+    server.signal('SIGHUP')
+    await server.hasTold('chmod 600')
+    await chmod(path, 0o600)
+    await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\n')
+    server.signal('SIGHUP')
+    await server.hasTold('The secrets were read again.')
+    const lines = server
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('secrets'))
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)).map(({level, target}) => [level, target]),
+      [
+        ['warn', 'mesh'],
+        ['info', 'mesh'],
+      ],
+    )
+    assert.match(lines[0] ?? '', /The secrets stay as they were: \S+mesh\.env is ignored: others can read or change it/)
+  })
+
+  it('keep it from starting, not open to everybody, where they are left out', async (t) => {
+    const exposed = await temporaryFolder(t)
+    await chmod(await writeSecrets(exposed, 'SVC_MESH_TOKEN=token-of-the-mesh\n'), 0o644)
+    const torn = await temporaryFolder(t)
+    await writeSecrets(torn, 'SVC_MESH_TOKEN="token-of-the-mesh\n')
+    const shadowed = await temporaryFolder(t)
+    await writeSecrets(shadowed, 'SVC_MESH_CONTROL_ADDR=http://stranger.example\n')
+    const home = await temporaryFolder(t)
+    await writeSecrets(home, 'SVC_MESH_TOKEN=token-of-the-mesh\n')
+    for (const [cwd, HOME, why] of [
+      [exposed, exposed, /chmod 600/],
+      [torn, torn, /mesh\.env:1: this line is no NAME=value/],
+      [shadowed, home, /a stronger file than \S+mesh\.env names the control plane/],
+    ] as const) {
+      const {stdout, exitCode} = await svc(['mesh', 'serve', '--port', '0', '--json'], {cwd, env: {HOME}})
+      assert.equal(exitCode, 2, stdout)
+      const {error} = JSON.parse(stdout)
+      assert.equal(error.code, 'mesh_secrets_ignored')
+      assert.match(error.message, why)
+    }
+    const server = await startMeshServer(t, {folder: exposed, args: ['--insecure']})
+    assert.equal(server.ready.auth, 'open')
+  })
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import {chmod} from 'node:fs/promises'
+import {join as path} from 'node:path'
+import {describe, it} from 'node:test'
+import type {MeshStatusV1} from '../../src/contracts/index.js'
+import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-workspace.js'
+import {writeFiles} from '../support/temporary.js'
+
+describe('svc mesh status', () => {
+  const server = suiteMeshServer()
+
+  it('works without a control plane', async (t) => {
+    const {json, text, cwd} = await meshWorkspace(t, undefined, {})
+    const status = await json<MeshStatusV1>('status', ['status'])
+    assert.deepEqual([status.state, status.health_ok, status.control_url], ['unconfigured', false, null])
+    assert.deepEqual([status.self_record.id, status.queue, status.env_file], [null, null, null])
+    assert.equal(status.registry_path, path(cwd, '.svc', 'cache', 'mesh', 'local-registry.json'))
+    assert.deepEqual(status.registry, {schema_version: 1, nodes: []})
+    assert.equal(status.security.mesh_auth_mode, 'open')
+    assert.match(await text(['status']), /^Control plane: none is configured\nThis node: +no id yet\n/)
+  })
+
+  it('tells that the control plane is well, and which secrets there are, but not what they are', async (t) => {
+    const {json, text, run, join} = await meshWorkspace(t, server(), meshTokens)
+    await join('me')
+    await text(['deliver', '--from', '1', '--to', '2', '--type', 'free_form', 'x'])
+    const env = {SVC_MESH_NODE_ID: 'me', SVC_MESH_SCOPE_ID: 's', SVC_MESH_LABELS: 'pool=a'}
+    const status = await json<MeshStatusV1>('status', ['status'], {env})
+    assert.deepEqual([status.state, status.health_ok, status.error], ['connected', true, null])
+    assert.equal(status.queue?.pending_count, 1)
+    const {mesh_auth_mode: mode, jwt_secret_set: jwt, ...set} = status.security
+    assert.deepEqual([mode, jwt], ['role_mix', false])
+    assert.deepEqual(Object.values(set), [true, true, true, true, false, true])
+    assert.equal(status.self_record.id, 'me')
+    const {stdout, stderr} = await run(['status'], {env})
+    assert.match(
+      stdout,
+      /^Control plane: http:\S+: is well\nMessages: +1 waiting\nThis node: +me\nTokens: +mesh, worker,/,
+    )
+    assert.doesNotMatch(JSON.stringify(status) + stdout + stderr, /canary/)
+    const {security} = await json<MeshStatusV1>('status', ['status'], {
+      env: {SVC_MESH_WORKER_TOKEN: '', SVC_MESH_SUBMITTER_TOKEN: '', SVC_MESH_ADMIN_TOKEN: ''},
+    })
+    assert.equal(security.mesh_auth_mode, 'legacy_mesh_only')
+  })
+
+  it('tells why it cannot ask', async (t) => {
+    const {json, text} = await meshWorkspace(t, server(), {SVC_MESH_TOKEN: 'canary-wrong'})
+    const denied = await json<MeshStatusV1>('status', ['status'])
+    assert.deepEqual([denied.state, denied.health_ok, denied.queue], ['denied', true, null])
+    assert.match(denied.error ?? '', /unauthorized/)
+    assert.doesNotMatch(JSON.stringify(denied), /canary/)
+    const away = ['status', '--control-url', 'http://127.0.0.1:1']
+    const unreachable = await json<MeshStatusV1>('status', away)
+    assert.deepEqual([unreachable.state, unreachable.health_ok], ['unreachable', false])
+    assert.match(await text(away), /^Control plane: http:\/\/127\.0\.0\.1:1: does not answer: /)
+  })
+
+  it('lists the nodes of this machine, and says where its own id is damaged', async (t) => {
+    const {text, fails, cwd} = await meshWorkspace(t, undefined, {})
+    const nodes = ['rig1', 'rig2'].map((id) => ({id, version: '1', last_seen_unix_ms: 1}))
+    await writeFiles(cwd, {'.svc/cache/mesh/local-registry.json': JSON.stringify({schema_version: 1, nodes})})
+    assert.match(await text(['status']), /^This node: +no id yet\n(.*\n)*Registry: +\S+ \(2 nodes: rig1, rig2\)\n/m)
+    await writeFiles(cwd, {'.svc/mesh/node-id': 'no id\nat all\n'})
+    assert.match(await fails(['status'], 1, 'file_unreadable'), /node-id: it holds no node id/)
+  })
+
+  it('names the file of the secrets, and survives a registry that is damaged', async (t) => {
+    const {json, cwd} = await meshWorkspace(t, undefined, {})
+    await writeFiles(cwd, {'.svc/cache/mesh/local-registry.json': '{"nodes":'})
+    const file = '.svc/mesh/mesh.env'
+    await writeFiles(cwd, {[file]: 'SVC_MESH_TOKEN=canary-of-the-file\n'})
+    await chmod(path(cwd, file), 0o600)
+    const status = await json<MeshStatusV1>('status', ['status'])
+    assert.deepEqual([status.env_file, status.security.token_set], [path(cwd, file), true])
+    assert.equal(status.registry, null)
+    assert.match(status.registry_error ?? '', /local-registry\.json cannot be parsed/)
+  })
+})

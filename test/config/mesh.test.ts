@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {inspect} from 'node:util'
+import {
+  meshNodeSettings,
+  meshSecretSettings,
+  meshServerSettings,
+  resolveSettings,
+  type SettingTable,
+} from '../../src/config/index.js'
+
+type Reading = readonly [words: string, value: unknown]
+
+interface Variable {
+  setting: string
+  default: unknown
+  reads: readonly Reading[]
+  /** What is warned of, and changes nothing. */
+  refuses?: readonly string[]
+}
+
+const tables: readonly SettingTable[] = [meshSecretSettings, meshNodeSettings, meshServerSettings]
+
+const words = (setting: string, fallback?: string): Variable => ({
+  setting,
+  default: fallback,
+  reads: [[' as it is ', 'as it is']],
+})
+
+/** A switch of two words, which anything else turns off. */
+const flag = (setting: string): Variable => ({
+  setting,
+  default: false,
+  reads: [
+    ['1', true],
+    ['True', true],
+    ['0', false],
+    ['yes', false],
+  ],
+})
+
+const lenient = (setting: string, fallback: boolean): Variable => ({
+  setting,
+  default: fallback,
+  reads: [
+    ['yes', true],
+    ['1', true],
+    ['off', false],
+    ['0', false],
+  ],
+  refuses: ['maybe'],
+})
+
+/** A number of a range, beyond which nothing is read. */
+const whole = (setting: string, fallback: number | undefined, least: number, most?: number): Variable => ({
+  setting,
+  default: fallback,
+  reads: [[String(least), least], ...(most === undefined ? [] : [[String(most), most] as const])],
+  refuses: [String(least - 1), ...(most === undefined ? [] : [String(most + 1)]), '1.5', 'many'],
+})
+
+/** A number of a range, beyond which its bound is read. */
+const clamped = (setting: string, fallback: number, least: number, most: number): Variable => ({
+  setting,
+  default: fallback,
+  reads: [
+    [String(least - 1), least],
+    [String(least), least],
+    [String(most), most],
+    [String(most + 1), most],
+  ],
+  refuses: ['-1', 'many'],
+})
+
+const variables: Readonly<Record<string, Variable>> = {
+  SVC_MESH_WORKER_TOKEN: words('worker_token'),
+  SVC_MESH_SUBMITTER_TOKEN: words('submitter_token'),
+  SVC_MESH_ADMIN_TOKEN: words('admin_token'),
+  SVC_MESH_JWT_HMAC_SECRET: words('jwt_hmac_secret'),
+  SVC_MESH_BOOTSTRAP_TOKEN: words('bootstrap_token'),
+  SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: whole('bootstrap_expires_unix_ms', undefined, 0),
+  SVC_MESH_WORKER_RESULT_VERIFY_KEY: {
+    setting: 'worker_result_verify_key',
+    default: undefined,
+    reads: [
+      [`${'0aF'.repeat(21)}0`, `${'0aF'.repeat(21)}0`],
+      [`${'Az+/'.repeat(10)}abc=`, `${'Az+/'.repeat(10)}abc=`],
+    ],
+    refuses: ['a key', '0'.repeat(63), '0'.repeat(65), 'A'.repeat(44)],
+  },
+  SVC_MESH_ENABLED: flag('enabled'),
+  SVC_MESH_NODE_ID: words('node_id'),
+  SVC_MESH_VISIBILITY: {
+    setting: 'visibility',
+    default: undefined,
+    reads: [
+      ['private', 'private'],
+      ['Hybrid', 'hybrid'],
+      ['public', 'public'],
+    ],
+    refuses: ['secret'],
+  },
+  SVC_MESH_REGISTRY_PATH: words('registry_path'),
+  SVC_MESH_HTTP_JOIN: lenient('http_join', true),
+  SVC_MESH_HTTP_HEARTBEAT_SECS: whole('heartbeat_secs', 30, 0, 86_400),
+  SVC_MESH_HTTP_RETRY_TRANSIENT: lenient('retry_transient', true),
+  SVC_MESH_CODEX_TELEMETRY: flag('codex_telemetry'),
+  SVC_MESH_HOST: words('host', '127.0.0.1'),
+  SVC_MESH_PORT: whole('port', 9847, 0, 65_535),
+  SVC_MESH_DB_PATH: words('db_path'),
+  SVC_MESH_A2A_LEASE_MS: clamped('lease_ms', 120_000, 1000, 3_600_000),
+  SVC_MESH_A2A_MAX_MESSAGES: clamped('max_messages', 50_000, 1, 500_000),
+  SVC_MESH_HTTP_MAX_BODY_BYTES: whole('max_body_bytes', 524_288, 2048, 8_388_608),
+  SVC_MESH_HTTP_RATE_LIMIT: lenient('rate_limit', false),
+  SVC_MESH_HTTP_RATE_LIMIT_PER_SEC: whole('rate_per_sec', 50, 1, 1_000_000),
+  SVC_MESH_HTTP_RATE_LIMIT_BURST: whole('rate_burst', undefined, 1, 1_000_000),
+  SVC_MESH_SERVER_STALE_PRUNE_MS: whole('stale_prune_ms', 0, 0),
+  SVC_MESH_HEARTBEATS_PER_SEC: whole('heartbeats_per_sec', 5000, 1, 1_000_000),
+}
+
+function read(setting: string, env: Record<string, string>) {
+  const resolutions = tables.map((table) => resolveSettings(table, {env}))
+  const found = resolutions.flatMap(({settings}) => settings).find(({name}) => name === `mesh.${setting}`)
+  assert.ok(found, setting)
+  return {...found, warnings: resolutions.flatMap(({warnings}) => warnings)}
+}
+
+describe('the variables of the mesh', () => {
+  for (const [variable, {setting, default: fallback, reads, refuses = []}] of Object.entries(variables)) {
+    it(`${variable} sets mesh.${setting}, which is ${inspect(fallback)} when nothing does`, () => {
+      assert.deepEqual(read(setting, {}).value, fallback)
+      assert.deepEqual(read(setting, {[variable]: ''}).value, fallback)
+      for (const [text, value] of reads) {
+        const {value: found, origin, warnings} = read(setting, {[variable]: text})
+        assert.deepEqual(found, value, `"${text}"`)
+        assert.deepEqual(origin, {source: 'env', name: variable})
+        assert.deepEqual(warnings, [])
+      }
+    })
+
+    if (refuses.length > 0)
+      it(`${variable} changes nothing, with a warning, when it is ${refuses.join(' or ')}`, () => {
+        for (const text of refuses) {
+          const {value, warnings} = read(setting, {[variable]: text})
+          assert.deepEqual(value, fallback, `"${text}"`)
+          assert.deepEqual(
+            warnings.map(({subject}) => subject),
+            [variable],
+          )
+        }
+      })
+  }
+
+  it('are all in this table', () => {
+    const declared = tables.flatMap((table) => Object.values(table.rows).flatMap(({env = []}) => env))
+    assert.deepEqual([...declared].sort(), Object.keys(variables).sort())
+  })
+})

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import {readdir, readFile, writeFile} from 'node:fs/promises'
+import {dirname, join, resolve} from 'node:path'
+import {sharedData} from '../support/project.js'
+import {svc} from '../support/svc.js'
+
+/** A recording, and the words that are said in it. */
+interface Sample {
+  path: string
+  expected: string
+}
+
+/** The samples of a data set, each with its whole path. */
+export async function samplesOf(dataset: string): Promise<Sample[]> {
+  const lines = (await readFile(dataset, 'utf8')).trim().split('\n')
+  return lines.map((line) => {
+    const {path, expected} = JSON.parse(line) as Sample
+    return {path: resolve(dirname(dataset), path), expected}
+  })
+}
+
+const digits = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine']
+
+/** Recordings of spoken digits whose names match. */
+export async function digitsOf(name: RegExp): Promise<Sample[]> {
+  const folder = sharedData('fsdd') ?? ''
+  const names = (await readdir(folder)).filter((each) => name.test(each)).sort()
+  return names.map((each) => ({path: join(folder, each), expected: digits[Number(each[0])] ?? ''}))
+}
+
+/** Words that the starter model gets wrong, per word that was said. */
+export async function wordErrorRate(samples: readonly Sample[], folder: string): Promise<number> {
+  const dataset = join(folder, 'samples.jsonl')
+  await writeFile(dataset, samples.map((sample) => JSON.stringify(sample)).join('\n'))
+  const {stdout, stderr, exitCode} = await svc(['speech', 'eval', dataset, '--json'], {
+    cwd: folder,
+    env: {HOME: folder},
+  })
+  assert.equal(exitCode, 0, stderr)
+  const {normalized, samples: heard} = JSON.parse(stdout)
+  assert.equal(heard.length, samples.length)
+  return normalized.wer
+}

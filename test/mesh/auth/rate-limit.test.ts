@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {createRateLimit} from '../../../src/mesh/control-plane/auth/rate-limit.js'
+
+describe('a rate limit', () => {
+  it('lets as many through at once as its burst, then as many a second as its pace', () => {
+    const limit = createRateLimit({perSecond: 10, burst: 20})
+    const passed = (atMs: number) => {
+      let count = 0
+      while (limit.take('a', atMs) === 0) count += 1
+      return count
+    }
+    assert.equal(passed(0), 20)
+    assert.equal(passed(50), 0)
+    assert.equal(passed(1000), 10)
+    assert.equal(passed(3_600_000), 20)
+  })
+
+  it('says how long to wait, and lets through who waits as long', () => {
+    const limit = createRateLimit({perSecond: 3, burst: 1})
+    assert.equal(limit.take('a', 0), 0)
+    const ms = limit.take('a', 0)
+    assert.equal(ms, 334)
+    assert.equal(limit.wait('a', ms - 2), 2)
+    assert.equal(limit.take('a', ms), 0)
+  })
+
+  it('takes nothing from who is refused, or only asks', () => {
+    const limit = createRateLimit({perSecond: 1, burst: 2})
+    for (let asked = 0; asked < 5; asked++) assert.equal(limit.wait('a', 0), 0)
+    assert.deepEqual([limit.take('a', 0), limit.take('a', 0)], [0, 0])
+    for (let refused = 0; refused < 5; refused++) assert.equal(limit.take('a', 900), 100)
+    assert.equal(limit.take('a', 1000), 0)
+  })
+
+  it('counts each caller alone', () => {
+    const limit = createRateLimit({perSecond: 1, burst: 1})
+    assert.deepEqual([limit.take('a', 0), limit.take('b', 0), limit.take('a', 0)], [0, 0, 1000])
+  })
+
+  it('gives nothing for a clock that steps back', () => {
+    const limit = createRateLimit({perSecond: 1, burst: 1})
+    assert.equal(limit.take('a', 10_000), 0)
+    assert.equal(limit.take('a', 5000), 1000)
+  })
+
+  it('forgets who was silent for longest when too many come, and nobody who was not', () => {
+    const limit = createRateLimit({perSecond: 1, burst: 1})
+    limit.take('busy', 0)
+    for (let other = 0; other < 20_000; other++) {
+      limit.take(`other-${other}`, 1)
+      if (other % 1000 === 0) assert.ok(limit.take('busy', 1) > 0)
+    }
+    assert.equal(limit.wait('other-0', 1), 0)
+    assert.ok(limit.wait('other-19999', 1) > 0)
+  })
+})

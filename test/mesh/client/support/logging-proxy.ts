@@ -1,0 +1,87 @@
+import {once} from 'node:events'
+import {createServer, request as forward, type ServerResponse} from 'node:http'
+import type {AddressInfo} from 'node:net'
+import {buffer} from 'node:stream/consumers'
+
+/** What becomes of a request: it is answered, lost, answered to nobody, or refused by the proxy itself. */
+export type Fate = 'pass' | 'lose request' | 'lose answer' | {status: number; retryAfter?: number}
+
+/** One request as it went by. */
+export interface Passage {
+  /** `POST /v1/mesh/join` */
+  route: string
+  body: string
+  /** When it came, by the monotonic clock of this process, ms. */
+  atMs: number
+  fate: Fate
+  /** Of the answer that its client got. */
+  status?: number
+  retryAfterMs?: number
+}
+
+export interface LoggingProxy {
+  readonly url: string
+  /** In order. */
+  readonly log: Passage[]
+  /** What becomes of the next requests, one after the other; those after them pass. */
+  fates: Fate[]
+}
+
+/** Stands between a client and a control plane, writes down what goes by, and lets go wrong what it is told to. */
+export async function loggingProxy(test: {after(work: () => unknown): void}, target: string): Promise<LoggingProxy> {
+  const log: Passage[] = []
+  const proxy: LoggingProxy = {url: '', log, fates: []}
+  const server = createServer(async (request, response) => {
+    const atMs = performance.now()
+    const body = await buffer(request)
+    const {method = '', url = '', headers} = request
+    const passage: Passage = {
+      route: `${method} ${url}`,
+      body: body.toString('utf8'),
+      atMs,
+      fate: proxy.fates.shift() ?? 'pass',
+    }
+    log.push(passage)
+    const {fate} = passage
+    if (fate === 'lose request') return response.destroy()
+    if (typeof fate === 'object') {
+      const {status, retryAfter} = fate
+      return answer(passage, response, {status, retryAfter: retryAfter?.toString(), body: Buffer.from('{}')})
+    }
+    const onward = forward(target + url, {method, headers})
+    onward.end(body)
+    const [reply] = await once(onward, 'response')
+    const whole = await buffer(reply)
+    if (fate === 'lose answer') return response.destroy()
+    return answer(passage, response, {
+      status: reply.statusCode,
+      retryAfter: reply.headers['retry-after'],
+      date: reply.headers.date,
+      type: reply.headers['content-type'],
+      body: whole,
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  test.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return Object.assign(proxy, {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`})
+}
+
+interface Reply {
+  status: number
+  retryAfter?: string | undefined
+  date?: string | undefined
+  type?: string | undefined
+  body: Buffer
+}
+
+function answer(passage: Passage, response: ServerResponse, {status, retryAfter, date, type, body}: Reply): void {
+  passage.status = status
+  if (retryAfter !== undefined) passage.retryAfterMs = Number(retryAfter) * 1000
+  const headers = {'retry-after': retryAfter, date, 'content-type': type}
+  const given = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  response.writeHead(status, Object.fromEntries(given)).end(body)
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import type {ControlPlaneContext} from '../../../src/mesh/control-plane/context.js'
+import {writeNodeList} from '../../../src/mesh/control-plane/node-list.js'
+import {PendingCounts} from '../../../src/mesh/control-plane/pending.js'
+import {readNodeQuery} from '../../../src/mesh/protocol/read/node-query.js'
+import {ask} from './support/ask.js'
+import {type Plane, startPlane} from './support/control-plane.js'
+import {message, record} from './support/samples.js'
+
+interface Listed {
+  id: string
+}
+
+const name = (i: number) => `node-${String(i).padStart(5, '0')}`
+
+/** Nodes that have joined, without a request for each. */
+async function populate(plane: Plane, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 500) {
+    const some = Array.from({length: Math.min(500, count - i)}, (_, j) => record(name(i + j)))
+    await Promise.all(some.map((node) => plane.store.join('', node as never)))
+  }
+}
+
+const list = (plane: Plane, query = '') => ask(plane, 'GET', '/v1/mesh/nodes', {query})
+const idsOf = ({body}: {body: {nodes: Listed[]}}) => body.nodes.map(({id}) => id)
+
+describe('the list of nodes', {timeout: 60_000}, () => {
+  it('has every node once, by its id, with what waits and the time of the server', async (t) => {
+    const plane = await startPlane(t)
+    await populate(plane, 600)
+    await ask(plane, 'POST', '/v1/mesh/a2a/deliver', {body: message()})
+    const {body} = await list(plane)
+    assert.deepEqual(
+      idsOf({body}),
+      Array.from({length: 600}, (_, i) => name(i)),
+    )
+    assert.deepEqual(
+      [body.schema_version, body.queue_depth, body.truncated, body.next_cursor],
+      [1, 1, undefined, undefined],
+    )
+    assert.ok(Math.abs(body.server_time_unix_ms - Date.now()) < 60_000)
+  })
+
+  it('is empty where nobody has joined', async (t) => {
+    const plane = await startPlane(t)
+    assert.deepEqual((await list(plane)).body.nodes, [])
+  })
+
+  for (const limit of [1, 7, 250, 500, 501, 600, 601])
+    it(`comes in pages of ${limit}`, async (t) => {
+      const plane = await startPlane(t)
+      await populate(plane, limit === 1 ? 3 : 600)
+      const ids: string[] = []
+      let query = `limit=${limit}`
+      for (;;) {
+        const {body} = await list(plane, query)
+        ids.push(...idsOf({body}))
+        assert.ok(body.nodes.length <= limit)
+        assert.equal(body.truncated === true, body.next_cursor !== undefined)
+        if (body.next_cursor === undefined) break
+        assert.equal(body.nodes.length, limit)
+        query = `limit=${limit}&cursor=${body.next_cursor}`
+      }
+      assert.deepEqual(
+        ids,
+        Array.from({length: limit === 1 ? 3 : 600}, (_, i) => name(i)),
+      )
+    })
+
+  it('has 5,000 nodes at most, and tells where the rest begins', async (t) => {
+    const plane = await startPlane(t)
+    await populate(plane, 5003)
+    for (const query of ['', 'limit=99999']) {
+      const first = await list(plane, query)
+      assert.deepEqual([first.body.nodes.length, first.body.truncated], [5000, true])
+      const rest = await list(plane, `cursor=${first.body.next_cursor}`)
+      assert.deepEqual(idsOf(rest), [5000, 5001, 5002].map(name))
+    }
+  })
+
+  it('has some megabytes at most, of long records too, and tells where the rest begins', async (t) => {
+    const plane = await startPlane(t)
+    const labels = Array.from({length: 60}, (_, i) => `${i}=${'ü'.repeat(200)}`)
+    const count = 900
+    for (let i = 0; i < count; i++) await plane.store.join('', record(name(i), {capabilities: {labels}}) as never)
+    const ids: string[] = []
+    let pages = 0
+    for (let query = ''; ; ) {
+      const {body} = await list(plane, query)
+      assert.ok(Buffer.byteLength(JSON.stringify(body)) <= (8 << 20) + 1000)
+      pages++
+      ids.push(...idsOf({body}))
+      assert.equal(body.truncated === true, body.next_cursor !== undefined)
+      if (body.next_cursor === undefined) break
+      query = `cursor=${body.next_cursor}`
+    }
+    assert.ok(pages >= 2, 'it is more than fits')
+    assert.deepEqual(
+      ids,
+      Array.from({length: count}, (_, i) => name(i)),
+    )
+  })
+
+  it('is put together in slices, with turns for other requests in between', async (t) => {
+    const plane = await startPlane(t)
+    await populate(plane, 2000)
+    let turn = 0
+    let isOver = false
+    const countTurns = () => {
+      turn++
+      if (!isOver) setImmediate(countTurns)
+    }
+    setImmediate(countTurns)
+    const turns: number[] = []
+    const sizes: number[] = []
+    const listNodes: Plane['store']['listNodes'] = async (...asked) => {
+      const page = await plane.store.listNodes(...asked)
+      turns.push(turn)
+      sizes.push(page.records.length)
+      return page
+    }
+    const store = {...plane.store, listNodes, now: plane.store.now}
+    const context = {store, scope: '', pending: new PendingCounts(plane.store), stalePruneMs: 0}
+    const text = await writeNodeList(readNodeQuery({}), context as ControlPlaneContext)
+    isOver = true
+    assert.equal(JSON.parse(text.toString()).nodes.length, 2000)
+    assert.ok(sizes.every((size) => size <= 500))
+    assert.equal(new Set(turns).size, turns.length, 'no two slices in one turn')
+  })
+
+  it('reads fewer nodes at once where their records are long', async (t) => {
+    const plane = await startPlane(t)
+    const labels = Array.from({length: 200}, (_, i) => `${i}=${'x'.repeat(200)}`)
+    for (let i = 0; i < 300; i++) await plane.store.join('', record(name(i), {capabilities: {labels}}) as never)
+    const sizes: number[] = []
+    const listNodes: Plane['store']['listNodes'] = async (...asked) => {
+      const page = await plane.store.listNodes(...asked)
+      sizes.push(page.records.join('').length)
+      return page
+    }
+    const store = {...plane.store, listNodes, now: plane.store.now}
+    const context = {store, scope: '', pending: new PendingCounts(plane.store), stalePruneMs: 0}
+    await writeNodeList(readNodeQuery({}), context as ControlPlaneContext)
+    assert.ok(Math.max(...sizes) < 3 << 20, `${sizes} characters`)
+  })
+
+  it('can be asked for labels, for what is new, and for what people need', async (t) => {
+    let time = Date.now()
+    const plane = await startPlane(t, {storeTime: () => time})
+    const join = (id: string, labels: string[]) =>
+      ask(plane, 'POST', '/v1/mesh/join', {body: record(id, {capabilities: {labels}})})
+    await join('a', ['pool=train', 'zone=1'])
+    await join('b', ['pool=train'])
+    time += 20
+    const {server_time_unix_ms: since} = (await list(plane)).body
+    time += 20
+    await join('c', ['zone=1'])
+    for (const [query, ids] of [
+      ['labels=pool=train', ['a', 'b']],
+      ['labels=pool%3Dtrain,zone%3D1', ['a']],
+      ['labels=pool=train&labels=zone=1', ['a']],
+      [`updated_since_unix_ms=${since}`, ['c']],
+      ['before_message_id=1', ['a', 'b', 'c']],
+    ] as const)
+      assert.deepEqual(idsOf(await list(plane, query)), ids, query)
+    const [brief] = (await list(plane, 'fields=brief&limit=1')).body.nodes
+    assert.deepEqual(Object.keys(brief).sort(), ['capabilities', 'id', 'last_seen_unix_ms', 'version'])
+  })
+
+  it('leaves out nodes that were not heard of for too long, without forgetting them', async (t) => {
+    let time = Date.now()
+    const plane = await startPlane(t, {stalePruneMs: 60_000, storeTime: () => time})
+    await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1')})
+    assert.deepEqual(idsOf(await list(plane)), ['n-1'])
+    time += 60_001
+    assert.deepEqual(idsOf(await list(plane)), [])
+    await ask(plane, 'POST', '/v1/mesh/heartbeat', {body: {id: 'n-1'}})
+    assert.deepEqual(idsOf(await list(plane)), ['n-1'])
+  })
+})

@@ -1,0 +1,617 @@
+import assert from 'node:assert/strict'
+import {before, describe, it} from 'node:test'
+import {SvcError} from '../../../src/errors/index.js'
+import {features} from '../../../src/mesh/protocol/features.js'
+import {mayUse, type Role} from '../../../src/mesh/protocol/roles.js'
+import {routes} from '../../../src/mesh/protocol/routes.js'
+import type {Asked} from './support/ask.js'
+import {ask} from './support/ask.js'
+import {
+  askDocumented,
+  assertFitsResponse,
+  document,
+  documented,
+  isRef,
+  lookUp,
+  operations,
+  post,
+  schemaName,
+  seen,
+  violations,
+} from './support/contract.js'
+import {lifeOfSuite, type Plane, startPlane} from './support/control-plane.js'
+import {attested, bodies, message, record} from './support/samples.js'
+import {resultKey, secrets, tokenOf, tokenOfOwnWords} from './support/tokens.js'
+
+const suite = lifeOfSuite()
+const scope = 'scope-a1'
+const {mesh, admin, worker, submitter, bootstrap} = tokenOf
+
+/** Operations of the table, each with its path and the method of the contract. */
+const table = Object.values(routes)
+const routeAt = (path: string) => table.find((route) => route.path === path)
+const exchange = routes.bootstrap_exchange.path
+const withToken = operations.filter(({path}) => !['/health', exchange].includes(path))
+const withBody = operations.filter(({method}) => method === 'POST')
+
+/** The token of somebody who may ask for an operation. */
+const tokenFor = (path: string) => (path === exchange ? bootstrap : mesh)
+
+/** Gives an operation a body where it takes one, in a scope. */
+const asked = (method: string, path: string, node = 'n-1'): Asked =>
+  method === 'POST' ? {body: {...bodies[path]?.(node), scope_id: scope}} : {}
+
+function visit(node: unknown, see: (key: string, value: object) => void): void {
+  if (typeof node !== 'object' || node === null) return
+  for (const [key, value] of Object.entries(node)) {
+    if (typeof value === 'object' && value !== null) see(key, value)
+    visit(value, see)
+  }
+}
+
+describe('the document of the control plane', () => {
+  it('describes every route of the table, and no other', () => {
+    const expected = table.flatMap(({method, path}) =>
+      method === 'GET' ? [`GET ${path}`, `HEAD ${path}`] : [`POST ${path}`],
+    )
+    assert.deepEqual(operations.map(({method, path}) => `${method} ${path}`).sort(), expected.sort())
+  })
+
+  it('names its operations as the table does, and answers with the same status', () => {
+    for (const [name, {method, path, ok}] of Object.entries(routes)) {
+      const operation = document.paths[path]?.[method.toLowerCase()]
+      assert.equal(operation?.operationId, name)
+      assert.ok(operation.responses[ok], name)
+    }
+  })
+
+  it('refers only to what is there, and holds nothing that is not referred to', () => {
+    const refs = new Set<string>()
+    visit({document}, (_, value) => {
+      if (isRef(value)) refs.add(value.$ref)
+    })
+    for (const $ref of refs) assert.ok(lookUp({$ref}), $ref)
+    const parts = (['schemas', 'headers', 'responses', 'parameters'] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+    )
+    const ofNoOperation = ['PathMalformed', 'RouteUnknown', 'MethodNotAllowed']
+    assert.deepEqual(
+      parts.filter((part) => !refs.has(part)),
+      ofNoOperation.map((name) => `#/components/responses/${name}`),
+    )
+  })
+
+  it('lets nothing undocumented into an answer', () => {
+    const node = {id: 'n', version: '1', last_seen_unix_ms: 1}
+    const lease = {lease_id: '1', fence_token: 1, scope_key: 'k', holder_node_id: 'n', expires_unix_ms: 1}
+    const undocumented: readonly [string, object][] = [
+      ['NodeRecord', {...node, token: 'x'}],
+      ['NodeRecord', {...node, next_heartbeat_ms: 15_000}],
+      ['HeartbeatReply', node],
+      ['GrantedLease', lease],
+      ['ExecLease', {...lease, token: 'x'}],
+      ['Registry', {schema_version: 1, queue_depth: 0, server_time_unix_ms: 1, nodes: [], truncated: true}],
+      ['BadBodyProblem', {type: 'about:blank', title: 'x', status: 400, code: 'x', detail: 'x', hint: 'x'}],
+    ]
+    for (const [name, value] of undocumented) assert.notEqual(violations(name, value), '', name)
+  })
+})
+
+describe('the control plane', {timeout: 120_000}, () => {
+  let plane: Plane
+  let open: Plane
+
+  before(async () => {
+    plane = await startPlane(suite, {secrets, scope})
+    open = await startPlane(suite)
+  })
+
+  /** A node that has joined. */
+  const joined = async (node: string, more: object = {}) => {
+    const body = record(node, {scope_id: scope, ...more})
+    assert.equal((await post(plane, '/v1/mesh/join', body, {token: worker})).status, 200)
+  }
+
+  describe('answers what is asked rightly:', () => {
+    it('a node joins, is seen, is listed and leaves', async () => {
+      await joined('walker', {incarnation: 7, seq: 0})
+      const beat = {id: 'walker', scope_id: scope, incarnation: 7, seq: 1, cpu_usage_pct: 12.5, receiver_agent_id: '2'}
+      const seenNode = await post(plane, '/v1/mesh/heartbeat', beat, {token: worker})
+      assert.equal(seenNode.body.cpu_usage_pct, 12.5)
+      for (const query of ['', 'fields=brief', 'limit=1', 'labels=pool=train', 'updated_since_unix_ms=0'])
+        assert.equal((await askDocumented(plane, 'GET', '/v1/mesh/nodes', {token: worker, query})).status, 200, query)
+      assert.equal((await post(plane, '/v1/mesh/leave', {id: 'walker'}, {token: worker})).status, 204)
+    })
+
+    it('a lease is granted, renewed, verified, listed, released and revoked', async () => {
+      await joined('holder')
+      const claim = {scope_key: 'task:walk', claimer_node_id: 'holder'}
+      const {body: lease} = await post(plane, '/v1/mesh/exec/lease/grant', claim, {token: worker})
+      const held = {lease_id: lease.lease_id, claimer_node_id: 'holder'}
+      const verify = {lease_id: lease.lease_id, scope_key: 'task:walk'}
+      assert.equal((await post(plane, '/v1/mesh/exec/lease/renew', held, {token: worker})).status, 204)
+      assert.equal((await post(plane, '/v1/mesh/exec/lease/verify', verify, {token: worker})).body.valid, true)
+      const listed = await askDocumented(plane, 'GET', '/v1/mesh/exec/leases', {token: admin})
+      assert.equal(listed.body.leases.length, 1)
+      assert.equal((await post(plane, '/v1/mesh/exec/lease/release', held, {token: worker})).status, 204)
+      const again = await post(plane, '/v1/mesh/exec/lease/grant', claim, {token: worker})
+      assert.ok(again.body.fence_token > lease.fence_token)
+      const revoke = {lease_id: again.body.lease_id}
+      assert.equal((await post(plane, '/v1/mesh/admin/exec-lease/revoke', revoke, {token: admin})).status, 204)
+    })
+
+    it('a message is delivered, looked at, claimed, held and acknowledged', async () => {
+      await joined('reader')
+      const full = message({
+        receiver_agent_id: '21',
+        idempotency_key: 'k-1',
+        privacy_class: 'private',
+        priority: 255,
+        task_kind: 'svc_script',
+        model_id: 'm-1',
+        traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+        jwe_payload: 'eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn',
+        sender_node_id: 'n-9',
+      })
+      const {body: first} = await post(plane, '/v1/mesh/a2a/deliver', full, {token: submitter})
+      const {body: again} = await post(plane, '/v1/mesh/a2a/deliver', full, {token: submitter})
+      assert.deepEqual(again, {...first, duplicate: true})
+      const looked = await post(plane, '/v1/mesh/a2a/inbox', {receiver_agent_id: '21'}, {token: worker})
+      assert.equal(looked.body.messages.length, 1)
+      const claim = {receiver_agent_id: '21', claimer_node_id: 'reader'}
+      const {body: claimed} = await post(plane, '/v1/mesh/a2a/inbox', claim, {token: worker})
+      assert.equal(claimed.messages[0].lease_holder_node_id, 'reader')
+      const held = {...claim, message_id: first.message_id}
+      assert.equal((await post(plane, '/v1/mesh/a2a/lease-renew', held, {token: worker})).status, 204)
+      for (let i = 0; i < 2; i++)
+        assert.equal((await post(plane, '/v1/mesh/a2a/ack', held, {token: worker})).status, 204)
+      assert.equal((await post(plane, '/v1/mesh/a2a/deliver', attested('{"ok":true}'), {token: submitter})).status, 200)
+      const stats = await askDocumented(plane, 'GET', '/v1/mesh/queue/stats', {token: worker})
+      assert.equal(stats.body.pending_count, 1)
+    })
+
+    it('a node is shut out and let in again, and put in maintenance', async () => {
+      await joined('patient')
+      for (const quarantined of [true, false]) {
+        const body = {node_id: 'patient', quarantined}
+        assert.equal((await post(plane, '/v1/mesh/admin/quarantine', body, {token: admin})).status, 204)
+      }
+      for (const how of [{maintenance_for_ms: 60_000}, {maintenance_until_unix_ms: Date.now() + 60_000}, {}]) {
+        const body = {node_id: 'patient', maintenance: true, ...how}
+        assert.equal((await post(plane, '/v1/mesh/admin/maintenance', body, {token: admin})).status, 204)
+      }
+      const {body} = await askDocumented(plane, 'GET', '/v1/mesh/nodes', {token: worker})
+      assert.equal(body.nodes.find(({id}: {id: string}) => id === 'patient').maintenance, true)
+    })
+
+    it('health without a token, metrics with one, and the headers of both', async () => {
+      assert.equal((await askDocumented(plane, 'GET', '/health')).text, 'ok\n')
+      const {text, headers} = await askDocumented(plane, 'GET', '/metrics', {token: worker})
+      assert.match(text, /svc_mesh_requests_total\{operation="join",status="200"\} \d+\n/)
+      assert.match(text, /svc_mesh_messages_pending 1\n/)
+      assert.match(headers['content-type'] ?? '', /version=0\.0\.4/)
+      for (const {method, path} of operations)
+        if (method === 'HEAD') assert.equal((await askDocumented(plane, method, path, {token: mesh})).status, 200, path)
+    })
+  })
+
+  describe('knows who may do what:', () => {
+    type Caller = readonly [name: string, role: Role | undefined, token: () => string | undefined]
+    const callers: readonly Caller[] = [
+      ...(['mesh', 'admin', 'worker', 'submitter', 'bootstrap'] as const).map(
+        (role): Caller => [`the token of the role ${role}`, role, () => tokenOf[role]],
+      ),
+      ...(['mesh', 'admin', 'worker', 'submitter'] as const).map(
+        (role): Caller => [`a JWT of the role ${role}`, role, () => tokenOfOwnWords(role)],
+      ),
+      ['no token', undefined, () => undefined],
+      ['an unknown token', undefined, () => 'token-of-nobody'],
+      ['a JWT of another key', undefined, () => `${tokenOfOwnWords('mesh')}x`],
+    ]
+
+    /** Who may use which part, told again without the program's own table. */
+    const allowed: Readonly<Record<string, readonly Role[]>> = {
+      open: ['mesh', 'admin', 'worker', 'submitter', 'bootstrap'],
+      worker: ['mesh', 'admin', 'worker'],
+      deliver: ['mesh', 'admin', 'submitter'],
+      admin: ['mesh', 'admin'],
+      bootstrap: ['bootstrap'],
+    }
+
+    it('the table of planes is that of the roles', () => assert.deepEqual(mayUse, allowed))
+
+    for (const [name, role, token] of callers)
+      it(name, async (t) => {
+        // Its own, since wrong tokens for new nodes are counted.
+        const plane = await startPlane(t, {secrets, scope})
+        // Who may do something is told that this body is wrong: nothing is changed, not even the token used up.
+        for (const {method, path, operation} of operations) {
+          const {plane: part = 'open'} = routeAt(path) ?? {}
+          const body = method === 'POST' ? {body: {bootstrap_token: 5}} : {}
+          const {status} = await askDocumented(plane, method, path, {token: token(), ...body})
+          const isAllowed = part === 'open' || (role !== undefined && allowed[part]?.includes(role))
+          const isUnknown = role === undefined || role === 'bootstrap' || part === 'bootstrap'
+          const expected = isAllowed ? (method === 'POST' ? 400 : 200) : isUnknown ? 401 : 403
+          assert.equal(status, expected, `${method} ${path} (${operation.operationId})`)
+        }
+      })
+
+    it('everyone, where there is no secret, but for the exchange of a token that is not there', async () => {
+      for (const token of [undefined, 'any-token-at-all'])
+        for (const {method, path} of operations) {
+          const {status} = await askDocumented(open, method, path, {token, ...(method === 'POST' ? {body: {}} : {})})
+          assert.equal(status, path === exchange ? 404 : method === 'POST' ? 400 : 200, `${method} ${path}`)
+        }
+    })
+
+    it('nobody may use another method, whoever it is', async () => {
+      const tokens = [undefined, ...Object.values(tokenOf)]
+      for (const path of Object.keys(document.paths))
+        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+          for (const token of tokens) {
+            if (document.paths[path]?.[method.toLowerCase()]) continue
+            const answer = await ask(plane, method, path, {token})
+            assert.equal(answer.status, 405, `${method} ${path}`)
+            assertFitsResponse('MethodNotAllowed', method, answer)
+            const takes = Object.keys(document.paths[path] ?? {}).map((one) => one.toUpperCase())
+            assert.deepEqual(answer.headers.allow?.split(', ').sort(), takes.sort(), path)
+          }
+    })
+
+    it('the scheme of a token is written in any case', async () => {
+      for (const authorization of [`bearer ${worker}`, `BEARER ${worker}`])
+        assert.equal((await askDocumented(plane, 'GET', '/v1/mesh/nodes', {headers: {authorization}})).status, 200)
+      const headers = {authorization: `Basic ${worker}`}
+      assert.equal((await askDocumented(plane, 'GET', '/v1/mesh/nodes', {headers})).status, 401)
+    })
+  })
+
+  describe('refuses', () => {
+    it('tokens that have expired, were used, or are of another scope', async () => {
+      const long = Math.floor(Date.now() / 1000) - 600
+      for (const {method, path} of withToken) {
+        const late = {token: tokenOfOwnWords('mesh', {iat: long, exp: long + 60}), ...asked(method, path)}
+        const foreign = {token: tokenOfOwnWords('mesh', {scp: 'scope-b2'}), ...asked(method, path)}
+        const once = {token: tokenOfOwnWords('mesh', {sub: 'somebody'}), ...asked(method, path)}
+        assert.equal((await askDocumented(plane, method, path, late)).status, 401)
+        assert.equal((await askDocumented(plane, method, path, foreign)).status, 403)
+        await askDocumented(plane, method, path, once)
+        const replayed = await askDocumented(plane, method, path, once)
+        if (method !== 'HEAD') assert.equal(replayed.body.code, 'token_replayed', path)
+      }
+    })
+
+    it('nodes that speak for others', async () => {
+      for (const {method, path} of withBody) {
+        if (!document.paths[path]?.post || !documented.includes(`POST ${path} 403 node_identity_mismatch`)) continue
+        const token = tokenOfOwnWords('mesh', {sub: 'somebody', scp: scope})
+        const answer = await askDocumented(plane, method, path, {token, ...asked(method, path, 'somebody-else')})
+        assert.equal(answer.body.code, 'node_identity_mismatch', path)
+      }
+    })
+
+    it('foreign hosts', async () => {
+      const headers = {host: 'evil.example'}
+      for (const {method, path} of operations)
+        assert.equal((await askDocumented(plane, method, path, {token: mesh, headers})).status, 403, path)
+    })
+
+    it('bodies that are no JSON, say they are something else, or are too large', async (t) => {
+      const plane = await startPlane(t, {secrets, scope})
+      for (const {method, path} of withBody) {
+        const token = tokenFor(path)
+        for (const body of ['{', '[]', '"text"', 'null', '\ufeff'])
+          assert.equal((await askDocumented(plane, method, path, {token, body})).body.code, 'invalid_json', body)
+        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
+          const headers = {'content-type': type}
+          assert.equal((await askDocumented(plane, method, path, {token, body: '{}', headers})).status, 415, type)
+        }
+        assert.equal((await askDocumented(plane, method, path, {token, length: 524_289})).status, 413, path)
+        if (path !== exchange) assert.equal((await askDocumented(plane, method, path, {token})).status, 400, path)
+      }
+    })
+
+    it('a node of 600 kB', async () => {
+      const body = record('large', {scope_id: scope, advertised_models: [{text: 'x'.repeat(600_000)}]})
+      const answer = await askDocumented(plane, 'POST', '/v1/mesh/join', {token: worker, body})
+      assert.deepEqual([answer.status, answer.body.code], [413, 'body_too_large'])
+    })
+
+    it('members that are missing or wrong, and names them', async () => {
+      for (const {method, path, operation} of withBody) {
+        const token = tokenFor(path)
+        const content = operation.requestBody?.content['application/json']
+        assert.ok(content)
+        const whole = {...bodies[path]?.('n-1'), scope_id: scope}
+        for (const name of Object.keys(bodies[path]?.('n-1') ?? {})) {
+          const body = {...whole, [name]: {}}
+          if (name === 'last_seen_unix_ms' || name === 'capabilities') continue
+          assert.notEqual(violations(schemaName(content), body), '', name)
+          const answer = await askDocumented(plane, method, path, {token, body})
+          const code = name.endsWith('agent_id') ? 'invalid_agent_id' : 'missing_field'
+          assert.deepEqual([answer.status, answer.body.code], [400, code], `${path} ${name}`)
+          assert.match(answer.body.detail, new RegExp(name))
+        }
+      }
+    })
+
+    for (const [path, wrong, code] of [
+      ['/v1/mesh/join', {version: undefined}, 'missing_field'],
+      ['/v1/mesh/join', {capabilities: {cpu_cores: -1}}, 'missing_field'],
+      ['/v1/mesh/join', {capabilities: {labels: ['a', 5]}}, 'missing_field'],
+      ['/v1/mesh/join', {capabilities: {labels: Array(257).fill('x')}}, 'missing_field'],
+      ['/v1/mesh/join', {visibility: 'secret'}, 'missing_field'],
+      ['/v1/mesh/heartbeat', {cpu_usage_pct: 101}, 'missing_field'],
+      ['/v1/mesh/heartbeat', {incarnation: 1.5}, 'missing_field'],
+      ['/v1/mesh/heartbeat', {receiver_agent_id: 'me'}, 'invalid_agent_id'],
+      ['/v1/mesh/exec/lease/grant', {scope_key: ''}, 'missing_field'],
+      ['/v1/mesh/exec/lease/grant', {scope_key: 'x'.repeat(2049)}, 'scope_key_too_long'],
+      ['/v1/mesh/exec/lease/verify', {scope_key: 'x'.repeat(2049)}, 'scope_key_too_long'],
+      ['/v1/mesh/exec/lease/grant', {claimer_node_id: ' '}, 'missing_field'],
+      ['/v1/mesh/a2a/deliver', {sender_agent_id: 'bad'}, 'invalid_agent_id'],
+      ['/v1/mesh/a2a/deliver', {receiver_agent_id: ''}, 'invalid_agent_id'],
+      ['/v1/mesh/a2a/deliver', {receiver_agent_id: '   '}, 'invalid_agent_id'],
+      ['/v1/mesh/a2a/deliver', {receiver_agent_id: '18446744073709551616'}, 'invalid_agent_id'],
+      ['/v1/mesh/a2a/deliver', {receiver_agent_id: undefined}, 'missing_field'],
+      ['/v1/mesh/a2a/deliver', {priority: 256}, 'missing_field'],
+      ['/v1/mesh/a2a/deliver', {payload: {}}, 'missing_field'],
+      ['/v1/mesh/a2a/deliver', {traceparent: '00-1-2-3'}, 'missing_field'],
+      ['/v1/mesh/a2a/deliver', {jwe_payload: 'a.b.c'}, 'missing_field'],
+      ['/v1/mesh/a2a/inbox', {exclude_message_ids: Array(257).fill(1)}, 'missing_field'],
+      ['/v1/mesh/a2a/inbox', {wait_ms: -1}, 'missing_field'],
+      ['/v1/mesh/a2a/inbox', {order: 'random'}, 'missing_field'],
+    ] as const)
+      it(`${JSON.stringify(wrong).slice(0, 50)} at ${path}`, async () => {
+        const body = {...bodies[path]?.('n-1'), scope_id: scope, ...wrong}
+        const {status, body: problem} = await askDocumented(plane, 'POST', path, {token: mesh, body})
+        assert.deepEqual([status, problem.code], [400, code], problem.detail)
+      })
+
+    for (const query of ['limit=ten', 'limit=-1', 'cursor=not*one', 'fields=all', 'updated_since_unix_ms=now'])
+      it(`the query ${query}`, async () => {
+        for (const method of ['GET', 'HEAD'])
+          assert.equal((await askDocumented(plane, method, '/v1/mesh/nodes', {token: mesh, query})).status, 400)
+      })
+
+    it('attestations that do not hold', async () => {
+      const path = '/v1/mesh/a2a/deliver'
+      const good = attested('{"ok":true}')
+      const {worker_ed25519_sig_b64: _, ...half} = good as Record<string, unknown>
+      for (const body of [half, {...good, message_type: 'free_form'}, {...good, payload: '{"ok":false}'}]) {
+        const answer = await askDocumented(plane, 'POST', path, {token: submitter, body})
+        assert.equal(answer.body.code, 'attestation_invalid')
+      }
+      assert.equal(resultKey.asymmetricKeyType, 'ed25519')
+    })
+
+    it('nodes of another scope, or of none', async () => {
+      for (const path of ['/v1/mesh/join', '/v1/mesh/heartbeat'])
+        for (const scopeId of ['scope-b2', undefined]) {
+          const body = record('n-1', {scope_id: scopeId})
+          const answer = await askDocumented(plane, 'POST', path, {token: worker, body})
+          assert.equal(answer.body.code, 'scope_mismatch')
+        }
+    })
+
+    it('claimers that have not joined, are shut out, or are in maintenance', async () => {
+      await joined('shut-out')
+      await joined('in-maintenance')
+      await post(plane, '/v1/mesh/admin/quarantine', {node_id: 'shut-out', quarantined: true}, {token: admin})
+      await post(plane, '/v1/mesh/admin/maintenance', {node_id: 'in-maintenance', maintenance: true}, {token: admin})
+      const claimers = [
+        ['unknown_node', 'nobody'],
+        ['node_quarantined', 'shut-out'],
+        ['node_maintenance', 'in-maintenance'],
+      ] as const
+      for (const {method, path} of withBody)
+        for (const [code, node] of claimers) {
+          if (!documented.includes(`POST ${path} 403 ${code}`)) continue
+          const answer = await askDocumented(plane, method, path, {token: worker, ...asked(method, path, node)})
+          assert.equal(answer.body.code, code, path)
+        }
+      // They are given nothing, but that is no error.
+      for (const node of ['shut-out', 'in-maintenance']) {
+        const {body} = await post(
+          plane,
+          '/v1/mesh/a2a/inbox',
+          {receiver_agent_id: '2', claimer_node_id: node},
+          {token: worker},
+        )
+        assert.deepEqual(body, {messages: []})
+      }
+    })
+
+    it('what is not there', async () => {
+      await joined('seeker')
+      const nowhere: Readonly<Record<string, object>> = {
+        '/v1/mesh/heartbeat': {id: 'nobody', scope_id: scope},
+        '/v1/mesh/leave': {id: 'nobody'},
+        '/v1/mesh/exec/lease/renew': {lease_id: '99', claimer_node_id: 'seeker'},
+        '/v1/mesh/exec/lease/release': {lease_id: 'none', claimer_node_id: 'seeker'},
+        '/v1/mesh/exec/lease/verify': {lease_id: '99', scope_key: 'task:1'},
+        '/v1/mesh/admin/exec-lease/revoke': {lease_id: '99'},
+        '/v1/mesh/admin/quarantine': {node_id: 'nobody', quarantined: true},
+        '/v1/mesh/admin/maintenance': {node_id: 'nobody', maintenance: true},
+        '/v1/mesh/a2a/ack': {receiver_agent_id: '2', message_id: 9999},
+        '/v1/mesh/a2a/lease-renew': {receiver_agent_id: '2', message_id: 9999, claimer_node_id: 'seeker'},
+      }
+      for (const [path, body] of Object.entries(nowhere))
+        assert.equal((await post(plane, path, body, {token: mesh})).status, 404, path)
+    })
+
+    it('what somebody else holds', async () => {
+      for (const node of ['first', 'second']) await joined(node)
+      const grant = (node: string) =>
+        post(plane, '/v1/mesh/exec/lease/grant', {scope_key: 'task:held', claimer_node_id: node}, {token: worker})
+      const {body: lease} = await grant('first')
+      assert.equal((await grant('second')).body.code, 'lease_held')
+      const held = {lease_id: lease.lease_id, claimer_node_id: 'second'}
+      for (const path of ['/v1/mesh/exec/lease/renew', '/v1/mesh/exec/lease/release'])
+        assert.equal((await post(plane, path, held, {token: worker})).body.code, 'not_lease_holder')
+      const {body: delivered} = await post(plane, '/v1/mesh/a2a/deliver', message({receiver_agent_id: '31'}), {
+        token: submitter,
+      })
+      const claim = {receiver_agent_id: '31', claimer_node_id: 'first'}
+      await post(plane, '/v1/mesh/a2a/inbox', claim, {token: worker})
+      const theirs = {receiver_agent_id: '31', message_id: delivered.message_id, claimer_node_id: 'second'}
+      for (const path of ['/v1/mesh/a2a/ack', '/v1/mesh/a2a/lease-renew'])
+        assert.equal((await post(plane, path, theirs, {token: worker})).body.code, 'not_lease_holder')
+    })
+
+    it('the older of two processes with one id, with a warning that every client shows', async () => {
+      await joined('twin', {incarnation: 10, seq: 0})
+      await joined('twin', {incarnation: 20, seq: 0})
+      const older = {scope_id: scope, incarnation: 10, seq: 9}
+      for (const [path, body] of [
+        ['/v1/mesh/join', record('twin', older)],
+        ['/v1/mesh/heartbeat', {id: 'twin', ...older}],
+      ] as const) {
+        const {status, headers} = await post(plane, path, body, {token: worker})
+        assert.deepEqual([status, headers['x-mesh-warning']], [409, 'duplicate-node-id'])
+      }
+    })
+
+    it('an idempotency key that says something else', async () => {
+      const path = '/v1/mesh/a2a/deliver'
+      const keyed = (payload: string) => message({receiver_agent_id: '41', idempotency_key: 'same', payload})
+      assert.equal((await post(plane, path, keyed('one'), {token: submitter})).status, 200)
+      assert.equal((await post(plane, path, keyed('two'), {token: submitter})).status, 422)
+    })
+
+    it('messages to an inbox that is full', async (t) => {
+      const small = await startPlane(t, {secrets, limits: {maxMessagesPerReceiver: 2}})
+      const statuses: number[] = []
+      for (let i = 0; i < 3; i++)
+        statuses.push((await post(small, '/v1/mesh/a2a/deliver', message(), {token: submitter})).status)
+      assert.deepEqual(statuses, [200, 200, 429])
+      const {body} = await post(small, '/v1/mesh/a2a/inbox', {receiver_agent_id: '2'}, {token: worker})
+      assert.equal(body.messages.length, 2)
+    })
+
+    it('clients that send too much, but not those who ask whether it runs', async (t) => {
+      const limited = await startPlane(t, {secrets, scope, rate: {perSecond: 0.01, burst: 1}})
+      for (const {method, path} of operations) {
+        if (path === '/health') continue
+        // A client of its own for each operation.
+        const request = () => ({
+          token: path === exchange ? bootstrap : tokenOfOwnWords('mesh', {sub: method + path}),
+          ...asked(method, path),
+        })
+        await askDocumented(limited, method, path, request())
+        const {status, headers} = await askDocumented(limited, method, path, request())
+        assert.equal(status, 429, path)
+        assert.ok(Number(headers['retry-after']) > 50, `Retry-After is ${headers['retry-after']}`)
+        assert.equal((await askDocumented(limited, 'GET', '/health')).status, 200)
+      }
+    })
+
+    it('everything where the store cannot be written, or is at fault', async () => {
+      for (const [fault, status] of [
+        [new SvcError('store_unavailable', {reason: 'its disk is full'}), 503],
+        [new TypeError('x is not a function'), 500],
+      ] as const) {
+        plane.trouble.fault = fault
+        for (const {method, path} of operations) {
+          const answer = await askDocumented(plane, method, path, {token: tokenFor(path), ...asked(method, path)})
+          assert.equal(answer.status, path === '/health' ? 200 : status, `${method} ${path}`)
+        }
+        plane.trouble.fault = undefined
+      }
+    })
+
+    it('most while the store has too much to do, and what keeps nodes alive for longest', async () => {
+      const shed = async (depth: number) => {
+        plane.trouble.depth = depth
+        const turnedAway: string[] = []
+        for (const {method, path, operation} of operations) {
+          const {status} = await askDocumented(plane, method, path, {
+            token: tokenFor(path),
+            ...(method === 'POST' ? {body: {bootstrap_token: 1}} : {}),
+          })
+          if (status === 503 && method !== 'HEAD') turnedAway.push(operation.operationId)
+        }
+        plane.trouble.depth = undefined
+        return turnedAway.sort()
+      }
+      assert.deepEqual(await shed(2000), [])
+      assert.deepEqual(await shed(2001), ['a2a_inbox', 'exec_lease_list', 'list_nodes', 'queue_stats'])
+      const alive = ['heartbeat', 'exec_lease_renew', 'exec_lease_release', 'a2a_ack', 'a2a_lease_renew', 'leave']
+      const busy = await shed(8000)
+      assert.deepEqual(
+        alive.filter((operation) => busy.includes(operation)),
+        [],
+      )
+      assert.ok(['join', 'a2a_deliver', 'exec_lease_grant'].every((operation) => busy.includes(operation)))
+      const all = Object.keys(routes).filter((operation) => !['health', 'metrics'].includes(operation))
+      assert.deepEqual(await shed(8001), all.sort())
+      // The table of used tokens is full: that is told of metrics, too.
+      plane.trouble.fault = new SvcError('overloaded', {reason: 'Too many tokens are remembered.'})
+      for (const method of ['GET', 'HEAD'])
+        assert.equal((await askDocumented(plane, method, '/metrics', {token: tokenOfOwnWords('mesh')})).status, 503)
+      plane.trouble.fault = undefined
+    })
+
+    it('signed results where it has no key, and new nodes where it has nothing to give them', async (t) => {
+      const bare = await startPlane(t, {
+        secrets: {bootstrapToken: secrets.bootstrapToken, submitterToken: submitter},
+      })
+      const signed = await post(bare, '/v1/mesh/a2a/deliver', attested('{}'), {token: submitter})
+      assert.equal(signed.body.code, 'attestation_key_missing')
+      const given = await post(bare, exchange, {}, {token: bootstrap})
+      assert.equal(given.body.code, 'server_token_missing')
+    })
+
+    it('the token for new nodes after its one use, and guesses that wear it out no sooner', async (t) => {
+      const plane = await startPlane(t, {secrets, scope, bootstrapGrants: 'mesh'})
+      const wrong = await askDocumented(plane, 'POST', exchange, {token: 'wrong-token', body: {}})
+      assert.equal(wrong.body.code, 'bootstrap_invalid')
+      const other = await post(plane, exchange, {bootstrap_token: 'another'}, {token: bootstrap})
+      assert.equal(other.body.code, 'bootstrap_invalid')
+      const twice = {bootstrap_token: bootstrap, node_id: 'new-node'}
+      const {body} = await post(plane, exchange, twice, {token: bootstrap})
+      assert.deepEqual(body, {mesh_token: mesh, role: 'mesh', scope_id: scope})
+      assert.equal((await post(plane, exchange, twice, {token: bootstrap})).body.code, 'bootstrap_consumed')
+      const past = {...secrets, bootstrapExpiresUnixMs: Date.now() + 300}
+      const brief = await startPlane(t, {secrets: past})
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      const late = await askDocumented(brief, 'POST', exchange, {token: bootstrap})
+      assert.equal(late.body.code, 'bootstrap_expired')
+    })
+
+    it('those who guess at the token for new nodes for a while', async (t) => {
+      const guessed = await startPlane(t, {secrets})
+      for (let i = 0; i < 10; i++)
+        assert.equal((await askDocumented(guessed, 'POST', exchange, {token: `guess-${i}`, body: {}})).status, 401)
+      const wrong = await askDocumented(guessed, 'POST', exchange, {token: 'one-more-guess', body: {}})
+      assert.equal(wrong.body.code, 'rate_limited')
+      assert.ok(Number(wrong.headers['retry-after']) >= 5)
+      assert.equal((await askDocumented(guessed, 'POST', exchange, {token: bootstrap, body: {}})).status, 200)
+    })
+  })
+
+  it('answers 404 where there is no route, and 400 to a path that cannot be decoded', async () => {
+    for (const token of [undefined, mesh])
+      for (const path of ['/', '/v1', '/v1/mesh', '/v1/mesh/nothing', '/v1/mesh/exec/lease', '/v1/mesh/dispatch']) {
+        const answer = await ask(plane, 'POST', path, {token})
+        assert.equal(answer.status, 404, path)
+        assertFitsResponse('RouteUnknown', 'POST', answer)
+      }
+    const malformed = await ask(plane, 'GET', '/v1/mesh/%E0%A4%A')
+    assert.equal(malformed.status, 400)
+    assertFitsResponse('PathMalformed', 'GET', malformed)
+  })
+
+  it('says what it can do, and keeps the id of a request', async () => {
+    for (const path of ['/health', '/v1/mesh/nodes', '/v1/mesh/nothing']) {
+      const {headers} = await ask(plane, 'GET', path, {headers: {'x-request-id': 'walk-1'}})
+      assert.deepEqual([headers['x-mesh-feature'], headers['x-request-id']], [features.join(','), 'walk-1'])
+    }
+  })
+
+  it('has given every answer that is documented, with every code', () => {
+    assert.deepEqual(
+      documented.filter((answer) => !seen.has(answer)),
+      [],
+    )
+  })
+})

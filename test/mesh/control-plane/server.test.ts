@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {request} from 'node:https'
+import {connect} from 'node:net'
+import {text} from 'node:stream/consumers'
+import {describe, it} from 'node:test'
+import {setImmediate as nextTurn, setTimeout as sleep} from 'node:timers/promises'
+import type {TLSSocket} from 'node:tls'
+import {isErrorOf, SvcError} from '../../../src/errors/index.js'
+import {readCredentials} from '../../../src/mesh/control-plane/auth/credentials.js'
+import {purgeRegularly} from '../../../src/mesh/control-plane/purge.js'
+import {selfSigned} from '../../support/self-signed.js'
+import {ask} from './support/ask.js'
+import {startPlane, waiting} from './support/control-plane.js'
+import {message, record} from './support/samples.js'
+import {secrets, tokenOf} from './support/tokens.js'
+
+describe('a control plane without a secret', {timeout: 20_000}, () => {
+  it('does not listen for other machines', async (t) => {
+    await assert.rejects(startPlane(t, {address: {host: '0.0.0.0', port: 0}}), (error) =>
+      isErrorOf(error, 'mesh_unprotected'),
+    )
+  })
+
+  it('does so where that is asked for', async (t) => {
+    const plane = await startPlane(t, {address: {host: '0.0.0.0', port: 0}, isInsecure: true})
+    const at = {baseUrl: `http://127.0.0.1:${plane.port}`}
+    assert.equal((await ask(at, 'GET', '/v1/mesh/nodes', {headers: {host: 'gpu-box.example'}})).status, 200)
+  })
+
+  it('does so with one secret of any kind, by any name', async (t) => {
+    for (const given of [{workerToken: 'token-of-a-worker'}, {jwtHmacSecret: secrets.jwtHmacSecret}]) {
+      const plane = await startPlane(t, {address: {host: '0.0.0.0', port: 0}, secrets: given})
+      const at = {baseUrl: `http://127.0.0.1:${plane.port}`}
+      assert.equal((await ask(at, 'GET', '/v1/mesh/nodes', {headers: {host: 'gpu-box.example'}})).status, 401)
+    }
+  })
+})
+
+describe('new secrets', {timeout: 20_000}, () => {
+  it('count from the next request on, and the old ones no longer', async (t) => {
+    const plane = await startPlane(t, {secrets})
+    const list = async (token: string) => (await ask(plane, 'GET', '/v1/mesh/nodes', {token})).status
+    assert.equal(await list(tokenOf.worker), 200)
+    plane.reload(readCredentials({...secrets, workerToken: 'another-token-of-a-worker', adminToken: undefined}))
+    assert.deepEqual(
+      [
+        await list(tokenOf.worker),
+        await list('another-token-of-a-worker'),
+        await list(tokenOf.admin),
+        await list(tokenOf.mesh),
+      ],
+      [401, 200, 401, 200],
+    )
+  })
+
+  it('do not become none where other machines could come in', async (t) => {
+    const plane = await startPlane(t, {address: {host: '0.0.0.0', port: 0}, secrets})
+    assert.throws(
+      () => plane.reload(readCredentials({})),
+      (error) => isErrorOf(error, 'mesh_unprotected'),
+    )
+    const at = {baseUrl: `http://127.0.0.1:${plane.port}`}
+    assert.equal((await ask(at, 'GET', '/v1/mesh/nodes')).status, 401)
+  })
+
+  it('turn away who waits for messages by a secret that is no more, and nobody else', async (t) => {
+    const plane = await startPlane(t, {secrets, safetyMs: 60_000})
+    for (const id of ['n-1', 'n-2'])
+      await ask(plane, 'POST', '/v1/mesh/join', {token: tokenOf.worker, body: record(id)})
+    const poll = (token: string, node: string) => {
+      const body = {receiver_agent_id: '2', claimer_node_id: node, wait_ms: 15_000}
+      return ask(plane, 'POST', '/v1/mesh/a2a/inbox', {token, body})
+    }
+    const old = poll(tokenOf.worker, 'n-1')
+    const kept = poll(tokenOf.mesh, 'n-2')
+    await waiting(plane, 2, tokenOf.mesh)
+    plane.reload(readCredentials({...secrets, workerToken: 'another-token-of-a-worker'}))
+    const {status, body} = await old
+    assert.deepEqual([status, body.code], [401, 'unauthorized'])
+    await ask(plane, 'POST', '/v1/mesh/a2a/deliver', {token: tokenOf.mesh, body: message()})
+    assert.equal((await kept).body.messages.length, 1)
+  })
+})
+
+describe('a control plane that is closed', {timeout: 20_000}, () => {
+  it('ends what is under way, also where the connection is kept alive, and then closes its store', async (t) => {
+    const plane = await startPlane(t)
+    const held = connect(plane.port, '127.0.0.1')
+    let received = ''
+    const admitted = new Promise<void>((resolve) => {
+      held.on('data', (chunk) => {
+        received += chunk
+        resolve()
+      })
+    })
+    const body = JSON.stringify(record('n-1'))
+    held.write(
+      `POST /v1/mesh/join HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\n\r\n`,
+    )
+    await admitted
+    const closed = plane.close(10_000)
+    held.write(body)
+    await closed
+    assert.match(received, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/)
+    await assert.rejects(plane.store.join('', record('n-2') as never))
+    await assert.rejects(ask(plane, 'GET', '/health'))
+  })
+
+  it('waits no longer than it is told to', async (t) => {
+    const plane = await startPlane(t)
+    const held = connect(plane.port, '127.0.0.1').on('error', () => {})
+    held.write(
+      'POST /v1/mesh/join HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 99\r\nexpect: 100-continue\r\n\r\n{',
+    )
+    await once(held, 'data')
+    const begun = performance.now()
+    await plane.close(200)
+    const took = performance.now() - begun
+    assert.ok(took >= 199 && took < 10_000, `${took} ms`)
+  })
+
+  it('leaves its file to the next one, which also has it where no port is free', async (t) => {
+    const plane = await startPlane(t)
+    await assert.rejects(startPlane(t, {address: {host: '127.0.0.1', port: plane.port}}), (error) =>
+      isErrorOf(error, 'port_in_use'),
+    )
+    await plane.close(0)
+    assert.equal((await startPlane(t, {address: {host: '127.0.0.1', port: plane.port}})).port, plane.port)
+  })
+})
+
+describe('a control plane with a certificate', {timeout: 20_000}, () => {
+  const speak = (port: number, ca: string, options: object = {}) =>
+    new Promise<{status: number | undefined; body: string; protocol: string | null}>((resolve, reject) => {
+      request({host: '127.0.0.1', port, path: '/v1/mesh/nodes', ca, agent: false, ...options}, async (response) => {
+        const {statusCode: status, socket} = response
+        const protocol = (socket as TLSSocket).getProtocol()
+        resolve({status, body: await text(response), protocol})
+      })
+        .on('error', reject)
+        .end()
+    })
+
+  it('speaks HTTPS, of the newest version', async (t) => {
+    const {cert, key} = selfSigned()
+    const plane = await startPlane(t, {tls: {cert, key, minVersion: '1.3'}})
+    assert.match(plane.baseUrl, /^https:\/\/127\.0\.0\.1:\d+$/)
+    const answer = await speak(plane.port, cert)
+    assert.deepEqual([answer.status, answer.protocol], [200, 'TLSv1.3'])
+    assert.equal(JSON.parse(answer.body).schema_version, 1)
+    await assert.rejects(speak(plane.port, cert, {maxVersion: 'TLSv1.2'}))
+    await assert.rejects(ask({baseUrl: `http://127.0.0.1:${plane.port}`}, 'GET', '/health'))
+  })
+
+  it('speaks an older one where it may', async (t) => {
+    const {cert, key} = selfSigned()
+    const plane = await startPlane(t, {tls: {cert, key, minVersion: '1.2'}})
+    assert.equal((await speak(plane.port, cert, {maxVersion: 'TLSv1.2'})).protocol, 'TLSv1.2')
+  })
+
+  it('does not start with a key of another one', async (t) => {
+    const tls = {cert: selfSigned().cert, key: selfSigned().key, minVersion: '1.3'} as const
+    await assert.rejects(startPlane(t, {tls}), (error) => {
+      assert.ok(isErrorOf(error, 'tls_unusable'))
+      assert.doesNotMatch(error.message, /BEGIN/)
+      return true
+    })
+  })
+})
+
+it('the largest body is what it is set to', async (t) => {
+  const plane = await startPlane(t, {maxBodyBytes: 4096})
+  const join = async (length: number) =>
+    (await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1', {ignored: 'x'.repeat(length)})})).status
+  assert.deepEqual([await join(3000), await join(4096)], [200, 413])
+})
+
+describe('what has had its time', () => {
+  it('is removed once a minute, part by part, and one part after the other', async (t) => {
+    t.mock.timers.enable({apis: ['setInterval']})
+    let parts = 5
+    let running = 0
+    const end = purgeRegularly({
+      async purge() {
+        assert.equal(++running, 1)
+        await Promise.resolve()
+        running--
+        return --parts > 0
+      },
+    })
+    t.mock.timers.tick(59_999)
+    assert.equal(parts, 5)
+    t.mock.timers.tick(1)
+    for (let i = 0; i < 100 && parts > 0; i++) await sleep(1)
+    assert.equal(parts, 0)
+    parts = 2
+    end()
+    t.mock.timers.tick(120_000)
+    await sleep(20)
+    assert.equal(parts, 2)
+  })
+
+  it('is tried again after a fault', async (t) => {
+    t.mock.timers.enable({apis: ['setInterval']})
+    let tries = 0
+    const end = purgeRegularly({
+      async purge() {
+        tries++
+        throw new SvcError('store_unavailable', {reason: 'its disk is full'})
+      },
+    })
+    for (const expected of [1, 2]) {
+      t.mock.timers.tick(60_000)
+      for (let i = 0; i < 1000 && tries < expected; i++) await sleep(1)
+      assert.equal(tries, expected)
+      // The fault is told in the same turn, before which it is not tried again.
+      await nextTurn()
+    }
+    end()
+  })
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {after, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {configureLog} from '../../../../src/log/index.js'
+import {type MeshSecrets, readCredentials} from '../../../../src/mesh/control-plane/auth/credentials.js'
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '../../../../src/mesh/control-plane/server.js'
+import {type MeshStore, openSqliteMeshStore, type StoreLimits} from '../../../../src/mesh/store/index.js'
+import {temporaryFolder} from '../../../support/temporary.js'
+import {ask} from './ask.js'
+
+// What a test does to a control plane on purpose is told nobody.
+configureLog({filter: 'error', format: 'json', stream: {write: () => {}}})
+
+/** What is wrong with the store of a control plane at the moment. */
+export interface Trouble {
+  /** Thrown by every operation. */
+  fault?: Error | undefined
+  /** Operations that seem to wait. */
+  depth?: number | undefined
+  /** Takes the names of the operations that are asked for. */
+  asked?: string[] | undefined
+}
+
+export interface PlaneOptions extends Partial<Omit<ControlPlaneOptions, 'store' | 'credentials'>> {
+  secrets?: MeshSecrets
+  limits?: Partial<StoreLimits>
+  /** All time of the store, Unix ms; that of the machine where it is left out. */
+  storeTime?: () => number
+}
+
+export interface Plane extends ControlPlane {
+  store: MeshStore
+  /** May be changed at any time. */
+  trouble: Trouble
+}
+
+/** What is closed when the tests of a file have ended; to be made before the first of them begins. */
+export function lifeOfSuite(): Pick<TestContext, 'after'> {
+  const ends: (() => unknown)[] = []
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  return {after: (end: () => unknown) => void ends.push(end)} as Pick<TestContext, 'after'>
+}
+
+/** A control plane in this process with a file of its own, closed when the test ends. */
+export async function startPlane(
+  test: Pick<TestContext, 'after'>,
+  {secrets = {}, limits = {}, storeTime, ...options}: PlaneOptions = {},
+): Promise<Plane> {
+  const folder = await temporaryFolder(test)
+  const store = await openSqliteMeshStore(
+    join(folder, 'mesh.db'),
+    {leaseMs: 120_000, maxMessages: 1000, maxMessagesPerReceiver: 100, ...limits},
+    storeTime && {wallClock: storeTime, monotonic: storeTime},
+  )
+  const trouble: Trouble = {}
+  const plane = await startControlPlane({
+    address: {host: '127.0.0.1', port: 0},
+    store: troubled(store, trouble),
+    credentials: readCredentials(secrets),
+    scope: '',
+    maxBodyBytes: 524_288,
+    stalePruneMs: 0,
+    heartbeatsPerSec: 5000,
+    ...options,
+  })
+  let closed: Promise<void> | undefined
+  const close = (drainMs: number) => {
+    closed ??= plane.close(drainMs)
+    return closed
+  }
+  test.after(() => {
+    trouble.fault = undefined
+    return close(0)
+  })
+  return {...plane, close, store, trouble}
+}
+
+/** The same store, which has the troubles that it is given. */
+function troubled(store: MeshStore, trouble: Trouble): MeshStore {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'depth') return trouble.depth ?? target.depth
+      const value = target[name as keyof MeshStore]
+      if (typeof value !== 'function' || name === 'now' || name === 'close') return value
+      return async (...args: unknown[]) => {
+        trouble.asked?.push(name as string)
+        if (trouble.fault !== undefined) throw trouble.fault
+        return (value as (...given: unknown[]) => unknown).apply(target, args)
+      }
+    },
+  })
+}
+
+/** Until so many requests wait for messages, as the control plane itself tells. */
+export async function waiting(plane: Plane, count: number, token?: string): Promise<void> {
+  for (let i = 0; i < 1000; i++) {
+    const {text} = await ask(plane, 'GET', '/metrics', {token})
+    if (text.includes(`svc_mesh_long_polls ${count}\n`)) return
+    await sleep(10)
+  }
+  assert.fail(`${count} requests should wait`)
+}

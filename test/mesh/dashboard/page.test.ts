@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import {describe, it, type TestContext} from 'node:test'
+import type {BrowserContextOptions, Page, Request} from 'playwright-core'
+import {createMeshClient, startDashboard} from '../../../src/mesh/index.js'
+import {findChromium, noChromium, suiteChromium} from '../../support/chromium.js'
+import {askMesh, type MeshServer, startMeshServer} from '../../support/mesh-server.js'
+
+const token = 'canary-mesh-Vj29dkL0qpWz'
+const hostile = '<img src=x onerror="document.title=\'broken\'">'
+
+const chromiumPath = findChromium()
+const open = suiteChromium(chromiumPath ?? '')
+
+/** A control plane of its own, with what a test has it hold. */
+async function meshWith(t: TestContext) {
+  const server = await startMeshServer(t, {
+    env: {SVC_MESH_TOKEN: token, SVC_MESH_WORKER_TOKEN: 'worker-token-93jd8s7K'},
+  })
+  const ask = async (path: string, body: unknown) => {
+    const answer = await askMesh(server, `/v1/mesh/${path}`, {token, body})
+    assert.ok(answer.status < 300, answer.text)
+    return answer.body
+  }
+  return {
+    server,
+    join: (id: string, labels: string[] = []) =>
+      ask('join', {id, version: '1.2.3', last_seen_unix_ms: 0, capabilities: {cpu_cores: 4, gpu_cuda: true, labels}}),
+    leave: (id: string) => ask('leave', {id}),
+    lease: (node: string, key: string) => ask('exec/lease/grant', {claimer_node_id: node, scope_key: key}),
+    deliver: (kind: string, priority: number) =>
+      ask('a2a/deliver', {
+        sender_agent_id: '1',
+        receiver_agent_id: '2',
+        message_type: 'free_form',
+        payload: 'hello',
+        task_kind: kind,
+        priority,
+      }),
+    nodes: async () => {
+      const {body} = await askMesh(server, '/v1/mesh/nodes', {token})
+      return new Map<string, {quarantined?: boolean; maintenance_until_unix_ms?: number}>(
+        body.nodes.map((node: {id: string}) => [node.id, node]),
+      )
+    },
+    leases: async () => (await askMesh(server, '/v1/mesh/exec/leases', {token})).body.leases as object[],
+  }
+}
+
+/** The dashboard of a control plane in a browser, and everything that went wrong or out there. */
+async function show(t: TestContext, server: MeshServer, options: BrowserContextOptions & {as?: object} = {}) {
+  const {as: tokens = {mesh: token}, ...contextOptions} = options
+  const client = createMeshClient({baseUrl: server.baseUrl, tokens})
+  const dashboard = await startDashboard({client, address: {host: '127.0.0.1', port: 0}, staleAfterMs: 60_000})
+  const context = await (await open()).newContext(contextOptions)
+  t.after(async () => {
+    await context.close()
+    await dashboard.close()
+    await client.close()
+  })
+  const page = await context.newPage()
+  const faults: string[] = []
+  const requests: Request[] = []
+  page.on('pageerror', ({message}) => faults.push(message))
+  page.on('console', (message) => faults.push(message.text()))
+  page.on('request', (request) => requests.push(request))
+  await page.addInitScript(
+    "addEventListener('securitypolicyviolation', (e) => console.log('violates ' + e.violatedDirective))",
+  )
+  await page.goto(dashboard.baseUrl)
+  return {page, faults, requests, dashboard}
+}
+
+const row = (page: Page, id: string) =>
+  page
+    .locator('#nodes-rows')
+    .getByRole('row')
+    .filter({has: page.getByText(id, {exact: true})})
+
+/** Waits until an element shows a text. */
+const shows = (page: Page, selector: string, text: string) =>
+  page.locator(selector).filter({hasText: text}).waitFor({state: 'visible', timeout: 10_000})
+
+describe('the dashboard in a browser', {concurrency: 4, skip: chromiumPath === undefined && noChromium}, () => {
+  it('shows the mesh, and what changes in it, without being loaded again', async (t) => {
+    const mesh = await meshWith(t)
+    const {page, faults, requests, dashboard} = await show(t, mesh.server)
+    await shows(page, '#link', 'Control plane answers')
+    await shows(page, '#nodes-empty', `svc mesh join --control-url ${mesh.server.baseUrl}`)
+    await shows(page, '#leases-empty', 'No lease is held.')
+    await shows(page, '#queue-empty', 'No message waits.')
+
+    await mesh.join('rig1', ['pool=train'])
+    await mesh.join('rig2')
+    await shows(page, '#nodes-rows', 'rig1')
+    const {lease_id: lease} = await mesh.lease('rig1', 'task:42')
+    await mesh.deliver('text_infer', 200)
+    await mesh.deliver('text_infer', 128)
+    const rig1 = row(page, 'rig1')
+    assert.match((await rig1.textContent()) ?? '', /version 1\.2\.3.*OK.*(just now|ago).*CUDA.*4 cores.*pool=train/)
+    await shows(page, '#leases-rows', 'task:42')
+    const held = page.locator('#leases-rows tr')
+    assert.match((await held.textContent()) ?? '', new RegExp(`^${lease}task:42rig1(2 min|1 min \\d+ s)Revoke$`))
+    const left = (await held.locator('td').nth(3).textContent()) ?? ''
+    await shows(page, '#by-kind', 'text_infer2')
+    await shows(page, '#by-priority', '2001')
+    assert.equal(await page.locator('#waiting-figure').textContent(), '2')
+    assert.equal(await page.locator('#nodes-note').textContent(), 'all OK')
+    await held.locator('td').nth(3).filter({hasNotText: left}).waitFor()
+
+    await mesh.leave('rig2')
+    await shows(page, '#told', 'rig2 has left.')
+    assert.equal(await row(page, 'rig2').count(), 0)
+    assert.deepEqual(faults, [])
+    const {origin} = new URL(dashboard.baseUrl)
+    for (const request of requests)
+      assert.ok(/^data:/.test(request.url()) || request.url().startsWith(origin), request.url())
+    assert.equal(requests.filter((request) => request.isNavigationRequest()).length, 1)
+    for (const request of requests.filter((each) => each.resourceType() === 'document'))
+      assert.ok(!(await (await request.response())?.text())?.includes(token))
+    assert.ok(!(await page.content()).includes(token))
+  })
+
+  it('puts nodes in quarantine and maintenance and revokes leases, after it has asked', async (t) => {
+    const mesh = await meshWith(t)
+    await mesh.join('rig1')
+    await mesh.lease('rig1', 'task:42')
+    const {page, faults} = await show(t, mesh.server)
+    const press = (name: string) => page.getByRole('button', {name, exact: true}).click()
+
+    await press('Quarantine: rig1')
+    await page.getByRole('dialog', {name: 'Put rig1 in quarantine?'}).waitFor()
+    await page.keyboard.press('Escape')
+    assert.equal(await page.locator('dialog[open]').count(), 0)
+    assert.equal((await mesh.nodes()).get('rig1')?.quarantined ?? false, false)
+
+    await press('Quarantine: rig1')
+    await press('Quarantine')
+    await shows(page, '#nodes-rows .badge', 'Quarantine')
+    await shows(page, '#toast', 'rig1 is in quarantine.')
+    assert.equal((await mesh.nodes()).get('rig1')?.quarantined, true)
+    await press('End quarantine: rig1')
+    await press('End quarantine')
+    await shows(page, '#nodes-rows .badge', 'OK')
+    assert.equal((await mesh.nodes()).get('rig1')?.quarantined ?? false, false)
+
+    // By keyboard alone.
+    await page.getByRole('button', {name: 'Maintenance: rig1'}).focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('30')
+    await page.keyboard.press('Enter')
+    await shows(page, '#nodes-rows .under', '29 min')
+    const until = (await mesh.nodes()).get('rig1')?.maintenance_until_unix_ms ?? 0
+    assert.ok(Math.abs(until - Date.now() - 30 * 60_000) < 30_000)
+
+    await page.getByRole('button', {name: /^Revoke lease/}).click()
+    await press('Revoke lease')
+    await shows(page, '#leases-empty', 'No lease is held.')
+    assert.deepEqual(await mesh.leases(), [])
+    assert.deepEqual(faults, [])
+  })
+
+  it('tells why something could not be done', async (t) => {
+    const mesh = await meshWith(t)
+    await mesh.join('rig1')
+    const {page} = await show(t, mesh.server)
+    await page.getByRole('button', {name: 'Quarantine: rig1'}).click()
+    await mesh.leave('rig1')
+    await page.getByRole('button', {name: 'Quarantine', exact: true}).click()
+    await shows(page, '#confirm-fault', 'node_not_found')
+    await page.getByRole('button', {name: 'Cancel'}).click()
+    assert.equal(await page.locator('dialog[open]').count(), 0)
+  })
+
+  it('reads nothing as HTML that a node calls itself', async (t) => {
+    const mesh = await meshWith(t)
+    await mesh.join(hostile, [hostile])
+    await mesh.lease(hostile, hostile)
+    await mesh.deliver(hostile, 1)
+    const {page, faults} = await show(t, mesh.server)
+    await shows(page, '#nodes-rows', hostile)
+    await shows(page, '#leases-rows', hostile)
+    await shows(page, '#by-kind', hostile)
+    await page.getByRole('button', {name: `Quarantine: ${hostile}`}).click()
+    await page.getByRole('dialog', {name: `Put ${hostile} in quarantine?`}).waitFor()
+    await page.getByRole('button', {name: 'Quarantine', exact: true}).click()
+    await shows(page, '#toast', `${hostile} is in quarantine.`)
+    assert.equal((await mesh.nodes()).get(hostile)?.quarantined, true)
+    assert.equal(await page.locator('img').count(), 0)
+    assert.equal(await page.title(), 'Mesh')
+    assert.deepEqual(faults, [])
+  })
+
+  it('finds nodes by their state, their id and their labels', async (t) => {
+    const mesh = await meshWith(t)
+    for (const id of ['alpha', 'beta', 'gamma']) await mesh.join(id, [`room=${id.length}`])
+    await askMesh(mesh.server, '/v1/mesh/admin/quarantine', {token, body: {node_id: 'beta', quarantined: true}})
+    const {page} = await show(t, mesh.server)
+    await shows(page, '#nodes-note', '2 OK')
+    const ids = () => page.locator('#nodes-rows td.id span:first-child').allTextContents()
+    assert.deepEqual(await ids(), ['alpha', 'beta', 'gamma'])
+    await page.getByRole('button', {name: 'Quarantine 1'}).click()
+    assert.deepEqual(await ids(), ['beta'])
+    await page.getByRole('button', {name: 'All 3'}).click()
+    await page.getByRole('searchbox').fill('ROOM=5')
+    assert.deepEqual(await ids(), ['alpha', 'gamma'])
+    await page.getByRole('searchbox').fill('room=5 gam')
+    assert.deepEqual(await ids(), ['gamma'])
+    await page.getByRole('searchbox').fill('zeta')
+    await shows(page, '#nodes-none', 'No node is like that.')
+  })
+
+  it('shows a worker what it may see, and says what it may not', async (t) => {
+    const mesh = await meshWith(t)
+    await mesh.join('rig1')
+    const {page, faults} = await show(t, mesh.server, {as: {worker: 'worker-token-93jd8s7K'}})
+    await shows(page, '#nodes-rows', 'rig1')
+    await shows(page, '#leases-denied', 'Not allowed')
+    assert.equal(await page.getByRole('button', {name: /Quarantine:/}).count(), 0)
+    assert.deepEqual(faults, [])
+  })
+
+  it('fits a phone, in the dark, without motion', async (t) => {
+    const mesh = await meshWith(t)
+    await mesh.join('a-node-with-a-name-that-is-far-longer-than-any-phone-is-wide-and-has-no-space', [
+      'label='.repeat(20),
+    ])
+    await mesh.lease(
+      'a-node-with-a-name-that-is-far-longer-than-any-phone-is-wide-and-has-no-space',
+      'task:'.repeat(40),
+    )
+    await mesh.deliver('kind_'.repeat(12), 7)
+    const {page} = await show(t, mesh.server, {
+      viewport: {width: 360, height: 740},
+      colorScheme: 'dark',
+      reducedMotion: 'reduce',
+    })
+    await shows(page, '#leases-rows', 'task:')
+    await shows(page, '#by-kind', 'kind_')
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
+    const wide = await page.evaluate(
+      `[...document.querySelectorAll('body *')].filter((each) => !each.closest('.unseen, thead') && each.getBoundingClientRect().right > 360.5).map((each) => each.outerHTML.slice(0, 80))`,
+    )
+    assert.deepEqual(wide, [])
+    assert.equal(await page.evaluate("getComputedStyle(document.querySelector('#nodes-rows tr')).display"), 'flex')
+    const [ground, animation] = (await page.evaluate(
+      `[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.panel')).transitionDuration]`,
+    )) as string[]
+    assert.match(ground ?? '', /^rgb\((\d|1\d|2\d), /)
+    assert.equal(animation, '0s')
+    await page.getByRole('button', {name: /^Maintenance:/}).click()
+    const box = await page.locator('dialog').boundingBox()
+    assert.ok(box !== null && box.x >= 0 && box.x + box.width <= 360)
+  })
+
+  it('listens only while somebody looks', async (t) => {
+    const mesh = await meshWith(t)
+    const {page} = await show(t, mesh.server)
+    await shows(page, '#nodes-empty', 'No node has joined.')
+    const turn = (isHidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', {configurable: true, get: () => ${isHidden}}); document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    const isStream = (request: Request) => request.url().endsWith('/events')
+    await Promise.all([page.waitForEvent('requestfailed', isStream), turn(true)])
+    await mesh.join('rig1')
+    await Promise.all([page.waitForRequest(isStream), turn(false)])
+    await shows(page, '#nodes-rows', 'rig1')
+  })
+
+  it('says that the control plane is away, and that the dashboard has ended', async (t) => {
+    const mesh = await meshWith(t)
+    await mesh.join('rig1')
+    const {page, dashboard} = await show(t, mesh.server)
+    await shows(page, '#nodes-rows', 'rig1')
+    await mesh.server.stop('SIGKILL')
+    await shows(page, '#link', 'Control plane is away')
+    await shows(page, '#banner', 'Last seen at')
+    assert.equal(await row(page, 'rig1').isVisible(), true)
+    assert.equal(await page.title(), 'Mesh · away')
+    await dashboard.close()
+    await shows(page, '#link', 'Dashboard has ended')
+    await shows(page, '#banner', 'svc mesh dashboard')
+  })
+})

@@ -1,0 +1,353 @@
+import assert from 'node:assert/strict'
+import {createHash} from 'node:crypto'
+import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {request} from 'undici'
+import type {DashboardState, NodeRow, StateChanges, Timed} from '../../../src/mesh/dashboard/view.js'
+import {createMeshClient, startDashboard} from '../../../src/mesh/index.js'
+import {EventStream} from '../../support/event-stream.js'
+import {node, nodesAnswer, type ScriptedPlane, scriptedPlane} from './scripted-plane.js'
+
+const token = 'canary-Kd83jf72hfsLq0'
+
+async function open(test: TestContext) {
+  const plane = await scriptedPlane(test)
+  const client = createMeshClient({baseUrl: plane.baseUrl, tokens: {mesh: token}})
+  const dashboard = await startDashboard({client, address: {host: '127.0.0.1', port: 0}, staleAfterMs: 60_000})
+  test.after(async () => {
+    await dashboard.close()
+    await client.close()
+  })
+  const {origin} = new URL(dashboard.baseUrl)
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {origin}) => {
+    const response = await request(`${dashboard.baseUrl}/${path}`, {
+      method: 'POST',
+      headers: {'content-type': 'application/json', ...headers},
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    const text = await response.body.text()
+    return {status: response.statusCode, text, problem: text === '' ? undefined : JSON.parse(text)}
+  }
+  const events = async (headers: Record<string, string> = {}) => {
+    const stream = await EventStream.open(`${dashboard.baseUrl}/events`, headers)
+    test.after(() => stream.close())
+    return stream
+  }
+  return {plane, dashboard, origin, post, events}
+}
+
+type TimedState = Timed<DashboardState>
+
+/** The states that a page has had, each put together as a page does it. */
+function states({events}: EventStream): TimedState[] {
+  const had: TimedState[] = []
+  for (const {data} of events) {
+    const came = data as unknown as TimedState | Timed<StateChanges>
+    had.push('rows' in came ? changed(had.at(-1), came) : came)
+  }
+  return had
+}
+
+function changed(before: TimedState | undefined, {rows, ...rest}: Timed<StateChanges>): TimedState {
+  const nodes = before?.nodes
+  if (nodes === undefined || !('known' in nodes)) return {...rest, ...(nodes === undefined ? {} : {nodes})}
+  const others = new Map(rows.map((row) => [row.id, row]))
+  return {...rest, nodes: {...nodes, known: nodes.known.map((row) => others.get(row.id) ?? row)}}
+}
+
+/** The state that comes and is as it should be. */
+async function state(stream: EventStream, isSo: (state: TimedState) => boolean): Promise<TimedState> {
+  for (let tries = 0; tries < 1000; tries++) {
+    const found = states(stream).find(isSo)
+    if (found !== undefined) return found
+    await sleep(10)
+  }
+  throw new Error(`It did not come: ${JSON.stringify(states(stream).at(-1))}`)
+}
+
+const idsOf = ({nodes}: TimedState) =>
+  nodes !== undefined && 'known' in nodes ? nodes.known.map(({id}) => id) : undefined
+
+const asked = (plane: ScriptedPlane) => plane.asked('/v1/mesh/nodes').length
+
+describe('the page of the dashboard', () => {
+  it('comes as one document that may load nothing, and runs its own script alone', async (t) => {
+    const {dashboard} = await open(t)
+    const {statusCode, headers, body} = await request(dashboard.baseUrl)
+    assert.equal(statusCode, 200)
+    const page = await body.text()
+    const policy = String(headers['content-security-policy'])
+    for (const [tag, directive] of [
+      ['script', 'script-src'],
+      ['style', 'style-src'],
+    ] as const) {
+      const text = new RegExp(`<${tag}>([\\s\\S]*)</${tag}>`).exec(page)?.[1] ?? ''
+      const hash = createHash('sha256').update(text).digest('base64')
+      assert.ok(policy.includes(`${directive} 'sha256-${hash}'`), tag)
+    }
+    assert.match(policy, /^default-src 'none'; .*frame-ancestors 'none'/)
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/)
+    assert.doesNotMatch(page, /\s(src|href)="(?!data:)|<[^>]+\son\w+=|@import|url\(/i)
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.equal(headers['referrer-policy'], 'no-referrer')
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+  })
+
+  it('is not there for whoever does not have its address', async (t) => {
+    const {dashboard, origin, plane} = await open(t)
+    for (const path of ['/', '/AAAAAAAAAAAAAAAAAAAAAAAA/']) {
+      const {statusCode, body} = await request(origin + path)
+      assert.equal(statusCode, 404)
+      assert.match(await body.text(), /Open the address that it printed\.\n$/)
+    }
+    const guess = `${origin}/${'A'.repeat(24)}`
+    assert.equal((await request(`${guess}/events`)).statusCode, 404)
+    const act = await request(`${guess}/quarantine`, {method: 'POST', headers: {origin}, body: '{}'})
+    assert.equal(act.statusCode, 404)
+    assert.equal(asked(plane), 0)
+    const other = await request(dashboard.baseUrl, {headers: {host: 'mesh.example:80'}})
+    assert.equal(other.statusCode, 403)
+    assert.match(await other.body.text(), /host_forbidden/)
+  })
+})
+
+describe('what the dashboard changes', () => {
+  const done: readonly [path: string, body: object, at: string, sent: object][] = [
+    ['quarantine', {node_id: 'a', quarantined: true}, 'admin/quarantine', {node_id: 'a', quarantined: true}],
+    ['quarantine', {node_id: 'a', quarantined: false}, 'admin/quarantine', {node_id: 'a', quarantined: false}],
+    ['maintenance', {node_id: 'a', maintenance: true}, 'admin/maintenance', {node_id: 'a', maintenance: true}],
+    [
+      'maintenance',
+      {node_id: 'a', maintenance: true, minutes: 5},
+      'admin/maintenance',
+      {node_id: 'a', maintenance: true, maintenance_for_ms: 300_000},
+    ],
+    ['revoke-lease', {lease_id: '17'}, 'admin/exec-lease/revoke', {lease_id: '17'}],
+  ]
+  for (const [path, body, at, sent] of done)
+    it(`${path} ${JSON.stringify(body)}`, async (t) => {
+      const {post, plane} = await open(t)
+      assert.equal((await post(path, body)).status, 204)
+      assert.deepEqual(plane.asked(`/v1/mesh/${at}`), [sent])
+    })
+
+  const wrong: readonly [path: string, body: unknown, code: string][] = [
+    ['quarantine', {quarantined: true}, 'missing_field'],
+    ['quarantine', {node_id: '', quarantined: true}, 'missing_field'],
+    ['quarantine', {node_id: 'a', quarantined: 'yes'}, 'missing_field'],
+    ['maintenance', {node_id: 'a', maintenance: true, minutes: 0}, 'missing_field'],
+    ['maintenance', {node_id: 'a', maintenance: true, minutes: 1.5}, 'missing_field'],
+    ['maintenance', {node_id: 'a', maintenance: true, minutes: 10_081}, 'missing_field'],
+    ['revoke-lease', {lease_id: 17}, 'missing_field'],
+    ['revoke-lease', [], 'missing_field'],
+    ['revoke-lease', 'null', 'invalid_json'],
+    ['revoke-lease', '{', 'invalid_json'],
+  ]
+  for (const [path, body, code] of wrong)
+    it(`refuses ${path} ${JSON.stringify(body)}`, async (t) => {
+      const {post, plane} = await open(t)
+      const {status, problem} = await post(path, body)
+      assert.deepEqual([status, problem.code], [400, code])
+      assert.deepEqual([plane.asked('/v1/mesh/admin/quarantine'), plane.asked('/v1/mesh/admin/maintenance')], [[], []])
+    })
+
+  const strangers: readonly [string, (origin: string) => Record<string, string>][] = [
+    ['a program that names no origin', () => ({})],
+    ['a page of another origin', () => ({origin: 'https://mesh.example'})],
+    ['a page of another server of this machine', () => ({origin: 'http://127.0.0.1:1'})],
+    ['a page without an origin', () => ({origin: 'null'})],
+    ['a page of another site', (origin) => ({origin, 'sec-fetch-site': 'cross-site'})],
+    ['a page of another server, by its site', (origin) => ({origin, 'sec-fetch-site': 'same-site'})],
+  ]
+  for (const [name, headers] of strangers)
+    it(`is nothing where ${name} asks`, async (t) => {
+      const {post, plane, origin} = await open(t)
+      const {status, problem} = await post('quarantine', {node_id: 'a', quarantined: true}, headers(origin))
+      assert.deepEqual([status, problem.code], [403, 'origin_denied'])
+      assert.deepEqual(plane.asked('/v1/mesh/admin/quarantine'), [])
+    })
+
+  it('takes JSON alone', async (t) => {
+    const {post, origin} = await open(t)
+    const {status} = await post('revoke-lease', '{}', {origin, 'content-type': 'text/plain'})
+    assert.equal(status, 415)
+  })
+
+  it('is refused in the words of the control plane', async (t) => {
+    const {post, plane} = await open(t)
+    const body = {status: 404, code: 'lease_not_found', detail: 'There is no lease 9; it may have expired.'}
+    plane.answers.set('/v1/mesh/admin/exec-lease/revoke', {status: 404, body})
+    const {status, problem} = await post('revoke-lease', {lease_id: '9'})
+    assert.equal(status, 502)
+    assert.match(problem.detail, /lease_not_found: There is no lease 9/)
+    assert.ok(problem.hint.length > 0)
+  })
+})
+
+describe('the state that the dashboard sends', {concurrency: 3}, () => {
+  it('is whole at once, and comes again, under a higher id, when it is another one', async (t) => {
+    const {plane, events} = await open(t)
+    plane.answers.set('/v1/mesh/nodes', nodesAnswer(node('a', {quarantined: true})))
+    const stream = await events()
+    const first = await state(stream, () => true)
+    assert.deepEqual([first.control.answers, first.control.url], [true, plane.baseUrl])
+    assert.deepEqual(
+      [first.leases, first.queue],
+      [{known: []}, {known: {pending_count: 0, pending_by_kind: {}, pending_by_priority: {}, dead_count: 0}}],
+    )
+    assert.ok(Math.abs(first.clock_unix_ms - 5_000_000) < 2000, 'the time is that of the control plane')
+    await sleep(2200)
+    assert.equal(stream.events.length, 1, 'nothing has changed')
+    plane.answers.set('/v1/mesh/nodes', nodesAnswer(node('a'), node('b')))
+    const next = await state(stream, (each) => idsOf(each)?.length === 2)
+    assert.deepEqual(idsOf(next), ['a', 'b'])
+    assert.ok((stream.events[1]?.id ?? 0) > (stream.events[0]?.id ?? 0))
+  })
+
+  it('follows what was changed', async (t) => {
+    const {plane, events, post} = await open(t)
+    const stream = await events()
+    await stream.received(1)
+    for (const id of ['a', 'b', 'c']) {
+      plane.answers.set('/v1/mesh/nodes', nodesAnswer(node(id)))
+      await post('maintenance', {node_id: id, maintenance: true})
+      await state(stream, (each) => idsOf(each)?.[0] === id)
+    }
+  })
+
+  it('is asked for once a second, for all pages together, and not at all without one', async (t) => {
+    const {plane, events} = await open(t)
+    await sleep(300)
+    assert.equal(asked(plane), 0)
+    const streams = await Promise.all(Array.from({length: 6}, () => events()))
+    await sleep(2500)
+    for (const stream of streams) assert.equal(stream.events.length, 1)
+    assert.ok(asked(plane) >= 2 && asked(plane) <= 4, `${asked(plane)} times`)
+    for (const stream of streams) stream.close()
+    await sleep(1300)
+    const before = asked(plane)
+    await sleep(1500)
+    assert.equal(asked(plane), before)
+  })
+
+  it('comes to 32 pages and no more', async (t) => {
+    const {dashboard, events} = await open(t)
+    const streams = await Promise.all(Array.from({length: 32}, () => events()))
+    await Promise.all(streams.map((stream) => stream.received(1)))
+    const refused = await request(`${dashboard.baseUrl}/events`)
+    assert.equal(refused.statusCode, 503)
+    assert.ok(refused.headers['retry-after'])
+    streams[0]?.close()
+    await sleep(200)
+    await (await events()).received(1)
+  })
+
+  it('is not for pages of others', async (t) => {
+    const {events, origin} = await open(t)
+    for (const headers of [{'sec-fetch-site': 'cross-site'}, {origin: 'https://mesh.example'}] as const)
+      await assert.rejects(events({...headers}), /answered 403/)
+    await (await events({origin, 'sec-fetch-site': 'same-origin'})).received(1)
+  })
+
+  it('keeps what it knew while the control plane is away, and says since when', async (t) => {
+    const {plane, events} = await open(t)
+    plane.answers.set('/v1/mesh/nodes', nodesAnswer(node('a')))
+    const stream = await events()
+    await stream.received(1)
+    plane.isAway = true
+    const away = await state(stream, ({control}) => !control.answers)
+    assert.deepEqual(idsOf(away), ['a'])
+    assert.ok(Math.abs((away.control.answered_unix_ms ?? 0) - Date.now()) < 4000)
+    assert.match(away.control.fault ?? '', /^Cannot reach http/)
+    plane.isAway = false
+    plane.answers.set('/v1/mesh/nodes', nodesAnswer(node('b')))
+    const back = await state(stream, (each) => idsOf(each)?.[0] === 'b')
+    assert.deepEqual([back.control.answers, back.control.fault], [true, undefined])
+  })
+
+  it('says what the token may not see, and shows the rest', async (t) => {
+    const {plane, events} = await open(t)
+    const body = {status: 403, code: 'role_forbidden', detail: 'The role worker may not do that.'}
+    plane.answers.set('/v1/mesh/exec/leases', {status: 403, body})
+    const first = await state(await events(), () => true)
+    assert.match(JSON.stringify(first.leases), /denied.*role_forbidden/)
+    assert.deepEqual([first.control.answers, first.control.fault], [true, undefined])
+    assert.deepEqual(idsOf(first), [])
+  })
+
+  it('says that the control plane answers with errors', async (t) => {
+    const {plane, events} = await open(t)
+    plane.answers.set('/v1/mesh/queue/stats', {status: 503, body: {code: 'store_unavailable', detail: 'No room.'}})
+    const first = await state(await events(), () => true)
+    assert.equal(first.control.answers, true)
+    assert.match(first.control.fault ?? '', /store_unavailable: No room/)
+    assert.equal(first.queue, undefined)
+  })
+
+  it('has every page of a long list of nodes', async (t) => {
+    const {plane, events} = await open(t)
+    const {body} = nodesAnswer(node('a'))
+    plane.answers.set('/v1/mesh/nodes', {status: 200, body: {...body, truncated: true, next_cursor: 'a'}})
+    plane.answers.set('/v1/mesh/nodes?limit=500&cursor=a', nodesAnswer(node('z')))
+    assert.deepEqual(idsOf(await state(await events(), () => true)), ['a', 'z'])
+  })
+
+  it('has the first ten thousand nodes, and says that there are more', async (t) => {
+    const {plane, events} = await open(t)
+    const page = (from: number) => Array.from({length: 5000}, (_, i) => node(`n-${from + i}`))
+    const answer = (from: number, next?: string) => {
+      const {status, body} = nodesAnswer(...page(from))
+      return {status, body: {...body, ...(next === undefined ? {} : {truncated: true, next_cursor: next})}}
+    }
+    plane.answers.set('/v1/mesh/nodes', answer(0, 'a'))
+    plane.answers.set('/v1/mesh/nodes?limit=500&cursor=a', answer(5000, 'b'))
+    plane.answers.set('/v1/mesh/nodes?limit=500&cursor=b', answer(10_000))
+    const cut = (await state(await events(), () => true)).nodes
+    assert.ok(cut !== undefined && 'known' in cut)
+    assert.deepEqual([cut.known.length, cut.truncated], [10_000, true])
+    plane.answers.set('/v1/mesh/nodes?limit=500&cursor=a', answer(5000))
+    const whole = await state(await events(), ({nodes}) => nodes !== undefined && 'known' in nodes && !nodes.truncated)
+    assert.equal(idsOf(whole)?.length, 10_000)
+  })
+
+  it('has only what is new of it once a page has it: of many nodes the few that were heard of', async (t) => {
+    const {plane, events} = await open(t)
+    const nodes = Array.from({length: 50}, (_, i) => node(`n-${i}`))
+    plane.answers.set('/v1/mesh/nodes', nodesAnswer(...nodes))
+    const stream = await events()
+    await stream.received(1)
+    plane.answers.set('/v1/mesh/nodes', nodesAnswer(...nodes.with(7, node('n-7', {last_seen_unix_ms: 5_000_001}))))
+    await stream.received(2)
+    const {rows = [], ...rest} = Object(stream.events[1]?.data) as Partial<Timed<StateChanges>>
+    assert.deepEqual(
+      rows.map((row: NodeRow) => [row.id, row.last_seen_unix_ms]),
+      [['n-7', 5_000_001]],
+    )
+    assert.deepEqual(Object.keys(rest).sort(), ['clock_unix_ms', 'control', 'leases', 'queue'])
+  })
+})
+
+describe('the token of the dashboard', () => {
+  it('is in nothing that it answers, whatever the control plane repeats', async (t) => {
+    const {plane, dashboard, events, post} = await open(t)
+    const leak = {status: 403, body: {code: 'role_forbidden', detail: `No such token: ${token}`}}
+    plane.answers.set(
+      '/v1/mesh/nodes',
+      nodesAnswer(node(token, {version: token, capabilities: {labels: [`t=${token}`]}})),
+    )
+    plane.answers.set('/v1/mesh/exec/leases', leak)
+    plane.answers.set('/v1/mesh/queue/stats', {
+      status: 200,
+      body: {pending_count: 1, pending_by_kind: {[token]: 1}, pending_by_priority: {}, dead_count: 0},
+    })
+    plane.answers.set('/v1/mesh/admin/quarantine', leak)
+    const page = await request(dashboard.baseUrl)
+    const stream = await events()
+    const first = await state(stream, () => true)
+    assert.equal(JSON.stringify(first).match(/\[redacted\]/g)?.length, 5)
+    const {status, text} = await post('quarantine', {node_id: 'a', quarantined: true})
+    assert.equal(status, 502)
+    const received = [JSON.stringify(page.headers), await page.body.text(), JSON.stringify(stream.events), text]
+    for (const each of received) assert.ok(!each.includes(token))
+  })
+})

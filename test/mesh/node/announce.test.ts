@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import {readdir, readFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import type {MeshNodesV1} from '../../../src/contracts/index.js'
+import {readLocalRegistry} from '../../../src/mesh/index.js'
+import {openDatabase} from '../../../src/store/index.js'
+import {meshTokens, meshWorkspace, suiteMeshServer} from '../../support/mesh-workspace.js'
+import {until} from '../../support/orch-workspace.js'
+
+const enabled = {SVC_MESH_ENABLED: '1', SVC_MESH_NODE_ID: 'editor', SVC_MESH_CODEX_TELEMETRY: '1'}
+const asWorker = {SVC_MESH_WORKER_TOKEN: meshTokens.SVC_MESH_WORKER_TOKEN}
+
+const registryOf = (home: string) => join(home, '.svc', 'cache', 'mesh', 'local-registry.json')
+const idsIn = async (home: string) => (await readLocalRegistry(registryOf(home))).nodes.map(({id}) => id)
+
+interface Event {
+  session_id: string
+  repository_id: string
+  name: string
+  details: Record<string, unknown>
+}
+
+/** What the store of a workspace has of the mesh; nothing before the store is there. */
+async function eventsIn(workspace: string): Promise<Event[]> {
+  try {
+    const database = await openDatabase(join(workspace, '.svc', 'store.db'), {readonly: true})
+    try {
+      const rows = database.prepare('SELECT * FROM mesh_control_events ORDER BY id').all()
+      return (rows as (Event & {details_json: string})[]).map(({details_json, ...row}) => ({
+        ...row,
+        details: JSON.parse(details_json),
+      }))
+    } finally {
+      database.close()
+    }
+  } catch {
+    return []
+  }
+}
+
+const names = (events: readonly Event[]) => events.map(({name}) => name)
+
+/** Everything that lies below a folder, as text. */
+async function everything(folder: string): Promise<string> {
+  const entries = await readdir(folder, {recursive: true, withFileTypes: true})
+  const files = entries.filter((entry) => entry.isFile())
+  return (await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'latin1')))).join('\n')
+}
+
+describe('a process that goes on for long, where the mesh is enabled', () => {
+  const server = suiteMeshServer()
+
+  it('is a node while it serves tools: in the registry of the machine, and at the control plane', async (t) => {
+    const {start, json, cwd} = await meshWorkspace(t, server(), asWorker)
+    const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env: enabled})
+    await serving.line(1)
+    await until(async () => (await eventsIn(cwd)).length === 2, 'two events')
+    assert.deepEqual(await idsIn(cwd), ['editor'])
+    const listed = async () => (await json<MeshNodesV1>('nodes', ['nodes'])).nodes.map(({id}) => id)
+    assert.deepEqual(await listed(), ['editor'])
+    assert.equal(await serving.end('SIGTERM'), 0)
+    assert.deepEqual(await listed(), ['editor'], 'it stays listed, so that it can come back')
+    await json('leave', ['leave', '--node', 'editor'])
+
+    const events = await eventsIn(cwd)
+    assert.deepEqual(names(events).sort(), ['local_registry_publish', 'mesh_http_join_ok'])
+    for (const {session_id: session, repository_id: repository} of events) assert.equal(session, `mesh:${repository}`)
+    const told = Object.fromEntries(events.map(({name, details}) => [name, details]))
+    assert.deepEqual(told.local_registry_publish, {registry_path: registryOf(cwd), node_id: 'editor', scope_id: null})
+    assert.deepEqual(told.mesh_http_join_ok, {
+      control_base: server().baseUrl,
+      node_id: 'editor',
+      scope_id: null,
+      ok: true,
+      error: null,
+    })
+    assert.doesNotMatch((await everything(cwd)) + serving.stderr(), /canary/)
+  })
+
+  it('is the node that the machine is already, with the labels that another process has given it', async (t) => {
+    const {start, json, join, cwd} = await meshWorkspace(t, server(), asWorker)
+    await join('editor', '--labels', 'pool=train')
+    const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env: enabled})
+    await serving.line(1)
+    await until(async () => names(await eventsIn(cwd)).includes('mesh_http_join_ok'), 'the event of its join')
+    const [node] = (await json<MeshNodesV1>('nodes', ['nodes'])).nodes
+    assert.deepEqual([node?.id, node?.capabilities?.labels], ['editor', ['pool=train']])
+    assert.equal(await serving.end('SIGTERM'), 0)
+    await json('leave', ['leave', '--node', 'editor'])
+  })
+
+  it('serves all the same where the control plane does not let it in, or is not there', async (t) => {
+    const settings: readonly Record<string, string>[] = [
+      {SVC_MESH_WORKER_TOKEN: 'canary-wrong', SVC_LOG: 'debug'},
+      {SVC_MESH_CONTROL_ADDR: 'http://127.0.0.1:1', SVC_MESH_TOKEN: 'canary-away'},
+    ]
+    for (const env of settings) {
+      const {start, cwd} = await meshWorkspace(t, server(), asWorker)
+      const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env: {...enabled, ...env}})
+      await serving.line(1)
+      await until(async () => names(await eventsIn(cwd)).includes('mesh_http_join_err'), 'the event of a failure')
+      assert.equal(await serving.end('SIGTERM'), 0)
+      const failed = (await eventsIn(cwd)).find(({name}) => name === 'mesh_http_join_err')
+      assert.equal(failed?.details.ok, false)
+      assert.match(String(failed?.details.error), /unauthorized|Cannot reach/)
+      assert.doesNotMatch((await everything(cwd)) + serving.stderr(), /canary/)
+      if (env.SVC_LOG === undefined)
+        assert.match(serving.stderr(), /^Serving the tools of .*\n$/, 'nobody is told of it')
+      else assert.match(serving.stderr(), /svc\.mesh.*failed/)
+    }
+  })
+
+  it('serves all the same where the registry cannot be written', async (t) => {
+    const {start, cwd} = await meshWorkspace(t, undefined, {})
+    const env = {...enabled, SVC_MESH_REGISTRY_PATH: '/dev/null/registry.json'}
+    const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env})
+    await serving.line(1)
+    assert.equal(await serving.end('SIGTERM'), 0)
+    assert.deepEqual(await eventsIn(cwd), [])
+  })
+
+  it('is a node while it runs tasks', async (t) => {
+    const {start, cwd} = await meshWorkspace(t, server(), asWorker)
+    const env = {...enabled, SVC_MESH_HTTP_JOIN: '0', SVC_MESH_NODE_ID: 'runner'}
+    const running = start(['daemon', 'run', '--json', '--drain', '0'], {env})
+    await running.line(1)
+    await until(async () => (await eventsIn(cwd)).length === 1, 'one event')
+    assert.equal(await running.end('SIGTERM'), 0)
+    assert.deepEqual(await idsIn(cwd), ['runner'])
+    assert.deepEqual(names(await eventsIn(cwd)), ['local_registry_publish'])
+  })
+
+  it('is no node where the mesh is not enabled', async (t) => {
+    const {start, cwd} = await meshWorkspace(t, server(), asWorker)
+    const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env: {...enabled, SVC_MESH_ENABLED: '0'}})
+    await serving.line(1)
+    assert.equal(await serving.end('SIGTERM'), 0)
+    assert.deepEqual(await readdir(cwd), ['Svc.toml'])
+  })
+})
+
+describe('the status tool, where a mesh is configured', () => {
+  const server = suiteMeshServer()
+
+  it('writes down that it asked, and what came of it', async (t) => {
+    const {cwd, env, start} = await meshWorkspace(t, server(), asWorker)
+    const call = async (more: Record<string, string>) => {
+      const called = start(['mcp', 'call', 'svc_orchestrator_status', '{}', '--json'], {env: {...env, ...more}})
+      assert.equal(await called.end(), 0, called.stderr())
+    }
+    const telemetry = {SVC_MESH_CODEX_TELEMETRY: '1'}
+    await call({})
+    await call(telemetry)
+    await call({...telemetry, SVC_MESH_WORKER_TOKEN: 'canary-wrong'})
+    const events = await eventsIn(cwd)
+    assert.deepEqual(names(events), Array(2).fill('orchestrator_status_mesh_snapshot'))
+    const [well, ill] = events.map(({details}) => details)
+    assert.deepEqual(well, {ok: true, node_count: 0, schema_version: 1, error: null})
+    assert.deepEqual([ill?.ok, ill?.node_count], [false, null])
+    assert.doesNotMatch(await everything(cwd), /canary/)
+  })
+})

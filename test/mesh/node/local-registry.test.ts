@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import {execFile} from 'node:child_process'
+import {readdir, readFile, stat, utimes, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {promisify} from 'node:util'
+import {isErrorOf} from '../../../src/errors/index.js'
+import {lockFile} from '../../../src/files/index.js'
+import {type NodeRecord, publishNode, readLocalRegistry, registryPath} from '../../../src/mesh/index.js'
+import {projectFile} from '../../support/project.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+
+const nowMs = 1_790_000_000_000
+const day = 24 * 3600 * 1000
+
+const node = (id: string, more: Partial<NodeRecord> = {}): NodeRecord => ({
+  id,
+  version: '1.0.0',
+  capabilities: {},
+  last_seen_unix_ms: nowMs,
+  ...more,
+})
+
+const registryIn = async (test: TestContext) =>
+  join(await temporaryFolder(test), 'cache', 'mesh', 'local-registry.json')
+
+const idsIn = async (path: string) => (await readLocalRegistry(path)).nodes.map(({id}) => id)
+
+describe('the registry of a machine', () => {
+  it('lies in the folder of the user, unless a place is named', () => {
+    assert.equal(registryPath({env: {HOME: '/home/anna'}}), '/home/anna/.svc/cache/mesh/local-registry.json')
+    assert.equal(registryPath({env: {USERPROFILE: '/users/anna'}}), '/users/anna/.svc/cache/mesh/local-registry.json')
+    assert.equal(
+      registryPath({env: {HOME: '/home/anna', SVC_MESH_REGISTRY_PATH: '/tmp/nodes.json'}}),
+      '/tmp/nodes.json',
+    )
+  })
+
+  it('has no nodes before one is published', async (t) => {
+    assert.deepEqual(await readLocalRegistry(await registryIn(t)), {schema_version: 1, nodes: []})
+  })
+
+  it('lists nodes as a control plane does, for people too', async (t) => {
+    const path = await registryIn(t)
+    await publishNode(path, node('b'), nowMs)
+    await publishNode(path, node('a', {capabilities: {cpu_cores: 4, labels: ['pool=x']}}), nowMs)
+    const text = await readFile(path, 'utf8')
+    assert.deepEqual(JSON.parse(text), {
+      schema_version: 1,
+      nodes: [node('a', {capabilities: {cpu_cores: 4, labels: ['pool=x']}}), node('b')],
+    })
+    assert.match(text, /^\{\n {2}"schema_version": 1,\n/)
+    assert.deepEqual(await readdir(join(path, '..')), ['local-registry.json'], 'nothing else is left behind')
+  })
+
+  it('has one row of each node, the last one that was published', async (t) => {
+    const path = await registryIn(t)
+    await publishNode(path, node('a', {version: '1.0.0', pool_id: 'x'}), nowMs)
+    await publishNode(path, node('a', {version: '2.0.0', last_seen_unix_ms: nowMs + 5}), nowMs + 5)
+    assert.deepEqual((await readLocalRegistry(path)).nodes, [
+      node('a', {version: '2.0.0', last_seen_unix_ms: nowMs + 5}),
+    ])
+  })
+
+  it('forgets nodes that were not heard of for a day, and keeps those of the future', async (t) => {
+    const path = await registryIn(t)
+    for (const [id, age] of [
+      ['old', day + 1],
+      ['almost', day],
+      ['future', -day],
+    ] as const)
+      await publishNode(path, node(id, {last_seen_unix_ms: nowMs - age}), nowMs - day)
+    await publishNode(path, node('new'), nowMs)
+    assert.deepEqual(await idsIn(path), ['almost', 'future', 'new'])
+  })
+
+  it('keeps what a newer program has written of other nodes', async (t) => {
+    const path = await registryIn(t)
+    const other = {...node('other'), colour: 'blue'}
+    await writeFiles(join(path, '..'), {
+      'local-registry.json': JSON.stringify({schema_version: 2, nodes: [other, {no: 'id'}, null]}),
+    })
+    await publishNode(path, node('a'), nowMs)
+    assert.deepEqual(await readLocalRegistry(path), {schema_version: 2, nodes: [node('a'), other]})
+  })
+
+  for (const damage of ['{"schema_version": 1, "nodes": [{"id": "a"', '[]', '', 'null', '{"nodes": 7}'])
+    it(`is moved aside where it is damaged: ${damage}`, async (t) => {
+      const path = await registryIn(t)
+      await writeFiles(join(path, '..'), {'local-registry.json': damage})
+      await assert.rejects(readLocalRegistry(path), (error) => isErrorOf(error, 'document_unparsable'))
+      const {movedTo} = await publishNode(path, node('a'), nowMs)
+      assert.deepEqual(await idsIn(path), ['a'])
+      assert.equal(await readFile(movedTo ?? '', 'utf8'), damage)
+    })
+
+  it('is no folder and no device', async () => {
+    await assert.rejects(readLocalRegistry('/'), (error) => isErrorOf(error, 'file_unreadable'))
+    await assert.rejects(readLocalRegistry('/dev/zero'), (error) => isErrorOf(error, 'file_unreadable'))
+  })
+
+  it('loses no row of processes that publish at once', {timeout: 60_000}, async (t) => {
+    const path = await registryIn(t)
+    const program = projectFile('dist/test/mesh/node/publish-many.js')
+    const ids = Array.from({length: 20}, (_, i) => `p${String(i).padStart(2, '0')}`)
+    // Five processes, four nodes each at once: twenty would take their time to start, not at the file.
+    const shares = Array.from({length: 5}, (_, i) => ids.slice(i * 4, i * 4 + 4))
+    await Promise.all(shares.map((share) => promisify(execFile)(process.execPath, [program, path, ...share])))
+    assert.deepEqual(
+      await idsIn(path),
+      ids.flatMap((id) => [`${id}-0`, `${id}-1`, `${id}-2`]),
+    )
+    assert.deepEqual(await readdir(join(path, '..')), ['local-registry.json'])
+  })
+})
+
+describe('the lock of a file', () => {
+  it('is had by one at a time', async (t) => {
+    const path = await registryIn(t)
+    const first = await lockFile(path)
+    let isTaken = false
+    const second = lockFile(path).then((lock) => {
+      isTaken = true
+      return lock
+    })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(isTaken, false)
+    await first.release()
+    await (await second).release()
+    assert.deepEqual(await readdir(join(path, '..')), [])
+  })
+
+  it('of a process that died is taken away after two seconds, by one of those who wait', async (t) => {
+    const path = await registryIn(t)
+    const dead = await lockFile(path)
+    await utimes(`${path}.lock`, new Date(), new Date(Date.now() - 2500))
+    let holders = 0
+    let most = 0
+    const hold = async () => {
+      const lock = await lockFile(path)
+      most = Math.max(most, ++holders)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      assert.equal(await lock.isHeld(), true)
+      holders -= 1
+      await lock.release()
+    }
+    await Promise.all(Array.from({length: 12}, hold))
+    assert.equal(most, 1)
+    assert.equal(await dead.isHeld(), false, 'who comes back from a long stop has it no more')
+    await dead.release()
+    assert.deepEqual(await readdir(join(path, '..')), [])
+  })
+
+  it('that was taken over is not given back by who had it before', async (t) => {
+    const path = await registryIn(t)
+    const dead = await lockFile(path)
+    await utimes(`${path}.lock`, new Date(), new Date(Date.now() - 2500))
+    const living = await lockFile(path)
+    await dead.release()
+    assert.equal(await living.isHeld(), true)
+    await living.release()
+  })
+
+  it('needs a folder that can be written to', async (t) => {
+    const folder = await temporaryFolder(t)
+    await writeFile(join(folder, 'file'), '')
+    await assert.rejects(publishNode(join(folder, 'file', 'registry.json'), node('a'), nowMs))
+    assert.equal((await stat(join(folder, 'file'))).size, 0)
+  })
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import {symlink} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {publishNode} from '../../../src/mesh/index.js'
+import {meshTokens} from '../../support/mesh-workspace.js'
+import {orchWorkspace} from '../../support/orch-workspace.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+
+interface Told {
+  data?: {mesh_env: Record<string, unknown>; registry_path: string; registry: {nodes: {id: string}[]}}
+  code?: string
+}
+
+const node = (id: string) => ({id, version: '1', capabilities: {}, last_seen_unix_ms: Date.now()})
+
+describe('svc_mesh_local_status', () => {
+  it('tells of the settings and of the nodes of the machine, and of secrets only whether they are set', async (t) => {
+    const {run} = await orchWorkspace(t, '[mesh]\nlabels = ["pool=a"]\n')
+    const home = await temporaryFolder(t)
+    const registry = join(home, '.svc', 'cache', 'mesh', 'local-registry.json')
+    await publishNode(registry, node('rig1'), Date.now())
+    const env = {HOME: home, ...meshTokens, SVC_MESH_JWT_HMAC_SECRET: 'canary-of-at-least-thirty-two-bytes'}
+    const {stdout, stderr, exitCode} = await run(['mcp', 'call', 'svc_mesh_local_status', '{}', '--json'], {env})
+    assert.equal(exitCode, 0, stderr)
+    assert.doesNotMatch(stdout + stderr, /canary/)
+    const {mesh_env: mesh, registry_path: path, registry: found} = (JSON.parse(stdout) as Told).data ?? {}
+    assert.deepEqual([path, found?.nodes.map(({id}) => id)], [registry, ['rig1']])
+    assert.deepEqual([mesh?.enabled, mesh?.labels, mesh?.node_id], [false, ['pool=a'], null])
+    const security = mesh?.security as Record<string, unknown>
+    const set = ['token_set', 'jwt_secret_set', 'bootstrap_token_set'].map((name) => security[name])
+    assert.deepEqual(set, [true, true, false])
+  })
+
+  it('reads another registry of the workspace, and no file outside of it', async (t) => {
+    const {run, cwd} = await orchWorkspace(t, '')
+    const outside = await temporaryFolder(t)
+    await writeFiles(outside, {'registry.json': '{"schema_version": 1, "nodes": []}'})
+    await writeFiles(cwd, {'nodes.json': JSON.stringify({schema_version: 1, nodes: [node('x')]}), 'no.json': '['})
+    await symlink(join(outside, 'registry.json'), join(cwd, 'link.json'))
+    const call = async (path: string): Promise<Told> => {
+      const args = ['mcp', 'call', 'svc_mesh_local_status', JSON.stringify({registry_path: path}), '--json']
+      return JSON.parse((await run(args, {env: {HOME: cwd}})).stdout)
+    }
+    assert.deepEqual(
+      (await call('nodes.json')).data?.registry.nodes.map(({id}) => id),
+      ['x'],
+    )
+    const own = join(cwd, '.svc', 'cache', 'mesh', 'local-registry.json')
+    assert.deepEqual((await call(own)).data?.registry.nodes, [], 'that of the machine need not be there')
+    for (const path of [join(outside, 'registry.json'), '../registry.json', '/etc/passwd', 'link.json', '.'])
+      assert.equal((await call(path)).code, 'path_denied', path)
+    assert.equal((await call('missing.json')).code, 'file_not_found')
+    assert.equal((await call('no.json')).code, 'document_unparsable')
+  })
+})

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {describe, it} from 'node:test'
+import {setTimeout as wait} from 'node:timers/promises'
+import {Worker} from 'node:worker_threads'
+import type {MeshStore} from '../../../../src/mesh/store/index.js'
+import {endOf, message, refused} from '../conformance/story.js'
+import {connect, openNew} from './open-store.js'
+import {commitsIn} from './write-ahead-log.js'
+
+const deliver = (store: MeshStore, text: string) => store.deliver('', message({payload: text}))
+
+describe('operations of one turn', () => {
+  it('are one transaction', async (t) => {
+    const {path, store} = await openNew(t)
+    const together: number[] = []
+    // A machine that is busy elsewhere may cut one in two.
+    for (let i = 0; i < 3; i++) {
+      const before = commitsIn(path)
+      const work = Array.from({length: 100}, (_, j) => deliver(store, `${j}`))
+      assert.equal(store.depth, 100)
+      await Promise.all(work)
+      assert.equal(store.depth, 0)
+      together.push(commitsIn(path) - before)
+    }
+    assert.equal(Math.min(...together), 1)
+    const before = commitsIn(path)
+    for (let i = 0; i < 3; i++) await deliver(store, 'alone')
+    assert.equal(commitsIn(path) - before, 3)
+  })
+
+  it('are several where they are many, so that others have their turn in between', async (t) => {
+    const {path, store} = await openNew(t)
+    const before = commitsIn(path)
+    let turns = 0
+    const count = () => {
+      turns += 1
+      if (store.depth > 0) setImmediate(count)
+    }
+    const work = Array.from({length: 2000}, (_, i) => deliver(store, `${i}`))
+    setImmediate(count)
+    await Promise.all(work)
+    const commits = commitsIn(path) - before
+    assert.ok(commits >= 2000 / 256 && commits <= 2000 / 8, `${commits} transactions`)
+    assert.ok(turns >= commits - 1, `${turns} turns`)
+  })
+
+  it('are several where they are large', async (t) => {
+    const {store} = await openNew(t)
+    const work = Array.from({length: 100}, () => deliver(store, 'x'.repeat(500_000)))
+    await work[0]
+    assert.ok(store.depth > 0)
+    await Promise.all(work)
+  })
+
+  it('are on the disk when the first of them is answered', async (t) => {
+    const {path, store} = await openNew(t)
+    const reader = connect(t, path)
+    const rows = () => reader.prepare('SELECT count(*) FROM mesh_messages').pluck().get()
+    const first = deliver(store, '0')
+    const rest = [deliver(store, '1'), deliver(store, '2')]
+    assert.equal(rows(), 0)
+    await first
+    assert.equal(rows(), 3)
+    await Promise.all(rest)
+  })
+
+  it('do not suffer from one that is refused', async (t) => {
+    const {path, store} = await openNew(t)
+    const before = commitsIn(path)
+    const keyed = message({idempotency_key: 'key'})
+    const ends = await Promise.all(
+      [
+        store.deliver('', keyed),
+        store.renewLease('', {lease: '7', claimer: 'n1'}),
+        store.deliver('', {...keyed, payload: 'other'}),
+        store.grantLease('', {scopeKey: 'task:1', claimer: 'nobody'}),
+        store.grantLease('', {scopeKey: 'task:1', claimer: 'n1'}),
+        store.leave('', 'nobody'),
+        deliver(store, 'last'),
+      ].map(endOf),
+    )
+    assert.deepEqual(ends, [
+      'ok',
+      'lease_not_found',
+      'idempotency_key_reused',
+      'unknown_node',
+      'ok',
+      'node_not_found',
+      'ok',
+    ])
+    assert.equal(commitsIn(path) - before, 1)
+    assert.equal((await store.peek('', {receiver: '2', limit: 9})).length, 2)
+  })
+
+  it('do not suffer from one that fails, however it fails', async (t) => {
+    const {path, store} = await openNew(t)
+    for (const how of ['ABORT', 'ROLLBACK']) {
+      const database = connect(t, path)
+      database.exec(`CREATE TRIGGER poison BEFORE INSERT ON mesh_messages WHEN new.payload = 'poison'
+        BEGIN SELECT RAISE(${how}, 'poisoned'); END`)
+      const ends = await Promise.all(
+        ['1', 'poison', '2', 'poison', '3'].map((text) => endOf(deliver(store, `${text}`))),
+      )
+      assert.deepEqual(ends, ['ok', 'store_unavailable', 'ok', 'store_unavailable', 'ok'])
+      database.exec('DROP TRIGGER poison')
+      const before = commitsIn(path)
+      await Promise.all([deliver(store, '4'), deliver(store, '5')])
+      assert.equal(commitsIn(path) - before, 1, 'what comes after is together again')
+    }
+    assert.equal((await store.peek('', {receiver: '2', limit: 64})).length, 10)
+  })
+
+  it('that are heartbeats have a transaction of their own', async (t) => {
+    const {path, store} = await openNew(t)
+    const before = commitsIn(path)
+    const beat = () => store.heartbeat('', {facts: {id: 'n1'}, isFull: false})
+    await Promise.all([beat(), deliver(store, '1'), beat(), deliver(store, '2'), beat()])
+    assert.equal(commitsIn(path) - before, 2)
+  })
+
+  it('write nothing where there is nothing to write', async (t) => {
+    const {path, store} = await openNew(t)
+    const {lease_id: lease} = await store.grantLease('', {scopeKey: 'task:1', claimer: 'n1'})
+    const before = commitsIn(path)
+    for (let i = 0; i < 5; i++) {
+      await store.claim('', {receiver: '2', claimer: 'n1'})
+      await store.verifyLease('', {lease, scopeKey: 'task:1'})
+      await store.listLeases('')
+      await store.queueStats('')
+      await store.listNodes('', {limit: 5})
+    }
+    assert.ok(commitsIn(path) - before <= 1, 'but for the clock')
+  })
+})
+
+/** Holds the write lock of a file from another thread. @returns what lets it go */
+async function lock(path: string): Promise<() => Promise<unknown>> {
+  const code = `
+    const {workerData: path, parentPort} = require('node:worker_threads')
+    const database = new (require('better-sqlite3'))(path)
+    database.exec('BEGIN IMMEDIATE')
+    parentPort.postMessage('locked')
+    parentPort.once('message', () => { database.exec('ROLLBACK'); database.close() })
+  `
+  const worker = new Worker(code, {eval: true, workerData: path})
+  await once(worker, 'message')
+  return () => {
+    worker.postMessage('free')
+    return once(worker, 'exit')
+  }
+}
+
+describe('a file that another program has locked', () => {
+  it('is written when it is free again, and the process goes on meanwhile', async (t) => {
+    const {path, store} = await openNew(t)
+    const free = await lock(path)
+    const work = deliver(store, 'late')
+    for (let turns = 0; turns < 10; turns++) await wait(10)
+    assert.equal(store.depth, 1)
+    assert.equal((await store.peek('', {receiver: '2', limit: 1})).length, 0)
+    await free()
+    await work
+    assert.equal((await store.peek('', {receiver: '2', limit: 1})).length, 1)
+  })
+
+  it('is told to be so after a while, and nothing was written', async (t) => {
+    const {path, store} = await openNew(t, {lockPatienceMs: 100})
+    const free = await lock(path)
+    const work = [deliver(store, '1'), store.heartbeat('', {facts: {id: 'n1'}, isFull: false})]
+    for (const each of work) await refused(each, 'store_unavailable')
+    await free()
+    await deliver(store, '2')
+    const [only, ...others] = await store.peek('', {receiver: '2', limit: 9})
+    assert.deepEqual([only?.payload, others.length], ['2', 0])
+  })
+
+  it('is waited for as long by each, whenever it came', async (t) => {
+    const {path, store} = await openNew(t, {lockPatienceMs: 1000})
+    const free = await lock(path)
+    const first = refused(deliver(store, 'first'), 'store_unavailable')
+    await wait(600)
+    const second = deliver(store, 'second')
+    await first
+    assert.equal(store.depth, 1)
+    await free()
+    await second
+    const waiting = await store.peek('', {receiver: '2', limit: 9})
+    assert.deepEqual(
+      waiting.map(({payload}) => payload),
+      ['second'],
+    )
+  })
+})
+
+describe('a store that is closed', () => {
+  it('has finished what it was asked for before, and takes nothing after', async (t) => {
+    const {path, store} = await openNew(t)
+    const work = Array.from({length: 1000}, (_, i) => deliver(store, `${i}`))
+    const closed = store.close()
+    await refused(deliver(store, 'late'), 'store_unavailable')
+    await Promise.all([...work, closed])
+    await store.close()
+    await refused(deliver(store, 'later'), 'store_unavailable')
+    await refused(store.listNodes('', {limit: 1}), 'store_unavailable')
+    const rows = connect(t, path).prepare('SELECT count(*) FROM mesh_messages').pluck().get()
+    assert.equal(rows, 1000)
+  })
+})

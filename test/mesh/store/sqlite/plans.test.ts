@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import SqliteDatabase from 'better-sqlite3'
+import {message} from '../conformance/story.js'
+import {connect, newPath, openAt} from './open-store.js'
+
+/** Every statement that a store prepares, as it runs. */
+async function statementsOf(work: () => Promise<unknown>): Promise<{opening: string[]}> {
+  const opening: string[] = []
+  const {prepare} = SqliteDatabase.prototype
+  SqliteDatabase.prototype.prepare = function (this: SqliteDatabase.Database, sql: string) {
+    opening.push(sql)
+    return prepare.call(this, sql)
+  } as typeof prepare
+  try {
+    await work()
+  } finally {
+    SqliteDatabase.prototype.prepare = prepare
+  }
+  return {opening}
+}
+
+/** Statements that read a table whole: when the store is opened, and never again. */
+const wholeReads = [
+  /^SELECT \* FROM mesh_nodes LEFT JOIN mesh_node_seen/,
+  /^SELECT beat, beats FROM mesh_node_beats/,
+  /^SELECT scope_id, receiver, task_kind, priority, CASE/,
+  /^SELECT count\(\*\) FROM mesh_jti/,
+]
+
+/** Statements that sort: the few messages that one node has. */
+const sorts = [/^SELECT \* FROM mesh_messages WHERE scope_id = @scope AND holder = @claimer/]
+
+const isOneOf = (patterns: readonly RegExp[], sql: string) => patterns.some((pattern) => pattern.test(sql))
+
+describe('the statements of a store', () => {
+  it('find their rows by an index, however many there are', async (t) => {
+    const path = await newPath(t)
+    const {opening} = await statementsOf(async () => {
+      const store = await openAt(t, path)
+      await store.join('', {id: 'n1', version: '1.0.0', capabilities: {}})
+      await store.deliver('', message({idempotency_key: 'key'}))
+      await store.claim('', {receiver: '2', claimer: 'n1', exclude: [7], types: ['a']})
+      await store.grantLease('', {scopeKey: 'task:1', claimer: 'n1'})
+      await store.leave('', 'n1')
+      await store.purge()
+    })
+    const database = connect(t, path)
+    const sqls = [...new Set(opening)].filter((sql) => /^(SELECT|UPDATE|DELETE)/.test(sql) && /mesh_/.test(sql))
+    assert.ok(sqls.length > 30, `${sqls.length} statements`)
+    for (const sql of sqls) {
+      if (isOneOf(wholeReads, sql)) continue
+      const plan = database
+        .prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/@\w+/g, '?')}`)
+        .all(...Array.from({length: [...sql.matchAll(/\?|@\w+/g)].length}, () => null)) as {detail: string}[]
+      const text = plan.map(({detail}) => detail).join('\n')
+      assert.doesNotMatch(text, /SCAN mesh_\w+$/m, `${sql}\n${text}`)
+      if (!isOneOf(sorts, sql)) assert.doesNotMatch(text, /TEMP B-TREE/, `${sql}\n${text}`)
+    }
+  })
+
+  it('take the next message from the index of those that wait, in its order', async (t) => {
+    const path = await newPath(t)
+    await (await openAt(t, path)).close()
+    const plan = connect(t, path)
+      .prepare(
+        `EXPLAIN QUERY PLAN SELECT * FROM mesh_messages WHERE scope_id = ? AND receiver = ? AND acked_at IS NULL AND dead_at IS NULL
+AND holder IS NULL ORDER BY priority DESC, id LIMIT 1`,
+      )
+      .all('', '2') as {detail: string}[]
+    assert.deepEqual(
+      plan.map(({detail}) => detail),
+      ['SEARCH mesh_messages USING INDEX mesh_messages_waiting (scope_id=? AND receiver=?)'],
+    )
+  })
+})

@@ -1,0 +1,19 @@
+import {readFileSync} from 'node:fs'
+
+/**
+ * Transactions in a write-ahead log: frames that end one give the size of the database, the others 0.
+ * https://www.sqlite.org/fileformat2.html#walformat
+ */
+export function commitsIn(path: string): number {
+  const log = readFileSync(`${path}-wal`)
+  const [headerBytes, frameHeaderBytes] = [32, 24]
+  const pageBytes = log.readUInt32BE(8)
+  const salt = log.subarray(16, 24)
+  let commits = 0
+  for (let at = headerBytes; at + frameHeaderBytes + pageBytes <= log.length; at += frameHeaderBytes + pageBytes) {
+    // Frames of an older log are left behind the current ones.
+    if (!log.subarray(at + 8, at + 16).equals(salt)) break
+    if (log.readUInt32BE(at + 4) > 0) commits += 1
+  }
+  return commits
+}
