@@ -35,20 +35,31 @@ export function readJsonBodies(app: FastifyInstance): void {
 export function readBodiesAsText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(json, {parseAs: 'buffer'}, (_request, body, done) => {
-    if (isUtf8(body as Buffer)) done(null, (body as Buffer).toString('utf8').replace(/^\uFEFF/, ''))
-    else done(new SvcError('invalid_json', {reason: 'it is not UTF-8'}))
+    try {
+      done(null, textOf(body as Buffer))
+    } catch (error) {
+      done(error as SvcError)
+    }
   })
 }
 
 /** @throws invalid_json */
 function parse(body: Buffer): unknown {
   if (body.length === 0) return undefined
-  if (!isUtf8(body)) throw new SvcError('invalid_json', {reason: 'it is not UTF-8'})
+  const text = textOf(body)
   try {
-    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+    return JSON.parse(text)
   } catch (error) {
     throw new SvcError('invalid_json', {reason: withoutExcerpt((error as Error).message)})
   }
+}
+
+/** @throws invalid_json where it is not UTF-8 */
+function textOf(body: Buffer): string {
+  const text = body.toString('utf8')
+  // Whatever is not UTF-8 is read as this character. Most texts have no room for it, and are not looked at again.
+  if (text.includes('\uFFFD') && !isUtf8(body)) throw new SvcError('invalid_json', {reason: 'it is not UTF-8'})
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
 /** The parser shows what stands around a fault, which may be a part of a secret. */

@@ -5,6 +5,7 @@ import {copyFile, readdir, readFile, realpath, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import {
   contractViolations,
@@ -904,7 +905,10 @@ describe('svc db watch', {concurrency: 3}, () => {
     line.then((found) => {
       shown = found
     })
-    for (let i = 0; i < 20 && shown === ''; i++) await text('call', 'finish', 'id=2')
+    for (let i = 0; i < 400 && shown === ''; i++) {
+      await text('call', 'finish', 'id=2')
+      await sleep(25)
+    }
     assert.match(await line, /^\d+\tupdate\tTask\t2$/)
     assert.ok(Number((await line).split('\t')[0]) > 2)
     running.kill('SIGINT')

@@ -180,6 +180,36 @@ describe('a request body', () => {
     }
   })
 
+  for (const bodies of ['parsed', 'json', 'text'] as const) {
+    const post = async (t: TestContext, body: Uint8Array) => {
+      const {baseUrl} = await serve(t, echo, {bodies})
+      const headers = {'content-type': 'application/json'}
+      const response = await fetch(`${baseUrl}/v1/echo`, {method: 'POST', headers, body: Uint8Array.from(body)})
+      return {status: response.status, ...((await response.json()) as {body?: unknown; error?: {code: string}})}
+    }
+    const quoted = (...bytes: number[]) => Buffer.from([0x22, ...bytes, 0x22])
+
+    for (const [what, bytes] of [
+      ['a byte of no character', [0xff]],
+      ['a character that is cut short', [0xe2, 0x82]],
+      ['half of a pair', [0xed, 0xa0, 0x80]],
+      ['a character in more bytes than it takes', [0xc0, 0xaf]],
+      ['a broken character beside the one that stands for such', [0xef, 0xbf, 0xbd, 0x80]],
+    ] as const)
+      it(`${bodies}, with ${what}, is refused`, async (t) => {
+        const {status, error} = await post(t, quoted(...bytes))
+        assert.deepEqual([status, error?.code], [400, 'invalid_json'])
+      })
+
+    it(`${bodies}, may have the character that stands for a broken one, and a mark before it all`, async (t) => {
+      for (const text of ['"\uFFFD"', '\uFEFF"a\uFFFDb𝔫"', '\uFEFF"\uFEFF"']) {
+        const {status, body} = await post(t, Buffer.from(text))
+        const kept = text.replace(/^\uFEFF/, '')
+        assert.deepEqual([status, body], [200, bodies === 'text' ? kept : JSON.parse(kept)])
+      }
+    })
+  }
+
   for (const sent of ['at once', 'in pieces'])
     it(`that is too large is refused, sent ${sent}`, async (t) => {
       const {baseUrl} = await serve(t, echo, {bodyLimit: 100})

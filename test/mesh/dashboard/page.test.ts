@@ -166,7 +166,7 @@ describe('the dashboard in a browser', {concurrency: 4, skip: chromiumPath === u
     await page.getByRole('button', {name: 'Quarantine: rig1'}).click()
     await mesh.leave('rig1')
     await page.getByRole('button', {name: 'Quarantine', exact: true}).click()
-    await shows(page, '#confirm-fault', 'node_not_found')
+    await shows(page, '#confirm-fault', 'There is no node rig1')
     await page.getByRole('button', {name: 'Cancel'}).click()
     assert.equal(await page.locator('dialog[open]').count(), 0)
   })
