@@ -25,8 +25,8 @@ export interface Claims {
 type ClaimState = Counted & Pick<MessageRow, 'id' | 'holder' | 'lease_expires' | 'acked_at' | 'dead_at'>
 
 /**
- * A node that asks again for what it has tries it again, and holds it anew, when it has used up more than this part of its
- * lease: else one message that always ends its node would never be given up.
+ * A node that asks again for what it has holds it anew; it counts as another try when the last one began more than this
+ * part of a lease ago: else one message that always ends its node would never be given up.
  */
 const sameTry = 0.25
 /** A message that so many claims came to nothing of is given up. */
@@ -57,8 +57,8 @@ export function createClaims(
     `SELECT * FROM mesh_messages WHERE scope_id = @scope AND receiver = @receiver AND acked_at IS NULL AND dead_at IS NULL
   AND holder IS NULL AND ${isAllowed} AND ${isWanted} ORDER BY priority DESC, id LIMIT 1`,
   )
-  const hold = database.prepare<[string, number, number, number]>(
-    'UPDATE mesh_messages SET holder = ?, lease_expires = ?, attempts = ? WHERE id = ?',
+  const hold = database.prepare<[string, number, number, number | null, number]>(
+    'UPDATE mesh_messages SET holder = ?, lease_expires = ?, attempts = ?, tried_at = ? WHERE id = ?',
   )
   const giveUp = database.prepare<[number, number]>(
     'UPDATE mesh_messages SET dead_at = ?, holder = NULL, lease_expires = NULL WHERE id = ?',
@@ -94,11 +94,13 @@ RETURNING scope_id, receiver, task_kind, priority`,
     })
   }
 
-  function take(turn: Turn, row: MessageRow, claimer: string, attempts: number): MessageRow {
+  /** @param isTry whether it counts */
+  function take(turn: Turn, row: MessageRow, claimer: string, isTry: boolean): MessageRow {
     const expires = turn.now + leaseMs
-    hold.run(claimer, expires, attempts, row.id)
+    const [attempts, tried] = isTry ? [row.attempts + 1, turn.now] : [row.attempts, row.tried_at]
+    hold.run(claimer, expires, attempts, tried, row.id)
     if (expires < quietUntil) setQuiet(turn, expires)
-    return {...row, holder: claimer, lease_expires: expires, attempts}
+    return {...row, holder: claimer, lease_expires: expires, attempts, tried_at: tried}
   }
 
   function bury(turn: Turn, row: MessageRow, from: 'waiting' | 'claimed'): void {
@@ -122,7 +124,7 @@ RETURNING scope_id, receiver, task_kind, priority`,
   const isHeldBy = ({holder, lease_expires}: ClaimState, claimer: string, now: number) =>
     holder === claimer && lease_expires !== null && lease_expires > now
 
-  const isSameTry = ({lease_expires}: MessageRow, now: number) => (lease_expires ?? 0) - now >= leaseMs * (1 - sameTry)
+  const isSameTry = ({tried_at}: MessageRow, now: number) => tried_at !== null && now - tried_at <= leaseMs * sameTry
 
   return {
     claim(turn, scope, {receiver, claimer, exclude, types}) {
@@ -133,13 +135,13 @@ RETURNING scope_id, receiver, task_kind, priority`,
       const policy = {visibility: node.told.visibility, trust: node.trust}
       for (let i = 0; i < mostGivenUp; i++) {
         const own = ownFirst.get({...wanted, claimer, now})
-        if (own !== undefined && isSameTry(own, now)) return toMessage(own, now)
+        if (own !== undefined && isSameTry(own, now)) return toMessage(take(turn, own, claimer, false), now)
         const row = own ?? waitingFirst.get({...wanted, ...policy})
         if (row === undefined) return undefined
         const from = own === undefined ? 'waiting' : 'claimed'
         if (row.attempts < mostAttempts) {
           backlog.move(turn, row, from, 'claimed')
-          return toMessage(take(turn, row, claimer, row.attempts + 1), now)
+          return toMessage(take(turn, row, claimer, true), now)
         }
         bury(turn, row, from)
       }

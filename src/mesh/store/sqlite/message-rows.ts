@@ -12,6 +12,8 @@ export interface MessageRow {
   holder: string | null
   lease_expires: number | null
   attempts: number
+  /** When the last of them began. */
+  tried_at: number | null
   created_at: number
   acked_at: number | null
   dead_at: number | null

@@ -79,6 +79,7 @@ CREATE TABLE mesh_messages (
   holder TEXT,
   lease_expires INTEGER,
   attempts INTEGER NOT NULL DEFAULT 0,
+  tried_at INTEGER,
   created_at INTEGER NOT NULL,
   acked_at INTEGER,
   dead_at INTEGER,

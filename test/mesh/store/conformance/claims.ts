@@ -44,9 +44,9 @@ export function claimConformance(open: OpenStore): void {
     /** When it asks, ms after the first time; which try that is; and until when it has the message then. */
     const asked: readonly (readonly [at: number, attempt: number, until: number])[] = [
       [0, 1, leaseMs],
-      [leaseMs / 4, 1, leaseMs],
+      [leaseMs / 4, 1, (leaseMs * 5) / 4],
       [leaseMs / 4 + 1, 2, (leaseMs * 5) / 4 + 1],
-      [leaseMs / 2, 2, (leaseMs * 5) / 4 + 1],
+      [leaseMs / 2, 2, (leaseMs * 3) / 2],
       [leaseMs, 3, 2 * leaseMs],
     ]
     for (const [at, attempt, until] of asked) {
