@@ -14,7 +14,7 @@ export interface ExecLease {
   expires_unix_ms: number
 }
 
-/** Most leases that are listed. */
+/** Most leases that are listed, those of the first holders. */
 export const mostLeasesListed = 5000
 
 /** The leases that hold. */

@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
-import type {ExecLease, LeaseVerification} from '../../protocol/lease.js'
+import {type ExecLease, type LeaseVerification, mostLeasesListed} from '../../protocol/lease.js'
 import type {Scope} from '../mesh-store.js'
 import type {Audit} from './audit.js'
 import type {Counters} from './counters.js'
@@ -36,8 +36,6 @@ export interface Leases {
   isSwept(now: number): boolean
 }
 
-/** Most leases that are listed, those of the first holders. */
-const mostListed = 5000
 /** Leases that are marked as run out in one transaction. */
 const mostSwept = 1000
 
@@ -200,7 +198,7 @@ WHERE mesh_exec_leases.state <> 'granted'`,
       }
     },
 
-    list: (turn, scope) => held.all(scope, turn.now, mostListed).map(toLease),
+    list: (turn, scope) => held.all(scope, turn.now, mostLeasesListed).map(toLease),
 
     count: (scope) => counted.get(scope) ?? 0,
 
