@@ -2,6 +2,7 @@ import {mkdir, open} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import type {Database, Statement} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
+import {loadDriver} from './driver.js'
 import {applyFragments, type Fragment} from './fragment.js'
 
 export interface StoreOptions {
@@ -36,21 +37,10 @@ export interface Store {
   close(): void
 }
 
-type Engine = typeof import('better-sqlite3')
-
-async function loadEngine(): Promise<Engine> {
-  try {
-    const {default: engine} = await import('better-sqlite3')
-    return engine
-  } catch (error) {
-    throw new SvcError('store_engine_missing', {reason: (error as Error).message.split('\n')[0] ?? ''}, {cause: error})
-  }
-}
-
 /**
  * Opens a database file in WAL mode, creating it and its folder (readable by the owner alone) where needed, and brings
  * the given fragments up to date.
- * @throws store_engine_missing, store_unopenable, store_damaged, store_busy, store_newer
+ * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_damaged, store_busy, store_newer
  */
 export async function openStore(
   path: string,
@@ -74,14 +64,14 @@ export interface DatabaseOptions extends StoreOptions {
 
 /**
  * Opens a database file as the driver gives it, for those who prepare statements of their own.
- * @throws store_engine_missing, store_unopenable, store_damaged, store_busy
+ * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_damaged, store_busy
  */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const {durability = 'normal', busyTimeoutMs = 5000, readonly = false} = options
-  const engine = await loadEngine()
+  const Driver = await loadDriver()
   try {
     if (path !== ':memory:' && !readonly) await createFile(path)
-    const database = new engine(path, {timeout: busyTimeoutMs, readonly})
+    const database = new Driver(path, {timeout: busyTimeoutMs, readonly})
     try {
       if (!readonly) database.pragma('journal_mode = WAL')
       database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
@@ -152,5 +142,7 @@ export function storeError(error: unknown, path: string, opening = false): unkno
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
     return new SvcError('store_damaged', {path, reason: message}, {cause: error})
   if (code === 'SQLITE_FULL') return new SvcError('disk_full', {path}, {cause: error})
+  if (opening && (code === 'ERR_DLOPEN_FAILED' || message.startsWith('Could not locate the bindings file')))
+    return new SvcError('store_engine_missing', {reason: message.split('\n')[0] ?? ''}, {cause: error})
   return opening ? new SvcError('store_unopenable', {path, reason: message}, {cause: error}) : error
 }

@@ -1,12 +1,19 @@
 import {Exit, rows} from '../row.js'
 
 /** Errors of SQLite files. */
-export const storeErrors = rows({
+export const storeErrors = rows(() => ({
   store_engine_missing: {
     exit: Exit.unavailable,
     http: 500,
     say: (p: {reason: string}) => `The SQLite engine cannot be loaded: ${p.reason}.`,
-    hint: 'Build it for this Node version with npm rebuild better-sqlite3.',
+    hint: 'Reinstall svc with this Node version; in a clone, run npm run setup.',
+  },
+  store_node_unsupported: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {version: string; oldestMajor: number}) =>
+      `This command needs Node ${p.oldestMajor} or later for SQLite; this is Node ${p.version}.`,
+    hint: 'Run svc with Node 22 or later; in a clone, npm run setup builds a driver for Node 20.',
   },
   store_unopenable: {
     exit: Exit.unavailable,
@@ -46,4 +53,4 @@ export const storeErrors = rows({
     say: (p: {reason: string}) => `The vector extension of SQLite cannot be loaded: ${p.reason}.`,
     hint: 'Install it with npm install sqlite-vec, or take @vector_index out of the program.',
   },
-})
+}))

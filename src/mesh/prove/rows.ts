@@ -1,9 +1,10 @@
+import {loadDriver} from '../../store/index.js'
 import type {LeaseRow, MessageRow, NodeRow, Rows} from './history.js'
 
 /** Reads the database as a stranger would: with SQL of its own, and only to read. */
 export async function readRows(path: string): Promise<Rows> {
-  const {default: Database} = await import('better-sqlite3')
-  const database = new Database(path, {readonly: true, fileMustExist: true, timeout: 20_000})
+  const Driver = await loadDriver()
+  const database = new Driver(path, {readonly: true, fileMustExist: true, timeout: 20_000})
   try {
     const all = <Row>(sql: string) => database.prepare<[], Row>(sql).all()
     return {

@@ -1,5 +1,6 @@
 import {existsSync} from 'node:fs'
-import Database from 'better-sqlite3'
+import type {Database} from 'better-sqlite3'
+import {Driver} from '../../support/sqlite.js'
 import {type JournalLine, readJournal} from './journal.js'
 import {storeOf} from './workspace.js'
 
@@ -68,8 +69,8 @@ export interface Contest {
 }
 
 /** Opens the store as a stranger would: with SQL of its own, only to read. */
-export function readStore<T>(root: string, read: (database: Database.Database) => T): T {
-  const database = new Database(storeOf(root), {readonly: true, timeout: 20_000})
+export function readStore<T>(root: string, read: (database: Database) => T): T {
+  const database = new Driver(storeOf(root), {readonly: true, timeout: 20_000})
   try {
     return read(database)
   } finally {

@@ -1,9 +1,9 @@
 /** Has the write lock of a database for a while: `hold-lock FILE MS`. Prints `held` once it has it. */
 import {setTimeout as sleep} from 'node:timers/promises'
-import Database from 'better-sqlite3'
+import {Driver} from '../../support/sqlite.js'
 
 const [file = '', ms = ''] = process.argv.slice(2)
-const database = new Database(file, {timeout: 20_000})
+const database = new Driver(file, {timeout: 20_000})
 database.exec('BEGIN IMMEDIATE')
 process.stdout.write('held\n')
 await sleep(Number(ms))

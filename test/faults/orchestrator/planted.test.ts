@@ -4,7 +4,7 @@ import {mkdtemp, realpath, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {after, before, describe, it} from 'node:test'
-import Database from 'better-sqlite3'
+import {Driver} from '../../support/sqlite.js'
 import {type Evidence, readTraces} from './evidence.js'
 import {killDaemon} from './kill-daemon.js'
 import {faultsOf, type OracleName, oracles} from './oracles.js'
@@ -211,7 +211,7 @@ describe('the judgement of a run with kills', () => {
 })
 
 function doctorStore(root: string, sql: string): void {
-  const database = new Database(storeOf(root))
+  const database = new Driver(storeOf(root))
   database.pragma('foreign_keys = OFF')
   database.exec(sql)
   database.close()

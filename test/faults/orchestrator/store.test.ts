@@ -4,9 +4,9 @@ import {chmod, open, readFile, rm, stat, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import {execa} from 'execa'
 import {projectFile} from '../../support/project.js'
+import {Driver} from '../../support/sqlite.js'
 import {type SvcResult, svcBinary} from '../../support/svc.js'
 import {svcInTurn} from '../../support/svc-in-turn.js'
 import {checkIntegrity, readTraces} from './evidence.js'
@@ -147,7 +147,7 @@ describe('a store that is damaged', () => {
   it('in a page that is looked at late ends a daemon with its sentence', async (test) => {
     const root = await temporaryWorkspace(test)
     await submit(root)
-    const database = new Database(storeOf(root))
+    const database = new Driver(storeOf(root))
     const {rootpage} = database
       .prepare<[], {rootpage: number}>("SELECT rootpage FROM sqlite_schema WHERE name = 'orch_leases'")
       .get() ?? {rootpage: 0}
@@ -165,7 +165,7 @@ describe('a store of a newer version', () => {
   it('is refused, unchanged, until the program is new enough', async (test) => {
     const {root} = await withTask(test)
     const change = (sql: string) => {
-      const database = new Database(storeOf(root))
+      const database = new Driver(storeOf(root))
       database.exec(sql)
       database.close()
     }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import Database from 'better-sqlite3'
 import {scan} from '../../../src/mesh/prove/scan.js'
+import {Driver} from '../../support/sqlite.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 describe('the search for secrets', () => {
@@ -13,7 +13,7 @@ describe('the search for secrets', () => {
       'home/server.log': 'a request with canary-2 came\n',
       'calls.jsonl': '{}\n',
     })
-    const database = new Database(join(folder, 'mesh.db'))
+    const database = new Driver(join(folder, 'mesh.db'))
     database.exec("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('canary-1')")
     database.close()
     const secrets = new Map([

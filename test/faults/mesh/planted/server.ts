@@ -4,8 +4,8 @@
  */
 import {readFileSync} from 'node:fs'
 import {parseEnv} from 'node:util'
-import Database from 'better-sqlite3'
 import {openSqliteMeshStore, readCredentials, startControlPlane} from '../../../../src/mesh/index.js'
+import {Driver} from '../../../support/sqlite.js'
 import {type BugName, bugs} from './bugs.js'
 
 const [bug = 'none'] = process.argv.slice(2) as BugName[]
@@ -30,7 +30,7 @@ function credentialsOfNow() {
 
 const credentials = credentialsOfNow()
 const store = await openSqliteMeshStore(path, {leaseMs, maxMessages, maxMessagesPerReceiver: maxMessages})
-const database = new Database(path, {timeout: 5000})
+const database = new Driver(path, {timeout: 5000})
 const server = await startControlPlane({
   address: {host: '127.0.0.1', port: Number(set('SVC_MESH_PORT'))},
   store: bugs[bug]({store, credentials, database, leaseMs, scope}),

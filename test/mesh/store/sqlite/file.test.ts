@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import {readdir, stat, symlink, writeFile} from 'node:fs/promises'
 import {basename, dirname} from 'node:path'
 import {describe, it} from 'node:test'
-import SqliteDatabase from 'better-sqlite3'
+import type {Database} from 'better-sqlite3'
+import {Driver} from '../../../support/sqlite.js'
 import {message, refused} from '../conformance/story.js'
 import {connect, newPath, openAt, openNew} from './open-store.js'
 
@@ -22,13 +23,13 @@ describe('the file of a store', () => {
 
   it('is written ahead, and flushed for everything but heartbeats', async (t) => {
     const levels: string[] = []
-    const {pragma} = SqliteDatabase.prototype
-    SqliteDatabase.prototype.pragma = function (this: SqliteDatabase.Database, source, options) {
+    const {pragma} = Driver.prototype
+    Driver.prototype.pragma = function (this: Database, source, options) {
       if (source.startsWith('synchronous')) levels.push(source)
       return pragma.call(this, source, options)
     }
     t.after(() => {
-      SqliteDatabase.prototype.pragma = pragma
+      Driver.prototype.pragma = pragma
     })
     const {path, store} = await openNew(t)
     assert.equal(connect(t, path).pragma('journal_mode', {simple: true}), 'wal')

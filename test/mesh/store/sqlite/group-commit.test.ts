@@ -137,13 +137,16 @@ describe('operations of one turn', () => {
 /** Holds the write lock of a file from another thread. @returns what lets it go */
 async function lock(path: string): Promise<() => Promise<unknown>> {
   const code = `
-    const {workerData: path, parentPort} = require('node:worker_threads')
-    const database = new (require('better-sqlite3'))(path)
-    database.exec('BEGIN IMMEDIATE')
-    parentPort.postMessage('locked')
-    parentPort.once('message', () => { database.exec('ROLLBACK'); database.close() })
+    const {workerData: {driver, path}, parentPort} = require('node:worker_threads')
+    import(driver).then(({Driver}) => {
+      const database = new Driver(path)
+      database.exec('BEGIN IMMEDIATE')
+      parentPort.postMessage('locked')
+      parentPort.once('message', () => { database.exec('ROLLBACK'); database.close() })
+    })
   `
-  const worker = new Worker(code, {eval: true, workerData: path})
+  const driver = new URL('../../../support/sqlite.js', import.meta.url).href
+  const worker = new Worker(code, {eval: true, workerData: {driver, path}})
   await once(worker, 'message')
   return () => {
     worker.postMessage('free')

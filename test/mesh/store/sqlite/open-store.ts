@@ -1,9 +1,10 @@
 import {randomUUID} from 'node:crypto'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
-import SqliteDatabase, {type Database} from 'better-sqlite3'
+import type {Database} from 'better-sqlite3'
 import type {MeshStore, SqliteMeshStoreOptions, StoreLimits} from '../../../../src/mesh/store/index.js'
 import {openSqliteMeshStore} from '../../../../src/mesh/store/index.js'
+import {Driver} from '../../../support/sqlite.js'
 import {temporaryFolder} from '../../../support/temporary.js'
 import type {OpenStore} from '../conformance/story.js'
 
@@ -42,7 +43,7 @@ export async function openNew(
 
 /** Another connection to the file, as one of another program. */
 export function connect(test: Pick<TestContext, 'after'>, path: string): Database {
-  const database = new SqliteDatabase(path, {timeout: 5000})
+  const database = new Driver(path, {timeout: 5000})
   test.after(() => database.close())
   return database
 }

@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import SqliteDatabase from 'better-sqlite3'
+import type {Database} from 'better-sqlite3'
+import {Driver} from '../../../support/sqlite.js'
 import {message} from '../conformance/story.js'
 import {connect, newPath, openAt} from './open-store.js'
 
 /** Every statement that a store prepares, as it runs. */
 async function statementsOf(work: () => Promise<unknown>): Promise<{opening: string[]}> {
   const opening: string[] = []
-  const {prepare} = SqliteDatabase.prototype
-  SqliteDatabase.prototype.prepare = function (this: SqliteDatabase.Database, sql: string) {
+  const {prepare} = Driver.prototype
+  Driver.prototype.prepare = function (this: Database, sql: string) {
     opening.push(sql)
     return prepare.call(this, sql)
   } as typeof prepare
   try {
     await work()
   } finally {
-    SqliteDatabase.prototype.prepare = prepare
+    Driver.prototype.prepare = prepare
   }
   return {opening}
 }
