@@ -26,7 +26,7 @@ const largestFile = 64 << 10
 const settable = /^SVC_MESH_/
 
 /** Variables that only the user may set: a folder that somebody else made takes no machine into a mesh. */
-const ofUser: ReadonlySet<string> = new Set(meshNodeSettings.rows.enabled.env)
+const isOfUserAlone = (name: string) => (meshNodeSettings.rows.enabled.env as readonly string[]).includes(name)
 
 /** What a file is held against. */
 interface Known {
@@ -110,7 +110,7 @@ function faultOf(line: EnvLine, path: string, known: Known): LineFault | undefin
 
 function unreadReason(name: string, path: string, {tables, isOfUser}: Known): string | undefined {
   if (!settable.test(name)) return `${name} is ignored; only SVC_MESH_ variables count here.`
-  if (ofUser.has(name) && !isOfUser(path))
+  if (isOfUserAlone(name) && !isOfUser(path))
     return `${name} is ignored; it counts in the environment and in the file of your home folder alone.`
   return unreadVariable(name, tables)
 }

@@ -35,7 +35,7 @@ export function readMeshEnv(
     const file = path === undefined ? undefined : readEnvFile(path, {tables, isOfUser})
     return file === undefined ? [] : [{...file, isForToml: !isNamedByToml || path !== home}]
   })
-  return merge(files, secretsOf(tables))
+  return merge(files, files.length === 0 ? new Set() : secretsOf(tables))
 }
 
 /** A file, and whether its secrets may go to the address of `Svc.toml`. */

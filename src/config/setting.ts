@@ -27,5 +27,14 @@ export interface SettingTable<R extends SettingRows = SettingRows> {
   readonly rows: R
 }
 
-/** Declares a table of settings; names are unique within it. */
-export const settings = <const R extends SettingRows>(name: string, rows: R): SettingTable<R> => ({name, rows})
+/** Declares a table of settings, built when it is first read; names are unique within it. */
+export function settings<const R extends SettingRows>(name: string, declare: () => R): SettingTable<R> {
+  let rows: R | undefined
+  return {
+    name,
+    get rows() {
+      rows ??= declare()
+      return rows
+    },
+  }
+}

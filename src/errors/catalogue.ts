@@ -21,31 +21,39 @@ import {storeErrors} from './rows/store.js'
 
 export {type ErrorRow, Exit, type ExitStatus} from './row.js'
 
+const declare = () => ({
+  ...commandErrors(),
+  ...configErrors(),
+  ...modelErrors(),
+  ...hubErrors(),
+  ...audioErrors(),
+  ...speechErrors(),
+  ...langErrors(),
+  ...orchestratorErrors(),
+  ...processorErrors(),
+  ...planErrors(),
+  ...messageErrors(),
+  ...meshErrors(),
+  ...journeyErrors(),
+  ...assistantErrors(),
+  ...operationErrors(),
+  ...daemonErrors(),
+  ...mcpErrors(),
+  ...sessionErrors(),
+  ...networkErrors(),
+  ...storeErrors(),
+})
+
+type Catalogue = ReturnType<typeof declare>
+let catalogue: Catalogue | undefined
+
 /** Every error a user can meet, by code. Codes are part of the interface: they are added, never renamed. */
-export const catalogue = {
-  ...commandErrors,
-  ...configErrors,
-  ...modelErrors,
-  ...hubErrors,
-  ...audioErrors,
-  ...speechErrors,
-  ...langErrors,
-  ...orchestratorErrors,
-  ...processorErrors,
-  ...planErrors,
-  ...messageErrors,
-  ...meshErrors,
-  ...journeyErrors,
-  ...assistantErrors,
-  ...operationErrors,
-  ...daemonErrors,
-  ...mcpErrors,
-  ...sessionErrors,
-  ...networkErrors,
-  ...storeErrors,
+export function errorCatalogue(): Catalogue {
+  catalogue ??= declare()
+  return catalogue
 }
 
-export type ErrorCode = keyof typeof catalogue
+export type ErrorCode = keyof Catalogue
 
 /** What the sentence of an error needs to know. */
-export type ErrorParams<C extends ErrorCode> = Parameters<(typeof catalogue)[C]['say']>[0]
+export type ErrorParams<C extends ErrorCode> = Parameters<Catalogue[C]['say']>[0]

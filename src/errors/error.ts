@@ -1,4 +1,4 @@
-import {catalogue, type ErrorCode, type ErrorParams, type ErrorRow, type ExitStatus} from './catalogue.js'
+import {type ErrorCode, type ErrorParams, type ErrorRow, type ExitStatus, errorCatalogue} from './catalogue.js'
 
 /** An error as plain data, for crossing a thread or a process. */
 export interface ErrorRecord {
@@ -26,7 +26,7 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   readonly #told: string | undefined
 
   constructor(code: C, params: ErrorParams<C>, {message, ...options}: SvcErrorOptions = {}) {
-    const row = catalogue[code] as ErrorRow<ErrorParams<C>>
+    const row = errorCatalogue()[code] as ErrorRow<ErrorParams<C>>
     super(message ?? row.say(params), options)
     this.code = code
     this.params = params
@@ -38,14 +38,14 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
    * did not come along; undefined where the code is of no row, or of one whose hint needs the facts.
    */
   static told(code: string, message: string): SvcError | undefined {
-    if (!Object.hasOwn(catalogue, code)) return undefined
+    if (!Object.hasOwn(errorCatalogue(), code)) return undefined
     const known = code as ErrorCode
-    if (typeof (catalogue[known] as ErrorRow<never>).hint === 'function') return undefined
+    if (typeof (errorCatalogue()[known] as ErrorRow<never>).hint === 'function') return undefined
     return new SvcError(known, {} as ErrorParams<ErrorCode>, {message})
   }
 
   get #row(): ErrorRow<ErrorParams<C>> {
-    return catalogue[this.code] as ErrorRow<ErrorParams<C>>
+    return errorCatalogue()[this.code] as ErrorRow<ErrorParams<C>>
   }
 
   get exit(): ExitStatus {

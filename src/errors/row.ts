@@ -25,5 +25,5 @@ export interface ErrorRow<P> {
   param?: (params: P) => string
 }
 
-/** Gives each row its own parameter type while keeping the table an ordinary object. */
-export const rows = <T extends Record<string, ErrorRow<never>>>(table: T): T => table
+/** Gives each row its own parameter type; the table is built when an error is first looked up. */
+export const rows = <T extends Record<string, ErrorRow<never>>>(declare: () => T): (() => T) => declare

@@ -17,7 +17,7 @@ import {isErrorOf} from '../../src/errors/index.js'
 const fileOf = (data: Record<string, unknown>): ConfigFile => ({path: '/work/Svc.toml', data, warnings: []})
 
 describe('a setting that every source can give', () => {
-  const table = settings('engine', {
+  const table = settings('engine', () => ({
     numCtx: {
       type: types.integer({min: 0}),
       flag: 'num-ctx',
@@ -26,7 +26,7 @@ describe('a setting that every source can give', () => {
       default: 1,
       doc: 'Context.',
     },
-  })
+  }))
   const flag = {flags: {numCtx: 6}}
   const first = {env: {SVC_NUM_CTX: '5'}}
   const second = {env: {SVC_OLD_CTX: '4'}}
@@ -97,9 +97,9 @@ describe('an environment variable', () => {
   })
 
   it('never shows a secret in its warning', () => {
-    const table = settings('x', {
+    const table = settings('x', () => ({
       pin: {type: types.integer(), env: ['PIN'], secret: true, doc: 'Pin.'},
-    })
+    }))
     const {warnings} = resolveSettings(table, {env: {PIN: 'hunter2'}})
     assert.equal(warnings.length, 1)
     assert.doesNotMatch(JSON.stringify(warnings), /hunter2/)
@@ -171,9 +171,9 @@ describe('a value of the file', () => {
   })
 
   it('of the wrong type is not shown when it is a secret', () => {
-    const table = settings('x', {
+    const table = settings('x', () => ({
       token: {type: types.text('a token'), toml: ['x.token'], secret: true, doc: 'Token.'},
-    })
+    }))
     assert.throws(
       () => resolveSettings(table, {env: {}, file: fileOf({x: {token: ['hunter2']}})}),
       (error: Error) => isErrorOf(error, 'config_type') && !error.message.includes('hunter2'),

@@ -188,9 +188,9 @@ describe('a setting of speech that all five sources can give', () => {
 
 describe('two keys of the file for one setting', () => {
   it('count in the order of the row', () => {
-    const table = settings('speech', {
+    const table = settings('speech', () => ({
       lexicon: {type: types.path(), toml: ['speech.new_path', 'speech.old_path', 'other.path'], doc: 'Lexicon.'},
-    })
+    }))
     const speechConfig = {path: 'x', data: {old_path: 'b', new_path: 'a', path: 'c'}, warnings: []}
     const {settings: resolved} = resolveSettings(table, {env: {}, speechConfig})
     assert.deepEqual(resolved[0]?.origin, {source: 'speech-config', name: 'new_path'})

@@ -3,7 +3,7 @@ import {access, readdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
-import {catalogue} from '../../src/errors/catalogue.js'
+import {errorCatalogue} from '../../src/errors/catalogue.js'
 import {
   asAudioError,
   asCliError,
@@ -37,7 +37,7 @@ const facts: object = new Proxy<Record<string, unknown>>(
   {get: (known, name) => (name in known ? known[String(name)] : ['sample'])},
 )
 const errorOf = (code: ErrorCode) => new SvcError(code, facts as never)
-const codes = Object.keys(catalogue) as ErrorCode[]
+const codes = Object.keys(errorCatalogue()) as ErrorCode[]
 
 describe('every error of the catalogue', () => {
   for (const code of codes) {

@@ -6,7 +6,7 @@ import {text} from 'node:stream/consumers'
 import {after, before, describe, it} from 'node:test'
 import {fastify} from 'fastify'
 import {compileComponents, findContract, readDocument} from '../../src/contracts/index.js'
-import {catalogue} from '../../src/errors/catalogue.js'
+import {errorCatalogue} from '../../src/errors/catalogue.js'
 import {asOllamaError, asOpenAiError, type ErrorRow, SvcError} from '../../src/errors/index.js'
 import type {ServeContext} from '../../src/serve/context.js'
 import {version} from '../../src/serve/ollama/model.js'
@@ -200,7 +200,9 @@ describe('the document of the inference server', () => {
   })
 
   it('knows the codes of errors that OpenAI clients are told', () => {
-    const codes = new Set(Object.values(catalogue as Record<string, ErrorRow<never>>).map(({openai}) => openai ?? null))
+    const codes = new Set(
+      Object.values(errorCatalogue() as Record<string, ErrorRow<never>>).map(({openai}) => openai ?? null),
+    )
     const error = document.components.schemas.OpenAiError as {
       properties: {error: {properties: {code: {enum: string[]}}}}
     }

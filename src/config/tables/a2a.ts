@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {integer, text} from '../types.js'
 
 /** How a process reads the durable inboxes of agents. */
-export const messageSettings = settings('a2a', {
+export const messageSettings = settings('a2a', () => ({
   consumerId: {
     type: text(),
     env: ['SVC_A2A_CONSUMER_ID'],
@@ -14,4 +14,4 @@ export const messageSettings = settings('a2a', {
     default: 256,
     doc: 'Most messages that are read or claimed at once.',
   },
-})
+}))

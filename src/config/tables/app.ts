@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {integer, path, text} from '../types.js'
 
 /** Programs of the data language: their database and their server. */
-export const appSettings = settings('app', {
+export const appSettings = settings('app', () => ({
   database: {
     type: path(),
     flag: 'db',
@@ -33,4 +33,4 @@ export const appSettings = settings('app', {
     default: 3000,
     doc: 'Port to listen on; 0 takes a free one.',
   },
-})
+}))

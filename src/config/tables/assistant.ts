@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, milliseconds} from '../types.js'
 
 /** Chats, and code that a model writes. */
-export const assistantSettings = settings('assistant', {
+export const assistantSettings = settings('assistant', () => ({
   timeoutMs: {
     type: milliseconds(1),
     env: ['SVC_ASSISTANT_TIMEOUT_MS'],
@@ -14,4 +14,4 @@ export const assistantSettings = settings('assistant', {
     env: ['SVC_MCP_LLM_COST_EVENTS'],
     doc: 'Tell what a chat or code that a model writes costs as an event too; when unset, only while no store is kept.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {text} from '../types.js'
 
 /** The daemon and those who call it. */
-export const daemonSettings = settings('daemon', {
+export const daemonSettings = settings('daemon', () => ({
   socket: {
     type: text('stdio, or HOST:PORT'),
     flag: 'listen',
@@ -15,4 +15,4 @@ export const daemonSettings = settings('daemon', {
     secret: true,
     doc: 'Token that a daemon wants of its clients over TCP, and that commands send to it.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {integer, number} from '../types.js'
 
 /** How a language model runs and samples. */
-export const engineSettings = settings('engine', {
+export const engineSettings = settings('engine', () => ({
   threads: {
     type: integer({min: 0, max: 256}),
     flag: 'threads',
@@ -51,4 +51,4 @@ export const engineSettings = settings('engine', {
     default: 0.9,
     doc: 'Sample from the fewest tokens whose probabilities add up to this.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {baseUrl, boolean, integer, path, text} from '../types.js'
 
 /** Where models are downloaded from, and where to. */
-export const hubSettings = settings('hub', {
+export const hubSettings = settings('hub', () => ({
   hubEndpoint: {
     type: baseUrl(),
     env: ['HF_ENDPOINT'],
@@ -43,4 +43,4 @@ export const hubSettings = settings('hub', {
     default: 600,
     doc: 'Milliseconds between two tries of a download.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {integer, path, text} from '../types.js'
 
 /** What is open in the editor: the context of spoken commands. */
-export const ideSettings = settings('ide', {
+export const ideSettings = settings('ide', () => ({
   activeFile: {
     type: path(),
     env: ['SVC_ACTIVE_FILE', 'ACTIVE_FILE'],
@@ -18,4 +18,4 @@ export const ideSettings = settings('ide', {
     env: ['SVC_ACTIVE_SYMBOL'],
     doc: 'Function or type that the cursor is in.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {baseUrl, integer, number, text} from '../types.js'
 
 /** Where clients find the inference server. */
-export const inferenceSettings = settings('inference', {
+export const inferenceSettings = settings('inference', () => ({
   url: {
     type: baseUrl(),
     env: ['SVC_INFERENCE_URL', 'SVC_LOCAL_SERVER_URL', 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'],
@@ -35,4 +35,4 @@ export const inferenceSettings = settings('inference', {
     default: 2048,
     doc: 'Most tokens that clients ask for.',
   },
-})
+}))

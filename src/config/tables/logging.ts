@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {choice, text} from '../types.js'
 
 /** The log on standard error. */
-export const loggingSettings = settings('log', {
+export const loggingSettings = settings('log', () => ({
   filter: {
     type: text('a level, or a comma-separated list of target=level'),
     env: ['SVC_LOG', 'RUST_LOG'],
@@ -17,4 +17,4 @@ export const loggingSettings = settings('log', {
     default: 'auto',
     doc: 'How a log line looks; auto is text on a terminal and JSON elsewhere.',
   },
-})
+}))

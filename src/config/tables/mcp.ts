@@ -9,7 +9,7 @@ function tierList(): SettingType<readonly ('core' | 'dev' | 'advanced' | 'all')[
 }
 
 /** The tool server. */
-export const mcpSettings = settings('mcp', {
+export const mcpSettings = settings('mcp', () => ({
   tiers: {
     type: tierList(),
     flag: 'tiers',
@@ -52,4 +52,4 @@ export const mcpSettings = settings('mcp', {
     default: 1200,
     doc: 'Most requests of one client over HTTP in a minute; 0 for no limit.',
   },
-})
+}))

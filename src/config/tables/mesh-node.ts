@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, choice, integer, path, text} from '../types.js'
 
 /** This machine as a node of a mesh, and the requests that it sends. */
-export const meshNodeSettings = settings('mesh', {
+export const meshNodeSettings = settings('mesh', () => ({
   enabled: {
     type: boolean('flag'),
     env: ['SVC_MESH_ENABLED'],
@@ -49,4 +49,4 @@ export const meshNodeSettings = settings('mesh', {
     default: false,
     doc: 'Write down in the store what this workspace asked of the mesh; never a token.',
   },
-})
+}))

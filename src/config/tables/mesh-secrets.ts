@@ -13,7 +13,7 @@ const publicKey = (expected: string): SettingType<string> => ({
  * What a control plane lets its clients in by, and what they show to it. The token of the role `mesh` is among the
  * settings of the mesh.
  */
-export const meshSecretSettings = settings('mesh', {
+export const meshSecretSettings = settings('mesh', () => ({
   workerToken: {
     type: text('a token'),
     env: ['SVC_MESH_WORKER_TOKEN'],
@@ -54,4 +54,4 @@ export const meshSecretSettings = settings('mesh', {
     env: ['SVC_MESH_WORKER_RESULT_VERIFY_KEY'],
     doc: 'Key that signatures of results are verified with.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, choice, integer, path, text} from '../types.js'
 
 /** The control plane of a mesh, `svc mesh serve`. */
-export const meshServerSettings = settings('mesh', {
+export const meshServerSettings = settings('mesh', () => ({
   host: {
     type: text('an address of this machine'),
     flag: 'host',
@@ -101,4 +101,4 @@ export const meshServerSettings = settings('mesh', {
     toml: ['mesh.transport.wireguard_endpoint'],
     doc: 'Where the overlay network of this mesh is; shown, and otherwise not used.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {baseUrl, boolean, integer, list, text} from '../types.js'
 
 /** How this workspace takes part in a mesh. */
-export const meshSettings = settings('mesh', {
+export const meshSettings = settings('mesh', () => ({
   controlUrl: {
     type: baseUrl(),
     flag: 'control-url',
@@ -79,4 +79,4 @@ export const meshSettings = settings('mesh', {
     env: ['SVC_MESH_DEVICE_CLASS'],
     doc: 'Kind of this machine: server, desktop, mobile, browser or another word.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, integer, list, text} from '../types.js'
 
 /** What an agent has unless something else is found. Rows have the names of the wire, where an agent tells the same. */
-export const defaultAgentCapabilitySettings = settings('orchestrator.default_agent_capabilities', {
+export const defaultAgentCapabilitySettings = settings('orchestrator.default_agent_capabilities', () => ({
   gpu_cuda: {
     type: boolean('strict'),
     toml: ['orchestrator.default_agent_capabilities.gpu_cuda'],
@@ -92,4 +92,4 @@ export const defaultAgentCapabilitySettings = settings('orchestrator.default_age
     default: [] as readonly string[],
     doc: 'Labels of an agent, such as pool=dev; those of the mesh are added.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, integer, milliseconds, number} from '../types.js'
 
 /** The attention of the user as a budget (a pilot). */
-export const orchestratorAttentionSettings = settings('orchestrator', {
+export const orchestratorAttentionSettings = settings('orchestrator', () => ({
   attentionEnabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_ATTENTION_ENABLED'],
@@ -38,12 +38,12 @@ export const orchestratorAttentionSettings = settings('orchestrator', {
     default: 2,
     doc: 'Points for a fully trusted agent when a task is given out.',
   },
-})
+}))
 
 const weight = number({min: 0, max: 1})
 
 /** What makes an interruption costly, by the scales of the task load index. */
-export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_weights', {
+export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_weights', () => ({
   mental: {
     type: weight,
     env: ['SVC_ORCHESTRATOR_TLX_MENTAL'],
@@ -72,13 +72,13 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
     default: 0.2,
     doc: 'Weight of the trust that the agent lacks.',
   },
-})
+}))
 
 /** Bits; the gain of a question lies between 0 and 1.5. */
 const offset = number({min: -1.5, max: 1.5})
 
 /** Corrections of what the orchestrator expects of an interruption. */
-export const interruptionCalibrationSettings = settings('orchestrator.interruption_calibration', {
+export const interruptionCalibrationSettings = settings('orchestrator.interruption_calibration', () => ({
   planReviewGainOffsetBits: {
     type: offset,
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_PLAN_GAIN'],
@@ -118,4 +118,4 @@ export const interruptionCalibrationSettings = settings('orchestrator.interrupti
     default: 1,
     doc: 'How far trust counts: 0 takes every agent for average, 1 takes it as it is.',
   },
-})
+}))

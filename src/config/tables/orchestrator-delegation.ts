@@ -14,7 +14,7 @@ const agentId = (): SettingType<string> => {
 const roles = choices('planner', 'builder', 'verifier', 'reproducer', 'researcher')
 
 /** Tasks that other nodes of the mesh run. */
-export const orchestratorDelegationSettings = settings('orchestrator', {
+export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshRemoteExecuteExperimental: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL'],
@@ -105,4 +105,4 @@ export const orchestratorDelegationSettings = settings('orchestrator', {
     default: 10_000,
     doc: 'Milliseconds that a request to the control plane may take.',
   },
-})
+}))

@@ -3,7 +3,7 @@ import {argv, tableOf} from '../structures.js'
 import {boolean, integer, milliseconds} from '../types.js'
 
 /** Tasks that run a program of this machine. Only the file gives these, so that no variable opens the door. */
-export const orchestratorExecSettings = settings('orchestrator.exec', {
+export const orchestratorExecSettings = settings('orchestrator.exec', () => ({
   enabled: {
     type: boolean('strict'),
     toml: ['orchestrator.exec.enabled'],
@@ -28,4 +28,4 @@ export const orchestratorExecSettings = settings('orchestrator.exec', {
     default: {} as Readonly<Record<string, readonly string[]>>,
     doc: 'Programs that tasks may run, by name, each with its arguments.',
   },
-})
+}))

@@ -5,7 +5,7 @@ import {boolean, integer, number} from '../types.js'
 const iterations = integer({min: 0, max: 255})
 
 /** What a task must pass before it counts as completed. */
-export const orchestratorGateSettings = settings('orchestrator', {
+export const orchestratorGateSettings = settings('orchestrator', () => ({
   toestubGate: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_TOESTUB_GATE'],
@@ -62,4 +62,4 @@ export const orchestratorGateSettings = settings('orchestrator', {
     default: 0.85,
     doc: 'Reliability from which an agent passes.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean} from '../types.js'
 
 /** Which contract clients of the orchestrator are told to use. */
-export const orchestrationMigrationSettings = settings('orchestrator.orchestration_migration', {
+export const orchestrationMigrationSettings = settings('orchestrator.orchestration_migration', () => ({
   orchestrationV2Enabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED'],
@@ -17,4 +17,4 @@ export const orchestrationMigrationSettings = settings('orchestrator.orchestrati
     default: true,
     doc: 'Go on with the older contract where v2 has no store, instead of refusing.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, choice} from '../types.js'
 
 /** How plans are made and worked through. */
-export const orchestratorPlanningSettings = settings('orchestrator', {
+export const orchestratorPlanningSettings = settings('orchestrator', () => ({
   planningEnabled: {
     type: boolean('strict'),
     toml: ['orchestrator.planning_enabled'],
@@ -45,4 +45,4 @@ export const orchestratorPlanningSettings = settings('orchestrator', {
     default: false,
     doc: 'Refuse a plan in which something is vague, risky or missing.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, integer, milliseconds, number} from '../types.js'
 
 /** Which agent gets a task. */
-export const orchestratorRoutingSettings = settings('orchestrator', {
+export const orchestratorRoutingSettings = settings('orchestrator', () => ({
   socratesReputationRouting: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_SOCRATES_REPUTATION_ROUTING'],
@@ -103,4 +103,4 @@ export const orchestratorRoutingSettings = settings('orchestrator', {
     default: 0,
     doc: 'How much a tight budget keeps large training tasks off an agent.',
   },
-})
+}))

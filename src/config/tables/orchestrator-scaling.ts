@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, choice, integer, milliseconds, number} from '../types.js'
 
 /** When agents are started and retired. */
-export const orchestratorScalingSettings = settings('orchestrator', {
+export const orchestratorScalingSettings = settings('orchestrator', () => ({
   scalingEnabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_SCALING_ENABLED'],
@@ -93,4 +93,4 @@ export const orchestratorScalingSettings = settings('orchestrator', {
     default: 1,
     doc: 'Exponent of how busy the machine is: above 1 only a very busy one counts.',
   },
-})
+}))

@@ -4,7 +4,7 @@ import {boolean, integer, path} from '../types.js'
 const timeout = integer({min: 0, max: 10 * 365 * 86_400})
 
 /** Conversations with agents. */
-export const orchestratorSessionSettings = settings('orchestrator.session', {
+export const orchestratorSessionSettings = settings('orchestrator.session', () => ({
   sessionsDir: {
     type: path(),
     toml: ['orchestrator.session.sessions_dir'],
@@ -35,4 +35,4 @@ export const orchestratorSessionSettings = settings('orchestrator.session', {
     default: true,
     doc: 'Keep sessions when the process ends.',
   },
-})
+}))

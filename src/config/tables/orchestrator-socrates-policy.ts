@@ -5,7 +5,7 @@ const share = number({min: 0, max: 1})
 const percentage = number({min: 0, max: 100})
 
 /** Thresholds of confidence that replace those of the built-in policy. */
-export const socratesPolicySettings = settings('orchestrator.socrates_policy', {
+export const socratesPolicySettings = settings('orchestrator.socrates_policy', () => ({
   abstainThreshold: {
     type: share,
     toml: ['orchestrator.socrates_policy.abstain_threshold'],
@@ -41,4 +41,4 @@ export const socratesPolicySettings = settings('orchestrator.socrates_policy', {
     toml: ['orchestrator.socrates_policy.min_prompt_report_confidence'],
     doc: 'Percentage of confidence from which a finding about a prompt is told.',
   },
-})
+}))

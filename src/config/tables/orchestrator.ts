@@ -3,7 +3,7 @@ import {type FileGroup, fileGroups, tableOf} from '../structures.js'
 import {boolean, choice, integer, milliseconds, number, path, text} from '../types.js'
 
 /** How tasks are taken, kept and given to agents. */
-export const orchestratorSettings = settings('orchestrator', {
+export const orchestratorSettings = settings('orchestrator', () => ({
   enabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_ENABLED'],
@@ -151,4 +151,4 @@ export const orchestratorSettings = settings('orchestrator', {
     default: [] as readonly FileGroup[],
     doc: 'Files that should go to the same agent; without any they are read off the layout of the workspace.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {choice, integer, list, text} from '../types.js'
 
 /** The inference server. */
-export const serveSettings = settings('serve', {
+export const serveSettings = settings('serve', () => ({
   host: {
     type: text('an address of this machine'),
     flag: 'host',
@@ -59,4 +59,4 @@ export const serveSettings = settings('serve', {
     default: [] as readonly string[],
     doc: 'Origins of web pages that may use the server, beside those of this machine.',
   },
-})
+}))

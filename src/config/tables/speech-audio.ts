@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {aliasedChoice, boolean, integer, number, path, zeroOr} from '../types.js'
 
 /** What is done to a recording before it is recognised. */
-export const speechAudioSettings = settings('speech', {
+export const speechAudioSettings = settings('speech', () => ({
   acousticPreprocess: {
     type: aliasedChoice({none: ['0'], peak_normalize: ['peak', '1'], rms_normalize: ['rms']}),
     flag: 'preprocess',
@@ -77,4 +77,4 @@ export const speechAudioSettings = settings('speech', {
     default: 0.5,
     doc: 'Seconds that two chunks share, at most two fifths of one.',
   },
-})
+}))

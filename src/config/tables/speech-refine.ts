@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, choice, integer, number, path, phrases, tokenIds} from '../types.js'
 
 /** How a transcript is put right, and which words are expected in it. */
-export const speechRefineSettings = settings('speech', {
+export const speechRefineSettings = settings('speech', () => ({
   profile: {
     type: choice('conservative', 'balanced', 'aggressive'),
     flag: 'profile',
@@ -138,4 +138,4 @@ export const speechRefineSettings = settings('speech', {
     default: 2,
     doc: 'Tokens outside of every phrase after which the trie starts again.',
   },
-})
+}))

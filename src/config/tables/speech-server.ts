@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {integer, path, text} from '../types.js'
 
 /** The server of speech: recordings by path or upload, and live audio. */
-export const speechServerSettings = settings('speech', {
+export const speechServerSettings = settings('speech', () => ({
   dashHost: {
     type: text('an address of this machine'),
     env: ['SVC_DASH_HOST'],
@@ -64,4 +64,4 @@ export const speechServerSettings = settings('speech', {
     toml: ['speech.canary_kpi'],
     doc: 'JSON file of measured quality that the server must pass before it starts.',
   },
-})
+}))

@@ -10,7 +10,7 @@ const raisedInFile = (min: number): SettingType<number> => ({
 const share = number({min: 0, max: 1, clamp: true})
 
 /** How long a speech session may take, and what becomes of its transcript. */
-export const speechSessionSettings = settings('speech', {
+export const speechSessionSettings = settings('speech', () => ({
   captureTimeoutMs: {
     type: integer({min: 0}),
     env: ['SVC_SPEECH_CAPTURE_TIMEOUT_MS'],
@@ -102,4 +102,4 @@ export const speechSessionSettings = settings('speech', {
     default: 512,
     doc: 'Most tokens of a polished transcript.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {aliasedChoice, boolean, choice, integer, number, path, text} from '../types.js'
 
 /** Which speech model runs, on what, and how it decodes. */
-export const speechSettings = settings('speech', {
+export const speechSettings = settings('speech', () => ({
   config: {
     type: path(),
     env: ['SVC_SPEECH_CONFIG'],
@@ -147,4 +147,4 @@ export const speechSettings = settings('speech', {
     default: false,
     doc: 'Log what the decoder does.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {boolean, choice, path} from '../types.js'
 
 /** Where the workspace is and where its data lies. */
-export const workspaceSettings = settings('workspace', {
+export const workspaceSettings = settings('workspace', () => ({
   repositoryRoot: {
     type: path(),
     env: ['SVC_REPOSITORY_ROOT', 'SVC_REPO_ROOT'],
@@ -30,4 +30,4 @@ export const workspaceSettings = settings('workspace', {
     default: true,
     doc: 'Use the canonical store where the one of the workspace cannot be opened.',
   },
-})
+}))

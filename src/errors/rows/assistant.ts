@@ -7,7 +7,7 @@ const noProgram =
     `The model ${model} ${what}, in ${attempts === 1 ? 'one attempt' : `${attempts} attempts`}: ${reason}.`
 
 /** Errors of chats and of code that a model writes. */
-export const assistantErrors = rows({
+export const assistantErrors = rows(() => ({
   context_file_unusable: {
     exit: Exit.usage,
     http: 400,
@@ -56,4 +56,4 @@ export const assistantErrors = rows({
     say: noProgram('wrote no program without errors'),
     hint: 'Ask for less at once, or allow more retries.',
   },
-})
+}))

@@ -1,7 +1,7 @@
 import {Exit, rows} from '../row.js'
 
 /** Errors of audio files and their decoders. */
-export const audioErrors = rows({
+export const audioErrors = rows(() => ({
   audio_unrecognized: {
     exit: Exit.failed,
     http: 415,
@@ -27,4 +27,4 @@ export const audioErrors = rows({
       `${p.file} is ${p.format}, which is decoded by ffmpeg, and ffmpeg is not on the PATH.`,
     hint: 'Install ffmpeg, or convert the recording to WAV, FLAC, MP3 or Ogg.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {Exit, rows} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of the command line itself and of the machine it runs on. */
-export const commandErrors = rows({
+export const commandErrors = rows(() => ({
   internal: {
     exit: Exit.failed,
     http: 500,
@@ -83,4 +83,4 @@ export const commandErrors = rows({
     say: (p: {path: string}) => `No space is left to write ${p.path}.`,
     hint: 'Free some disk space and run the command again.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {Exit, rows} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of settings and contracts. */
-export const configErrors = rows({
+export const configErrors = rows(() => ({
   config_unparsable: {
     exit: Exit.usage,
     http: 500,
@@ -51,4 +51,4 @@ export const configErrors = rows({
     say: (p: {subject: string; reason: string}) => `${p.subject} cannot be parsed: ${p.reason}.`,
     hint: 'The document must be JSON, or YAML when its name ends in .yaml or .yml.',
   },
-})
+}))

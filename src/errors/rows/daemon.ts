@@ -10,7 +10,7 @@ const answered = (exit: ExitStatus, http: number) => ({
 })
 
 /** Errors of the daemon and of those who call it. */
-export const daemonErrors = rows({
+export const daemonErrors = rows(() => ({
   request_unparsable: {
     exit: Exit.usage,
     http: 400,
@@ -139,4 +139,4 @@ export const daemonErrors = rows({
   call_refused: answered(Exit.conflict, 409),
   call_unavailable: answered(Exit.unavailable, 503),
   call_failed: answered(Exit.failed, 500),
-})
+}))

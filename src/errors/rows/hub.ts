@@ -1,7 +1,7 @@
 import {Exit, rows} from '../row.js'
 
 /** Errors of model downloads. */
-export const hubErrors = rows({
+export const hubErrors = rows(() => ({
   model_id_invalid: {
     exit: Exit.usage,
     http: 400,
@@ -65,4 +65,4 @@ export const hubErrors = rows({
       `${p.file} was not downloaded as it should be: its checksum is ${p.actual}, not ${p.expected}.`,
     hint: 'Try again; if it happens again, a proxy on the way changes files.',
   },
-})
+}))

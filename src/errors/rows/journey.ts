@@ -1,7 +1,7 @@
 import {Exit, rows} from '../row.js'
 
 /** Errors of journeys and of the log of operations. */
-export const journeyErrors = rows({
+export const journeyErrors = rows(() => ({
   journey_not_found: {
     exit: Exit.notFound,
     http: 404,
@@ -28,4 +28,4 @@ export const journeyErrors = rows({
       `${p.operation} cannot be ${p.what}: ${p.reason}.`,
     hint: 'Nothing was changed; do what you want with a command of its own.',
   },
-})
+}))

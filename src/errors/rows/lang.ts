@@ -2,7 +2,7 @@ import {Exit, rows} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of data-language programs and their databases. */
-export const langErrors = rows({
+export const langErrors = rows(() => ({
   program_not_found: {
     exit: Exit.notFound,
     http: 500,
@@ -97,4 +97,4 @@ export const langErrors = rows({
     say: (p: {what: string}) => `${p.what} deletes data and was not confirmed.`,
     hint: 'Add --yes.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {Exit, rows} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of the tool server. */
-export const mcpErrors = rows({
+export const mcpErrors = rows(() => ({
   unknown_tool: {
     exit: Exit.notFound,
     http: 404,
@@ -65,4 +65,4 @@ export const mcpErrors = rows({
     say: (p: {limit: number}) => `${p.limit} sessions are open and in use, and no more are allowed.`,
     hint: 'End a session with DELETE, or raise SVC_MCP_HTTP_MAX_SESSIONS.',
   },
-})
+}))

@@ -17,7 +17,7 @@ const told = ({operation, status, problem, detail}: Refusal) =>
   `The control plane answered ${operation} with ${problem ?? status}${detail ? `: ${withoutStop(detail)}` : ''}.`
 
 /** Errors of the mesh: of its control plane, on the wire as problem details, and of those who ask it. */
-export const meshErrors = rows({
+export const meshErrors = rows(() => ({
   missing_field: {
     exit: Exit.usage,
     http: 400,
@@ -264,4 +264,4 @@ export const meshErrors = rows({
       `The control plane that was started did not answer within ${p.seconds} seconds.`,
     hint: (p: {log: string}) => `What it said is in ${p.log}.`,
   },
-})
+}))

@@ -1,7 +1,7 @@
 import {Exit, rows} from '../row.js'
 
 /** Errors of messages between agents. */
-export const messageErrors = rows({
+export const messageErrors = rows(() => ({
   message_not_found: {
     exit: Exit.notFound,
     http: 404,
@@ -39,4 +39,4 @@ export const messageErrors = rows({
     say: (_: object) => 'No mesh is configured that could carry messages to other machines.',
     hint: 'Take the route local within this process, or db between the processes of this machine.',
   },
-})
+}))

@@ -4,7 +4,7 @@ const shape = (dims: readonly number[]) => `[${dims.join(', ')}]`
 const places = (tried: readonly string[]) => tried.map((place) => `\n  ${place}`).join('')
 
 /** Errors of model directories, weights and generation. */
-export const modelErrors = rows({
+export const modelErrors = rows(() => ({
   model_not_found: {
     exit: Exit.notFound,
     http: 500,
@@ -203,4 +203,4 @@ export const modelErrors = rows({
     say: (p: {reason: string}) => `The model could not be run: ${p.reason}.`,
     hint: 'Check that the machine has enough free memory; --debug shows more.',
   },
-})
+}))

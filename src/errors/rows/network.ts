@@ -1,7 +1,7 @@
 import {Exit, rows} from '../row.js'
 
 /** Errors of servers and clients. */
-export const networkErrors = rows({
+export const networkErrors = rows(() => ({
   port_in_use: {
     exit: Exit.unavailable,
     http: 500,
@@ -142,4 +142,4 @@ export const networkErrors = rows({
     say: (p: {reason: string}) => p.reason,
     hint: 'Wait as long as Retry-After says, then send the request again.',
   },
-})
+}))

@@ -1,7 +1,7 @@
 import {Exit, rows} from '../row.js'
 
 /** Errors of operations, whichever face they are called through. */
-export const operationErrors = rows({
+export const operationErrors = rows(() => ({
   params_invalid: {
     exit: Exit.usage,
     http: 400,
@@ -15,4 +15,4 @@ export const operationErrors = rows({
     say: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is refused: ${p.reason}.`,
     hint: 'Name a file of the workspace; recordings lie in the folder of SVC_SPEECH_WORKSPACE where that is set.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {Exit, rows} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of tasks, of the agents that they are given to, and of what runs them. */
-export const orchestratorErrors = rows({
+export const orchestratorErrors = rows(() => ({
   orchestrator_disabled: {
     exit: Exit.conflict,
     http: 409,
@@ -151,4 +151,4 @@ export const orchestratorErrors = rows({
     say: (p: {fence: number}) => `Another daemon has taken this workspace over (term ${p.fence}).`,
     hint: 'Its tasks go on there; this process has ended its own.',
   },
-})
+}))

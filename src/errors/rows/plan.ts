@@ -2,7 +2,7 @@ import {Exit, rows} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of plans. */
-export const planErrors = rows({
+export const planErrors = rows(() => ({
   plan_not_found: {
     exit: Exit.notFound,
     http: 404,
@@ -86,4 +86,4 @@ export const planErrors = rows({
     say: (p: {path: string}) => `${p.path} is a link that leads out of the workspace, or to nothing.`,
     hint: 'Nothing was planned; remove the link, or do without the file.',
   },
-})
+}))

@@ -2,7 +2,7 @@ import {Exit, rows} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of what runs tasks: a model behind an inference server, or a command template of the workspace. */
-export const processorErrors = rows({
+export const processorErrors = rows(() => ({
   task_run_failed: {
     exit: Exit.failed,
     http: 422,
@@ -77,4 +77,4 @@ export const processorErrors = rows({
     hint: 'Change the value and submit the task again.',
     param: () => 'exec.params',
   },
-})
+}))

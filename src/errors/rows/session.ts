@@ -1,7 +1,7 @@
 import {Exit, rows} from '../row.js'
 
 /** Errors of the sessions of agents. */
-export const sessionErrors = rows({
+export const sessionErrors = rows(() => ({
   session_not_found: {
     exit: Exit.notFound,
     http: 404,
@@ -20,4 +20,4 @@ export const sessionErrors = rows({
     say: (p: {id: string; reason: string}) => `The session ${p.id} cannot be read: ${p.reason}.`,
     hint: 'Start a new session; the others are not harmed.',
   },
-})
+}))

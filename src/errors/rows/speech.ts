@@ -2,7 +2,7 @@ import {Exit, rows} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of speech models and transcripts. */
-export const speechErrors = rows({
+export const speechErrors = rows(() => ({
   cache_unwritable: {
     exit: Exit.failed,
     http: 500,
@@ -85,4 +85,4 @@ export const speechErrors = rows({
     say: (_: object) => 'The neural voice detector needs a model, and none is named.',
     hint: 'Give the ONNX file of Silero VAD with --vad-model or SVC_SPEECH_VAD_MODEL, or use --vad energy.',
   },
-})
+}))
