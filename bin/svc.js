@@ -1,4 +1,17 @@
 #!/usr/bin/env node
-import {main} from '../dist/src/cli/main.js'
+import {readFileSync, writeSync} from 'node:fs'
 
-await main(process.argv.slice(2))
+const argv = process.argv.slice(2)
+
+// Answered here, before the rest is loaded: editors and scripts ask for the version often.
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  const {name, version} = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  try {
+    writeSync(1, `${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`)
+  } catch (error) {
+    if (error.code !== 'EPIPE') throw error
+  }
+} else {
+  const {start} = await import('../dist/bundle/svc.js')
+  await start(argv)
+}

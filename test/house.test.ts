@@ -22,6 +22,7 @@ const floors: readonly (readonly string[])[] = [
 const sideways = new Set([
   'config -> errors',
   'contracts -> errors',
+  'contracts -> files',
   'store -> errors',
   'files -> errors',
   'net -> errors',

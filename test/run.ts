@@ -1,10 +1,12 @@
 /**
  * Runs the test suite: every `*.test.js` below this folder, or every `*.slow.js` with `--slow`; words on the command
  * line choose files by a part of their path. `node --test` takes neither a folder on all supported versions nor a
- * pattern, so the files are listed here. Prints the names of skipped tests, and fails when a test was skipped although
- * what it needs is there.
+ * pattern, so the files are listed here. The longest files start first, by the seconds in `test/durations.json`, which
+ * `--record` writes. Prints the names of skipped tests, and fails when a test was skipped although what it needs is
+ * there.
  */
-import {existsSync, readdirSync} from 'node:fs'
+import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {availableParallelism} from 'node:os'
 import {join, relative} from 'node:path'
 import {run} from 'node:test'
 import {spec} from 'node:test/reporters'
@@ -17,18 +19,33 @@ const folder = fileURLToPath(new URL('.', import.meta.url))
 const suffix = slow ? '.slow.js' : '.test.js'
 const files = readdirSync(folder, {recursive: true, encoding: 'utf8'})
   .filter((file) => file.endsWith(suffix) && (wanted.length === 0 || wanted.some((word) => file.includes(word))))
-  .map((file) => join(folder, file))
   .sort()
 if (files.length === 0) {
   process.stdout.write(`No ${suffix} files match.\n`)
   process.exit(wanted.length === 0 && slow ? 0 : 1)
 }
 
+/** Wall time of each file in the last recorded run, s. A file that is not there yet starts first. */
+const durationsFile = projectFile('test/durations.json')
+const recorded: Record<string, number> = JSON.parse(readFileSync(durationsFile, 'utf8'))
+const nameOf = (file: string) => file.replaceAll('\\', '/').slice(0, -'.js'.length)
+const expected = (file: string) => recorded[nameOf(file)] ?? Number.POSITIVE_INFINITY
+files.sort((a, b) => expected(b) - expected(a) || 0)
+
+/** A test may fail on a slow machine only because the product does: this limit is there for one that hangs. */
+const timeout = 30 * 60_000
+
 /** What no ordinary machine has. */
 const mayBeAbsent = /\b(CUDA|microphone)\b/i
 const skipped: {name: string; reason: string}[] = []
 
-const tests = run({files, concurrency: 2, timeout: 300_000})
+// Most files wait half of the time: for processes, for servers, for the disk.
+const concurrency = 2 * availableParallelism()
+const tests = run({files: files.map((file) => join(folder, file)), concurrency, timeout})
+const durations: Record<string, number> = {}
+tests.on('test:complete', ({name, file, details}) => {
+  if (file !== undefined && name === file) durations[nameOf(relative(folder, file))] = details.duration_ms / 1000
+})
 tests.on('test:fail', ({todo}) => {
   if (todo === undefined || todo === false) process.exitCode = 1
 })
@@ -39,6 +56,15 @@ tests.on('test:pass', ({name, skip, file}) => {
 })
 tests.compose(new spec()).pipe(process.stdout)
 tests.on('end', () => process.nextTick(reportSkipped))
+if (process.argv.includes('--record')) tests.on('end', record)
+
+function record(): void {
+  const all = Object.entries({...recorded, ...durations})
+    .filter(([name]) => existsSync(projectFile(`test/${name}.ts`)))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, seconds]) => [name, Number(seconds.toFixed(1))])
+  writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`)
+}
 
 function reportSkipped(): void {
   if (skipped.length === 0) return

@@ -1,11 +1,10 @@
 /** Runs a few commands under another Node (its path is the argument): they must work, and must not load SQLite. */
 import assert from 'node:assert/strict'
-import {mkdtemp, readFile, rm} from 'node:fs/promises'
+import {mkdtemp, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
-import {pathToFileURL} from 'node:url'
 import {execa} from 'execa'
-import {projectFile} from './support/project.js'
+import {packagesLoadedBy} from './support/loads.js'
 import {randomFloats} from './support/random-floats.js'
 import {svcBinary} from './support/svc.js'
 import {writeFiles} from './support/temporary.js'
@@ -17,13 +16,20 @@ import {microShape, randomWhisper} from './support/whisper-weights.js'
 const node = process.argv[2]
 assert.ok(node, 'give the path of a node executable')
 const folder = await mkdtemp(join(tmpdir(), 'svc-smoke-'))
-const loads = join(folder, 'loads')
-const preload = pathToFileURL(projectFile('dist/test/support/report-loads.js')).href
-
-const svc = (...args: string[]) =>
-  execa(node, ['--import', preload, svcBinary, ...args], {env: {SVC_TEST_LOADS: loads}, cwd: folder})
 
 try {
+  const loaded = await packagesLoadedBy(folder, runCommands)
+  assert.ok(loaded.has('onnxruntime-node') && !loaded.has('better-sqlite3'), [...loaded].join(' '))
+  process.stdout.write(
+    `${(await execa(node, ['--version'])).stdout}: --version, --help, generate and transcribe work.\n`,
+  )
+} finally {
+  await rm(folder, {recursive: true, force: true})
+}
+
+async function runCommands(env: {NODE_V8_COVERAGE: string}): Promise<void> {
+  assert.ok(node)
+  const svc = (...args: string[]) => execa(node, [svcBinary, ...args], {env, cwd: folder})
   const model = join(folder, 'tiny')
   await writeTinyModel(model)
   assert.match((await svc('--version')).stdout, /^svc\//)
@@ -35,11 +41,4 @@ try {
   await writeFiles(folder, {'noise.wav': monoWave(randomFloats(7)(24_000).map((x) => 0.1 * x))})
   const heard = await svc('transcribe', 'noise.wav', '--model', speech, '--vad', 'none', '--json')
   assert.ok(JSON.parse(heard.stdout).text.length > 0)
-  const loaded = new Set((await readFile(loads, 'utf8')).split('\n'))
-  assert.ok(loaded.has('onnxruntime-node') && !loaded.has('better-sqlite3'), [...loaded].join(' '))
-  process.stdout.write(
-    `${(await execa(node, ['--version'])).stdout}: --version, --help, generate and transcribe work.\n`,
-  )
-} finally {
-  await rm(folder, {recursive: true, force: true})
 }

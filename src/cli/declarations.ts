@@ -4,7 +4,8 @@
  */
 import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {loadCommands, packageRoot} from './package.js'
+import {packageRoot} from '../files/index.js'
+import {loadCommands} from './package.js'
 
 const {manifest} = await loadCommands()
 await writeFile(join(packageRoot, 'oclif.manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)

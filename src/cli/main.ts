@@ -1,10 +1,10 @@
 import {Config, Errors, run, settings} from '@oclif/core'
 import {asCliError, asText, Exit, SvcError} from '../errors/index.js'
+import {packageRoot} from '../files/index.js'
 import {jsonRequested} from './argv.js'
 import {unknownCommand} from './command-line.js'
 import {fromOclif} from './oclif-errors.js'
 import {StdoutClosed, silenceStreamErrors} from './output.js'
-import {packageRoot} from './package.js'
 
 /** Runs one command line and sets the exit status. Whatever goes wrong leaves through here. */
 export async function main(argv: readonly string[]): Promise<void> {

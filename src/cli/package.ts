@@ -1,8 +1,5 @@
-import {fileURLToPath} from 'node:url'
 import {Plugin} from '@oclif/core'
-
-/** The package's folder, seen from the compiled file. */
-export const packageRoot = fileURLToPath(new URL('../../../', import.meta.url))
+import {packageRoot} from '../files/index.js'
 
 /** Our own commands, read from their files and not from the manifest. */
 export async function loadCommands(): Promise<Plugin> {

@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {fileURLToPath} from 'node:url'
 import {nearest, SvcError} from '../errors/index.js'
+import {packageRoot} from '../files/index.js'
 
 /** One wire contract. `file` is absolute. */
 export interface Contract {
@@ -24,8 +24,8 @@ export interface ContractDocument {
   schema: string
 }
 
-/** The package's `contracts/` folder, seen from the compiled file. */
-export const contractsFolder = fileURLToPath(new URL('../../../contracts', import.meta.url))
+/** The package's `contracts/` folder. */
+export const contractsFolder = join(packageRoot, 'contracts')
 
 interface Catalogue {
   contracts: {

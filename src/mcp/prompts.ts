@@ -1,6 +1,8 @@
 import {readFile} from 'node:fs/promises'
+import {join} from 'node:path'
 import type {ContentBlock, Prompt} from '@modelcontextprotocol/sdk/types.js'
 import {SvcError} from '../errors/index.js'
+import {packageRoot} from '../files/index.js'
 import type {OperationBase} from '../operations/index.js'
 import type {Task} from '../orchestrator/index.js'
 import type {Completable} from './completion.js'
@@ -36,8 +38,8 @@ async function readTask(given: string, open: () => Promise<OperationBase>): Prom
   return room.requireTask(orchestrator, room.parseTaskId(given))
 }
 
-/** A program to learn the language from, seen from the compiled file. */
-const exampleProgram = new URL('../../../examples/todo.svc', import.meta.url)
+/** A program to learn the language from. */
+const exampleProgram = join(packageRoot, 'examples', 'todo.svc')
 
 export const prompts: readonly PromptRow[] = [
   {

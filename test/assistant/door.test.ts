@@ -4,22 +4,19 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {execa} from 'execa'
+import {packagesLoadedBy} from '../support/loads.js'
 import {projectFile} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 describe('the door of the room', () => {
   it('loads neither the client of the server nor the store: the command line loads it for the tables alone', async (test) => {
-    const loads = join(await temporaryFolder(test), 'loads')
-    const preload = pathToFileURL(projectFile('dist/test/support/report-loads.js')).href
     const door = pathToFileURL(projectFile('dist/src/assistant/index.js')).href
     const program = `process.stdout.write((await import(${JSON.stringify(door)})).assistantFragment.name)`
-    const {stdout} = await execa(process.execPath, ['--import', preload, '--input-type=module', '--eval', program], {
-      env: {SVC_TEST_LOADS: loads},
-      timeout: 60_000,
+    const packages = await packagesLoadedBy(await temporaryFolder(test), async (env) => {
+      const {stdout} = await execa(process.execPath, ['--input-type=module', '--eval', program], {env, timeout: 60_000})
+      assert.equal(stdout, 'assistant')
     })
-    assert.equal(stdout, 'assistant')
-    const packages = (await readFile(loads, 'utf8')).split('\n')
-    for (const heavy of ['undici', 'better-sqlite3', 'ajv', 'fastify']) assert.ok(!packages.includes(heavy), heavy)
+    for (const heavy of ['undici', 'better-sqlite3', 'ajv', 'fastify']) assert.ok(!packages.has(heavy), heavy)
   })
 
   it('loads nothing of chats and code for their tables', async (test) => {

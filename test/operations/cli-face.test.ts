@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import {readFile} from 'node:fs/promises'
-import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
-import {pathToFileURL} from 'node:url'
 import type {Command} from '@oclif/core'
 import {operationArgs, operationFlags} from '../../src/cli/index.js'
 import {loadCommands} from '../../src/cli/package.js'
 import {commandCall, createCall, type Operation, operations} from '../../src/operations/index.js'
+import {packagesLoadedBy} from '../support/loads.js'
 import {orchWorkspace} from '../support/orch-workspace.js'
-import {projectFile} from '../support/project.js'
 import {svc} from '../support/svc.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -199,17 +196,13 @@ describe('svc orch', {concurrency: 2}, () => {
   ] as const)
     it(`${args.join(' ')} loads ${needed.join(' and ') || 'nothing heavy'}`, async (t) => {
       const cwd = await temporaryFolder(t)
-      const file = join(cwd, 'loads')
-      const preload = pathToFileURL(projectFile('dist/test/support/report-loads.js')).href
-      const env = {NODE_OPTIONS: `--import ${preload}`, SVC_TEST_LOADS: file}
-      const {exitCode, stderr} = await svc(['orch', ...args], {cwd, env})
-      assert.equal(exitCode, 0, stderr)
-      const packages = (await readFile(file, 'utf8')).split('\n')
-      assert.ok(packages.includes('@oclif/core'), 'the list is not empty')
+      const packages = await packagesLoadedBy(cwd, async (env) => {
+        const {exitCode, stderr} = await svc(['orch', ...args], {cwd, env})
+        assert.equal(exitCode, 0, stderr)
+      })
+      assert.ok(packages.has('@oclif/core'), 'the list is not empty')
       assert.deepEqual(
-        ['better-sqlite3', 'ajv', 'pino', 'undici', 'execa', 'yaml', 'fastify'].filter((name) =>
-          packages.includes(name),
-        ),
+        ['better-sqlite3', 'ajv', 'pino', 'undici', 'execa', 'yaml', 'fastify'].filter((name) => packages.has(name)),
         needed,
       )
     })

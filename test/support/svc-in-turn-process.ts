@@ -5,9 +5,12 @@
  */
 import {existsSync, readdirSync} from 'node:fs'
 import {Readable, Writable} from 'node:stream'
-import {main} from '../../src/cli/main.js'
-import {configureLog} from '../../src/log/index.js'
+import {projectFile} from './project.js'
 import type {CommandLine, Ended} from './svc-in-turn.js'
+
+// From the bundle that the executable runs: modules of the compiled tree would be a second set.
+const {main} = (await import(projectFile('dist/bundle/main.js'))) as typeof import('../../src/cli/main.js')
+const {configureLog} = (await import(projectFile('dist/bundle/log.js'))) as typeof import('../../src/log/index.js')
 
 /** How Node exits when a program waits for what can no longer come. */
 const unsettled = 13
