@@ -6,7 +6,6 @@ import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import {
   contractViolations,
   type DbCheckV1,
@@ -23,6 +22,7 @@ import {
 } from '../../src/contracts/index.js'
 import {Application, checkProgram, migrate} from '../../src/lang/index.js'
 import {projectFile} from '../support/project.js'
+import {Driver} from '../support/sqlite.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -92,7 +92,7 @@ async function workspace(test: TestContext, files: Record<string, string> = {'sr
       assert.equal(stdout, '')
     },
     rows(sql: string, path = database): unknown[] {
-      const opened = new Database(path)
+      const opened = new Driver(path)
       try {
         return opened.prepare(sql).all()
       } finally {
@@ -100,7 +100,7 @@ async function workspace(test: TestContext, files: Record<string, string> = {'sr
       }
     },
     execute(sql: string, path = database) {
-      const opened = new Database(path)
+      const opened = new Driver(path)
       opened.exec(sql)
       opened.close()
     },
@@ -792,10 +792,10 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
 
   it('keep what another process has written and not yet put into the file', async (t) => {
     const {database, json, rows} = await filled(t)
-    const other = new Database(database)
+    const other = new Driver(database)
     t.after(() => other.close())
     other.pragma('wal_autocheckpoint = 0')
-    const reader = new Database(database, {readonly: true})
+    const reader = new Driver(database, {readonly: true})
     t.after(() => reader.close())
     reader.exec('BEGIN')
     reader.prepare('SELECT * FROM task').all()

@@ -4,12 +4,12 @@ import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {pathToFileURL} from 'node:url'
-import Database from 'better-sqlite3'
 import {execa} from 'execa'
 import {startEndpoints} from '../../src/endpoints/index.js'
 import {checkProgram, migrate} from '../../src/lang/index.js'
 import {type CaseRequest, type LangCase, readCases, stubbedSpeech} from '../support/lang-case.js'
 import {projectFile} from '../support/project.js'
+import {Driver} from '../support/sqlite.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -70,7 +70,7 @@ async function checkHttp(t: TestContext, {source, expect}: LangCase): Promise<vo
       expect.routes,
     )
   if (expect.change_log !== undefined) {
-    const database = new Database(path, {readonly: true})
+    const database = new Driver(path, {readonly: true})
     const rows = database
       .prepare('SELECT topic, entity_kind, entity_id, change_kind FROM codex_change_log ORDER BY id')
       .raw()
@@ -126,7 +126,7 @@ async function checkMigration(t: TestContext, {path, expect}: LangCase, withRows
   const db = join(await temporaryFolder(t), 'app.db')
   await migrate(checkProgram(expect.previous_source ?? ''), db)
   if (withRows) {
-    const database = new Database(db)
+    const database = new Driver(db)
     database.exec(`INSERT INTO task (title, done, owner) VALUES ('a', 0, 'Ann')`)
     database.close()
   }

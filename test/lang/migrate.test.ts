@@ -3,7 +3,7 @@ import {existsSync} from 'node:fs'
 import {readdir, stat, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import Database from 'better-sqlite3'
+import type {Database} from 'better-sqlite3'
 import {type ErrorCode, isErrorOf} from '../../src/errors/index.js'
 import {
   Application,
@@ -17,6 +17,7 @@ import {
   type Program,
   type Step,
 } from '../../src/lang/index.js'
+import {Driver} from '../support/sqlite.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 function program(source: string): Program {
@@ -33,8 +34,8 @@ const task = (fields: string, more = '') => `@table type Task { ${fields} }\n${m
 
 const decide = (decisions: Partial<Decisions>): MigrateOptions => ({decisions: {...noDecisions, ...decisions}})
 
-function withDatabase<T>(path: string, use: (database: Database.Database) => T): T {
-  const database = new Database(path)
+function withDatabase<T>(path: string, use: (database: Database) => T): T {
+  const database = new Driver(path)
   try {
     return use(database)
   } finally {

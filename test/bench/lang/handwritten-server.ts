@@ -1,9 +1,9 @@
 /** What somebody would write by hand: fastify and better-sqlite3, two routes, prepared statements, JSON in and out. */
 import type {AddressInfo} from 'node:net'
-import Database from 'better-sqlite3'
 import {fastify} from 'fastify'
+import {Driver} from '../../support/sqlite.js'
 
-const database = new Database(process.argv[2] ?? '')
+const database = new Driver(process.argv[2] ?? '')
 database.pragma('journal_mode = WAL')
 database.pragma('synchronous = NORMAL')
 database.exec(

@@ -1,8 +1,8 @@
 import {mkdtemp, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
-import Database from 'better-sqlite3'
 import {openSqliteMeshStore, routes} from '../../../src/mesh/index.js'
+import {Driver} from '../../support/sqlite.js'
 import {median, round} from '../measure.js'
 import {type Connection, connectMany, throughput} from './load.js'
 import {limits, nodeId, startControlPlane} from './servers.js'
@@ -44,7 +44,7 @@ async function statements() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const path = join(folder, 'mesh.db')
   await (await openSqliteMeshStore(path, limits)).close()
-  const database = new Database(path)
+  const database = new Driver(path)
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
   const insert = database.prepare<unknown[], {id: number}>(
