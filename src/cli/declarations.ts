@@ -8,4 +8,4 @@ import {packageRoot} from '../files/index.js'
 import {loadCommands} from './package.js'
 
 const {manifest} = await loadCommands()
-await writeFile(join(packageRoot, 'oclif.manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+await writeFile(join(packageRoot, 'oclif.manifest.json'), `${JSON.stringify(manifest)}\n`)

@@ -65,7 +65,7 @@ const initialize = asLine({
 })
 
 /** Starts a server, asks it one thing, and ends it. Milliseconds until it has answered. */
-async function timeStart(args: readonly string[], cwd: string): Promise<number> {
+export async function timeStart(args: readonly string[], cwd: string): Promise<number> {
   const started = performance.now()
   const {ask, end} = start(args, cwd)
   await ask(initialize)

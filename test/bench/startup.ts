@@ -1,63 +1,49 @@
-import {mkdir, mkdtemp, rm, symlink, writeFile} from 'node:fs/promises'
+import {copyFile, mkdtemp, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {projectFile} from '../support/project.js'
-import {compareProcesses} from './measure.js'
+import {timeStart} from './mcp-start.js'
+import {median, round, timeProcess} from './measure.js'
 
-/** `svc --version` and `svc --help` against a command line that has one command, `hello`, and nothing else. */
+const rounds = 11
+/** The compile cache is written by the first round and read by the second. */
+const warmUps = 2
+
+const commands: Readonly<Record<string, readonly string[]>> = {
+  '--version': ['--version'],
+  '--help': ['--help'],
+  'config show': ['config', 'show'],
+  'orch tasks': ['orch', 'tasks'],
+  'db check': ['db', 'check', 'todo.svc'],
+}
+
+/**
+ * Wall time of whole commands, and of `mcp serve` until it has answered `initialize`, each as a ratio to `node -e 0` of
+ * the same round: a machine whose speed drifts treats all of them alike.
+ */
 export async function startup() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   try {
-    const hello = await writeHello(folder)
+    await copyFile(projectFile('examples/todo.svc'), join(folder, 'todo.svc'))
     const svc = projectFile('bin/svc.js')
-    const compare = (flag: string) =>
-      compareProcesses([process.execPath, svc, flag], [process.execPath, hello, flag], 20)
-    return {against: 'a bare oclif command line', version: compare('--version'), help: compare('--help')}
+    const bases: number[] = []
+    const ratios: Record<string, number[]> = {}
+    for (let i = -warmUps; i < rounds; i++) {
+      const base = timeProcess(process.execPath, ['-e', '0'])
+      const times: [string, number][] = []
+      for (const [name, args] of Object.entries(commands))
+        times.push([name, timeProcess(process.execPath, [svc, ...args], folder)])
+      times.push(['mcp serve until ready', await timeStart([svc, 'mcp', 'serve', '--quiet'], folder)])
+      if (i < 0) continue
+      bases.push(base)
+      for (const [name, time] of times) {
+        ratios[name] ??= []
+        ratios[name].push(time / base)
+      }
+    }
+    const medians = Object.entries(ratios).map(([name, values]) => [name, round(median(values), 2)])
+    return {against: 'node -e 0', node: process.version, base_ms: round(median(bases)), ...Object.fromEntries(medians)}
   } finally {
     await rm(folder, {recursive: true})
   }
-}
-
-/** Has a manifest, as a published command line would. */
-async function writeHello(folder: string): Promise<string> {
-  await mkdir(join(folder, 'commands'))
-  await symlink(projectFile('node_modules'), join(folder, 'node_modules'))
-  const command = `import {Command} from '@oclif/core'
-export default class Hello extends Command {
-  static summary = 'Say hello.'
-  async run() { this.log('hello') }
-}
-`
-  const manifest = {
-    version: '1.0.0',
-    commands: {
-      hello: {
-        id: 'hello',
-        aliases: [],
-        args: {},
-        flags: {},
-        hiddenAliases: [],
-        pluginName: 'hello',
-        pluginAlias: 'hello',
-        pluginType: 'core',
-        strict: true,
-        summary: 'Say hello.',
-        isESM: true,
-        relativePath: ['commands', 'hello.js'],
-      },
-    },
-  }
-  const files = {
-    'package.json': JSON.stringify({
-      name: 'hello',
-      version: '1.0.0',
-      type: 'module',
-      oclif: {bin: 'hello', commands: './commands'},
-    }),
-    'commands/hello.js': command,
-    'oclif.manifest.json': JSON.stringify(manifest),
-    'hello.js': "import {execute} from '@oclif/core'\nawait execute({dir: import.meta.url})\n",
-  }
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
-  return join(folder, 'hello.js')
 }

@@ -13,9 +13,13 @@ export interface SvcOptions {
 
 const base = {reject: false, extendEnv: false, stripFinalNewline: false, timeout: 60_000} as const
 
-export const environment = (env: SvcOptions['env'] = {}) => ({
-  PATH: process.env.PATH ?? '',
+const {PATH = '', NODE_OPTIONS} = process.env
+
+/** The environment of a command line, apart from that of the tests but for the options of Node. */
+export const environment = (env: SvcOptions['env'] = {}): Record<string, string> => ({
+  PATH,
   HOME: tmpdir(),
+  ...(NODE_OPTIONS === undefined ? {} : {NODE_OPTIONS}),
   ...env,
 })
 

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {cp, mkdir, readdir, stat, symlink} from 'node:fs/promises'
+import {join} from 'node:path'
+import {before, describe, it} from 'node:test'
+import {execa} from 'execa'
+import {projectFile} from '../support/project.js'
+import {environment, svc, svcBinary} from '../support/svc.js'
+import {suiteFolder, temporaryFolder} from '../support/temporary.js'
+
+const nodeMajor = Number.parseInt(process.versions.node, 10)
+
+describe('svc --version', () => {
+  for (const flag of ['--version', '-V'])
+    it(`${flag} prints the line that oclif prints with other flags beside it`, async () => {
+      const {stdout, exitCode} = await svc([flag])
+      const {stdout: ofOclif} = await svc([flag, '--json'])
+      assert.equal(exitCode, 0)
+      assert.match(stdout, /^svc\/\d+\.\d+\.\d+ \S+ node-v\d+\S*\n$/)
+      assert.equal(stdout, ofOclif)
+    })
+
+  it('ends silently when its reader has gone', async () => {
+    const run = execa(process.execPath, [svcBinary, '--version'], {reject: false, env: environment(), extendEnv: false})
+    run.stdout.destroy()
+    const {exitCode, stderr} = await run
+    assert.equal(stderr, '')
+    assert.equal(exitCode, 0)
+  })
+})
+
+describe('the compile cache', () => {
+  it('is kept in the cache folder of svc, for its owner alone, on Node 22 and later', async (test) => {
+    const home = await temporaryFolder(test)
+    const env = {HOME: home, NODE_OPTIONS: ''}
+    for (let start = 0; start < 2; start++) assert.equal((await svc(['config', 'show'], {env})).exitCode, 0)
+    assert.deepEqual(await readdir(home), nodeMajor >= 22 ? ['.cache'] : [])
+    if (nodeMajor < 22) return
+    const compiled = join(home, '.cache', 'svc', 'compiled')
+    assert.equal((await stat(compiled)).mode & 0o777, 0o700)
+    assert.equal((await readdir(compiled)).length, 1)
+  })
+
+  it('is off where NODE_DISABLE_COMPILE_CACHE says so', async (test) => {
+    const home = await temporaryFolder(test)
+    await svc(['config', 'show'], {env: {HOME: home, NODE_OPTIONS: '', NODE_DISABLE_COMPILE_CACHE: '1'}})
+    assert.ok(!existsSync(join(home, '.cache', 'svc', 'compiled')) || nodeMajor >= 22)
+    assert.deepEqual(await readdir(join(home, '.cache', 'svc', 'compiled')).catch(() => []), [])
+  })
+
+  for (const home of ['/proc/svc', '/dev/null', '/nowhere/at/all'])
+    it(`is off where HOME cannot be written: ${home}`, {skip: process.platform === 'win32'}, async () => {
+      const {exitCode, stderr} = await svc(['config', 'show'], {env: {HOME: home}})
+      assert.equal(stderr, '')
+      assert.equal(exitCode, 0)
+    })
+})
+
+describe('svc as npm installs it, without development dependencies', () => {
+  const root = suiteFolder()
+  const run = (...args: string[]) =>
+    execa(process.execPath, [join(root, 'bin/svc.js'), ...args], {
+      reject: false,
+      cwd: root,
+      env: environment(),
+      extendEnv: false,
+    })
+
+  before(async () => {
+    for (const path of ['bin', 'dist/bundle', 'oclif.manifest.json', 'package.json'])
+      await cp(projectFile(path), join(root, path), {recursive: true})
+    await mkdir(join(root, 'node_modules/@oclif'), {recursive: true})
+    for (const name of ['@oclif/plugin-autocomplete', 'better-sqlite3', 'sqlite-vec'])
+      await symlink(projectFile(`node_modules/${name}`), join(root, 'node_modules', name))
+  })
+
+  it('runs commands that need no SQLite', async () => {
+    const {exitCode, stderr} = await run('config', 'show')
+    assert.equal(stderr, '')
+    assert.equal(exitCode, 0)
+  })
+
+  it('needs Node 22 for SQLite, and says so on Node 20', async () => {
+    const {exitCode, stdout, stderr} = await run('orch', 'tasks', '--json')
+    if (nodeMajor >= 22) return assert.deepEqual([exitCode, stderr], [0, ''])
+    assert.equal(exitCode, 2)
+    const {error} = JSON.parse(stdout)
+    assert.equal(error.code, 'store_node_unsupported')
+    assert.equal(
+      error.message,
+      `This command needs Node 22 or later for SQLite; this is Node ${process.versions.node}.`,
+    )
+  })
+})
