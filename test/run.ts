@@ -2,10 +2,10 @@
  * Runs the test suite: every `*.test.js` below this folder, or every `*.slow.js` with `--slow`; words on the command
  * line choose files by a part of their path. `node --test` takes neither a folder on all supported versions nor a
  * pattern, so the files are listed here. The longest files start first, by the seconds in `test/durations.json`, which
- * `--record` writes. Prints the names of skipped tests, and fails when a test was skipped although what it needs is
- * there.
+ * `--record` writes; short files share a process. Prints the names of skipped tests, and fails when a test was skipped
+ * although what it needs is there.
  */
-import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {availableParallelism} from 'node:os'
 import {join, relative} from 'node:path'
 import {run} from 'node:test'
@@ -14,6 +14,7 @@ import {fileURLToPath} from 'node:url'
 import {projectFile} from './support/project.js'
 
 const slow = process.argv.includes('--slow')
+const recording = process.argv.includes('--record')
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const suffix = slow ? '.slow.js' : '.test.js'
@@ -32,6 +33,35 @@ const nameOf = (file: string) => file.replaceAll('\\', '/').slice(0, -'.js'.leng
 const expected = (file: string) => recorded[nameOf(file)] ?? Number.POSITIVE_INFINITY
 files.sort((a, b) => expected(b) - expected(a) || 0)
 
+/** Files that take less than this share a process: to start one for each would take longer than they do, s. */
+const shortFile = 3
+/** What the files of one process may take together, s. */
+const fullGroup = 20
+
+/** Short files in groups, in files that import them. Files that are chosen by a word run in a process of their own. */
+function group(all: readonly string[]): string[] {
+  if (wanted.length > 0 || recording) return all.map((file) => join(folder, file))
+  const groups: string[][] = []
+  let seconds = Number.POSITIVE_INFINITY
+  for (const file of all.filter((file) => expected(file) < shortFile).sort()) {
+    if (seconds > fullGroup) {
+      groups.push([])
+      seconds = 0
+    }
+    groups.at(-1)?.push(file)
+    seconds += expected(file)
+  }
+  const groupFolder = join(folder, 'groups')
+  rmSync(groupFolder, {recursive: true, force: true})
+  mkdirSync(groupFolder)
+  const grouped = groups.map((members, i) => {
+    const file = join(groupFolder, `${i}.js`)
+    writeFileSync(file, members.map((member) => `await import(${JSON.stringify(`../${member}`)})\n`).join(''))
+    return file
+  })
+  return [...all.filter((file) => expected(file) >= shortFile).map((file) => join(folder, file)), ...grouped]
+}
+
 /** A test may fail on a slow machine only because the product does: this limit is there for one that hangs. */
 const timeout = 30 * 60_000
 
@@ -41,7 +71,7 @@ const skipped: {name: string; reason: string}[] = []
 
 // Most files wait half of the time: for processes, for servers, for the disk.
 const concurrency = 2 * availableParallelism()
-const tests = run({files: files.map((file) => join(folder, file)), concurrency, timeout})
+const tests = run({files: group(files), concurrency, timeout})
 const durations: Record<string, number> = {}
 tests.on('test:complete', ({name, file, details}) => {
   if (file !== undefined && name === file) durations[nameOf(relative(folder, file))] = details.duration_ms / 1000
@@ -56,7 +86,7 @@ tests.on('test:pass', ({name, skip, file}) => {
 })
 tests.compose(new spec()).pipe(process.stdout)
 tests.on('end', () => process.nextTick(reportSkipped))
-if (process.argv.includes('--record')) tests.on('end', record)
+if (recording) tests.on('end', record)
 
 function record(): void {
   const all = Object.entries({...recorded, ...durations})
