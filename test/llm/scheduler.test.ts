@@ -36,6 +36,16 @@ function follow(model: LanguageModel, request: GenerateRequest): Followed {
   return {events, ended, abort: () => abort.abort()}
 }
 
+/** Runs a request to its end and returns what it is told last. */
+async function summaryOf(
+  model: LanguageModel,
+  request: GenerateRequest,
+): Promise<Extract<GenerateEvent, {type: 'done'}>> {
+  const {events, ended} = follow(model, request)
+  await ended
+  return events.at(-1) as Extract<GenerateEvent, {type: 'done'}>
+}
+
 describe('many requests on one model', () => {
   const folder = suiteFolder()
   let model: LanguageModel
@@ -69,6 +79,16 @@ describe('many requests on one model', () => {
     await model.idle()
     assert.deepEqual([model.counters.get('running'), model.counters.get('waiting')], [0, 0])
     assert.equal((await follow(model, ask('x', 2)).ended).length > 0, true, 'there is room again')
+  })
+
+  it('whose prompt leaves no room for a token in the context are refused', async () => {
+    const request = ask('prompt', 5)
+    const promptTokens = (await summaryOf(model, request)).promptTokens
+    const listener = {event: () => {}, fail: () => {}}
+    const full = {...request, contextLength: promptTokens}
+    assert.throws(() => model.submit(full, listener, new AbortController().signal), {code: 'prompt_too_long'})
+    const {completionTokens, finishReason} = await summaryOf(model, {...request, contextLength: promptTokens + 1})
+    assert.deepEqual([completionTokens, finishReason], [1, 'length'])
   })
 
   it('go on while a long prompt is read', async () => {
