@@ -14,6 +14,9 @@ function model(tokens: readonly number[]): Float32Array {
   return logits.map((x) => x - total)
 }
 
+/** Logits of these probabilities; a token of probability 0 cannot follow. */
+const logitsOf = (...probabilities: number[]) => Float32Array.from(probabilities, Math.log)
+
 function search(width: number, most: number) {
   const beam = new BeamSearch(width, end)
   for (let length = 0; length < most && !beam.done; length++) beam.advance(beam.rows.map(model))
@@ -81,6 +84,31 @@ describe('a beam search', () => {
     assert.deepEqual(
       scores,
       [...scores].sort((a, b) => b - a),
+    )
+  })
+
+  it('keeps the most likely continuations, whichever row they continue', () => {
+    const beam = new BeamSearch(2, end)
+    beam.advance([logitsOf(0, 0.6, 0.4, 0, 0)])
+    const step = beam.advance([logitsOf(0, 0.3, 0.3, 0.2, 0.2), logitsOf(0, 0, 0, 1, 0)])
+    assert.deepEqual(step, {tokens: [3, 1], sources: [1, 0]})
+  })
+
+  it('is done when as many hypotheses have ended as it is wide', () => {
+    const beam = new BeamSearch(2, end)
+    beam.advance([logitsOf(0.6, 0.3, 0.1, 0, 0)])
+    assert.equal(beam.done, false)
+    beam.advance(beam.rows.map(() => logitsOf(0.6, 0.3, 0.1, 0, 0)))
+    assert.equal(beam.done, true)
+  })
+
+  it('is done when every hypothesis has ended, even if fewer than it is wide', () => {
+    const beam = new BeamSearch(3, end)
+    beam.advance([logitsOf(1, 0, 0, 0, 0)])
+    assert.equal(beam.done, true)
+    assert.deepEqual(
+      beam.hypotheses().map(({tokens}) => tokens),
+      [[]],
     )
   })
 })
