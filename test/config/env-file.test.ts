@@ -238,6 +238,14 @@ describe('the secrets of a file', () => {
     }
   })
 
+  it('do not go to the control plane of a stronger file when a file between them names none', async (test) => {
+    const stranger = await folderWith(test, address)
+    const root = await folderWith(test, 'SVC_MESH_NODE_ID=between\n')
+    const home = await folderWith(test, ofUser)
+    const found = read(root, {SVC_WORKSPACE_ROOT: stranger, HOME: home})
+    assert.deepEqual([kept(found), found.shadowed], [[], [meshEnvPath(home)]])
+  })
+
   it('go with an address of their own file, and with one of a weaker file', async (test) => {
     const home = await folderWith(test, `${ofUser}${address}`)
     assert.deepEqual(kept(read(await temporaryFolder(test), {HOME: home})), secrets)
