@@ -275,6 +275,19 @@ describe('a hand-off document', () => {
   })
 })
 
+describe('the violations of a value', () => {
+  const schema = {type: 'object', additionalProperties: false}
+  const members = (count: number) => Object.fromEntries(Array.from({length: count}, (_, i) => [`m${i}`, i]))
+
+  for (const [count, last] of [
+    [8, 'the document has an unknown member "m7"'],
+    [9, 'and 1 more'],
+  ] as const)
+    it(`end with ${last} when there are ${count}`, async () => {
+      assert.equal((await compileSchema(schema, 'x'))(members(count)).at(-1), last)
+    })
+})
+
 describe('a document', () => {
   it('is JSON, or YAML when its name says so', async () => {
     assert.deepEqual(await readDocument('{"a": [1, null]}', 'a.json'), {a: [1, null]})
