@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {LiveFeed} from '../../src/endpoints/index.js'
+import {Application, checkProgram} from '../../src/lang/index.js'
 import {serveDb} from '../support/db-server.js'
 import {EventStream} from '../support/event-stream.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -57,6 +60,33 @@ describe('a program that two processes serve on one database', () => {
     await second.received(20)
     assert.deepEqual([...ids(first), ...ids(second)], upTo(40))
     second.close()
+  })
+})
+
+describe('a feed of changes', () => {
+  it('sends every change when there are more than it reads at once', async (t) => {
+    const program = checkProgram(source)
+    const application = await Application.open(program, {path: ':memory:'})
+    const feed = await LiveFeed.start(application)
+    t.after(() => {
+      feed.close()
+      application.close()
+    })
+    const sent: Buffer[] = []
+    const write = async (frames: unknown) => void sent.push(frames as Buffer)
+    feed.subscribe('chat.feed', undefined, {write, ping() {}, end() {}, gone: new AbortController().signal})
+    const post = program.functions.find(({name}) => name === 'post')
+    assert.ok(post !== undefined)
+    for (let i = 0; i < 2500; i++) application.call(post, ['text'])
+    const received = () =>
+      Array.from(
+        Buffer.concat(sent)
+          .toString()
+          .matchAll(/^id: (\d+)$/gm),
+        ([, id]) => Number(id),
+      )
+    for (let i = 0; i < 100 && received().length < 2500; i++) await sleep(20)
+    assert.deepEqual(received(), upTo(2500))
   })
 })
 
