@@ -24,6 +24,12 @@ describe('a mistyped word', () => {
       assert.equal(nearest(word, words), meant)
     })
 
+  it('gets no suggestion that shares none of its letters, however short it is', () => {
+    assert.equal(nearest('ai', ['db', 'lsp']), undefined)
+    assert.equal(nearest('bd', ['db', 'lsp']), undefined)
+    assert.equal(nearest('lp', ['db', 'lsp']), 'lsp')
+  })
+
   it('gets no suggestion when there is nothing to choose from', () => {
     assert.equal(nearest('threads', []), undefined)
   })
