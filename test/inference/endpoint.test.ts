@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {createServer} from 'node:http'
+import type {AddressInfo} from 'node:net'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {readConfigFile} from '../../src/config/index.js'
@@ -87,6 +90,21 @@ describe('a probe', () => {
     assert.deepEqual(await probe('tiny'), {reachable: true, models: ['tiny'], model: 'tiny', gpu: undefined})
     assert.equal((await probe('')).model, 'tiny')
     assert.equal((await probe('another')).model, undefined)
+  })
+
+  it('chooses no model when none is named and the server has several', async (test) => {
+    const models = [{name: 'a'}, {name: 'b'}]
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(request.url === '/api/tags' ? {models} : {version: '1'}))
+    }).listen(0, '127.0.0.1')
+    test.after(() => server.close())
+    await once(server, 'listening')
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const probe = (model: string) =>
+      probeEndpoint(resolveEndpoint({env: {SVC_INFERENCE_URL: baseUrl, SVC_INFERENCE_MODEL: model}}).endpoint)
+    assert.deepEqual(await probe(''), {reachable: true, models: ['a', 'b'], model: undefined, gpu: undefined})
+    assert.equal((await probe('b')).model, 'b')
   })
 
   it('says why a server cannot be reached', async () => {
