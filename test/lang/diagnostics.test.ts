@@ -135,6 +135,15 @@ describe('a diagnostic', () => {
     assert.equal(json.category, 'typecheck')
   })
 
+  it('counts and shows no byte order mark', () => {
+    const lines = new Lines('\uFEFFfn a\r\nfn b\n')
+    assert.deepEqual([lines.text(1), lines.text(2)], ['fn a', 'fn b'])
+    assert.deepEqual(
+      [lines.at(0), lines.at(1), lines.at(4)].map(({col}) => col),
+      [1, 1, 4],
+    )
+  })
+
   it('names the way by which a query comes to write', () => {
     const chain = `${task}fn a() to bool { return b() }
 fn b() to bool { return db.Task.delete(1) }
