@@ -114,6 +114,20 @@ describe('rotary frequencies', () => {
     assert.ok(frequencies.every((f, i) => f <= (base[i] as number) && f >= (base[i] as number) / 8))
   })
 
+  it('by YaRN have the usual values of what is left out', () => {
+    const scaling = {rope_type: 'yarn', factor: 4, original_max_position_embeddings: 1024}
+    const {layers} = read({rope_parameters: undefined, rope_scaling: scaling})
+    assert.deepEqual(layers[0]?.attention.rope.scaling, {
+      kind: 'yarn',
+      factor: 4,
+      attentionFactor: 0.1 * Math.log(4) + 1,
+      betaFast: 32,
+      betaSlow: 1,
+      originalContext: 1024,
+      truncate: true,
+    })
+  })
+
   it('by YaRN go from kept to stretched, and sharpen attention', () => {
     const scaling = {
       kind: 'yarn',
