@@ -49,4 +49,11 @@ describe('the messages that a session keeps', () => {
     for (const id of [1, 2, 3, 4]) await small.storeEvent('a', message(id))
     assert.deepEqual((await replayed(small, 'a 0')).sent, [3, 4])
   })
+
+  it('have the latest one among them, however long it is', async () => {
+    const memory = new EventMemory({count: 100, bytes: 10})
+    await memory.storeEvent('a', message(1))
+    await memory.storeEvent('a', message(2))
+    assert.deepEqual((await replayed(memory, 'a 0')).sent, [2])
+  })
 })
