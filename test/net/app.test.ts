@@ -59,6 +59,7 @@ const echo = (app: HttpApp) => {
   app.delete('/v1/models/:id', async () => ({}))
   app.get('/files/*', async () => ({}))
   app.get('/', async () => ({}))
+  app.get('/pages/', async () => ({}))
 }
 
 describe('an answer', {timeout: 20_000}, () => {
@@ -128,6 +129,8 @@ describe('a route with another method', () => {
     ['POST', '/v1/models/tiny', 'DELETE, GET, HEAD'],
     ['POST', '/files/a/b.txt', 'GET, HEAD'],
     ['DELETE', '/', 'GET, HEAD'],
+    ['POST', '/pages/', 'GET, HEAD'],
+    ['POST', '/pages', 'GET, HEAD'],
     ['OPTIONS', '/v1/echo', 'GET, HEAD, POST'],
   ] as const)
     it(`${method} ${path} is 405 and allows ${allow}`, async (t) => {
