@@ -103,6 +103,11 @@ describe('a stop string', () => {
     it(`${JSON.stringify(stop)} in ${JSON.stringify(text)}`, () =>
       assert.deepEqual(run(text, stop), {text: expected, stopped}))
 
+  it('ends the text at the first one where a token completes several', () => {
+    const output = new OutputText(words, [0], ['here', 'th'])
+    assert.deepEqual([output.push(5), output.stopped], [' ', true])
+  })
+
   it('is found across token borders, and nothing of it is let out before', () => {
     const output = new OutputText(words, [], ['a time'])
     assert.deepEqual(
