@@ -3,6 +3,8 @@ import {mkdir, realpath, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {commonFolder, openRunDirectory} from '../../src/weights/index.js'
+import {readShards} from '../../src/weights/shards.js'
+import {safetensorsFile} from '../support/safetensors-file.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 
@@ -27,6 +29,17 @@ describe('a model directory', () => {
       assert.equal(tensors.size, 21)
       assert.deepEqual(tensors.get('lm_head.weight')?.shape, [257, 48])
     })
+
+  it('takes a tensor that several numbered shards have from the first of them', async (test) => {
+    const folder = await temporaryFolder(test)
+    const shard = (length: number) =>
+      safetensorsFile({twice: {dtype: 'F32', shape: [length], data: new Uint8Array(4 * length)}})
+    await writeFiles(folder, {
+      'model-00001-of-00002.safetensors': shard(1),
+      'model-00002-of-00002.safetensors': shard(2),
+    })
+    assert.deepEqual((await readShards(folder)).get('twice')?.shape, [1])
+  })
 
   it('that is not there names every place tried', async (test) => {
     const folder = await temporaryFolder(test)
