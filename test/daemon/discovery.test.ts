@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import {readFile, writeFile} from 'node:fs/promises'
+import {describe, it} from 'node:test'
+import {discoveryPath} from '../../src/daemon/discovery.js'
+import {type Discovery, findDaemon, publish} from '../../src/daemon/index.js'
+import {temporaryFolder} from '../support/temporary.js'
+
+const facts = {addr: '127.0.0.1:9745', protocol: '1', repository_id: 'abc', started_at_ms: 1}
+
+const readFacts = async (root: string) => JSON.parse(await readFile(discoveryPath(root), 'utf8')) as Discovery
+
+describe('the discovery file of a daemon', () => {
+  it('names its process until it is removed', async (test) => {
+    const root = await temporaryFolder(test)
+    const publication = publish(root, facts)
+    assert.deepEqual(findDaemon(root), {...findDaemon(root), ...facts, pid: process.pid})
+    publication.ending()
+    const {addr, ending} = findDaemon(root) ?? {}
+    assert.deepEqual([addr, ending], [null, true])
+    publication.remove()
+    assert.equal(findDaemon(root), undefined)
+  })
+
+  it('of another daemon is neither changed nor removed', async (test) => {
+    const root = await temporaryFolder(test)
+    const publication = publish(root, facts)
+    const other = {...(await readFacts(root)), process_start: 'another', addr: '127.0.0.1:1'}
+    await writeFile(discoveryPath(root), JSON.stringify(other))
+    publication.ending()
+    publication.remove()
+    assert.deepEqual(await readFacts(root), other)
+  })
+})
