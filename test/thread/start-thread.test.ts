@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {SvcError} from '../../src/errors/index.js'
+import {type Failure, startThread} from '../../src/thread/index.js'
+
+const failure: Failure = (reason) => new SvcError('usage', {reason})
+
+const start = (source: string, signal?: AbortSignal) =>
+  startThread<string>(new URL(`data:text/javascript,${encodeURIComponent(source)}`), {data: 'data', failure, signal})
+
+const greet = `import {parentPort, workerData} from 'node:worker_threads'
+parentPort.postMessage({type: 'ready', description: 'has ' + workerData})`
+
+describe('a thread', () => {
+  it('is ready with what it says of itself', async () => {
+    const {description, exited, loadMs} = await start(greet)
+    assert.equal(description, 'has data')
+    assert.ok(loadMs > 0)
+    await exited
+  })
+
+  it('that throws before it is ready fails with the message', async () => {
+    await assert.rejects(start('throw new Error("broken")'), {code: 'usage', message: /broken/})
+  })
+
+  it('that is not ready when its signal aborts fails with the reason of the signal', async () => {
+    const reason = new SvcError('terminated', {})
+    const abort = new AbortController()
+    const starting = start('setInterval(() => {}, 1000)', abort.signal)
+    setTimeout(() => abort.abort(reason), 20)
+    await assert.rejects(starting, (error) => error === reason)
+  })
+})
