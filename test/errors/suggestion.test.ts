@@ -24,7 +24,7 @@ describe('a mistyped word', () => {
       assert.equal(nearest(word, words), meant)
     })
 
-  it('gets no suggestion that shares none of its letters, however short it is', () => {
+  it('of two letters suggests a word one edit away, none two edits away', () => {
     assert.equal(nearest('ai', ['db', 'lsp']), undefined)
     assert.equal(nearest('bd', ['db', 'lsp']), undefined)
     assert.equal(nearest('lp', ['db', 'lsp']), 'lsp')
