@@ -115,7 +115,7 @@ const programsOf = (src) =>
 export async function bundle(compiled) {
   const src = join(compiled, 'src')
   const packages = new Map()
-  const write = async (input, dir) => {
+  const write = async (input, dir, groups = []) => {
     const build = await rolldown({
       input,
       cwd: compiled,
@@ -132,6 +132,7 @@ export async function bundle(compiled) {
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name]-[hash].js',
       hoistTransitiveImports: false,
+      codeSplitting: {groups},
       keepNames: true,
       minify: {compress: false, mangle: false, codegen: {removeWhitespace: true}},
     })
@@ -139,7 +140,8 @@ export async function bundle(compiled) {
   }
   // Apart from each other: what a thread does when it is loaded must be in no file of the main thread.
   const folder = join(compiled, 'bundle')
-  await write(executable(compiled), folder)
+  // What nearly every command loads is one file.
+  await write(executable(compiled), folder, [{name: 'base', minShareCount: 60}])
   await write(programsOf(src), join(folder, 'programs'))
   const licences = [...packages].sort().map(([, found]) => licenceOf(found))
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`))
