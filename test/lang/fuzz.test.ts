@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {checkProgram, type Diagnostic, formatSource, renderDiagnostics} from '../../src/lang/index.js'
+import {isWithin, processorTimer} from '../support/processor-time.js'
 import {corpus, everything, faultOf, fuzz, mutated, nested, nestings, seeded, unclosed} from './fuzz.js'
 
 const codesOf = (source: string) => checkProgram(source, {symbols: true}).diagnostics.map(({code}) => code)
@@ -14,11 +15,14 @@ async function holds(source: string): Promise<void> {
   assert.deepEqual(codesOf(source), [])
 }
 
+/** `fuzz.slow.ts` and `npm run fuzz` make more of them. */
+const programs = 200
+
 describe('programs that are almost right', () => {
   it('are checked, formatted and written without a fault', async () => {
-    const report = await fuzz({seed: 20_260_105, programs: 1_000_000, seconds: 8})
+    const report = await fuzz({seed: 20_260_105, programs, seconds: 600})
     assert.deepEqual(report.failures, [])
-    assert.ok(report.programs > 100, `${report.programs} programs`)
+    assert.equal(report.programs, programs)
     assert.ok(report.clean > 0 && report.formatted > report.clean, JSON.stringify(report))
   })
 
@@ -144,14 +148,15 @@ type S${levels} = | C
   })
 
   it('are checked in time as tuples, and shown in a message that can be read', () => {
-    const start = performance.now()
+    const elapsed = processorTimer()
     const {diagnostics} = checkProgram(`fn f() {
 let t0 = (1, 2)
 ${times(22, (i) => `let t${i + 1} = (t${i}, t${i})`)}
 let wrong: int = t22
 }
 `)
-    assert.ok(performance.now() - start < 2000, `${performance.now() - start} ms`)
+    const ms = elapsed()
+    assert.ok(isWithin(ms, 2000), `${ms} ms`)
     assert.deepEqual(
       diagnostics.map(({code}) => code),
       ['typecheck.mismatch'],
@@ -192,9 +197,10 @@ describe('a program with more warnings than are kept', () => {
 describe('a program on one long line', () => {
   it('has its errors shown in time', () => {
     const source = `fn f() { ${'let y = 1; '.repeat(16_000)}z }`
-    const start = performance.now()
+    const elapsed = processorTimer()
     const shown = renderDiagnostics(checkProgram(source).diagnostics, 'a.svc', source)
-    assert.ok(performance.now() - start < 2000, `${performance.now() - start} ms`)
+    const ms = elapsed()
+    assert.ok(isWithin(ms, 2000), `${ms} ms`)
     assert.match(shown, /typecheck\.undefined/)
   })
 })

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {fuzz} from './fuzz.js'
+
+const programs = 10_000
+
+describe(`${programs} programs that are almost right`, () => {
+  it('are checked, formatted and written without a fault', async () => {
+    const report = await fuzz({seed: 20_260_105, programs, seconds: 3600})
+    assert.deepEqual(report.failures, [])
+    assert.equal(report.programs, programs)
+    assert.ok(report.clean > 0 && report.formatted > report.clean, JSON.stringify(report))
+  })
+})

@@ -1,0 +1,9 @@
+import {describe, it} from 'node:test'
+import {compareConditions, conditionsPerTable} from './random-conditions.js'
+
+const tables = 40
+
+describe(`${tables * conditionsPerTable} random conditions`, () => {
+  for (let seed = 1; seed <= tables; seed++)
+    it(`find the rows that plain comparison finds: table ${seed}`, () => compareConditions(seed))
+})
