@@ -3,8 +3,8 @@ import {request as httpRequest} from 'node:http'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {until} from '../support/orch-workspace.js'
-import {svc} from '../support/svc.js'
-import {initialize, startHttp, workspace} from './support.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
+import {initialize, once, startHttp, workspace} from './support.js'
 
 const token = 'a-token-of-the-tests'
 
@@ -60,6 +60,9 @@ async function begin(url: URL, headers: Readonly<Record<string, string>> = {}) {
 const ping = {jsonrpc: '2.0', id: 9, method: 'ping'}
 
 describe('svc mcp serve --http', {concurrency: 2}, () => {
+  /** The server of all tests that need no settings of their own. */
+  const server = once(async (test) => startHttp(test, {cwd: await workspace(test)}))
+
   it('says where it listens, is healthy, and ends with 0', async (t) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const {url, stop, stderr, connect} = await startHttp(t, {cwd: await workspace(t)})
@@ -80,16 +83,16 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     ['an Origin that is none', {origin: 'null'}],
     ['an Origin of a file', {origin: 'file:///tmp/x.html'}],
   ] as const)
-    it(`refuses ${what}`, async (t) => {
-      const {url} = await startHttp(t, {cwd: await workspace(t)})
+    it(`refuses ${what}`, async () => {
+      const {url} = await server()
       const {status, json} = await send(url, {headers, body: initialize()})
       assert.equal(status, 403)
       assert.match(json().error?.data?.code ?? '', /^(host_forbidden|origin_denied)$/)
       assert.deepEqual(Object.keys(json()).sort(), ['error', 'id', 'jsonrpc'])
     })
 
-  it('lets pages of this machine in', async (t) => {
-    const {url} = await startHttp(t, {cwd: await workspace(t)})
+  it('lets pages of this machine in', async () => {
+    const {url} = await server()
     for (const origin of ['http://localhost:5173', 'http://127.0.0.1:1', 'https://[::1]:8443']) {
       const asked = await send(url, {method: 'OPTIONS', headers: {origin}})
       assert.deepEqual([asked.status, asked.headers['access-control-allow-origin']], [204, origin])
@@ -112,7 +115,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     const {call} = await connect({}, undefined, {requestInit: {headers: {authorization: `Bearer ${token}`}}})
     await call('svc_orchestrator_status')
     assert.ok(!stderr().includes(token))
-    const {stdout} = await svc(['config', 'show', '--json'], {cwd, env})
+    const {stdout} = await svcInTurn(['config', 'show', '--json'], {cwd, env})
     assert.ok(!stdout.includes(token))
   })
 
@@ -124,16 +127,16 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
       [['--allow-remote'], {}],
       [[], {SVC_MCP_HTTP_BEARER_TOKEN: token}],
     ] as [string[], Record<string, string>][]) {
-      const {exitCode, stderr} = await svc([...remote, ...args], {cwd, env})
+      const {exitCode, stderr} = await svcInTurn([...remote, ...args], {cwd, env})
       assert.equal(exitCode, 2)
       assert.match(stderr, /\(remote_bind_refused\)/)
     }
     for (const wrong of ['', 'x', '70000', '127.0.0.1:', '1:2:3'])
-      assert.equal((await svc(['mcp', 'serve', '--http', wrong], {cwd})).exitCode, 2, wrong)
+      assert.equal((await svcInTurn(['mcp', 'serve', '--http', wrong], {cwd})).exitCode, 2, wrong)
   })
 
-  it('keeps sessions apart, and knows each by its id', async (t) => {
-    const {url} = await startHttp(t, {cwd: await workspace(t)})
+  it('keeps sessions apart, and knows each by its id', async () => {
+    const {url} = await server()
     const [first, second] = [await begin(url), await begin(url)]
     assert.notEqual(first['mcp-session-id'], second['mcp-session-id'])
     for (const headers of [first, second]) assert.equal((await send(url, {headers, body: ping})).status, 200)
@@ -171,11 +174,22 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
   })
 
   it('ends a session that is idle for too long, and none whose stream is open', async (t) => {
-    const {url} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_SESSION_IDLE_MS: '300'}})
-    const [idle, open] = [await begin(url), await begin(url)]
-    const stream = await fetch(url, {headers: {...open, accept: 'text/event-stream'}, signal: t.signal})
-    await sleep(900)
-    assert.equal((await send(url, {headers: idle, body: ping})).status, 404)
+    const idleMs = 300
+    const env = {SVC_MCP_HTTP_SESSION_IDLE_MS: String(idleMs)}
+    const {url} = await startHttp(t, {cwd: await workspace(t), env})
+    const openStream = (headers: object) =>
+      fetch(url, {headers: {...headers, accept: 'text/event-stream'}, signal: t.signal})
+    // On a busy machine a session may have ended before its stream opens.
+    let open = await begin(url)
+    let stream = await openStream(open)
+    for (; stream.status === 404; stream = await openStream(open)) open = await begin(url)
+    assert.equal(stream.status, 200)
+    const idle = await begin(url)
+    // A request is a use: the next one may come only when the session can have ended.
+    await until(async () => {
+      await sleep(2 * idleMs)
+      return (await send(url, {headers: idle, body: ping})).status === 404
+    }, 'the idle session has ended')
     assert.equal((await send(url, {headers: open, body: ping})).status, 200)
     await stream.body?.cancel()
   })
@@ -197,15 +211,15 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     ['no JSON', '{"jsonrpc":', 11, 400, -32700],
     ['too much', '{"jsonrpc":', 5 << 20, 413, -32000],
   ] as const)
-    it(`refuses a body that is ${what}`, async (t) => {
-      const {url} = await startHttp(t, {cwd: await workspace(t)})
+    it(`refuses a body that is ${what}`, async () => {
+      const {url} = await server()
       const headers = {...(await begin(url)), 'content-length': String(length)}
       const reply = await send(url, {headers, body})
       assert.deepEqual([reply.status, reply.json().error?.code], [status, code])
     })
 
   it('gives a client that comes back what it has missed', async (t) => {
-    const {url} = await startHttp(t, {cwd: await workspace(t)})
+    const {url} = await server()
     const headers = await begin(url)
     await send(url, {headers, body: {jsonrpc: '2.0', method: 'notifications/initialized'}})
     const body = {jsonrpc: '2.0', id: 5, method: 'tools/call', params: {name: 'svc_orchestrator_status', arguments: {}}}

@@ -4,7 +4,6 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {compileSchema} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
-import {svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {connect, hello, starter, workspace} from './support.js'
 
@@ -124,7 +123,7 @@ describe('a program whose endpoints are tools', {concurrency: 2}, () => {
 
   it('that cannot be used ends the server, before it says a word', async (t) => {
     const cwd = await workspace(t, {'broken.svc': '@endpoint(kind: query)\nfn x() to int { return y }\n'})
-    const ends = (file: string) => svc(['mcp', 'serve', '--program', file], {cwd})
+    const ends = (file: string) => svcInTurn(['mcp', 'serve', '--program', file], {cwd})
     const broken = await ends('broken.svc')
     assert.deepEqual([broken.exitCode !== 0, broken.stdout], [true, ''])
     assert.match(broken.stderr, /typecheck\.undefined[\s\S]*\(program_invalid\)/)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {
   ErrorCode,
   McpError,
@@ -10,7 +9,7 @@ import {
 import {until} from '../support/orch-workspace.js'
 import {inTurn, scriptedChat} from '../support/scripted-inference.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
-import {connect, startHttp, workspace} from './support.js'
+import {connect, once, startHttp, workspace} from './support.js'
 
 type ToolClient = Awaited<ReturnType<typeof connect>>
 
@@ -25,6 +24,9 @@ async function read({client}: Pick<ToolClient, 'client'>, uri: string) {
   assert.deepEqual([contents.length, content.uri, content.mimeType], [1, uri, 'application/json'])
   return JSON.parse(content.text)
 }
+
+/** The server of all tests that care for nothing but tasks of their own. */
+const server = once(async (test) => connect(test, {cwd: await workspace(test)}))
 
 describe('the resources of a workspace', {concurrency: 2}, () => {
   it('are its tasks, the newest first, page by page', async (t) => {
@@ -54,18 +56,18 @@ describe('the resources of a workspace', {concurrency: 2}, () => {
     assert.deepEqual([tasks.length, tasks[0].id], [50, 120])
   })
 
-  it('are each task by its id, and what its agents noted', async (t) => {
-    const own = await connect(t, {cwd: await workspace(t)})
+  it('are each task by its id, and what its agents noted', async () => {
+    const own = await server()
     const {client, call} = own
-    await submit(own, 'Write it', {processor: 'external'})
+    const {task_id} = await submit(own, 'Write it', {processor: 'external'})
     const {generation} = await call<{generation: number}>('svc_claim_task', {owner: 'test'})
-    await call('svc_complete_task', {task_id: 1, generation, completion_summary: 'Written.'})
-    for (const uri of ['svc://tasks/1', 'svc://tasks/T-0001']) {
+    await call('svc_complete_task', {task_id, generation, completion_summary: 'Written.'})
+    for (const uri of [`svc://tasks/${task_id}`, `svc://tasks/T-${String(task_id).padStart(4, '0')}`]) {
       const task = await read(own, uri)
-      assert.deepEqual([task.id, task.status], [1, 'Completed'])
+      assert.deepEqual([task.id, task.status], [task_id, 'Completed'])
     }
-    const transcript = await read(own, 'svc://tasks/1/transcript')
-    assert.deepEqual([transcript.task_id, transcript.transcript, transcript.result.text], [1, [], 'Written.'])
+    const transcript = await read(own, `svc://tasks/${task_id}/transcript`)
+    assert.deepEqual([transcript.task_id, transcript.transcript, transcript.result.text], [task_id, [], 'Written.'])
     const {resourceTemplates} = await client.listResourceTemplates()
     assert.deepEqual(
       resourceTemplates.map(({uriTemplate}) => uriTemplate),
@@ -73,8 +75,8 @@ describe('the resources of a workspace', {concurrency: 2}, () => {
     )
   })
 
-  it('are its chats', async (t) => {
-    const {baseUrl} = await scriptedChat(t, inTurn('Two of them.'))
+  it('are its chats, and a subscription tells of one that goes on', async (t) => {
+    const {baseUrl} = await scriptedChat(t, inTurn('Two of them.', 'Three now.'))
     const own = await connect(t, {cwd: await workspace(t), env: {SVC_INFERENCE_URL: baseUrl}})
     const {client, call} = own
     await call('svc_chat_message', {prompt: 'How many clients are there?', session_id: 'a/b c'})
@@ -92,12 +94,17 @@ describe('the resources of a workspace', {concurrency: 2}, () => {
         ['assistant', 'Two of them.'],
       ],
     )
+    const {updated} = notified(own)
+    await client.subscribeResource({uri: 'svc://chats/a%2Fb%20c'})
+    await call('svc_chat_message', {prompt: 'And now?', session_id: 'a/b c'})
+    await until(() => updated.length > 0, 'the chat has gone on')
+    assert.deepEqual([...new Set(updated)], ['svc://chats/a%2Fb%20c'])
   })
 
-  it('are refused where there are none', async (t) => {
-    const {client} = await connect(t, {cwd: await workspace(t)})
+  it('are refused where there are none', async () => {
+    const {client} = await server()
     for (const uri of [
-      'svc://tasks/7',
+      'svc://tasks/4242',
       'svc://tasks/0',
       'svc://tasks/x',
       'svc://tasks/1/other',
@@ -144,23 +151,15 @@ describe('a subscription', {concurrency: 2}, () => {
     await until(() => updated.length > 0, 'the list has changed')
     assert.deepEqual([...new Set(updated)], ['svc://tasks'])
     assert.equal(lists(), 0)
-    await submit(own, 'three')
-    await until(() => lists() > 0, 'there is a new task')
+    await own.call('svc_submit_batch', {tasks: [{description: 'three'}, {description: 'four'}]})
+    await until(() => lists() > 0, 'there are new tasks')
+    await client.subscribeResource({uri: 'svc://tasks/T-0004'})
     await client.unsubscribeResource({uri: 'svc://tasks'})
     updated.length = 0
     await svcInTurn(['orch', 'cancel', '3'], {cwd})
-    await sleep(400)
-    assert.deepEqual(updated, [])
-  })
-
-  it('tells of a chat that goes on', async (t) => {
-    const {baseUrl} = await scriptedChat(t, inTurn('One.', 'Two.'))
-    const own = await connect(t, {cwd: await workspace(t), env: {SVC_INFERENCE_URL: baseUrl}})
-    const {updated} = notified(own)
-    await own.client.subscribeResource({uri: 'svc://chats/s1'})
-    await own.call('svc_chat_message', {prompt: 'Count.', session_id: 's1'})
-    await until(() => updated.length > 0, 'the chat has begun')
-    assert.deepEqual([...new Set(updated)], ['svc://chats/s1'])
+    await svcInTurn(['orch', 'cancel', '4'], {cwd})
+    await until(() => updated.length > 0, 'the later change is told')
+    assert.deepEqual([...new Set(updated)], ['svc://tasks/T-0004'])
   })
 
   it('is that of one client over HTTP, and ends with it', async (t) => {
@@ -180,8 +179,8 @@ describe('a subscription', {concurrency: 2}, () => {
 })
 
 describe('the prompts', {concurrency: 2}, () => {
-  it('are listed with their arguments', async (t) => {
-    const {client} = await connect(t, {cwd: await workspace(t)})
+  it('are listed with their arguments', async () => {
+    const {client} = await server()
     const {prompts} = await client.listPrompts()
     assert.deepEqual(
       prompts.map(({name, arguments: args = []}) => [name, args.map((each) => each.name)]),
@@ -194,25 +193,27 @@ describe('the prompts', {concurrency: 2}, () => {
     )
   })
 
-  it('have the task in them that they are about', async (t) => {
-    const own = await connect(t, {cwd: await workspace(t)})
+  it('have the task in them that they are about', async () => {
+    const own = await server()
     const {client, call} = own
-    await submit(own, 'Write it')
-    await call('svc_doubt_task', {task_id: 1, reason: 'Where to?'})
-    const {messages} = await client.getPrompt({name: 'settle_doubt', arguments: {task_id: 'T-0001'}})
+    const {task_id} = await submit(own, 'Write it')
+    const shownId = `T-${String(task_id).padStart(4, '0')}`
+    await call('svc_doubt_task', {task_id, reason: 'Where to?'})
+    const {messages} = await client.getPrompt({name: 'settle_doubt', arguments: {task_id: shownId}})
     const [first, second] = messages.map(({content}) => content)
     assert.ok(first?.type === 'resource' && 'text' in first.resource)
-    assert.equal(first.resource.uri, 'svc://tasks/1')
+    assert.equal(first.resource.uri, `svc://tasks/${task_id}`)
     assert.equal(JSON.parse(first.resource.text as string).status, 'Doubted')
     assert.ok(second?.type === 'text')
-    assert.match(second.text, /T-0001 is in doubt: Where to\?/)
-    assert.match(second.text, /svc_resolve_doubt with task_id 1/)
-    const {messages: review} = await client.getPrompt({name: 'review_task', arguments: {task_id: '1', agent: 'anna'}})
+    assert.ok(second.text.includes(`${shownId} is in doubt: Where to?`), second.text)
+    assert.match(second.text, new RegExp(`svc_resolve_doubt with task_id ${task_id}\\b`))
+    const asked = {task_id: String(task_id), agent: 'anna'}
+    const {messages: review} = await client.getPrompt({name: 'review_task', arguments: asked})
     assert.match(JSON.stringify(review), /for the agent anna/)
   })
 
-  it('have in them what was asked for', async (t) => {
-    const {client} = await connect(t, {cwd: await workspace(t)})
+  it('have in them what was asked for', async () => {
+    const {client} = await server()
     const text = async (name: string, args: Record<string, string>) =>
       JSON.stringify((await client.getPrompt({name, arguments: args})).messages)
     assert.match(await text('plan_goal', {goal: 'a faster start', agent: 'bert'}), /a faster start.*agent bert/)
@@ -221,13 +222,13 @@ describe('the prompts', {concurrency: 2}, () => {
     assert.match(program, /a shopping list/)
   })
 
-  it('are refused where they cannot be written', async (t) => {
-    const {client} = await connect(t, {cwd: await workspace(t)})
+  it('are refused where they cannot be written', async () => {
+    const {client} = await server()
     for (const request of [
       {name: 'nothing'},
       {name: 'plan_goal'},
       {name: 'plan_goal', arguments: {goal: ' '}},
-      {name: 'review_task', arguments: {task_id: '42'}},
+      {name: 'review_task', arguments: {task_id: '4242'}},
       {name: 'review_task', arguments: {task_id: 'x'}},
     ])
       await assert.rejects(client.getPrompt(request), refused(ErrorCode.InvalidParams), JSON.stringify(request))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import {copyFile, mkdir, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {describe, it, type TestContext} from 'node:test'
+import {describe, it} from 'node:test'
 import {contractViolations, type TranscribeV1} from '../../src/contracts/index.js'
-import {svc} from '../support/svc.js'
-import {connect, hello, starter, workspace} from './support.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
+import {type After, connect, hello, once, starter, workspace} from './support.js'
 
 interface Transcribed extends TranscribeV1 {
   correction_trace?: {rule: string}[]
@@ -12,7 +12,7 @@ interface Transcribed extends TranscribeV1 {
 }
 
 /** A workspace with a recording, and a client of its tools, which know the small model. */
-async function listening(t: TestContext, env: Readonly<Record<string, string>> = {}) {
+async function listening(t: After, env: Readonly<Record<string, string>> = {}) {
   const cwd = await workspace(t)
   await copyFile(hello, join(cwd, 'hello.wav'))
   const server = await connect(t, {cwd, env: {SVC_SPEECH_MODEL: starter, ...env}})
@@ -24,14 +24,17 @@ async function listening(t: TestContext, env: Readonly<Record<string, string>> =
   }
 }
 
-describe('the speech tools', {concurrency: 2}, () => {
-  it('write down a recording as the command line does, and say how far they are', async (t) => {
-    const {hear, cwd} = await listening(t)
+describe('the speech tools', () => {
+  /** The server of all tests that need no settings of their own. */
+  const server = once((test) => listening(test))
+
+  it('write down a recording as the command line does, and say how far they are', async () => {
+    const {hear, cwd} = await server()
     const told: {progress: number; total?: number}[] = []
     const heard = await hear({path: 'hello.wav'}, {onprogress: (progress: {progress: number}) => told.push(progress)})
     assert.deepEqual(await contractViolations('cli/transcribe.v1', heard), [])
     assert.equal(heard.path, join(cwd, 'hello.wav'))
-    const {stdout} = await svc(['transcribe', 'hello.wav', '--json', '--model', starter], {cwd})
+    const {stdout} = await svcInTurn(['transcribe', 'hello.wav', '--json', '--model', starter], {cwd})
     assert.equal(heard.text, JSON.parse(stdout).text)
     assert.ok(told.length > 0)
     assert.ok((told[0]?.total ?? 0) > 0)
@@ -40,8 +43,8 @@ describe('the speech tools', {concurrency: 2}, () => {
     assert.notEqual(again.correlation_id, heard.correlation_id)
   })
 
-  it('put a text right as freely as they are told, and show what they did', async (t) => {
-    const {hear, cwd} = await listening(t)
+  it('put a text right as freely as they are told, and show what they did', async () => {
+    const {hear, cwd} = await server()
     await writeFile(join(cwd, 'note.md'), 'create  a a function called  main')
     const texts = []
     for (const profile of ['conservative', 'balanced', 'aggressive'])
@@ -59,15 +62,15 @@ describe('the speech tools', {concurrency: 2}, () => {
     assert.equal(plain.raw_text, 'create  a a function called  main')
   })
 
-  it('take one recording after the other', async (t) => {
-    const {hear} = await listening(t)
+  it('take one recording after the other', async () => {
+    const {hear} = await server()
     const [first, second] = await Promise.all([hear({path: 'hello.wav'}), hear({path: 'hello.wav'})])
     assert.equal(first?.text, second?.text)
     assert.equal(second?.timings?.load_ms, 0)
   })
 
   it('read recordings of the workspace alone, also through links', async (t) => {
-    const {hear, fails, cwd} = await listening(t)
+    const {hear, fails, cwd} = await server()
     const outside = await workspace(t)
     await copyFile(hello, join(outside, 'secret.wav'))
     await symlink(join(outside, 'secret.wav'), join(cwd, 'link.wav'))
@@ -95,8 +98,8 @@ describe('the speech tools', {concurrency: 2}, () => {
     await fails('file_not_found', 'svc_speech_transcribe', {path: 'hello.wav'})
   })
 
-  it('say what is wrong with a recording or a language', async (t) => {
-    const {fails, cwd} = await listening(t)
+  it('say what is wrong with a recording or a language', async () => {
+    const {fails, cwd} = await server()
     await writeFile(join(cwd, 'noise.wav'), 'this is no sound')
     await fails('audio_unrecognized', 'svc_speech_transcribe', {path: 'noise.wav'})
     await mkdir(join(cwd, 'sub'))
@@ -105,8 +108,8 @@ describe('the speech tools', {concurrency: 2}, () => {
     await fails('invalid_arguments', 'svc_speech_transcribe', {path: 'hello.wav', profile: 'wild'})
   })
 
-  it('break a recording off that is not wanted any more', async (t) => {
-    const {client, hear} = await listening(t)
+  it('break a recording off that is not wanted any more', async () => {
+    const {client, hear} = await server()
     const controller = new AbortController()
     const wanted = client.callTool({name: 'svc_speech_transcribe', arguments: {path: 'hello.wav'}}, undefined, {
       signal: controller.signal,
@@ -117,11 +120,11 @@ describe('the speech tools', {concurrency: 2}, () => {
     assert.match((await hear({path: 'hello.wav'})).text, /\w/)
   })
 
-  it('tell their status as the command line does', async (t) => {
-    const {call, cwd} = await listening(t)
+  it('tell their status as the command line does', async () => {
+    const {call, cwd} = await server()
     const status = await call('svc_speech_status')
     assert.deepEqual(await contractViolations('cli/speech-status.v1', status), [])
-    const {stdout} = await svc(['speech', 'status', '--json'], {cwd, env: {SVC_SPEECH_MODEL: starter, HOME: cwd}})
+    const {stdout} = await svcInTurn(['speech', 'status', '--json'], {cwd, env: {SVC_SPEECH_MODEL: starter, HOME: cwd}})
     assert.deepEqual(status, JSON.parse(stdout))
   })
 })

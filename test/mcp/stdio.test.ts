@@ -6,7 +6,8 @@ import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {JSONRPCMessageSchema} from '@modelcontextprotocol/sdk/types.js'
 import {until} from '../support/orch-workspace.js'
-import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {type SvcOptions, startSvc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {connect, environment, initialize, workspace} from './support.js'
 
 const request = (id: number, method: string, params: object = {}) => ({jsonrpc: '2.0', id, method, params})
@@ -37,7 +38,7 @@ function messagesOf(stdout: string): Message[] {
 /** Says all of it, and then nothing more. */
 async function converse(t: TestContext, lines: string, {env = {}, args = []}: SvcOptions & {args?: string[]} = {}) {
   const cwd = await workspace(t, {'Svc.toml': 'nonsense = 1\n[orchestrator]\nunknown = true\n'})
-  const {stdout, stderr, exitCode} = await svc(['mcp', 'serve', ...args], {
+  const {stdout, stderr, exitCode} = await svcInTurn(['mcp', 'serve', ...args], {
     cwd,
     env: environment(cwd, env),
     input: lines,
@@ -114,9 +115,10 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
       assert.equal(messages[0]?.result?.protocolVersion, answered)
     })
 
-  it('says what it is and what it can do', async (t) => {
-    const {client} = await connect(t, {cwd: await workspace(t)})
-    const {stdout} = await svc(['--version'])
+  it('says what it is and what it can do, and opens no store before something needs it', async (t) => {
+    const cwd = await workspace(t)
+    const {client, call: callTool} = await connect(t, {cwd})
+    const {stdout} = await svcInTurn(['--version'])
     assert.equal(client.getServerVersion()?.name, 'svc-mcp')
     assert.ok(stdout.startsWith(`svc/${client.getServerVersion()?.version} `))
     assert.deepEqual(client.getServerCapabilities(), {
@@ -127,11 +129,6 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
       completions: {},
     })
     assert.match(client.getInstructions() ?? '', /svc_doubt_task/)
-  })
-
-  it('opens no store before something needs it', async (t) => {
-    const cwd = await workspace(t)
-    const {client, call: callTool} = await connect(t, {cwd})
     await client.listTools()
     await client.listPrompts()
     assert.equal(existsSync(join(cwd, '.svc')), false)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import {once} from 'node:events'
+import {once as onceEmitted} from 'node:events'
 import {realpath} from 'node:fs/promises'
 import {createInterface} from 'node:readline'
-import type {TestContext} from 'node:test'
+import {after, type TestContext} from 'node:test'
 import {Client} from '@modelcontextprotocol/sdk/client/index.js'
 import {StdioClientTransport} from '@modelcontextprotocol/sdk/client/stdio.js'
 import type {StreamableHTTPClientTransportOptions} from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -15,10 +15,29 @@ import {projectFile} from '../support/project.js'
 import {type SvcOptions, startSvc, svcBinary} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-type After = Pick<TestContext, 'after'>
+export type After = Pick<TestContext, 'after'>
 
-/** Long enough for any call of a test, ms. */
-export const patience = {timeout: 30_000}
+/** Long enough for any call of a test on a slow machine, ms. */
+export const patience = {timeout: 300_000}
+
+/** What the tests of a file or of a suite share, until they have all ended. */
+export function shared(): After {
+  const ends: (() => unknown)[] = []
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  return {after: (end: () => unknown) => void ends.push(end)} as After
+}
+
+/** Makes something for the first test that asks for it; all others get the same. */
+export function once<T>(make: (test: After) => Promise<T>): () => Promise<T> {
+  const test = shared()
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make(test)
+    return made
+  }
+}
 
 /** A folder that is a workspace. */
 export async function workspace(test: After, files: Readonly<Record<string, string>> = {}): Promise<string> {
@@ -123,7 +142,7 @@ export async function startHttp(
   })
   const lines = createInterface({input: child.stdout as NodeJS.ReadableStream})
   const [line] = (await Promise.race([
-    once(lines, 'line'),
+    onceEmitted(lines, 'line'),
     child.then(() => {
       throw new Error(`the server ended: ${stderr}`)
     }),
