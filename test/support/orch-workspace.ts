@@ -106,7 +106,7 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
         stderr: () => stderr,
         /** Waits until it has printed so many lines; gives the last of them. */
         async line(count = lines.length + 1): Promise<string> {
-          while (lines.length < count) await once(reader, 'line', {signal: AbortSignal.timeout(20_000)})
+          while (lines.length < count) await once(reader, 'line', {signal: AbortSignal.timeout(120_000)})
           return lines[count - 1] as string
         },
         /** Waits until standard error holds something. */
@@ -123,11 +123,11 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
   }
 }
 
-/** Waits until something has come true. */
+/** Waits until something has come true; it fails where that takes longer than any machine needs. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let i = 0; i < 200; i++) {
+  for (const end = performance.now() + 120_000; performance.now() < end; ) {
     if (await holds()) return
-    await sleep(50)
+    await sleep(20)
   }
   assert.fail(`never came: ${what}`)
 }

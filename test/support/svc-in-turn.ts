@@ -32,7 +32,7 @@ export interface Going {
 }
 
 const program = fileURLToPath(new URL('svc-in-turn-process.js', import.meta.url))
-const timeout = 60_000
+const timeout = 600_000
 /** Beyond these, command lines wait for each other: more processes than processors are not faster. */
 const most = 2
 

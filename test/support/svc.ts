@@ -11,7 +11,7 @@ export interface SvcOptions {
   input?: string | Uint8Array
 }
 
-const base = {reject: false, extendEnv: false, stripFinalNewline: false, timeout: 60_000} as const
+const base = {reject: false, extendEnv: false, stripFinalNewline: false, timeout: 600_000} as const
 
 const {PATH = '', NODE_OPTIONS} = process.env
 
