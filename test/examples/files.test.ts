@@ -32,7 +32,7 @@ describe('the examples', () => {
     try {
       const {stdout} = await execa(process.execPath, [projectFile('examples/daemon-client.mjs')], {
         cwd,
-        timeout: 20_000,
+        timeout: 120_000,
       })
       const [greeting, ...told] = stdout.split('\n')
       assert.match(greeting ?? '', /^daemon \S+ at 127\.0\.0\.1:\d+$/)

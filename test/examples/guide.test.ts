@@ -4,9 +4,12 @@ import {readdir, readFile, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {assertContract} from '../../src/contracts/index.js'
-import {mergeAdapter, readJsonObject} from '../../src/weights/index.js'
-import {askAll, fiveGrams, guideRun, heldOutQuestions, linkBase, trainingText} from '../support/guide.js'
-import {temporaryFolder} from '../support/temporary.js'
+import {readJsonObject} from '../../src/weights/index.js'
+import {fiveGrams, guideRun, heldOutQuestions, trainingText} from '../support/guide.js'
+import {testAnswers, testMerged} from './guide-answers.js'
+
+/** A sixth of the questions; `guide.slow.ts` asks all of them. */
+const someQuestions = async () => (await heldOutQuestions()).filter((_, i) => i % 6 === 0)
 
 describe('the guide', () => {
   it('is a run directory of at most 8 MB, as training leaves it', async () => {
@@ -23,22 +26,11 @@ describe('the guide', () => {
   })
 
   it('answers nine of ten questions that it has never learnt from, and hardly one without its adapter', async (test) => {
-    const questions = await heldOutQuestions()
-    assert.equal(questions.length, 60)
-    const {share, missed} = await askAll(guideRun, questions)
-    assert.ok(share >= 0.9, JSON.stringify(missed, undefined, 1))
-    const base = await temporaryFolder(test)
-    await linkBase(base)
-    assert.ok((await askAll(base, questions)).share <= 0.2)
+    await testAnswers(test, await someQuestions())
   })
 
   it('answers the same when its adapter is merged', async (test) => {
-    const folder = await temporaryFolder(test)
-    const source = {run: guideRun, ignoreEvalGate: false, cwd: folder}
-    await mergeAdapter({source, output: 'whole', full: true, dtype: 'F32', untie: false, overwrite: false})
-    const questions = await heldOutQuestions()
-    const [apart, merged] = [await askAll(guideRun, questions), await askAll(join(folder, 'whole'), questions)]
-    assert.deepEqual(merged, apart)
+    await testMerged(test, await someQuestions())
   })
 
   it('was trained on text that shares no five words in a row with those questions', async () => {

@@ -50,7 +50,7 @@ describe('a mesh as the README makes it', async () => {
       },
       extendEnv: false,
       reject: false,
-      timeout: 60_000,
+      timeout: 600_000,
       // A shell and what it has started end together.
       detached: true,
     })
@@ -63,7 +63,7 @@ describe('a mesh as the README makes it', async () => {
 
   const firstLine = async ({stdout}: ReturnType<typeof shell>): Promise<string> => {
     const [line] = await once(createInterface({input: stdout as NodeJS.ReadableStream}), 'line', {
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(120_000),
     })
     return line as string
   }

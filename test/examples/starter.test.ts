@@ -3,14 +3,14 @@ import {readdir, readFile, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {projectFile, skipWithout} from '../support/project.js'
-import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {digitsOf, samplesOf, wordErrorRate} from './word-error-rate.js'
 
 const starter = projectFile('examples/models/starter')
 
-/** Every fifth sentence has as many wrong words in a hundred as all of them, which `starter.slow.ts` hears. */
-const fifthOf = async (dataset: string) => (await samplesOf(dataset)).filter((_, i) => i % 5 === 0)
+/** A tenth of the sentences; `starter.slow.ts` measures all of them. */
+const tenthOf = async (dataset: string) => (await samplesOf(dataset)).filter((_, i) => i % 10 === 0)
 
 describe('the starter speech model', () => {
   it('is at most 5 MB, under a licence of its own', async () => {
@@ -32,7 +32,7 @@ describe('the starter speech model', () => {
   for (const [name, text] of Object.entries(clips))
     it(`writes exactly what is said in ${name}`, async (test) => {
       const env = {HOME: await temporaryFolder(test)}
-      const {stdout, stderr, exitCode} = await svc(['transcribe', projectFile(join('examples', name))], {env})
+      const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', projectFile(join('examples', name))], {env})
       assert.deepEqual([stdout, exitCode], [`${text}\n`, 0])
       assert.match(stderr, /^Using the starter model, .* svc speech pull tiny\.en once\.\n$/)
     })
@@ -42,7 +42,7 @@ describe('the starter speech model', () => {
     const env = {HOME: cwd}
     const files = [projectFile('examples/hello.wav'), projectFile('examples/digits.wav')]
     const notices = async (...args: string[]) =>
-      (await svc(['transcribe', ...files, ...args], {cwd, env})).stderr
+      (await svcInTurn(['transcribe', ...files, ...args], {cwd, env})).stderr
         .split('\n')
         .filter((line) => /starter/.test(line))
     assert.equal((await notices()).length, 1)
@@ -51,22 +51,22 @@ describe('the starter speech model', () => {
   })
 
   it('gets at most 8 words of 100 wrong in unseen sentences of known voices', async (test) => {
-    const samples = await fifthOf(projectFile('examples/train-starter/eval/known-voices.jsonl'))
-    assert.equal(samples.length, 20)
+    const samples = await tenthOf(projectFile('examples/train-starter/eval/known-voices.jsonl'))
+    assert.equal(samples.length, 10)
     assert.ok((await wordErrorRate(samples, await temporaryFolder(test))) <= 0.08)
   })
 
   it('gets at most 25 words of 100 wrong in an unseen voice', async (test) => {
-    const samples = await fifthOf(projectFile('examples/train-starter/eval/unseen-voice.jsonl'))
-    assert.equal(samples.length, 20)
+    const samples = await tenthOf(projectFile('examples/train-starter/eval/unseen-voice.jsonl'))
+    assert.equal(samples.length, 10)
     assert.ok((await wordErrorRate(samples, await temporaryFolder(test))) <= 0.25)
   })
 
   it('gets at most 20 digits of 100 wrong of a real speaker who was left out', {
     skip: skipWithout('fsdd'),
   }, async (test) => {
-    const samples = await digitsOf(/_jackson_\d\.wav$/)
-    assert.equal(samples.length, 100)
+    const samples = await digitsOf(/_jackson_[05]\.wav$/)
+    assert.equal(samples.length, 20)
     assert.ok((await wordErrorRate(samples, await temporaryFolder(test))) <= 0.2)
   })
 

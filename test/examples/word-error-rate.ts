@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {readdir, readFile, writeFile} from 'node:fs/promises'
 import {dirname, join, resolve} from 'node:path'
 import {sharedData} from '../support/project.js'
-import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 
 /** A recording, and the words that are said in it. */
 interface Sample {
@@ -32,7 +32,7 @@ export async function digitsOf(name: RegExp): Promise<Sample[]> {
 export async function wordErrorRate(samples: readonly Sample[], folder: string): Promise<number> {
   const dataset = join(folder, 'samples.jsonl')
   await writeFile(dataset, samples.map((sample) => JSON.stringify(sample)).join('\n'))
-  const {stdout, stderr, exitCode} = await svc(['speech', 'eval', dataset, '--json'], {
+  const {stdout, stderr, exitCode} = await svcInTurn(['speech', 'eval', dataset, '--json'], {
     cwd: folder,
     env: {HOME: folder},
   })

@@ -1,0 +1,56 @@
+/** Runs the shell blocks of the texts in `examples/` as a newcomer would. */
+import assert from 'node:assert/strict'
+import {mkdir, readFile, symlink} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {execa} from 'execa'
+import {projectFile} from '../support/project.js'
+import {svcBinary} from '../support/svc.js'
+import {suiteFolder} from '../support/temporary.js'
+
+interface Block {
+  name: string
+  script: string
+  /** What it prints, where the text says so. */
+  output: string | undefined
+}
+
+/** The shell blocks of a text, each with the block of output that follows it. */
+function shellBlocks(text: string): Block[] {
+  const blocks = [...text.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)]
+  return blocks.map(([, script = '', output]) => ({name: script.trim().split('\n')[0] ?? '', script, output}))
+}
+
+/** A test fails when a block hangs, not when the machine is slow, ms. */
+const timeout = 15 * 60_000
+
+/** Runs the chosen blocks of some texts of `examples/`, in their order. */
+export function testShellBlocks(texts: readonly string[], isChosen: (script: string) => boolean, fewest: number): void {
+  describe('the shell blocks of the examples run as they are written', async () => {
+    const home = suiteFolder()
+    const programs = join(home, 'bin')
+    await mkdir(programs)
+    await symlink(svcBinary, join(programs, 'svc'))
+    await symlink(process.execPath, join(programs, 'node'))
+    const read = texts.map((name) => readFile(projectFile(`examples/${name}`), 'utf8'))
+    const blocks = (await Promise.all(read)).flatMap(shellBlocks).filter(({script}) => isChosen(script))
+
+    for (const {name, script, output} of blocks)
+      it(name, async () => {
+        const {stdout, stderr, exitCode} = await execa('bash', ['-euo', 'pipefail', '-c', script], {
+          cwd: projectFile('.'),
+          env: {PATH: `${programs}:${process.env.PATH}`, HOME: home, TMPDIR: home},
+          extendEnv: false,
+          reject: false,
+          timeout,
+        })
+        assert.equal(exitCode, 0, stderr)
+        if (output !== undefined) assert.equal(stdout.trimEnd(), output.trimEnd())
+      })
+
+    it('there are some', () => assert.ok(blocks.length >= fewest))
+  })
+}
+
+/** Blocks that run a model on many inputs, or write one. `readme.slow.ts` runs them. */
+export const isLong = (script: string) => /svc speech eval|svc merge|\*\.wav|memo\.wav|while read/.test(script)
