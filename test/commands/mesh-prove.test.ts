@@ -2,16 +2,20 @@ import assert from 'node:assert/strict'
 import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {execa} from 'execa'
 import type {MeshProveV1} from '../../src/contracts/index.js'
-import {assertFits} from '../support/orch-workspace.js'
+import {assertFits, until} from '../support/orch-workspace.js'
 import {projectFile} from '../support/project.js'
 import {environment, startSvc, svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 const short = ['--seed', '3', '--seconds', '2', '--operations', '0']
-const long = ['--seed', '3', '--seconds', '4', '--operations', '2000']
+/** Long enough for messages on a slow machine too. */
+const long = ['--seed', '3', '--seconds', '2', '--operations', '300']
+
+/** Empty where there is no such file yet. */
+const textOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
 
 describe('svc mesh prove', {concurrency: 2}, () => {
   it('prints a report of its contract, ends with 0 where everything held, and leaves nothing behind', async (t) => {
@@ -61,8 +65,11 @@ describe('svc mesh prove', {concurrency: 2}, () => {
   it('ends with 130 where it is interrupted, and leaves neither a server nor a folder', async (t) => {
     const folder = await temporaryFolder(t)
     const running = startSvc(['mesh', 'prove', '--minutes', '5'], {env: {TMPDIR: folder}})
-    while (readdirSync(folder).length === 0) await sleep(20)
-    await sleep(1500)
+    // Clients have begun to call the server.
+    await until(
+      () => readdirSync(folder).some((name) => /"call"/.test(textOf(join(folder, name, 'calls.jsonl')))),
+      'a call is logged',
+    )
     running.kill('SIGINT')
     const {exitCode} = await running
     assert.equal(exitCode, 130)
@@ -75,6 +82,6 @@ describe('svc mesh prove', {concurrency: 2}, () => {
       ['--seed', '-1'],
       ['--minutes', '1', '--seconds', '5'],
     ])
-      assert.equal((await svc(['mesh', 'prove', ...args])).exitCode, 2, args.join(' '))
+      assert.equal((await svcInTurn(['mesh', 'prove', ...args])).exitCode, 2, args.join(' '))
   })
 })
