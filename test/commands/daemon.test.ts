@@ -15,7 +15,7 @@ async function daemon({start}: OrchWorkspace, args: readonly string[] = [], env:
   return {...running, ready}
 }
 
-const waited = ['--wait', '--timeout', '20']
+const waited = ['--wait', '--timeout', '300']
 const nap = (seconds: number) => ['a nap', '--exec', 'nap', '--param', `seconds=${seconds}`]
 
 describe('svc daemon run', {concurrency: 3}, () => {

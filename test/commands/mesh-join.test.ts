@@ -179,7 +179,7 @@ describe('svc mesh join, while it is joined', () => {
     server.signal('SIGSTOP')
     const from = performance.now()
     assert.equal(await joining.end('SIGTERM'), 5, joining.stderr())
-    assert.ok(performance.now() - from < 10_000)
+    assert.ok(performance.now() - from < 60_000)
     assert.match(joining.stderr(), /\(timeout\)/)
     assert.equal(joining.lines.length, 1)
   })
@@ -350,7 +350,7 @@ describe('svc mesh join --bootstrap on a terminal', {
       env: {...env, PATH: process.env.PATH ?? ''},
       extendEnv: false,
       reject: false,
-      timeout: 30_000,
+      timeout: 300_000,
       all: true,
     })
     let shown = ''

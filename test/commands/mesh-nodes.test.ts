@@ -3,6 +3,7 @@ import {describe, it} from 'node:test'
 import type {MeshNodesChangeV1, MeshNodesV1} from '../../src/contracts/index.js'
 import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-workspace.js'
 import {assertFits} from '../support/orch-workspace.js'
+import {writeFiles} from '../support/temporary.js'
 
 describe('svc mesh nodes', () => {
   const server = suiteMeshServer()
@@ -37,11 +38,9 @@ describe('svc mesh nodes', () => {
   it('knows which are stale, and which shall not be shown', async (t) => {
     const {text, json, join, cwd} = await meshWorkspace(t, server())
     await join('old')
-    await new Promise((resolve) => setTimeout(resolve, 1100))
-    const {writeFile} = await import('node:fs/promises')
-    await writeFile(`${cwd}/Svc.toml`, '[orchestrator]\nstale_threshold_ms = 1000\n')
-    assert.match(await text(['nodes']), /\nold +\S+ +stale +\d+ s ago/)
-    const env = {SVC_MESH_MAX_STALE_MS: '1000'}
+    await writeFiles(cwd, {'Svc.toml': '[orchestrator]\nstale_threshold_ms = 1\n'})
+    assert.match(await text(['nodes']), /\nold +\S+ +stale +(now|\d+ s ago)/)
+    const env = {SVC_MESH_MAX_STALE_MS: '1'}
     assert.deepEqual((await json<MeshNodesV1>('nodes', ['nodes'], {env})).nodes, [])
     await text(['leave', '--node', 'old'])
   })

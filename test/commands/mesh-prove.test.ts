@@ -10,7 +10,7 @@ import {environment, startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-const short = ['--seed', '3', '--seconds', '2', '--operations', '0']
+const short = ['--seed', '3', '--seconds', '1', '--operations', '0']
 /** Long enough for messages on a slow machine too. */
 const long = ['--seed', '3', '--seconds', '2', '--operations', '300']
 

@@ -3,17 +3,17 @@ import {chmod, mkdir, rm, stat, writeFile} from 'node:fs/promises'
 import {request} from 'node:https'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {contractViolations} from '../../src/contracts/index.js'
 import {askMesh, startMeshServer} from '../support/mesh-server.js'
+import {until} from '../support/orch-workspace.js'
 import {selfSigned} from '../support/self-signed.js'
-import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const record = (id: string) => ({id, version: '1', capabilities: {}})
 const env = {SVC_MESH_TOKEN: 'token-of-the-mesh', SVC_MESH_WORKER_TOKEN: 'token-of-a-worker'}
 
-describe('svc mesh serve', {timeout: 120_000}, () => {
+describe('svc mesh serve', {timeout: 1_200_000}, () => {
   it('is ready, lets nodes in, and ends with 0', async (t) => {
     const server = await startMeshServer(t, {env})
     assert.deepEqual(await contractViolations('cli/mesh-ready.v1', server.ready), [])
@@ -67,7 +67,7 @@ describe('svc mesh serve', {timeout: 120_000}, () => {
   it('lets other machines in only with a secret, or where that is asked for', async (t) => {
     const folder = await temporaryFolder(t)
     const args = ['mesh', 'serve', '--host', '0.0.0.0', '--port', '0', '--db', join(folder, 'mesh.db'), '--json']
-    const refused = await svc(args, {cwd: folder, env: {HOME: folder}})
+    const refused = await svcInTurn(args, {cwd: folder, env: {HOME: folder}})
     assert.equal(refused.exitCode, 2)
     assert.equal(JSON.parse(refused.stdout).error.code, 'mesh_unprotected')
     const server = await startMeshServer(t, {args: ['--host', '0.0.0.0', '--insecure']})
@@ -83,7 +83,10 @@ describe('svc mesh serve', {timeout: 120_000}, () => {
   ] as const)
     it(`does not start when ${why}, and does not say which secret it is`, async (t) => {
       const folder = await temporaryFolder(t)
-      const result = await svc(['mesh', 'serve', '--port', '0', '--json'], {cwd: folder, env: {HOME: folder, ...given}})
+      const result = await svcInTurn(['mesh', 'serve', '--port', '0', '--json'], {
+        cwd: folder,
+        env: {HOME: folder, ...given},
+      })
       assert.equal(result.exitCode, 2)
       assert.equal(JSON.parse(result.stdout).error.code, code)
       for (const secret of Object.values(given)) assert.ok(!`${result.stdout}${result.stderr}`.includes(secret))
@@ -92,7 +95,7 @@ describe('svc mesh serve', {timeout: 120_000}, () => {
   it('does not start twice on one file, and says why', async (t) => {
     const server = await startMeshServer(t, {env})
     const args = ['mesh', 'serve', '--port', '0', '--db', server.db, '--json']
-    const second = await svc(args, {cwd: server.folder, env: {HOME: server.folder, ...env}})
+    const second = await svcInTurn(args, {cwd: server.folder, env: {HOME: server.folder, ...env}})
     assert.equal(second.exitCode, 5)
     assert.equal(JSON.parse(second.stdout).error.code, 'store_busy')
   })
@@ -101,7 +104,7 @@ describe('svc mesh serve', {timeout: 120_000}, () => {
     const server = await startMeshServer(t, {env})
     const folder = await temporaryFolder(t)
     const args = ['mesh', 'serve', '--port', new URL(server.baseUrl).port, '--db', join(folder, 'mesh.db'), '--json']
-    const second = await svc(args, {cwd: folder, env: {HOME: folder, ...env}})
+    const second = await svcInTurn(args, {cwd: folder, env: {HOME: folder, ...env}})
     assert.deepEqual([second.exitCode, JSON.parse(second.stdout).error.code], [5, 'port_in_use'])
   })
 
@@ -152,7 +155,7 @@ describe('svc mesh serve', {timeout: 120_000}, () => {
       ['[mesh.transport]\ntls_cert_path = "cert.pem"\ntls_key_path = "none.pem"\n', 'file_not_found'],
     ] as const) {
       await writeFiles(folder, {'Svc.toml': toml})
-      const {stdout} = await svc(['mesh', 'serve', '--port', '0', '--json'], {cwd: folder, env: {HOME: folder}})
+      const {stdout} = await svcInTurn(['mesh', 'serve', '--port', '0', '--json'], {cwd: folder, env: {HOME: folder}})
       assert.equal(JSON.parse(stdout).error.code, fault, toml)
     }
   })
@@ -180,7 +183,7 @@ describe('svc mesh serve', {timeout: 120_000}, () => {
   })
 })
 
-describe('svc mesh serve, whose secrets are in a file', {timeout: 120_000}, () => {
+describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, () => {
   async function writeSecrets(folder: string, text: string): Promise<string> {
     const path = join(folder, '.svc/mesh/mesh.env')
     await mkdir(join(folder, '.svc/mesh'), {recursive: true})
@@ -226,8 +229,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 120_000}, () =
       const before = server.stderr().length
       await change()
       server.signal('SIGHUP')
-      for (let i = 0; i < 200 && !told.test(server.stderr().slice(before)); i++) await sleep(20)
-      assert.match(server.stderr().slice(before), told)
+      await until(() => told.test(server.stderr().slice(before)), `${told} in the log`)
       assert.equal(await status(), 200)
     }
     assert.ok(!server.stderr().includes('token-that'))
@@ -300,7 +302,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 120_000}, () =
       [torn, torn, /mesh\.env:1: this line is no NAME=value/],
       [shadowed, home, /a stronger file than \S+mesh\.env names the control plane/],
     ] as const) {
-      const {stdout, exitCode} = await svc(['mesh', 'serve', '--port', '0', '--json'], {cwd, env: {HOME}})
+      const {stdout, exitCode} = await svcInTurn(['mesh', 'serve', '--port', '0', '--json'], {cwd, env: {HOME}})
       assert.equal(exitCode, 2, stdout)
       const {error} = JSON.parse(stdout)
       assert.equal(error.code, 'mesh_secrets_ignored')

@@ -24,14 +24,14 @@ describe('a workspace with a model server and a daemon', () => {
 
     const thought = await json<{status: string; result: {text: string; model: string; phases: object}}>(
       'cli/orch-task.v1',
-      ['orch', 'submit', 'Say how subtitles are made.', '--wait', '--timeout', '60'],
+      ['orch', 'submit', 'Say how subtitles are made.', '--wait', '--timeout', '600'],
     )
     assert.equal(thought.status, 'Completed')
     assert.equal(thought.result.model, 'guide')
     assert.deepEqual(Object.keys(thought.result.phases), [...taskPhases])
 
     const line = ['--exec', 'add-line', '--param', 'file=NOTES.md', '--param', 'line=seen', '-f', 'NOTES.md']
-    await text(['orch', 'submit', 'Write it down', ...line, '--wait', '--timeout', '20'])
+    await text(['orch', 'submit', 'Write it down', ...line, '--wait', '--timeout', '300'])
     assert.equal(await readFile(join(cwd, 'NOTES.md'), 'utf8'), 'seen\n')
 
     const id = await submit('Look at it', '--processor', 'external')

@@ -216,7 +216,7 @@ describe('svc orch events', {concurrency: 3}, () => {
     const {submit, cwd} = await orchWorkspace(t)
     await submit('x')
     const command = `"${process.execPath}" "${svcBinary}" orch events --follow --since 0 --json | head -n 1; echo "$\{PIPESTATUS[0]}"`
-    const piped = execa('bash', ['-c', command], {cwd, timeout: 20_000, reject: false})
+    const piped = execa('bash', ['-c', command], {cwd, timeout: 300_000, reject: false})
     // A writer learns that its reader has gone when it writes again.
     let isOver = false
     const ended = piped.finally(() => {

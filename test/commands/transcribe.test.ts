@@ -221,7 +221,7 @@ describe('svc transcribe -', () => {
     const files = Array.from({length: 10}, () => 'one.wav').join(' ')
     const command = `"${process.execPath}" "${svcBinary}" transcribe ${files} --model ${nonsense} --vad none --format ndjson | head -1`
     const {stdout, stderr} = await new Promise<{stdout: string; stderr: string}>((resolve) =>
-      exec(command, {cwd: folder, timeout: 60_000}, (_, out, error) => resolve({stdout: out, stderr: error})),
+      exec(command, {cwd: folder, timeout: 600_000}, (_, out, error) => resolve({stdout: out, stderr: error})),
     )
     assert.equal(stdout.split('\n').length, 2)
     assert.equal(stderr, '')
