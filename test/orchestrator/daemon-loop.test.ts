@@ -14,7 +14,8 @@ import {
   submitBatch,
 } from '../../src/orchestrator/index.js'
 import {projectFile} from '../support/project.js'
-import {done, type Script, ScriptedProcessor, startDaemon, until, untilAborted} from './support/daemon.js'
+import {until} from '../support/until.js'
+import {done, type Script, ScriptedProcessor, startDaemon, untilAborted} from './support/daemon.js'
 import {openTestOrchestrator} from './support/open-test-orchestrator.js'
 import {statusOf, submit} from './support/tasks.js'
 
@@ -296,7 +297,7 @@ describe('two daemons of one workspace', () => {
     })
     const complaints: string[] = []
     for (const child of children) child.stderr?.on('data', (text) => complaints.push(String(text)))
-    await until(() => children.filter(({exitCode}) => exitCode === 1).length === 2, 'two give up', 30_000)
+    await until(() => children.filter(({exitCode}) => exitCode === 1).length === 2, 'two give up')
     const [holder] = children.filter(({exitCode}) => exitCode === null)
     assert.equal(reportStatus(client).daemon?.pid, holder?.pid)
     assert.equal(complaints.join('').match(/code: 'daemon_running'/g)?.length, 2)

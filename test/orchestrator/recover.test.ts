@@ -6,7 +6,8 @@ import {claimTask, completeTask, readEvents, requireTask} from '../../src/orches
 import {requireRow} from '../../src/orchestrator/tasks/task-rows.js'
 import {processStart} from '../../src/process/index.js'
 import {projectFile} from '../support/project.js'
-import {ScriptedProcessor, startDaemon, until, untilAborted} from './support/daemon.js'
+import {until} from '../support/until.js'
+import {ScriptedProcessor, startDaemon, untilAborted} from './support/daemon.js'
 import {openTestOrchestrator, refused, type TestOrchestrator} from './support/open-test-orchestrator.js'
 import {start, statusOf, submit} from './support/tasks.js'
 

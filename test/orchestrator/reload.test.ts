@@ -19,7 +19,8 @@ import {
 } from '../../src/orchestrator/index.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
-import {startDaemon, until} from './support/daemon.js'
+import {until} from '../support/until.js'
+import {startDaemon} from './support/daemon.js'
 import {statusOf} from './support/tasks.js'
 
 /** An orchestrator whose settings are read anew from its `Svc.toml`. */

@@ -3,12 +3,14 @@ import {once} from 'node:events'
 import {realpath} from 'node:fs/promises'
 import {createInterface} from 'node:readline'
 import type {TestContext} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {contractViolations} from '../../src/contracts/index.js'
 import type {Agent, EventRecord, StatusReport, Task} from '../../src/orchestrator/index.js'
 import {type SvcOptions, startSvc, svc} from './svc.js'
 import {startInTurn, svcInTurn} from './svc-in-turn.js'
 import {temporaryFolder, writeFiles} from './temporary.js'
+import {patienceMs, until} from './until.js'
+
+export {until}
 
 /** Commands that tasks of a test workspace may run. */
 export const templates = `[orchestrator.exec]
@@ -106,7 +108,7 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
         stderr: () => stderr,
         /** Waits until it has printed so many lines; gives the last of them. */
         async line(count = lines.length + 1): Promise<string> {
-          while (lines.length < count) await once(reader, 'line', {signal: AbortSignal.timeout(120_000)})
+          while (lines.length < count) await once(reader, 'line', {signal: AbortSignal.timeout(patienceMs)})
           return lines[count - 1] as string
         },
         /** Waits until standard error holds something. */
@@ -121,15 +123,6 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
       }
     },
   }
-}
-
-/** Waits until something has come true; it fails where that takes longer than any machine needs. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = performance.now() + 120_000; performance.now() < end; ) {
-    if (await holds()) return
-    await sleep(20)
-  }
-  assert.fail(`never came: ${what}`)
 }
 
 export async function assertFits(contract: string, value: unknown): Promise<void> {

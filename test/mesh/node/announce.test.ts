@@ -6,7 +6,7 @@ import type {MeshNodesV1} from '../../../src/contracts/index.js'
 import {readLocalRegistry} from '../../../src/mesh/index.js'
 import {openDatabase} from '../../../src/store/index.js'
 import {meshTokens, meshWorkspace, suiteMeshServer} from '../../support/mesh-workspace.js'
-import {until} from '../../support/orch-workspace.js'
+import {until} from '../../support/until.js'
 
 const enabled = {SVC_MESH_ENABLED: '1', SVC_MESH_NODE_ID: 'editor', SVC_MESH_CODEX_TELEMETRY: '1'}
 const asWorker = {SVC_MESH_WORKER_TOKEN: meshTokens.SVC_MESH_WORKER_TOKEN}

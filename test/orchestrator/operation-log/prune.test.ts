@@ -3,7 +3,8 @@ import {describe, it} from 'node:test'
 import {listOperations, spawnAgent, undoOperation} from '../../../src/orchestrator/index.js'
 import {submissionSql} from '../../../src/orchestrator/operation-log/operation-rows.js'
 import {pruneOperations, pruneSql} from '../../../src/orchestrator/operation-log/prune.js'
-import {ScriptedProcessor, startDaemon, until} from '../support/daemon.js'
+import {until} from '../../support/until.js'
+import {ScriptedProcessor, startDaemon} from '../support/daemon.js'
 import {openTestOrchestrator, refused} from '../support/open-test-orchestrator.js'
 
 const day = 86_400_000

@@ -20,7 +20,8 @@ import {
   spawnAgent,
   submitTask,
 } from '../../../src/orchestrator/index.js'
-import {done, ScriptedProcessor, startDaemon, until} from '../support/daemon.js'
+import {until} from '../../support/until.js'
+import {done, ScriptedProcessor, startDaemon} from '../support/daemon.js'
 import {openTestOrchestrator, refused, startMs} from '../support/open-test-orchestrator.js'
 import {diamond, doNext, failNext, nodesNow, openUnattended, threeSteps, unattended} from './support.js'
 

@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {
   type DaemonOptions,
   type Orchestrator,
@@ -47,15 +45,6 @@ export const untilAborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason), {once: true})
     if (signal.aborted) reject(signal.reason)
   })
-
-/** Waits until something is so, and fails when it takes too long. */
-export async function until(isSo: () => boolean, what: string, ms = 10_000): Promise<void> {
-  const end = performance.now() + ms
-  while (!isSo()) {
-    if (performance.now() > end) assert.fail(`${what}: not within ${ms} ms`)
-    await sleep(10)
-  }
-}
 
 export interface RunningDaemon {
   /** Resolves or rejects when the loop has ended. */
