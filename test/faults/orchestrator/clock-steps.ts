@@ -3,6 +3,8 @@ import {once} from 'node:events'
 import type {TestContext} from 'node:test'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import {projectFile} from '../../support/project.js'
+import {patienceMs} from '../../support/until.js'
+import {openClockedWorkspace} from './clocked-workspace.js'
 import {workspaceEnv} from './workspace.js'
 
 /** What a process with a clock of its own can be asked to do. */
@@ -22,8 +24,8 @@ export interface ClockAnswer {
   refused?: string
 }
 
-/** A process of a workspace whose clock goes as the test says. */
-export interface ClockedProcess {
+/** A user of a workspace whose clock the test sets. */
+export interface Clocked {
   /** Sets how far its clock is off, ms. */
   clock(ms: number): Promise<ClockAnswer>
   ask(step: ClockStep): Promise<ClockAnswer>
@@ -31,8 +33,15 @@ export interface ClockedProcess {
 
 export const hour = 3_600_000
 
-/** Starts one, which ends with the test. Steps are taken one after the other. */
-export async function clockedProcess(test: Pick<TestContext, 'after'>, root: string): Promise<ClockedProcess> {
+/** Opens the workspace in this process, until the test ends. */
+export async function clockedHere(test: Pick<TestContext, 'after'>, root: string): Promise<Clocked> {
+  const workspace = await openClockedWorkspace(root, {PATH: process.env.PATH, HOME: root, ...workspaceEnv})
+  test.after(() => workspace.close())
+  return {ask: workspace.take, clock: (ms) => workspace.take({step: 'clock', ms})}
+}
+
+/** Opens the workspace in a process of its own, which ends with the test. Steps are taken one after the other. */
+export async function clockedProcess(test: Pick<TestContext, 'after'>, root: string): Promise<Clocked> {
   const child: ChildProcess = fork(projectFile('dist/test/faults/orchestrator/clocked.js'), [root], {
     cwd: root,
     env: {PATH: process.env.PATH, HOME: root, ...workspaceEnv},
@@ -43,7 +52,7 @@ export async function clockedProcess(test: Pick<TestContext, 'after'>, root: str
     child.kill('SIGKILL')
     await exited
   })
-  const answer = async () => (await once(child, 'message', {signal: AbortSignal.timeout(30_000)}))[0] as ClockAnswer
+  const answer = async () => (await once(child, 'message', {signal: AbortSignal.timeout(patienceMs)}))[0] as ClockAnswer
   await answer()
   const ask = (step: ClockStep) => {
     const answered = answer()

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
+import {rmSync, writeFileSync} from 'node:fs'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
+import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
-import {clockedProcess, hour} from './clock-steps.js'
+import {until} from '../../support/until.js'
+import {clockedHere, clockedProcess, hour} from './clock-steps.js'
 import {readStore, readTraces} from './evidence.js'
 import {oracles} from './oracles.js'
 import {startDaemon, temporaryWorkspace} from './process.js'
@@ -20,14 +22,12 @@ const statuses = (root: string): Status[] =>
     database.prepare<[], Status>('SELECT id, status, status_reason FROM orch_tasks ORDER BY id').all(),
   )
 
-/** Waits until all tasks are as they should be; a queue that stands still fails the test. */
-async function until(root: string, wanted: (tasks: readonly Status[]) => boolean, withinMs = 15_000): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!wanted(statuses(root))) {
-    assert.ok(performance.now() < deadline, JSON.stringify(statuses(root)))
-    await sleep(50)
-  }
-}
+/** Waits for a state of the tasks. */
+const untilTasks = (root: string, holds: (tasks: readonly Status[]) => boolean) =>
+  until(
+    () => holds(statuses(root)),
+    () => JSON.stringify(statuses(root)),
+  )
 
 const allCompleted = (tasks: readonly Status[]) => tasks.every(({status}) => status === 'Completed')
 
@@ -53,6 +53,14 @@ const work = (seconds: number, more: object = {}) => ({
   ...more,
 })
 
+/** Keeps work from ending until `letGo`. */
+const hold = (root: string) => writeFileSync(join(root, 'hold'), '')
+const letGo = (root: string) => rmSync(join(root, 'hold'))
+
+/** Unix ms at which the term of the daemon ends. */
+const leaseEnd = (root: string): number =>
+  readStore(root, (database) => database.prepare('SELECT expires_at_ms FROM orch_leases').pluck().get() as number)
+
 const external = {description: 'work of a client', processor: 'external'} as const
 
 describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, () => {
@@ -62,7 +70,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
   ] as const) {
     it(`${direction} between submission and dispatch are all run, once and in order`, async (test) => {
       const root = await temporaryWorkspace(test)
-      const submitter = await clockedProcess(test, root)
+      const submitter = await clockedHere(test, root)
       for (let i = 0; i < 12; i++) {
         await submitter.clock(i % 2 === 0 ? 0 : ms)
         const {id} = await submitter.ask({
@@ -72,7 +80,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
         assert.equal(id, i + 1)
       }
       startDaemon(root)
-      await until(root, allCompleted)
+      await untilTasks(root, allCompleted)
       assertSound(root)
       const order = readTraces(root).journal.flatMap(({what, task}) => (what === 'start' ? [task] : []))
       assert.deepEqual(order.slice(0, 4), [1, 2, 3, 4])
@@ -80,19 +88,21 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
 
     it(`${direction} while they run are all run, and none a second time`, async (test) => {
       const root = await temporaryWorkspace(test)
-      const daemon = await clockedProcess(test, root)
-      const submitter = await clockedProcess(test, root)
-      for (let i = 0; i < 8; i++)
-        await submitter.ask({step: 'submit', submission: work(0.4, {target_agent: i % 2 === 0 ? 'ada' : 'bob'})})
+      const daemon = await clockedHere(test, root)
+      const submitter = await clockedHere(test, root)
       await daemon.ask({step: 'daemon'})
       for (const off of [ms, 0, ms]) {
-        // Longer than it takes until the lease is renewed for the first time.
-        await sleep(off === 0 ? 300 : 1300)
+        hold(root)
+        for (const target_agent of ['ada', 'bob', 'ada', 'bob'])
+          await submitter.ask({step: 'submit', submission: work(0.01, {target_agent})})
+        await untilTasks(root, (tasks) => tasks.filter(({status}) => status === 'InProgress').length === 2)
         await daemon.clock(off)
+        letGo(root)
+        await untilTasks(root, allCompleted)
       }
       await submitter.clock(ms)
       await submitter.ask({step: 'submit', submission: work(0.01)})
-      await until(root, allCompleted)
+      await untilTasks(root, allCompleted)
       assertSound(root)
       assert.equal(readTraces(root).events.filter(({type}) => type === 'task_requeued').length, 0)
       assert.deepEqual(await daemon.ask({step: 'end'}), {})
@@ -105,21 +115,27 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
       const second = await clockedProcess(test, root)
       await second.clock(ms)
       assert.deepEqual(await second.ask({step: 'daemon'}), {refused: 'daemon_running'})
+      const before = leaseEnd(root)
       await first.clock(ms)
-      await sleep(3500)
+      // The next renewal goes by the new clock.
+      await until(
+        () => Math.sign(ms) * (leaseEnd(root) - before) > hour / 2,
+        () => `the lease ends at ${leaseEnd(root)}, before the jump at ${before}`,
+      )
       await first.ask({step: 'submit', submission: work(0.01)})
-      await until(root, allCompleted)
+      await untilTasks(root, allCompleted)
       assertSound(root)
     })
 
     it(`${direction} write a file one after the other, not side by side`, async (test) => {
       const root = await temporaryWorkspace(test)
-      const daemon = await clockedProcess(test, root)
-      const submitter = await clockedProcess(test, root)
+      const daemon = await clockedHere(test, root)
+      const submitter = await clockedHere(test, root)
       const file_manifest = [{path: 'a.txt', access: 'write'}]
       await daemon.ask({step: 'daemon'})
-      await submitter.ask({step: 'submit', submission: work(2.5, {target_agent: 'ada', file_manifest})})
-      await until(root, ([first]) => first?.status === 'InProgress')
+      hold(root)
+      await submitter.ask({step: 'submit', submission: work(0.01, {target_agent: 'ada', file_manifest})})
+      await untilTasks(root, ([first]) => first?.status === 'InProgress')
       await submitter.clock(ms)
       await daemon.clock(ms)
       const second = await submitter.ask({
@@ -127,20 +143,21 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
         submission: work(0.01, {target_agent: 'bob', file_manifest}),
       })
       assert.deepEqual(second, {refused: 'lock_conflict'})
-      await until(root, allCompleted)
+      letGo(root)
+      await untilTasks(root, allCompleted)
       const third = await submitter.ask({
         step: 'submit',
         submission: work(0.01, {target_agent: 'bob', file_manifest}),
       })
       assert.equal(third.refused, undefined)
-      await until(root, allCompleted)
+      await untilTasks(root, allCompleted)
       assertSound(root)
     })
 
     it(`${direction} while a client has one give it to another, and take the end of one of them`, async (test) => {
       const root = await temporaryWorkspace(test)
-      const client = await clockedProcess(test, root)
-      const other = await clockedProcess(test, root)
+      const client = await clockedHere(test, root)
+      const other = await clockedHere(test, root)
       await client.ask({step: 'submit', submission: external})
       const claim = await client.ask({step: 'claim', ttlMs: 30_000})
       assert.deepEqual(claim, {id: 1, generation: 1})
@@ -168,16 +185,16 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
         test,
         `[orchestrator]\nmax_task_retries = 2\n[mesh]\ninference_base_url = "http://127.0.0.1:${port}"\n`,
       )
-      const daemon = await clockedProcess(test, root)
+      const daemon = await clockedHere(test, root)
       await daemon.ask({step: 'submit', submission: {description: 'think'}})
       await daemon.ask({step: 'daemon'})
-      await until(root, ([task]) => task?.status_reason?.startsWith('inference_protocol') === true)
+      await untilTasks(root, ([task]) => task?.status_reason?.startsWith('inference_protocol') === true)
       await daemon.clock(ms)
-      await until(root, ([task]) => task?.status === 'Failed')
+      await untilTasks(root, ([task]) => task?.status === 'Failed')
       assert.ok(calls >= 3, `${calls} calls`)
       assert.deepEqual(await daemon.ask({step: 'retry', id: 1}), {})
       await daemon.clock(0)
-      await until(root, ([task]) => task?.status === 'Failed')
+      await untilTasks(root, ([task]) => task?.status === 'Failed')
     })
   }
 })

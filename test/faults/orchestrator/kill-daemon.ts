@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {randomSource} from '../../../src/decode/index.js'
 import {projectFile} from '../../support/project.js'
+import {until} from '../../support/until.js'
 import {type Contest, checkIntegrity, type Evidence, readStore, readTraces} from './evidence.js'
 import {stillAtWork} from './journal.js'
 import {endPrograms, type RunningDaemon, type Started, startCommand, startDaemon, startNode} from './process.js'
@@ -38,7 +39,7 @@ const submitterNames = ['east', 'west'] as const
 /** Tasks of one submitter: some to begin with, and so many for each kill. */
 const taskCount = (kills: number) => 60 + 20 * kills
 /** Longest that everything may take once nobody is killed any more, ms. */
-const patienceMs = 120_000
+const longestEndMs = 600_000
 
 /**
  * Runs a workspace in which daemons are killed at random moments while tasks are submitted and run, lets the last daemon
@@ -111,6 +112,7 @@ class Run {
     const {when, afterMs} = this.#moment()
     const daemon = contested ? await this.#contest() : this.#startDaemon()
     if (when !== 'starting') await this.#untilReady(daemon)
+    if (when === 'working') await this.#untilWorking()
     await sleep(afterMs)
     daemon.kill('SIGKILL')
     // As long as nobody has asked how it ended, the system counts it as a process.
@@ -144,6 +146,16 @@ class Run {
     if (!(await daemon.ready)) throw new Error(`The daemon does not start: ${daemon.stderr()}${daemon.lines.at(-1)}`)
   }
 
+  /** A slow submitter may have nothing accepted by the time the daemon is ready. */
+  async #untilWorking(): Promise<void> {
+    const isWorking = () =>
+      readStore(this.#options.root, (database) => {
+        const has = database.prepare('SELECT count(*) FROM orch_tasks WHERE status = ?').pluck()
+        return has.get('InProgress') !== 0 || has.get('Queued') === 0
+      })
+    await until(() => this.#accepted.length > 0 && isWorking(), 'a task runs')
+  }
+
   #submit(which: number): Started {
     const {root, kills, seed} = this.#options
     const name = submitterNames[which] ?? ''
@@ -173,7 +185,7 @@ class Run {
 
   async #untilOver(daemon: RunningDaemon): Promise<void> {
     await this.#untilReady(daemon)
-    const deadline = performance.now() + patienceMs
+    const deadline = performance.now() + longestEndMs
     const open = () =>
       readStore(this.#options.root, (database) =>
         database
@@ -192,8 +204,10 @@ class Run {
 
   async #followed(follower: Started | undefined, lastId: number): Promise<number[]> {
     const seen = () => (follower?.lines ?? []).map((line) => (JSON.parse(line) as {id: number}).id)
-    const deadline = performance.now() + 10_000
-    while (seen().at(-1) !== lastId && performance.now() < deadline) await sleep(50)
+    await until(
+      () => seen().at(-1) === lastId,
+      () => `the follower has printed event ${lastId}: its last one is ${seen().at(-1)}`,
+    )
     return seen()
   }
 }

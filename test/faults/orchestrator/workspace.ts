@@ -16,9 +16,13 @@ enabled = true
 work = ["sh", "work.sh", "{seconds}"]
 `
 
-/** Says in a line when it begins and when it ends; a line is one write to the end of the file, whoever else writes. */
+/**
+ * Appends a line at its start and one at its end, each with one write, so that lines of several processes do not mix.
+ * While a file `hold` is there, it does not end.
+ */
 const work = `echo "start $SVC_TASK_ID $SVC_TASK_ATTEMPT $$" >> journal.txt
 sleep "$1"
+while [ -e hold ]; do sleep 0.05; done
 echo "end $SVC_TASK_ID $SVC_TASK_ATTEMPT" >> journal.txt
 `
 

@@ -5,7 +5,7 @@ import {faultsOf} from './oracles.js'
 import {temporaryWorkspace} from './process.js'
 
 describe('a daemon that is killed again and again', () => {
-  it('loses no task and runs none twice', {timeout: 180_000}, async (test) => {
+  it('loses no task and runs none twice', async (test) => {
     const seed = 20
     const root = await temporaryWorkspace(test)
     const kills: string[] = []

@@ -1,0 +1,88 @@
+import {join} from 'node:path'
+import {readConfigFile} from '../../../src/config/index.js'
+import {SvcError} from '../../../src/errors/index.js'
+import {resolveEndpoint} from '../../../src/inference/index.js'
+import {
+  claimTask,
+  completeTask,
+  localProcessors,
+  openOrchestrator,
+  renewClaim,
+  retryTask,
+  runDaemon,
+  submitTask,
+} from '../../../src/orchestrator/index.js'
+import type {ClockAnswer, ClockStep} from './clock-steps.js'
+
+/** A workspace that is opened with a clock of its own. */
+export interface ClockedWorkspace {
+  take(step: ClockStep): Promise<ClockAnswer>
+  /** Stops the daemon, if there is one, and closes the store. */
+  close(): Promise<void>
+}
+
+export async function openClockedWorkspace(
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ClockedWorkspace> {
+  /** Offset of the clock, ms. */
+  let offsetMs = 0
+  const sources = {env, file: await readConfigFile(join(root, 'Svc.toml'))}
+  const orchestrator = await openOrchestrator({root, sources, now: () => Date.now() + offsetMs})
+  const stop = new AbortController()
+  let daemon: Promise<void> | undefined
+
+  const steps: {[S in ClockStep as S['step']]: (step: S) => ClockAnswer | Promise<ClockAnswer>} = {
+    clock: ({ms}) => {
+      offsetMs = ms
+      return {}
+    },
+    submit: ({submission}) => ({id: submitTask(orchestrator, submission).task_id}),
+    claim: ({ttlMs}) => {
+      const {task, generation} = claimTask(orchestrator, {owner: 'client', ttlMs})
+      return {id: task.id, generation}
+    },
+    renew: ({id, generation}) => {
+      renewClaim(orchestrator, id, {generation})
+      return {}
+    },
+    complete: ({id, generation}) => {
+      completeTask(orchestrator, id, {text: 'done'}, {generation})
+      return {}
+    },
+    retry: ({id}) => {
+      retryTask(orchestrator, id)
+      return {}
+    },
+    daemon: () =>
+      new Promise((resolve, reject) => {
+        const {endpoint} = resolveEndpoint(sources)
+        daemon = runDaemon(orchestrator, {
+          processors: localProcessors(orchestrator, {endpoint, env}),
+          signal: stop.signal,
+          onReady: () => resolve({}),
+        })
+        daemon.catch(reject)
+      }),
+    end: async () => {
+      stop.abort()
+      await daemon
+      return {}
+    },
+  }
+
+  return {
+    async take(step) {
+      try {
+        return await steps[step.step](step as never)
+      } catch (error) {
+        return {refused: SvcError.from(error).code}
+      }
+    },
+    async close() {
+      stop.abort()
+      await daemon?.catch(() => undefined)
+      orchestrator.close()
+    },
+  }
+}
