@@ -54,7 +54,7 @@ describe('a daemon at standard input', () => {
     const lines = createInterface({input: child.stdout})
     const ask = async (text: string) => {
       child.stdin.write(`${text}\n`)
-      const [line] = (await once(lines, 'line', {signal: AbortSignal.timeout(20_000)})) as [string]
+      const [line] = (await once(lines, 'line', {signal: AbortSignal.timeout(60_000)})) as [string]
       return (JSON.parse(line) as Reply).payload?.value as {status: string; task_id: number}
     }
     const say = {description: 'say it', processor: 'exec', exec: {template: 'say', params: {word: 'x'}}}
@@ -109,7 +109,6 @@ describe('a daemon at standard input', () => {
     await until(async () => (await workspace.status()).daemon !== null, 'the loop')
     const id = await workspace.submit('say it', '--exec', 'say', '--param', 'word=x')
     await until(async () => (await workspace.task(id)).status === 'Completed', 'the end of the task')
-    await sleep(100)
     child.stdin.end()
     let answered = 0
     for await (const line of createInterface({input: child.stdout}))
@@ -131,7 +130,7 @@ describe('a daemon at standard input', () => {
     child.stdin.write(`${request('1', 'orch.ping')}\n`)
     await once(child.stdout, 'data')
     child.stdout.destroy()
-    const exit = once(child, 'exit', {signal: AbortSignal.timeout(20_000)})
+    const exit = once(child, 'exit', {signal: AbortSignal.timeout(60_000)})
     for (let i = 0; i < 10; i++) {
       child.stdin.write(`${request('2', 'orch.ping')}\n`)
       await sleep(20)

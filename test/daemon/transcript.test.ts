@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {assertFits} from '../support/orch-workspace.js'
 import {projectFile} from '../support/project.js'
 import {Peer, startTestDaemon} from './support/daemon.js'
@@ -46,7 +45,6 @@ describe('a conversation with the daemon', () => {
         await assertFits('orchestration/orch-daemon-rpc-methods', found)
       }
     }
-    await sleep(100)
     assert.deepEqual(await peer.closed(), [], 'nothing is said that was not asked for')
   })
 

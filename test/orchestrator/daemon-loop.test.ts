@@ -313,19 +313,16 @@ describe('two daemons of one workspace', () => {
           aborted = true
           throw error
         }),
-      {drainMs: 20_000},
+      {drainMs: 3_600_000},
     )
     const id = submit(client)
     await until(() => processor.started.length === 1, 'the run has begun')
     client.store.run("UPDATE orch_leases SET fence = fence + 1, holder = 'another'")
     const last = readEvents(client).at(-1)?.id
-    const outcome = await Promise.race([
-      daemon.ended.then(
-        () => 'it ended well',
-        (error: unknown) => error,
-      ),
-      new Promise((resolve) => setTimeout(resolve, 8000, 'it goes on')),
-    ])
+    const outcome = await daemon.ended.then(
+      () => 'it ended well',
+      (error: unknown) => error,
+    )
     assert.ok(isErrorOf(outcome, 'daemon_replaced'), String(outcome))
     assert.ok(aborted)
     assert.deepEqual([statusOf(client, id), readEvents(client).at(-1)?.id], ['InProgress', last])

@@ -101,7 +101,7 @@ async function follow(
 ): Promise<EventRecord[]> {
   const events: EventRecord[] = []
   let left = count
-  for await (const event of followEvents(context, {since}, AbortSignal.timeout(30_000))) {
+  for await (const event of followEvents(context, {since}, AbortSignal.timeout(60_000))) {
     events.push(event)
     if (event.kind.type === kind && --left === 0) break
   }

@@ -3,7 +3,6 @@ import {EventEmitter, once} from 'node:events'
 import {rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import type {SettingSources} from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {type OperationContext, operationNamed} from '../../src/operations/index.js'
@@ -222,8 +221,10 @@ describe('two reloads at once', () => {
     await hasRead
     await write({'Svc.toml': '[orchestrator]\nmax_agents = 3\n'})
     const second = call()
-    // Long enough for the second one to end, if it waited for nobody.
-    await sleep(200)
+    // If the second one waited for nobody, it would end no later than one that is called after it.
+    const elsewhere = await opened(t, '')
+    await elsewhere.write({'Svc.toml': '[orchestrator]\nmax_agents = 3\n'})
+    await elsewhere.call()
     rest.emit('go on')
     assert.deepEqual((await first).changed, ['orchestrator.max_agents'])
     assert.deepEqual((await second).changed, ['orchestrator.max_agents'])

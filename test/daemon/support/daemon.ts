@@ -4,6 +4,7 @@ import {existsSync, readFileSync} from 'node:fs'
 import {createConnection, type Socket} from 'node:net'
 import type {TestContext} from 'node:test'
 import {type OrchWorkspace, orchWorkspace} from '../../support/orch-workspace.js'
+import {patienceMs} from '../../support/until.js'
 
 export interface RunningDaemon {
   workspace: OrchWorkspace
@@ -88,7 +89,7 @@ export class Peer {
     const deadline = setTimeout(() => {
       isLate = true
       this.#wake()
-    }, 20_000)
+    }, patienceMs)
     try {
       while (this.lines.length <= this.#taken) {
         assert.ok(!this.#isClosed, 'the connection was closed before it was answered')
@@ -123,7 +124,7 @@ export class Peer {
 
   /** Waits until the other side has closed the connection; gives what was not taken. */
   async closed(): Promise<string[]> {
-    if (!this.#isClosed) await once(this.socket, 'close', {signal: AbortSignal.timeout(20_000)})
+    if (!this.#isClosed) await once(this.socket, 'close', {signal: AbortSignal.timeout(patienceMs)})
     return this.lines.slice(this.#taken)
   }
 }

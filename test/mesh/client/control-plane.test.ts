@@ -17,6 +17,7 @@ import {
 import {meshSnapshot} from '../../../src/orchestrator/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {type MeshServer, startMeshServer} from '../../support/mesh-server.js'
+import {until} from '../../support/until.js'
 import {type Fate, loggingProxy, type Passage} from './support/logging-proxy.js'
 
 type Test = {after(work: () => Promise<void> | void): void}
@@ -155,10 +156,11 @@ describe('a client and a control plane', () => {
   })
 
   it('wait for a message together', async (t) => {
-    const client = connect(t, await start(t), {timeoutMs: 1000})
-    const waiting = client.inbox({receiver: '2', waitMs: 20_000})
-    await sleep(1200)
-    const {message_id: id} = await client.deliver(message)
+    const server = await start(t)
+    const waiting = connect(t, server, {timeoutMs: 100}).inbox({receiver: '2', waitMs: 60_000})
+    // Longer than other requests of this client may take.
+    await sleep(150)
+    const {message_id: id} = await connect(t, server).deliver(message)
     assert.deepEqual(
       (await waiting).map((each) => each.id),
       [id],
@@ -173,7 +175,7 @@ describe('a member of a mesh', () => {
     const record = () => ({...node('node-a'), scope_id: 'scope-a'})
     const membership = startMembership(client, {record, heartbeatSecs: 0.1, onEvent: (event) => events.push(event)})
     t.after(() => membership.leave().catch(() => undefined))
-    for (let i = 0; i < 3000 && events.length < 2; i++) await sleep(5)
+    await until(() => events.length >= 2, 'two events')
     assert.deepEqual(
       events.map(({type}) => type),
       ['joined', 'beat'],
@@ -189,7 +191,7 @@ describe('a member of a mesh', () => {
     const events: MembershipEvent[] = []
     const record = () => node('node-a')
     const older = startMembership(client, {record, heartbeatSecs: 0.1, onEvent: (event) => events.push(event)})
-    for (let i = 0; i < 3000 && events.length === 0; i++) await sleep(5)
+    await until(() => events.length > 0, 'the first event')
     const {nodes} = await client.listNodes()
     assert.equal(nodes.length, 1)
     // The larger incarnation is the newer one, whichever was drawn first.
@@ -202,7 +204,7 @@ describe('a member of a mesh', () => {
 
 describe('a lease of a control plane', {concurrency: 3}, () => {
   const holding = async (t: Test, server: MeshServer) => {
-    const client = connect(t, server, {timeoutMs: 5000})
+    const client = connect(t, server, {timeoutMs: 60_000})
     await client.join(node('node-a'))
     const losses: LeaseLoss[] = []
     const held = await holdLease(client, {claimer: 'node-a', scopeKey: 'task:1', onLost: (loss) => losses.push(loss)})
@@ -211,10 +213,10 @@ describe('a lease of a control plane', {concurrency: 3}, () => {
   }
 
   it('outlives its first term, and is free again when it is given back', async (t) => {
-    const {client, held} = await holding(t, await start(t, {SVC_MESH_A2A_LEASE_MS: '10000'}))
+    const {client, held} = await holding(t, await start(t, {SVC_MESH_A2A_LEASE_MS: '6000'}))
     const {lease_id: lease, scope_key: scopeKey, expires_unix_ms: end} = held.lease
-    for (let nowMs = 0; nowMs < end; await sleep(200))
-      nowMs = (await client.verifyLease({lease, scopeKey})).server_time_unix_ms
+    for (let leftMs = 1; leftMs > 0; await sleep(Math.max(0, leftMs)))
+      leftMs = end - (await client.verifyLease({lease, scopeKey})).server_time_unix_ms
     assert.equal(held.isHeld, true)
     const [{lease_id} = {lease_id: ''}] = await client.listLeases()
     assert.equal(lease_id, held.lease.lease_id)
@@ -341,11 +343,12 @@ describe('the snapshot of a workspace', () => {
       [1, 1, ['node-a']],
     )
     assert.deepEqual(snapshot.nodes[0]?.capabilities, {labels: ['token=[redacted]']})
-    await sleep(300)
     const stale = await openTestOrchestrator(t, {env: {...env, SVC_MESH_MAX_STALE_MS: '100'}})
-    const later = await meshSnapshot(stale)
-    assert.ok(later?.ok)
-    assert.deepEqual(later.nodes, [])
+    await until(async () => {
+      const later = await meshSnapshot(stale)
+      assert.ok(later?.ok)
+      return later.nodes.length === 0
+    }, 'the node is stale')
   })
 
   it('says why there is none', async (t) => {

@@ -3,6 +3,7 @@ import {once} from 'node:events'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {type HoldOptions, holdLease, type LeaseLoss, MeshHttpError} from '../../../src/mesh/index.js'
+import {until} from '../../support/until.js'
 import {problem, reply, type Script, scriptedControlPlane} from './support/scripted-control-plane.js'
 
 type Test = {after(work: () => unknown): void}
@@ -42,7 +43,7 @@ const ended = async (signal: AbortSignal) => {
 describe('a lease that is held', () => {
   it('is renewed at each third of its time, give or take a tenth', async (t) => {
     const {held, plane} = await hold(t, granting(1200), still)
-    for (let i = 0; i < 2000 && plane.asked.length < 4; i++) await sleep(5)
+    await until(() => plane.asked.length >= 4, 'it was renewed three times')
     assert.deepEqual([held.isHeld, held.lease.lease_id], [true, '17'])
     const at = plane.asked.map(({atMs}) => atMs)
     assert.ok(at.length >= 4, `renewed ${at.length - 1} times`)
@@ -51,18 +52,23 @@ describe('a lease that is held', () => {
   })
 
   it('is not renewed at once where it holds for longer than any timer waits', async (t) => {
-    const {held, routes} = await hold(t, granting(2 ** 40))
+    const {held, plane, routes} = await hold(t, granting(2 ** 40))
     // A timer that is asked for too much ends after a millisecond.
-    await sleep(100)
-    assert.deepEqual([held.isHeld, routes()], [true, ['grant']])
+    await sleep(20)
+    await plane
+      .connect()
+      .health()
+      .catch(() => undefined)
+    assert.deepEqual([held.isHeld, routes()], [true, ['grant', 'GET /health']])
   })
 
   it('is given back once, and not renewed any more', async (t) => {
-    const {held, routes, losses} = await hold(t, granting(600))
+    const {held, routes, losses} = await hold(t, granting(60), still)
     await held.release()
     await held.release()
     assert.deepEqual([held.isHeld, held.ended.aborted, losses], [false, true, []])
-    await sleep(400)
+    // Three times as long as until a renewal.
+    await sleep(60)
     assert.deepEqual(routes(), ['grant', 'release'])
   })
 
@@ -71,7 +77,7 @@ describe('a lease that is held', () => {
     const {held, routes} = await hold(t, granting(600), {signal: gone.signal})
     gone.abort()
     assert.equal(held.isHeld, false)
-    for (let i = 0; i < 200 && routes().length < 2; i++) await sleep(5)
+    await until(() => routes().length >= 2, 'the release')
     assert.deepEqual(routes(), ['grant', 'release'])
   })
 
@@ -92,7 +98,7 @@ describe('a lease that is held', () => {
       return route.endsWith('/verify') ? problem(response, 500, 'internal') : reply(response, 204)
     })
     await assert.rejects(holdLease(plane.connect(), {claimer: 'node-a', scopeKey: 'task:1'}), MeshHttpError)
-    for (let i = 0; i < 200 && plane.asked.length < 3; i++) await sleep(5)
+    await until(() => plane.asked.length >= 3, 'the release')
     assert.match(plane.asked[2]?.route ?? '', /\/release$/)
   })
 
@@ -100,7 +106,7 @@ describe('a lease that is held', () => {
     it(`is lost at once when a renewal is answered with ${status}`, async (t) => {
       const {held, losses, routes} = await hold(
         t,
-        granting(300, (response) => problem(response, status, 'no')),
+        granting(60, (response) => problem(response, status, 'no')),
         still,
       )
       await ended(held.ended)
@@ -111,7 +117,8 @@ describe('a lease that is held', () => {
       )
       assert.ok(losses[0]?.cause instanceof MeshHttpError && losses[0].cause.isStatus(status))
       assert.equal(held.ended.reason, losses[0])
-      await sleep(150)
+      // Twice as long as until the next renewal.
+      await sleep(50)
       assert.deepEqual(routes(), ['grant', 'renew'], 'what is lost is not given back')
     })
 
@@ -125,7 +132,7 @@ describe('a lease that is held', () => {
       }),
       {...still, random: () => 0},
     )
-    for (let i = 0; i < 1000 && plane.asked.length < 5; i++) await sleep(5)
+    await until(() => plane.asked.length >= 5, 'the renewals')
     assert.deepEqual([held.isHeld, losses.length, plane.asked.length >= 5], [true, 0, true])
   })
 
@@ -137,10 +144,10 @@ describe('a lease that is held', () => {
   ] as [string, Script][])
     it(`is lost at a deadline of its own, before its end, where the control plane ${what}`, async (t) => {
       const before = performance.now()
-      const {held, losses} = await hold(t, granting(1000, script))
+      const {held, losses} = await hold(t, granting(400, script))
       await ended(held.ended)
       const heldMs = performance.now() - before
-      assert.ok(heldMs >= 490, `held for ${heldMs} ms`)
+      assert.ok(heldMs >= 190, `held for ${heldMs} ms`)
       assert.deepEqual([held.isHeld, losses.map(({reason}) => reason)], [false, ['deadline']])
     })
 
@@ -170,20 +177,28 @@ describe('a lease that is held', () => {
 
   it('counts from when its renewal was sent', async (t) => {
     let nowMs = 0
-    const {held, plane} = await hold(
+    const isHeldAt: [ms: number, isHeld: boolean][] = []
+    const {held} = await hold(
       t,
-      granting(900, (response) => {
-        nowMs = 100
-        reply(response, 204)
+      granting(900, (response, _asked, count) => {
+        if (count === 2) {
+          nowMs = 100
+          return reply(response, 204)
+        }
+        // The first renewal is over by the time of the second, which gets no answer.
+        for (nowMs of [449, 451]) isHeldAt.push([nowMs, held.isHeld])
       }),
       {monotonic: () => nowMs, random: () => 0.5},
     )
-    for (let i = 0; i < 1000 && plane.asked.length < 2; i++) await sleep(5)
-    await sleep(100)
-    nowMs = 449
-    assert.equal(held.isHeld, true)
-    nowMs = 451
-    assert.equal(held.isHeld, false, 'though the renewal was answered at 100')
+    await until(() => isHeldAt.length >= 2, 'the second renewal')
+    assert.deepEqual(
+      isHeldAt,
+      [
+        [449, true],
+        [451, false],
+      ],
+      'though the renewal was answered at 100',
+    )
   })
 
   for (const [what, granted, verified, options, lastMs] of [

@@ -7,6 +7,7 @@ import {
   type MembershipOptions,
   startMembership,
 } from '../../../src/mesh/index.js'
+import {until as untilHolds} from '../../support/until.js'
 import {type Asked, problem, reply, type Script, scriptedControlPlane} from './support/scripted-control-plane.js'
 
 type Test = {after(work: () => unknown): void}
@@ -45,14 +46,15 @@ async function member(t: Test, script: Script, options: Partial<MembershipOption
     await membership.done
   }
   t.after(end)
-  const until = async (what: () => boolean) => {
-    const deadline = performance.now() + 20_000
-    while (!what()) {
-      if (performance.now() > deadline) assert.fail(`nothing more came: ${JSON.stringify(events)}`)
-      await sleep(5)
-    }
-  }
+  const until = (holds: () => boolean) => untilHolds(holds, () => `an event after ${JSON.stringify(events)}`)
   return {plane, events, membership, end, until, types: () => events.map(({type}) => type)}
+}
+
+/** Waits for two heartbeats of another member, which takes as long as two of any. */
+async function twoHeartbeats(t: Test): Promise<void> {
+  const {plane, until, end} = await member(t, accept(100))
+  await until(() => plane.asked.length >= 3)
+  await end()
 }
 
 const said = ({body}: Asked): Said => body as Said
@@ -118,13 +120,13 @@ describe('a node', () => {
 
   it('keeps to the interval that the control plane names, and to its own where none is named', async (t) => {
     for (const [nextMs, heartbeatSecs] of [
-      [400, 60],
-      [undefined, 0.4],
+      [200, 60],
+      [undefined, 0.2],
     ] as const) {
       const {plane, until} = await member(t, accept(nextMs), {heartbeatSecs})
       await until(() => plane.asked.length >= 3)
       const at = plane.asked.map(({atMs}) => atMs)
-      for (const i of [1, 2]) assert.ok((at[i] ?? 0) - (at[i - 1] ?? 0) >= 350, 'give or take a tenth')
+      for (const i of [1, 2]) assert.ok((at[i] ?? 0) - (at[i - 1] ?? 0) >= 175, 'give or take a tenth')
     }
   })
 
@@ -150,7 +152,7 @@ describe('a node', () => {
   it('joins and sends no heartbeat where it is told so', async (t) => {
     const {plane, until, end, types} = await member(t, accept(100), {heartbeatSecs: 0})
     await until(() => types().length > 0)
-    await sleep(400)
+    await twoHeartbeats(t)
     await end()
     assert.deepEqual(plane.asked.map(path), ['join'])
   })
@@ -218,7 +220,7 @@ describe('a node', () => {
       )
       await until(() => events.length > 0)
       // A timer that is asked for too much ends after a millisecond.
-      await sleep(100)
+      await sleep(20)
       assert.equal(plane.asked.length, 1)
       assert.ok(events[0]?.type === 'failed' && events[0].nextMs === 3_600_000)
     }
@@ -243,7 +245,7 @@ describe('a node', () => {
       await until(() => plane.asked.length >= 2)
       assert.equal(await membership.leave(), isKnown)
       const count = plane.asked.length
-      await sleep(250)
+      await twoHeartbeats(t)
       assert.equal(plane.asked.length, count)
       assert.deepEqual(plane.asked.map(path).at(-1), 'leave')
       assert.deepEqual(said(plane.asked.at(-1) as Asked), {id: 'node-a'})

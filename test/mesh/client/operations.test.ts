@@ -67,9 +67,9 @@ describe('a client of a control plane', () => {
 
   it('asks for messages in the way that is wanted, and waits as long as the control plane was asked to', async (t) => {
     const plane = await scriptedControlPlane(t, (response) =>
-      setTimeout(() => reply(response, 200, {messages: [{id: 3, payload: ''}]}), 400),
+      setTimeout(() => reply(response, 200, {messages: [{id: 3, payload: ''}]}), 100),
     )
-    const messages = await plane.connect({timeoutMs: 200, retry: false}).inbox({
+    const messages = await plane.connect({timeoutMs: 50, retry: false}).inbox({
       receiver: '2',
       maxMessages: 9,
       beforeMessageId: 50,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {type MeshServer, startMeshServer} from '../../support/mesh-server.js'
 import {temporaryFolder} from '../../support/temporary.js'
+import {until} from '../../support/until.js'
 import {signedToken} from '../auth/signed-token.js'
 import {type Answer, type Asked, ask} from './support/ask.js'
 import {operations} from './support/contract.js'
@@ -51,7 +51,7 @@ const wanted = [...Object.values(canaries), newToken, ...jwts.map((token) => tok
 
 const found = (where: Buffer) => wanted.filter((secret) => forms(secret).some((form) => where.includes(form)))
 
-describe('the secrets of a control plane', {timeout: 120_000}, () => {
+describe('the secrets of a control plane', () => {
   let server: MeshServer
   const answers: {answer: Answer; of: string}[] = []
 
@@ -100,15 +100,16 @@ describe('the secrets of a control plane', {timeout: 120_000}, () => {
     for (let i = 0; i < 12; i++) await provoke('POST', exchange, {token: `${newToken}-${i}`, body: {}})
 
     // Secrets that are read anew, rightly and wrongly.
-    for (const text of [
+    const reloads = () => server.stderr().match(/":"The secrets (were read again|stay as they were)/g)?.length ?? 0
+    for (const [before, text] of [
       `SVC_MESH_TOKEN=${newToken}\nSVC_MESH_ADMIN_TOKEN=${newToken}\n`,
       `SVC_MESH_TOKEN="${newToken}\n`,
       `${newToken}\nSVC_MESH_TOKEN=${newToken}\n`,
       `SVC_MESH_TOKEN=${newToken}\n`,
-    ]) {
+    ].entries()) {
       await writeFile(file, text, {mode: 0o600})
       server.signal('SIGHUP')
-      await sleep(300)
+      await until(() => reloads() > before, 'the outcome of a reload in the log')
     }
     await server.hasTold('The secrets were read again.')
     await provoke('GET', '/v1/mesh/nodes', {token: newToken})

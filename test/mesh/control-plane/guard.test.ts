@@ -7,7 +7,7 @@ import {secrets, tokenOf, tokenOfOwnWords} from './support/tokens.js'
 
 const nodes = '/v1/mesh/nodes'
 
-describe('a token that works once', {timeout: 20_000}, () => {
+describe('a token that works once', () => {
   it('is good for another try where its bearer was told to come again', async (t) => {
     const plane = await startPlane(t, {secrets, rate: {perSecond: 0.5, burst: 1}})
     const token = tokenOfOwnWords('admin')
@@ -36,7 +36,7 @@ describe('a token that works once', {timeout: 20_000}, () => {
   })
 })
 
-describe('requests of somebody who is not let in', {timeout: 20_000}, () => {
+describe('requests of somebody who is not let in', () => {
   const strangers: readonly [who: string, token: string | undefined, status: number][] = [
     ['without a token', undefined, 401],
     ['with an unknown token', 'a-token-of-nobody-at-all', 401],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {heartbeatIntervalMs} from '../../../src/mesh/control-plane/heartbeat-interval.js'
+import {until} from '../../support/until.js'
 import {ask} from './support/ask.js'
 import {startPlane} from './support/control-plane.js'
 import {message, record} from './support/samples.js'
@@ -20,7 +20,7 @@ describe('the time until the next heartbeat', () => {
       assert.equal(heartbeatIntervalMs(nodes, perSecond), ms))
 })
 
-describe('a heartbeat', {timeout: 20_000}, () => {
+describe('a heartbeat', () => {
   it('is answered with the record and when to come next', async (t) => {
     const plane = await startPlane(t, {heartbeatsPerSec: 1})
     for (let i = 0; i < 20; i++) await ask(plane, 'POST', '/v1/mesh/join', {body: record(`n-${i}`)})
@@ -46,14 +46,13 @@ describe('a heartbeat', {timeout: 20_000}, () => {
     assert.equal(await pending({receiver_agent_id: '9'}), 0)
   })
 
-  it('tells of a message a tenth of a second after it came', async (t) => {
+  it('tells of a message soon after it came', async (t) => {
     const plane = await startPlane(t)
     await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1')})
     const pending = async () => (await ask(plane, 'POST', '/v1/mesh/heartbeat', {body: {id: 'n-1'}})).body.inbox_pending
     assert.equal(await pending(), 0)
     await ask(plane, 'POST', '/v1/mesh/a2a/deliver', {body: message()})
-    await sleep(110)
-    assert.equal(await pending(), 1)
+    await until(async () => (await pending()) === 1, 'the message is counted')
   })
 
   it('cannot say what only the control plane says', async (t) => {

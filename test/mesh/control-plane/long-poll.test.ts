@@ -16,7 +16,7 @@ const inbox = (plane: Plane, body: object) =>
   ask(plane, 'POST', '/v1/mesh/a2a/inbox', {body: {receiver_agent_id: '2', ...body}})
 const deliver = (plane: Plane, more: object = {}) => ask(plane, 'POST', '/v1/mesh/a2a/deliver', {body: message(more)})
 
-describe('an inbox that is waited for', {timeout: 30_000}, () => {
+describe('an inbox that is waited for', () => {
   it('answers a node that claims as soon as a message comes', async (t) => {
     const plane = await planeOfTwo(t)
     const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: 20_000})

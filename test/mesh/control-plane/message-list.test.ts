@@ -5,7 +5,7 @@ import {ask} from './support/ask.js'
 import {startPlane} from './support/control-plane.js'
 import {message} from './support/samples.js'
 
-describe('a look at an inbox of large messages', {timeout: 60_000}, () => {
+describe('a look at an inbox of large messages', () => {
   it('has some megabytes at most, and all of them page by page', async (t) => {
     const plane = await startPlane(t)
     const payload = 'x'.repeat(500_000)

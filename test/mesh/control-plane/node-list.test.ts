@@ -25,7 +25,7 @@ async function populate(plane: Plane, count: number): Promise<void> {
 const list = (plane: Plane, query = '') => ask(plane, 'GET', '/v1/mesh/nodes', {query})
 const idsOf = ({body}: {body: {nodes: Listed[]}}) => body.nodes.map(({id}) => id)
 
-describe('the list of nodes', {timeout: 60_000}, () => {
+describe('the list of nodes', () => {
   it('has every node once, by its id, with what waits and the time of the server', async (t) => {
     const plane = await startPlane(t)
     await populate(plane, 600)

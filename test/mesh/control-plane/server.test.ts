@@ -15,7 +15,7 @@ import {startPlane, waiting} from './support/control-plane.js'
 import {message, record} from './support/samples.js'
 import {secrets, tokenOf} from './support/tokens.js'
 
-describe('a control plane without a secret', {timeout: 20_000}, () => {
+describe('a control plane without a secret', () => {
   it('does not listen for other machines', async (t) => {
     await assert.rejects(startPlane(t, {address: {host: '0.0.0.0', port: 0}}), (error) =>
       isErrorOf(error, 'mesh_unprotected'),
@@ -37,7 +37,7 @@ describe('a control plane without a secret', {timeout: 20_000}, () => {
   })
 })
 
-describe('new secrets', {timeout: 20_000}, () => {
+describe('new secrets', () => {
   it('count from the next request on, and the old ones no longer', async (t) => {
     const plane = await startPlane(t, {secrets})
     const list = async (token: string) => (await ask(plane, 'GET', '/v1/mesh/nodes', {token})).status
@@ -83,7 +83,7 @@ describe('new secrets', {timeout: 20_000}, () => {
   })
 })
 
-describe('a control plane that is closed', {timeout: 20_000}, () => {
+describe('a control plane that is closed', () => {
   it('ends what is under way, also where the connection is kept alive, and then closes its store', async (t) => {
     const plane = await startPlane(t)
     const held = connect(plane.port, '127.0.0.1')
@@ -130,7 +130,7 @@ describe('a control plane that is closed', {timeout: 20_000}, () => {
   })
 })
 
-describe('a control plane with a certificate', {timeout: 20_000}, () => {
+describe('a control plane with a certificate', () => {
   const speak = (port: number, ca: string, options: object = {}) =>
     new Promise<{status: number | undefined; body: string; protocol: string | null}>((resolve, reject) => {
       request({host: '127.0.0.1', port, path: '/v1/mesh/nodes', ca, agent: false, ...options}, async (response) => {

@@ -41,7 +41,7 @@ function inbox(test: TestContext, options: {most?: number; safetyMs?: number} = 
   return {waiters, messages, guest, deliver, parked, looks: () => looks}
 }
 
-describe('who waits for messages', {timeout: 20_000}, () => {
+describe('who waits for messages', () => {
   it('has what is there at once', async (t) => {
     const {messages, guest, waiters} = inbox(t)
     messages.push('a')

@@ -78,7 +78,7 @@ const row = (page: Page, id: string) =>
 
 /** Waits until an element shows a text. */
 const shows = (page: Page, selector: string, text: string) =>
-  page.locator(selector).filter({hasText: text}).waitFor({state: 'visible', timeout: 10_000})
+  page.locator(selector).filter({hasText: text}).waitFor({state: 'visible', timeout: 60_000})
 
 describe('the dashboard in a browser', {concurrency: 4, skip: chromiumPath === undefined && noChromium}, () => {
   it('shows the mesh, and what changes in it, without being loaded again', async (t) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import {createHash} from 'node:crypto'
 import {describe, it, type TestContext} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {request} from 'undici'
 import type {DashboardState, NodeRow, StateChanges, Timed} from '../../../src/mesh/dashboard/view.js'
 import {createMeshClient, startDashboard} from '../../../src/mesh/index.js'
 import {EventStream} from '../../support/event-stream.js'
+import {until} from '../../support/until.js'
 import {node, nodesAnswer, type ScriptedPlane, scriptedPlane} from './scripted-plane.js'
 
 const token = 'canary-Kd83jf72hfsLq0'
@@ -57,12 +57,15 @@ function changed(before: TimedState | undefined, {rows, ...rest}: Timed<StateCha
 
 /** The state that comes and is as it should be. */
 async function state(stream: EventStream, isSo: (state: TimedState) => boolean): Promise<TimedState> {
-  for (let tries = 0; tries < 1000; tries++) {
-    const found = states(stream).find(isSo)
-    if (found !== undefined) return found
-    await sleep(10)
-  }
-  throw new Error(`It did not come: ${JSON.stringify(states(stream).at(-1))}`)
+  let found: TimedState | undefined
+  await until(
+    () => {
+      found = states(stream).find(isSo)
+      return found !== undefined
+    },
+    () => `another state after ${JSON.stringify(states(stream).at(-1))}`,
+  )
+  return found as unknown as TimedState
 }
 
 const idsOf = ({nodes}: TimedState) =>
@@ -196,7 +199,8 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
       [{known: []}, {known: {pending_count: 0, pending_by_kind: {}, pending_by_priority: {}, dead_count: 0}}],
     )
     assert.ok(Math.abs(first.clock_unix_ms - 5_000_000) < 2000, 'the time is that of the control plane')
-    await sleep(2200)
+    const before = asked(plane)
+    await until(() => asked(plane) >= before + 2, 'two more readings')
     assert.equal(stream.events.length, 1, 'nothing has changed')
     plane.answers.set('/v1/mesh/nodes', nodesAnswer(node('a'), node('b')))
     const next = await state(stream, (each) => idsOf(each)?.length === 2)
@@ -216,18 +220,27 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
   })
 
   it('is asked for once a second, for all pages together, and not at all without one', async (t) => {
-    const {plane, events} = await open(t)
-    await sleep(300)
+    const {plane, dashboard, events} = await open(t)
+    await (await request(dashboard.baseUrl)).body.dump()
     assert.equal(asked(plane), 0)
+    const started = performance.now()
     const streams = await Promise.all(Array.from({length: 6}, () => events()))
-    await sleep(2500)
+    await Promise.all(streams.map((stream) => stream.received(1)))
+    await until(() => asked(plane) >= 3, 'three readings')
+    const ms = performance.now() - started
+    assert.ok(ms >= (asked(plane) - 1) * 990, `${asked(plane)} readings in ${ms} ms`)
     for (const stream of streams) assert.equal(stream.events.length, 1)
-    assert.ok(asked(plane) >= 2 && asked(plane) <= 4, `${asked(plane)} times`)
     for (const stream of streams) stream.close()
-    await sleep(1300)
-    const before = asked(plane)
-    await sleep(1500)
-    assert.equal(asked(plane), before)
+    // A reading may still begin before the server has noticed that the pages are gone.
+    let readings = 0
+    let sinceMs = 0
+    await until(() => {
+      if (asked(plane) !== readings) {
+        readings = asked(plane)
+        sinceMs = performance.now()
+      }
+      return performance.now() - sinceMs > 1500
+    }, 'the readings end')
   })
 
   it('comes to 32 pages and no more', async (t) => {
@@ -238,8 +251,11 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.equal(refused.statusCode, 503)
     assert.ok(refused.headers['retry-after'])
     streams[0]?.close()
-    await sleep(200)
-    await (await events()).received(1)
+    await until(async () => {
+      const {statusCode, body} = await request(`${dashboard.baseUrl}/events`)
+      body.destroy()
+      return statusCode === 200
+    }, 'room for another page')
   })
 
   it('is not for pages of others', async (t) => {

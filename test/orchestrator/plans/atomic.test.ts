@@ -83,7 +83,7 @@ describe('plans whose process is killed', () => {
         {stdio: ['ignore', 'pipe', 'inherit']},
       )
       t.after(() => worker.kill('SIGKILL'))
-      await once(worker.stdout, 'data', {signal: AbortSignal.timeout(20_000)})
+      await once(worker.stdout, 'data', {signal: AbortSignal.timeout(60_000)})
       await sleep(40 + 23 * kills)
       worker.kill('SIGKILL')
       await once(worker, 'exit')

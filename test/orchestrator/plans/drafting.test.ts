@@ -47,7 +47,7 @@ describe('the clauses of a goal', () => {
   })
 
   // A search that goes back and forth would take minutes.
-  it('are found without delay, however long the goal is', {timeout: 30_000}, () => {
+  it('are found without delay, however long the goal is', () => {
     for (const unit of [' ', ',', ';', '\n', '#', '# ', '1. ', ' and', '(', '`', '/', '.', 'a/']) {
       const goal = `${unit.repeat(65_000 / unit.length)}x`
       assert.ok(stepsFromGoal({goal}).length > 0, JSON.stringify(unit))

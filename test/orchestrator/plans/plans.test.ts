@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {
   approveTask,
   cancelTask,
@@ -11,6 +10,7 @@ import {
   failTask,
   listPlans,
   newPlan,
+  type Orchestrator,
   overruleDoubt,
   type Plan,
   planStatus,
@@ -29,6 +29,17 @@ import {diamond, doNext, failNext, nodesNow, openUnattended, threeSteps, unatten
 const full = 'max_queue_len = 1\nqueue_overflow_strategy = "block"\n'
 
 const stepsOf = ({versions: [{steps}]}: Plan) => steps.map(({node_id, depends_on}) => [node_id, ...depends_on])
+
+/** Waits for a round of upkeep of the daemon, which deletes a lock that is over. */
+async function nextUpkeep({store, repositoryId}: Orchestrator): Promise<void> {
+  store.run(`INSERT INTO orch_locks SELECT repository_id, 'over', id, agent_id, 'read', 0 FROM orch_tasks WHERE id = 1`)
+  const left = () =>
+    store.get<{n: number}>('SELECT count(*) AS n FROM orch_locks WHERE repository_id = ? AND path = ?', [
+      repositoryId,
+      'over',
+    ])
+  await until(() => left()?.n === 0, 'a round of upkeep')
+}
 
 describe('a new plan', () => {
   it('has its steps, and is there for every process that looks', async (t) => {
@@ -376,7 +387,7 @@ describe('a plan that is executed', () => {
         ({kind}) => kind.type === 'plan_node_status' && kind.status === 'pending',
       )
     const daemon = await startDaemon(t, orchestrator, new ScriptedProcessor())
-    await sleep(2500)
+    for (let round = 0; round < 2; round++) await nextUpkeep(client)
     assert.deepEqual([nodesNow(client, id)[2], held().length], ['n3 pending', 1])
     // Nothing of the plan is over by this: it waits only for the room that it leaves.
     claimTask(client, {owner: 'me'})

@@ -1,7 +1,5 @@
-import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {after, type TestContext} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {configureLog} from '../../../../src/log/index.js'
 import {type MeshSecrets, readCredentials} from '../../../../src/mesh/control-plane/auth/credentials.js'
 import {
@@ -11,6 +9,7 @@ import {
 } from '../../../../src/mesh/control-plane/server.js'
 import {type MeshStore, openSqliteMeshStore, type StoreLimits} from '../../../../src/mesh/store/index.js'
 import {temporaryFolder} from '../../../support/temporary.js'
+import {until} from '../../../support/until.js'
 import {ask} from './ask.js'
 
 // What a test does to a control plane on purpose is told nobody.
@@ -100,10 +99,6 @@ function troubled(store: MeshStore, trouble: Trouble): MeshStore {
 
 /** Until so many requests wait for messages, as the control plane itself tells. */
 export async function waiting(plane: Plane, count: number, token?: string): Promise<void> {
-  for (let i = 0; i < 1000; i++) {
-    const {text} = await ask(plane, 'GET', '/metrics', {token})
-    if (text.includes(`svc_mesh_long_polls ${count}\n`)) return
-    await sleep(10)
-  }
-  assert.fail(`${count} requests should wait`)
+  const line = `svc_mesh_long_polls ${count}\n`
+  await until(async () => (await ask(plane, 'GET', '/metrics', {token})).text.includes(line), `${count} requests wait`)
 }
