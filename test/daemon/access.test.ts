@@ -3,9 +3,10 @@ import {readFileSync} from 'node:fs'
 import {type AddressInfo, createServer as createTcpServer} from 'node:net'
 import {networkInterfaces} from 'node:os'
 import {join} from 'node:path'
-import {describe, it} from 'node:test'
+import {before, describe, it} from 'node:test'
 import {orchWorkspace, until} from '../support/orch-workspace.js'
-import {external, Peer, type Reply, startTestDaemon} from './support/daemon.js'
+import {external, Peer, type Reply, type RunningDaemon, startTestDaemon} from './support/daemon.js'
+import {suiteLifetime} from './support/suite-lifetime.js'
 
 const token = 'correct-horse-battery-staple'
 const env = {SVC_DAEMON_TOKEN: token, SVC_LOG: 'trace'}
@@ -19,8 +20,14 @@ const ping = {jsonrpc: '2.0', id: 1, method: 'orch.ping'}
 const submit = {jsonrpc: '2.0', id: 2, method: 'orch.submit_task', params: external('x')}
 
 describe('a daemon with a token', () => {
+  const suite = suiteLifetime()
+  let daemon: RunningDaemon
+  before(async () => {
+    daemon = await startTestDaemon(suite, {env})
+  })
+
   it('answers whoever shows it first', async (t) => {
-    const {addr} = await startTestDaemon(t, {env})
+    const {addr} = daemon
     const peer = await Peer.connect(t, addr)
     peer.send(hello(token), ping, submit)
     const greeting = await peer.next()
@@ -50,7 +57,8 @@ describe('a daemon with a token', () => {
   ]
   for (const [what, first] of strangers)
     it(`turns away whoever begins with ${what}, and does nothing for him`, async (t) => {
-      const {addr, workspace} = await startTestDaemon(t, {env})
+      const {addr, workspace} = daemon
+      const before = await workspace.tasks()
       const peer = await Peer.connect(t, addr)
       peer.send(first, hello(token), submit)
       const [line, ...more] = await peer.closed()
@@ -58,11 +66,11 @@ describe('a daemon with a token', () => {
       const {id, error, payload} = JSON.parse(line ?? '') as Reply
       assert.ok(error !== undefined || payload?.type === 'error', line)
       if (id === 'h' && what !== 'params of a wrong type') assert.equal(error?.code, 403)
-      assert.deepEqual(await workspace.tasks(), [])
+      assert.deepEqual(await workspace.tasks(), before)
     })
 
   it('never says the token', async (t) => {
-    const {addr, stderr, workspace} = await startTestDaemon(t, {env})
+    const {addr, stderr, workspace} = daemon
     const said: string[] = []
     for (const line of [
       JSON.stringify(hello(token)),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import {describe, it} from 'node:test'
+import {before, describe, it} from 'node:test'
 import {orchWorkspace} from '../support/orch-workspace.js'
-import {external, Peer, type Reply, startTestDaemon} from './support/daemon.js'
+import {external, Peer, type Reply, type RunningDaemon, startTestDaemon} from './support/daemon.js'
+import {suiteLifetime} from './support/suite-lifetime.js'
 
 interface Subscribed {
   subscription_id: string
@@ -12,6 +13,12 @@ const idOf = ({params, payload}: Reply) => params?.event.id ?? payload?.event?.i
 const typeOf = ({params, payload}: Reply) => params?.event.kind.type ?? payload?.event?.kind.type
 
 describe('a subscription', () => {
+  const suite = suiteLifetime()
+  let daemon: RunningDaemon
+  before(async () => {
+    daemon = await startTestDaemon(suite)
+  })
+
   it('tells what happens from then on, whoever does it', async (t) => {
     const {addr, workspace} = await startTestDaemon(t)
     const writer = await Peer.connect(t, addr)
@@ -43,7 +50,7 @@ describe('a subscription', () => {
   })
 
   it('of one connection is none of another, and ends when it is told to', async (t) => {
-    const {addr} = await startTestDaemon(t)
+    const {addr} = daemon
     const [one, other] = [await Peer.connect(t, addr), await Peer.connect(t, addr)]
     const ids: string[] = []
     for (const types of [['task_submitted'], ['task_placed']])
@@ -68,7 +75,7 @@ describe('a subscription', () => {
   })
 
   it('in the wrapped form has the id of its request', async (t) => {
-    const {addr} = await startTestDaemon(t)
+    const {addr} = daemon
     const peer = await Peer.connect(t, addr)
     await peer.ask({id: 'sub', method: 'orch.events.subscribe', params: {types: ['task_submitted']}})
     peer.send({id: 'do', method: 'orch.submit_task', params: external('x')})
@@ -105,7 +112,7 @@ describe('a subscription', () => {
   })
 
   it('outlives the half of a connection that says no more', async (t) => {
-    const {addr} = await startTestDaemon(t)
+    const {addr} = daemon
     const reader = await Peer.connect(t, addr)
     reader.socket.end(
       `${JSON.stringify({jsonrpc: '2.0', id: 1, method: 'orch.events.subscribe', params: {types: ['task_submitted']}})}\n`,
@@ -117,7 +124,7 @@ describe('a subscription', () => {
   })
 
   it('is one of so many that a connection may have', async (t) => {
-    const {addr} = await startTestDaemon(t)
+    const {addr} = daemon
     const peer = await Peer.connect(t, addr)
     for (let i = 0; i < 64; i++) await peer.call('orch.events.subscribe', {types: ['nothing']})
     const {error} = await peer.ask({jsonrpc: '2.0', id: 1, method: 'orch.events.subscribe', params: {}})
