@@ -4,7 +4,7 @@ import {once} from 'node:events'
 import {tmpdir} from 'node:os'
 import type {Readable} from 'node:stream'
 import {fileURLToPath} from 'node:url'
-import {environment, type SvcOptions, type SvcResult, svc} from './svc.js'
+import {environment, longestRunMs, type SvcOptions, type SvcResult, svc} from './svc.js'
 
 /** What a process is asked for; it prints the mark on both streams when the command line has ended. */
 export interface CommandLine {
@@ -32,7 +32,6 @@ export interface Going {
 }
 
 const program = fileURLToPath(new URL('svc-in-turn-process.js', import.meta.url))
-const timeout = 600_000
 /** Beyond these, command lines wait for each other: more processes than processors are not faster. */
 const most = 2
 
@@ -98,7 +97,7 @@ async function runIn(
   onStdout?: (text: string) => void,
 ): Promise<SvcResult> {
   hold(child)
-  const late = setTimeout(() => child.kill('SIGKILL'), timeout)
+  const late = setTimeout(() => child.kill('SIGKILL'), longestRunMs)
   try {
     const mark = `\0${randomUUID()}\0`
     const outputs = [outputOf(child.stdout, mark, onStdout), outputOf(child.stderr, mark)] as const

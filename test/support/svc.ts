@@ -11,7 +11,10 @@ export interface SvcOptions {
   input?: string | Uint8Array
 }
 
-const base = {reject: false, extendEnv: false, stripFinalNewline: false, timeout: 600_000} as const
+/** A program that runs for longer has hung, ms: servers and daemons of a slow machine run for minutes. */
+export const longestRunMs = 15 * 60_000
+
+const base = {reject: false, extendEnv: false, stripFinalNewline: false, timeout: longestRunMs} as const
 
 const {PATH = '', NODE_OPTIONS} = process.env
 

@@ -5,6 +5,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {type Answer, answerLines, scriptedInference} from '../../support/scripted-inference.js'
 import {svcInTurn} from '../../support/svc-in-turn.js'
+import {until} from '../../support/until.js'
 import {readStore} from './evidence.js'
 import {startDaemon, temporaryWorkspace} from './process.js'
 import {workspaceEnv} from './workspace.js'
@@ -31,18 +32,17 @@ async function submit(root: string, ...descriptions: string[]): Promise<void> {
 }
 
 /** What `svc orch task` shows, once the task is over. */
-async function shownAtEnd(root: string, id: number, withinMs = 60_000): Promise<ShownTask> {
-  const deadline = performance.now() + withinMs
+async function shownAtEnd(root: string, id: number): Promise<ShownTask> {
   const status = () =>
     readStore(
       root,
       (database) =>
         database.prepare<[number], {status: string}>('SELECT status FROM orch_tasks WHERE id = ?').get(id)?.status,
     )
-  while (status() !== 'Completed' && status() !== 'Failed') {
-    assert.ok(performance.now() < deadline, `task ${id} is still ${status()}`)
-    await sleep(50)
-  }
+  await until(
+    () => ['Completed', 'Failed'].includes(status() ?? ''),
+    () => `task ${id} is still ${status()}`,
+  )
   const {stdout} = await svcInTurn(['orch', 'task', String(id), '--json'], {cwd: root, env: workspaceEnv})
   return JSON.parse(stdout) as ShownTask
 }
@@ -129,12 +129,10 @@ describe('a task whose inference server', () => {
     const root = await workspace(test, server.baseUrl, 'task_timeout_ms = 700\nmax_task_retries = 3')
     await submit(root, 'think')
     startDaemon(root)
-    const started = performance.now()
     const {status, status_reason: reason, retry_count: retries} = await shownAtEnd(root, 1)
     await server.hungUp
     assert.deepEqual([status, reason, retries], ['Failed', 'timeout', 0])
     assert.equal(server.calls.length, 1)
-    assert.ok(performance.now() - started < 15_000)
   })
 
   it('dies in the middle of an answer and comes back is tried again, after a pause each time', async (test) => {
@@ -189,7 +187,7 @@ FROM orch_events WHERE type = 'task_requeued' ORDER BY id`,
     const root = await workspace(test, server.baseUrl)
     await submit(root, 'think')
     const daemon = startDaemon(root)
-    while (server.calls.length === 0) await sleep(20)
+    await until(() => server.calls.length > 0, 'the first call')
     daemon.kill('SIGKILL')
     await daemon.exited
     await server.hungUp

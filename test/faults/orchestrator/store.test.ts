@@ -9,6 +9,7 @@ import {projectFile} from '../../support/project.js'
 import {Driver} from '../../support/sqlite.js'
 import {type SvcResult, svcBinary} from '../../support/svc.js'
 import {svcInTurn} from '../../support/svc-in-turn.js'
+import {until} from '../../support/until.js'
 import {checkIntegrity, readTraces} from './evidence.js'
 import {startDaemon, startNode, temporaryWorkspace} from './process.js'
 import {storeOf, workspaceEnv} from './workspace.js'
@@ -119,7 +120,8 @@ describe('a store whose folder', () => {
     const daemon = startDaemon(root)
     assert.equal(await daemon.ready, true)
     await rm(join(root, '.svc'), {recursive: true})
-    await sleep(1500)
+    // Whatever it does about it, it does in a round of upkeep, one each second.
+    await Promise.race([daemon.exited, sleep(1100)])
     daemon.kill('SIGTERM')
     const exitCode = await daemon.exited
     assert.ok(exitCode === 0 || exitCode === 5, `${exitCode}: ${daemon.stderr()}`)
@@ -182,12 +184,15 @@ describe('a store that another process has locked', {concurrency: true}, () => {
   /** Takes the lock for so long, or until it is let go. */
   async function lock(root: string, ms: number) {
     const program = projectFile('dist/test/faults/orchestrator/hold-lock.js')
-    return new Promise<{letGo(): Promise<unknown>}>((resolve, reject) => {
+    return new Promise<{letGo(): Promise<unknown>; released: Promise<unknown>}>((resolve, reject) => {
       const letGo = () => {
         holder.kill('SIGKILL')
         return holder.exited
       }
-      const holder = startNode([program, storeOf(root), String(ms)], {root, onLine: () => resolve({letGo})})
+      const holder = startNode([program, storeOf(root), String(ms)], {
+        root,
+        onLine: () => resolve({letGo, released: holder.exited}),
+      })
       void holder.exited.then(() => reject(new Error(holder.stderr())))
     })
   }
@@ -195,7 +200,7 @@ describe('a store that another process has locked', {concurrency: true}, () => {
   it('can be read; what writes waits, then says who is to blame, and goes through later', async (test) => {
     const {root} = await withTask(test)
     const more = ['submit', 'more', '--processor', 'external', '--key', 'k', '--json']
-    const {letGo} = await lock(root, 60_000)
+    const {letGo} = await lock(root, 600_000)
     const [writing, reading] = await Promise.all([orch(root, more), orch(root, ['tasks', '--json'])])
     assert.equal(reading.exitCode, 0)
     const error = refusal(writing)
@@ -220,19 +225,19 @@ describe('a store that another process has locked', {concurrency: true}, () => {
     for (const seconds of ['1', '0.01', '0.01'])
       await orch(root, ['submit', 'work', '--exec', 'work', '--param', `seconds=${seconds}`])
     let daemon = startDaemon(root)
-    while (readTraces(root).journal.length === 0) await sleep(20)
-    await lock(root, 7000)
-    // Whether it waits or gives up: what it says when it gives up is why.
-    if ((await Promise.race([daemon.exited, sleep(8000, 'alive')])) !== 'alive') {
+    await until(() => readTraces(root).journal.length > 0, 'the first task has started')
+    const {released} = await lock(root, 7000)
+    // Whether it waits or gives up: the error that it ends with says why.
+    const alive = released.then(() => sleep(1000, 'alive'))
+    if ((await Promise.race([daemon.exited, alive])) !== 'alive') {
       assert.deepEqual([await daemon.exited, daemon.errorCode()], [5, 'store_busy'])
       daemon = startDaemon(root)
       assert.equal(await daemon.ready, true)
     }
-    const deadline = performance.now() + 15_000
-    while (readTraces(root).tasks.some(({status}) => status !== 'Completed')) {
-      assert.ok(performance.now() < deadline, JSON.stringify(readTraces(root).tasks))
-      await sleep(100)
-    }
+    await until(
+      () => readTraces(root).tasks.every(({status}) => status === 'Completed'),
+      () => JSON.stringify(readTraces(root).tasks),
+    )
     const {events} = readTraces(root)
     assert.equal(events.filter(({type}) => type === 'task_completed').length, 3)
     assert.equal(checkIntegrity(root), 'ok')
