@@ -1,0 +1,77 @@
+import {fewestHandles, growth, type Handles, type Sample} from './samples.js'
+import type {Exit} from './server-process.js'
+
+/** Most growth of memory, MB per minute. */
+export const mostGrowth = 1
+
+/** What was seen of one server. */
+export interface Evidence {
+  server: string
+  requests: number
+  aborted: number
+  unexpected: number
+  /** The first of them. */
+  examples: readonly string[]
+  /** Lines of standard error that should not be there. */
+  errors: readonly string[]
+  exit: Exit
+  /** Samples under load, after the warm-up. */
+  load: readonly Sample[]
+  /** Samples without clients: after the warm-up, and at the end. */
+  idle: readonly [before: readonly Sample[], after: readonly Sample[]]
+}
+
+/** The figures of one server, as they are printed. */
+export interface Figures {
+  server: string
+  requests: number
+  aborted: number
+  samples: number
+  heap_mb: number
+  heap_mb_per_min: number
+  rss_mb: number
+  rss_mb_per_min: number
+  handles_before: Handles | undefined
+  handles_after: Handles | undefined
+  exit_code: number | null
+  unexpected_answers: number
+  errors: readonly string[]
+}
+
+export function figuresOf({server, load, idle, exit, ...seen}: Evidence): Figures {
+  const last = load.at(-1)
+  return {
+    server,
+    requests: seen.requests,
+    aborted: seen.aborted,
+    samples: load.length,
+    heap_mb: round((last?.heap ?? 0) / 1e6),
+    heap_mb_per_min: round(growth(load, 'heap')),
+    rss_mb: round((last?.rss ?? 0) / 1e6),
+    rss_mb_per_min: round(growth(load, 'rss')),
+    handles_before: fewestHandles(idle[0]),
+    handles_after: fewestHandles(idle[1]),
+    exit_code: exit.code,
+    unexpected_answers: seen.unexpected,
+    errors: seen.errors,
+  }
+}
+
+/** A sentence for each check that a server failed. */
+export function faultsOf({server, exit, errors, unexpected, examples}: Evidence, figures: Figures): string[] {
+  const {handles_before: before, handles_after: after, heap_mb_per_min: heap, samples} = figures
+  const faults: string[] = []
+  if (exit.code !== 0) faults.push(`exited with ${exit.code ?? exit.signal}, not 0.`)
+  for (const line of errors) faults.push(`wrote to standard error: ${line}`)
+  if (unexpected > 0) faults.push(`gave ${unexpected} unexpected answers, the first of them: ${examples.join(' | ')}`)
+  if (samples < 2) faults.push('reported too few samples of its memory.')
+  if (heap > mostGrowth) faults.push(`grows by ${heap} MB/min of heap; the limit is ${mostGrowth} MB/min.`)
+  if (before === undefined || after === undefined) faults.push('reported no handles while it was idle.')
+  else
+    for (const kind of ['resources', 'descriptors'] as const)
+      if (before[kind] !== after[kind])
+        faults.push(`had ${before[kind]} open ${kind} after the warm-up and ${after[kind]} at the end.`)
+  return faults.map((fault) => `svc ${server} ${fault}`)
+}
+
+const round = (value: number) => Math.round(100 * value) / 100

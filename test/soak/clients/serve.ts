@@ -1,0 +1,89 @@
+import {join} from 'node:path'
+import {writeTinyModel} from '../../support/tiny-model.js'
+import type {Client, Random, Service, Visit} from '../client.js'
+import {HttpCaller} from '../http-caller.js'
+
+/** The model server, with a tiny model. */
+export const serveService: Service = {
+  name: 'serve',
+  address: 'base_url',
+  clients: 3,
+  async prepare(folder) {
+    const model = join(folder, 'tiny')
+    await writeTinyModel(model)
+    return ['serve', '--model', model, '--threads', '1', '--port', '0']
+  },
+  async connect(visit) {
+    return new ServeClient(visit)
+  },
+  /** The model may have been unloaded last. */
+  async settle({address, tally}) {
+    const http = new HttpCaller(address, tally)
+    await http.send('POST', '/api/generate', {prompt: 'x', stream: false, options: {num_predict: 1}}, 200)
+    http.close()
+  },
+}
+
+const looks = ['/', '/health', '/metrics', '/api/version', '/api/tags', '/api/ps', '/v1/models', '/v1/models/tiny']
+
+/** Requests that are refused, and the status of each. */
+const refused: readonly [method: string, path: string, body: unknown, status: number][] = [
+  ['GET', '/nowhere', undefined, 404],
+  ['GET', '/api/chat', undefined, 405],
+  ['POST', '/api/generate', '{"prompt": ', 400],
+  ['POST', '/api/generate', {prompt: 7}, 400],
+  ['POST', '/api/generate', {model: 'other', prompt: 'x'}, 404],
+  ['POST', '/api/chat', {messages: 'none'}, 400],
+  ['POST', '/api/chat', [], 400],
+  ['POST', '/api/embed', {input: 'x'}, 501],
+  ['POST', '/v1/chat/completions', {model: 'tiny', messages: []}, 400],
+  ['POST', '/v1/chat/completions', {model: 'tiny', messages: [{role: 'user', content: 'x'}], n: 0}, 400],
+  ['POST', '/v1/completions', {model: 'tiny', prompt: 'x', max_tokens: -1}, 400],
+  ['POST', '/v1/completions', {model: 'tiny', prompt: 'too long '.repeat(1000)}, 400],
+]
+
+class ServeClient implements Client {
+  readonly #http: HttpCaller
+  readonly #random: Random
+
+  constructor({address, random, tally}: Visit) {
+    this.#http = new HttpCaller(address, tally)
+    this.#random = random
+  }
+
+  async step(): Promise<void> {
+    const random = this.#random
+    const at = random.below(100)
+    if (at < 15) await this.#http.send('GET', random.pick(looks), undefined, 200)
+    else if (at < 20) await this.#http.send('POST', '/api/show', {model: 'tiny'}, 200)
+    else if (at < 35) {
+      const [method, path, body, status] = random.pick(refused)
+      await this.#http.send(method, path, body, status)
+    } else if (at < 55) await this.#http.abort('POST', ...this.#generation(100), random)
+    else if (at < 56) await this.#http.send('POST', '/api/generate', {keep_alive: 0}, 200)
+    // 503: the queue is full.
+    else await this.#http.send('POST', ...this.#generation(12), 200, 503)
+  }
+
+  async close(): Promise<void> {
+    this.#http.close()
+  }
+
+  /** A request of one of the dialects for at most so many tokens, in one piece or as a stream. */
+  #generation(longest: number): [path: string, body: object] {
+    const random = this.#random
+    const stream = random.chance(0.6)
+    const text = random.text(40)
+    const tokens = 1 + random.below(longest)
+    const messages = [{role: 'user', content: text}]
+    const ollama = {stream, options: {num_predict: tokens, temperature: random.pick([0, 1])}}
+    const openai = {model: 'tiny', stream, max_tokens: tokens, seed: random.below(1000)}
+    return random.pick<() => [string, object]>([
+      () => ['/api/generate', {...ollama, prompt: text}],
+      () => ['/api/generate', {...ollama, prompt: text, raw: true, logprobs: true, top_logprobs: 2}],
+      () => ['/api/chat', {...ollama, messages}],
+      () => ['/v1/chat/completions', {...openai, messages, n: random.pick([1, 2])}],
+      () => ['/v1/completions', {...openai, prompt: text, stop: ['a']}],
+    ])()
+  }
+}

@@ -1,0 +1,72 @@
+import type {ThreadSample} from './preload.js'
+
+/** What a whole process uses at one time. */
+export interface Sample {
+  /** Of `performance.now()`. */
+  atMs: number
+  rss: number
+  /** Of all its threads. */
+  heap: number
+  resources: number
+  /** Undefined where the platform does not list them. */
+  descriptors: number | undefined
+}
+
+/** A thread that has reported nothing for this long has ended, ms. */
+const threadTimeoutMs = 3000
+
+/** Adds up what the threads of one process report; there is one sample for each report of the main thread. */
+export class SampleLog {
+  readonly samples: Sample[] = []
+  readonly #workers = new Map<number, {atMs: number; heap: number; resources: number}>()
+
+  add({thread, rss, heap, resources, descriptors}: ThreadSample, atMs: number): void {
+    if (thread !== 0) {
+      this.#workers.set(thread, {atMs, heap, resources})
+      return
+    }
+    const total = {heap, resources}
+    for (const [id, worker] of this.#workers)
+      if (atMs - worker.atMs > threadTimeoutMs) this.#workers.delete(id)
+      else {
+        total.heap += worker.heap
+        total.resources += worker.resources
+      }
+    this.samples.push({atMs, rss, ...total, descriptors})
+  }
+
+  between(fromMs: number, toMs: number): Sample[] {
+    return this.samples.filter(({atMs}) => atMs >= fromMs && atMs <= toMs)
+  }
+}
+
+/** Slope of the line through points with the least squares of errors; 0 where fewer than two points differ in x. */
+export function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length
+  const [meanX, meanY] = [mean(0), mean(1)]
+  let [covariance, variance] = [0, 0]
+  for (const [x, y] of points) {
+    covariance += (x - meanX) * (y - meanY)
+    variance += (x - meanX) ** 2
+  }
+  return variance === 0 || points.length < 2 ? 0 : covariance / variance
+}
+
+/** Growth in MB (10^6 bytes) per minute. */
+export const growth = (samples: readonly Sample[], of: 'rss' | 'heap'): number =>
+  leastSquaresSlope(samples.map((sample) => [sample.atMs / 60_000, sample[of] / 1e6]))
+
+/** Handles of an idle process: the fewest of several samples, since a timer or a check of a file may be due in one. */
+export interface Handles {
+  resources: number
+  descriptors: number | undefined
+}
+
+export function fewestHandles(samples: readonly Sample[]): Handles | undefined {
+  if (samples.length === 0) return undefined
+  const descriptors = samples.flatMap((sample) => sample.descriptors ?? [])
+  return {
+    resources: Math.min(...samples.map(({resources}) => resources)),
+    descriptors: descriptors.length === 0 ? undefined : Math.min(...descriptors),
+  }
+}
