@@ -102,17 +102,23 @@ export class ModelHost {
     }
   }
 
+  /** Unloads the model: at once where it is idle, else when the last running request ends. */
   async unload(): Promise<void> {
-    clearTimeout(this.#timer)
-    const engine = this.#engine
-    this.#engine = undefined
-    await (await engine)?.close()
+    this.#keepAlive = 0
+    if (this.#active === 0) await this.#closeEngine()
   }
 
   /** Ends everything that runs. */
   async close(): Promise<void> {
     this.#closing.abort(new SvcError('terminated', {}))
-    await this.unload()
+    await this.#closeEngine()
+  }
+
+  async #closeEngine(): Promise<void> {
+    clearTimeout(this.#timer)
+    const engine = this.#engine
+    this.#engine = undefined
+    await (await engine)?.close()
   }
 
   #open(): Promise<Engine> {

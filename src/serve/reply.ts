@@ -1,12 +1,13 @@
 import type {FastifyReply, FastifyRequest} from 'fastify'
+import {SvcError} from '../errors/index.js'
 import type {GenerateEvent, GenerateSummary, TokenLogprob} from '../llm/index.js'
 import type {ReplyStream} from '../net/index.js'
 
-/** Aborts when the client has gone before its answer was whole. */
+/** Aborts when the client disconnects before its answer is complete. That is no fault of the server. */
 export function clientGone({raw}: FastifyReply): AbortSignal {
   const gone = new AbortController()
   raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort(new Error('The client has gone.'))
+    if (!raw.writableFinished) gone.abort(new SvcError('interrupted', {}))
   })
   return gone.signal
 }

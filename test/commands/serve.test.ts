@@ -484,6 +484,32 @@ describe('a server that is used badly', () => {
       assert.ok(response.headers.get('x-request-id'))
     })
 
+  it('logs no error when a client disconnects before a reply that is not streamed', async () => {
+    const abort = new AbortController()
+    const body = JSON.stringify({...endless, stream: false})
+    const asked = fetch(`${server.baseUrl}/api/generate`, {method: 'POST', body, signal: abort.signal})
+    asked.catch(() => undefined)
+    await until(server, 'svc_requests_running', 1)
+    abort.abort()
+    await until(server, 'svc_requests_running', 0)
+    assert.doesNotMatch(server.stderr(), /"error"/)
+  })
+
+  it('completes a running reply before it unloads the model', async () => {
+    const body = {...endless, stream: false, options: {num_predict: 200, temperature: 1}}
+    const asked = post(server, '/api/generate', body)
+    await until(server, 'svc_requests_running', 1)
+    assert.equal((await post(server, '/api/generate', {keep_alive: 0})).status, 200)
+    const reply = await asked
+    assert.equal(reply.status, 200, await reply.text())
+    for (let i = 0; i < 100; i++) {
+      const {loaded} = (await (await fetch(`${server.baseUrl}/health`)).json()) as {loaded: boolean}
+      if (!loaded) return
+      await sleep(30)
+    }
+    assert.fail('the model was not unloaded')
+  })
+
   it('answers 413 to a body of 10 MB, before it is sent', async () => {
     const socket = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
     socket.write(`POST /api/generate HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${10 << 20}\r\n\r\n{"prompt":"`)
