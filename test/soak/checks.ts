@@ -35,7 +35,7 @@ export interface Figures {
   handles_after: Handles | undefined
   exit_code: number | null
   unexpected_answers: number
-  errors: readonly string[]
+  errors: number
 }
 
 export function figuresOf({server, load, idle, exit, ...seen}: Evidence): Figures {
@@ -53,7 +53,7 @@ export function figuresOf({server, load, idle, exit, ...seen}: Evidence): Figure
     handles_after: fewestHandles(idle[1]),
     exit_code: exit.code,
     unexpected_answers: seen.unexpected,
-    errors: seen.errors,
+    errors: seen.errors.length,
   }
 }
 
@@ -62,8 +62,8 @@ export function faultsOf({server, exit, errors, unexpected, examples}: Evidence,
   const {handles_before: before, handles_after: after, heap_mb_per_min: heap, samples} = figures
   const faults: string[] = []
   if (exit.code !== 0) faults.push(`exited with ${exit.code ?? exit.signal}, not 0.`)
-  for (const line of errors) faults.push(`wrote to standard error: ${line}`)
-  if (unexpected > 0) faults.push(`gave ${unexpected} unexpected answers, the first of them: ${examples.join(' | ')}`)
+  if (errors.length > 0) faults.push(`wrote ${errors.length} lines to standard error, the first of them: ${errors[0]}`)
+  if (unexpected > 0) faults.push(`gave ${unexpected} unexpected answers, the first of them: ${examples[0]}`)
   if (samples < 2) faults.push('reported too few samples of its memory.')
   if (heap > mostGrowth) faults.push(`grows by ${heap} MB/min of heap; the limit is ${mostGrowth} MB/min.`)
   if (before === undefined || after === undefined) faults.push('reported no handles while it was idle.')

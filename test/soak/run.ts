@@ -1,8 +1,10 @@
 /**
  * Uses the servers with random clients for a long time: `node dist/test/soak/run.js --minutes N [--seed S]`. Prints one
- * JSON object with the figures of each server, and a sentence on standard error for each check that failed.
+ * JSON object with the figures of each server, and a sentence on standard error for each check that failed. With
+ * `--samples FILE` it also writes every sample of memory and handles, as JSON lines.
  */
-import {mkdir, mkdtemp, realpath, rm} from 'node:fs/promises'
+import {setMaxListeners} from 'node:events'
+import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
@@ -27,15 +29,19 @@ const longestPauseMs = 50
 /** Samples right after clients come back are left out, ms. */
 const resumeMs = 2000
 
-const {values} = parseArgs({options: {minutes: {type: 'string', default: '5'}, seed: {type: 'string'}}})
+const {values} = parseArgs({
+  options: {minutes: {type: 'string', default: '5'}, seed: {type: 'string'}, samples: {type: 'string'}},
+})
 const minutes = Number(values.minutes)
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.seed)
 if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
-  process.stderr.write('Usage: npm run soak -- --minutes N [--seed INTEGER]\n')
+  process.stderr.write('Usage: npm run soak -- --minutes N [--seed INTEGER] [--samples FILE]\n')
   process.exit(2)
 }
 
 const interrupt = new AbortController()
+// Every pausing client listens to it.
+setMaxListeners(0, interrupt.signal)
 const onSignal = () => interrupt.abort()
 process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
 
@@ -104,12 +110,11 @@ let status = 1
 try {
   for (const service of services) if (!interrupt.signal.aborted) targets.push(await start(root, service))
   const startedMs = performance.now()
-  const endMs = startedMs + minutes * 60_000
   const warmUpMs = Math.min(longestWarmUpMs, minutes * 30_000)
   await use(targets, 0, startedMs + warmUpMs)
   const before = await rest(targets)
   const resumedMs = performance.now()
-  await use(targets, 1, Math.max(endMs, resumedMs + 2 * resumeMs))
+  await use(targets, 1, resumedMs + minutes * 60_000 - warmUpMs)
   const loadEndMs = performance.now()
   const after = await rest(targets)
   const evidence = await Promise.all(
@@ -122,6 +127,14 @@ try {
       idle: [log.between(...before), log.between(...after)] as const,
     })),
   )
+  if (values.samples !== undefined) {
+    const lines = targets.flatMap(({service: {name: server}, process: {log}}) =>
+      log.samples.map(
+        (sample) => `${JSON.stringify({server, ...sample, atMs: Math.round(sample.atMs - startedMs)})}\n`,
+      ),
+    )
+    await writeFile(values.samples, lines.join(''))
+  }
   const figures = evidence.map(figuresOf)
   const isComplete = !interrupt.signal.aborted
   const faults = isComplete ? evidence.flatMap((one, i) => faultsOf(one, figures[i] as (typeof figures)[number])) : []

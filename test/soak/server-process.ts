@@ -9,8 +9,8 @@ import {SampleLog} from './samples.js'
 const preload = new URL('./preload.js', import.meta.url).href
 const startMs = 60_000
 const stopMs = 30_000
-/** Most lines that are kept as evidence. */
-const mostErrors = 20
+/** Longest part of a line that is kept as evidence, characters. */
+const longestError = 2000
 
 /** How a server ended; `signal` where it had to be killed or died of one. */
 export interface Exit {
@@ -54,7 +54,7 @@ export class ServerProcess {
     const [, stdout, stderr, reports] = child.stdio as unknown as [null, Readable, Readable, Readable]
     const errors: string[] = []
     createInterface({input: stderr}).on('line', (line) => {
-      if (isError(line) && errors.length < mostErrors) errors.push(line)
+      if (isError(line)) errors.push(line.slice(0, longestError))
     })
     const exited = once(child, 'exit').then(([code, signal]) => ({code, signal}) as Exit)
     const lines = createInterface({input: stdout})

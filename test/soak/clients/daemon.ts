@@ -93,7 +93,7 @@ class DaemonClient implements Client {
     if (this.#tasks.length >= mostTasks) return this.#cancel()
     const random = this.#random
     const common = {
-      description: random.text(200),
+      description: `task ${random.text(200)}`,
       priority: random.pick(['background', 'normal', 'urgent']),
       session_id: this.#owner,
     }
@@ -134,7 +134,7 @@ class DaemonClient implements Client {
   async #look(): Promise<void> {
     const [method, params] = this.#random.pick<[string, object]>([
       ['orch.list_tasks', {limit: 20}],
-      ['orch.list_tasks', {session_id: this.#owner, status: ['queued', 'in_progress'], limit: 50}],
+      ['orch.list_tasks', {session_id: this.#owner, status: ['Queued', 'InProgress'], limit: 50}],
       ['orch.status', {}],
       ['orch.list_agents', {}],
       ['orch.events.list', {limit: 50}],

@@ -27,7 +27,7 @@ const refused: readonly [method: string, path: string, body: unknown, status: nu
   ['POST', '/v1/mesh/heartbeat', {}, 400],
   ['POST', '/v1/mesh/heartbeat', {id: 'nobody'}, 404],
   ['POST', '/v1/mesh/a2a/deliver', {sender_agent_id: 'x'}, 400],
-  ['POST', '/v1/mesh/exec/lease/renew', {lease_id: '999999999', claimer_node_id: 'nobody'}, 404],
+  ['POST', '/v1/mesh/exec/lease/renew', {lease_id: '999999999', claimer_node_id: 'nobody'}, 403],
   ['POST', '/v1/mesh/a2a/ack', {receiver_agent_id: '999', message_id: 999_999_999}, 404],
 ]
 
