@@ -9,7 +9,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {parseArgs} from 'node:util'
-import {faultsOf, figuresOf, mostGrowth} from './checks.js'
+import {type Figures, faultsOf, figuresOf, growthLimit} from './checks.js'
 import {Random, type Service, Tally} from './client.js'
 import {daemonService} from './clients/daemon.js'
 import {dbService} from './clients/db.js'
@@ -136,8 +136,9 @@ try {
     await writeFile(values.samples, lines.join(''))
   }
   const figures = evidence.map(figuresOf)
+  const limit = growthLimit(loadEndMs - resumedMs - resumeMs)
   const isComplete = !interrupt.signal.aborted
-  const faults = isComplete ? evidence.flatMap((one, i) => faultsOf(one, figures[i] as (typeof figures)[number])) : []
+  const faults = isComplete ? evidence.flatMap((one, i) => faultsOf(one, figures[i] as Figures, limit)) : []
   const result = {
     seed,
     minutes,
@@ -145,7 +146,7 @@ try {
     ...(isComplete ? {} : {interrupted: true}),
     growth_measured_from_s: Math.round((resumedMs + resumeMs - startedMs) / 1000),
     growth_measured_to_s: Math.round((loadEndMs - startedMs) / 1000),
-    growth_limit_mb_per_min: mostGrowth,
+    growth_limit_mb_per_min: limit,
     servers: figures,
     failed_checks: faults.length,
   }

@@ -52,9 +52,19 @@ export function leastSquaresSlope(points: readonly (readonly [x: number, y: numb
   return variance === 0 || points.length < 2 ? 0 : covariance / variance
 }
 
+/** The smallest sample of every so many ms counts: others hold the memory of requests that were running, too. */
+const windowMs = 5000
+
 /** Growth in MB (10^6 bytes) per minute. */
-export const growth = (samples: readonly Sample[], of: 'rss' | 'heap'): number =>
-  leastSquaresSlope(samples.map((sample) => [sample.atMs / 60_000, sample[of] / 1e6]))
+export function growth(samples: readonly Sample[], of: 'rss' | 'heap'): number {
+  const smallest = new Map<number, Sample>()
+  for (const sample of samples) {
+    const window = Math.floor(sample.atMs / windowMs)
+    const found = smallest.get(window)
+    if (found === undefined || sample[of] < found[of]) smallest.set(window, sample)
+  }
+  return leastSquaresSlope([...smallest.values()].map((sample) => [sample.atMs / 60_000, sample[of] / 1e6]))
+}
 
 /** Handles of an idle process: the fewest of several samples, since a timer or a check of a file may be due in one. */
 export interface Handles {
