@@ -3,11 +3,11 @@ import {describe, it} from 'node:test'
 import {type Evidence, faultsOf, figuresOf, growthLimit} from './checks.js'
 import {growth, SampleLog} from './samples.js'
 
-/** A server whose heap grows by so many MB in a minute, with a request of 5 MB in every third sample. */
+/** A server whose heap grows by so many MB in a minute, with a request of 5 MB in every fourth sample. */
 function log(mbPerMinute: number, descriptors = 20): SampleLog {
   const log = new SampleLog()
   for (let second = 0; second < 120; second++) {
-    const heap = 20e6 + (mbPerMinute * 1e6 * second) / 60 + (second % 3 === 0 ? 5e6 : 0)
+    const heap = 20e6 + (mbPerMinute * 1e6 * second) / 60 + (second % 4 === 0 ? 5e6 : 0)
     log.add({thread: 0, rss: 1e8, heap, resources: 3, descriptors}, 1000 * second)
   }
   return log
@@ -29,10 +29,20 @@ const evidence = (mbPerMinute: number, changes: Partial<Evidence> = {}): Evidenc
 const faults = (one: Evidence) => faultsOf(one, figuresOf(one), growthLimit(120_000))
 
 describe('checks of the soak test', () => {
-  it('measures growth below the memory of running requests', () => {
+  it('measures growth without the memory of single requests', () => {
     assert.ok(Math.abs(growth(log(3).samples, 'heap') - 3) < 0.1)
     assert.deepEqual(faults(evidence(0.5)), [])
     assert.match(faults(evidence(2)).join(), /^svc serve grows by [\d.]+ MB\/min of heap; the limit is 1 MB\/min\.$/)
+  })
+
+  it('leaves out the time in which a thread is missing, or one more is there', () => {
+    const all = new SampleLog()
+    for (let second = 0; second < 120; second++) {
+      if (second > 20) all.add({thread: 1, rss: 0, heap: 9e6, resources: 1}, 1000 * second)
+      if (second > 100) all.add({thread: 2, rss: 0, heap: 9e6, resources: 1}, 1000 * second)
+      all.add({thread: 0, rss: 1e8, heap: 20e6, resources: 3}, 1000 * second)
+    }
+    assert.equal(growth(all.samples, 'heap'), 0)
   })
 
   it('adds up the threads of a process until they end', () => {

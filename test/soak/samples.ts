@@ -8,6 +8,8 @@ export interface Sample {
   /** Of all its threads. */
   heap: number
   resources: number
+  /** How many threads have reported. */
+  threads: number
   /** Undefined where the platform does not list them. */
   descriptors: number | undefined
 }
@@ -25,12 +27,13 @@ export class SampleLog {
       this.#workers.set(thread, {atMs, heap, resources})
       return
     }
-    const total = {heap, resources}
+    const total = {heap, resources, threads: 1}
     for (const [id, worker] of this.#workers)
       if (atMs - worker.atMs > threadTimeoutMs) this.#workers.delete(id)
       else {
         total.heap += worker.heap
         total.resources += worker.resources
+        total.threads++
       }
     this.samples.push({atMs, rss, ...total, descriptors})
   }
@@ -52,18 +55,30 @@ export function leastSquaresSlope(points: readonly (readonly [x: number, y: numb
   return variance === 0 || points.length < 2 ? 0 : covariance / variance
 }
 
-/** The smallest sample of every so many ms counts: others hold the memory of requests that were running, too. */
+/** Samples of so many ms make one point. */
 const windowMs = 5000
 
-/** Growth in MB (10^6 bytes) per minute. */
+/**
+ * Growth in MB (10^6 bytes) per minute. The median of a few seconds counts, since a single sample may hold the memory of
+ * a large request. Samples with an unusual number of threads are left out: the model was unloaded or loaded again.
+ */
 export function growth(samples: readonly Sample[], of: 'rss' | 'heap'): number {
-  const smallest = new Map<number, Sample>()
+  const usual = mostFrequent(samples.map(({threads}) => threads))
+  const windows = new Map<number, Sample[]>()
   for (const sample of samples) {
     const window = Math.floor(sample.atMs / windowMs)
-    const found = smallest.get(window)
-    if (found === undefined || sample[of] < found[of]) smallest.set(window, sample)
+    if (sample.threads === usual) windows.set(window, [...(windows.get(window) ?? []), sample])
   }
-  return leastSquaresSlope([...smallest.values()].map((sample) => [sample.atMs / 60_000, sample[of] / 1e6]))
+  const medians = [...windows.values()].map(
+    (window) => window.sort((a, b) => a[of] - b[of])[Math.floor(window.length / 2)] as Sample,
+  )
+  return leastSquaresSlope(medians.map((sample) => [sample.atMs / 60_000, sample[of] / 1e6]))
+}
+
+function mostFrequent(values: readonly number[]): number | undefined {
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
 }
 
 /** Handles of an idle process: the fewest of several samples, since a timer or a check of a file may be due in one. */
