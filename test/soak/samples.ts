@@ -56,23 +56,23 @@ export function leastSquaresSlope(points: readonly (readonly [x: number, y: numb
 }
 
 /** Samples of so many ms make one point. */
-const windowMs = 5000
+const windowMs = 10_000
 
 /**
- * Growth in MB (10^6 bytes) per minute. The median of a few seconds counts, since a single sample may hold the memory of
- * a large request. Samples with an unusual number of threads are left out: the model was unloaded or loaded again.
+ * Growth in MB (10^6 bytes) per minute. The smallest sample of each window counts, since others hold the memory of
+ * requests that were running, too. Samples with an unusual number of threads are left out: the model was unloaded or
+ * loaded again.
  */
 export function growth(samples: readonly Sample[], of: 'rss' | 'heap'): number {
   const usual = mostFrequent(samples.map(({threads}) => threads))
-  const windows = new Map<number, Sample[]>()
+  const smallest = new Map<number, Sample>()
   for (const sample of samples) {
+    if (sample.threads !== usual) continue
     const window = Math.floor(sample.atMs / windowMs)
-    if (sample.threads === usual) windows.set(window, [...(windows.get(window) ?? []), sample])
+    const found = smallest.get(window)
+    if (found === undefined || sample[of] < found[of]) smallest.set(window, sample)
   }
-  const medians = [...windows.values()].map(
-    (window) => window.sort((a, b) => a[of] - b[of])[Math.floor(window.length / 2)] as Sample,
-  )
-  return leastSquaresSlope(medians.map((sample) => [sample.atMs / 60_000, sample[of] / 1e6]))
+  return leastSquaresSlope([...smallest.values()].map((sample) => [sample.atMs / 60_000, sample[of] / 1e6]))
 }
 
 function mostFrequent(values: readonly number[]): number | undefined {

@@ -24,6 +24,9 @@ export const serveService: Service = {
   },
 }
 
+/** Time between two requests to unload the model, ms: the next request loads it again. */
+const unloadEveryMs = 30_000
+
 const looks = ['/', '/health', '/metrics', '/api/version', '/api/tags', '/api/ps', '/v1/models', '/v1/models/tiny']
 
 /** Requests that are refused, and the status of each. */
@@ -45,8 +48,11 @@ const refused: readonly [method: string, path: string, body: unknown, status: nu
 class ServeClient implements Client {
   readonly #http: HttpCaller
   readonly #random: Random
+  readonly #unloads: boolean
+  #unloadAtMs = performance.now() + unloadEveryMs
 
-  constructor({address, random, tally}: Visit) {
+  constructor({address, index, random, tally}: Visit) {
+    this.#unloads = index === 0
     this.#http = new HttpCaller(address, tally)
     this.#random = random
   }
@@ -54,13 +60,15 @@ class ServeClient implements Client {
   async step(): Promise<void> {
     const random = this.#random
     const at = random.below(100)
-    if (at < 15) await this.#http.send('GET', random.pick(looks), undefined, 200)
+    if (this.#unloads && performance.now() > this.#unloadAtMs) {
+      this.#unloadAtMs = performance.now() + unloadEveryMs
+      await this.#http.send('POST', '/api/generate', {keep_alive: 0}, 200)
+    } else if (at < 15) await this.#http.send('GET', random.pick(looks), undefined, 200)
     else if (at < 20) await this.#http.send('POST', '/api/show', {model: 'tiny'}, 200)
     else if (at < 35) {
       const [method, path, body, status] = random.pick(refused)
       await this.#http.send(method, path, body, status)
     } else if (at < 55) await this.#http.abort('POST', ...this.#generation(100), random)
-    else if (at < 56) await this.#http.send('POST', '/api/generate', {keep_alive: 0}, 200)
     // 503: the queue is full.
     else await this.#http.send('POST', ...this.#generation(12), 200, 503)
   }
