@@ -48,7 +48,7 @@ describe('the compile cache', () => {
     assert.deepEqual(await readdir(join(home, '.cache', 'svc', 'compiled')).catch(() => []), [])
   })
 
-  for (const home of ['/proc/svc', '/dev/null', '/nowhere/at/all'])
+  for (const home of ['/proc/svc', '/sys', '/nowhere/at/all'])
     it(`is off where HOME cannot be written: ${home}`, {skip: process.platform === 'win32'}, async () => {
       const {exitCode, stderr} = await svc(['config', 'show'], {env: {HOME: home}})
       assert.equal(stderr, '')
