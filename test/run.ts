@@ -34,9 +34,9 @@ const expected = (file: string) => recorded[nameOf(file)] ?? Number.POSITIVE_INF
 files.sort((a, b) => expected(b) - expected(a) || 0)
 
 /** Files that take less than this share a process: to start one for each would take longer than they do, s. */
-const shortFile = 3
+const shortFile = 6
 /** What the files of one process may take together, s. */
-const fullGroup = 20
+const fullGroup = 50
 
 /** Short files in groups, in files that import them. Files that are chosen by a word run in a process of their own. */
 function group(all: readonly string[]): string[] {
@@ -69,8 +69,8 @@ const timeout = 30 * 60_000
 const mayBeAbsent = /\b(CUDA|microphone)\b/i
 const skipped: {name: string; reason: string}[] = []
 
-// Most files wait half of the time: for processes, for servers, for the disk.
-const concurrency = 2 * availableParallelism()
+// Most files wait half of the time or more: for processes, for servers, for the disk.
+const concurrency = 3 * availableParallelism()
 const tests = run({files: group(files), concurrency, timeout})
 const durations: Record<string, number> = {}
 tests.on('test:complete', ({name, file, details}) => {

@@ -190,7 +190,13 @@ export const rotateSwappedHalves: Rope = (head, position, frequencies) => {
 }
 
 function multiply(matrix: Float32Array, x: Float32Array, rows: number): Float32Array {
-  return Float32Array.from({length: rows}, (_, row) => dot(matrix.subarray(row * x.length, (row + 1) * x.length), x))
+  const out = new Float32Array(rows)
+  for (let row = 0, at = 0; row < rows; row++) {
+    let sum = 0
+    for (let i = 0; i < x.length; i++, at++) sum += (matrix[at] as number) * (x[i] as number)
+    out[row] = sum
+  }
+  return out
 }
 
 function dot(a: Float32Array, b: Float32Array): number {

@@ -126,7 +126,7 @@ describe('the special tokens of a whisper.cpp file', () => {
     51866: [50_257, 50_258, 50_365],
   }
   for (const [size, places] of Object.entries(published))
-    for (const inFile of [false, true])
+    for (const inFile of size === '51865' ? [false, true] : [false])
       it(`have their places among ${size}, ${inFile ? 'where' : 'where not even'} the end of text is in the file`, () => {
         const tokens = [...pairsOfBytes(places[0]), ...(inFile ? [Buffer.from('<|endoftext|>')] : [])]
         const json = tokenizerOfTokens(tokens, Number(size))
