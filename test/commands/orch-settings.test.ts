@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {spawn} from 'node:child_process'
 import {existsSync, readFileSync} from 'node:fs'
 import {join, relative} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
@@ -503,20 +504,23 @@ const scaling: readonly Effect[] = [
     async see(orch) {
       await orch.load(10)
       const {stop} = await orch.daemon()
-      // What processors do is known from the second look on. Asking keeps them busy.
-      let looks: readonly number[] = []
-      await until(async () => {
-        const [row] = await orch.rows<{value: string}>("SELECT value FROM orch_state WHERE key = 'load_history'")
-        looks = row === undefined ? [] : JSON.parse(row.value)
-        return looks.length === 2
-      }, 'a second look')
-      const counts = async () => ((await orch.ask<OrchStatusV1>('status')).predicted_load ?? 0) > 10
-      const [first = 0, second = 0] = looks
-      // Later looks may expect less, where the machine is less busy.
-      if (second > first) await until(counts, 'the load that is expected')
-      const seen = second > first || (await counts())
-      await stop()
-      return seen
+      // What processors do is known from the second look on. This one keeps a processor busy meanwhile.
+      const busy = spawn(process.execPath, ['-e', 'for (;;) {}'], {stdio: 'ignore'})
+      try {
+        let looks: readonly number[] = []
+        await until(async () => {
+          const [row] = await orch.rows<{value: string}>("SELECT value FROM orch_state WHERE key = 'load_history'")
+          looks = row === undefined ? [] : JSON.parse(row.value)
+          return looks.length === 2
+        }, 'a second look')
+        const counts = async () => ((await orch.ask<OrchStatusV1>('status')).predicted_load ?? 0) > 10
+        const [first = 0, second = 0] = looks
+        if (second > first) await until(counts, 'the load that is expected')
+        return second > first || (await counts())
+      } finally {
+        busy.kill()
+        await stop()
+      }
     },
   },
 ]
