@@ -69,7 +69,7 @@ const timeout = 30 * 60_000
 const mayBeAbsent = /\b(CUDA|microphone)\b/i
 const skipped: {name: string; reason: string}[] = []
 
-// Most files wait half of the time or more: for processes, for servers, for the disk.
+// A file waits now and then for a process, a server or the disk; others use the processors meanwhile.
 const concurrency = 3 * availableParallelism()
 const tests = run({files: group(files), concurrency, timeout})
 const durations: Record<string, number> = {}

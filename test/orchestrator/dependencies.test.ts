@@ -11,6 +11,7 @@ import {
   resolveDoubt,
   submitBatch,
 } from '../../src/orchestrator/index.js'
+import {describeChain} from './support/chain.js'
 import {contents, openTestOrchestrator, refused} from './support/open-test-orchestrator.js'
 import {complete, fail, runAll, start, statusOf, submit} from './support/tasks.js'
 
@@ -144,27 +145,7 @@ describe('a task that many wait for', () => {
 })
 
 // A chain of 10,000 tasks is in `dependencies.slow.ts`.
-describe('a chain of 300 tasks', () => {
-  const chain = Array.from({length: 300}, (_, i) => ({
-    description: 'link',
-    ...(i > 0 ? {temp_deps: [i - 1]} : {}),
-  }))
-
-  it('runs link by link', async (t) => {
-    const orchestrator = await openTestOrchestrator(t)
-    const links = submitBatch(orchestrator, chain).map(({task_id}) => task_id)
-    assert.deepEqual(runAll(orchestrator, requireTask(orchestrator, 1).agent_id), links)
-  })
-
-  it('fails as a whole when its first link does', async (t) => {
-    const orchestrator = await openTestOrchestrator(t)
-    const last = submitBatch(orchestrator, chain).at(-1)?.task_id ?? 0
-    fail(orchestrator, 1)
-    assert.equal(requireTask(orchestrator, last).status_reason, 'dependency_failed:T-0299')
-    const left = orchestrator.store.get<{n: number}>("SELECT count(*) AS n FROM orch_tasks WHERE status <> 'Failed'")
-    assert.equal(left?.n, 0)
-  })
-})
+describeChain(300)
 
 describe('a dependency that is in doubt', () => {
   it('keeps what waits for it waiting, until the doubt is settled and it is run', async (t) => {
