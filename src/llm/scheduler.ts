@@ -111,7 +111,10 @@ export class Scheduler {
       }
     } catch (error) {
       // The runtime has failed: whatever was running is lost, and said so.
-      for (const job of [...this.#running].reverse()) this.#leave(job, () => job.listener.fail(error))
+      for (const job of [...this.#running].reverse()) {
+        this.#leave(job)
+        job.listener.fail(error)
+      }
     }
   }
 
@@ -167,20 +170,23 @@ export class Scheduler {
       if (!job.signal.aborted) this.#advance(job, logits.subarray(row * width, (row + 1) * width))
   }
 
+  /** Counts tokens and frees the slot before it emits events: a client that reads its last event finds both done. */
   #advance(job: Job, logits: Float32Array): void {
-    const before = job.generation.completionTokens
+    const {generation, listener} = job
+    const before = generation.completionTokens
     try {
-      for (const event of job.generation.next(logits)) job.listener.event(event)
+      const events = generation.next(logits)
+      this.#counters.add('completionTokens', generation.completionTokens - before)
+      if (generation.finished) this.#leave(job)
+      for (const event of events) listener.event(event)
     } catch (error) {
-      this.#leave(job, () => job.listener.fail(error))
-      return
+      if (this.#running.includes(job)) this.#leave(job)
+      listener.fail(error)
     }
-    this.#counters.add('completionTokens', job.generation.completionTokens - before)
-    if (job.generation.finished) this.#leave(job)
   }
 
   /** Frees the slot of a job. The gap is closed from behind, first among those that generate, then among the rest. */
-  #leave(job: Job, tell?: () => void): void {
+  #leave(job: Job): void {
     let gap = this.#running.indexOf(job)
     if (!isReading(job))
       gap = this.#fill(
@@ -191,7 +197,6 @@ export class Scheduler {
     this.#running.pop()
     this.#cache.pop()
     this.#count()
-    tell?.()
   }
 
   /** Moves a job into a gap and gives the gap it leaves. */

@@ -132,6 +132,18 @@ describe('many requests on one model', () => {
     assert.ok(now.batchedRuns > before.batchedRuns)
     assert.ok(now.graphRuns - before.graphRuns < 33, 'fewer runs than tokens')
   })
+
+  it('are counted, and leave their slot, before they emit their last event', async () => {
+    const before = model.counters.get('completionTokens')
+    const atEnd = await new Promise<number[]>((resolve, reject) => {
+      const event = ({type}: GenerateEvent) => {
+        const {running, completionTokens} = model.counters.snapshot()
+        if (type === 'done') resolve([running, completionTokens - before])
+      }
+      model.submit(ask('x', 5), {event, fail: reject}, new AbortController().signal)
+    })
+    assert.deepEqual(atEnd, [0, 5])
+  })
 })
 
 describe('the size of the next chunk of a prompt', () => {
