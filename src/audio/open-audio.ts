@@ -140,15 +140,36 @@ async function startStream(
     } catch (error) {
       throw failure(error, signal)
     } finally {
-      await pieces.return(undefined)
-      await reader.close()
+      await close()
     }
+  }
+  const close = async () => {
+    await pieces.return(undefined)
+    await reader.close()
   }
   return {
     sampleRate,
     source: sound.source,
     durationSec: sound.durationSec,
-    [Symbol.asyncIterator]: all,
+    [Symbol.asyncIterator]: () => closedUnread(all(), close),
+  }
+}
+
+/** Calls `close` when a generator returns before its first value: its own `finally` does not run then. */
+function closedUnread<T>(
+  values: AsyncGenerator<T, void, undefined>,
+  close: () => Promise<void>,
+): AsyncIterator<T, void, undefined> {
+  let isRead = false
+  return {
+    next: () => {
+      isRead = true
+      return values.next()
+    },
+    return: async () => {
+      if (!isRead) await close()
+      return values.return()
+    },
   }
 }
 

@@ -8,6 +8,7 @@ import {SvcError} from '../../src/errors/index.js'
 import {projectFile, sharedData, skipWithout} from '../support/project.js'
 import {collect, joined, sine, sumOf} from '../support/sounds.js'
 import {temporaryFolder} from '../support/temporary.js'
+import {until} from '../support/until.js'
 import {monoWave, type WaveFile, waveFile} from '../support/wave-file.js'
 
 async function decode(input: AudioInput, sampleRate = 16_000) {
@@ -401,9 +402,9 @@ describe('a recording that is not read to its end', () => {
     const path = await fileOf(test, monoWave(sine(440, 1_000_000)))
     const before = await descriptors()
     for (let i = 0; i < 5; i++) for await (const _ of await openAudio({path}, {sampleRate: 16_000})) break
+    for (let i = 0; i < 5; i++) await (await openAudio({path}, {sampleRate: 16_000}))[Symbol.asyncIterator]().return?.()
     for (let i = 0; i < 5; i++) await assert.rejects(decode({path: await fileOf(test, Buffer.from('text, no sound'))}))
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    assert.ok((await descriptors()) <= before + 1)
+    await until(async () => (await descriptors()) <= before + 1, 'the recordings are closed')
   })
 
   for (const [what, bytes] of Object.entries({
