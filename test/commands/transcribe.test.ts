@@ -4,8 +4,10 @@ import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
+import {openSpeechModel} from '../../src/speech/open-model.js'
 import {assertHearsEveryWord, chunkings} from '../support/long-recording.js'
 import {microClips, microData, writeMicroWhisper} from '../support/micro-whisper.js'
+import {once} from '../support/once.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {randomFloats} from '../support/random-floats.js'
 import {atLevel, clicks, hum, joined, pinkNoise, sine} from '../support/sounds.js'
@@ -21,10 +23,16 @@ const nonsense = join(folder, 'nonsense')
 /** What the model has something to say about. */
 const sound = randomFloats(7)(24_000).map((x) => 0.1 * x)
 const recording = monoWave(sound)
+/** The models are so small that a second thread only waits, and a waiting thread of the runtime keeps a processor busy. */
+const oneThread = ['--threads', '1']
 
 /** With a model that says the same nonsense about everything, and hears it everywhere. */
 const transcribe = (args: readonly string[], options: SvcOptions = {}, run = svcInTurn) =>
-  run(['transcribe', ...args, '--model', nonsense, '--vad', 'none'], {cwd: folder, ...options})
+  run(['transcribe', ...args, '--model', nonsense, '--vad', 'none', ...oneThread], {cwd: folder, ...options})
+
+const printed = once(() => transcribe(['one.wav'], {}, svc))
+const printedJson = once(() => transcribe(['one.wav', '--json']))
+const printedSeveral = once(() => transcribe(['talks', 'two.wav', '--json'], {env: {SVC_LOG: 'speech_gpu=info'}}))
 
 before(async () => {
   await writeWhisperFolder(nonsense, microShape, randomWhisper(microShape, 3))
@@ -43,27 +51,38 @@ before(async () => {
 
 describe('svc transcribe FILE', () => {
   it('prints what is said, a line per segment', async () => {
-    const {stdout, stderr, exitCode} = await transcribe(['one.wav'], {}, svc)
+    const {stdout, stderr, exitCode} = await printed()
     assert.deepEqual([stderr, exitCode], ['', 0])
     assert.match(stdout, /^(\w+ )+\w+\n$/)
   })
 
   it('prints the same in every format', async () => {
-    const text = (await transcribe(['one.wav'])).stdout.trim()
-    const outputs = new Map<string, string>()
-    for (const format of ['json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'])
-      outputs.set(format, (await transcribe(['one.wav', '--format', format])).stdout)
-    assert.deepEqual(JSON.parse(outputs.get('json') ?? ''), {text})
-    const verbose = JSON.parse(outputs.get('verbose_json') ?? '')
+    const text = (await printed()).stdout.trim()
+    const inFormat = async (format: string) => (await transcribe(['one.wav', '--format', format])).stdout
+    const verbose = JSON.parse(await inFormat('verbose_json'))
     assert.deepEqual(
       [verbose.text, verbose.task, verbose.language, verbose.duration],
       [text, 'transcribe', 'english', 1.5],
     )
     assert.equal(verbose.segments[0].text, text)
-    assert.equal(outputs.get('srt'), `1\n00:00:00,000 --> 00:00:01,500\n${text}\n\n`)
-    assert.equal(outputs.get('vtt'), `WEBVTT\n\n00:00:00.000 --> 00:00:01.500\n${text}\n\n`)
-    assert.equal(outputs.get('tsv'), `start\tend\ttext\n0\t1500\t${text}\n`)
-    assert.equal(JSON.parse(outputs.get('ndjson') ?? '').text, text)
+    assert.equal(await inFormat('srt'), `1\n00:00:00,000 --> 00:00:01,500\n${text}\n\n`)
+  })
+
+  const printedNote: Record<string, string> = {
+    json: '{"text":"hello world"}\n',
+    vtt: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.001\nhello world\n\n',
+    tsv: 'start\tend\ttext\n0\t0\thello world\n',
+  }
+  for (const [format, expected] of Object.entries(printedNote))
+    it(`prints a text that was said as ${format}`, async () => {
+      const {stdout} = await svcInTurn(['transcribe', 'note.txt', '--format', format], {cwd: folder})
+      assert.equal(stdout, expected)
+    })
+
+  it('prints a text that was said as ndjson', async () => {
+    const {stdout} = await svcInTurn(['transcribe', 'note.txt', '--format', 'ndjson'], {cwd: folder})
+    const {start, end, text} = JSON.parse(stdout)
+    assert.deepEqual([start, end, text], [0, 0, 'hello world'])
   })
 
   it('tells everything under --json, as its contract says', async () => {
@@ -75,7 +94,7 @@ describe('svc transcribe FILE', () => {
     assert.equal(result.duration_ms, 1500)
     assert.ok(result.segments[0].words.length > 0)
     assert.match(result.correlation_id, /^[0-9a-f]{8}-[0-9a-f]{4}-4/)
-    const again = JSON.parse((await transcribe(['one.wav', '--json'])).stdout)
+    const again = JSON.parse((await printedJson()).stdout)
     assert.notEqual(again.correlation_id, result.correlation_id)
     assert.equal(again.raw_text, result.raw_text)
     assert.equal(again.segments[0].words, undefined)
@@ -115,7 +134,7 @@ describe('svc transcribe FILE', () => {
   })
 
   it('logs once where it computes', async () => {
-    const {stderr} = await transcribe(['one.wav', 'two.wav'], {env: {SVC_LOG: 'speech_gpu=info'}})
+    const {stderr} = await printedSeveral()
     assert.equal(stderr.match(/speech_inference_cpu_default/g)?.length, 1)
     assert.match(stderr, /speech_gpu/)
   })
@@ -133,7 +152,7 @@ describe('svc transcribe FILE', () => {
 
 describe('svc transcribe of several', () => {
   it('takes a folder in the order of its names, and loads its model once', async () => {
-    const {stdout, exitCode} = await transcribe(['talks', 'two.wav', '--json'])
+    const {stdout, exitCode} = await printedSeveral()
     const results = stdout
       .trim()
       .split('\n')
@@ -181,11 +200,11 @@ describe('svc transcribe of several', () => {
 
   it('keeps files of the same name apart', async (test) => {
     const output = await temporaryFolder(test)
-    await transcribe(['one.wav', 'note.txt', '-o', output])
-    await mkdir(join(folder, 'more'), {recursive: true})
-    await writeFile(join(folder, 'more/note.wav'), recording)
-    await transcribe(['more/note.wav', 'note.txt', '-o', output, '--format', 'vtt'])
-    assert.deepEqual((await readdir(output)).sort(), ['note.txt', 'note.txt.vtt', 'note.wav.vtt', 'one.txt'])
+    const write = (args: string[]) => svcInTurn(['transcribe', ...args, '-o', output], {cwd: folder})
+    await writeFiles(folder, {'more/one.md': 'one', 'more/note.md': 'another note'})
+    await write(['more/one.md', 'note.txt'])
+    await write(['more/note.md', 'note.txt', '--format', 'vtt'])
+    assert.deepEqual((await readdir(output)).sort(), ['note.md.vtt', 'note.txt', 'note.txt.vtt', 'one.txt'])
   })
 
   it('wants a folder for formats that cannot follow each other', async () => {
@@ -198,7 +217,7 @@ describe('svc transcribe of several', () => {
 describe('svc transcribe -', () => {
   it('reads a recording from a pipe', async () => {
     const piped = await transcribe(['-'], {input: recording}, svc)
-    assert.equal(piped.stdout, (await transcribe(['one.wav'])).stdout)
+    assert.equal(piped.stdout, (await printed()).stdout)
   })
 
   it('reads bare samples, where their kind is said', async () => {
@@ -206,11 +225,11 @@ describe('svc transcribe -', () => {
     const piped = await transcribe(['-', '--raw-encoding', 's16le', '--json'], {input: samples})
     const result = JSON.parse(piped.stdout)
     assert.deepEqual([result.path, result.duration_ms], ['-', 1500])
-    assert.equal(result.text, JSON.parse((await transcribe(['one.wav', '--json'])).stdout).text)
+    assert.equal(result.text, JSON.parse((await printedJson()).stdout).text)
   })
 
   it('of nothing says that it is empty', async () => {
-    const {stderr, exitCode} = await transcribe(['-'], {input: ''}, svc)
+    const {stderr, exitCode} = await transcribe(['-'], {input: ''})
     assert.equal(exitCode, 1)
     assert.match(stderr, /standard input has no sound/)
   })
@@ -219,7 +238,8 @@ describe('svc transcribe -', () => {
     const {exec} = await import('node:child_process')
     const {svcBinary} = await import('../support/svc.js')
     const files = Array.from({length: 10}, () => 'one.wav').join(' ')
-    const command = `"${process.execPath}" "${svcBinary}" transcribe ${files} --model ${nonsense} --vad none --format ndjson | head -1`
+    const args = `${files} --model ${nonsense} --vad none ${oneThread.join(' ')} --format ndjson`
+    const command = `"${process.execPath}" "${svcBinary}" transcribe ${args} | head -1`
     const {stdout, stderr} = await new Promise<{stdout: string; stderr: string}>((resolve) =>
       exec(command, {cwd: folder, timeout: 600_000}, (_, out, error) => resolve({stdout: out, stderr: error})),
     )
@@ -251,7 +271,9 @@ describe('svc transcribe with a mistake', () => {
   }
   for (const [what, {args, code, exit}] of Object.entries(mistakes))
     it(`such as ${what} says so`, async () => {
-      const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', '--model', nonsense, ...args], {cwd: folder})
+      const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', '--model', nonsense, ...oneThread, ...args], {
+        cwd: folder,
+      })
       assert.deepEqual([stdout, exitCode], ['', exit])
       assert.match(stderr, new RegExp(`\\(${code}\\)`))
       assert.match(stderr, /hint: /)
@@ -312,15 +334,24 @@ describe('svc transcribe with a mistake', () => {
     'without a configuration': {change: (model) => mkdir(model).then(() => undefined), code: 'model_file_missing'},
   }
   for (const [what, {change, code}] of Object.entries(models))
-    it(`such as a model ${what} says so`, async (test) => {
+    it(`such as a model ${what} is refused`, async (test) => {
       const model = join(await temporaryFolder(test), 'model')
       await change(model)
-      const {stderr, exitCode} = await svcInTurn(['transcribe', 'one.wav', '--model', model, '--vad', 'none'], {
-        cwd: folder,
-      })
-      assert.match(stderr, new RegExp(`\\(${code}\\)`))
-      assert.ok(exitCode === 1 || exitCode === 3, String(exitCode))
+      const options = {name: 'changed', threads: 1, device: 'cpu', precision: 'int8', derivedFolder: model} as const
+      await assert.rejects(openSpeechModel(model, options), {code})
     })
+
+  it('such as a model without weights or configuration says so', async (test) => {
+    const model = join(await temporaryFolder(test), 'model')
+    const exits: Record<string, number> = {'without weights': 1, 'without a configuration': 3}
+    for (const [what, exit] of Object.entries(exits)) {
+      const {change, code} = models[what]!
+      await change(join(model, what))
+      const {stderr, exitCode} = await svcInTurn(['transcribe', 'one.wav', '--model', join(model, what)], {cwd: folder})
+      assert.match(stderr, new RegExp(`\\(${code}\\)`))
+      assert.equal(exitCode, exit)
+    }
+  })
 })
 
 describe('svc transcribe that is stopped', () => {
@@ -329,9 +360,10 @@ describe('svc transcribe that is stopped', () => {
     const long = join(output, 'long.wav')
     await writeFile(long, monoWave(joined(Array.from({length: 200}, () => sound))))
     const files = ['one.wav', ...Array.from({length: 40}, () => long)]
-    const child = startSvc(['transcribe', ...files, '--model', nonsense, '--vad', 'none', '-o', join(output, 'out')], {
-      cwd: folder,
-    })
+    const child = startSvc(
+      ['transcribe', ...files, '--model', nonsense, '--vad', 'none', ...oneThread, '-o', join(output, 'out')],
+      {cwd: folder},
+    )
     await new Promise<void>((resolve) => child.stdout?.once('data', () => resolve()))
     child.kill('SIGINT')
     const {exitCode} = await child
@@ -355,28 +387,37 @@ describe('a recording without speech', () => {
     'a twentieth of a second': () => sine(300, 800),
     'one sample': () => Float32Array.of(0.5),
   }
-  for (const [what, quiet] of Object.entries(sounds))
-    it(`such as ${what} gives an empty text`, async (test) => {
-      const path = join(await temporaryFolder(test), 'quiet.wav')
-      await writeFile(path, monoWave(quiet()))
-      const {stdout, exitCode} = await svcInTurn(['transcribe', path, '--model', nonsense, '--json'])
-      const result = JSON.parse(stdout)
-      assert.equal(exitCode, 0)
-      assert.deepEqual([result.text, result.no_speech, result.segments], ['', true, []])
-      assert.equal((await svcInTurn(['transcribe', path, '--model', nonsense])).stdout, '')
+  const names = Object.keys(sounds)
+  const paths = names.map((what) => join(folder, 'quiet', `${what}.wav`))
+  const transcribeAll = (args: string[]) =>
+    svcInTurn(['transcribe', ...paths, '--model', nonsense, ...oneThread, ...args])
+  const transcribed = once(() => transcribeAll(['--json']))
+  before(async () => {
+    await mkdir(join(folder, 'quiet'))
+    for (const [i, what] of names.entries()) await writeFile(paths[i]!, monoWave(sounds[what]!()))
+  })
+
+  for (const [i, what] of names.entries())
+    it(`such as ${what} gives an empty text`, async () => {
+      const {stdout, exitCode} = await transcribed()
+      const {path, text, no_speech, segments} = JSON.parse(stdout.split('\n')[i] ?? '')
+      assert.deepEqual([path, text, no_speech, segments, exitCode], [paths[i], '', true, [], 0])
     })
+
+  it('prints nothing', async () => assert.equal((await transcribeAll([])).stdout, ''))
 })
 
 describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, () => {
   const model = join(folder, 'micro')
+  const withModel = ['--model', model, ...oneThread]
   before(() => writeMicroWhisper(model))
 
   for (const precision of ['f32', 'int8'])
     it(`hears all clips in ${precision}`, async () => {
       const clips = await microClips()
       const env = {SVC_SPEECH_CACHE_DIR: join(folder, 'cache')}
-      const args = ['transcribe', ...clips.map(({path}) => path), '--model', model, '--precision', precision]
-      const {stdout, stderr, exitCode} = await svcInTurn(args, {env})
+      const args = ['transcribe', ...clips.map(({path}) => path), ...withModel]
+      const {stdout, stderr, exitCode} = await svcInTurn([...args, '--precision', precision], {env})
       assert.deepEqual([stderr, exitCode], ['', 0])
       assert.deepEqual(
         stdout.trim().split('\n'),
@@ -386,20 +427,18 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
 
   for (const args of chunkings)
     it(`loses and repeats no word of a long recording ${args.join(' ')}`, async (test) => {
-      await assertHearsEveryWord(join(await temporaryFolder(test), 'long.wav'), 60, [...args, '--model', model])
+      await assertHearsEveryWord(join(await temporaryFolder(test), 'long.wav'), 45, [...args, ...withModel])
     })
 
   it('times subtitles, and compares them', async (test) => {
     const output = await temporaryFolder(test)
     const clip = sharedData('micro-whisper-fixture/u6.wav') ?? ''
-    const made = await svcInTurn(['speech', 'subtitle', clip, '--model', model, '-o', join(output, 'a.srt'), '--json'])
+    const subtitle = ['speech', 'subtitle', clip, ...withModel, '--json']
+    const made = await svcInTurn([...subtitle, '-o', join(output, 'a.srt')])
     const result = JSON.parse(made.stdout)
     assert.deepEqual(await contractViolations('cli/speech-subtitle.v1', result), [])
     assert.match(await readFile(join(output, 'a.srt'), 'utf8'), /^1\n00:00:00,0\d\d --> 00:00:00,\d{3}\ntwo\n\n$/)
-    const again = await svcInTurn([
-      ...['speech', 'subtitle', clip, '--model', model, '-o', join(output, 'a.vtt')],
-      ...['--reference', join(output, 'a.srt'), '--json'],
-    ])
+    const again = await svcInTurn([...subtitle, '-o', join(output, 'a.vtt'), '--reference', join(output, 'a.srt')])
     const {comparison, format} = JSON.parse(again.stdout)
     assert.equal(format, 'vtt')
     assert.deepEqual(comparison, {word_error_rate: 0, character_error_rate: 0, timing_offset_ms: 0})
@@ -411,7 +450,7 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
     const dataset = join(await temporaryFolder(test), 'set.jsonl')
     const wrong = JSON.stringify({path: clips[0]?.path, expected: 'zero and more'})
     await writeFile(dataset, `${[...rows, wrong, JSON.stringify({path: 'gone.wav', expected: 'one'})].join('\n')}\n`)
-    const {stdout, stderr, exitCode} = await svcInTurn(['speech', 'eval', dataset, '--model', model, '--json'])
+    const {stdout, stderr, exitCode} = await svcInTurn(['speech', 'eval', dataset, ...withModel, '--json'])
     const result = JSON.parse(stdout)
     assert.deepEqual(await contractViolations('cli/speech-eval.v1', result), [])
     assert.equal(exitCode, 0)
