@@ -1,4 +1,5 @@
-import {type FileHandle, open} from 'node:fs/promises'
+import {readSync} from 'node:fs'
+import {open} from 'node:fs/promises'
 import {SvcError} from '../../errors/index.js'
 import {type GgmlType, ggmlBytes, ggmlTypes} from './ggml-types.js'
 
@@ -65,44 +66,43 @@ export async function readGgmlFile(file: string): Promise<GgmlFile> {
     throw SvcError.from(error)
   })
   try {
-    const reader = new FieldReader(handle, file, (await handle.stat()).size)
-    if ((await reader.integer()) !== ggmlMagic) throw reader.fault('it does not begin as a whisper.cpp file does')
-    const header = await readHeader(reader)
-    const [bins, bands] = [await reader.count(1024), await reader.count(1024)]
+    const reader = new FieldReader(handle.fd, file, (await handle.stat()).size)
+    if (reader.integer() !== ggmlMagic) throw reader.fault('it does not begin as a whisper.cpp file does')
+    const header = readHeader(reader)
+    const [bins, bands] = [reader.count(1024), reader.count(1024)]
     reader.skip(4 * bins * bands)
     const tokens: Buffer[] = []
-    for (let left = await reader.count(mostTokens); left > 0; left--)
-      tokens.push(await reader.bytes(await reader.count(mostTokenBytes)))
-    return {header, tokens, tensors: await readTensors(reader)}
+    for (let left = reader.count(mostTokens); left > 0; left--) tokens.push(reader.bytes(reader.count(mostTokenBytes)))
+    return {header, tokens, tensors: readTensors(reader)}
   } finally {
     await handle.close()
   }
 }
 
-async function readHeader(reader: FieldReader): Promise<GgmlHeader> {
+function readHeader(reader: FieldReader): GgmlHeader {
   const fields: Record<string, number> = {}
   for (const [field, most] of Object.entries(headerFields)) {
-    const value = await reader.integer()
+    const value = reader.integer()
     if (value < 1 || value > most) throw reader.fault(`its ${field} is ${value}`)
     fields[field] = value
   }
   // The last number says what most tensors are stored as; each of them says it again.
-  await reader.integer()
+  reader.integer()
   const {textState, ...header} = fields as unknown as GgmlHeader & {textState: number}
   if (textState !== header.hiddenSize)
     throw reader.fault(`its encoder is ${header.hiddenSize} wide and its decoder ${textState}`)
   return header
 }
 
-async function readTensors(reader: FieldReader): Promise<GgmlTensor[]> {
+function readTensors(reader: FieldReader): GgmlTensor[] {
   const tensors: GgmlTensor[] = []
   while (!reader.ended) {
     if (tensors.length === mostTensors) throw reader.fault(`it has more than ${mostTensors} tensors`)
-    const [dimensions, nameLength] = [await reader.count(4), await reader.count(256)]
-    const type = ggmlTypes[await reader.integer()]
+    const [dimensions, nameLength] = [reader.count(4), reader.count(256)]
+    const type = ggmlTypes[reader.integer()]
     const shape: number[] = []
-    for (let i = 0; i < dimensions; i++) shape.unshift(await reader.count(mostDimension))
-    const name = (await reader.bytes(nameLength)).toString('utf8')
+    for (let i = 0; i < dimensions; i++) shape.unshift(reader.count(mostDimension))
+    const name = reader.bytes(nameLength).toString('utf8')
     if (type === undefined) throw reader.fault(`the type of its tensor ${name} is not known`)
     const length = ggmlBytes(type, shape)
     if (length === undefined) throw reader.fault(`its tensor ${name} has an incomplete block`)
@@ -112,9 +112,12 @@ async function readTensors(reader: FieldReader): Promise<GgmlTensor[]> {
   return tensors
 }
 
-/** Fields of a file, one after the other, checked against its length. */
+/**
+ * Fields of a file, one after the other, checked against its length. It reads synchronously: a file has 100,000 fields,
+ * and a promise for each takes longer than the reading.
+ */
 class FieldReader {
-  readonly #handle: FileHandle
+  readonly #descriptor: number
   readonly #file: string
   readonly #size: number
   #buffer: Buffer = Buffer.alloc(0)
@@ -122,8 +125,8 @@ class FieldReader {
   #start = 0
   position = 0
 
-  constructor(handle: FileHandle, file: string, size: number) {
-    this.#handle = handle
+  constructor(descriptor: number, file: string, size: number) {
+    this.#descriptor = descriptor
     this.#file = file
     this.#size = size
   }
@@ -132,21 +135,20 @@ class FieldReader {
     return this.position >= this.#size
   }
 
-  async integer(): Promise<number> {
-    return (await this.bytes(4)).readInt32LE(0)
+  integer(): number {
+    return this.bytes(4).readInt32LE(0)
   }
 
   /** @throws model_file_invalid unless it is 0 to `most` */
-  async count(most: number): Promise<number> {
-    const value = await this.integer()
+  count(most: number): number {
+    const value = this.integer()
     if (value < 0 || value > most) throw this.fault(`it says ${value} where at most ${most} makes sense`)
     return value
   }
 
-  async bytes(length: number): Promise<Buffer> {
+  bytes(length: number): Buffer {
     this.#require(length)
-    if (this.position < this.#start || this.position + length > this.#start + this.#buffer.length)
-      await this.#load(length)
+    if (this.position < this.#start || this.position + length > this.#start + this.#buffer.length) this.#load(length)
     const at = this.position - this.#start
     this.position += length
     return Buffer.from(this.#buffer.subarray(at, at + length))
@@ -165,10 +167,10 @@ class FieldReader {
     if (this.position + length > this.#size) throw this.fault('it ends too soon, so it was not copied completely')
   }
 
-  async #load(length: number): Promise<void> {
+  #load(length: number): void {
     const size = Math.min(this.#size - this.position, Math.max(length, 256 << 10))
     const buffer = Buffer.alloc(size)
-    const {bytesRead} = await this.#handle.read(buffer, 0, size, this.position)
+    const bytesRead = readSync(this.#descriptor, buffer, 0, size, this.position)
     if (bytesRead < length) throw this.fault('it ends too soon, so it was not copied completely')
     this.#buffer = buffer.subarray(0, bytesRead)
     this.#start = this.position
