@@ -86,13 +86,14 @@ export class ReferenceDecoder {
       for (let head = 0; head < heads; head++) {
         const shared = Math.floor(head / (heads / kvHeads)) * headDim
         const q = query.subarray(head * headDim, (head + 1) * headDim)
-        const scores = keys
-          .slice(first, position + 1)
-          .map((key) => dot(q, key.subarray(shared, shared + headDim)) / Math.sqrt(headDim))
-        const weights = softmax(scores)
-        for (const [past, weight] of weights.entries())
-          for (let d = 0; d < headDim; d++)
-            context[head * headDim + d]! += weight * ((values[first + past] as Float32Array)[shared + d] as number)
+        const weights = new Float64Array(position + 1 - first)
+        for (let past = 0; past < weights.length; past++)
+          weights[past] = dot(q, keys[first + past] as Float32Array, shared) / Math.sqrt(headDim)
+        softmax(weights)
+        for (let past = 0; past < weights.length; past++) {
+          const [weight, value] = [weights[past] as number, values[first + past] as Float32Array]
+          for (let d = 0; d < headDim; d++) context[head * headDim + d]! += weight * (value[shared + d] as number)
+        }
       }
       return this.#linear(`${prefix}.self_attn.o_proj.weight`, context, hiddenSize)
     })
@@ -199,17 +200,19 @@ function multiply(matrix: Float32Array, x: Float32Array, rows: number): Float32A
   return out
 }
 
-function dot(a: Float32Array, b: Float32Array): number {
+/** @param from where the other vector begins in `b` */
+function dot(a: Float32Array, b: Float32Array, from = 0): number {
   let sum = 0
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number)
+  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[from + i] as number)
   return sum
 }
 
 const add = (a: Float32Array, b: Float32Array) => a.map((value, i) => value + (b[i] as number))
 
-function softmax(scores: readonly number[]): number[] {
-  const highest = Math.max(...scores)
-  const weights = scores.map((score) => Math.exp(score - highest))
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  return weights.map((weight) => weight / total)
+/** In place. */
+function softmax(scores: Float64Array): void {
+  const highest = scores.reduce((most, score) => Math.max(most, score), Number.NEGATIVE_INFINITY)
+  let total = 0
+  for (let i = 0; i < scores.length; i++) total += scores[i] = Math.exp((scores[i] as number) - highest)
+  for (let i = 0; i < scores.length; i++) scores[i]! /= total
 }
