@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {describe, it, type TestContext} from 'node:test'
+import {before, describe, it} from 'node:test'
 import type {SvcError} from '../../../src/errors/index.js'
 import {defaultTranscribeOptions, type WindowResult} from '../../../src/speech/index.js'
 import {openSpeechModel} from '../../../src/speech/open-model.js'
 import {microClips, microData} from '../../support/micro-whisper.js'
+import {once} from '../../support/once.js'
 import {sharedData, skipWithout} from '../../support/project.js'
 import {randomFloats} from '../../support/random-floats.js'
 import {readClip} from '../../support/sounds.js'
-import {temporaryFolder} from '../../support/temporary.js'
+import {suiteFolder, temporaryFolder} from '../../support/temporary.js'
 import {
   ggmlFile,
   ggmlFloats,
@@ -50,12 +51,13 @@ const summary = ({segments, alternatives}: WindowResult) => ({
   alternatives: alternatives.map(({text}) => text),
 })
 
-async function reference(test: TestContext, options = {}) {
-  const folder = await temporaryFolder(test)
-  const weights = randomWhisper(microShape, 3)
-  await writeWhisperFolder(join(folder, 'hf'), microShape, weights)
-  return {folder, weights, expected: await recognise(join(folder, 'hf'), folder, options)}
-}
+const weights = randomWhisper(microShape, 3)
+/** The same weights in safetensors, and what a model of them hears. */
+const reference = join(suiteFolder(), 'hf')
+before(() => writeWhisperFolder(reference, microShape, weights))
+const expected = once(() => recognise(reference, reference))
+const beams = {beamSize: 3, alternatives: 3}
+const expectedBeams = once(() => recognise(reference, reference, beams))
 
 /** Wide enough for 32 values to a block in every matrix. */
 const blockEncodings: Record<string, {type: number; bits: number; offset: boolean}> = {
@@ -100,16 +102,16 @@ function quantized(values: Float32Array, {bits, offset}: {bits: number; offset: 
 
 describe('a file of whisper.cpp', () => {
   it('gives what the same weights in safetensors give', async (test) => {
-    const {folder, weights, expected} = await reference(test)
+    const folder = await temporaryFolder(test)
     const file = join(folder, 'ggml-micro.bin')
     await writeFile(file, ggmlFile(microShape, weights, ggmlTokens, ggmlFloats))
     const result = await recognise(file, folder)
-    assert.ok(expected.segments.length > 0)
-    assert.deepEqual(summary(result), summary(expected))
+    assert.ok((await expected()).segments.length > 0)
+    assert.deepEqual(summary(result), summary(await expected()))
   })
 
   it('with 16-bit floats gives what safetensors of 16 bits give', async (test) => {
-    const {folder, weights} = await reference(test)
+    const folder = await temporaryFolder(test)
     const matrices = (name: string, dims: readonly number[]) => dims.length === 2 && !name.includes('positions')
     const halves: WhisperWeights = new Map(
       [...weights].map(([name, {shape, data}]) => {
@@ -126,7 +128,7 @@ describe('a file of whisper.cpp', () => {
 
   for (const [name, {type, bits, offset}] of Object.entries(blockEncodings))
     it(`with ${name} blocks gives what their values give`, async (test) => {
-      const {folder, weights} = await reference(test)
+      const folder = await temporaryFolder(test)
       const matrix = (file: string, dims: readonly number[]) =>
         dims.length === 2 && dims[1]! % 32 === 0 && !file.includes('positions')
       const exact: WhisperWeights = new Map(
@@ -143,7 +145,7 @@ describe('a file of whisper.cpp', () => {
     })
 
   it('is converted once', async (test) => {
-    const {folder, weights} = await reference(test)
+    const folder = await temporaryFolder(test)
     const file = join(folder, 'ggml-micro.bin')
     await writeFile(file, ggmlFile(microShape, weights, ggmlTokens))
     await recognise(file, folder)
@@ -176,7 +178,7 @@ describe('a file of whisper.cpp', () => {
   }
   for (const [kind, {change, reason}] of Object.entries(damage))
     it(`${kind} is refused`, async (test) => {
-      const {folder, weights} = await reference(test)
+      const folder = await temporaryFolder(test)
       const file = join(folder, 'ggml-bad.bin')
       await writeFile(file, change(ggmlFile(microShape, weights, ggmlTokens)))
       await assert.rejects(recognise(file, folder), (error: SvcError) => {
@@ -197,36 +199,34 @@ function halfValue(bits: number): number {
 describe('an ONNX export', () => {
   for (const layout of ['merged', 'merged-without-switch', 'split'] as const)
     it(`with a ${layout} decoder gives what the safetensors give`, async (test) => {
-      const options = {beamSize: 3, alternatives: 3}
-      const greedy = await reference(test)
-      const beams = await recognise(join(greedy.folder, 'hf'), greedy.folder, options)
-      const path = join(greedy.folder, 'export')
-      await writeWhisperExport(path, microShape, greedy.weights, {layout, attentions: false})
-      assert.deepEqual(summary(await recognise(path, greedy.folder)), summary(greedy.expected))
-      assert.deepEqual(summary(await recognise(path, greedy.folder, options)), summary(beams))
+      const folder = await temporaryFolder(test)
+      await writeWhisperExport(folder, microShape, weights, {layout, attentions: false})
+      assert.deepEqual(summary(await recognise(folder, folder)), summary(await expected()))
+      assert.deepEqual(summary(await recognise(folder, folder, beams)), summary(await expectedBeams()))
     })
 
   it('times words where its decoder shows the cross-attention', async (test) => {
     const options = {wordTimestamps: true}
-    const {folder, weights, expected} = await reference(test, options)
+    const folder = await temporaryFolder(test)
+    const inSafetensors = await recognise(reference, folder, options)
     const path = join(folder, 'export')
     await writeWhisperExport(path, microShape, weights, {layout: 'merged', attentions: true})
     const {segments} = await recognise(path, folder, options)
     const times = (words: (typeof segments)[number]['words']) =>
       words?.map(({word, startSec, endSec}) => [word, startSec.toFixed(2), endSec.toFixed(2)])
     assert.ok((segments[0]?.words?.length ?? 0) > 0)
-    assert.deepEqual(times(segments[0]?.words), times(expected.segments[0]?.words))
+    assert.deepEqual(times(segments[0]?.words), times(inSafetensors.segments[0]?.words))
   })
 
   it('without cross-attention says which files have it', async (test) => {
-    const {folder, weights} = await reference(test)
+    const folder = await temporaryFolder(test)
     const path = join(folder, 'export')
     await writeWhisperExport(path, microShape, weights, {layout: 'merged', attentions: false})
     await assert.rejects(recognise(path, folder, {wordTimestamps: true}), {code: 'words_unsupported'})
   })
 
   it('whose graph is damaged is refused', async (test) => {
-    const {folder, weights} = await reference(test)
+    const folder = await temporaryFolder(test)
     const path = join(folder, 'export')
     await writeWhisperExport(path, microShape, weights, {layout: 'merged', attentions: false})
     await writeFile(join(path, 'onnx/encoder_model.onnx'), 'no graph')
