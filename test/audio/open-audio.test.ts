@@ -116,7 +116,8 @@ describe('a WAV file', () => {
   })
 
   it('gives the same sound however its bytes come in pieces', async () => {
-    const bytes = waveFile({channels: [second, second], sampleRate: 44_100, encoding: 's24le'})
+    const short = second.subarray(0, 1470)
+    const bytes = waveFile({channels: [short, short], sampleRate: 44_100, encoding: 's24le'})
     const whole = (await decode(fromBytes(bytes, bytes.length))).sound
     for (const size of [1, 7, 1000]) assert.deepEqual((await decode(fromBytes(bytes, size))).sound, whole)
   })
@@ -329,8 +330,9 @@ describe('a recording for ffmpeg', () => {
 echo "$@" > "${folder}/asked"
 case "$*" in *pipe:0*) cat > "${folder}/given";; esac
 head -c 32000 /dev/zero
-i=0; while [ $i -lt 16000 ]; do printf '\\000\\000\\000\\077'; i=$((i+1)); done
+cat "${folder}/sound"
 `
+    await writeFile(join(folder, 'sound'), Buffer.from(new Float32Array(16_000).fill(0.5).buffer))
     await mkdir(join(folder, 'bin'))
     await writeFile(join(folder, 'bin/ffmpeg'), program, {mode: 0o755})
     process.env.PATH = `${join(folder, 'bin')}:${path}`
@@ -399,7 +401,7 @@ describe('a recording that is not read to its end', () => {
   const skip = process.platform !== 'linux' && 'needs /proc'
 
   it('is closed', {skip}, async (test) => {
-    const path = await fileOf(test, monoWave(sine(440, 1_000_000)))
+    const path = await fileOf(test, monoWave(sine(440, 300_000)))
     const before = await descriptors()
     for (let i = 0; i < 5; i++) for await (const _ of await openAudio({path}, {sampleRate: 16_000})) break
     for (let i = 0; i < 5; i++) await (await openAudio({path}, {sampleRate: 16_000}))[Symbol.asyncIterator]().return?.()
