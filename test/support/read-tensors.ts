@@ -24,19 +24,20 @@ export async function readTensors(file: string): Promise<Record<string, ReadTens
         },
       ]) => {
         const {buffer} = Uint8Array.prototype.slice.call(bytes, start + from, start + to)
-        const bits = dtype === 'F32' ? new Uint32Array(buffer) : new Uint16Array(buffer)
-        return [name, {dtype, shape, values: Float64Array.from(bits, (word) => toNumber(word, dtype))}]
+        return [name, {dtype, shape, values: valuesOf(buffer, dtype)}]
       },
     ),
   )
 }
 
-function toNumber(bits: number, dtype: FloatDtype): number {
-  if (dtype === 'F16') {
-    const [sign, exponent, fraction] = [bits & 0x8000 ? -1 : 1, (bits >> 10) & 31, bits & 1023]
-    return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25)
-  }
-  const view = new DataView(new ArrayBuffer(4))
-  view.setUint32(0, dtype === 'BF16' ? bits * 65536 : bits)
-  return view.getFloat32(0)
+function valuesOf(bytes: ArrayBufferLike, dtype: FloatDtype): Float64Array {
+  if (dtype === 'F32') return new Float64Array(new Float32Array(bytes))
+  const halves = new Uint16Array(bytes)
+  if (dtype === 'F16') return Float64Array.from(halves, halfValue)
+  return new Float64Array(new Float32Array(Uint32Array.from(halves, (bits) => bits * 65_536).buffer))
+}
+
+function halfValue(bits: number): number {
+  const [sign, exponent, fraction] = [bits & 0x8000 ? -1 : 1, (bits >> 10) & 31, bits & 1023]
+  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25)
 }

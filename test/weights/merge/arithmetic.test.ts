@@ -104,7 +104,8 @@ describe('merging', () => {
 
   it('works through weights that are larger than what is in memory at once', async (test) => {
     const cwd = await temporaryFolder(test)
-    const [rows, columns] = [3001, 900]
+    // More than two blocks of 2^20 elements.
+    const [rows, columns] = [2401, 900]
     const manifest = {
       format: 'svc_mens_adapter',
       base_key_map: {'l0.q': 'model.layers.0.self_attn.q_proj.weight'},
