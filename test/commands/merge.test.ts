@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict'
-import {chmod, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises'
+import {chmod, mkdir, readdir, readFile, stat, truncate, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {describe, it, type TestContext} from 'node:test'
+import {before, describe, it, type TestContext} from 'node:test'
 import {assertContract} from '../../src/contracts/index.js'
 import {readTensors} from '../support/read-tensors.js'
-import {floatBytes, safetensorsFile} from '../support/safetensors-file.js'
+import {floatBytes, safetensorsFile, withHeader} from '../support/safetensors-file.js'
 import {startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
-import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, tinyModelFiles} from '../support/tiny-model.js'
 
 const handoffName = 'external_serving_handoff_v1.json'
 const weights = 'candle_qlora_adapter.safetensors'
 
+const runFiles = {...tinyModelFiles(), ...tinyAdapterFiles()}
+
+/** A folder with a run directory. */
 async function tinyRun(test: TestContext, files: Record<string, string | Uint8Array> = {}): Promise<string> {
   const cwd = await temporaryFolder(test)
-  await writeFiles(join(cwd, 'run'), {...tinyModelFiles(), ...tinyAdapterFiles(), ...files})
+  await writeFiles(join(cwd, 'run'), {...runFiles, ...files})
   return cwd
 }
 
@@ -97,8 +100,8 @@ describe('svc merge', () => {
     await assertContract('eval/external-serving-handoff', handoff, handoffName)
     assert.equal(handoff.backend_family, 'hf-transformers')
     assert.equal(handoff.tokenizer_source, join(cwd, 'model/tokenizer.json'))
-    const text = await svc(['generate', '-m', 'model', '--temperature', '0', '--max-tokens', '5', 'Hi'], {cwd})
-    assert.equal(text.exitCode, 0)
+    const generate = ['generate', '-m', 'model', '--temperature', '0', '--max-tokens', '5', '--threads', '1', 'Hi']
+    assert.equal((await svcInTurn(generate, {cwd})).exitCode, 0)
   })
 
   it('--untie says in the configuration that the head is no longer the embedding', async (test) => {
@@ -156,7 +159,7 @@ describe('svc merge', () => {
 
   it('clears away what killed processes left, and leaves nothing itself when it is interrupted', async (test) => {
     const cwd = await tinyRun(test)
-    const rows = 60_000
+    const rows = 120_000
     const manifest = {
       format: 'svc_mens_adapter',
       base_key_map: {lm_head: 'wte.weight'},
@@ -169,8 +172,12 @@ describe('svc merge', () => {
       shape,
       data: floatBytes(new Float32Array(shape[0] * shape[1]), 'F32'),
     })
+    const baseBytes = 4 * rows * 1024
+    const base = withHeader(
+      JSON.stringify({'wte.weight': {dtype: 'F32', shape: [rows, 1024], data_offsets: [0, baseBytes]}}),
+    )
     await writeFiles(cwd, {
-      'base.safetensors': safetensorsFile({'wte.weight': floats([rows, 1024])}),
+      'base.safetensors': base,
       'adapter/adapter.safetensors': safetensorsFile({
         'lm_head.lora_a': floats([8, 1024]),
         'lm_head.lora_b': floats([rows, 8]),
@@ -179,6 +186,8 @@ describe('svc merge', () => {
       'out/out.safetensors.999999999.partial': 'of a process that is no more',
       [`out/out.safetensors.${process.pid}.partial`]: 'of a process that lives',
     })
+    // Zeros that take no room on the disk.
+    await truncate(join(cwd, 'base.safetensors'), base.length + baseBytes)
     const args = [
       'merge',
       '--base-shard',
@@ -297,10 +306,13 @@ describe('svc merge refuses', () => {
     ['a legacy checkpoint', [...shard, '--adapter', 'old.BIN', ...out], 1, 'adapter_legacy', /old\.BIN/],
     ['a run that is not there', ['nowhere', ...out], 3, 'model_not_found', /nowhere/],
   ]
+  const cwd = suiteFolder()
+  before(async () => {
+    await writeFiles(join(cwd, 'run'), runFiles)
+    await writeFile(join(cwd, 'old.BIN'), '')
+  })
   for (const [name, args, exit, code, message] of onFiles)
-    it(name, async (test) => {
-      const cwd = await tinyRun(test)
-      await writeFile(join(cwd, 'old.BIN'), '')
+    it(name, async () => {
       const {stdout, exitCode} = await svcInTurn(['merge', ...args, '--json'], {cwd})
       const {error} = JSON.parse(stdout)
       assert.deepEqual([exitCode, error.code], [exit, code])
