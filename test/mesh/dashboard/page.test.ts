@@ -1,21 +1,27 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
-import type {BrowserContextOptions, Page, Request} from 'playwright-core'
+import type {ConsoleMessage, Page, Request} from 'playwright-core'
 import {createMeshClient, startDashboard} from '../../../src/mesh/index.js'
-import {findChromium, noChromium, suiteChromium} from '../../support/chromium.js'
-import {askMesh, type MeshServer, startMeshServer} from '../../support/mesh-server.js'
+import {findChromium, noChromium, suitePage} from '../../support/chromium.js'
+import {askMesh, startMeshServer} from '../../support/mesh-server.js'
+import {startPlane} from '../control-plane/support/control-plane.js'
 
 const token = 'canary-mesh-Vj29dkL0qpWz'
 const hostile = '<img src=x onerror="document.title=\'broken\'">'
 
-const chromiumPath = findChromium()
-const open = suiteChromium(chromiumPath ?? '')
+const workerToken = 'worker-token-93jd8s7K'
 
-/** A control plane of its own, with what a test has it hold. */
-async function meshWith(t: TestContext) {
-  const server = await startMeshServer(t, {
-    env: {SVC_MESH_TOKEN: token, SVC_MESH_WORKER_TOKEN: 'worker-token-93jd8s7K'},
-  })
+const chromiumPath = findChromium()
+const suite = suitePage(
+  chromiumPath ?? '',
+  "addEventListener('securitypolicyviolation', (e) => console.log('violates ' + e.violatedDirective))",
+)
+
+type Server = Parameters<typeof askMesh>[0]
+
+/** A control plane of its own, in this process unless another is given, with what a test has it hold. */
+async function meshWith(t: TestContext, given?: Server) {
+  const server = given ?? (await startPlane(t, {secrets: {token, workerToken}}))
   const ask = async (path: string, body: unknown) => {
     const answer = await askMesh(server, `/v1/mesh/${path}`, {token, body})
     assert.ok(answer.status < 300, answer.text)
@@ -47,25 +53,23 @@ async function meshWith(t: TestContext) {
 }
 
 /** The dashboard of a control plane in a browser, and everything that went wrong or out there. */
-async function show(t: TestContext, server: MeshServer, options: BrowserContextOptions & {as?: object} = {}) {
-  const {as: tokens = {mesh: token}, ...contextOptions} = options
+async function show(t: TestContext, server: Server, tokens: object = {mesh: token}) {
   const client = createMeshClient({baseUrl: server.baseUrl, tokens})
   const dashboard = await startDashboard({client, address: {host: '127.0.0.1', port: 0}, staleAfterMs: 60_000})
-  const context = await (await open()).newContext(contextOptions)
+  const page = await suite()
+  const faults: string[] = []
+  const requests: Request[] = []
+  const onError = ({message}: Error) => void faults.push(message)
+  const onConsole = (message: ConsoleMessage) => void faults.push(message.text())
+  const onRequest = (request: Request) => void requests.push(request)
+  page.on('pageerror', onError).on('console', onConsole).on('request', onRequest)
   t.after(async () => {
-    await context.close()
+    page.off('pageerror', onError).off('console', onConsole).off('request', onRequest)
+    // Leaves nothing of this dashboard for the next test to come upon.
+    await page.goto('about:blank')
     await dashboard.close()
     await client.close()
   })
-  const page = await context.newPage()
-  const faults: string[] = []
-  const requests: Request[] = []
-  page.on('pageerror', ({message}) => faults.push(message))
-  page.on('console', (message) => faults.push(message.text()))
-  page.on('request', (request) => requests.push(request))
-  await page.addInitScript(
-    "addEventListener('securitypolicyviolation', (e) => console.log('violates ' + e.violatedDirective))",
-  )
   await page.goto(dashboard.baseUrl)
   return {page, faults, requests, dashboard}
 }
@@ -80,7 +84,7 @@ const row = (page: Page, id: string) =>
 const shows = (page: Page, selector: string, text: string) =>
   page.locator(selector).filter({hasText: text}).waitFor({state: 'visible', timeout: 60_000})
 
-describe('the dashboard in a browser', {concurrency: 4, skip: chromiumPath === undefined && noChromium}, () => {
+describe('the dashboard in a browser', {skip: chromiumPath === undefined && noChromium}, () => {
   it('shows the mesh, and what changes in it, without being loaded again', async (t) => {
     const mesh = await meshWith(t)
     const {page, faults, requests, dashboard} = await show(t, mesh.server)
@@ -212,7 +216,7 @@ describe('the dashboard in a browser', {concurrency: 4, skip: chromiumPath === u
   it('shows a worker what it may see, and says what it may not', async (t) => {
     const mesh = await meshWith(t)
     await mesh.join('rig1')
-    const {page, faults} = await show(t, mesh.server, {as: {worker: 'worker-token-93jd8s7K'}})
+    const {page, faults} = await show(t, mesh.server, {worker: workerToken})
     await shows(page, '#nodes-rows', 'rig1')
     await shows(page, '#leases-denied', 'Not allowed')
     assert.equal(await page.getByRole('button', {name: /Quarantine:/}).count(), 0)
@@ -229,11 +233,15 @@ describe('the dashboard in a browser', {concurrency: 4, skip: chromiumPath === u
       'task:'.repeat(40),
     )
     await mesh.deliver('kind_'.repeat(12), 7)
-    const {page} = await show(t, mesh.server, {
-      viewport: {width: 360, height: 740},
-      colorScheme: 'dark',
-      reducedMotion: 'reduce',
+    const phone = await suite()
+    const size = phone.viewportSize()
+    t.after(async () => {
+      await phone.emulateMedia({colorScheme: null, reducedMotion: null})
+      if (size !== null) await phone.setViewportSize(size)
     })
+    await phone.setViewportSize({width: 360, height: 740})
+    await phone.emulateMedia({colorScheme: 'dark', reducedMotion: 'reduce'})
+    const {page} = await show(t, mesh.server)
     await shows(page, '#leases-rows', 'task:')
     await shows(page, '#by-kind', 'kind_')
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
@@ -268,11 +276,12 @@ describe('the dashboard in a browser', {concurrency: 4, skip: chromiumPath === u
   })
 
   it('says that the control plane is away, and that the dashboard has ended', async (t) => {
-    const mesh = await meshWith(t)
+    const server = await startMeshServer(t, {env: {SVC_MESH_TOKEN: token}})
+    const mesh = await meshWith(t, server)
     await mesh.join('rig1')
-    const {page, dashboard} = await show(t, mesh.server)
+    const {page, dashboard} = await show(t, server)
     await shows(page, '#nodes-rows', 'rig1')
-    await mesh.server.stop('SIGKILL')
+    await server.stop('SIGKILL')
     await shows(page, '#link', 'Control plane is away')
     await shows(page, '#banner', 'Last seen at')
     assert.equal(await row(page, 'rig1').isVisible(), true)
