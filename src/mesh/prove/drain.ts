@@ -2,8 +2,12 @@ import {createMember} from './clients/member.js'
 import {insist, type Stage} from './clients/stage.js'
 import type {RunEvent} from './history.js'
 
-/** Between two looks into an inbox that was empty, ms. */
+/** How long the last look into an inbox waits for messages, ms. */
 const pollMs = 100
+/** The same of looks before that, whose end nobody waits for, ms. */
+const longPollMs = 1000
+/** How much longer than it waits such a look may take, ms. */
+const answerMs = 2000
 /** Nodes for each agent. */
 const nodesPerAgent = 2
 /** Messages that come without end are not waited for, ms. */
@@ -28,9 +32,11 @@ async function drainOne(stage: Stage, agent: string, node: string, until: number
   await insist(stage, createMember(stage, node).entry())
   for (;;) {
     const started = performance.now()
+    const waitMs = Math.max(pollMs, Math.min(longPollMs, Math.ceil(until - started)))
     const inbox = await insist(stage, {
       operation: 'a2a_inbox',
-      body: {receiver_agent_id: agent, claimer_node_id: node, wait_ms: pollMs},
+      timeoutMs: waitMs + answerMs,
+      body: {receiver_agent_id: agent, claimer_node_id: node, wait_ms: waitMs},
     })
     const [message] = (inbox.body?.messages ?? []) as {id: number}[]
     if (message !== undefined) {
