@@ -10,9 +10,13 @@ import {environment, startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-const short = ['--seed', '3', '--seconds', '1', '--operations', '0']
+const short = ['--seconds', '1', '--operations', '0']
+/** The server is started again once, with its clock off. */
+const restarted = ['--seed', '3', ...short]
+/** Nothing happens to the server in so short a time. */
+const undisturbed = ['--seed', '4', ...short]
 /** Long enough for messages on a slow machine too. */
-const long = ['--seed', '3', '--seconds', '2', '--operations', '300']
+const longer = ['--seed', '4', '--seconds', '1', '--operations', '100']
 
 /** Empty where there is no such file yet. */
 const textOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
@@ -20,7 +24,7 @@ const textOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') 
 describe('svc mesh prove', {concurrency: 2}, () => {
   it('prints a report of its contract, ends with 0 where everything held, and leaves nothing behind', async (t) => {
     const folder = await temporaryFolder(t)
-    const {stdout, stderr, exitCode} = await svc(['mesh', 'prove', ...short, '--json'], {env: {TMPDIR: folder}})
+    const {stdout, stderr, exitCode} = await svc(['mesh', 'prove', ...restarted, '--json'], {env: {TMPDIR: folder}})
     const report = JSON.parse(stdout) as MeshProveV1
     await assertFits('cli/mesh-prove.v1', report)
     assert.equal(exitCode, 0, stdout)
@@ -31,10 +35,12 @@ describe('svc mesh prove', {concurrency: 2}, () => {
 
   it('tells the same as a text, and keeps the folder where it is asked to', async (t) => {
     const folder = await temporaryFolder(t)
-    const {stdout, exitCode} = await svc(['mesh', 'prove', ...short, '--keep', '--quiet'], {env: {TMPDIR: folder}})
+    const {stdout, exitCode} = await svc(['mesh', 'prove', ...undisturbed, '--keep', '--quiet'], {
+      env: {TMPDIR: folder},
+    })
     assert.equal(exitCode, 0, stdout)
     assert.match(stdout, /^I-5 +held +\d+ +Fencing tokens/m)
-    assert.match(stdout, /operations, \d+ answered, in [\d.]+ s from seed 3\. Everything held\.$/m)
+    assert.match(stdout, /operations, \d+ answered, in [\d.]+ s from seed 4\. Everything held\.$/m)
     const [, kept = ''] = /^The logs and the file are in (.*)\.$/m.exec(stdout) ?? []
     assert.ok(kept.includes(folder), stdout)
     const calls = readFileSync(join(kept, 'calls.jsonl'), 'utf8').trimEnd().split('\n')
@@ -47,7 +53,7 @@ describe('svc mesh prove', {concurrency: 2}, () => {
     const program = projectFile('dist/test/faults/mesh/planted/prove-planted.js')
     const {stdout, exitCode} = await execa(
       process.execPath,
-      [program, root, 'deliveries-forgotten', ...long, '--json'],
+      [program, root, 'deliveries-forgotten', ...longer, '--json'],
       {
         reject: false,
         extendEnv: false,
