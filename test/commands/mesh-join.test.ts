@@ -27,8 +27,8 @@ describe('svc mesh join', () => {
   const server = suiteMeshServer()
 
   it('joins with what the machine is, and stays listed when it is stopped', async (t) => {
-    const {start, json, cwd} = await meshWorkspace(t, server(), asWorker)
-    const joining = start(['mesh', 'join', '--labels', 'pool=train,fast', '--labels', 'pool=train', '--json'], {
+    const {startInTurn, json, cwd} = await meshWorkspace(t, server(), asWorker)
+    const joining = startInTurn(['mesh', 'join', '--labels', 'pool=train,fast', '--labels', 'pool=train', '--json'], {
       env: {SVC_MESH_ADVERTISE_GPU: '1', HOSTNAME: 'rig1'},
     })
     const joined = await told(await joining.line(1))
@@ -85,8 +85,10 @@ describe('svc mesh join', () => {
     const first = await startMeshServer(t, {env: meshTokens, folder})
     const port = Number(new URL(first.baseUrl).port)
     await first.stop()
-    const {start} = await meshWorkspace(t, first, asWorker)
-    const joining = start(['mesh', 'join', '--node', 'patient', '--json'], {env: {SVC_MESH_HTTP_HEARTBEAT_SECS: '1'}})
+    const {startInTurn} = await meshWorkspace(t, first, asWorker)
+    const joining = startInTurn(['mesh', 'join', '--node', 'patient', '--json'], {
+      env: {SVC_MESH_HTTP_HEARTBEAT_SECS: '1'},
+    })
     const failed = await told(await joining.line(1))
     assert.deepEqual([failed.event, 'code' in failed && failed.code], ['failed', 'unreachable'])
     await startMeshServer(t, {env: meshTokens, folder, port})
@@ -131,8 +133,8 @@ async function scriptedServer(
 describe('svc mesh join, while it is joined', () => {
   it('sends signs of life with how busy the machine is, and joins again where it was forgotten', async (t) => {
     const server = await scriptedServer(t, (path, count) => (path === 'heartbeat' && count === 3 ? 404 : 200))
-    const {start} = await meshWorkspace(t, server, {})
-    const joining = start(['mesh', 'join', '--node', 'n', '--json'])
+    const {startInTurn} = await meshWorkspace(t, server, {})
+    const joining = startInTurn(['mesh', 'join', '--node', 'n', '--json'])
     const events = [1, 2, 3].map((line) => joining.line(line).then(told))
     assert.deepEqual(
       (await Promise.all(events)).map(({event}) => event),
@@ -150,13 +152,13 @@ describe('svc mesh join, while it is joined', () => {
   it('takes new tokens where the old ones are not let in any more', async (t) => {
     let token = 'canary-of-the-first-days'
     const server = await scriptedServer(t, (_path, _count, shown) => (shown === `Bearer ${token}` ? 200 : 401))
-    const {start, cwd} = await meshWorkspace(t, undefined, {})
+    const {startInTurn, cwd} = await meshWorkspace(t, undefined, {})
     const file = path(cwd, '.svc', 'mesh', 'mesh.env')
     const keep = () =>
       writeFile(file, `SVC_MESH_CONTROL_ADDR=${server.baseUrl}\nSVC_MESH_WORKER_TOKEN=${token}\n`, {mode: 0o600})
     await mkdir(path(cwd, '.svc', 'mesh'), {recursive: true})
     await keep()
-    const joining = start(['mesh', 'join', '--node', 'n', '--json'])
+    const joining = startInTurn(['mesh', 'join', '--node', 'n', '--json'])
     assert.equal((await told(await joining.line(1))).event, 'joined')
     token = 'canary-of-later-days'
     let line = 1
@@ -173,8 +175,8 @@ describe('svc mesh join, while it is joined', () => {
 
   it('ends soon where the control plane does not let it go, and says so', async (t) => {
     const server = await startMeshServer(t, {env: meshTokens})
-    const {start} = await meshWorkspace(t, server, asWorker)
-    const joining = start(['mesh', 'join', '--node', 'kept', '--leave'])
+    const {startInTurn} = await meshWorkspace(t, server, asWorker)
+    const joining = startInTurn(['mesh', 'join', '--node', 'kept', '--leave'])
     await joining.line(1)
     server.signal('SIGSTOP')
     const from = performance.now()
@@ -186,8 +188,8 @@ describe('svc mesh join, while it is joined', () => {
 
   it('leaves nothing that it has not joined', async (t) => {
     const server = await scriptedServer(t, () => 503)
-    const {start} = await meshWorkspace(t, server, {})
-    const joining = start(['mesh', 'join', '--node', 'early', '--leave'])
+    const {startInTurn} = await meshWorkspace(t, server, {})
+    const joining = startInTurn(['mesh', 'join', '--node', 'early', '--leave'])
     await joining.says(/^warning: /m)
     assert.equal(await joining.end('SIGTERM'), 0)
     assert.ok(server.requests.every(({path}) => path === 'join'))
@@ -195,8 +197,8 @@ describe('svc mesh join, while it is joined', () => {
 
   it('ends with 4 where a newer process has taken its place', async (t) => {
     const server = await scriptedServer(t, (path) => (path === 'heartbeat' ? 409 : 200))
-    const {start} = await meshWorkspace(t, server, {})
-    const joining = start(['mesh', 'join', '--node', 'twin', '--leave'])
+    const {startInTurn} = await meshWorkspace(t, server, {})
+    const joining = startInTurn(['mesh', 'join', '--node', 'twin', '--leave'])
     assert.equal(await joining.end(), 4)
     assert.match(joining.stderr(), /\(mesh_denied\)/)
     assert.deepEqual(
@@ -208,8 +210,8 @@ describe('svc mesh join, while it is joined', () => {
 
   it('goes on through faults, and tells of each', async (t) => {
     const server = await scriptedServer(t, (path, count) => (path === 'heartbeat' && count === 1 ? 503 : 200))
-    const {start} = await meshWorkspace(t, server, {})
-    const joining = start(['mesh', 'join', '--node', 'n'])
+    const {startInTurn} = await meshWorkspace(t, server, {})
+    const joining = startInTurn(['mesh', 'join', '--node', 'n'])
     await joining.says(/^warning: The control plane answered heartbeat with 503.* Next try in 1 s\.$/m)
     await until(() => server.requests.length > 2, 'another sign of life')
     assert.equal(await joining.end('SIGTERM'), 0)

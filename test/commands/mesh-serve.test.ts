@@ -15,7 +15,7 @@ const env = {SVC_MESH_TOKEN: 'token-of-the-mesh', SVC_MESH_WORKER_TOKEN: 'token-
 
 describe('svc mesh serve', {timeout: 1_200_000}, () => {
   it('is ready, lets nodes in, and ends with 0', async (t) => {
-    const server = await startMeshServer(t, {env})
+    const server = await startMeshServer(t, {env, isAlone: true})
     assert.deepEqual(await contractViolations('cli/mesh-ready.v1', server.ready), [])
     assert.deepEqual([server.ready.auth, server.ready.db], ['tokens', server.db])
     assert.match(server.baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
@@ -27,7 +27,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
   })
 
   it('has everything again when it is started again, also after it was killed', async (t) => {
-    const first = await startMeshServer(t, {env})
+    const first = await startMeshServer(t, {env, isAlone: true})
     const {folder} = first
     const token = env.SVC_MESH_TOKEN
     await askMesh(first, '/v1/mesh/join', {token, body: record('n-1')})
@@ -208,7 +208,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
     const folder = await temporaryFolder(t)
     const good = 'SVC_MESH_TOKEN=token-that-stays\n'
     const path = await writeSecrets(folder, good)
-    const server = await startMeshServer(t, {folder})
+    const server = await startMeshServer(t, {folder, isAlone: true})
     const status = async () => (await askMesh(server, '/v1/mesh/nodes', {token: 'token-that-stays'})).status
     const changes: readonly [() => Promise<unknown>, RegExp][] = [
       [

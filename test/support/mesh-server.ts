@@ -1,8 +1,6 @@
-import {once} from 'node:events'
 import {join} from 'node:path'
-import {createInterface} from 'node:readline'
 import type {TestContext} from 'node:test'
-import {startSvc} from './svc.js'
+import {type Going, startAlone, startInTurn} from './svc-in-turn.js'
 import {temporaryFolder} from './temporary.js'
 
 export interface MeshServerOptions {
@@ -16,6 +14,8 @@ export interface MeshServerOptions {
   db?: string
   /** A free one when left out. */
   port?: number
+  /** A new process for it, as a user starts it; one that has run other command lines when left out. */
+  isAlone?: boolean
 }
 
 /** What the control plane tells when it is ready. */
@@ -52,30 +52,21 @@ export async function startMeshServer(
   test: Pick<TestContext, 'after'>,
   options: MeshServerOptions = {},
 ): Promise<MeshServer> {
-  const {env = {}, args = [], folder = await temporaryFolder(test), port = 0} = options
+  const {env = {}, args = [], folder = await temporaryFolder(test), port = 0, isAlone = false} = options
   const {db = join(folder, 'mesh.db')} = options
   const file = db === '' ? [] : ['--db', db]
-  const running = startSvc(['mesh', 'serve', '--port', String(port), ...file, '--json', ...args], {
+  const start = isAlone ? startAlone : startInTurn
+  const running = start(['mesh', 'serve', '--port', String(port), ...file, '--json', ...args], {
     cwd: folder,
     env: {HOME: folder, ...env},
   })
-  const written = {stdout: '', stderr: ''}
-  for (const stream of ['stdout', 'stderr'] as const)
-    running[stream]?.on('data', (chunk) => {
-      written[stream] += chunk
-    })
-  const exited = running.then(({exitCode}) => exitCode)
-  test.after(async () => {
-    running.kill('SIGKILL')
-    await exited
+  test.after(() => {
+    // A test may have it stand still.
+    running.signal('SIGCONT')
+    return end(running, isAlone ? 'SIGKILL' : 'SIGTERM')
   })
-  const lines = createInterface({input: running.stdout as NodeJS.ReadableStream})
-  const [line] = await Promise.race([
-    once(lines, 'line'),
-    exited.then((status) => {
-      throw new Error(`The control plane ended with ${status}: ${written.stdout}${written.stderr}`)
-    }),
-  ])
+  while (running.lines.length === 0) await running.told()
+  const [line = ''] = running.lines
   const ready = JSON.parse(line) as MeshReady
   if (ready.event !== 'ready') throw new Error(`The control plane cannot start: ${line}`)
   return {
@@ -84,17 +75,19 @@ export async function startMeshServer(
     ready,
     folder,
     db: ready.db,
-    stdout: () => written.stdout,
-    stderr: () => written.stderr,
+    stdout: () => running.lines.map((each) => `${each}\n`).join(''),
+    stderr: running.stderr,
     async hasTold(text) {
-      while (!written.stderr.includes(text)) await once(running.stderr as NodeJS.ReadableStream, 'data')
+      while (!running.stderr().includes(text)) await running.told()
     },
-    signal: (name) => void running.kill(name),
-    async stop(signal = 'SIGTERM') {
-      running.kill(signal)
-      return exited
-    },
+    signal: running.signal,
+    stop: (signal) => end(running, signal),
   }
+}
+
+async function end({signal, ended}: Going, name: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM') {
+  signal(name)
+  return (await ended).exitCode
 }
 
 /** What a control plane answered. */

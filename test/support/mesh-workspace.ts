@@ -47,6 +47,8 @@ export async function meshWorkspace(
       workspace.fails(['mesh', ...args], exit, code, under(options)),
     /** Starts any command that goes on. */
     start: (args: readonly string[], options: SvcOptions = {}) => workspace.start(args, under(options)),
+    /** The same in a process that has run other commands. */
+    startInTurn: (args: readonly string[], options: SvcOptions = {}) => workspace.startInTurn(args, under(options)),
     /** Joins as a node, with no more signs of life. */
     join: (node: string, ...more: string[]) =>
       workspace.text(['mesh', 'join', '--once', '--node', node, ...more], under({})),

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
-import {once} from 'node:events'
 import {realpath} from 'node:fs/promises'
-import {createInterface} from 'node:readline'
 import type {TestContext} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
 import type {Agent, EventRecord, StatusReport, Task} from '../../src/orchestrator/index.js'
-import {type SvcOptions, startSvc, svc} from './svc.js'
-import {startInTurn, svcInTurn} from './svc-in-turn.js'
+import {type SvcOptions, svc} from './svc.js'
+import {type Going, startAlone, startInTurn, svcInTurn} from './svc-in-turn.js'
 import {temporaryFolder, writeFiles} from './temporary.js'
-import {patienceMs, until} from './until.js'
+import {until} from './until.js'
 
 export {until}
 
@@ -44,7 +42,6 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
   return {
     cwd,
     run,
-    startInTurn: (args: readonly string[], options: SvcOptions = {}) => startInTurn(args, {cwd, ...options}),
     alone: (args: readonly string[], options: SvcOptions = {}) => svc(args, {cwd, ...options}),
     text,
     json,
@@ -91,39 +88,43 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
     },
     /** Starts a command that goes on; it is ended with the test at the latest. */
     start(args: readonly string[], options: SvcOptions = {}) {
-      const child = startSvc(args, {cwd, ...options})
-      const lines: string[] = []
-      const reader = createInterface({input: child.stdout as NodeJS.ReadableStream})
-      reader.on('line', (line) => lines.push(line))
-      let stderr = ''
-      child.stderr?.on('data', (chunk) => {
-        stderr += chunk
+      const going = startAlone(args, {cwd, ...options})
+      test.after(() => {
+        going.signal('SIGKILL')
+        return going.ended
       })
-      test.after(async () => {
-        child.kill('SIGKILL')
-        await child
-      })
-      return {
-        lines,
-        stderr: () => stderr,
-        /** Waits until it has printed so many lines; gives the last of them. */
-        async line(count = lines.length + 1): Promise<string> {
-          while (lines.length < count) await once(reader, 'line', {signal: AbortSignal.timeout(patienceMs)})
-          return lines[count - 1] as string
-        },
-        /** Waits until standard error holds something. */
-        async says(pattern: RegExp): Promise<void> {
-          await until(() => pattern.test(stderr), `${pattern} in ${stderr}`)
-        },
-        /** Asks it to stop, or waits for its end; gives its exit status. */
-        async end(signal?: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | undefined> {
-          if (signal !== undefined) child.kill(signal)
-          return (await child).exitCode
-        },
-      }
+      return withWaits(going)
+    },
+    /** The same in a process that has run other commands; tests of the process itself take a new one. */
+    startInTurn(args: readonly string[], options: SvcOptions = {}) {
+      const going = startInTurn(args, {cwd, ...options})
+      test.after(going.stop)
+      return withWaits(going)
     },
   }
 }
+
+/** A command that goes on, and what tests wait for. */
+const withWaits = ({lines, stderr, told, signal, ended, ...more}: Going) => ({
+  ...more,
+  lines,
+  stderr,
+  told,
+  /** Waits until it has printed so many lines; gives the last of them. */
+  async line(count = lines.length + 1): Promise<string> {
+    while (lines.length < count) await told()
+    return lines[count - 1] as string
+  },
+  /** Waits until standard error holds something. */
+  async says(pattern: RegExp): Promise<void> {
+    while (!pattern.test(stderr())) await told()
+  },
+  /** Asks it to stop, or waits for its end; gives its exit status. */
+  async end(name?: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | undefined> {
+    if (name !== undefined) signal(name)
+    return (await ended).exitCode
+  },
+})
 
 export async function assertFits(contract: string, value: unknown): Promise<void> {
   assert.deepEqual(await contractViolations(contract, value), [], JSON.stringify(value))

@@ -1,10 +1,10 @@
 import {type ChildProcess, spawn} from 'node:child_process'
 import {randomUUID} from 'node:crypto'
-import {once} from 'node:events'
+import {EventEmitter, once} from 'node:events'
 import {tmpdir} from 'node:os'
 import type {Readable} from 'node:stream'
 import {fileURLToPath} from 'node:url'
-import {environment, longestRunMs, type SvcOptions, type SvcResult, svc} from './svc.js'
+import {environment, longestRunMs, type SvcOptions, type SvcResult, startSvc, svc} from './svc.js'
 
 /** What a process is asked for; it prints the mark on both streams when the command line has ended. */
 export interface CommandLine {
@@ -25,8 +25,14 @@ export interface Ended {
 export interface Going {
   /** The lines that it has printed so far on standard output. */
   readonly lines: readonly string[]
+  /** What it has printed so far on standard error. */
+  stderr(): string
+  /** How it ended. */
+  readonly ended: Promise<SvcResult>
   /** The next time that it prints something, or ends. Throws when it has ended. */
   told(): Promise<void>
+  /** Sends its process a signal, unless it has ended. */
+  signal(name: NodeJS.Signals): void
   /** Sends its process a SIGTERM, and gives how it ended. */
   stop(): Promise<SvcResult>
 }
@@ -63,28 +69,66 @@ export async function svcInTurn(args: readonly string[], options: SvcOptions = {
 /** Starts a command line that goes on. Nothing waits for it, however many there are. */
 export function startInTurn(args: readonly string[], options: SvcOptions = {}): Going {
   const child = idle.pop() ?? startProcess()
+  return follow(
+    (onStdout, onStderr) => runIn(child, args, options, {onStdout, onStderr}),
+    (name) => child.kill(name),
+  )
+}
+
+/** The same in a new process, which has no other end than that of the command line. */
+export function startAlone(args: readonly string[], options: SvcOptions = {}): Going {
+  const child = startSvc(args, options)
+  return follow(
+    async (onStdout, onStderr) => {
+      child.stdout?.on('data', (chunk: Buffer) => onStdout(chunk.toString('utf8')))
+      child.stderr?.on('data', (chunk: Buffer) => onStderr(chunk.toString('utf8')))
+      const {stdout, stderr, exitCode} = await child
+      return {stdout: String(stdout), stderr: String(stderr), exitCode}
+    },
+    (name) => child.kill(name),
+  )
+}
+
+type OnText = (text: string) => void
+
+/** Runs a command line, and keeps what it has printed so far. */
+function follow(
+  run: (onStdout: OnText, onStderr: OnText) => Promise<SvcResult>,
+  kill: (name: NodeJS.Signals) => unknown,
+): Going {
   const lines: string[] = []
   let rest = ''
+  let stderr = ''
+  const told = new EventEmitter().setMaxListeners(20)
   const onStdout = (text: string) => {
     const pieces = (rest + text).split('\n')
     rest = pieces.pop() ?? ''
     lines.push(...pieces)
-    child.emit('told')
+    told.emit('told')
+  }
+  const onStderr = (text: string) => {
+    stderr += text
+    told.emit('told')
   }
   let over: SvcResult | undefined
-  const ended = runIn(child, args, options, onStdout).then((result) => {
+  const ended = run(onStdout, onStderr).then((result) => {
     over = result
-    child.emit('told')
+    told.emit('told')
     return result
   })
+  // The process of one that has ended may run another one by now.
+  const signal = (name: NodeJS.Signals) => void (over === undefined && kill(name))
   return {
     lines,
+    stderr: () => over?.stderr ?? stderr,
+    ended,
+    signal,
     async told() {
-      if (over !== undefined) throw new Error(`It has ended: ${over.stderr}`)
-      await once(child, 'told')
+      if (over !== undefined) throw new Error(`It has ended: ${over.stdout}${over.stderr}`)
+      await once(told, 'told')
     },
     stop() {
-      child.kill('SIGTERM')
+      signal('SIGTERM')
       return ended
     },
   }
@@ -94,13 +138,13 @@ async function runIn(
   child: ChildProcess,
   args: readonly string[],
   {cwd = tmpdir(), env, input = ''}: SvcOptions,
-  onStdout?: (text: string) => void,
+  {onStdout, onStderr}: {onStdout?: OnText; onStderr?: OnText} = {},
 ): Promise<SvcResult> {
   hold(child)
   const late = setTimeout(() => child.kill('SIGKILL'), longestRunMs)
   try {
     const mark = `\0${randomUUID()}\0`
-    const outputs = [outputOf(child.stdout, mark, onStdout), outputOf(child.stderr, mark)] as const
+    const outputs = [outputOf(child.stdout, mark, onStdout), outputOf(child.stderr, mark, onStderr)] as const
     const ended = endOf(child)
     child.send({args, cwd, env: environment(env), input, mark} satisfies CommandLine)
     const [{exitCode, isAsBefore}, stdout, stderr] = await Promise.all([ended, ...outputs])
@@ -135,7 +179,7 @@ async function endOf(child: ChildProcess): Promise<Partial<Ended>> {
 }
 
 /** What is printed up to the mark, or to the end of the process. */
-function outputOf(stream: Readable | null, mark: string, onText?: (text: string) => void): Promise<string> {
+function outputOf(stream: Readable | null, mark: string, onText?: OnText): Promise<string> {
   return new Promise((resolve) => {
     if (stream === null) return resolve('')
     const chunks: Buffer[] = []

@@ -67,7 +67,8 @@ describe('the secrets of a control plane', () => {
     await mkdir(join(folder, '.svc/mesh'), {recursive: true})
     const lines = Object.entries(canaries).map(([name, value]) => `${name}=${value}\n`)
     await writeFile(file, lines.join(''), {mode: 0o600})
-    server = await startMeshServer(suite, {folder, env: {SVC_LOG: 'trace', SVC_LOG_FORMAT: 'json'}})
+    const env = {SVC_LOG: 'trace', SVC_LOG_FORMAT: 'json'}
+    server = await startMeshServer(suite, {folder, env, isAlone: true})
 
     for (const {method, path} of operations)
       for (const token of tokens) {
