@@ -226,11 +226,13 @@ class Declarer {
   #variants(decl: SumDecl): void {
     const sum = this.#declared.sums.get(decl.name.text)
     if (sum === undefined || sum.variants.length > 0) return
+    const seen = new Set<string>()
     for (const {name, fields} of decl.variants) {
-      if (sum.variants.some((variant) => variant.name === name.text)) {
+      if (seen.has(name.text)) {
         this.#diagnostics.report('typecheck.duplicate_name', name, `Variant ${name.text} is already declared.`)
         continue
       }
+      seen.add(name.text)
       const variant: VariantType = {name: name.text, fields: [], span: name}
       this.#fields(fields, variant.fields)
       sum.variants.push(variant)
@@ -460,13 +462,15 @@ class Declarer {
       calls: [],
       span,
     }
+    const seen = new Set<string>()
     for (const param of decl.params) {
-      if (made.params.some((other) => other.name === param.name.text))
+      if (seen.has(param.name.text))
         this.#diagnostics.report(
           'typecheck.duplicate_name',
           param.name,
           `Parameter ${param.name.text} is already declared.`,
         )
+      seen.add(param.name.text)
       const type = param.type === undefined ? unknown : this.#type(param.type)
       const binding = scope.bind(param.name.text, type, param.name)
       this.#symbols?.define(param.name, () => `${param.name.text}: ${show(type)}`)
