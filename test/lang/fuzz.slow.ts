@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {fuzz} from './fuzz.js'
+import {testLong, testNested, testVeryLong} from './large-programs.js'
 
 const programs = 10_000
 
@@ -12,3 +13,7 @@ describe(`${programs} programs that are almost right`, () => {
     assert.ok(report.clean > 0 && report.formatted > report.clean, JSON.stringify(report))
   })
 })
+
+testNested(10_000)
+testLong(10_000)
+testVeryLong(200_000)
