@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import {cpSync, readdirSync} from 'node:fs'
 import {copyFile, mkdir, writeFile} from 'node:fs/promises'
-import {join} from 'node:path'
+import {dirname, join} from 'node:path'
 import {describe, it} from 'node:test'
 import type {Database} from 'better-sqlite3'
 import {execa} from 'execa'
@@ -65,13 +66,12 @@ async function makeOrigin(path: string): Promise<void> {
   close()
 }
 
-/** Migrates in a process that is gone at the statement with this number; says whether it came to its end. */
-async function isMigrated(path: string, program: string, number: number): Promise<boolean> {
+/** Migrates in a process that is killed at the statement with this number. */
+async function migrateAndDie(path: string, program: string, number: number): Promise<void> {
   const script = projectFile('dist/test/support/migrate-and-die.js')
   const args = [script, path, program, JSON.stringify(decisions), String(number)]
-  const {signal, stdout, stderr} = await execa(process.execPath, args, {reject: false})
-  assert.ok(signal === 'SIGKILL' || stdout === 'migrated', stderr)
-  return stdout === 'migrated'
+  const {signal, stderr} = await execa(process.execPath, args, {reject: false})
+  assert.equal(signal, 'SIGKILL', stderr)
 }
 
 async function assertOldProgramWorks(path: string): Promise<void> {
@@ -95,24 +95,51 @@ async function assertNewProgramWorks(path: string): Promise<void> {
   close()
 }
 
+/** Makes a folder for a copy of the database; gives the path of the copy. */
+async function copyOf(origin: string, folder: string): Promise<string> {
+  await mkdir(folder)
+  const path = join(folder, 'app.db')
+  await copyFile(origin, path)
+  return path
+}
+
+/** Names in a folder, without the time that a backup has in its name. */
+const filesIn = (folder: string) =>
+  readdirSync(folder)
+    .map((name) => name.replace(/\d{8}T\d{6}Z/, 'TIME'))
+    .sort()
+
+async function assertCanBeRunAgain(path: string): Promise<void> {
+  await assertOldProgramWorks(path)
+  assert.equal((await migrate(checkProgram(after), path, {decisions})).left, 0)
+  assert.equal((await migrate(checkProgram(after), path)).up_to_date, true)
+}
+
 describe('a migration that is killed at any statement', () => {
   it('leaves the database to the old program, and can be run again', async (t) => {
     const folder = await temporaryFolder(t)
     const [origin, program] = [join(folder, 'origin.db'), join(folder, 'after.svc')]
     await makeOrigin(origin)
     await writeFile(program, after)
-    for (let number = 1; ; number++) {
-      const path = join(folder, String(number), 'app.db')
-      await mkdir(join(folder, String(number)))
-      await copyFile(origin, path)
-      if (await isMigrated(path, program, number)) {
-        await assertNewProgramWorks(path)
-        assert.ok(number > 25, `${number - 1} statements`)
-        return
-      }
-      await assertOldProgramWorks(path)
-      assert.equal((await migrate(checkProgram(after), path, {decisions})).left, 0)
-      assert.equal((await migrate(checkProgram(after), path)).up_to_date, true)
+
+    // A kill leaves the files as they are at that moment: one run leaves a copy of them at each of its statements.
+    const whole = await copyOf(origin, join(folder, 'whole'))
+    const left: {path: string; files: string[]}[] = []
+    const onStatement = () => {
+      const copy = join(folder, `left-${left.length + 1}`)
+      cpSync(dirname(whole), copy, {recursive: true})
+      left.push({path: join(copy, 'app.db'), files: filesIn(copy)})
+    }
+    await migrate(checkProgram(after), whole, {decisions, onStatement})
+    await assertNewProgramWorks(whole)
+    assert.ok(left.length > 25, `${left.length} statements`)
+    for (const {path} of left) await assertCanBeRunAgain(path)
+
+    for (const number of [1, left.length >> 1, left.length]) {
+      const path = await copyOf(origin, join(folder, `killed-${number}`))
+      await migrateAndDie(path, program, number)
+      assert.deepEqual(filesIn(dirname(path)), left[number - 1]?.files)
+      await assertCanBeRunAgain(path)
     }
   })
 })
