@@ -8,6 +8,7 @@ import {contractViolations} from '../../src/contracts/index.js'
 import {packagesLoadedBy} from '../support/loads.js'
 import {projectFile} from '../support/project.js'
 import {svc, svcBinary} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
@@ -23,19 +24,19 @@ describe('the svc command line', () => {
 
   for (const args of [['--help'], ['-h'], []])
     it(`${args[0] ?? 'nothing at all'} prints the commands`, async () => {
-      const {stdout, stderr, exitCode} = await svc(args)
+      const {stdout, stderr, exitCode} = await svcInTurn(args)
       for (const word of ['generate', 'config', 'contracts', 'autocomplete']) assert.ok(stdout.includes(word), word)
       assert.deepEqual([stderr, exitCode], ['', 0])
     })
 
   it('--help of a command shows what it takes', async () => {
-    const {stdout} = await svc(['generate', '--help'])
+    const {stdout} = await svcInTurn(['generate', '--help'])
     for (const word of ['--model', '--max-tokens', 'PROMPT', 'EXAMPLES', '--json'])
       assert.ok(stdout.includes(word), word)
   })
 
   it('a topic alone prints its commands', async () => {
-    const {stdout, exitCode} = await svc(['config'])
+    const {stdout, exitCode} = await svcInTurn(['config'])
     assert.match(stdout, /config check[\s\S]*config show/)
     assert.equal(exitCode, 0)
   })
@@ -50,25 +51,25 @@ describe('the svc command line', () => {
   ]
   for (const [args, says] of unknown)
     it(`svc ${args.join(' ')} suggests the nearest`, async () => {
-      const {stdout, stderr, exitCode} = await svc(args)
+      const {stdout, stderr, exitCode} = await svcInTurn(args)
       assert.match(stderr, says)
       assert.deepEqual([stdout, exitCode], ['', 2])
-      const json = await svc([...args, '--json'])
+      const json = await svcInTurn([...args, '--json'])
       assert.deepEqual(await contractViolations('cli/error.v1', JSON.parse(json.stdout)), [])
       assert.equal(json.stderr, '')
     })
 
   it('a --json behind -- is an argument, not a flag', async () => {
-    const {stdout, stderr, exitCode} = await svc(['contracts', 'validate', 'cli/error.v1', '--', '--json'])
+    const {stdout, stderr, exitCode} = await svcInTurn(['contracts', 'validate', 'cli/error.v1', '--', '--json'])
     assert.match(stderr, /no file --json/)
     assert.deepEqual([stdout, exitCode], ['', 3])
   })
 
   it('--quiet keeps notices away, not results', async () => {
     const env = {SVC_THREADS: 'many'}
-    const loud = await svc(['config', 'check'], {env})
+    const loud = await svcInTurn(['config', 'check'], {env})
     assert.match(loud.stderr, /^warning: SVC_THREADS/)
-    const quiet = await svc(['config', 'check', '--quiet'], {env})
+    const quiet = await svcInTurn(['config', 'check', '--quiet'], {env})
     assert.deepEqual([quiet.stderr, quiet.stdout], ['', loud.stdout])
   })
 
