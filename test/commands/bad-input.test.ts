@@ -5,6 +5,8 @@ import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it, type TestContext} from 'node:test'
 import {type CliErrorV1, contractViolations} from '../../src/contracts/index.js'
+import {SvcError} from '../../src/errors/index.js'
+import {loadLanguageModel} from '../../src/llm/index.js'
 import {withHeader} from '../support/safetensors-file.js'
 import {type SvcOptions, startSvc, svc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -46,14 +48,8 @@ const cutShard = () => {
   return bytes.subarray(0, bytes.length - 100)
 }
 
-const cases: Record<string, BadInput> = {
-  'a model that is not there': {
-    args: ['-m', './nowhere', 'Hi'],
-    code: 'model_not_found',
-    exit: 3,
-    says: /Places tried:\s+\/.*nowhere/,
-  },
-  'a truncated shard': {files: {[shard]: cutShard()}, code: 'safetensors_invalid', exit: 1, says: new RegExp(shard)},
+/** Model directories that are refused in the same way as those of the command lines below. */
+const models: Record<string, BadInput> = {
   'a header that is too long': {
     files: single(endlessHeader()),
     code: 'safetensors_invalid',
@@ -117,7 +113,6 @@ const cases: Record<string, BadInput> = {
     exit: 3,
     says: /tokenizer\.json/,
   },
-  'a missing config': {files: {'config.json': undefined}, code: 'model_file_missing', exit: 3, says: /config\.json/},
   'a config that is not JSON': {
     files: {'config.json': '{"model_type": '},
     code: 'model_file_invalid',
@@ -161,6 +156,17 @@ const cases: Record<string, BadInput> = {
     exit: 1,
     says: /hidden_size/,
   },
+}
+
+const cases: Record<string, BadInput> = {
+  'a model that is not there': {
+    args: ['-m', './nowhere', 'Hi'],
+    code: 'model_not_found',
+    exit: 3,
+    says: /Places tried:\s+\/.*nowhere/,
+  },
+  'a truncated shard': {files: {[shard]: cutShard()}, code: 'safetensors_invalid', exit: 1, says: new RegExp(shard)},
+  'a missing config': {files: {'config.json': undefined}, code: 'model_file_missing', exit: 3, says: /config\.json/},
   'no prompt': {args: [], code: 'prompt_missing', exit: 2, says: /no prompt/},
   'an empty prompt': {args: [''], code: 'prompt_empty', exit: 2, says: /empty/},
   'an empty standard input': {args: ['-'], options: {input: '\n'}, code: 'prompt_empty', exit: 2, says: /empty/},
@@ -212,6 +218,16 @@ const cases: Record<string, BadInput> = {
   },
 }
 
+/** Cases that are run without `--json`, too: one of each exit status, and of each part that finds an error. */
+const inText: readonly string[] = [
+  'a model that is not there',
+  'a truncated shard',
+  'an empty standard input',
+  'a prompt longer than the context',
+  'an unknown flag',
+  'a Svc.toml that cannot be parsed',
+]
+
 /** A model directory with some files changed; a key set to undefined removes the file. */
 async function modelWith(test: TestContext, files: BadInput['files'] = {}): Promise<string> {
   const folder = await temporaryFolder(test)
@@ -219,6 +235,19 @@ async function modelWith(test: TestContext, files: BadInput['files'] = {}): Prom
   await writeFiles(folder, Object.fromEntries(kept) as Record<string, string | Uint8Array>)
   return folder
 }
+
+describe('a model directory with a fault', () => {
+  for (const [name, {files, code, exit, says}] of Object.entries(models))
+    it(`is not loaded: ${name}`, async (test) => {
+      const folder = await modelWith(test, files)
+      await assert.rejects(loadLanguageModel(folder, {threads: 1, numCtx: 0}), (error) => {
+        assert.ok(error instanceof SvcError)
+        assert.deepEqual([error.code, error.exit], [code, exit])
+        assert.match(error.message, says)
+        return true
+      })
+    })
+})
 
 describe('svc generate tells a user what is wrong', () => {
   for (const [name, {files, args = ['Hi'], options, code, exit, says}] of Object.entries(cases)) {
@@ -228,16 +257,6 @@ describe('svc generate tells a user what is wrong', () => {
       return svcInTurn(['generate', ...more, ...model, ...args], {...options, cwd})
     }
 
-    it(`in text: ${name}`, async (test) => {
-      const {stdout, stderr, exitCode} = await run(test)
-      assert.equal(stdout, '')
-      assert.match(stderr, /^error: [\s\S]+ \([a-z][a-z0-9_]*\)\n {2}hint: .+\n$/)
-      assert.match(stderr, says)
-      assert.ok(stderr.includes(`(${code})`), stderr)
-      assert.equal(exitCode, exit)
-      assert.doesNotMatch(stderr, /\n\s+at /, 'no stack trace')
-    })
-
     it(`in JSON: ${name}`, async (test) => {
       const {stdout, stderr, exitCode} = await run(test, '--json')
       const answer = JSON.parse(stdout) as CliErrorV1
@@ -246,6 +265,16 @@ describe('svc generate tells a user what is wrong', () => {
       assert.match(answer.error.message, says)
       assert.equal(stderr, '')
     })
+
+    if (inText.includes(name))
+      it(`in text: ${name}`, async (test) => {
+        const {stdout, stderr, exitCode} = await run(test)
+        assert.match(stderr, /^error: [\s\S]+ \([a-z][a-z0-9_]*\)\n {2}hint: .+\n$/)
+        assert.match(stderr, says)
+        assert.ok(stderr.includes(`(${code})`), stderr)
+        assert.deepEqual([stdout, exitCode], ['', exit])
+        assert.doesNotMatch(stderr, /\n\s+at /, 'no stack trace')
+      })
   }
 
   it('with a stack trace under --debug alone', async () => {
