@@ -6,7 +6,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {execa} from 'execa'
 import {startEndpoints} from '../../src/endpoints/index.js'
-import {checkProgram, migrate} from '../../src/lang/index.js'
+import {asJson, checkProgram, ddl, explain, Lines, migrate} from '../../src/lang/index.js'
 import {type CaseRequest, type LangCase, readCases, stubbedSpeech} from '../support/lang-case.js'
 import {projectFile} from '../support/project.js'
 import {Driver} from '../support/sqlite.js'
@@ -26,9 +26,43 @@ interface CheckOutput {
   }[]
 }
 
-async function checkDiagnostics({path, expect}: LangCase): Promise<void> {
-  const {stdout, exitCode} = await svcInTurn(['db', 'check', path, '--json'])
-  const {diagnostics} = JSON.parse(stdout) as CheckOutput
+/** How a case is looked at. */
+interface Face {
+  check(one: LangCase): Promise<CheckOutput & {exitCode: number | undefined}>
+  ddl(one: LangCase): Promise<unknown>
+  explain(one: LangCase): Promise<{plans: {plan: object}[]}>
+}
+
+const command = async (...args: string[]) => {
+  const {stdout, exitCode} = await svcInTurn([...args, '--json'])
+  return {result: JSON.parse(stdout), exitCode}
+}
+
+const byCommand: Face = {
+  async check({path}) {
+    const {result, exitCode} = await command('db', 'check', path)
+    return {...result, exitCode}
+  },
+  ddl: async ({path}) => (await command('db', 'ddl', path)).result,
+  explain: async ({path}) => (await command('db', 'explain', path, '--all')).result,
+}
+
+/** What is printed as JSON. */
+const printed = (value: object) => JSON.parse(JSON.stringify(value))
+
+const byCall: Face = {
+  async check({path, source}) {
+    const {diagnostics, hasErrors} = checkProgram(source)
+    const lines = new Lines(source)
+    return {diagnostics: printed(diagnostics.map((found) => asJson(found, path, lines))), exitCode: hasErrors ? 1 : 0}
+  },
+  ddl: async ({source}) => printed(ddl(checkProgram(source))),
+  explain: async ({source}) => printed({plans: explain(checkProgram(source), {query: undefined, all: true})}),
+}
+
+async function checkDiagnostics(face: Face, one: LangCase): Promise<void> {
+  const {expect} = one
+  const {diagnostics, exitCode} = await face.check(one)
   const found = diagnostics.map(({error_code: code, severity, span}) => ({
     code,
     severity,
@@ -46,13 +80,11 @@ async function checkDiagnostics({path, expect}: LangCase): Promise<void> {
   assert.equal(exitCode, expect.exit_code)
 }
 
-const jsonOf = async (...args: string[]) => JSON.parse((await svcInTurn([...args, '--json'])).stdout) as unknown
-
-async function checkPlans({path, expect}: LangCase): Promise<void> {
-  const {plans} = (await jsonOf('db', 'explain', path, '--all')) as {plans: {plan: object}[]}
+async function checkPlans(face: Face, one: LangCase): Promise<void> {
+  const {plans} = await face.explain(one)
   assert.deepEqual(
     plans.map(({plan}) => plan),
-    expect.plans,
+    one.expect.plans,
   )
 }
 
@@ -155,18 +187,17 @@ async function checkMigration(t: TestContext, {path, expect}: LangCase, withRows
 const holds = (found: object, wanted: object) =>
   Object.entries(wanted).every(([key, value]) => (found as Record<string, unknown>)[key] === value)
 
-function runCase(one: LangCase): void {
+function runCase(face: Face, one: LangCase): void {
   const {name, path, expect} = one
   describe(name, () => {
-    it('earns its diagnostics', () => checkDiagnostics(one))
-    if (expect.ddl !== undefined)
-      it('has its DDL', async () => assert.deepEqual(await jsonOf('db', 'ddl', path), expect.ddl))
-    if (expect.plans !== undefined) it('has its plans', () => checkPlans(one))
+    it('earns its diagnostics', () => checkDiagnostics(face, one))
+    if (expect.ddl !== undefined) it('has its DDL', async () => assert.deepEqual(await face.ddl(one), expect.ddl))
+    if (expect.plans !== undefined) it('has its plans', () => checkPlans(face, one))
     if (expect.http !== undefined) it('answers over HTTP', (t) => checkHttp(t, one))
     if (expect.runtime_projection ?? expect.client ?? expect.typescript) it('is built', (t) => checkFiles(t, one))
     if (expect.tests !== undefined)
       it('runs its tests', async () => {
-        const {tests} = (await jsonOf('db', 'test', path)) as {tests: {name: string; status: string}[]}
+        const {tests} = (await command('db', 'test', path)).result as {tests: {name: string; status: string}[]}
         assert.deepEqual(
           tests.map(({name: test, status}) => ({name: test, status})),
           expect.tests,
@@ -183,9 +214,9 @@ describe('the acceptance cases', {
   skip: existsSync(shared) ? false : 'needs shared/cases/data-language beside the project',
   concurrency: 3,
 }, () => {
-  if (existsSync(shared)) for (const one of readCases(shared)) runCase(one)
+  if (existsSync(shared)) for (const one of readCases(shared)) runCase(byCall, one)
 })
 
 describe('the cases of the project', {concurrency: 3}, () => {
-  for (const one of readCases(projectFile('test/fixtures/lang'))) runCase(one)
+  for (const one of readCases(projectFile('test/fixtures/lang'))) runCase(byCommand, one)
 })
