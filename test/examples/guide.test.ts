@@ -8,10 +8,11 @@ import {readJsonObject} from '../../src/weights/index.js'
 import {fiveGrams, guideRun, heldOutQuestions, trainingText} from '../support/guide.js'
 import {testAnswers, testMerged} from './guide-answers.js'
 
-/** A sixth of the questions; `guide.slow.ts` asks all of them. */
-const someQuestions = async () => (await heldOutQuestions()).filter((_, i) => i % 6 === 0)
+describe('the guide', async () => {
+  const questions = await heldOutQuestions()
+  /** A sixth of the questions; `guide.slow.ts` asks all of them. */
+  const someQuestions = questions.filter((_, i) => i % 6 === 0)
 
-describe('the guide', () => {
   it('is a run directory of at most 8 MB, as training leaves it', async () => {
     const names = await readdir(guideRun)
     for (const name of ['adapter_manifest.json', 'training_manifest.json', 'tokenizer.json', 'config.json'])
@@ -26,11 +27,11 @@ describe('the guide', () => {
   })
 
   it('answers nine of ten questions that it has never learnt from, and hardly one without its adapter', async (test) => {
-    await testAnswers(test, await someQuestions())
+    await testAnswers(test, someQuestions)
   })
 
   it('answers the same when its adapter is merged', async (test) => {
-    await testMerged(test, await someQuestions())
+    await testMerged(test, someQuestions)
   })
 
   it('was trained on text that shares no five words in a row with those questions', async () => {
@@ -38,7 +39,7 @@ describe('the guide', () => {
     const {train_text_sha256: trained} = await readJsonObject(join(guideRun, 'training_manifest.json'))
     assert.equal(createHash('sha256').update(text).digest('hex'), trained, 'the text is that of the training')
     const learnt = new Set(text.split('\n').flatMap(fiveGrams))
-    const shared = (await heldOutQuestions()).flatMap(({question}) => fiveGrams(question))
+    const shared = questions.flatMap(({question}) => fiveGrams(question))
     assert.deepEqual(
       shared.filter((gram) => learnt.has(gram)),
       [],
