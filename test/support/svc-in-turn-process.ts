@@ -40,7 +40,9 @@ process.on('beforeExit', () => {
   if (running === undefined || !process.connected) return
   const {mark, files, settled} = running
   const exitCode = settled ? Number(process.exitCode ?? 0) : unsettled
-  const isAsBefore = settled && openFiles() === files && !Object.hasOwn(process.stdout, 'write')
+  // A tool server claims standard output for the rest of its process.
+  Reflect.deleteProperty(process.stdout, 'write')
+  const isAsBefore = settled && openFiles() === files
   const ended: Ended = {exitCode, isAsBefore}
   running = undefined
   process.exitCode = undefined
