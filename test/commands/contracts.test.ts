@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
 import {describe, it} from 'node:test'
 import {type ContractsListV1, contractViolations} from '../../src/contracts/index.js'
-import {svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
@@ -29,7 +28,7 @@ describe('svc contracts list', () => {
 
 describe('svc contracts validate', () => {
   it('without arguments checks the contracts themselves', async () => {
-    const {stdout, exitCode} = await svc(['contracts', 'validate', '--json'])
+    const {stdout, exitCode} = await svcInTurn(['contracts', 'validate', '--json'])
     const result = JSON.parse(stdout)
     assert.deepEqual(await contractViolations('cli/contracts-validate.v1', result), [])
     assert.deepEqual([result, exitCode], [{ok: true, contract: null, documents: []}, 0])

@@ -7,7 +7,6 @@ import {listDocuments} from '../../src/contracts/catalogue.js'
 import {
   assertContract,
   type Contract,
-  checkContracts,
   compileComponents,
   compileSchema,
   contractSchema,
@@ -183,10 +182,6 @@ describe('a schema that is no contract', () => {
     await contractViolations('orchestration/submit-task.v1', {})
     assert.ok((await compileSchema(contract, 'x'))({}).length > 0)
   })
-})
-
-describe('all contracts', () => {
-  it('are sound', () => checkContracts())
 })
 
 describe('the types of the program', () => {
