@@ -79,9 +79,9 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
   })
 
   it('is the node that the machine is already, with the labels that another process has given it', async (t) => {
-    const {start, json, join, cwd} = await meshWorkspace(t, server(), asWorker)
+    const {startInTurn, json, join, cwd} = await meshWorkspace(t, server(), asWorker)
     await join('editor', '--labels', 'pool=train')
-    const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env: enabled})
+    const serving = startInTurn(['mcp', 'serve', '--http', '0', '--json'], {env: enabled})
     await serving.line(1)
     await until(async () => names(await eventsIn(cwd)).includes('mesh_http_join_ok'), 'the event of its join')
     const [node] = (await json<MeshNodesV1>('nodes', ['nodes'])).nodes
@@ -112,18 +112,18 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
   })
 
   it('serves all the same where the registry cannot be written', async (t) => {
-    const {start, cwd} = await meshWorkspace(t, undefined, {})
+    const {startInTurn, cwd} = await meshWorkspace(t, undefined, {})
     const env = {...enabled, SVC_MESH_REGISTRY_PATH: '/dev/null/registry.json'}
-    const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env})
+    const serving = startInTurn(['mcp', 'serve', '--http', '0', '--json'], {env})
     await serving.line(1)
     assert.equal(await serving.end('SIGTERM'), 0)
     assert.deepEqual(await eventsIn(cwd), [])
   })
 
   it('is a node while it runs tasks', async (t) => {
-    const {start, cwd} = await meshWorkspace(t, server(), asWorker)
+    const {startInTurn, cwd} = await meshWorkspace(t, server(), asWorker)
     const env = {...enabled, SVC_MESH_HTTP_JOIN: '0', SVC_MESH_NODE_ID: 'runner'}
-    const running = start(['daemon', 'run', '--json', '--drain', '0'], {env})
+    const running = startInTurn(['daemon', 'run', '--json', '--drain', '0'], {env})
     await running.line(1)
     await until(async () => (await eventsIn(cwd)).length === 1, 'one event')
     assert.equal(await running.end('SIGTERM'), 0)
@@ -132,8 +132,8 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
   })
 
   it('is no node where the mesh is not enabled', async (t) => {
-    const {start, cwd} = await meshWorkspace(t, server(), asWorker)
-    const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env: {...enabled, SVC_MESH_ENABLED: '0'}})
+    const {startInTurn, cwd} = await meshWorkspace(t, server(), asWorker)
+    const serving = startInTurn(['mcp', 'serve', '--http', '0', '--json'], {env: {...enabled, SVC_MESH_ENABLED: '0'}})
     await serving.line(1)
     assert.equal(await serving.end('SIGTERM'), 0)
     assert.deepEqual(await readdir(cwd), ['Svc.toml'])
@@ -144,9 +144,9 @@ describe('the status tool, where a mesh is configured', () => {
   const server = suiteMeshServer()
 
   it('writes down that it asked, and what came of it', async (t) => {
-    const {cwd, env, start} = await meshWorkspace(t, server(), asWorker)
+    const {cwd, env, startInTurn} = await meshWorkspace(t, server(), asWorker)
     const call = async (more: Record<string, string>) => {
-      const called = start(['mcp', 'call', 'svc_orchestrator_status', '{}', '--json'], {env: {...env, ...more}})
+      const called = startInTurn(['mcp', 'call', 'svc_orchestrator_status', '{}', '--json'], {env: {...env, ...more}})
       assert.equal(await called.end(), 0, called.stderr())
     }
     const telemetry = {SVC_MESH_CODEX_TELEMETRY: '1'}
