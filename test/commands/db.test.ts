@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
 import {existsSync} from 'node:fs'
-import {copyFile, readdir, readFile, realpath, symlink} from 'node:fs/promises'
+import {copyFile, mkdtemp, readdir, readFile, realpath, rm, symlink} from 'node:fs/promises'
+import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
@@ -23,7 +24,7 @@ import {
 import {Application, checkProgram, migrate} from '../../src/lang/index.js'
 import {projectFile} from '../support/project.js'
 import {Driver} from '../support/sqlite.js'
-import {type SvcOptions, startSvc, svc} from '../support/svc.js'
+import {type SvcOptions, startSvc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
@@ -114,15 +115,41 @@ async function prepared(test: TestContext, files?: Record<string, string>) {
   return made
 }
 
+/** A file of the tasks. */
+async function openTasks(path: string) {
+  const application = await Application.open(checkProgram(tasks), {path})
+  return {
+    async call(name: string, ...args: unknown[]) {
+      const target = application.program.functions.find((made) => made.name === name)
+      assert.ok(target)
+      await application.call(target, args)
+    },
+    close: () => application.close(),
+  }
+}
+
+/** A database that holds two tasks, made once for all workspaces. */
+async function makeFilled(): Promise<Uint8Array> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
+  try {
+    const path = join(folder, 'app.db')
+    await migrate(checkProgram(tasks), path)
+    const {call, close} = await openTasks(path)
+    await call('add', 'milk', null)
+    await call('add', 'bread', 'brown')
+    close()
+    return await readFile(path)
+  } finally {
+    await rm(folder, {recursive: true})
+  }
+}
+let filledDatabase: Promise<Uint8Array> | undefined
+
 /** A workspace whose database holds two tasks. */
 async function filled(test: TestContext, files?: Record<string, string>) {
-  const made = await prepared(test, files)
-  const application = await Application.open(checkProgram(tasks), {path: made.database})
-  const add = application.program.functions.find(({name}) => name === 'add')
-  assert.ok(add)
-  await application.call(add, ['milk', null])
-  await application.call(add, ['bread', 'brown'])
-  application.close()
+  const made = await workspace(test, files)
+  filledDatabase ??= makeFilled()
+  await writeFiles(made.cwd, {'.svc/app.db': await filledDatabase})
   return made
 }
 
@@ -267,7 +294,7 @@ describe('svc db build and client', {concurrency: 3}, () => {
 
 describe('svc db fmt', {concurrency: 3}, () => {
   const ugly = '@table type Task{title:str}\n\n\nfn f( )to int{\nreturn   1\n}\n'
-  const pretty = async () => (await svc(['db', 'fmt', '-'], {input: ugly})).stdout
+  const pretty = async () => (await svcInTurn(['db', 'fmt', '-'], {input: ugly})).stdout
 
   it('writes programs anew, and names those it changed', async (t) => {
     const {cwd, run, text, json} = await workspace(t, {'src/main.svc': ugly, 'b.svc': ugly})
@@ -432,7 +459,7 @@ describe('svc db call', {concurrency: 3}, () => {
     await copyFile(projectFile('examples/hello.wav'), join(outside, 'secret.wav'))
     await symlink(join(outside, 'secret.wav'), join(cwd, 'link.wav'))
     await symlink('hello.wav', join(cwd, 'own.wav'))
-    const env = {SVC_SPEECH_MODEL: projectFile('examples/models/starter')}
+    const env = {SVC_SPEECH_MODEL: projectFile('examples/models/starter'), SVC_SPEECH_THREADS: '1'}
     const {stdout, stderr} = await run(['call', 'hear', 'path=own.wav'], {env})
     assert.match(stdout, /\w/, stderr)
     for (const path of ['link.wav', '../secret.wav', join(outside, 'secret.wav')])
@@ -897,7 +924,7 @@ describe('svc db watch', {concurrency: 3}, () => {
   })
 
   it('begins with what comes', async (t) => {
-    const {cwd, text} = await filled(t)
+    const {cwd, database} = await filled(t)
     const {running, next} = await watching(t, cwd)
     const line = next()
     // It has begun once a change appears; those before it are not shown.
@@ -905,8 +932,10 @@ describe('svc db watch', {concurrency: 3}, () => {
     line.then((found) => {
       shown = found
     })
-    for (let i = 0; i < 400 && shown === ''; i++) {
-      await text('call', 'finish', 'id=2')
+    const {call, close} = await openTasks(database)
+    t.after(close)
+    for (let i = 0; i < 2000 && shown === ''; i++) {
+      await call('finish', 2)
       await sleep(25)
     }
     assert.match(await line, /^\d+\tupdate\tTask\t2$/)
