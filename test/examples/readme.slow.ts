@@ -1,3 +1,3 @@
 import {isLong, testShellBlocks} from './shell-blocks.js'
 
-testShellBlocks(['README.md'], isLong, 5)
+testShellBlocks(['README.md', 'library.README.md'], isLong, 6)

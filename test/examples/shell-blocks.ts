@@ -21,6 +21,9 @@ function shellBlocks(text: string): Block[] {
   return blocks.map(([, script = '', output]) => ({name: script.trim().split('\n')[0] ?? '', script, output}))
 }
 
+/** Models compute on one thread: several that wait for each other keep a busy machine busier. */
+const oneThread = {SVC_THREADS: '1', SVC_SPEECH_THREADS: '1'}
+
 /** A test fails when a block hangs, not when the machine is slow, ms. */
 const timeout = 15 * 60_000
 
@@ -39,7 +42,7 @@ export function testShellBlocks(texts: readonly string[], isChosen: (script: str
       it(name, async () => {
         const {stdout, stderr, exitCode} = await execa('bash', ['-euo', 'pipefail', '-c', script], {
           cwd: projectFile('.'),
-          env: {PATH: `${programs}:${process.env.PATH}`, HOME: home, TMPDIR: home},
+          env: {PATH: `${programs}:${process.env.PATH}`, HOME: home, TMPDIR: home, ...oneThread},
           extendEnv: false,
           reject: false,
           timeout,
@@ -52,5 +55,6 @@ export function testShellBlocks(texts: readonly string[], isChosen: (script: str
   })
 }
 
-/** Blocks that run a model on many inputs, or write one. `readme.slow.ts` runs them. */
-export const isLong = (script: string) => /svc speech eval|svc merge|\*\.wav|memo\.wav|while read/.test(script)
+/** Blocks that run a model on many inputs, or write one, or start very many commands. `readme.slow.ts` runs them. */
+export const isLong = (script: string) =>
+  /svc speech eval|svc merge|\*\.wav|memo\.wav|while read|^library /m.test(script)
