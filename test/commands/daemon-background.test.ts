@@ -24,14 +24,14 @@ interface Status extends Started {
 const isRunning = (pid: number) => existsSync(`/proc/${pid}/environ`)
 const skip = existsSync('/proc/self/environ') ? false : 'needs /proc'
 
-/** `svc daemon start`; what it started is ended with the test. */
+/** `svc daemon start`, by `run` or alone; what it started is ended with the test. */
 async function start(
   test: TestContext,
-  {alone}: OrchWorkspace,
+  {run}: Pick<OrchWorkspace, 'run'>,
   args: readonly string[] = ['--drain', '0'],
   options: SvcOptions = {},
 ): Promise<Started> {
-  const {stdout, stderr, exitCode} = await alone(['daemon', 'start', '--json', ...args], options)
+  const {stdout, stderr, exitCode} = await run(['daemon', 'start', '--json', ...args], options)
   assert.equal(exitCode, 0, stderr)
   const started = JSON.parse(stdout) as Started
   await assertFits('cli/daemon-start.v1', started)
@@ -49,6 +49,10 @@ const status = ({json}: OrchWorkspace, options?: SvcOptions) =>
   json<Status>('cli/daemon-status.v1', ['daemon', 'status'], options)
 const stop = ({json}: OrchWorkspace) => json<{pid: number}>('cli/daemon-stop.v1', ['daemon', 'stop'])
 
+/** Variables that name the inference server of the mesh, and that of one process. */
+const mesh = 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'
+const own = 'SVC_INFERENCE_URL'
+
 /** A variable of the environment of a process that runs. */
 const variableOf = (pid: number, name: string) =>
   readFileSync(`/proc/${pid}/environ`, 'utf8')
@@ -64,7 +68,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     await fails(['daemon', 'stop'], 3, 'daemon_not_running')
     await fails(['daemon', 'call', 'orch.ping'], 3, 'daemon_not_running')
 
-    const {pid, addr, log} = await start(t, workspace)
+    const {pid, addr, log} = await start(t, {run: workspace.alone})
     assert.match(addr, /^127\.0\.0\.1:\d+$/)
     assert.equal(log, join(cwd, '.svc/daemon.log'))
     const told = await status(workspace)
@@ -130,6 +134,11 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
   it('leave the file of another one alone', {skip}, async (t) => {
     const workspace = await orchWorkspace(t)
     const {pid} = await start(t, workspace)
+    assert.deepEqual(
+      [variableOf(pid, mesh), variableOf(pid, own)],
+      [undefined, undefined],
+      'no inference server is set',
+    )
     const path = join(workspace.cwd, '.svc/daemon.json')
     const foreign = {...JSON.parse(readFileSync(path, 'utf8')), pid: process.pid}
     await writeFile(path, JSON.stringify(foreign))
@@ -146,15 +155,15 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     assert.match(message, /status 2.*orchestrator_config_invalid/)
     await workspace.fails(['daemon', 'start', '--listen', 'stdio'], 2, 'usage')
     await workspace.fails(['daemon', 'start', '--listen', 'nowhere'], 2, 'daemon_address_invalid')
-    assert.match(
-      await workspace.fails(['daemon', 'start', '--listen', '0.0.0.0:0'], 1, 'daemon_died'),
-      /daemon_exposed/,
-    )
+    const {stdout, exitCode} = await workspace.run(['daemon', 'start', '--listen', '0.0.0.0:0', '--json'])
+    const {error} = JSON.parse(stdout) as {error: {code: string; message: string}}
+    assert.deepEqual([error.code, exitCode], ['daemon_died', 1])
+    assert.match(error.message, /daemon_exposed/)
   })
 
   it('start one of two that are started at once', async (t) => {
     const workspace = await orchWorkspace(t)
-    const outcomes = await Promise.all([1, 2].map(() => workspace.alone(['daemon', 'start', '--json'])))
+    const outcomes = await Promise.all([1, 2].map(() => workspace.run(['daemon', 'start', '--json'])))
     const {pid} = await status(workspace)
     assert.deepEqual(outcomes.map(({exitCode}) => exitCode).sort(), [0, 4])
     assert.equal(outcomes.map(({stdout}) => JSON.parse(stdout)).find((one) => 'pid' in one)?.pid, pid)
@@ -173,28 +182,16 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
   })
 
   it('hand the inference server of the mesh on', {skip}, async (t) => {
-    const mesh = 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'
     const url = 'http://127.0.0.1:11999'
-    const cases: readonly [
-      toml: string,
-      env: Record<string, string>,
-      mesh: string | undefined,
-      own: string | undefined,
-    ][] = [
-      ['', {}, undefined, undefined],
-      [`[mesh]\ninference_base_url = "${url}/v1"\n`, {}, url, url],
+    const cases: readonly [toml: string, env: Record<string, string>, mesh: string, own: string][] = [
       ['', {[mesh]: url}, url, url],
-      [`[mesh]\ninference_base_url = "${url}"\n`, {SVC_INFERENCE_URL: 'http://127.0.0.1:1'}, url, 'http://127.0.0.1:1'],
-      [`[mesh]\ninference_base_url = "${url}"\n`, {SVC_INFERENCE_URL: ' '}, url, url],
+      [`[mesh]\ninference_base_url = "${url}/v1"\n`, {[own]: 'http://127.0.0.1:1'}, url, 'http://127.0.0.1:1'],
+      [`[mesh]\ninference_base_url = "${url}"\n`, {[own]: ' '}, url, url],
     ]
-    for (const [toml, env, meshValue, own] of cases) {
+    for (const [toml, env, meshValue, ownValue] of cases) {
       const workspace = await orchWorkspace(t, `${toml}${templates}`)
       const {pid} = await start(t, workspace, [], {env})
-      assert.deepEqual(
-        [variableOf(pid, mesh), variableOf(pid, 'SVC_INFERENCE_URL')],
-        [meshValue, own],
-        JSON.stringify(env),
-      )
+      assert.deepEqual([variableOf(pid, mesh), variableOf(pid, own)], [meshValue, ownValue], JSON.stringify(env))
       await stop(workspace)
     }
   })
@@ -248,7 +245,7 @@ describe('svc daemon call', () => {
     const workspace = await orchWorkspace(t)
     await start(t, workspace)
     await workspace.submit('first', '--processor', 'external')
-    const following = workspace.start([
+    const following = workspace.startInTurn([
       'daemon',
       'call',
       'orch.events.subscribe',
@@ -261,7 +258,7 @@ describe('svc daemon call', () => {
     assert.deepEqual([line.subscription_id, line.event.kind.task_id], [subscription_id, 2])
     assert.equal(await following.end('SIGINT'), 0)
 
-    const left = workspace.start(['daemon', 'call', 'orch.events.subscribe', '{}'])
+    const left = workspace.startInTurn(['daemon', 'call', 'orch.events.subscribe', '{}'])
     await left.line(1)
     await stop(workspace)
     assert.equal(await left.end(), 5)

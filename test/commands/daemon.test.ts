@@ -8,7 +8,11 @@ import {assertFits, jsonLines, type OrchWorkspace, orchWorkspace, templates, unt
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
 
 /** A daemon that is ready, and the line that says so. */
-async function daemon({start}: OrchWorkspace, args: readonly string[] = [], env: Record<string, string> = {}) {
+async function daemon(
+  start: OrchWorkspace['start'] | OrchWorkspace['startInTurn'],
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+) {
   const running = start(['daemon', 'run', '--json', ...args], {env})
   const ready = JSON.parse(await running.line(1)) as DaemonReadyV1
   await assertFits('cli/daemon-ready.v1', ready)
@@ -22,7 +26,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
   it('runs the commands of the workspace, and tells every event as a line', async (t) => {
     const workspace = await orchWorkspace(t)
     const {json, run, status, cwd} = workspace
-    const running = await daemon(workspace)
+    const running = await daemon(workspace.startInTurn)
     assert.deepEqual([running.ready.fence, running.ready.recovered], [1, 0])
     assert.equal(running.ready.store, join(cwd, '.svc/store.db'))
     assert.equal((await status()).daemon?.pid, running.ready.pid)
@@ -51,7 +55,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
       response.end(answerLines(`answer to ${String(prompt).length} characters`)),
     )
     const workspace = await orchWorkspace(t)
-    await daemon(workspace, [], {SVC_INFERENCE_URL: baseUrl})
+    await daemon(workspace.startInTurn, [], {SVC_INFERENCE_URL: baseUrl})
     const task = await workspace.json<Task>('cli/orch-task.v1', ['orch', 'submit', 'think', ...waited])
     assert.equal(task.status, 'Completed')
     assert.match(task.result?.text ?? '', /^answer to \d+ characters$/)
@@ -61,14 +65,14 @@ describe('svc daemon run', {concurrency: 3}, () => {
 
   it('is the only one of its workspace', async (t) => {
     const workspace = await orchWorkspace(t)
-    await daemon(workspace)
+    await daemon(workspace.startInTurn)
     assert.match(await workspace.fails(['daemon', 'run'], 4, 'daemon_running'), /process \d+ on/)
   })
 
   it('tells a person what becomes of tasks, or nothing', async (t) => {
-    const {start, submit} = await orchWorkspace(t)
+    const {startInTurn, submit} = await orchWorkspace(t)
     const say = ['say it', '--exec', 'say', '--param', 'word=x', '--wait']
-    const talking = start(['daemon', 'run'])
+    const talking = startInTurn(['daemon', 'run'])
     await talking.says(/^Running the tasks of /)
     await submit(...say)
     await talking.says(/T-0001 completed by A-01\n/)
@@ -79,7 +83,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.equal(await talking.end('SIGINT'), 0)
     assert.deepEqual(talking.lines, [])
 
-    const silent = start(['daemon', 'run', '--quiet'])
+    const silent = startInTurn(['daemon', 'run', '--quiet'])
     await submit(...say)
     assert.equal(await silent.end('SIGTERM'), 0)
     assert.deepEqual([silent.lines, silent.stderr()], [[], ''])
@@ -87,7 +91,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
 
   it('lets running tasks end when it is stopped', async (t) => {
     const workspace = await orchWorkspace(t)
-    const running = await daemon(workspace)
+    const running = await daemon(workspace.start)
     const id = await workspace.submit(...nap(3))
     await until(async () => (await workspace.task(id)).status !== 'Queued', 'the start')
     assert.equal(await running.end('SIGTERM'), 0)
@@ -96,7 +100,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
 
   it('queues again what does not end in time', async (t) => {
     const workspace = await orchWorkspace(t)
-    const running = await daemon(workspace, ['--drain', '0'])
+    const running = await daemon(workspace.startInTurn, ['--drain', '0'])
     const id = await workspace.submit(...nap(30))
     await until(async () => (await workspace.task(id)).status !== 'Queued', 'the start')
     assert.equal(await running.end('SIGINT'), 0)
@@ -106,11 +110,11 @@ describe('svc daemon run', {concurrency: 3}, () => {
 
   it('goes on with the tasks of one that was killed', async (t) => {
     const workspace = await orchWorkspace(t)
-    const killed = await daemon(workspace)
+    const killed = await daemon(workspace.startInTurn)
     const id = await workspace.submit(...nap(2))
     await until(async () => (await workspace.task(id)).status !== 'Queued', 'the start')
     await killed.end('SIGKILL')
-    const next = await daemon(workspace)
+    const next = await daemon(workspace.startInTurn)
     assert.deepEqual([next.ready.fence, next.ready.recovered], [2, 1])
     await until(async () => (await workspace.task(id)).status === 'Completed', 'the end')
     assert.equal((await workspace.task(id)).retry_count, 1)
@@ -120,7 +124,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     const workspace = await orchWorkspace(t, `[orchestrator]\nevent_log = "logs/events.jsonl"\n${templates}`)
     const path = join(workspace.cwd, 'logs/events.jsonl')
     for (const word of ['a', 'b']) {
-      const running = await daemon(workspace)
+      const running = await daemon(workspace.startInTurn)
       await workspace.submit('say it', '--exec', 'say', '--param', `word=${word}`, '--wait')
       await running.end('SIGTERM')
     }

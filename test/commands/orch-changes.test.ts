@@ -45,12 +45,12 @@ describe('svc orch claim and heartbeat', {concurrency: 3}, () => {
   })
 
   it('wait for a task, or say that there is none', async (t) => {
-    const {fails, start, submit, text} = await orchWorkspace(t)
+    const {fails, startInTurn, submit, text} = await orchWorkspace(t)
     await fails(['orch', 'claim'], 3, 'no_task_to_claim')
     await fails(['orch', 'claim', '--agent', 'nobody', '--wait'], 3, 'agent_not_found')
     await fails(['orch', 'claim', '--ttl', '0'], 2, 'usage')
-    const waiting = start(['orch', 'claim', '--wait'])
-    const stopped = start(['orch', 'claim', '--wait', '--agent', 'core'])
+    const waiting = startInTurn(['orch', 'claim', '--wait'])
+    const stopped = startInTurn(['orch', 'claim', '--wait', '--agent', 'core'])
     await submit('for anna', '--processor', 'external', '--agent', 'anna')
     assert.equal(await waiting.line(1), 'T-0001 1')
     assert.equal(await waiting.end(), 0)

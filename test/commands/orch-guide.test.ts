@@ -15,11 +15,12 @@ add-line = ["node", "-e", "fs.appendFileSync(process.argv[1], process.argv[2] + 
 
 describe('a workspace with a model server and a daemon', () => {
   it('has a model think, a command edit a file, and a client lose its claim', async (t) => {
-    const server = await startServer(['--model', guideRun])
+    const server = await startServer(['--model', guideRun, '--threads', '1'])
     t.after(() => server.stop())
     const workspace = await orchWorkspace(t, toml)
-    const {start, submit, json, run, text, cwd} = workspace
-    const daemon = start(['daemon', 'run', '--json'], {env: {SVC_INFERENCE_URL: server.baseUrl}})
+    const {startInTurn, submit, json, run, text, cwd} = workspace
+    const env = {SVC_INFERENCE_URL: server.baseUrl, SVC_INFERENCE_MAX_TOKENS: '24'}
+    const daemon = startInTurn(['daemon', 'run', '--json'], {env})
     await daemon.line(1)
 
     const thought = await json<{status: string; result: {text: string; model: string; phases: object}}>(
@@ -37,7 +38,8 @@ describe('a workspace with a model server and a daemon', () => {
     const id = await submit('Look at it', '--processor', 'external')
     const claim = () => text(['orch', 'claim', '--ttl', '1', '--as', 'a client'])
     assert.equal(await claim(), `${id} 1\n`)
-    while ((await workspace.task(id)).status !== 'Queued');
+    while (!daemon.lines.some((event) => event.includes('"task_claim_expired"'))) await daemon.told()
+    assert.equal((await workspace.task(id)).status, 'Queued')
     const late = await run(['orch', 'complete', id, '--claim', '1', '--summary', 'too late'])
     assert.equal(late.exitCode, 4)
     assert.match(late.stderr, /claim_lost/)

@@ -107,7 +107,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     const toml = `${templates}\n[orchestrator]\nplanning_auto_mode_enabled = true\ndefault_processor = "external"\n`
     const workspace = await orchWorkspace(t, toml)
     const {session_id: id} = await make(workspace, goal)
-    const daemon = workspace.start(['daemon', 'run', '--json'])
+    const daemon = workspace.startInTurn(['daemon', 'run', '--json'])
     await daemon.line(1)
     assert.equal(await workspace.text(['orch', 'plan', 'execute', id]), 'T-0001\n')
     for (const task of ['T-0001', 'T-0002', 'T-0003']) {

@@ -212,10 +212,10 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
   })
 
   it('is waited for as a whole', async (t) => {
-    const {start, text, cwd} = await orchWorkspace(t)
+    const {startInTurn, text, cwd} = await orchWorkspace(t)
     const source = JSON.stringify([batch[0], {description: 'other', processor: 'external'}])
     await writeFiles(cwd, {'tasks.json': source})
-    const waiting = start(['orch', 'submit', '--batch', 'tasks.json', '--wait'])
+    const waiting = startInTurn(['orch', 'submit', '--batch', 'tasks.json', '--wait'])
     await waiting.says(/T-0002 is Queued/)
     await text(['orch', 'cancel', '1'])
     await text(['orch', 'claim'])
@@ -230,9 +230,9 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
   const external = ['orch', 'submit', 'x', '--processor', 'external', '--wait']
 
   it('prints the task once somebody has completed it', async (t) => {
-    const {start, text} = await orchWorkspace(t)
+    const {startInTurn, text} = await orchWorkspace(t)
     const claiming = text(['orch', 'claim', '--wait'])
-    const waiting = start([...external, '--json'])
+    const waiting = startInTurn([...external, '--json'])
     const [id = '', generation = ''] = (await claiming).trim().split(' ')
     await text(['orch', 'complete', id, '--claim', generation, '--summary', 'well done'])
     assert.equal(await waiting.end(), 0)
@@ -244,8 +244,8 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
   })
 
   it('goes on while the task is doubted, and fails when it fails', async (t) => {
-    const {start, text} = await orchWorkspace(t)
-    const waiting = start(external)
+    const {startInTurn, text} = await orchWorkspace(t)
+    const waiting = startInTurn(external)
     await waiting.says(/T-0001 is Queued/)
     await text(['orch', 'doubt', '1'])
     await text(['orch', 'resolve', '1', '--validated', '--report', 'fine'])
@@ -257,8 +257,8 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
   })
 
   it('says under --json that the task failed, and nothing else', async (t) => {
-    const {start, text} = await orchWorkspace(t)
-    const waiting = start([...external, '--json'])
+    const {startInTurn, text} = await orchWorkspace(t)
+    const waiting = startInTurn([...external, '--json'])
     await waiting.says(/T-0001 is Queued/)
     await text(['orch', 'cancel', '1', '-r', 'not needed'])
     assert.equal(await waiting.end(), 1)

@@ -36,8 +36,8 @@ describe('svc orch status', {concurrency: 3}, () => {
   })
 
   it('goes on with --watch, shows what has changed, and ends with 0 when it is interrupted', async (t) => {
-    const {start, submit} = await orchWorkspace(t)
-    const watching = start(['orch', 'status', '--watch', '--json'])
+    const {startInTurn, submit} = await orchWorkspace(t)
+    const watching = startInTurn(['orch', 'status', '--watch', '--json'])
     const counted = async (line: number) => {
       const report = JSON.parse(await watching.line(line)) as StatusReport
       await assertFits('cli/orch-status.v1', report)
@@ -86,9 +86,9 @@ describe('svc orch tasks', {concurrency: 3}, () => {
   })
 
   it('goes on with --watch', async (t) => {
-    const {start, submit, text} = await orchWorkspace(t)
+    const {startInTurn, submit, text} = await orchWorkspace(t)
     await submit('x')
-    const watching = start(['orch', 'tasks', '--watch', '--json'])
+    const watching = startInTurn(['orch', 'tasks', '--watch', '--json'])
     await watching.line(1)
     await text(['orch', 'cancel', '1'])
     const {tasks} = JSON.parse(await watching.line(2)) as {tasks: Task[]}
@@ -165,10 +165,19 @@ describe('svc orch events', {concurrency: 3}, () => {
   })
 
   it('follows what other processes write, and goes on behind an id', async (t) => {
-    const {submit, start, text} = await orchWorkspace(t)
+    const {submit, startInTurn, text} = await orchWorkspace(t)
     await submit('x')
-    const following = start(['orch', 'events', '--follow', '--json', '--type', 'task_cancelled', '-t', 'task_doubted'])
-    const behind = start(['orch', 'events', '--follow', '--since', '1'])
+    const following = startInTurn([
+      'orch',
+      'events',
+      '--follow',
+      '--json',
+      '--type',
+      'task_cancelled',
+      '-t',
+      'task_doubted',
+    ])
+    const behind = startInTurn(['orch', 'events', '--follow', '--since', '1'])
     assert.match(await behind.line(1), /task_submitted +T-0001 submitted, Queued with A-01: x$/)
     // It tells of what comes once it has begun, and says nothing before.
     await until(async () => {
@@ -192,7 +201,7 @@ describe('svc orch events', {concurrency: 3}, () => {
 
     assert.equal(await following.end('SIGTERM'), 0)
     await text(['orch', 'cancel', '1'])
-    const resumed = start([
+    const resumed = startInTurn([
       'orch',
       'events',
       '-f',

@@ -84,10 +84,10 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
 
   it('are done by one of two who want the same', async (t) => {
     const workspace = await orchWorkspace(t)
-    const {submit, alone, text, tasks} = workspace
+    const {submit, startInTurn, text, tasks} = workspace
     await submit('x', '--processor', 'external')
     const both = async (verb: string, which: string) => {
-      const ends = await Promise.all([1, 2, 3].map(() => alone(['orch', verb, which, '--json'])))
+      const ends = await Promise.all([1, 2, 3].map(() => startInTurn(['orch', verb, which, '--json']).ended))
       for (const {stdout, exitCode} of ends)
         if (exitCode !== 0) assert.equal(JSON.parse(stdout).error.code, 'operation_conflict')
       return ends.map(({exitCode}) => exitCode).sort()
@@ -107,12 +107,12 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
   })
 
   it('are done by whoever comes first: the one who undoes, or the one who claims', async (t) => {
-    const {submit, alone, tasks} = await orchWorkspace(t)
+    const {submit, startInTurn, tasks} = await orchWorkspace(t)
     for (let i = 1; i <= 4; i++) {
       const id = await submit('x', '--processor', 'external')
       const [undo, claim] = await Promise.all([
-        alone(['orch', 'undo', id, '--json']),
-        alone(['orch', 'claim', '--as', 'me', '--json']),
+        startInTurn(['orch', 'undo', id, '--json']).ended,
+        startInTurn(['orch', 'claim', '--as', 'me', '--json']).ended,
       ])
       const [found] = await tasks('--limit', '1')
       assert.equal(undo.exitCode === 0, claim.exitCode !== 0, `${undo.stdout}${claim.stdout}`)

@@ -23,7 +23,8 @@ describe('a daemon with a token', () => {
   const suite = suiteLifetime()
   let daemon: RunningDaemon
   before(async () => {
-    daemon = await startTestDaemon(suite, {env})
+    // One test looks at all that it logs.
+    daemon = await startTestDaemon(suite, {env, alone: true})
   })
 
   it('answers whoever shows it first', async (t) => {

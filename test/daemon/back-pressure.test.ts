@@ -4,12 +4,13 @@ import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {patienceMs, until} from '../support/until.js'
 import {external, Peer, peakMemory, type Reply, skipWithoutProc, startTestDaemon} from './support/daemon.js'
+import {describeEventBacklog} from './support/event-backlog.js'
 
 const line = (value: object) => `${JSON.stringify(value)}\n`
 
 describe('a client that does not read', () => {
   it('costs bounded memory, is read no further, and keeps nobody else waiting', {skip: skipWithoutProc}, async (t) => {
-    const {addr, pid} = await startTestDaemon(t)
+    const {addr, pid} = await startTestDaemon(t, {alone: true})
     const other = await Peer.connect(t, addr)
     const description = 'x'.repeat(20_000)
     for (let i = 0; i < 50; i++) await other.call('orch.submit_task', external(description))
@@ -55,39 +56,6 @@ describe('a client that does not read', () => {
     for (let i = 0; i < 20; i++) assert.equal((await deaf.next<Reply>()).id, 1)
   })
 
-  it('is told of events when it reads again, all of them and each once', {skip: skipWithoutProc}, async (t) => {
-    // In a small heap there is little waste that could be taken for what is kept. The young generation counts too: on
-    // Node 24 it grows to a hundred megabytes of its own.
-    const env = {NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=1'}
-    const {addr, pid} = await startTestDaemon(t, {env})
-    const writer = await Peer.connect(t, addr)
-    const description = 'x'.repeat(20_000)
-    const write = async (count: number) => {
-      for (let i = 0; i < count; i++)
-        writer.send({jsonrpc: '2.0', id: i, method: 'orch.submit_task', params: external(`${i} ${description}`)})
-      await writer.nextOf(count)
-    }
-    const past = 2000
-    await write(past)
-    const before = peakMemory(pid)
-    const slow = await Peer.connect(t, addr)
-    await slow.call('orch.events.subscribe', {types: ['task_submitted']})
-    slow.socket.pause()
-    const count = 4000
-    await write(count)
-    // Memory only grows while the daemon writes: a call that is answered now comes after all of that.
-    await writer.call('orch.ping')
-    const grown = peakMemory(pid) - before
-    // All of it would be 80 MB.
-    assert.ok(grown < 40 << 20, `${grown >> 20} MiB more than before`)
-    slow.socket.resume()
-    const told = await slow.nextOf(count)
-    assert.deepEqual(
-      told.map(({params}) => params?.event.kind.task_id),
-      Array.from({length: count}, (_, i) => past + i + 1),
-    )
-  })
-
   it('does not keep the daemon from ending', async (t) => {
     const {addr, end} = await startTestDaemon(t)
     const deaf = await Peer.connect(t, addr)
@@ -107,7 +75,7 @@ describe('a daemon that is asked to end', () => {
       const {addr, end, ended, workspace} = await startTestDaemon(t)
       const idle = await Peer.connect(t, addr)
       const peer = await Peer.connect(t, addr)
-      const count = 500
+      const count = 200
       for (let i = 0; i < count; i++)
         peer.send({jsonrpc: '2.0', id: i, method: 'orch.submit_task', params: external(`task ${i}`)})
       await peer.next()
@@ -121,7 +89,7 @@ describe('a daemon that is asked to end', () => {
         answers.map(({id}) => id),
         Array.from({length: answers.length}, (_, i) => i + 1),
       )
-      assert.equal((await workspace.tasks('--limit', '1000')).length, answers.length + 1)
+      assert.equal((await workspace.status()).total_queued, answers.length + 1)
       await assert.rejects(Peer.connect(t, addr))
     }
   })
@@ -148,3 +116,6 @@ describe('a client that goes away', () => {
     assert.ok((await peer.call<{ok: boolean}>('orch.ping')).ok)
   })
 })
+
+// More of them, and smaller ones, are in `load.slow.ts`.
+describeEventBacklog({past: 250, count: 600, length: 80_000})

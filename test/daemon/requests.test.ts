@@ -3,92 +3,17 @@ import {once} from 'node:events'
 import {before, describe, it} from 'node:test'
 import {orchWorkspace, templates, until} from '../support/orch-workspace.js'
 import {writeFiles} from '../support/temporary.js'
-import {
-  external,
-  Peer,
-  peakMemory,
-  type Reply,
-  type RunningDaemon,
-  skipWithoutProc,
-  startTestDaemon,
-} from './support/daemon.js'
+import {Peer, peakMemory, type Reply, type RunningDaemon, skipWithoutProc, startTestDaemon} from './support/daemon.js'
+import {describeRequestLoad} from './support/request-load.js'
+import {ping, say, submit} from './support/requests.js'
 import {suiteLifetime} from './support/suite-lifetime.js'
-
-const ping = (id: string | number) => ({jsonrpc: '2.0', id, method: 'orch.ping'})
-const submit = (id: string | number, description = 'work') => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'orch.submit_task',
-  params: external(description),
-})
-const say = {description: 'say it', processor: 'exec', exec: {template: 'say', params: {word: 'hello'}}}
-const taskIdOf = ({result}: Reply) => (result as {task_id: number}).task_id
 
 describe('requests to the daemon', {concurrency: false}, () => {
   const suite = suiteLifetime()
   let daemon: RunningDaemon
   before(async () => {
-    daemon = await startTestDaemon(suite)
-  })
-
-  it('of one connection are answered in their order, whatever each takes', async (t) => {
-    const peer = await Peer.connect(t, daemon.addr)
-    const count = 2000
-    const requests = Array.from({length: count}, (_, i) =>
-      i % 3 === 0 ? submit(i) : i % 3 === 1 ? ping(i) : {...ping(i), method: 'orch.agent_ids'},
-    )
-    peer.send(...requests)
-    const answers = await peer.nextOf(count)
-    assert.deepEqual(
-      answers.map(({id}) => id),
-      requests.map(({id}) => id),
-    )
-    const ids = answers.filter((_, i) => i % 3 === 0).map(taskIdOf)
-    assert.deepEqual(
-      ids,
-      [...ids].sort((a, b) => a - b),
-    )
-  })
-
-  it('of many connections are all taken, each once', async (t) => {
-    const [clients, each] = [100, 20]
-    const peers = await Promise.all(Array.from({length: clients}, () => Peer.connect(t, daemon.addr)))
-    const ids = await Promise.all(
-      peers.map(async (peer, n) => {
-        peer.send(...Array.from({length: each}, (_, i) => submit(`${n}-${i}`, `task ${i} of ${n}`)))
-        const answers = await peer.nextOf(each)
-        assert.deepEqual(
-          answers.map(({id}) => id),
-          Array.from({length: each}, (_, i) => `${n}-${i}`),
-        )
-        return answers.map(taskIdOf)
-      }),
-    )
-    assert.equal(new Set(ids.flat()).size, clients * each)
-  })
-
-  it('of a busy connection keep neither others nor the loop waiting', async (t) => {
-    const {workspace, addr} = await startTestDaemon(t)
-    const [busy, other] = [await Peer.connect(t, addr), await Peer.connect(t, addr)]
-    const {task_id} = await other.call<{task_id: number}>('orch.submit_task', say)
-    const count = 6000
-    busy.send(...Array.from({length: count}, (_, i) => submit(i)))
-    const times: number[] = []
-    let isOver = false
-    const answered = busy.nextOf(count).then(() => {
-      isOver = true
-    })
-    let status = ''
-    while (!isOver) {
-      const started = performance.now()
-      status = (await other.call<{status: string}>('orch.task_status', {task_id})).status
-      times.push(performance.now() - started)
-    }
-    await answered
-    assert.equal(status, 'Completed', 'the loop ran a task in the meantime')
-    assert.ok(times.length > 20, `${times.length} answers meanwhile`)
-    assert.ok((times.sort((a, b) => a - b)[times.length >> 1] as number) < 100, `${times[times.length >> 1]} ms`)
-    assert.equal((await workspace.tasks('--limit', '1000')).length, 1000)
+    // One test looks at its memory.
+    daemon = await startTestDaemon(suite, {alone: true})
   })
 
   it('are read however they are cut', async (t) => {
@@ -220,3 +145,6 @@ describe('requests to the daemon', {concurrency: false}, () => {
     }, 'the end of the task')
   })
 })
+
+// Larger loads are in `load.slow.ts`.
+describeRequestLoad({ofOne: 600, clients: 100, ofEach: 5, ofBusy: 1500})

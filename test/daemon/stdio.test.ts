@@ -104,7 +104,7 @@ describe('a daemon at standard input', () => {
     })
     t.after(() => child.kill('SIGKILL'))
     child.stdout.pause()
-    const count = 2000
+    const count = 600
     for (let i = 0; i < count; i++) child.stdin.write(`${request(String(i), 'orch.methods')}\n`)
     await until(async () => (await workspace.status()).daemon !== null, 'the loop')
     const id = await workspace.submit('say it', '--exec', 'say', '--param', 'word=x')

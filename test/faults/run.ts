@@ -17,7 +17,13 @@ const tell = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const root = await realpath(await mkdtemp(join(tmpdir(), 'svc-faults-')))
 const started = performance.now()
 try {
-  const evidence = await killDaemon({kills, seed, root, onKill: (kill) => tell({event: 'kill', ...kill})})
+  const evidence = await killDaemon({
+    kills,
+    seed,
+    tasks: 60 + 20 * kills,
+    root,
+    onKill: (kill) => tell({event: 'kill', ...kill}),
+  })
   const faults = faultsOf(evidence)
   tell({
     event: 'end',

@@ -115,19 +115,20 @@ const requests: readonly {
 describe('what a user asks of a task', () => {
   for (const {name, ask, becomes} of requests)
     it(`${name}: works in the states where it means something, and changes nothing in the others`, async (t) => {
-      for (const from of taskStatuses) {
-        const orchestrator = await openTestOrchestrator(t)
-        const id = taskThatIs(orchestrator, from)
-        const to = becomes[from]
-        if (to === undefined) {
-          const before = contents(orchestrator)
-          refused('invalid_transition', () => ask(orchestrator, id))
-          assert.deepEqual(contents(orchestrator), before)
-        } else {
-          ask(orchestrator, id)
-          assert.equal(statusOf(orchestrator, id), to, `from ${from}`)
-        }
-      }
+      const orchestrator = await openTestOrchestrator(t)
+      for (const from of taskStatuses)
+        tentatively(orchestrator, () => {
+          const id = taskThatIs(orchestrator, from)
+          const to = becomes[from]
+          if (to === undefined) {
+            const before = contents(orchestrator)
+            refused('invalid_transition', () => ask(orchestrator, id))
+            assert.deepEqual(contents(orchestrator), before)
+          } else {
+            ask(orchestrator, id)
+            assert.equal(statusOf(orchestrator, id), to, `from ${from}`)
+          }
+        })
     })
 
   it('of one that is not there is not found', async (t) => {
@@ -141,7 +142,7 @@ describe('what a user asks of a task', () => {
 describe('a workspace in which everything happens at once', () => {
   let walks: Promise<Awaited<ReturnType<typeof walkWorkspace>>[]> | undefined
   const walk = (t: TestContext) => {
-    walks ??= Promise.all([walkWorkspace(t, 1, 2000)])
+    walks ??= Promise.all([walkWorkspace(t, 3, 1000)])
     return walks
   }
 

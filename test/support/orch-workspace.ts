@@ -23,7 +23,14 @@ export type OrchWorkspace = Awaited<ReturnType<typeof orchWorkspace>>
 
 /** A folder with an `Svc.toml`, and the command line in it: what is started, or run alone, is a process of its own. */
 export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = templates) {
-  const cwd = await realpath(await temporaryFolder(test))
+  const going: Going[] = []
+  // Whatever still writes into the folder ends before that is removed.
+  const after: typeof test.after = (remove) =>
+    test.after(async () => {
+      await Promise.all(going.map(({close}) => close()))
+      await (remove as () => Promise<void>)()
+    })
+  const cwd = await realpath(await temporaryFolder({after}))
   await writeFiles(cwd, {'Svc.toml': toml})
   const run = (args: readonly string[], options: SvcOptions = {}) => svcInTurn(args, {cwd, ...options})
 
@@ -88,41 +95,38 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
     },
     /** Starts a command that goes on; it is ended with the test at the latest. */
     start(args: readonly string[], options: SvcOptions = {}) {
-      const going = startAlone(args, {cwd, ...options})
+      const one = startAlone(args, {cwd, ...options})
       test.after(() => {
-        going.signal('SIGKILL')
-        return going.ended
+        one.signal('SIGKILL')
+        return one.ended
       })
-      return withWaits(going)
+      return withWaits(one)
     },
     /** The same in a process that has run other commands; tests of the process itself take a new one. */
     startInTurn(args: readonly string[], options: SvcOptions = {}) {
-      const going = startInTurn(args, {cwd, ...options})
-      test.after(going.stop)
-      return withWaits(going)
+      const one = startInTurn(args, {cwd, ...options})
+      going.push(one)
+      return withWaits(one)
     },
   }
 }
 
 /** A command that goes on, and what tests wait for. */
-const withWaits = ({lines, stderr, told, signal, ended, ...more}: Going) => ({
-  ...more,
-  lines,
-  stderr,
-  told,
+const withWaits = (going: Going) => ({
+  ...going,
   /** Waits until it has printed so many lines; gives the last of them. */
-  async line(count = lines.length + 1): Promise<string> {
-    while (lines.length < count) await told()
-    return lines[count - 1] as string
+  async line(count = going.lines.length + 1): Promise<string> {
+    while (going.lines.length < count) await going.told()
+    return going.lines[count - 1] as string
   },
   /** Waits until standard error holds something. */
   async says(pattern: RegExp): Promise<void> {
-    while (!pattern.test(stderr())) await told()
+    while (!pattern.test(going.stderr())) await going.told()
   },
   /** Asks it to stop, or waits for its end; gives its exit status. */
   async end(name?: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | undefined> {
-    if (name !== undefined) signal(name)
-    return (await ended).exitCode
+    if (name !== undefined) going.signal(name)
+    return (await going.ended).exitCode
   },
 })
 

@@ -30,7 +30,7 @@ export type Orch = Awaited<ReturnType<typeof orchUnder>>
 
 /** The command line in a workspace of its own, every call under the same settings. Nothing outside of it is touched. */
 export async function orchUnder(test: TestContext, {toml = '', env: given = {}}: OrchOptions = {}) {
-  const {cwd, run, start, startInTurn} = await orchWorkspace(test, toml)
+  const {cwd, run, startInTurn} = await orchWorkspace(test, toml)
   const env = {SVC_DATA_DIR: join(cwd, 'data'), ...given}
 
   /** Starts a daemon, and waits until it runs tasks. */
@@ -61,8 +61,9 @@ export async function orchUnder(test: TestContext, {toml = '', env: given = {}}:
     cwd,
     /** Runs a command, with more of an environment. */
     run: (args: readonly string[], more: Readonly<Record<string, string>>) => run(args, {env: {...env, ...more}}),
-    /** Starts a command that goes on, as a process of its own. */
-    start: (args: readonly string[], more: Readonly<Record<string, string>>) => start(args, {env: {...env, ...more}}),
+    /** Starts a command that goes on. */
+    startInTurn: (args: readonly string[], more: Readonly<Record<string, string>>) =>
+      startInTurn(args, {env: {...env, ...more}}),
     daemon,
     /** Has a daemon look at the workspace: its first look is over when it says that it is ready. */
     async tick(): Promise<void> {

@@ -20,6 +20,10 @@ let running: {mark: string; files: number; settled: boolean} | undefined
 /** How many files and sockets are open, where the system tells. */
 const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
 
+/** A signal to a command line that has just ended is none to the process. */
+const ignore = () => undefined
+const signals = ['SIGINT', 'SIGTERM'] as const
+
 process.on('message', ({args, cwd, env, input, mark}: CommandLine) => {
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, env)
@@ -30,6 +34,7 @@ process.on('message', ({args, cwd, env, input, mark}: CommandLine) => {
   configureLog({filter: 'warn', format: 'auto'})
   const own = {mark, files: openFiles(), settled: false}
   running = own
+  for (const signal of signals) process.off(signal, ignore)
   process.channel?.unref()
   void main(args).then(() => {
     own.settled = true
@@ -45,6 +50,7 @@ process.on('beforeExit', () => {
   const isAsBefore = settled && openFiles() === files
   const ended: Ended = {exitCode, isAsBefore}
   running = undefined
+  for (const signal of signals) process.on(signal, ignore)
   process.exitCode = undefined
   for (const stream of [process.stdout, process.stderr]) Writable.prototype.write.call(stream, mark, 'utf8')
   process.channel?.ref()

@@ -35,9 +35,13 @@ export interface Going {
   signal(name: NodeJS.Signals): void
   /** Sends its process a SIGTERM, and gives how it ended. */
   stop(): Promise<SvcResult>
+  /** Ends it with a test, whatever it does. */
+  close(): Promise<void>
 }
 
 const program = fileURLToPath(new URL('svc-in-turn-process.js', import.meta.url))
+/** How long one that is no longer needed may take to end, ms. */
+const closingMs = 2000
 /** Beyond these, command lines wait for each other: more processes than processors are not faster. */
 const most = 2
 
@@ -130,6 +134,12 @@ function follow(
     stop() {
       signal('SIGTERM')
       return ended
+    },
+    async close() {
+      const late = setTimeout(signal, closingMs, 'SIGKILL')
+      signal('SIGTERM')
+      await ended
+      clearTimeout(late)
     },
   }
 }

@@ -17,17 +17,22 @@ export interface RunningDaemon {
   ended(): Promise<number | undefined>
 }
 
-/** A daemon on a free port, as a process of its own, in a workspace where it has `workspace` or makes one. */
+export interface TestDaemonOptions {
+  workspace?: OrchWorkspace
+  args?: readonly string[]
+  env?: Record<string, string>
+  /** Runs the executable, for tests that look at the process itself: its memory, its options. */
+  alone?: boolean
+}
+
+/** A daemon on a free port, in a process apart, in a workspace where it has `workspace` or makes one. */
 export async function startTestDaemon(
   test: Pick<TestContext, 'after'>,
-  {
-    workspace,
-    args = ['--listen', '127.0.0.1:0'],
-    env = {},
-  }: {workspace?: OrchWorkspace; args?: readonly string[]; env?: Record<string, string>} = {},
+  {workspace, args = ['--listen', '127.0.0.1:0'], env = {}, alone = false}: TestDaemonOptions = {},
 ): Promise<RunningDaemon> {
   const own = workspace ?? (await orchWorkspace(test))
-  const running = own.start(['daemon', 'run', '--json', ...args], {env})
+  const start = alone ? own.start : own.startInTurn
+  const running = start(['daemon', 'run', '--json', ...args], {env})
   const {addr, pid} = JSON.parse(await running.line(1)) as {addr: string; pid: number}
   return {
     workspace: own,

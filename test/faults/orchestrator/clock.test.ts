@@ -9,7 +9,7 @@ import {until} from '../../support/until.js'
 import {clockedHere, clockedProcess, hour} from './clock-steps.js'
 import {readStore, readTraces} from './evidence.js'
 import {oracles} from './oracles.js'
-import {startDaemon, temporaryWorkspace} from './process.js'
+import {startDaemonInTurn, temporaryWorkspace} from './process.js'
 
 interface Status {
   id: number
@@ -79,7 +79,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
         })
         assert.equal(id, i + 1)
       }
-      startDaemon(root)
+      startDaemonInTurn(root)
       await untilTasks(root, allCompleted)
       assertSound(root)
       const order = readTraces(root).journal.flatMap(({what, task}) => (what === 'start' ? [task] : []))
@@ -112,7 +112,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
       const root = await temporaryWorkspace(test)
       const first = await clockedProcess(test, root)
       await first.ask({step: 'daemon'})
-      const second = await clockedProcess(test, root)
+      const second = await clockedHere(test, root)
       await second.clock(ms)
       assert.deepEqual(await second.ask({step: 'daemon'}), {refused: 'daemon_running'})
       const before = leaseEnd(root)

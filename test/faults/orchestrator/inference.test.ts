@@ -7,7 +7,7 @@ import {type Answer, answerLines, scriptedInference} from '../../support/scripte
 import {svcInTurn} from '../../support/svc-in-turn.js'
 import {until} from '../../support/until.js'
 import {readStore} from './evidence.js'
-import {startDaemon, temporaryWorkspace} from './process.js'
+import {startDaemon, startDaemonInTurn, temporaryWorkspace} from './process.js'
 import {workspaceEnv} from './workspace.js'
 
 interface ShownTask {
@@ -31,20 +31,24 @@ async function submit(root: string, ...descriptions: string[]): Promise<void> {
   assert.equal(exitCode, 0, stderr)
 }
 
-/** What `svc orch task` shows, once the task is over. */
-async function shownAtEnd(root: string, id: number): Promise<ShownTask> {
-  const status = () =>
-    readStore(
-      root,
-      (database) =>
-        database.prepare<[number], {status: string}>('SELECT status FROM orch_tasks WHERE id = ?').get(id)?.status,
+/** What `svc orch tasks` shows, the oldest first, once all tasks are over. */
+async function shownAtEnd(root: string): Promise<ShownTask[]> {
+  const open = () =>
+    readStore(root, (database) =>
+      database.prepare("SELECT id, status FROM orch_tasks WHERE status NOT IN ('Completed', 'Failed')").all(),
     )
   await until(
-    () => ['Completed', 'Failed'].includes(status() ?? ''),
-    () => `task ${id} is still ${status()}`,
+    () => open().length === 0,
+    () => `these are not over: ${JSON.stringify(open())}`,
   )
-  const {stdout} = await svcInTurn(['orch', 'task', String(id), '--json'], {cwd: root, env: workspaceEnv})
-  return JSON.parse(stdout) as ShownTask
+  const {stdout} = await svcInTurn(['orch', 'tasks', '--json'], {cwd: root, env: workspaceEnv})
+  return (JSON.parse(stdout) as {tasks: ShownTask[]}).tasks.reverse()
+}
+
+/** What is shown of the only task. */
+async function taskAtEnd(root: string): Promise<ShownTask> {
+  const [task] = await shownAtEnd(root)
+  return task as ShownTask
 }
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`
@@ -96,15 +100,16 @@ describe('a task whose inference server lies', () => {
     })
     const root = await workspace(test, server.baseUrl)
     await submit(root, ...Object.keys(lies).map((kind) => `think (${kind})`), 'think')
-    const daemon = startDaemon(root)
+    const daemon = startDaemonInTurn(root)
+    const shown = await shownAtEnd(root)
     for (const [i, [kind, [, reason]]] of Object.entries(lies).entries()) {
-      const task = await shownAtEnd(root, i + 1)
-      assert.deepEqual([kind, task.status, task.retry_count], [kind, 'Failed', 0])
-      assert.match(task.status_reason ?? '', reason, kind)
-      assert.doesNotMatch(task.status_reason ?? '', /\n|internal/, kind)
+      const task = shown[i]
+      assert.deepEqual([kind, task?.status, task?.retry_count], [kind, 'Failed', 0])
+      assert.match(task?.status_reason ?? '', reason, kind)
+      assert.doesNotMatch(task?.status_reason ?? '', /\n|internal/, kind)
     }
-    const last = await shownAtEnd(root, Object.keys(lies).length + 1)
-    assert.deepEqual([last.status, last.result?.text], ['Completed', 'Seven.'])
+    const last = shown[Object.keys(lies).length]
+    assert.deepEqual([last?.status, last?.result?.text], ['Completed', 'Seven.'])
     daemon.kill('SIGTERM')
     assert.equal(await daemon.exited, 0)
   })
@@ -118,8 +123,8 @@ describe('a task whose inference server', () => {
     await new Promise((resolve) => server.close(resolve))
     const root = await workspace(test, `http://127.0.0.1:${port}`)
     await submit(root, 'think')
-    startDaemon(root)
-    const {status, status_reason: reason = ''} = await shownAtEnd(root, 1)
+    startDaemonInTurn(root)
+    const {status, status_reason: reason = ''} = await taskAtEnd(root)
     assert.equal(status, 'Failed')
     assert.ok(reason.startsWith('unreachable: ') && reason.includes(`127.0.0.1:${port}`), reason)
   })
@@ -128,8 +133,8 @@ describe('a task whose inference server', () => {
     const server = await scriptedInference(test, (response) => response.write(first))
     const root = await workspace(test, server.baseUrl, 'task_timeout_ms = 700\nmax_task_retries = 3')
     await submit(root, 'think')
-    startDaemon(root)
-    const {status, status_reason: reason, retry_count: retries} = await shownAtEnd(root, 1)
+    startDaemonInTurn(root)
+    const {status, status_reason: reason, retry_count: retries} = await taskAtEnd(root)
     await server.hungUp
     assert.deepEqual([status, reason, retries], ['Failed', 'timeout', 0])
     assert.equal(server.calls.length, 1)
@@ -141,8 +146,8 @@ describe('a task whose inference server', () => {
     )
     const root = await workspace(test, server.baseUrl, 'max_task_retries = 3')
     await submit(root, 'think')
-    startDaemon(root)
-    const task = await shownAtEnd(root, 1)
+    startDaemonInTurn(root)
+    const task = await taskAtEnd(root)
     assert.deepEqual([task.status, task.retry_count, task.result?.text], ['Completed', 2, 'Seven.'])
     // Two broken ones, then the six phases.
     assert.equal(server.calls.length, 8)
@@ -165,8 +170,8 @@ FROM orch_events WHERE type = 'task_requeued' ORDER BY id`,
     const server = await scriptedInference(test, says('no\n'))
     const root = await workspace(test, server.baseUrl, 'max_task_retries = 1')
     await submit(root, 'think')
-    startDaemon(root)
-    const {status, retry_count: retries, status_reason: reason = ''} = await shownAtEnd(root, 1)
+    startDaemonInTurn(root)
+    const {status, retry_count: retries, status_reason: reason = ''} = await taskAtEnd(root)
     assert.deepEqual([status, retries, server.calls.length], ['Failed', 1, 2])
     assert.match(reason, /^inference_protocol: /)
   })
@@ -175,8 +180,8 @@ FROM orch_events WHERE type = 'task_requeued' ORDER BY id`,
     const server = await scriptedInference(test, (response) => response.end(answerLines(' ')))
     const root = await workspace(test, server.baseUrl, 'max_task_retries = 3')
     await submit(root, 'think')
-    startDaemon(root)
-    const {status, retry_count: retries} = await shownAtEnd(root, 1)
+    startDaemonInTurn(root)
+    const {status, retry_count: retries} = await taskAtEnd(root)
     assert.deepEqual([status, retries], ['Failed', 0])
   })
 
@@ -191,8 +196,8 @@ FROM orch_events WHERE type = 'task_requeued' ORDER BY id`,
     daemon.kill('SIGKILL')
     await daemon.exited
     await server.hungUp
-    startDaemon(root)
-    const task = await shownAtEnd(root, 1)
+    startDaemonInTurn(root)
+    const task = await taskAtEnd(root)
     assert.deepEqual([task.status, task.retry_count], ['Completed', 1])
   })
 })

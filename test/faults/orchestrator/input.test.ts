@@ -2,59 +2,12 @@ import assert from 'node:assert/strict'
 import {symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {type SvcResult, svc} from '../../support/svc.js'
-import {svcInTurn} from '../../support/svc-in-turn.js'
-import {suiteFolder, writeFiles} from '../../support/temporary.js'
-
-interface Refusal {
-  code: string
-  message: string
-  remediation: string
-  exit: number
-}
+import {suiteFolder} from '../../support/temporary.js'
+import {describeLargeBatches} from './large-batches.js'
+import {lines, takingIn} from './taking.js'
 
 const root = suiteFolder()
-const env = {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: '0'}
-const orch = (args: readonly string[], input: string | Uint8Array = '') =>
-  svcInTurn(['orch', ...args], {cwd: root, env, input})
-/** As a process of its own, with a pipe to read from. */
-const alone = (args: readonly string[], input: string | Uint8Array) => svc(['orch', ...args], {cwd: root, env, input})
-const batch = (input: string | Uint8Array) => orch(['submit', '--batch', '-', '--json'], input)
-const lines = (tasks: readonly unknown[]) => tasks.map((task) => `${JSON.stringify(task)}\n`).join('')
-
-/** How many tasks there are, whatever their state. */
-async function taskCount(): Promise<number> {
-  const {stdout} = await orch(['status', '--json'])
-  const status = JSON.parse(stdout) as Readonly<Record<string, unknown>>
-  return ['queued', 'in_progress', 'completed', 'blocked', 'failed', 'cancelled', 'doubted'].reduce(
-    (sum, state) => sum + Number(status[`total_${state}`]),
-    0,
-  )
-}
-
-/** The error of what was refused: of one value, one readable sentence, and no task the more. */
-async function refused(call: () => Promise<SvcResult>, code: string, exit: number, message: RegExp): Promise<void> {
-  const before = await taskCount()
-  const {stdout, exitCode} = await call()
-  const {error} = JSON.parse(stdout) as {error?: Refusal}
-  assert.ok(error !== undefined, `it was taken: ${stdout.slice(0, 200)}`)
-  assert.deepEqual([error.code, error.exit, exitCode], [code, exit, exit], error.message.slice(0, 500))
-  assert.match(error.message, message)
-  assert.match(error.message, /\.$/)
-  assert.ok(error.message.length < 4000, `a sentence of ${error.message.length} characters`)
-  assert.equal(await taskCount(), before)
-}
-
-async function accepted(call: () => Promise<SvcResult>, count = 1): Promise<number[]> {
-  const before = await taskCount()
-  const {stdout, stderr, exitCode} = await call()
-  assert.equal(exitCode, 0, `${stdout.slice(0, 500)}${stderr}`)
-  assert.equal(await taskCount(), before + count)
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((each) => (JSON.parse(each) as {task_id: number}).task_id)
-}
+const {orch, alone, batch, refused, accepted, taskCount} = takingIn(root)
 
 describe('a description', () => {
   const longest = 128 * 1024
@@ -154,6 +107,13 @@ describe('a manifest', () => {
 })
 
 describe('a batch', () => {
+  /** Submits so many tasks, of which only the last one is not sound. */
+  async function refusedAtTheEnd(count: number, last: unknown, code: string, exit: number): Promise<void> {
+    const tasks: unknown[] = Array.from({length: count - 1}, (_, i) => ({description: `task ${i}`}))
+    const place = code === 'task_invalid' ? new RegExp(`^Task ${count - 1} of the batch `) : /./
+    await refused(() => batch(lines([...tasks, last])), code, exit, place)
+  }
+
   it('whose tasks wait for each other is refused with the circle', async () => {
     const task = (i: number, ...needed: number[]) => ({description: `task ${i}`, temp_deps: needed})
     await refused(
@@ -180,9 +140,11 @@ describe('a batch', () => {
   })
 
   it('of 1,000 tasks whose last one is invalid submits none', async () => {
-    const tasks: object[] = Array.from({length: 999}, (_, i) => ({description: `task ${i}`}))
+    await refusedAtTheEnd(1000, {description: ' '}, 'task_invalid', 2)
+  })
+
+  it('of tasks whose last one is invalid submits none, whatever is wrong with it', async () => {
     for (const [last, code, exit] of [
-      [{description: ' '}, 'task_invalid', 2],
       [{description: 'x', priority: 'soon'}, 'task_invalid', 2],
       [{description: 'x', unknown: 1}, 'task_invalid', 2],
       [{description: 'x', depends_on: [999_999]}, 'dependency_unknown', 3],
@@ -190,12 +152,7 @@ describe('a batch', () => {
       [{description: 'x', exec: {template: 'none'}, processor: 'exec'}, 'exec_disabled', 4],
       ['no task', 'task_invalid', 2],
     ] as const)
-      await refused(
-        () => batch(lines([...tasks, last])),
-        code,
-        exit,
-        code === 'task_invalid' ? /^Task 999 of the batch / : /./,
-      )
+      await refusedAtTheEnd(50, last, code, exit)
   })
 
   it('of 1,000 sound tasks is taken whole', async () => {
@@ -204,17 +161,6 @@ describe('a batch', () => {
       1000,
     )
     assert.equal(new Set(ids).size, 1000)
-  })
-
-  it('of 50 MB is taken whole', async () => {
-    const tasks = Array.from({length: 400}, (_, i) => ({description: `${i} ${'x'.repeat(131_000)}`}))
-    await writeFiles(root, {'large.jsonl': lines(tasks)})
-    await accepted(() => orch(['submit', '--batch', 'large.jsonl', '--json']), 400)
-  })
-
-  it('of one line of 50 MB that is no task is refused in a short sentence', async () => {
-    await writeFiles(root, {'line.jsonl': `{"description": "${'x'.repeat(50_000_000)}"}\n`})
-    await refused(() => orch(['submit', '--batch', 'line.jsonl', '--json']), 'task_invalid', 2, /description/)
   })
 
   const garbage: readonly [kind: string, bytes: Uint8Array | string][] = [
@@ -246,12 +192,12 @@ describe('a batch', () => {
   })
 
   it('that is empty submits nothing', async () => {
-    const before = await taskCount()
+    const before = taskCount()
     for (const empty of ['', '\n\n', '[]']) {
       const {exitCode, stdout} = await batch(empty)
       assert.ok(exitCode === 0 || exitCode === 2, stdout)
     }
-    assert.equal(await taskCount(), before)
+    assert.equal(taskCount(), before)
   })
 
   it('that has a key twice is one task, or refused where the two differ', async () => {
@@ -261,3 +207,6 @@ describe('a batch', () => {
     await refused(() => batch(lines([{description: 'new'}, task('y')])), 'idempotency_mismatch', 4, /twice/)
   })
 })
+
+// Batches of 50 MB are in `input.slow.ts`.
+describeLargeBatches(root, 10_000_000)

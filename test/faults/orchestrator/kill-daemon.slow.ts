@@ -12,6 +12,7 @@ describe('a daemon that is killed again and again', () => {
     const evidence = await killDaemon({
       kills: 10,
       seed,
+      tasks: 260,
       root,
       onKill: ({number, when, afterMs}) => kills.push(`${number}: ${when} ${afterMs} ms`),
     })

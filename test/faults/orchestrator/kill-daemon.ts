@@ -11,6 +11,8 @@ export interface KillOptions {
   /** How often a daemon is killed. */
   kills: number
   seed: number
+  /** Of each submitter. */
+  tasks: number
   /** An empty folder, by its real path. */
   root: string
   /** Told after each kill. */
@@ -36,8 +38,6 @@ const moments: readonly (readonly [when: When, share: number, afterMs: number])[
 ]
 
 const submitterNames = ['east', 'west'] as const
-/** Tasks of one submitter: some to begin with, and so many for each kill. */
-const taskCount = (kills: number) => 60 + 20 * kills
 /** Longest that everything may take once nobody is killed any more, ms. */
 const longestEndMs = 600_000
 
@@ -157,10 +157,10 @@ class Run {
   }
 
   #submit(which: number): Started {
-    const {root, kills, seed} = this.#options
+    const {root, tasks, seed} = this.#options
     const name = submitterNames[which] ?? ''
     const program = projectFile('dist/test/faults/orchestrator/submitter.js')
-    return startNode([program, root, name, String(taskCount(kills)), String(seed * 2 + which)], {
+    return startNode([program, root, name, String(tasks), String(seed * 2 + which)], {
       root,
       onLine: (line) => {
         const [key = '', id] = line.split(' ')

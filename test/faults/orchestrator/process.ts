@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {svcBinary} from '../../support/svc.js'
+import {startInTurn} from '../../support/svc-in-turn.js'
 import {readJournal, stillAtWork} from './journal.js'
 import {workspaceEnv, writeWorkspace} from './workspace.js'
 
@@ -53,18 +54,22 @@ export function startNode(args: readonly string[], {root, onLine}: StartOptions)
     kill: (signal) => void child.kill(signal),
     exited: once(child, 'close').then(([code]) => code as number | null),
   }
-  running.set(root, [...(running.get(root) ?? []), started])
+  endLater(root, () => {
+    child.kill('SIGKILL')
+    return started.exited
+  })
   return started
 }
 
-const running = new Map<string, Started[]>()
+/** What ends the programs of each workspace. */
+const running = new Map<string, (() => Promise<unknown>)[]>()
+const endLater = (root: string, end: () => Promise<unknown>) => running.set(root, [...(running.get(root) ?? []), end])
 
 /** Ends every program that was started in a workspace, and the commands that they left behind. */
 export async function endPrograms(root: string): Promise<void> {
-  const started = running.get(root) ?? []
+  const ends = running.get(root) ?? []
   running.delete(root)
-  for (const one of started) one.kill('SIGKILL')
-  await Promise.all(started.map(({exited}) => exited))
+  await Promise.all(ends.map((end) => end()))
   for (const pid of stillAtWork(root, readJournal(root))) process.kill(pid, 'SIGKILL')
 }
 
@@ -95,6 +100,17 @@ export interface RunningDaemon extends Started {
   readonly events: readonly number[]
   /** Of the error that it ended with. */
   errorCode(): string
+}
+
+/** A daemon in a process that has run others before, for tests that look at the workspace alone. */
+export function startDaemonInTurn(root: string): Pick<RunningDaemon, 'errorCode' | 'exited' | 'kill'> {
+  const {lines, signal, ended, close} = startInTurn(['daemon', 'run', '--json'], {cwd: root, env: workspaceEnv})
+  endLater(root, close)
+  return {
+    kill: signal,
+    exited: ended.then(({exitCode}) => exitCode ?? null),
+    errorCode: () => (JSON.parse(lines.at(-1) ?? '{}') as {error?: {code: string}}).error?.code ?? '',
+  }
 }
 
 export function startDaemon(root: string): RunningDaemon {

@@ -11,7 +11,7 @@ import {type SvcResult, svcBinary} from '../../support/svc.js'
 import {svcInTurn} from '../../support/svc-in-turn.js'
 import {until} from '../../support/until.js'
 import {checkIntegrity, readTraces} from './evidence.js'
-import {startDaemon, startNode, temporaryWorkspace} from './process.js'
+import {startDaemon, startDaemonInTurn, startNode, temporaryWorkspace} from './process.js'
 import {storeOf, workspaceEnv} from './workspace.js'
 
 const orch = (root: string, args: readonly string[], env: Readonly<Record<string, string>> = workspaceEnv) =>
@@ -52,9 +52,9 @@ async function refusedEverywhere(root: string, code: string, exit: number): Prom
     assert.deepEqual([args[0], error.code, error.exit], [args[0], code, exit])
     assert.ok(error.message.includes(storeOf(root)), error.message)
   }
-  const daemon = startDaemon(root)
-  assert.equal(await daemon.ready, false)
-  assert.deepEqual([await daemon.exited, daemon.errorCode()], [exit, code])
+  const {stdout, exitCode} = await svcInTurn(['daemon', 'run', '--json'], {cwd: root, env: workspaceEnv})
+  const {error} = JSON.parse(stdout) as {error: Refusal}
+  assert.deepEqual([exitCode, error.code], [exit, code])
 }
 
 /** The task is there as it was. */
@@ -158,7 +158,7 @@ describe('a store that is damaged', () => {
     const file = await open(storeOf(root), 'r+')
     await file.write(Buffer.alloc(4096, 0xa5), 0, undefined, (rootpage - 1) * 4096)
     await file.close()
-    const daemon = startDaemon(root)
+    const daemon = startDaemonInTurn(root)
     assert.deepEqual([await daemon.exited, daemon.errorCode()], [5, 'store_damaged'])
   })
 })

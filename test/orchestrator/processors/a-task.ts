@@ -53,7 +53,7 @@ export const unstopped: AbortSignal = new AbortController().signal
 /** Collects garbage again and again while the work goes on: a timer that nobody holds never fires. */
 export async function underCollection<T>(work: Promise<T>): Promise<T> {
   setFlagsFromString('--expose-gc')
-  const collect = setInterval(runInNewContext('gc') as () => void, 50)
+  const collect = setInterval(runInNewContext('gc') as () => void, 400)
   try {
     return await work
   } finally {

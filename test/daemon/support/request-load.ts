@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import {before, describe, it} from 'node:test'
+import {Peer, type Reply, startTestDaemon} from './daemon.js'
+import {ping, say, submit} from './requests.js'
+import {suiteLifetime} from './suite-lifetime.js'
+
+/** How many requests there are. */
+export interface RequestLoad {
+  ofOne: number
+  clients: number
+  /** Of each of these clients. */
+  ofEach: number
+  /** At the least so many that the daemon has the time to run a task meanwhile. */
+  ofBusy: number
+}
+
+const taskIdOf = ({result}: Reply) => (result as {task_id: number}).task_id
+
+/** Tests of many requests. */
+export function describeRequestLoad({ofOne, clients, ofEach, ofBusy}: RequestLoad): void {
+  describe('requests to the daemon, many of them', {concurrency: false}, () => {
+    const suite = suiteLifetime()
+    let addr = ''
+    before(async () => {
+      addr = (await startTestDaemon(suite)).addr
+    })
+
+    it('of one connection are answered in their order, whatever each takes', async (t) => {
+      const peer = await Peer.connect(t, addr)
+      const count = ofOne
+      const requests = Array.from({length: count}, (_, i) =>
+        i % 3 === 0 ? submit(i) : i % 3 === 1 ? ping(i) : {...ping(i), method: 'orch.agent_ids'},
+      )
+      peer.send(...requests)
+      const answers = await peer.nextOf(count)
+      assert.deepEqual(
+        answers.map(({id}) => id),
+        requests.map(({id}) => id),
+      )
+      const ids = answers.filter((_, i) => i % 3 === 0).map(taskIdOf)
+      assert.deepEqual(
+        ids,
+        [...ids].sort((a, b) => a - b),
+      )
+    })
+
+    it('of many connections are all taken, each once', async (t) => {
+      const peers = await Promise.all(Array.from({length: clients}, () => Peer.connect(t, addr)))
+      const ids = await Promise.all(
+        peers.map(async (peer, n) => {
+          peer.send(...Array.from({length: ofEach}, (_, i) => submit(`${n}-${i}`, `task ${i} of ${n}`)))
+          const answers = await peer.nextOf(ofEach)
+          assert.deepEqual(
+            answers.map(({id}) => id),
+            Array.from({length: ofEach}, (_, i) => `${n}-${i}`),
+          )
+          return answers.map(taskIdOf)
+        }),
+      )
+      assert.equal(new Set(ids.flat()).size, clients * ofEach)
+    })
+
+    it('of a busy connection keep neither others nor the loop waiting', async (t) => {
+      const {workspace, addr} = await startTestDaemon(t)
+      const [busy, other] = [await Peer.connect(t, addr), await Peer.connect(t, addr)]
+      const {task_id} = await other.call<{task_id: number}>('orch.submit_task', say)
+      const count = ofBusy
+      busy.send(...Array.from({length: count}, (_, i) => submit(i)))
+      const times: number[] = []
+      let isOver = false
+      const answered = busy.nextOf(count).then(() => {
+        isOver = true
+      })
+      let status = ''
+      while (!isOver) {
+        const started = performance.now()
+        status = (await other.call<{status: string}>('orch.task_status', {task_id})).status
+        times.push(performance.now() - started)
+      }
+      await answered
+      assert.equal(status, 'Completed', 'the loop ran a task in the meantime')
+      assert.ok(times.length > 20, `${times.length} answers meanwhile`)
+      assert.ok((times.sort((a, b) => a - b)[times.length >> 1] as number) < 100, `${times[times.length >> 1]} ms`)
+      assert.equal((await workspace.status()).total_queued, count)
+    })
+  })
+}
