@@ -26,6 +26,9 @@ const isStart = (line: string) => line.startsWith('start ')
 const firstStart = (lines: readonly string[]): string => lines.find(isStart) ?? ''
 
 const someTask = "(SELECT min(id) FROM orch_tasks WHERE status = 'Completed')"
+/** The task that was completed first, or last. */
+const completed = (order: 'ASC' | 'DESC') =>
+  `(SELECT task_id FROM orch_events WHERE type = 'task_completed' ORDER BY id ${order} LIMIT 1)`
 /** The first task of the journal, which is there once. */
 const withLaterAttempt = (lines: readonly string[]) => {
   const [, task = ''] = firstStart(lines).split(' ')
@@ -102,7 +105,7 @@ SELECT repository_id, timestamp_ms, type, task_id, payload FROM orch_events WHER
   {
     caught: 'dependencies end first',
     fault: 'a task did not wait',
-    sql: `INSERT OR IGNORE INTO orch_dependencies VALUES (${someTask}, (SELECT max(id) FROM orch_tasks), 1)`,
+    sql: `INSERT OR IGNORE INTO orch_dependencies VALUES (${completed('ASC')}, ${completed('DESC')}, 1)`,
   },
   {
     caught: 'agents are counted right',
