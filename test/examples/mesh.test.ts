@@ -8,7 +8,9 @@ import {after, before, describe, it} from 'node:test'
 import {execa} from 'execa'
 import type {MeshLeasesV1, MeshNodesV1} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
-import {svc, svcBinary} from '../support/svc.js'
+import {svcBinary} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
+import {writeSvcInTurn} from '../support/svc-in-turn-program.js'
 import {suiteFolder} from '../support/temporary.js'
 
 /** The shell blocks below a heading of a text, as they are printed. */
@@ -33,17 +35,24 @@ describe('a mesh as the README makes it', async () => {
   const [through = '', administer = ''] = await blocksBelow('examples/mesh/README.md', '## Work through the mesh')
   const home = suiteFolder()
   const folders = {plane: join(home, 'plane'), node: join(home, 'node')}
-  const programs = join(home, 'bin')
+  /** Where a shell finds `svc`: as a user installs it, or with its command lines run in turn. */
+  const programs = {installed: join(home, 'bin'), inTurn: join(home, 'in-turn')}
+  let close = () => {}
   let port = 0
   let invitation = ''
 
   /** Whoever follows the text types it, on another port than other tests. */
   const asPrinted = (script: string) => script.replaceAll('9847', String(port))
-  const shell = (script: string, where: keyof typeof folders, env: Record<string, string> = {}) =>
+  const shell = (
+    script: string,
+    where: keyof typeof folders,
+    env: Record<string, string> = {},
+    program: keyof typeof programs = 'installed',
+  ) =>
     execa('bash', ['-euo', 'pipefail', '-c', asPrinted(script)], {
       cwd: folders[where],
       env: {
-        PATH: `${programs}:${process.env.PATH}`,
+        PATH: `${programs[program]}:${process.env.PATH}`,
         HOME: folders[where],
         SVC_MESH_PORT: String(port),
         ...env,
@@ -56,8 +65,8 @@ describe('a mesh as the README makes it', async () => {
     })
   let serving: ReturnType<typeof shell> | undefined
   const run = async (script: string, where: keyof typeof folders) => {
-    const {stdout, stderr, exitCode} = await shell(script, where)
-    assert.equal(exitCode, 0, stderr)
+    const {stdout, stderr, exitCode} = await shell(script, where, {}, 'inTurn')
+    assert.equal(exitCode, 0, stdout + stderr)
     return stdout
   }
 
@@ -73,12 +82,14 @@ describe('a mesh as the README makes it', async () => {
   }
 
   before(async () => {
-    for (const folder of [programs, ...Object.values(folders)]) await mkdir(folder)
-    await symlink(svcBinary, join(programs, 'svc'))
-    await symlink(process.execPath, join(programs, 'node'))
+    for (const folder of [...Object.values(programs), ...Object.values(folders)]) await mkdir(folder)
+    await symlink(svcBinary, join(programs.installed, 'svc'))
+    await symlink(process.execPath, join(programs.installed, 'node'))
+    close = await writeSvcInTurn(programs.inTurn)
     port = await freePort()
   })
   after(async () => {
+    close()
     if (serving !== undefined) await stop(serving)
   })
 
@@ -153,7 +164,7 @@ describe('the preset for a wide-area network', () => {
   for (const side of ['control-plane', 'node'])
     it(`of the ${side} is sound, and every key of it is read`, async () => {
       const cwd = projectFile(`examples/mesh/${side}`)
-      const {stdout, exitCode} = await svc(['config', 'check', '--json'], {cwd})
+      const {stdout, exitCode} = await svcInTurn(['config', 'check', '--json'], {cwd})
       assert.deepEqual([exitCode, JSON.parse(stdout).warnings], [0, []])
     })
 
