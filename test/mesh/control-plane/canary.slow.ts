@@ -1,0 +1,3 @@
+import {all, testCanaries} from './support/canaries.js'
+
+testCanaries(all)
