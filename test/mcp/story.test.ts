@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {Client} from '@modelcontextprotocol/sdk/client/index.js'
 import {ElicitRequestSchema} from '@modelcontextprotocol/sdk/types.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {type After, connect, once, startHttp, workspace} from './support.js'
 
 interface TaskAnswer {
@@ -153,22 +154,21 @@ for (const [transport, open] of transports)
   })
 
 describe('a person who does not answer', () => {
-  it('is waited for no longer than the settings say', async (t) => {
-    const prepare = (client: Client) =>
-      client.setRequestHandler(ElicitRequestSchema, () => new Promise<never>(() => undefined))
-    const {call} = await connect(t, {
-      cwd: await workspace(t),
-      env: {SVC_MCP_ASK_TIMEOUT_MS: '300'},
-      capabilities: {elicitation: {}},
-      prepare,
-    })
+  const server = once(async (test) =>
+    startHttp(test, {cwd: await workspace(test), env: {SVC_MCP_ASK_TIMEOUT_MS: '300'}}),
+  )
+
+  it('is waited for no longer than the settings say', async () => {
+    const {call} = await (await server()).connect({elicitation: {}}, (client) =>
+      client.setRequestHandler(ElicitRequestSchema, () => new Promise<never>(() => undefined)),
+    )
     const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
     const doubted = await call<TaskAnswer & {resolution?: object}>('svc_doubt_task', {task_id})
     assert.deepEqual([doubted.task.status, doubted.resolution], ['Doubted', undefined])
   })
 
-  it('is not asked by a client that can only open pages', async (t) => {
-    const {call} = await connect(t, {cwd: await workspace(t), capabilities: {elicitation: {url: {}}}})
+  it('is not asked by a client that can only open pages', async () => {
+    const {call} = await (await server()).connect({elicitation: {url: {}}})
     const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
     assert.equal((await call<TaskAnswer>('svc_doubt_task', {task_id})).task.status, 'Doubted')
   })
@@ -177,19 +177,24 @@ describe('a person who does not answer', () => {
 describe('the tiers', () => {
   it('of the settings decide what is listed; a word that is none is told, and counts for nothing', async (t) => {
     const cwd = await workspace(t, {'Svc.toml': '[mcp]\ntiers = ["dev"]\n'})
-    const names = async (options: {args?: string[]; env?: Record<string, string>}) => {
-      const {client, stderr} = await connect(t, {cwd, ...options})
-      const listed = (await client.listTools()).tools.map(({name}) => name)
-      return {core: listed.includes('svc_submit_task'), dev: listed.includes('svc_agent_list'), stderr: stderr()}
+    const tiers = (tools: readonly {name: string}[]) => {
+      const listed = tools.map(({name}) => name)
+      return {core: listed.includes('svc_submit_task'), dev: listed.includes('svc_agent_list')}
     }
-    const {stderr: _, ...fromFile} = await names({})
-    assert.deepEqual(fromFile, {core: false, dev: true})
-    const {stderr: __, ...fromEnv} = await names({env: {SVC_MCP_TIERS: 'core,dev'}})
-    assert.deepEqual(fromEnv, {core: true, dev: true})
-    const {stderr: ___, ...fromFlag} = await names({args: ['--tiers', 'core'], env: {SVC_MCP_TIERS: 'all'}})
-    assert.deepEqual(fromFlag, {core: true, dev: false})
-    const {stderr, ...fromTypo} = await names({env: {SVC_MCP_TIERS: 'core,all,banana'}})
-    assert.deepEqual(fromTypo, {core: false, dev: true})
-    assert.match(stderr, /SVC_MCP_TIERS/)
+    const served = async (options: {args?: string[]; env?: Record<string, string>}) => {
+      const {client, stderr} = await connect(t, {cwd, ...options})
+      return {tiers: tiers((await client.listTools()).tools), stderr: stderr()}
+    }
+    const listed = async (args: string[], env: Record<string, string> = {}) => {
+      const {stdout} = await svcInTurn(['mcp', 'tools', '--json', ...args], {cwd, env})
+      return tiers(JSON.parse(stdout).tools)
+    }
+    assert.deepEqual(await listed([]), {core: false, dev: true})
+    assert.deepEqual(await listed([], {SVC_MCP_TIERS: 'core,dev'}), {core: true, dev: true})
+    const fromFlag = await served({args: ['--tiers', 'core'], env: {SVC_MCP_TIERS: 'all'}})
+    assert.deepEqual(fromFlag.tiers, {core: true, dev: false})
+    const fromTypo = await served({env: {SVC_MCP_TIERS: 'core,all,banana'}})
+    assert.deepEqual(fromTypo.tiers, {core: false, dev: true})
+    assert.match(fromTypo.stderr, /SVC_MCP_TIERS/)
   })
 })
