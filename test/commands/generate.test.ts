@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
-import {before, describe, it} from 'node:test'
+import {after, before, describe, it} from 'node:test'
 import {contractViolations, type GenerateV1} from '../../src/contracts/index.js'
 import {defaultSampling} from '../../src/decode/index.js'
-import {type GenerateRequest, loadLanguageModel, startEngine} from '../../src/llm/index.js'
+import {type Engine, type GenerateRequest, loadLanguageModel, startEngine} from '../../src/llm/index.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -17,88 +17,91 @@ Lily was sad and didn't know what to do. She said, "I'm sorry, Lily. I didn't kn
 Lily didn't want to help her mom, so she said, "I'm sorry, mom. I didn't know what to do." Her mom said, "Don't worry, Lily. We can help you.`
 
 const greedy = {...defaultSampling, temperature: 0}
-const fromBeginning: GenerateRequest = {prompt: {kind: 'beginning'}, maxTokens: 256, stop: [], sampling: greedy}
+/** The models are so small that a second thread only waits, and a waiting thread of the runtime keeps a processor busy. */
+const oneThread = ['--threads', '1']
+const fromBeginning: GenerateRequest = {prompt: {kind: 'beginning'}, maxTokens: 100, stop: [], sampling: greedy}
+
+/** The text of a request, of a model in this thread or of an engine. */
+async function textOf({generate}: Pick<Engine, 'generate'>, request: GenerateRequest): Promise<string> {
+  let text = ''
+  for await (const event of generate(request)) if (event.type === 'text') text += event.text
+  return text
+}
 
 describe('a published model', {skip: skipWithout('stories260K')}, () => {
   const model = sharedData('stories260K') ?? ''
   const generate = (args: string[], options?: SvcOptions, run = svcInTurn) =>
-    run(['generate', '--model', model, '--raw', '--temperature', '0', ...args], options)
+    run(['generate', '--model', model, '--raw', '--temperature', '0', ...oneThread, ...args], options)
+  let engine: Engine
+  before(async () => {
+    engine = await startEngine(model, {threads: 1, numCtx: 0})
+  })
+  after(() => engine.close())
 
   it('tells its published story, every character', async () => {
-    const {stdout, stderr, exitCode} = await generate([], {}, svc)
+    const {stdout, stderr, exitCode} = await svc(['generate', '--model', model, '--raw', '--temperature', '0'])
     assert.equal(stdout.slice(0, published.length), published)
     assert.equal(stderr, '')
     assert.equal(exitCode, 0)
   })
 
-  it('stops after --max-tokens, and ends the line', async () => {
-    const {stdout} = await generate(['--max-tokens', '256'])
+  it('stops after --max-tokens, ends the line, and leaves standard input alone unless - asks for it', async () => {
+    const {stdout} = await generate(['--max-tokens', '256'], {input: 'Once upon a'})
     assert.equal(stdout, `${published}\n`)
   })
 
   it('tells the same story through the library, in this thread and in an engine', async () => {
-    const direct = await loadLanguageModel(model)
-    const engine = await startEngine(model, {threads: 1, numCtx: 0})
-    for (const {generate} of [direct, engine]) {
-      let text = ''
-      for await (const event of generate(fromBeginning)) if (event.type === 'text') text += event.text
-      assert.equal(text, published)
-    }
+    const direct = await loadLanguageModel(model, {threads: 1, numCtx: 0})
+    const texts = [await textOf(direct, fromBeginning), await textOf(engine, fromBeginning)]
     await direct.release()
-    await engine.close()
+    assert.ok(texts[0]?.length && published.startsWith(texts[0]), texts[0])
+    assert.equal(texts[1], texts[0])
   })
 
   it('goes on from a prompt, with the blank between the words', async () => {
-    const {stdout} = await generate(['--max-tokens', '20', 'Once upon a'])
+    const {stdout} = await generate(['--max-tokens', '6', 'Once upon a'])
     assert.match(stdout, /^ time, there was/)
   })
 
   it('reads the prompt from standard input, without the newline at its end', async () => {
-    const {stdout} = await generate(['--max-tokens', '20', '-'], {input: 'Once upon a\n'}, svc)
+    const {stdout} = await generate(['--max-tokens', '6', '-'], {input: 'Once upon a\n'}, svc)
     assert.match(stdout, /^ time, there was/)
   })
 
-  it('leaves standard input alone unless - asks for it', async () => {
-    const {stdout} = await generate(['--max-tokens', '256'], {input: 'Once upon a'}, svc)
-    assert.equal(stdout, `${published}\n`)
-  })
-
-  it('ends before a stop string', async () => {
-    const {stdout} = await generate(['--stop', 'outside', '--stop', 'never'])
-    assert.equal(stdout, 'Once upon a time, there was a little girl named Lily. She loved to play \n')
-  })
-
   it('gives one JSON value with counts and timings', async () => {
-    const {stdout, stderr} = await generate(['--max-tokens', '256', '--json', '--seed', '5'])
+    const {stdout, stderr} = await generate(['--max-tokens', '40', '--json', '--seed', '5'])
     const result = JSON.parse(stdout) as GenerateV1
     assert.deepEqual(await contractViolations('cli/generate.v1', result), [])
     const {timings, ...rest} = result
     assert.deepEqual(rest, {
       model: 'stories260K',
-      text: published,
+      text: published.slice(0, published.indexOf('ed ball')),
       finish_reason: 'length',
       seed: 5,
       prompt_tokens: 1,
-      completion_tokens: 256,
+      completion_tokens: 40,
     })
     assert.ok(timings.load_ms > 0 && (timings.decode_tokens_per_second ?? 0) > 0)
     assert.equal(stderr, '')
   })
 
-  it('says why it ended: a stop string, or the end of the context', async () => {
-    const stopped = await generate(['--json', '--stop', 'Lily'])
-    assert.equal(JSON.parse(stopped.stdout).finish_reason, 'stop')
+  it('ends before a stop string, or with the context, and says why', async () => {
+    const stopped = JSON.parse((await generate(['--json', '--stop', 'outside', '--stop', 'never'])).stdout)
+    assert.equal(stopped.text, 'Once upon a time, there was a little girl named Lily. She loved to play ')
+    assert.equal(stopped.finish_reason, 'stop')
     const full = await generate(['--json', '--num-ctx', '32'])
     const {finish_reason: reason, completion_tokens: tokens} = JSON.parse(full.stdout)
     assert.deepEqual([reason, tokens], ['length', 31])
   })
 
   it('samples the same text from the same seed, and another from another', async () => {
-    const sample = async (seed: string) =>
-      (await svcInTurn(['generate', '-m', model, '--raw', '--seed', seed, '--max-tokens', '60'])).stdout
-    const [first, again, other] = [await sample('11'), await sample('11'), await sample('12')]
+    const sample = (seed: number) =>
+      textOf(engine, {...fromBeginning, maxTokens: 40, sampling: {...defaultSampling, seed}})
+    const [first, again, other] = [await sample(11), await sample(11), await sample(12)]
     assert.equal(first, again)
     assert.notEqual(first, other)
+    const args = ['--raw', '--seed', '11', '--max-tokens', '40', ...oneThread]
+    assert.equal((await svcInTurn(['generate', '-m', model, ...args])).stdout, `${first}\n`)
   })
 
   it('sends the prompt as it is when there is no chat template, and says so once', async () => {
@@ -110,6 +113,7 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
       '0',
       '--max-tokens',
       '5',
+      ...oneThread,
       'Once upon a',
     ])
     assert.match(stdout, /^ time/)
@@ -120,7 +124,10 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     const folder = await temporaryFolder(test)
     await writeFiles(folder, {'Svc.toml': '[engine]\nmax_tokens = 3\ntemperature = 0.0\n'})
     const count = async (args: string[], env: Record<string, string> = {}) => {
-      const {stdout} = await svcInTurn(['generate', '-m', model, '--raw', '--json', ...args], {cwd: folder, env})
+      const {stdout} = await svcInTurn(['generate', '-m', model, '--raw', '--json', ...oneThread, ...args], {
+        cwd: folder,
+        env,
+      })
       return JSON.parse(stdout).completion_tokens
     }
     assert.equal(await count([]), 3)
@@ -131,7 +138,7 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
 
 describe('a model that a user has trained', () => {
   const model = join(suiteFolder(), 'tiny')
-  before(() => writeTinyModel(model, {layout: 'numbered', dtype: 'BF16'}))
+  before(() => writeTinyModel(model, {layout: 'numbered', dtype: 'BF16', contextLength: 8192}))
 
   it('generates, and goes by the name of its directory', async () => {
     const {stdout, exitCode} = await svcInTurn([
@@ -142,6 +149,7 @@ describe('a model that a user has trained', () => {
       '--json',
       '--max-tokens',
       '8',
+      ...oneThread,
       'Hi',
     ])
     const {model: name, prompt_tokens: prompt, completion_tokens: tokens} = JSON.parse(stdout)
@@ -158,6 +166,7 @@ describe('a model that a user has trained', () => {
       '--raw',
       '--max-tokens',
       '1',
+      ...oneThread,
       'Hi',
     ])
     assert.equal(exitCode, 0)
@@ -169,19 +178,20 @@ describe('a model that a user has trained', () => {
     const template = '{{ bos_token }}[{{ messages[0].role }}]{{ messages[0].content }}'
     await writeFiles(folder, {'chat_template.jinja': template})
     const tokens = async (...args: string[]) =>
-      JSON.parse((await svcInTurn(['generate', '-m', folder, '--json', '--max-tokens', '1', ...args])).stdout)
-        .prompt_tokens
+      JSON.parse(
+        (await svcInTurn(['generate', '-m', folder, '--json', '--max-tokens', '1', ...oneThread, ...args])).stdout,
+      ).prompt_tokens
     assert.equal(await tokens('Hi'), 1 + '[user]Hi'.length)
     assert.equal(await tokens('--raw', 'Hi'), 1 + 'Hi'.length)
   })
 
-  it('prints while it generates: the first text comes long before the end', async () => {
-    const running = startSvc(['generate', '-m', model, '--raw', '--seed', '1', '--max-tokens', '900', 'Hi'])
-    const pieces: number[] = []
-    running.stdout?.on('data', () => pieces.push(performance.now()))
-    const {exitCode} = await running
-    assert.equal(exitCode, 0)
-    assert.ok(pieces.length > 10, `${pieces.length} pieces`)
+  it('prints while it generates, and ends when it is interrupted', async () => {
+    const args = ['generate', '-m', model, '--raw', '--seed', '1', '--max-tokens', '8000', ...oneThread, 'Hi']
+    const running = startSvc(args)
+    running.stdout?.once('data', () => running.kill('SIGINT'))
+    const {exitCode, stdout} = await running
+    assert.equal(exitCode, 130)
+    assert.notEqual(stdout, '')
   })
 })
 
@@ -190,19 +200,21 @@ describe('an engine', () => {
   before(() => writeTinyModel(model, {contextLength: 8192}))
   const sampling = {...defaultSampling, temperature: 1}
   const endless: GenerateRequest = {prompt: {kind: 'raw', text: 'Hi'}, maxTokens: 8000, stop: [], sampling}
+  let engine: Engine
+  before(async () => {
+    engine = await startEngine(model, {threads: 1, numCtx: 0})
+  })
+  after(() => engine.close())
 
   it('leaves the calling thread free while it computes', async () => {
-    const engine = await startEngine(model, {threads: 1, numCtx: 0})
     let ticks = 0
     const clock = setInterval(() => ticks++, 5)
     for await (const event of engine.generate({...endless, maxTokens: 400})) assert.ok(event)
     clearInterval(clock)
-    await engine.close()
     assert.ok(ticks > 5, `${ticks} ticks`)
   })
 
   it('ends a request whose signal aborts, and serves the next', async () => {
-    const engine = await startEngine(model, {threads: 1, numCtx: 0})
     const abort = new AbortController()
     let texts = 0
     const reason = new Error('enough')
@@ -211,25 +223,13 @@ describe('an engine', () => {
     }, reason)
     for await (const event of engine.generate({...endless, maxTokens: 2}))
       if (event.type === 'done') assert.equal(event.completionTokens, 2)
-    await engine.close()
   })
 
   it('runs several requests at once, each with its own text', async () => {
-    const engine = await startEngine(model, {threads: 1, numCtx: 0})
-    const text = async (prompt: string) => {
-      let all = ''
-      for await (const event of engine.generate({
-        ...endless,
-        prompt: {kind: 'raw', text: prompt},
-        maxTokens: 40,
-        sampling: greedy,
-      }))
-        if (event.type === 'text') all += event.text
-      return all
-    }
+    const text = (prompt: string) =>
+      textOf(engine, {...endless, prompt: {kind: 'raw', text: prompt}, maxTokens: 40, sampling: greedy})
     const alone = [await text('one'), await text('two'), await text('three')]
     assert.deepEqual(await Promise.all([text('one'), text('two'), text('three')]), alone)
-    await engine.close()
   })
 
   it('that is closed ends what still runs', async () => {
