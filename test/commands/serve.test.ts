@@ -302,7 +302,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
     const {ollama} = clients(server)
     const prompts: string[] = ['Once', 'Lily', 'The big', 'One day', 'Her mom', 'A red ball', 'He said', 'They play']
     const tell = async (prompt: string) =>
-      (await ollama.generate({model: 'stories260K', prompt, raw: true, options: {temperature: 0, num_predict: 60}}))
+      (await ollama.generate({model: 'stories260K', prompt, raw: true, options: {temperature: 0, num_predict: 30}}))
         .response
     const alone: (string | undefined)[] = []
     for (const prompt of prompts) alone.push(await tell(prompt))
@@ -330,11 +330,16 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
 describe('a trained run directory, served', () => {
   const root = suiteFolder()
   const run = join(root, 'my-run')
+  const failedEvaluation = '{"status":"fail"}'
   before(async () => {
     await writeTinyModel(join(root, 'base'))
     const {'adapter_manifest.json': manifest, ...weights} = tinyAdapterFiles()
     const declared = {...JSON.parse(manifest as string), base_model: '../base'}
-    await writeFiles(run, {...weights, 'adapter_manifest.json': JSON.stringify(declared)})
+    await writeFiles(run, {
+      ...weights,
+      'adapter_manifest.json': JSON.stringify(declared),
+      'collateral_damage_report.json': failedEvaluation,
+    })
   })
 
   const reply = async (server: RunningServer) => {
@@ -342,9 +347,11 @@ describe('a trained run directory, served', () => {
     return ((await (await post(server, '/api/generate', body)).json()) as {response: string}).response
   }
 
-  it('applies the adapter to the base that the manifest names', async () => {
-    const adapted = await startServer(['--model', run])
-    const plain = await startServer(['--model', join(root, 'base'), '--model-name', ' plain '])
+  it('applies the adapter to the base that the manifest names, after a failed evaluation with --ignore-eval-gate', async () => {
+    const adapted = await startServer(['--model', run, '--ignore-eval-gate'])
+    // With as many threads as a user has who sets none.
+    const env = {SVC_THREADS: '0'}
+    const plain = await startServer(['--model', join(root, 'base'), '--model-name', ' plain '], {env})
     try {
       assert.notEqual(await reply(adapted), await reply(plain))
       assert.doesNotMatch(adapted.stderr(), /no adapter/)
@@ -379,7 +386,7 @@ describe('a trained run directory, served', () => {
     ],
     [
       'a failed evaluation',
-      {'collateral_damage_report.json': '{"status":"fail"}'},
+      {'collateral_damage_report.json': failedEvaluation},
       [],
       1,
       /evaluation of this run failed/,
@@ -404,13 +411,6 @@ describe('a trained run directory, served', () => {
       assert.match(stderr, says)
       assert.deepEqual([stdout, exitCode], ['', exit])
     })
-
-  it('is served all the same with --ignore-eval-gate', async (test) => {
-    const folder = await temporaryFolder(test)
-    await writeFiles(folder, {...tinyModelFiles(), 'collateral_damage_report.json': '{"status":"fail"}'})
-    const server = await startServer(['--model', folder, '--ignore-eval-gate'])
-    assert.equal(await server.stop(), 0)
-  })
 })
 
 describe('a server that is used badly', () => {
@@ -600,12 +600,15 @@ describe('a server that is used badly', () => {
   })
 })
 
-describe('a server that is stopped', () => {
+describe('a server with a key that is stopped', () => {
   const model = suiteFolder()
+  const key = {authorization: 'Bearer sesame-open'}
   let server: RunningServer
   before(async () => {
     await writeTinyModel(model, {contextLength: 4096})
-    server = await startServer(['--model', model])
+    server = await startServer(['--model', model, '--api-key-env', 'MY_KEY'], {
+      env: {MY_KEY: 'sesame-open', SVC_LOG: 'info'},
+    })
   })
   after(() => server.stop())
 
@@ -619,9 +622,19 @@ describe('a server that is stopped', () => {
     assert.equal(exitCode, 5)
   })
 
-  it('lets a stream end, and then exits with 0', async () => {
+  it('asks for its key', async () => {
+    const status = async (headers: Record<string, string>) =>
+      (await fetch(`${server.baseUrl}/v1/models`, {headers})).status
+    assert.equal(await status({}), 401)
+    assert.equal(await status({authorization: 'Bearer sesame-close'}), 401)
+    assert.equal(await status(key), 200)
+    assert.equal((await fetch(`${server.baseUrl}/health`)).status, 200)
+    assert.equal((await fetch(`${server.baseUrl}/metrics`)).status, 401)
+  })
+
+  it('lets a stream end, exits with 0, and has never shown its key', async () => {
     const body = {prompt: 'Hi', raw: true, options: {num_predict: 300, temperature: 1}}
-    const response = await post(server, '/api/generate', body)
+    const response = await post(server, '/api/generate', body, key)
     const reader = response.body?.getReader()
     await reader?.read()
     const stopped = server.stop()
@@ -633,26 +646,13 @@ describe('a server that is stopped', () => {
     }
     assert.match(last, /"done":true/)
     assert.equal(await stopped, 0)
+    assert.match(server.stderr(), /\/v1\/models/)
+    assert.doesNotMatch(server.stderr(), /sesame-open/)
   })
 
   it('warns when other machines can use it without a key', async () => {
     const server = await startServer(['--model', model, '--host', '0.0.0.0'])
     assert.match(server.stderr(), /other machines can use this server without a key; set SVC_INFERENCE_API_KEY/)
     await server.stop()
-  })
-
-  it('asks for its key, and never shows it', async () => {
-    const server = await startServer(['--model', model, '--api-key-env', 'MY_KEY'], {
-      env: {MY_KEY: 'sesame-open', SVC_LOG: 'info'},
-    })
-    const status = async (headers: Record<string, string>) =>
-      (await fetch(`${server.baseUrl}/v1/models`, {headers})).status
-    assert.equal(await status({}), 401)
-    assert.equal(await status({authorization: 'Bearer sesame-close'}), 401)
-    assert.equal(await status({authorization: 'Bearer sesame-open'}), 200)
-    assert.equal((await fetch(`${server.baseUrl}/health`)).status, 200)
-    assert.equal((await fetch(`${server.baseUrl}/metrics`)).status, 401)
-    await server.stop()
-    assert.doesNotMatch(server.stderr(), /sesame-open/)
   })
 })

@@ -12,8 +12,12 @@ export interface RunningServer {
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | undefined>
 }
 
-/** Starts `svc serve` on a free port and waits until it is ready. */
-export async function startServer(args: readonly string[], options: SvcOptions = {}): Promise<RunningServer> {
+/**
+ * Starts `svc serve` on a free port and waits until it is ready. It computes on one thread unless `SVC_THREADS` says
+ * otherwise: the models of tests are so small that more threads only wait, which keeps a processor busy.
+ */
+export async function startServer(args: readonly string[], {cwd, env}: SvcOptions = {}): Promise<RunningServer> {
+  const options = {...(cwd === undefined ? {} : {cwd}), env: {SVC_THREADS: '1', ...env}}
   const running = startSvc(['serve', '--port', '0', '--json', ...args], options)
   let stderr = ''
   running.stderr?.on('data', (chunk) => {
