@@ -87,8 +87,8 @@ describe('messages of the mesh', () => {
   })
 
   it('are waited for', async (t) => {
-    const {start, text, json} = await meshWorkspace(t, server())
-    const waiting = start(['mesh', 'inbox', '5', '--wait', '30', '--json'])
+    const {startInTurn, text, json} = await meshWorkspace(t, server())
+    const waiting = startInTurn(['mesh', 'inbox', '5', '--wait', '30', '--json'])
     const metrics = async () => (await askMesh(server(), '/metrics', {token: meshTokens.SVC_MESH_TOKEN})).text
     await until(async () => /^svc_mesh_long_polls 1$/m.test(await metrics()), 'a request that waits')
     assert.deepEqual(waiting.lines, [])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
-import {after, before, describe, it} from 'node:test'
+import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {
   createMeshClient,
@@ -17,6 +17,7 @@ import {
 import {meshSnapshot} from '../../../src/orchestrator/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {type MeshServer, startMeshServer} from '../../support/mesh-server.js'
+import {suiteMeshServer} from '../../support/mesh-workspace.js'
 import {until} from '../../support/until.js'
 import {type Fate, loggingProxy, type Passage} from './support/logging-proxy.js'
 
@@ -39,6 +40,9 @@ function connect(t: Test, {baseUrl}: {baseUrl: string}, options: Partial<MeshCli
 
 const start = (t: Test, env: Readonly<Record<string, string>> = {}): Promise<MeshServer> =>
   startMeshServer(t, {env: {...secrets, ...env}})
+
+/** A control plane for all tests of a suite. */
+const suiteServer = (env: Readonly<Record<string, string>> = {}) => suiteMeshServer({...secrets, ...env})
 
 const refusal = (status: number, code: string) => (error: unknown) => {
   assert.ok(error instanceof MeshHttpError, String(error))
@@ -203,29 +207,35 @@ describe('a member of a mesh', () => {
 })
 
 describe('a lease of a control plane', {concurrency: 3}, () => {
-  const holding = async (t: Test, server: MeshServer) => {
+  const shared = suiteServer({SVC_MESH_A2A_LEASE_MS: '6000'})
+
+  /** A lease that a node of its own holds. */
+  const holding = async (t: Test, server: MeshServer, name: string) => {
     const client = connect(t, server, {timeoutMs: 60_000})
-    await client.join(node('node-a'))
+    await client.join(node(name))
     const losses: LeaseLoss[] = []
-    const held = await holdLease(client, {claimer: 'node-a', scopeKey: 'task:1', onLost: (loss) => losses.push(loss)})
+    const held = await holdLease(client, {claimer: name, scopeKey: name, onLost: (loss) => losses.push(loss)})
     t.after(() => held.release())
-    return {client, held, losses}
+    const listed = async () => (await client.listLeases()).filter(({scope_key}) => scope_key === name)
+    return {client, held, losses, listed}
   }
 
   it('outlives its first term, and is free again when it is given back', async (t) => {
-    const {client, held} = await holding(t, await start(t, {SVC_MESH_A2A_LEASE_MS: '6000'}))
+    const {client, held, listed} = await holding(t, shared(), 'kept')
     const {lease_id: lease, scope_key: scopeKey, expires_unix_ms: end} = held.lease
     for (let leftMs = 1; leftMs > 0; await sleep(Math.max(0, leftMs)))
       leftMs = end - (await client.verifyLease({lease, scopeKey})).server_time_unix_ms
     assert.equal(held.isHeld, true)
-    const [{lease_id} = {lease_id: ''}] = await client.listLeases()
-    assert.equal(lease_id, held.lease.lease_id)
+    assert.deepEqual(
+      (await listed()).map(({lease_id}) => lease_id),
+      [held.lease.lease_id],
+    )
     await held.release()
-    assert.deepEqual(await client.listLeases(), [])
+    assert.deepEqual(await listed(), [])
   })
 
   it('is lost when an administrator takes it away', async (t) => {
-    const {client, held, losses} = await holding(t, await start(t, {SVC_MESH_A2A_LEASE_MS: '10000'}))
+    const {client, held, losses} = await holding(t, shared(), 'revoked')
     await client.revokeLease(held.lease.lease_id)
     if (!held.ended.aborted) await once(held.ended, 'abort')
     assert.deepEqual([held.isHeld, losses.map(({reason}) => reason)], [false, ['refused']])
@@ -234,7 +244,7 @@ describe('a lease of a control plane', {concurrency: 3}, () => {
   it('is lost before its end where the control plane stands still', async (t) => {
     const server = await start(t, {SVC_MESH_A2A_LEASE_MS: '3000'})
     const sent = performance.now()
-    const {held, losses} = await holding(t, server)
+    const {held, losses} = await holding(t, server, 'silent')
     server.signal('SIGSTOP')
     t.after(() => server.signal('SIGCONT'))
     if (!held.ended.aborted) await once(held.ended, 'abort')
@@ -245,16 +255,9 @@ describe('a lease of a control plane', {concurrency: 3}, () => {
 })
 
 describe('what goes by between a client and a control plane', () => {
-  let shared: MeshServer
-  const ends: (() => Promise<void> | void)[] = []
-  before(async () => {
-    shared = await start({after: (end) => ends.push(end)})
-  })
-  after(async () => {
-    for (const end of ends.reverse()) await end()
-  })
+  const shared = suiteServer()
 
-  const between = async (t: Test, server = shared) => {
+  const between = async (t: Test, server = shared()) => {
     const proxy = await loggingProxy(t, server.baseUrl)
     return {proxy, client: connect(t, {baseUrl: proxy.url}, {random: () => 0.01}), direct: connect(t, server)}
   }

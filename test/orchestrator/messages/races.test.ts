@@ -3,6 +3,7 @@ import {describe, it} from 'node:test'
 import {type OrchestratorContext, readInbox} from '../../../src/orchestrator/index.js'
 import {ackHere, consumer, openWithAgents} from './support/agents.js'
 import {race, startProgram} from './support/processes.js'
+import type {AllSent} from './support/send-all.js'
 
 const claim = (orchestrator: OrchestratorContext, owner: string) =>
   readInbox(orchestrator, {agent: 'bert', source: 'db', claim: true}, consumer(owner)).messages
@@ -54,21 +55,18 @@ describe('processes that share an inbox', () => {
     assert.equal(ackHere(orchestrator, {agent: 'bert', message: 1, route: 'db'}, 'heir').acknowledged, true)
   })
 
-  for (const keys of ['keys', 'none'])
-    it(`send each message once, with ${keys === 'keys' ? 'keys of their own' : 'no keys'}`, async (t) => {
-      const orchestrator = await openWithAgents(t, {clock: 'real'})
-      const count = 100
-      const senders = [1, 2].map(() => [String(count), keys])
-      const [first, second] = await race<{uuids: string[]; duplicates: number}>(
-        t,
-        'send-all',
-        orchestrator.root,
-        senders,
-      )
-      assert.deepEqual(first?.uuids, second?.uuids)
-      assert.equal(new Set(first?.uuids).size, count)
-      assert.equal((first?.duplicates ?? 0) + (second?.duplicates ?? 0), count)
-      const rows = orchestrator.store.all('SELECT payload FROM a2a_messages')
-      assert.equal(rows.length, count)
-    })
+  it('send each message once, with keys of their own or no keys', async (t) => {
+    const orchestrator = await openWithAgents(t, {clock: 'real'})
+    const count = 100
+    type Both = Record<'keys' | 'none', AllSent>
+    const [first, second] = await race<Both>(t, 'send-all', orchestrator.root, [[String(count)], [String(count)]])
+    for (const keys of ['keys', 'none'] as const) {
+      const [one, other] = [first?.[keys], second?.[keys]]
+      assert.deepEqual(one?.uuids, other?.uuids, keys)
+      assert.equal(new Set(one?.uuids).size, count, keys)
+      assert.equal((one?.duplicates ?? 0) + (other?.duplicates ?? 0), count, keys)
+    }
+    const rows = orchestrator.store.all('SELECT payload FROM a2a_messages')
+    assert.equal(rows.length, 2 * count)
+  })
 })

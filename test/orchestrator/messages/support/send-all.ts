@@ -1,20 +1,34 @@
 /**
- * A sender in a process of its own: sends so many messages from anna to bert, each with its number. Prints the uuids, and
- * how many were there already. Arguments: the workspace, how many, and `keys` where each has a key of its own.
+ * A sender in a process of its own: sends so many messages from anna to bert, each with its number, with a key of its own;
+ * then as many without a key. Prints the uuids of both, and how many were there already. Arguments: the workspace, how
+ * many.
  */
 import {openOrchestrator, sendMessage} from '../../../../src/orchestrator/index.js'
 import {waitAtGate} from './gate.js'
 
-const [root = '', count = '0', keys = ''] = process.argv.slice(2)
+export interface AllSent {
+  uuids: (string | null)[]
+  duplicates: number
+}
+
+const [root = '', count = '0'] = process.argv.slice(2)
 const orchestrator = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR: `${root}/data`}}})
 await waitAtGate(root)
-const uuids: (string | null)[] = []
-let duplicates = 0
-for (let i = 0; i < Number(count); i++) {
-  const message = {sender: 'anna', receiver: 'bert', type: 'progress_update', payload: String(i), route: 'db' as const}
-  const sent = sendMessage(orchestrator, keys === 'keys' ? {...message, key: `k-${i}`} : message)
-  uuids.push(sent.db_message_uuid)
-  if (sent.duplicate) duplicates++
+
+function sendAll(keyOf: (i: number) => {key?: string}, name: string): AllSent {
+  const sent = Array.from({length: Number(count)}, (_, i) =>
+    sendMessage(orchestrator, {
+      sender: 'anna',
+      receiver: 'bert',
+      type: 'progress_update',
+      payload: `${name} ${i}`,
+      route: 'db',
+      ...keyOf(i),
+    }),
+  )
+  return {uuids: sent.map((each) => each.db_message_uuid), duplicates: sent.filter((each) => each.duplicate).length}
 }
+
+const sent = {keys: sendAll((i) => ({key: `k-${i}`}), 'keys'), none: sendAll(() => ({}), 'none')}
 orchestrator.close()
-process.stdout.write(JSON.stringify({uuids, duplicates}))
+process.stdout.write(JSON.stringify(sent))
