@@ -5,6 +5,7 @@ import {StateFeed} from '../../../src/mesh/dashboard/feed.js'
 import type {Reading} from '../../../src/mesh/dashboard/read-state.js'
 import type {DashboardState} from '../../../src/mesh/dashboard/view.js'
 import type {ReplyStream} from '../../../src/net/index.js'
+import {until} from '../../support/until.js'
 
 /** A page that takes in what it is sent when it is told to. */
 function slowPage() {
@@ -78,7 +79,7 @@ describe('a feed of states', () => {
     await readings(50)
     assert.equal(slow.written.length, 1)
     slow.takeIn()
-    await sleep(2)
+    await until(() => slow.written.length > 1, 'what it has missed')
     assert.equal(slow.written.length, 2)
     assert.ok(numberOf(slow.written[1]) >= 50, slow.written[1])
   })
@@ -104,7 +105,7 @@ describe('a feed of states', () => {
     const next = slowPage()
     feed.subscribe(next.stream)
     assert.equal(next.written.length, 0)
-    await sleep(5)
+    await until(() => next.written.length > 0, 'a new state')
     assert.ok(numberOf(next.written[0]) > before)
   })
 
