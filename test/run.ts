@@ -34,9 +34,9 @@ const expected = (file: string) => recorded[nameOf(file)] ?? Number.POSITIVE_INF
 files.sort((a, b) => expected(b) - expected(a) || 0)
 
 /** Files that take less than this share a process: to start one for each would take longer than they do, s. */
-const shortFile = 6
+const shortFile = 16
 /** What the files of one process may take together, s. */
-const fullGroup = 50
+const fullGroup = 120
 
 /** Short files in groups, in files that import them. Files that are chosen by a word run in a process of their own. */
 function group(all: readonly string[]): string[] {
