@@ -1,11 +1,26 @@
 import {randomUUID} from 'node:crypto'
-import {basename, join, resolve} from 'node:path'
+import {basename, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {SpeechCommand, speechFlags, withProgress, writeOutputFile} from '../src/cli/index.js'
+import {overwriteFlag, SpeechCommand, speechFlags, withProgress} from '../src/cli/index.js'
 import {speechAudioSettings, speechSessionSettings, speechSettings} from '../src/config/index.js'
 import type {TranscribeV1} from '../src/contracts/index.js'
 import {asCliError, asText, Exit, SvcError} from '../src/errors/index.js'
-import type {TranscribedFile, TranscribeHandlers, Transcriber, TranscriptFormat} from '../src/speech/index.js'
+import {checkOutputs, isFolder, type OutputRule, writeOutput} from '../src/files/index.js'
+import type {
+  TranscribedFile,
+  TranscribeHandlers,
+  Transcriber,
+  TranscriptFormat,
+  TranscriptFormatName,
+} from '../src/speech/index.js'
+
+/** Where transcripts go, and how they are written. */
+interface Destination {
+  format: TranscriptFormatName
+  /** The file of each recording; empty where transcripts go to standard output. */
+  files: ReadonlyMap<string, string>
+  rule: OutputRule
+}
 
 /** Formats of which several transcripts can follow each other. */
 const joinable = new Set(['text', 'json', 'verbose_json', 'ndjson'])
@@ -20,10 +35,13 @@ Segments are printed when they are final. One model is loaded for all recordings
 others go on, and the status is 1 at the end. --json prints one object per recording with everything that is known.
 
 The model is a directory, a whisper.cpp file, or an id such as openai/whisper-base, which is downloaded once. Without
---model the cached openai/whisper-tiny.en is used; nothing is downloaded that was not asked for.`
+--model the cached openai/whisper-tiny.en is used; nothing is downloaded that was not asked for.
+
+--output names a folder, which is made, and in which transcripts lie as their recordings lie to each other. With one
+recording a name such as talk.srt is the file itself, in the format of its ending.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> meeting.wav',
-    '<%= config.bin %> <%= command.id %> talks/ --model openai/whisper-base --format srt --output-dir subtitles',
+    '<%= config.bin %> <%= command.id %> talks/ --model openai/whisper-base --format srt --output subtitles',
     'ffmpeg -v error -i film.mkv -f wav - | <%= config.bin %> <%= command.id %> - --format vtt > film.vtt',
     '<%= config.bin %> <%= command.id %> *.mp3 --json | jq -r .text',
   ]
@@ -40,15 +58,16 @@ The model is a directory, a whisper.cpp file, or an id such as openai/whisper-ba
     }),
     format: Flags.option({
       char: 'f',
-      description: 'How transcripts are written.',
+      description: 'How transcripts are written; text, unless the name of the output tells.',
       options: ['text', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'] as const,
-      default: 'text',
     })(),
-    'output-dir': Flags.string({
+    output: Flags.string({
       char: 'o',
-      description: 'Write one file per recording into this folder, in place of standard output.',
-      helpValue: 'DIR',
+      description: 'Folder for one file per recording, or the file of one, in place of standard output.',
+      helpValue: 'PATH',
+      aliases: ['output-dir'],
     }),
+    overwrite: overwriteFlag,
     'raw-encoding': Flags.option({
       description: 'The recordings are bare samples of this encoding, without a header.',
       options: ['u8', 's16le', 's24le', 's32le', 'f32le', 'f64le'] as const,
@@ -58,20 +77,20 @@ The model is a directory, a whisper.cpp file, or an id such as openai/whisper-ba
   }
 
   async run(): Promise<void> {
-    const {format, 'output-dir': folder, refine} = this.flags
     if (this.argumentList.length === 0) throw new SvcError('recording_missing', {})
     const {listRecordings} = await import('../src/speech/index.js')
     const recordings = await listRecordings(this.argumentList)
+    const destination = await this.#destination(recordings)
     const several = recordings.length > 1
-    if (several && folder === undefined && !this.output.json && !joinable.has(format))
-      throw new SvcError('output_dir_needed', {format})
-    const transcriber = await this.createTranscriber({refine})
+    if (several && destination.files.size === 0 && !this.output.json && !joinable.has(destination.format))
+      throw new SvcError('output_dir_needed', {format: destination.format})
+    const transcriber = await this.createTranscriber({refine: this.flags.refine})
     let failed = false
     try {
-      const files = await this.#outputFiles(recordings)
-      for (const recording of recordings)
+      // What is named twice is written once.
+      for (const recording of destination.files.size > 0 ? destination.files.keys() : recordings)
         try {
-          await this.#transcribe(transcriber, recording, files.get(recording))
+          await this.#transcribe(transcriber, recording, destination)
         } catch (error) {
           if (!several || this.signal.aborted || !(error instanceof SvcError)) throw error
           failed = true
@@ -83,18 +102,29 @@ The model is a directory, a whisper.cpp file, or an id such as openai/whisper-ba
     if (failed) this.exit(Exit.failed)
   }
 
-  /** Where each transcript goes; nowhere without a folder for them. */
-  async #outputFiles(recordings: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const {format, 'output-dir': folder} = this.flags
-    if (folder === undefined) return new Map()
-    const {createFormat, outputNames} = await import('../src/speech/index.js')
-    const names = outputNames(recordings, createFormat(format).extension)
-    return new Map([...names].map(([recording, name]) => [recording, join(resolve(folder), name)]))
+  /** @throws output_exists, output_is_input, usage */
+  async #destination(recordings: readonly string[]): Promise<Destination> {
+    const {format, output, overwrite = false} = this.flags
+    const {createFormat, formatOfFile, outputPaths} = await import('../src/speech/index.js')
+    const rule = {overwrite, inputs: recordings}
+    if (output === undefined || output === '-') return {format: format ?? 'text', files: new Map(), rule}
+    const named = recordings.length === 1 && !(await isFolder(output)) ? formatOfFile(output) : undefined
+    const chosen = format ?? named ?? 'text'
+    const {extension} = createFormat(chosen)
+    if (named !== undefined && !output.toLowerCase().endsWith(extension))
+      throw new SvcError('usage', {reason: `--format ${chosen} is not written into ${basename(output)}.`})
+    const files =
+      named === undefined
+        ? outputPaths(recordings, resolve(output), extension)
+        : new Map(recordings.map((recording) => [recording, resolve(output)]))
+    await checkOutputs(files.values(), rule)
+    return {format: chosen, files, rule}
   }
 
-  async #transcribe(transcriber: Transcriber, recording: string, file: string | undefined): Promise<void> {
+  async #transcribe(transcriber: Transcriber, recording: string, {format, files, rule}: Destination): Promise<void> {
     const {createFormat, createMeter, writeTranscript} = await import('../src/speech/index.js')
-    const writer = createFormat(this.flags.format)
+    const file = files.get(recording)
+    const writer = createFormat(format)
     const streams = file === undefined && !this.output.json
     const print = this.#printer(writer)
     // Segments that appear on the terminal are progress enough.
@@ -107,8 +137,9 @@ The model is a directory, a whisper.cpp file, or an id such as openai/whisper-ba
         ...(streams ? {onSegment: (segment) => print(writer.segment(segment))} : {}),
       })
     })
+    if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech was found.`)
     if (streams) return print(writer.footer(result.transcript))
-    if (file !== undefined) await writeOutputFile(file, writeTranscript(this.flags.format, result.transcript))
+    if (file !== undefined) await writeOutput(file, writeTranscript(format, result.transcript), rule)
     const payload = await this.#payload(recording, result, file)
     await this.output.result(payload, () => `${file ?? ''}\n`)
   }

@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, programArg} from '../../src/cli/index.js'
+import {DbCommand, overwriteFlag, programArg} from '../../src/cli/index.js'
 
 export default class DbBuild extends DbCommand<typeof DbBuild> {
   static override summary = 'Write everything that can be made from a program.'
@@ -11,6 +11,7 @@ and functions.ts.`
   static override flags = {
     output: Flags.string({char: 'o', description: 'Folder to write into.', default: 'dist', helpValue: 'DIR'}),
     zod: Flags.boolean({description: 'Let the client check what it gets, by Zod schemas.'}),
+    overwrite: overwriteFlag,
   }
 
   async run(): Promise<void> {
@@ -33,6 +34,6 @@ and functions.ts.`
       'functions.ts': lang.functionsFile(program),
       ...(zod ? {'schemas.ts': lang.schemasFile(program)} : {}),
     }
-    await this.writeFiles(output, files)
+    await this.writeFiles(output, files, this.flags.overwrite)
   }
 }

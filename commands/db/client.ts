@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, programArg} from '../../src/cli/index.js'
+import {DbCommand, overwriteFlag, programArg} from '../../src/cli/index.js'
 
 export default class DbClient extends DbCommand<typeof DbClient> {
   static override summary = 'Write a TypeScript client for the endpoints of a program.'
@@ -10,6 +10,7 @@ export default class DbClient extends DbCommand<typeof DbClient> {
   static override flags = {
     output: Flags.string({char: 'o', description: 'Folder to write into.', required: true, helpValue: 'DIR'}),
     zod: Flags.boolean({description: 'Let the client check what it gets, by Zod schemas.'}),
+    overwrite: overwriteFlag,
   }
 
   async run(): Promise<void> {
@@ -21,6 +22,6 @@ export default class DbClient extends DbCommand<typeof DbClient> {
       'client.ts': clientFile(program, {zod}),
       ...(zod ? {'schemas.ts': schemasFile(program)} : {}),
     }
-    await this.writeFiles(output, files)
+    await this.writeFiles(output, files, this.flags.overwrite)
   }
 }

@@ -1,9 +1,10 @@
 import {readFile} from 'node:fs/promises'
 import {basename, dirname, extname, join, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {SpeechCommand, speechFlags, withProgress, writeOutputFile} from '../../src/cli/index.js'
+import {overwriteFlag, SpeechCommand, speechFlags, withProgress} from '../../src/cli/index.js'
 import type {SpeechSubtitleV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
+import {checkOutputs, type OutputRule, writeOutput} from '../../src/files/index.js'
 import type {TranscribedFile} from '../../src/speech/index.js'
 
 export default class SpeechSubtitle extends SpeechCommand<typeof SpeechSubtitle> {
@@ -32,6 +33,7 @@ is compared to subtitles that are known to be right.`
       description: 'The subtitle file, .srt or .vtt; - is standard output. Left out, it lies beside the recording.',
       helpValue: 'FILE',
     }),
+    overwrite: overwriteFlag,
     'line-width': Flags.integer({description: 'Most characters of a line.', default: 42, min: 8, max: 200}),
     'max-lines': Flags.integer({description: 'Most lines that are shown at once.', default: 2, min: 1, max: 10}),
     reference: Flags.string({
@@ -44,6 +46,8 @@ is compared to subtitles that are known to be right.`
   async run(): Promise<void> {
     const {recording} = this.args
     const place = this.#place()
+    const rule = this.#rule()
+    if (place !== undefined) await checkOutputs([place], rule)
     const reference = this.flags.reference === undefined ? undefined : await readText(resolve(this.flags.reference))
     const transcriber = await this.createTranscriber({refine: this.flags.refine, prefersWords: true})
     try {
@@ -60,25 +64,38 @@ is compared to subtitles that are known to be right.`
           },
         )
       })
-      await this.#report(result, place, reference)
+      if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech was found.`)
+      await this.#report(result, place, rule, reference)
     } finally {
       await transcriber.close()
     }
   }
 
-  /** Where the subtitles go; undefined is standard output. */
+  /** Where the subtitles go; undefined is standard output. @throws subtitle_format_unknown */
   #place(): string | undefined {
     const {recording} = this.args
     const given = this.flags.output ?? join(dirname(recording), `${basename(recording, extname(recording))}.srt`)
-    return given === '-' ? undefined : resolve(given)
+    if (given === '-') return undefined
+    if (!/\.(srt|vtt)$/i.test(given)) throw new SvcError('subtitle_format_unknown', {path: given})
+    return resolve(given)
   }
 
-  async #report(result: TranscribedFile, place: string | undefined, reference: string | undefined): Promise<void> {
+  #rule(): OutputRule {
+    const {overwrite = false, reference} = this.flags
+    return {overwrite, inputs: [this.args.recording, ...(reference === undefined ? [] : [reference])]}
+  }
+
+  async #report(
+    result: TranscribedFile,
+    place: string | undefined,
+    rule: OutputRule,
+    reference: string | undefined,
+  ): Promise<void> {
     const {compareSubtitles, parseSubtitles, writeTranscript} = await import('../../src/speech/index.js')
     const format = place?.toLowerCase().endsWith('.vtt') ? 'vtt' : 'srt'
     const shape = {lineWidth: this.flags['line-width'], maxLines: this.flags['max-lines']}
     const text = writeTranscript(format, result.transcript, shape)
-    if (place !== undefined) await writeOutputFile(place, text)
+    if (place !== undefined) await writeOutput(place, text, rule)
     const payload: SpeechSubtitleV1 = {
       path: resolve(this.args.recording),
       output_path: place ?? null,

@@ -4,7 +4,7 @@ import {Args, type Command, Flags} from '@oclif/core'
 import {appSettings, speechServerSettings} from '../config/index.js'
 import type {DbFilesV1} from '../contracts/index.js'
 import {isErrorOf, nearest, SvcError} from '../errors/index.js'
-import {realPathInside} from '../files/index.js'
+import {realPathInside, writeGenerated} from '../files/index.js'
 import type {
   Diagnostic,
   InsertRecord,
@@ -17,7 +17,6 @@ import type {
 } from '../lang/index.js'
 import type {Transcriber} from '../speech/index.js'
 import {readInput} from './input.js'
-import {writeOutputFile} from './output-file.js'
 import {settingFlags} from './setting-flags.js'
 import {SpeechCommand} from './speech-command.js'
 import {formatTable} from './table.js'
@@ -181,9 +180,16 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     throw new SvcError('migration_blocked', {path, blocking: blocking.length})
   }
 
-  /** Writes files into a folder, each whole or not at all, and tells which. */
-  protected async writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
-    for (const [name, text] of Object.entries(files)) await writeOutputFile(join(folder, name), text)
+  /**
+   * Writes files into a folder, and tells which.
+   * @throws output_exists before anything is written
+   */
+  protected async writeFiles(
+    folder: string,
+    files: Readonly<Record<string, string>>,
+    overwrite = false,
+  ): Promise<void> {
+    await writeGenerated(folder, files, {overwrite, inputs: []})
     const result: DbFilesV1 = {folder, files: Object.keys(files)}
     await this.output.result(result, () => result.files.map((name) => `${join(folder, name)}\n`).join(''))
   }

@@ -1,6 +1,6 @@
 import {closeSync, mkdirSync, openSync, writeSync} from 'node:fs'
 import {dirname} from 'node:path'
-import {SvcError} from '../errors/index.js'
+import {writeFault} from '../files/index.js'
 import type {EventRecord} from '../orchestrator/index.js'
 
 /** A file that events are appended to. */
@@ -37,6 +37,6 @@ function openAppending(path: string): number {
     mkdirSync(dirname(path), {recursive: true})
     return openSync(path, 'a', 0o600)
   } catch (error) {
-    throw SvcError.from(error)
+    throw writeFault(error, path)
   }
 }

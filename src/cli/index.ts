@@ -24,7 +24,7 @@ export {
   tellEvent,
 } from './orch-text.js'
 export {Output} from './output.js'
-export {writeOutputFile} from './output-file.js'
+export {overwriteFlag} from './overwrite-flag.js'
 export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan} from './plan-text.js'
 export {byteProgress, type ShowProgress, withProgress} from './progress.js'
 export {runQuery} from './run-query.js'

@@ -1,4 +1,4 @@
-import {SvcError} from '../errors/index.js'
+import {writeFault} from '../files/index.js'
 
 /** The reader of standard output has gone (`svc … | head`): no error, only an end. */
 export class StdoutClosed extends Error {
@@ -54,7 +54,7 @@ export class Output {
 const gone = new Set(['EPIPE', 'ERR_STREAM_DESTROYED'])
 
 const asWriteError = (error: NodeJS.ErrnoException): Error =>
-  gone.has(error.code ?? '') ? new StdoutClosed() : SvcError.from(Object.assign(error, {path: 'standard output'}))
+  gone.has(error.code ?? '') ? new StdoutClosed() : writeFault(error, 'standard output')
 
 /** Failed writes are reported to their callers; the streams' own error events would only end the process. */
 export function silenceStreamErrors(): void {

@@ -3,6 +3,7 @@ import {mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {SvcError} from '../errors/index.js'
+import {writeFault} from './whole.js'
 
 /** A lock that one process at a time has. */
 export interface FileLock {
@@ -18,20 +19,20 @@ const patienceMs = 15_000
 
 /**
  * Takes the lock of a file, which is a file beside it that only one can make.
- * @throws file_unreadable where it cannot be had
+ * @throws file_unwritable where it cannot be had
  */
 export async function lockFile(path: string): Promise<FileLock> {
   const lock = `${path}.lock`
   const mark = randomUUID()
-  const unreadable = (error: Error) => {
-    throw SvcError.from(Object.assign(error, {path}))
+  const fail = (error: unknown) => {
+    throw writeFault(error, path)
   }
-  await mkdir(dirname(lock), {recursive: true, mode: 0o700}).catch(unreadable)
+  await mkdir(dirname(lock), {recursive: true, mode: 0o700}).catch(fail)
   const latest = performance.now() + patienceMs
-  while (!(await take(lock, mark).catch(unreadable))) {
+  while (!(await take(lock, mark).catch(fail))) {
     await removeStale(lock)
     if (performance.now() > latest)
-      throw new SvcError('file_unreadable', {path, reason: 'other processes keep it locked'})
+      throw new SvcError('file_unwritable', {path, reason: 'other processes keep it locked'})
     await sleep(2 + Math.random() * 18)
   }
   const isHeld = async () => (await readFile(lock, 'utf8').catch(() => '')) === mark

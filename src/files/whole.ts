@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto'
-import {chmodSync, mkdirSync, renameSync, rmSync, type Stats, statSync, writeFileSync} from 'node:fs'
-import {chmod, mkdir, rename, rm, stat, writeFile} from 'node:fs/promises'
+import {chmodSync, constants, mkdirSync, renameSync, rmSync, type Stats, statSync, writeFileSync} from 'node:fs'
+import {chmod, copyFile, link, mkdir, rename, rm, stat, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 
@@ -13,18 +13,23 @@ export interface WholeFileOptions {
   flush?: boolean
 }
 
+export interface OutputOptions extends WholeFileOptions {
+  /** Leave a file that is there as it is, and fail. */
+  keep?: boolean
+}
+
 /**
  * Writes a whole file or none, in the place of what was there: it appears under its name when it is complete. Folders
  * that are missing are made. Of several who write at once one wins, and its file is whole. A device or a pipe is no file
  * that could be replaced: it is written into.
- * @throws disk_full, file_unreadable, file_not_found
+ * @throws disk_full, file_unwritable; output_exists with `keep`
  */
 export async function writeWholeFile(
   path: string,
   content: string | Uint8Array,
-  options: WholeFileOptions = {},
+  options: OutputOptions = {},
 ): Promise<void> {
-  const {folderMode, ...creation} = options
+  const {folderMode, keep = false, ...creation} = options
   const partial = partialOf(path)
   try {
     const found = await stat(path).catch(() => undefined)
@@ -32,14 +37,31 @@ export async function writeWholeFile(
     await mkdir(dirname(path), {recursive: true, mode: folderMode})
     await writeFile(partial, content, {mode: found?.mode, ...creation, flag: 'wx'})
     if (found !== undefined && options.mode === undefined) await chmod(partial, found.mode)
-    await rename(partial, path)
+    if (keep) await giveName(partial, path)
+    else await rename(partial, path)
   } catch (error) {
     await rm(partial, {force: true}).catch(() => undefined)
-    throw faultOf(error, path)
+    throw writeFault(error, path)
   }
 }
 
-/** The same, for those who cannot wait. @throws disk_full, file_unreadable, file_not_found */
+/** Gives a file a name that no other file has; of several who do so at once one succeeds. */
+async function giveName(partial: string, path: string): Promise<void> {
+  const isTaken = (error: NodeJS.ErrnoException) => error.code === 'EEXIST'
+  try {
+    // Some file systems have no links.
+    await link(partial, path).catch((error) => {
+      if (isTaken(error)) throw error
+      return copyFile(partial, path, constants.COPYFILE_EXCL)
+    })
+  } catch (error) {
+    if (!isTaken(error as NodeJS.ErrnoException)) throw error
+    throw new SvcError('output_exists', {path, flag: '--overwrite'}, {cause: error})
+  }
+  await rm(partial, {force: true})
+}
+
+/** The same, for those who cannot wait. @throws disk_full, file_unwritable */
 export function writeWholeFileSync(path: string, content: string | Uint8Array, options: WholeFileOptions = {}): void {
   const {folderMode, ...creation} = options
   const partial = partialOf(path)
@@ -55,7 +77,7 @@ export function writeWholeFileSync(path: string, content: string | Uint8Array, o
     renameSync(partial, path)
   } catch (error) {
     removeSync(partial)
-    throw faultOf(error, path)
+    throw writeFault(error, path)
   }
 }
 
@@ -72,5 +94,24 @@ function removeSync(partial: string): void {
 /** Beside the file, for a name is given to another file within one file system alone; and different for each writer. */
 const partialOf = (path: string) => join(dirname(path), `.svc-${randomUUID().slice(0, 8)}.new`)
 
-/** A write that fails does not say into which file. */
-const faultOf = (error: unknown, path: string) => SvcError.from(Object.assign(error as Error, {path}))
+/** Why a file cannot be written, by the code of the system. */
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  EISDIR: 'it is a folder',
+  ENOTEMPTY: 'it is a folder',
+  ENOENT: 'its folder is gone',
+  ENOTDIR: 'a file lies where it needs a folder',
+  EEXIST: 'a file lies where it needs a folder',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
+}
+
+/** A write that fails, by the file that was to be written. */
+export function writeFault(thrown: unknown, path: string): SvcError {
+  const {code = ''} = thrown as NodeJS.ErrnoException
+  const reason = reasons[code]
+  if (thrown instanceof SvcError || reason === undefined) return SvcError.from(Object.assign(thrown as Error, {path}))
+  return new SvcError('file_unwritable', {path, reason}, {cause: thrown})
+}

@@ -29,7 +29,7 @@ export {
 export type {OpenSpeechModelOptions} from './open-model.js'
 export {partialWriter} from './partial-file.js'
 export {type PayloadOptions, transcribePayload} from './payload.js'
-export {listRecordings, outputNames} from './recordings.js'
+export {listRecordings, outputPaths} from './recordings.js'
 export {type LexiconSource, loadLexicons} from './text/lexicon.js'
 export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'
 export {transcribe} from './transcribe/transcribe.js'
@@ -42,6 +42,7 @@ export {
 } from './transcriber.js'
 export {
   createFormat,
+  formatOfFile,
   type TranscriptFormat,
   type TranscriptFormatName,
 } from './transcript/formats.js'

@@ -1,7 +1,8 @@
-import {readdir, stat} from 'node:fs/promises'
-import {basename, extname, join} from 'node:path'
+import {readdir} from 'node:fs/promises'
+import {basename, dirname, extname, join, relative, resolve, sep} from 'node:path'
 import {isAudioFile} from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
+import {isFolder} from '../files/index.js'
 
 /**
  * The recordings that arguments stand for: files as they are, folders as the recordings in them by name, `-` as standard
@@ -13,12 +14,6 @@ export async function listRecordings(args: readonly string[]): Promise<string[]>
   return lists.flat()
 }
 
-const isFolder = (path: string) =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
-
 async function recordingsIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, {withFileTypes: true}).catch((error: unknown) => {
     throw SvcError.from(error)
@@ -28,14 +23,34 @@ async function recordingsIn(folder: string): Promise<string[]> {
   return names.sort().map((name) => join(folder, name))
 }
 
-/** Names of output files: those of the recordings with another ending, which stays where two would be the same. */
-export function outputNames(recordings: readonly string[], extension: string): Map<string, string> {
-  const stem = (recording: string) => (recording === '-' ? 'stdin' : basename(recording, extname(recording)))
-  const count = (name: string) => recordings.filter((recording) => stem(recording) === name).length
-  return new Map(
-    recordings.map((recording) => {
-      const name = count(stem(recording)) > 1 ? basename(recording) : stem(recording)
-      return [recording, name + extension]
-    }),
-  )
+/**
+ * Where the transcripts of recordings go below a folder: each in the folder of its recording, seen from the folder that
+ * all of them share, under the name of the recording with another ending. No two have the same path, also where capital
+ * and small letters are the same: those that would keep the ending of the recording.
+ */
+export function outputPaths(recordings: readonly string[], folder: string, extension: string): Map<string, string> {
+  const files = [...new Set(recordings)]
+  const shared = sharedFolder(files.filter((file) => file !== '-').map((file) => dirname(resolve(file))))
+  const places = files.map((file) => {
+    if (file === '-') return {file, long: '-', short: 'stdin'}
+    const place = relative(shared, dirname(resolve(file)))
+    return {file, long: join(place, basename(file)), short: join(place, basename(file, extname(file)))}
+  })
+  const key = (name: string) => name.normalize('NFC').toLowerCase()
+  const wishes = new Map<string, number>()
+  for (const {long, short} of places)
+    for (const name of new Set([key(long), key(short)])) wishes.set(name, (wishes.get(name) ?? 0) + 1)
+  const nameOf = ({long, short}: (typeof places)[number]) => (wishes.get(key(short)) === 1 ? short : long)
+  return new Map(places.map((place) => [place.file, join(folder, nameOf(place) + extension)]))
+}
+
+/** The innermost folder that all of these lie in. */
+function sharedFolder([first, ...others]: readonly string[]): string {
+  const parts = first?.split(sep) ?? []
+  const length = others.reduce((most, other) => {
+    const own = other.split(sep)
+    const differs = parts.slice(0, most).findIndex((part, i) => part !== own[i])
+    return differs === -1 ? most : differs
+  }, parts.length)
+  return parts.slice(0, length).join(sep) || sep
 }

@@ -1,5 +1,5 @@
 import {type FileHandle, open, rename, rm} from 'node:fs/promises'
-import {SvcError} from '../errors/index.js'
+import {writeFault} from '../files/index.js'
 import {type Dtype, dtypeBytes} from './safetensors.js'
 
 /** A tensor to be written. */
@@ -14,7 +14,7 @@ export interface TensorSource {
 /**
  * Writes a safetensors file one tensor at a time, under another name until it is whole and on the disk; what was there
  * before stays when writing fails.
- * @throws disk_full, file_unreadable
+ * @throws disk_full, file_unwritable
  */
 export async function writeSafetensors(
   file: string,
@@ -34,7 +34,7 @@ export async function writeSafetensors(
     await rename(partial, file)
   } catch (error) {
     await rm(partial, {force: true})
-    throw SvcError.from(error)
+    throw writeFault(error, file)
   }
 }
 

@@ -141,7 +141,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
   it('does not start where it could not keep that log, or with half a configuration', async (t) => {
     const {fails, status} = await orchWorkspace(t)
     const env = {SVC_ORCHESTRATOR_EVENT_LOG: '.'}
-    await fails(['daemon', 'run'], 1, 'file_unreadable', {env})
+    await fails(['daemon', 'run'], 1, 'file_unwritable', {env})
     await fails(['daemon', 'run', '--drain', '-1'], 2, 'usage')
     await fails(['daemon', 'run'], 2, 'orchestrator_config_invalid', {env: {SVC_ORCHESTRATOR_MIN_AGENTS: '200'}})
     assert.equal((await status()).daemon, null)

@@ -128,8 +128,8 @@ describe('svc merge', () => {
     assert.deepEqual(await code('-o', 'out.safetensors', '--overwrite'), [0, undefined])
     assert.deepEqual(await code('-o', 'folder', '--overwrite'), [4, 'output_exists'])
     assert.deepEqual(await code('-o', 'folder', '--overwrite', '--full'), [4, 'output_exists'])
-    assert.deepEqual(await code('-o', 'run', '--overwrite', '--full'), [4, 'merge_onto_input'])
-    assert.deepEqual(await code('-o', `run/${weights}`, '--overwrite'), [4, 'merge_onto_input'])
+    assert.deepEqual(await code('-o', 'run', '--overwrite', '--full'), [4, 'output_is_input'])
+    assert.deepEqual(await code('-o', `run/${weights}`, '--overwrite'), [4, 'output_is_input'])
     assert.deepEqual(await code('-o', 'model', '--full'), [0, undefined])
     await writeFile(join(cwd, 'model/old.txt'), '')
     assert.deepEqual(await code('-o', 'model', '--full', '--overwrite'), [0, undefined])
@@ -137,19 +137,23 @@ describe('svc merge', () => {
     assert.deepEqual((await readdir(cwd)).sort(), [handoffName, 'folder', 'model', 'out.safetensors', 'run'])
   })
 
-  it('says that it replaces the hand-off of a run', async (test) => {
+  it('leaves the hand-off of a run as it is', async (test) => {
     const cwd = await tinyRun(test, {[handoffName]: JSON.stringify({prompt_format: 'plain'})})
-    const {stderr, exitCode} = await svcInTurn(['merge', 'run', '-o', 'run/merged.safetensors'], {cwd})
-    assert.equal(exitCode, 0)
-    assert.match(stderr, /warning: .*external_serving_handoff_v1\.json is replaced\./)
-    assert.equal((await json(join(cwd, 'run', handoffName))).prompt_format, 'plain')
+    for (const flags of [[], ['--overwrite']]) {
+      const {stderr, exitCode} = await svcInTurn(['merge', 'run', '-o', 'run/merged.safetensors', ...flags], {cwd})
+      assert.equal(exitCode, 0)
+      assert.match(stderr, /warning: .*external_serving_handoff_v1\.json is there already and stays as it is\./)
+      assert.deepEqual(await json(join(cwd, 'run', handoffName)), {prompt_format: 'plain'})
+    }
   })
 
   it('is a success although the hand-off cannot be written', async (test) => {
     const cwd = await tinyRun(test)
     await mkdir(join(cwd, handoffName, 'in the way'), {recursive: true})
     await chmod(join(cwd, handoffName), 0o500)
-    const {stdout, exitCode} = await svcInTurn(['merge', 'run', '-o', 'out.safetensors', '--json'], {cwd})
+    const {stdout, exitCode} = await svcInTurn(['merge', 'run', '-o', 'out.safetensors', '--overwrite', '--json'], {
+      cwd,
+    })
     const {warnings, handoff, output} = JSON.parse(stdout)
     assert.equal(exitCode, 0)
     // Who may do everything replaces even a folder.

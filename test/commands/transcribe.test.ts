@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
+import {link, mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
@@ -190,10 +190,10 @@ describe('svc transcribe of several', () => {
     const output = join(await temporaryFolder(test), 'new/folder')
     const {stdout, exitCode} = await transcribe(['one.wav', 'talks', '--format', 'srt', '--output-dir', output])
     assert.equal(exitCode, 0)
-    assert.deepEqual(await readdir(output), ['a.srt', 'b.srt', 'one.srt'])
+    assert.deepEqual(await readdir(output), ['one.srt', 'talks'])
     assert.deepEqual(
       stdout.trim().split('\n'),
-      ['one', 'a', 'b'].map((name) => join(output, `${name}.srt`)),
+      ['one', 'talks/a', 'talks/b'].map((name) => join(output, `${name}.srt`)),
     )
     assert.match(await readFile(join(output, 'one.srt'), 'utf8'), /^1\n00:00:00,000 --> /)
   })
@@ -201,10 +201,10 @@ describe('svc transcribe of several', () => {
   it('keeps files of the same name apart', async (test) => {
     const output = await temporaryFolder(test)
     const write = (args: string[]) => svcInTurn(['transcribe', ...args, '-o', output], {cwd: folder})
-    await writeFiles(folder, {'more/one.md': 'one', 'more/note.md': 'another note'})
-    await write(['more/one.md', 'note.txt'])
-    await write(['more/note.md', 'note.txt', '--format', 'vtt'])
-    assert.deepEqual((await readdir(output)).sort(), ['note.md.vtt', 'note.txt', 'note.txt.vtt', 'one.txt'])
+    await writeFiles(folder, {'more.md': 'one', 'note.md': 'another note'})
+    await write(['more.md', 'note.txt'])
+    await write(['note.md', 'note.txt', '--format', 'vtt'])
+    assert.deepEqual((await readdir(output)).sort(), ['more.txt', 'note.md.vtt', 'note.txt', 'note.txt.vtt'])
   })
 
   it('wants a folder for formats that cannot follow each other', async () => {
@@ -284,7 +284,10 @@ describe('svc transcribe with a mistake', () => {
     const env = {HOME: home, HF_ENDPOINT: 'http://127.0.0.1:9'}
     const {stderr, exitCode} = await svcInTurn(['transcribe', 'one.wav'], {cwd: folder, env})
     assert.equal(exitCode, 0)
-    assert.match(stderr, /^Using the starter model, .* svc speech pull tiny\.en once\.\n$/)
+    assert.match(
+      stderr,
+      /^Using the starter model, .* svc speech pull tiny\.en once\.\none\.wav: no speech was found\.\n$/,
+    )
     assert.equal(existsSync(join(home, '.cache/huggingface')), false)
   })
 
@@ -359,9 +362,14 @@ describe('svc transcribe that is stopped', () => {
     const output = await temporaryFolder(test)
     const long = join(output, 'long.wav')
     await writeFile(long, monoWave(joined(Array.from({length: 200}, () => sound))))
-    const files = ['one.wav', ...Array.from({length: 40}, () => long)]
+    const others = Array.from({length: 40}, (_, i) => join(output, `long-${i}.wav`))
+    for (const other of others) await link(long, other)
+    await writeFile(join(output, 'a.wav'), recording)
     const child = startSvc(
-      ['transcribe', ...files, '--model', nonsense, '--vad', 'none', ...oneThread, '-o', join(output, 'out')],
+      [
+        ...['transcribe', join(output, 'a.wav'), ...others, '--model', nonsense, '--vad', 'none', ...oneThread],
+        ...['-o', join(output, 'out')],
+      ],
       {cwd: folder},
     )
     await new Promise<void>((resolve) => child.stdout?.once('data', () => resolve()))
@@ -369,7 +377,7 @@ describe('svc transcribe that is stopped', () => {
     const {exitCode} = await child
     assert.equal(exitCode, 130)
     const names = await readdir(join(output, 'out'))
-    assert.ok(names.includes('one.txt'))
+    assert.ok(names.includes('a.txt'))
     assert.ok(
       names.every((name) => name.endsWith('.txt')),
       names.join(),

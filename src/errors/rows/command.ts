@@ -71,6 +71,26 @@ export const commandErrors = rows(() => ({
     say: (p: {path: string; reason: string}) => `Cannot read ${p.path}: ${p.reason}.`,
     hint: 'Check that the path is a file and that you may read it.',
   },
+  file_unwritable: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {path: string; reason: string}) => `Cannot write ${p.path}: ${p.reason}.`,
+    hint: 'Check the path, and that you may write there.',
+  },
+  output_exists: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {path: string; flag: string | undefined}) =>
+      p.flag === undefined ? `${p.path} is there already, and it is something else.` : `${p.path} is there already.`,
+    hint: (p: {flag: string | undefined}) =>
+      p.flag === undefined ? 'Choose another output.' : `Choose another output, or add ${p.flag}.`,
+  },
+  output_is_input: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {path: string; input: string}) => `${p.path} would replace ${p.input}, which is read here.`,
+    hint: 'Choose another output.',
+  },
   directory_not_found: {
     exit: Exit.notFound,
     http: 404,

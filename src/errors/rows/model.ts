@@ -131,20 +131,6 @@ export const modelErrors = rows(() => ({
       `${p.file} names tensors of more than one model family: ${p.counts.join(', ')}.`,
     hint: 'An adapter belongs to one base model: copy the manifest again from where it was trained.',
   },
-  merge_onto_input: {
-    exit: Exit.conflict,
-    http: 409,
-    say: (p: {path: string; file: string}) => `${p.path} would replace ${p.file}, which is being merged.`,
-    hint: 'Choose another output.',
-  },
-  output_exists: {
-    exit: Exit.conflict,
-    http: 409,
-    say: (p: {path: string; flag: string | undefined}) =>
-      p.flag === undefined ? `${p.path} is there already, and it is something else.` : `${p.path} is there already.`,
-    hint: (p: {flag: string | undefined}) =>
-      p.flag === undefined ? 'Choose another output.' : `Choose another output, or add ${p.flag}.`,
-  },
   tensor_overflow: {
     exit: Exit.failed,
     http: 500,

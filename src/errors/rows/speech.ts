@@ -73,11 +73,17 @@ export const speechErrors = rows(() => ({
     say: (p: {folder: string}) => `There is no recording in ${p.folder}.`,
     hint: 'Give a folder with files such as .wav, .flac, .mp3 or .ogg; folders inside of it are not searched.',
   },
+  subtitle_format_unknown: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {path: string}) => `Subtitles are written as .srt and .vtt; ${p.path} is neither.`,
+    hint: 'Choose a name that ends in .srt or .vtt.',
+  },
   output_dir_needed: {
     exit: Exit.usage,
     http: 400,
     say: (p: {format: string}) => `Several transcripts in the format ${p.format} cannot share standard output.`,
-    hint: 'Give --output-dir, which gets one file per recording.',
+    hint: 'Name a folder with --output, which gets one file per recording.',
   },
   vad_model_missing: {
     exit: Exit.usage,

@@ -2,6 +2,7 @@ import {randomBytes, randomUUID} from 'node:crypto'
 import {link, mkdir, readFile, rm, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {writeFault} from '../../files/index.js'
 
 /** What other programs can carry about: no blanks, no control characters, no end of a line. */
 const plausible = /^[\w.:@-]{1,255}$/
@@ -9,13 +10,13 @@ const plausible = /^[\w.:@-]{1,255}$/
 /**
  * The id of this machine, which is made when it is first asked for and kept in a file. Of several processes that ask
  * first, all get the same.
- * @throws file_unreadable where it cannot be kept, or the file holds something else
+ * @throws file_unwritable where it cannot be kept; file_unreadable where the file holds something else
  */
 export async function keptNodeId(path: string): Promise<string> {
   const id = await readNodeId(path)
   if (id !== undefined) return id
   return keepNodeId(path).catch((error: unknown) => {
-    throw SvcError.from(Object.assign(error as Error, {path}))
+    throw writeFault(error, path)
   })
 }
 

@@ -83,6 +83,10 @@ export const createFormat = (
   shape: SubtitleShape = defaultSubtitleShape,
 ): TranscriptFormat => makers[name](shape)
 
+/** The format that the ending of a file is of; undefined where it is of none. */
+export const formatOfFile = (path: string): TranscriptFormatName | undefined =>
+  transcriptFormats.find((name) => path.toLowerCase().endsWith(createFormat(name).extension))
+
 /** Blocks in order of time, of which none overlaps the one before; text without segments is shown all the time. */
 function subtitles(
   kind: Pick<TranscriptFormat, 'extension' | 'mediaType'>,
@@ -103,8 +107,11 @@ function subtitles(
     ...kind,
     header: () => header,
     segment: writeText,
-    footer: ({segments, text, durationSec}) =>
-      segments.length > 0 ? '' : writeText({text, startSec: 0, endSec: durationSec}),
+    footer: ({segments, text, durationSec}) => {
+      const rest = segments.length > 0 ? '' : writeText({text, startSec: 0, endSec: durationSec})
+      // A file of no bytes is taken for damaged by programs that read subtitles.
+      return endMs === 0 && header === '' ? '\n' : rest
+    },
   }
 }
 

@@ -37,7 +37,7 @@ export interface MergeResult {
 /**
  * Adds an adapter to the weights of its base model: W' = W + alpha / rank * B A, in 32-bit floats, tensor by tensor, some
  * rows at a time. The result appears under its name when it is whole. Source: Hu et al. 2021.
- * @throws output_exists, merge_onto_input, interrupted; what `readMergeInputs`, `planMerge` and `mergedBytes` throw
+ * @throws output_exists, output_is_input, interrupted; what `readMergeInputs`, `planMerge` and `mergedBytes` throw
  */
 export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> {
   const {full, dtype, untie} = request
@@ -73,7 +73,7 @@ export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> 
   const warnings = [...plan.warnings]
   return {
     output,
-    handoff: await handOff(output, full, plan, inputs, warnings),
+    handoff: await handOff(output, request, plan, inputs, warnings),
     tensors: plan.tensors.length,
     changed: plan.tensors.filter(({delta}) => delta !== undefined).length,
     bytes: written.totalBytes,
@@ -96,14 +96,17 @@ async function refuseTaken(output: string, {full, overwrite}: MergeRequest, inpu
   for (const file of new Set(read)) {
     const real = await realpath(file)
     if (real === place || real.startsWith(join(place, '/')))
-      throw new SvcError('merge_onto_input', {path: output, file})
+      throw new SvcError('output_is_input', {path: output, input: file})
   }
 }
 
-/** A hand-off that cannot be written is no reason to lose the merge. */
+/**
+ * A hand-off that cannot be written is no reason to lose the merge. One that is there is replaced where that was asked
+ * for, but not that of the run which is merged.
+ */
 async function handOff(
   output: string,
-  full: boolean,
+  {full, overwrite}: MergeRequest,
   plan: MergePlan,
   inputs: MergeInputs,
   warnings: string[],
@@ -112,13 +115,21 @@ async function handOff(
   const [shard = ''] = shardsOf(plan.tensors).keys()
   const file = full ? join(output, shard) : output
   const existing = join(folder, handoffName)
-  if (existsSync(existing)) warnings.push(`${existing} is replaced.`)
+  if (existsSync(existing) && (!overwrite || (await isOneOf(folder, inputs.folders)))) {
+    warnings.push(`${existing} is there already and stays as it is.`)
+    return undefined
+  }
   try {
     return await writeHandoff({file, folder, full, dtypes: dtypesOf(plan)}, inputs)
   } catch (error) {
     warnings.push(`The hand-off file is not written: ${(error as Error).message}`)
     return undefined
   }
+}
+
+async function isOneOf(folder: string, others: readonly string[]): Promise<boolean> {
+  const real = await realpath(folder)
+  return (await Promise.all(others.map((other) => realpath(other)))).includes(real)
 }
 
 /** Counts the bytes that are written, and notices that the work is to end. */

@@ -1,12 +1,12 @@
 import {mkdir, readdir, rename, rm} from 'node:fs/promises'
 import {basename, dirname, join} from 'node:path'
-import {SvcError} from '../../errors/index.js'
+import {writeFault} from '../../files/index.js'
 import {isRunning} from '../../process/index.js'
 
 /**
  * Makes a folder under another name and moves it to its place when it is whole; what was there is replaced then, and
  * stays when making fails.
- * @throws disk_full, file_unreadable; what `make` throws
+ * @throws disk_full, file_unwritable; what `make` throws
  */
 export async function writeWholeFolder(path: string, make: (partial: string) => Promise<void>): Promise<void> {
   const partial = `${path}.${process.pid}.partial`
@@ -16,7 +16,7 @@ export async function writeWholeFolder(path: string, make: (partial: string) => 
     await replace(path, partial)
   } catch (error) {
     await rm(partial, {recursive: true, force: true})
-    throw error instanceof SvcError ? error : SvcError.from(Object.assign(error as Error, {path}))
+    throw writeFault(error, path)
   }
 }
 

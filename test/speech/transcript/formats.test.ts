@@ -128,7 +128,7 @@ describe('subtitles', () => {
   })
 
   it('of silence are a valid file without blocks', () => {
-    assert.equal(written('srt', transcript([])), '')
+    assert.equal(written('srt', transcript([])), '\n')
     assert.equal(written('vtt', transcript([])), 'WEBVTT\n\n')
   })
 

@@ -1,2 +1,0 @@
-/** What a command writes where its user said. */
-export {writeWholeFile as writeOutputFile} from '../files/index.js'

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {mkdir, readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {svcInTurn} from '../support/svc-in-turn.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+/** Texts that were said need no model. */
+async function workspace(test: TestContext, files: Record<string, string>) {
+  const cwd = await temporaryFolder(test)
+  await writeFiles(cwd, files)
+  const svc = (...args: string[]) => svcInTurn(args, {cwd})
+  const refused = async (code: string, ...args: string[]) => {
+    const {exitCode, stderr} = await svc(...args)
+    assert.ok(stderr.includes(`(${code})`), stderr)
+    assert.notEqual(exitCode, 0)
+    return stderr
+  }
+  return {cwd, svc, refused, read: (name: string) => readFile(join(cwd, name), 'utf8')}
+}
+
+describe('svc transcribe -o', () => {
+  it('keeps recordings of the same name in their folders', async (test) => {
+    const {svc, read} = await workspace(test, {'x/a.md': 'first', 'y/a.md': 'second', 'y/z/a.md': 'third'})
+    const {stdout, exitCode} = await svc('transcribe', 'x/a.md', 'y/a.md', 'y/z/a.md', '-o', 'out', '--json')
+    assert.equal(exitCode, 0)
+    const paths = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).output_path)
+    assert.equal(new Set(paths).size, 3)
+    assert.deepEqual(
+      [await read('out/x/a.txt'), await read('out/y/a.txt'), await read('out/y/z/a.txt')],
+      ['first\n', 'second\n', 'third\n'],
+    )
+  })
+
+  it('never replaces its input', async (test) => {
+    const {refused, read} = await workspace(test, {'notes.txt': '  my   notes '})
+    await refused('output_is_input', 'transcribe', 'notes.txt', '-o', '.')
+    await refused('output_is_input', 'transcribe', 'notes.txt', '-o', '.', '--overwrite')
+    await refused('output_is_input', 'transcribe', 'notes.txt', '-o', 'notes.txt', '--overwrite')
+    assert.equal(await read('notes.txt'), '  my   notes ')
+  })
+
+  it('replaces other files with --overwrite alone, and says so before it begins', async (test) => {
+    const {svc, refused, read} = await workspace(test, {'a.md': 'said', 'out/a.txt': 'mine', 'b.md': 'also said'})
+    const told = await refused('output_exists', 'transcribe', 'a.md', 'b.md', '-o', 'out')
+    assert.match(told, /add --overwrite/)
+    assert.equal(await read('out/a.txt'), 'mine')
+    await assert.rejects(read('out/b.txt'))
+    assert.equal((await svc('transcribe', 'a.md', 'b.md', '-o', 'out', '--overwrite')).exitCode, 0)
+    assert.equal(await read('out/a.txt'), 'said\n')
+  })
+
+  it('is the file itself where one recording goes into a name of a format', async (test) => {
+    const {cwd, svc, refused, read} = await workspace(test, {'a.md': 'said', 'b.md': 'said'})
+    assert.equal((await svc('transcribe', 'a.md', '-o', 'made/out.VTT')).exitCode, 0)
+    assert.match(await read('made/out.VTT'), /^WEBVTT\n/)
+    assert.equal((await svc('transcribe', 'a.md', '-f', 'verbose_json', '-o', 'out.json')).exitCode, 0)
+    assert.equal(JSON.parse(await read('out.json')).task, 'transcribe')
+    await refused('usage', 'transcribe', 'a.md', '-f', 'vtt', '-o', 'out.srt')
+    await refused('output_exists', 'transcribe', 'a.md', '-o', 'out.json')
+    assert.equal((await svc('transcribe', 'a.md', 'b.md', '-o', 'two.srt')).exitCode, 0)
+    assert.equal(await read('two.srt/a.txt'), 'said\n')
+    await mkdir(join(cwd, 'folder.srt'))
+    assert.equal((await svc('transcribe', 'a.md', '-o', 'folder.srt')).exitCode, 0)
+    assert.equal(await read('folder.srt/a.txt'), 'said\n')
+  })
+
+  it('says that it cannot write where it cannot', async (test) => {
+    const {refused} = await workspace(test, {'a.md': 'said', 'b.md': 'said', taken: 'a file'})
+    assert.match(await refused('file_unwritable', 'transcribe', 'a.md', '-o', 'taken'), /Cannot write/)
+  })
+})
+
+describe('svc speech subtitle', () => {
+  it('leaves subtitles alone that are there, and writes what it was asked for or nothing', async (test) => {
+    const {cwd, svc, refused, read} = await workspace(test, {'film.md': 'said', 'film.srt': 'by hand'})
+    await refused('output_exists', 'speech', 'subtitle', 'film.md')
+    assert.equal(await read('film.srt'), 'by hand')
+    await refused('subtitle_format_unknown', 'speech', 'subtitle', 'film.md', '-o', 'film.ass')
+    assert.equal(existsSync(join(cwd, 'film.ass')), false)
+    await refused('output_is_input', 'speech', 'subtitle', 'film.md', '--reference', 'film.srt', '--overwrite')
+    assert.equal((await svc('speech', 'subtitle', 'film.md', '--overwrite')).exitCode, 0)
+    assert.match(await read('film.srt'), /^1\n/)
+  })
+
+  it('writes a file without captions for silence, and says so', async (test) => {
+    const {svc, read} = await workspace(test, {'film.md': '  \n'})
+    const {exitCode, stderr} = await svc('speech', 'subtitle', 'film.md')
+    assert.deepEqual([exitCode, stderr], [0, 'film.md: no speech was found.\n'])
+    assert.equal(await read('film.srt'), '\n')
+    const transcribed = await svc('transcribe', 'film.md', '-f', 'vtt')
+    assert.deepEqual([transcribed.stdout, transcribed.stderr], ['WEBVTT\n\n', 'film.md: no speech was found.\n'])
+  })
+})
+
+describe('svc db build and client', () => {
+  it('replace what they wrote until somebody changes it', async (test) => {
+    const {cwd, svc, refused, read} = await workspace(test, {
+      'a.svc': '@table type Note { text: str }',
+      'web/client.ts': '// mine',
+    })
+    await refused('output_exists', 'db', 'client', 'a.svc', '-o', 'web')
+    assert.equal(await read('web/client.ts'), '// mine')
+    assert.equal((await svc('db', 'build', 'a.svc', '-o', 'out')).exitCode, 0)
+    await writeFile(join(cwd, 'a.svc'), '@table type Note { text: str, done: bool }')
+    assert.equal((await svc('db', 'build', 'a.svc', '-o', 'out')).exitCode, 0)
+    assert.match(await read('out/schema.sql'), /done/)
+    await writeFile(join(cwd, 'out/types.ts'), '// changed')
+    await refused('output_exists', 'db', 'client', 'a.svc', '-o', 'out')
+    assert.equal((await svc('db', 'client', 'a.svc', '-o', 'out', '--overwrite')).exitCode, 0)
+    assert.match(await read('out/types.ts'), /done/)
+  })
+})

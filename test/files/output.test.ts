@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import {link, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {type ErrorCode, isErrorOf} from '../../src/errors/index.js'
+import {checkOutputs, writeGenerated, writeOutput, writeWholeFile} from '../../src/files/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+
+const refused = (work: Promise<unknown>, code: ErrorCode, path: string) =>
+  assert.rejects(work, (error) => isErrorOf(error, code) && (error.params as {path: string}).path === path, path)
+
+const keep = {overwrite: false, inputs: []}
+const overwrite = {overwrite: true, inputs: []}
+
+describe('a result', () => {
+  it('takes the place of a file only where that is allowed', async (test) => {
+    const path = join(await temporaryFolder(test), 'a.txt')
+    await writeOutput(path, 'first', keep)
+    await refused(writeOutput(path, 'second', keep), 'output_exists', path)
+    assert.equal(await readFile(path, 'utf8'), 'first')
+    await writeOutput(path, 'second', overwrite)
+    assert.equal(await readFile(path, 'utf8'), 'second')
+  })
+
+  it('never takes the place of an input, by whatever name', async (test) => {
+    const folder = await temporaryFolder(test)
+    const input = join(folder, 'notes.txt')
+    await writeFile(input, 'mine')
+    await link(input, join(folder, 'linked'))
+    await symlink('notes.txt', join(folder, 'pointing'))
+    for (const name of ['notes.txt', 'linked', 'pointing'])
+      await refused(
+        writeOutput(join(folder, name), 'x', {overwrite: true, inputs: ['-', input]}),
+        'output_is_input',
+        join(folder, name),
+      )
+    assert.equal(await readFile(input, 'utf8'), 'mine')
+  })
+
+  it('never takes the place of a folder, and goes into a device', async (test) => {
+    const folder = await temporaryFolder(test)
+    await refused(checkOutputs([folder], overwrite), 'output_exists', folder)
+    await writeOutput('/dev/null', 'gone', keep)
+  })
+
+  it('is the only one of many that are written at once, and leaves nothing beside it', async (test) => {
+    const folder = await temporaryFolder(test)
+    const path = join(folder, 'a.txt')
+    const texts = Array.from({length: 20}, (_, i) => `text ${i}`)
+    const ends = await Promise.allSettled(texts.map((text) => writeWholeFile(path, text, {keep: true})))
+    const written = texts.filter((_, i) => ends[i]?.status === 'fulfilled')
+    assert.deepEqual(written, [await readFile(path, 'utf8')])
+    assert.deepEqual(await readdir(folder), ['a.txt'])
+  })
+
+  it('that cannot be written is told as that', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFiles(folder, {file: ''})
+    const path = join(folder, 'file/below.txt')
+    await assert.rejects(
+      writeOutput(path, 'x', keep),
+      (error) => isErrorOf(error, 'file_unwritable') && /^Cannot write .*: a file lies where/.test(error.message),
+    )
+  })
+})
+
+describe('generated files', () => {
+  it('are replaced by newer ones until somebody changes them', async (test) => {
+    const folder = join(await temporaryFolder(test), 'made')
+    await writeGenerated(folder, {'a.ts': 'a1', 'b.ts': 'b1'}, keep)
+    await writeGenerated(folder, {'a.ts': 'a2', 'b.ts': 'b1'}, keep)
+    assert.equal(await readFile(join(folder, 'a.ts'), 'utf8'), 'a2')
+    await writeFile(join(folder, 'b.ts'), 'by hand')
+    await refused(writeGenerated(folder, {'a.ts': 'a3', 'b.ts': 'b2'}, keep), 'output_exists', join(folder, 'b.ts'))
+    assert.equal(await readFile(join(folder, 'a.ts'), 'utf8'), 'a2', 'nothing is written where one is refused')
+    assert.equal(await readFile(join(folder, 'b.ts'), 'utf8'), 'by hand')
+    await writeGenerated(folder, {'b.ts': 'b2'}, overwrite)
+    await writeGenerated(folder, {'a.ts': 'a3', 'b.ts': 'b3'}, keep)
+    assert.equal(await readFile(join(folder, 'b.ts'), 'utf8'), 'b3')
+  })
+
+  it('leave alone what was there before them, unless it is the same', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFiles(folder, {'a.ts': 'mine', 'same.ts': 'same'})
+    await mkdir(join(folder, 'folder.ts'))
+    await refused(writeGenerated(folder, {'a.ts': 'x'}, keep), 'output_exists', join(folder, 'a.ts'))
+    await refused(writeGenerated(folder, {'folder.ts': 'x'}, overwrite), 'output_exists', join(folder, 'folder.ts'))
+    await writeGenerated(folder, {'same.ts': 'same'}, keep)
+    assert.equal(await readFile(join(folder, 'a.ts'), 'utf8'), 'mine')
+  })
+})

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {outputPaths} from '../../src/speech/index.js'
+
+const names = (...recordings: string[]) => [...outputPaths(recordings, 'out', '.srt').values()]
+
+describe('files of transcripts', () => {
+  it('have the names of their recordings, seen from the folder that all share', () => {
+    assert.deepEqual(names('a.wav'), ['out/a.srt'])
+    assert.deepEqual(names('talks/a.wav', 'talks/b.wav'), ['out/a.srt', 'out/b.srt'])
+    assert.deepEqual(names('x/a.wav', 'y/a.wav'), ['out/x/a.srt', 'out/y/a.srt'])
+    assert.deepEqual(names('/r/x/a.wav', '/r/xy/a.wav', '/r/b.wav'), ['out/x/a.srt', 'out/xy/a.srt', 'out/b.srt'])
+    assert.deepEqual(names('../a.wav', 'b.wav').length, 2)
+    assert.ok(names('../a.wav', 'b.wav').every((name) => name.startsWith('out/') && !name.includes('..')))
+    assert.deepEqual(names('-', 'x/a.wav'), ['out/stdin.srt', 'out/a.srt'])
+  })
+
+  it('keep the ending of the recording where they would be the same', () => {
+    assert.deepEqual(names('a.wav', 'a.mp3', 'b.wav'), ['out/a.wav.srt', 'out/a.mp3.srt', 'out/b.srt'])
+    assert.deepEqual(names('a.wav', 'A.mp3'), ['out/a.wav.srt', 'out/A.mp3.srt'])
+    assert.deepEqual(names('a.wav', 'a.wav.mp3'), ['out/a.srt', 'out/a.wav.mp3.srt'])
+    assert.deepEqual(names('-', 'stdin.wav'), ['out/-.srt', 'out/stdin.wav.srt'])
+  })
+
+  it('are one for a recording that is named twice', () => {
+    assert.deepEqual(names('a.wav', 'a.wav'), ['out/a.srt'])
+  })
+
+  it('are never the same for two recordings', () => {
+    const parts = ['a', 'A', 'a.wav', 'b', 'stdin', 'é', 'e\u0301']
+    const endings = ['.wav', '.mp3', '.wav.mp3', '']
+    const all = ['', 'x/', 'y/', 'x/y/'].flatMap((folder) =>
+      parts.flatMap((part) => endings.map((ending) => folder + part + ending)),
+    )
+    let state = 7
+    const next = (below: number) => {
+      state = (1103515245 * state + 12345) % 2 ** 31
+      return state % below
+    }
+    for (let round = 0; round < 200; round++) {
+      const chosen = new Set(Array.from({length: 1 + next(12)}, () => all[next(all.length)] ?? ''))
+      // Names that differ in capitals or accents alone are one file on some systems.
+      const one = new Map([...chosen].map((name) => [name.normalize('NFC').toLowerCase(), name]))
+      const places = names(...one.values()).map((name) => name.normalize('NFC').toLowerCase())
+      assert.equal(new Set(places).size, one.size, [...one.values()].join(' '))
+    }
+  })
+})
