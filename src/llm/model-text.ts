@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises'
 import {ChatTemplate, chatml, createTokenizer, declaredTemplate, type Tokenizer} from '../text/index.js'
-import {type RunDirectory, readJsonObject} from '../weights/index.js'
+import {chatmlFormat, noFormat, type RunDirectory, readJsonObject} from '../weights/index.js'
 
 /** What turns text into tokens and back. */
 export interface ModelText {
@@ -18,7 +18,8 @@ export async function readModelText({
 }: RunDirectory): Promise<ModelText> {
   const config = tokenizerConfig === undefined ? {} : await readJsonObject(tokenizerConfig)
   const tokenizer = createTokenizer(await readJsonObject(file), config, file)
-  const isChatml = promptFormat === 'qwen_chatml_im_start' || tokenizer.id('<|im_start|>') !== undefined
+  const isChatml =
+    promptFormat === chatmlFormat || (promptFormat !== noFormat && tokenizer.id('<|im_start|>') !== undefined)
   const written = chatTemplate === undefined ? declaredTemplate(config) : await readFile(chatTemplate, 'utf8')
   const templateSource = written ?? (isChatml ? chatml : undefined)
   const origin = chatTemplate ?? tokenizerConfig ?? file

@@ -42,6 +42,8 @@ export interface AdapterManifest {
   targets: readonly string[]
   /** Logical names without a base tensor: what was trained for them changes nothing. */
   unmapped: readonly string[]
+  /** The length that every pair of tensors shares. */
+  rank: number
   /** The pairs of tensors, once the tensors are known. */
   deltas(tensors: TensorMap): LoraDelta[]
 }
@@ -78,6 +80,14 @@ export const readManifestFile = async (file: string): Promise<AdapterManifest> =
 export async function readAdapter(file: string, manifest: AdapterManifest): Promise<Adapter> {
   const deltas = manifest.deltas(await readTensorMap(file))
   if (deltas.length === 0) throw new SvcError('adapter_invalid', {file, reason: 'it changes no weight'})
+  for (const {target, a, b} of deltas) {
+    const ranks = [a.shape[0], b.shape[1]]
+    if (ranks.some((rank) => rank !== manifest.rank))
+      throw invalid(
+        file,
+        `the tensors for ${target} have rank ${ranks.join(' and ')}, its manifest says ${manifest.rank}`,
+      )
+  }
   return {file, deltas}
 }
 
@@ -96,9 +106,11 @@ function parseMapped(file: string, json: Json): AdapterManifest {
   const {base_key_map: map, layer_order: order, rank, alpha} = json
   if (!isTextMap(map)) throw invalid(file, 'base_key_map must map logical names to base tensors')
   if (!isTexts(order)) throw invalid(file, 'layer_order must be a list of logical names')
-  const scale = positive(file, 'alpha', alpha) / Math.max(1, positive(file, 'rank', rank))
+  const pairs = positive(file, 'rank', rank)
+  const scale = positive(file, 'alpha', alpha) / pairs
   return {
     file,
+    rank: pairs,
     baseModel: blankAsUnset(json.base_model),
     targets: Object.values(map),
     unmapped: order.filter((logical) => map[logical] === undefined),
@@ -120,7 +132,14 @@ const peftNeutral: Readonly<Record<string, (value: unknown) => boolean>> = {
   alpha_pattern: isEmpty,
   rank_pattern: isEmpty,
   use_bdlora: (value) => value === false,
+  use_qalora: (value) => value === false,
   lora_bias: (value) => value === false,
+  layer_replication: isEmpty,
+  // These act only after certain tokens.
+  alora_invocation_tokens: isEmpty,
+  alora_invocation_string: (value) => value === '',
+  // Other ways to begin, such as PiSSA, OLoRA and CorDA, change the base model too.
+  init_lora_weights: (value) => typeof value === 'boolean' || ['gaussian', 'eva', 'orthogonal'].includes(String(value)),
 }
 
 function isEmpty(value: unknown): boolean {
@@ -142,6 +161,7 @@ function parsePeft(file: string, json: Json): AdapterManifest {
   const scale = positive(file, 'lora_alpha', json.lora_alpha) / (json.use_rslora === true ? Math.sqrt(rank) : rank)
   return {
     file,
+    rank,
     baseModel: blankAsUnset(json.base_model_name_or_path),
     targets: [],
     unmapped: [],

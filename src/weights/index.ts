@@ -4,6 +4,7 @@
  */
 export type {Adapter, LoraDelta} from './adapter.js'
 export {type DerivedFile, derivedFile, derivedFolder} from './derived-cache.js'
+export {chatmlFormat, noFormat} from './handoff-file.js'
 export {cachedSnapshot, hubCacheFolder, isModelId} from './hub/cache-layout.js'
 export type {HubOptions} from './hub/hub-request.js'
 export {type PulledModel, type PullOptions, type PullProgress, pullModel} from './hub/pull.js'

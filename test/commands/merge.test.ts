@@ -41,7 +41,7 @@ describe('svc merge', () => {
       base_model: 'unknown',
       tokenizer_source: join(cwd, 'run/tokenizer.json'),
       artifact_dir: join(cwd, 'out'),
-      prompt_format: 'qwen_chatml_im_start',
+      prompt_format: 'none',
       adapter_path: join(cwd, 'out/merged.safetensors'),
       notes: 'Only the tensors that the adapter changes, in F32: they replace those of the base model.',
     })

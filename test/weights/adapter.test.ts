@@ -29,6 +29,10 @@ describe('an adapter is read', () => {
     ['by a rank-stabilised PEFT configuration', {form: 'peft-rs'}, 4],
     ['with tensors that end in .weight', {suffix: true}, 2],
   ]
+  it('whose beginning leaves the base model as it is', async (test) => {
+    for (const init_lora_weights of [true, false, null, 'gaussian'])
+      assert.ok((await openRunDirectory(await run(test, peft({init_lora_weights, layer_replication: null})))).adapter)
+  })
   for (const [name, form, scale] of forms)
     it(name, async (test) => {
       const {adapter, trained} = await openRunDirectory(await run(test, tinyAdapterFiles({}, form)))
@@ -56,6 +60,24 @@ describe('an adapter is refused', () => {
       {code: 'adapter_unsupported', message: /modules_to_save/},
     ],
     ['with weights the other way round', peft({fan_in_fan_out: true}), {code: 'adapter_unsupported'}],
+    ...(
+      [
+        ['PiSSA', {init_lora_weights: 'pissa'}],
+        ['PiSSA in steps', {init_lora_weights: 'pissa_niter_16'}],
+        ['OLoRA', {init_lora_weights: 'olora'}],
+        ['CorDA', {init_lora_weights: 'corda'}],
+        ['LoftQ', {init_lora_weights: 'loftq'}],
+        ['aLoRA', {alora_invocation_tokens: [1, 2]}],
+        ['repeated layers', {layer_replication: [[0, 2]]}],
+        ['QALoRA', {use_qalora: true}],
+      ] as const
+    ).map(([name, changes]): [string, Files, object] => [
+      `that is ${name}`,
+      peft(changes),
+      {code: 'adapter_unsupported', message: new RegExp(`sets ${Object.keys(changes)[0]} to `)},
+    ]),
+    ['of another rank than its tensors', manifest({rank: 8}), {code: 'adapter_invalid', message: /have rank \d+ and/}],
+    ['of another rank, by PEFT', peft({r: 64}), {code: 'adapter_invalid', message: /its manifest says 64/}],
     ['of another kind', peft({peft_type: 'IA3'}), {code: 'adapter_unsupported', message: /peft_type to "IA3"/}],
     ['of an unknown format', manifest({format: 'other'}), {code: 'adapter_invalid', message: /format is "other"/}],
     ['without a rank', manifest({rank: null}), {code: 'adapter_invalid', message: /rank must be a number above 0/}],

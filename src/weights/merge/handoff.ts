@@ -1,8 +1,8 @@
-import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 import type {ExternalServingHandoffV1} from '../../contracts/index.js'
 import {writeWholeFile} from '../../files/index.js'
-import {handoffName, readPromptFormat} from '../handoff-file.js'
+import {chatmlFormat, handoffName, noFormat, readPromptFormat} from '../handoff-file.js'
+import {readJsonObject} from '../json-file.js'
 import {findBeside, type MergeInputs} from './merge-inputs.js'
 
 export interface Merged {
@@ -21,14 +21,14 @@ export interface Merged {
  */
 export async function writeHandoff(
   {file, folder, full, dtypes}: Merged,
-  {manifest, folders}: MergeInputs,
+  {baseModel, folders}: MergeInputs,
 ): Promise<string> {
   const tokenizer = findBeside(full ? [folder] : folders, 'tokenizer.json')
   const handoff: ExternalServingHandoffV1 = {
     schema: 'svc_external_serving_handoff_v1',
     schema_version: 1,
     backend_family: full ? 'hf-transformers' : 'other',
-    base_model: manifest.baseModel ?? 'unknown',
+    base_model: baseModel,
     tokenizer_source: tokenizer ?? 'tokenizer.json of the run directory that the adapter comes from',
     artifact_dir: folder,
     prompt_format: await promptFormat(folders),
@@ -45,8 +45,28 @@ export async function writeHandoff(
   return path
 }
 
-/** How the run that the adapter comes from makes prompts of chats; ChatML where it does not say. */
+/**
+ * How chats become prompts, so that the merged model reads them as base and adapter did: as the run says, by the template
+ * of the model, as ChatML where the vocabulary has it, or not at all.
+ */
 async function promptFormat(folders: readonly string[]): Promise<string> {
-  const before = folders.find((folder) => existsSync(join(folder, handoffName)))
-  return (before === undefined ? undefined : await readPromptFormat(before)) || 'qwen_chatml_im_start'
+  const said = await readPromptFormat(folders[0] ?? '')
+  if (said) return said
+  const config = await readBeside(folders, 'tokenizer_config.json')
+  if (findBeside(folders, 'chat_template.jinja') !== undefined || config.chat_template) return 'model'
+  const {added_tokens: added, model} = (await readBeside(folders, 'tokenizer.json')) as TokenizerJson
+  const known = added?.some(({content}) => content === chatmlMark) || Object.hasOwn(model?.vocab ?? {}, chatmlMark)
+  return known ? chatmlFormat : noFormat
+}
+
+interface TokenizerJson {
+  added_tokens?: readonly {content?: unknown}[]
+  model?: {vocab?: object}
+}
+
+const chatmlMark = '<|im_start|>'
+
+async function readBeside(folders: readonly string[], name: string): Promise<Readonly<Record<string, unknown>>> {
+  const file = findBeside(folders, name)
+  return file === undefined ? {} : readJsonObject(file)
 }

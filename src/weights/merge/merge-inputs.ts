@@ -2,6 +2,7 @@ import {existsSync} from 'node:fs'
 import {stat} from 'node:fs/promises'
 import {dirname, extname, join, resolve} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {isFolder} from '../../files/index.js'
 import {type Adapter, type AdapterManifest, readAdapter, readAdapterManifest, readManifestFile} from '../adapter.js'
 import {findRun} from '../run-directory.js'
 import {readShards, readTensorMap, type TensorMap} from '../shards.js'
@@ -24,7 +25,9 @@ export interface MergeInputs {
   base: TensorMap
   adapter: Adapter
   manifest: AdapterManifest
-  /** Where configuration and tokenizer are looked for, in this order. */
+  /** The base model: where it lies, or the id by which it is known. */
+  baseModel: string
+  /** Where configuration and tokenizer are looked for, in this order; the first is that of the run. */
   folders: readonly string[]
 }
 
@@ -36,7 +39,14 @@ export interface MergeInputs {
 export async function readMergeInputs(source: MergeSource): Promise<MergeInputs> {
   const {manifest, weights, base, folders} = 'run' in source ? await fromRun(source) : await fromFiles(source)
   const adapter = await readAdapter(weights, manifest)
-  return {base, adapter, manifest, folders}
+  return {base, adapter, manifest, baseModel: await baseModelOf(manifest, folders, source.cwd), folders}
+}
+
+/** A folder is named from the root: the result lies elsewhere than the manifest. */
+async function baseModelOf({baseModel}: AdapterManifest, folders: readonly string[], cwd: string): Promise<string> {
+  if (baseModel === undefined) return 'unknown'
+  for (const from of [...folders, cwd]) if (await isFolder(resolve(from, baseModel))) return resolve(from, baseModel)
+  return baseModel
 }
 
 interface Found {

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {readModelText} from '../../../src/llm/model-text.js'
+import {encodePrompt} from '../../../src/llm/prompt.js'
+import {mergeAdapter, openRunDirectory, readJsonObject} from '../../../src/weights/index.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+import {tinyAdapterFiles, tinyModelFiles} from '../../support/tiny-model.js'
+
+const handoffName = 'external_serving_handoff_v1.json'
+const messages = [
+  {role: 'system', content: 'Be kind.'},
+  {role: 'user', content: 'Hello there'},
+] as const
+
+/** The tokens of a conversation, as the model in a folder is served. */
+async function promptOf(folder: string): Promise<number[]> {
+  const text = await readModelText(await openRunDirectory(folder))
+  return encodePrompt({...text, contextLength: 512}, {kind: 'chat', messages, overflow: 'refuse'})
+}
+
+/** Merges a run with further files; gives the prompt before, the prompt after, and how the hand-off names it. */
+async function merged(test: TestContext, files: Record<string, string>, full: boolean) {
+  const folder = await temporaryFolder(test)
+  const run = join(folder, 'run')
+  await writeFiles(run, {...tinyModelFiles(), ...tinyAdapterFiles(), ...files})
+  const before = await promptOf(run)
+  const output = full ? 'merged' : 'apart/merged.safetensors'
+  await mergeAdapter({
+    source: {run, ignoreEvalGate: false, cwd: folder},
+    ...{output, full, dtype: undefined, untie: false, overwrite: false},
+  })
+  const place = join(folder, full ? 'merged' : 'apart')
+  const handoff = await readJsonObject(join(place, handoffName))
+  return {before, after: full ? await promptOf(place) : before, handoff, folder}
+}
+
+const tokenizer = JSON.parse(tinyModelFiles()['tokenizer.json'] as string)
+const chatmlToken = {id: 300, content: '<|im_start|>', special: true, normalized: false, lstrip: false, rstrip: false}
+const cases: Record<string, {files: Record<string, string>; format: string}> = {
+  'no template': {files: {}, format: 'none'},
+  'a template in its configuration': {
+    files: {
+      'tokenizer_config.json': JSON.stringify({chat_template: '{% for m in messages %}<{{ m.content }}>{% endfor %}'}),
+    },
+    format: 'model',
+  },
+  'a template in a file': {
+    files: {'chat_template.jinja': '{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}'},
+    format: 'model',
+  },
+  'the vocabulary of ChatML': {
+    files: {'tokenizer.json': JSON.stringify({...tokenizer, added_tokens: [...tokenizer.added_tokens, chatmlToken]})},
+    format: 'qwen_chatml_im_start',
+  },
+  'a hand-off that names ChatML': {
+    files: {[handoffName]: JSON.stringify({prompt_format: 'qwen_chatml_im_start'})},
+    format: 'qwen_chatml_im_start',
+  },
+  'a hand-off that names none': {
+    files: {
+      'tokenizer.json': JSON.stringify({...tokenizer, added_tokens: [...tokenizer.added_tokens, chatmlToken]}),
+      [handoffName]: JSON.stringify({prompt_format: 'none'}),
+    },
+    format: 'none',
+  },
+}
+
+describe('a merged model', () => {
+  for (const [name, {files, format}] of Object.entries(cases))
+    it(`makes the prompts of base and adapter, with ${name}`, async (test) => {
+      for (const full of [true, false]) {
+        const {before, after, handoff} = await merged(test, files, full)
+        assert.deepEqual(after, before)
+        assert.equal(handoff.prompt_format, format)
+      }
+    })
+
+  it('differs between formats, so that the test above can fail', async (test) => {
+    const prompts = []
+    for (const {files} of Object.values(cases)) prompts.push((await merged(test, files, true)).after.join())
+    assert.equal(new Set(prompts).size, 5)
+  })
+
+  it('names its base model where it lies', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFiles(join(folder, 'base'), tinyModelFiles())
+    const files = tinyAdapterFiles()
+    const manifest = {...JSON.parse(files['adapter_manifest.json'] as string), base_model: '../../base'}
+    await writeFiles(join(folder, 'runs/a'), {...files, 'adapter_manifest.json': JSON.stringify(manifest)})
+    const source = {run: join(folder, 'runs/a'), ignoreEvalGate: false, cwd: folder}
+    const choices = {full: true, dtype: undefined, untie: false, overwrite: false}
+    await mergeAdapter({source, output: 'elsewhere/deep/merged', ...choices})
+    const handoff = await readJsonObject(join(folder, 'elsewhere/deep/merged', handoffName))
+    assert.equal(handoff.base_model, join(folder, 'base'))
+  })
+})
