@@ -37,6 +37,8 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, thrown
     return sendEnvelope(reply, {status: 409, code: 'CONFLICT', message})
   if (thrown instanceof DatabaseFailure && thrown.kind === 'busy')
     return sendEnvelope(reply.header('retry-after', '1'), {status: 503, code: 'DB_BUSY', message})
+  if (thrown instanceof DatabaseFailure && thrown.kind === 'input')
+    return sendEnvelope(reply, {status: 400, code: 'BAD_REQUEST', message})
   request.log.error({err: thrown.cause ?? thrown, reason, id: request.id}, message)
   return sendEnvelope(reply, {status: 500, code: 'INTERNAL_ERROR', message, details: {reason}})
 }

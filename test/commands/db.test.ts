@@ -266,7 +266,7 @@ describe('svc db build and client', {concurrency: 3}, () => {
     const {cwd, text, json} = await workspace(t)
     const built = await json<DbFilesV1>('cli/db-files.v1', ['build', '-o', 'out/all'])
     assert.deepEqual(built, {folder: 'out/all', files: all})
-    assert.deepEqual((await readdir(join(cwd, 'out/all'))).sort(), [...all].sort())
+    assert.deepEqual((await readdir(join(cwd, 'out/all'))).sort(), ['.svc-generated.json', ...all].sort())
     assert.equal(await text('client', '-o', 'out/web'), client.map((name) => `out/web/${name}\n`).join(''))
     for (const name of client)
       assert.equal(

@@ -1,5 +1,5 @@
 import type {Column, Index, Program, Table} from '../check/index.js'
-import {quoted} from '../plan/index.js'
+import {keyOf, quoted} from '../plan/index.js'
 
 const sqlTypes: Readonly<Record<Column['storage'], string>> = {
   integer: 'INTEGER',
@@ -26,7 +26,7 @@ export function createIndex(index: Index): string[] {
   const {sqlName, table, columns, style, unique} = index
   if (style === 'btree')
     return [
-      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${quoted(sqlName)} ON ${quoted(table.sqlName)} (${list(columns)});`,
+      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${quoted(sqlName)} ON ${quoted(table.sqlName)} (${columns.map(keyOf).join(', ')});`,
     ]
   return style === 'search' ? createSearchIndex(index) : createVectorIndex(index)
 }

@@ -15,8 +15,9 @@ export interface LiveIndex {
   table: string
   unique: boolean
   columns: string[]
-  /** Of a search or vector index: the statement that made it. */
-  sql: string | undefined
+  /** The statement that made it. */
+  sql: string
+  isVirtual: boolean
 }
 
 export interface LiveTable {
@@ -48,7 +49,7 @@ export function readLiveSchema(database: Database): LiveSchema {
   for (const name of virtual) {
     const table = [...tables.keys()].find((each) => name.startsWith(`${each}_`) && /_(fts|vec)$/.test(name))
     const sql = statementOf(database, name)
-    if (table !== undefined) indexes.set(name, {name, table, unique: false, columns: [], sql})
+    if (table !== undefined) indexes.set(name, {name, table, unique: false, columns: [], sql, isVirtual: true})
   }
   return {tables, indexes}
 }
@@ -85,7 +86,8 @@ function readIndexes(database: Database, table: string): LiveIndex[] {
         .prepare<[string], {name: string}>('SELECT name FROM pragma_index_info(?)')
         .all(name)
         .map((row) => row.name),
-      sql: undefined,
+      sql: statementOf(database, name),
+      isVirtual: false,
     }))
 }
 

@@ -2,4 +2,4 @@
 export {type Capabilities, type ExplainRow, explain, type PlanJson, planJson} from './explain.js'
 export {type Encoding, type Param, type Plan, planChain} from './plan.js'
 export {type RuntimeProjection, runtimeProjection} from './projection.js'
-export {quoted} from './sql.js'
+export {keyOf, quoted} from './sql.js'

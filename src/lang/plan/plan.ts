@@ -1,23 +1,27 @@
-import type {Chain, ChainOp, Column, Ir, Predicate, RetrievalMode} from '../check/index.js'
+import type {Chain, ChainOp, Column, Ir, Predicate, RetrievalMode, Table} from '../check/index.js'
 import {isTrivial, SqlWriter, simplify, writePredicate} from './predicate.js'
 import {planRetrieval, type Retrieval} from './retrieval.js'
-import {quoted} from './sql.js'
+import {keyOf, quoted} from './sql.js'
 
 /**
- * How a value of the language is bound: as a column's storage class, as base64 or a list of hexadecimal texts, as the needle of LIKE, as a JSON list of terms,
- * as a count that is not negative, as a vector, or as the search terms of one column.
+ * How a value of the language is bound: as a column's storage class, as base64 or a list of hexadecimal texts, as the
+ * key of a decimal number or a list of them, as the needle of LIKE, as a JSON list of terms, as a count that is not negative, as the search terms of one column, or as a
+ * vector of so many numbers, also one that is stored in a column.
  */
 export type Encoding =
   | Column['storage']
   | 'base64'
+  | 'decimal'
+  | 'decimals'
   | 'hexes'
   | 'like'
   | 'terms'
   | 'count'
   | 'neighbours'
   | 'candidates'
-  | 'vector'
   | {matchIn: string}
+  | {vector: number}
+  | {vector: number; storage: Column['storage']}
 
 export interface Param {
   value: Ir
@@ -81,7 +85,7 @@ function writeInsert(sql: SqlWriter, {table, record}: Chain): void {
   sql.add(`INSERT INTO ${quoted(table.sqlName)} (${columnList(columns)}) VALUES (`)
   for (const [i, column] of columns.entries()) {
     if (i > 0) sql.add(', ')
-    const encoding = column.storage
+    const encoding = storedAs(table, column)
     if (record !== undefined && 'kind' in record) {
       sql.params.push({value: record, field: column.name, encoding})
       sql.add('?')
@@ -90,12 +94,17 @@ function writeInsert(sql: SqlWriter, {table, record}: Chain): void {
   sql.add(')')
 }
 
+function storedAs({indexes}: Table, column: Column): Encoding {
+  const index = indexes.find(({style, columns}) => style === 'vector' && columns.includes(column))
+  return index === undefined ? column.storage : {vector: index.dimensions, storage: column.storage}
+}
+
 function writeUpdate(sql: SqlWriter, {table, record, id}: Chain): void {
   sql.add(`UPDATE ${quoted(table.sqlName)} SET `)
   const changes = record !== undefined && !('kind' in record) ? record : []
   for (const [i, [column, value]] of changes.entries()) {
     if (i > 0) sql.add(', ')
-    sql.add(`${quoted(column.name)} = `).param(value, column.storage)
+    sql.add(`${quoted(column.name)} = `).param(value, storedAs(table, column))
   }
   sql.add(' WHERE "_id" = ').param(id as Ir, 'integer')
 }
@@ -121,7 +130,7 @@ export function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate 
 
 /** What has an order has a total one: `_id` breaks ties, so that pages are stable. */
 function writeOrder(sql: SqlWriter, {orderBy, limit}: Chain, retrieval: Retrieval | undefined): void {
-  const keys = orderBy.map(([column, direction]) => `${quoted(column.name)} ${direction.toUpperCase()}`)
+  const keys = orderBy.map(([column, direction]) => `${keyOf(column)} ${direction.toUpperCase()}`)
   const ranked = keys.length === 0 && retrieval?.order !== undefined
   if (keys.length === 0 && limit === undefined && !ranked) return
   sql.add(' ORDER BY ')

@@ -1,6 +1,6 @@
 import {type Column, type Ir, type Predicate, storageOf, type Table} from '../check/index.js'
 import type {Encoding, Param} from './plan.js'
-import {quoted} from './sql.js'
+import {decimalKey, keyOf, quoted} from './sql.js'
 
 /** SQL text that is put together piece by piece; its parameters come in the order of the text. */
 export class SqlWriter {
@@ -79,20 +79,29 @@ function writeGroup(sql: SqlWriter, table: Table, {op, args}: Predicate & {op: '
   if (nested) sql.add(')')
 }
 
+const isDecimal = ({base}: Column) => base.kind === 'dec'
+
+/** How a value is bound that is compared with the key of a column. */
+const keyEncoding = (column: Column): Encoding => (isDecimal(column) ? 'decimal' : column.storage)
+
 function writeComparison(sql: SqlWriter, {op, column, value}: Predicate & {op: keyof typeof comparisons}): void {
   const isNullSafe = column.nullable && (op === 'eq' || op === 'neq')
-  sql.add(`${quoted(column.name)} ${isNullSafe ? nullSafe[op] : comparisons[op]} `).param(value, column.storage)
+  sql.add(`${keyOf(column)} ${isNullSafe ? nullSafe[op] : comparisons[op]} `).param(value, keyEncoding(column))
 }
 
 function writeIn(sql: SqlWriter, column: Column, values: readonly Ir[] | Ir): void {
-  sql.add(`${quoted(column.name)} IN (`)
+  sql.add(`${keyOf(column)} IN (`)
   if ('kind' in values && column.storage === 'blob')
     sql.add('SELECT unhex("value") FROM json_each(').param(values, 'hexes').add(')')
-  else if ('kind' in values) sql.add('SELECT "value" FROM json_each(').param(values, 'json').add(')')
+  else if ('kind' in values)
+    sql
+      .add('SELECT "value" FROM json_each(')
+      .param(values, isDecimal(column) ? 'decimals' : 'json')
+      .add(')')
   else
     for (const [i, value] of values.entries()) {
       if (i > 0) sql.add(', ')
-      sql.param(value, column.storage)
+      sql.param(value, keyEncoding(column))
     }
   sql.add(')')
 }
@@ -110,12 +119,14 @@ function writeContains(sql: SqlWriter, table: Table, column: Column, value: Ir):
     return
   }
   const element = elementEncoding(column)
-  sql.add(`EXISTS (SELECT 1 FROM json_each(${quoted(table.sqlName)}.${name}) AS "j" WHERE "j"."value" = `)
+  const held = element === 'decimal' ? decimalKey('"j"."value"') : '"j"."value"'
+  sql.add(`EXISTS (SELECT 1 FROM json_each(${quoted(table.sqlName)}.${name}) AS "j" WHERE ${held} = `)
   sql.param(value, element).add(')')
 }
 
 /** How JSON holds the elements of a list. */
 function elementEncoding({base}: Column): Encoding {
+  if ('of' in base && base.of.kind === 'dec') return 'decimal'
   const storage = 'of' in base ? storageOf(base.of) : 'text'
   return storage === 'blob' ? 'base64' : storage
 }

@@ -100,7 +100,7 @@ function nearest({table, limit}: Chain, {column, value, index}: Near, filter: Pr
       ` JOIN (SELECT rowid AS "_near_id", distance AS "_near_distance" FROM ${quoted(index.sqlName)} WHERE ${quoted(column.name)} MATCH `,
     )
     sql
-      .param(value, 'vector')
+      .param(value, {vector: index.dimensions})
       .add(' AND k = ')
       .param(limit ?? defaultNearest, 'neighbours')
     const simple = simplify(filter)
@@ -134,7 +134,7 @@ function fused({table, limit}: Chain, matches: Matches, near: Near, filter: Pred
       `${passing} UNION ALL SELECT rowid, ${part('distance')} FROM ${quoted(near.index.sqlName)} WHERE ${quoted(near.column.name)} MATCH `,
     )
     sql
-      .param(near.value, 'vector')
+      .param(near.value, {vector: near.index.dimensions})
       .add(' AND k = ')
       .param(limit ?? defaultNearest, 'candidates')
     sql.add(`${passing}) GROUP BY "_rank_id") ON "_rank_id" = "_id"`)

@@ -1,2 +1,23 @@
+import type {Column} from '../check/index.js'
+
 /** An identifier in double quotes. Names of the language hold letters, digits and underscores alone. */
 export const quoted = (name: string): string => `"${name}"`
+
+/** What a column is compared, ordered and indexed by: its value, and of a decimal number the key of its value. */
+export const keyOf = ({name, base}: Column): string => (base.kind === 'dec' ? decimalKey(quoted(name)) : quoted(name))
+
+/**
+ * SQL for text that sorts as the decimal numbers do whose digits are stored, and is the same for the same value: P, how
+ * many digits stand before the point, these and those after it. Of a negative number it is N, the same with letters for
+ * the digits, the greatest first, and an end that sorts after them. `decimalKey` of the run time gives the same. Built-in
+ * functions alone, so that any program can write to a table with such an index.
+ * @param digits SQL of the stored text
+ */
+export function decimalKey(digits: string): string {
+  const point = `instr(${digits}||'.','.')`
+  const whole = `ltrim(substr(${digits},1,${point}-1),'-0')`
+  const size = `substr('000000'||length(${whole}),-7)||${whole}||rtrim(substr(${digits},${point}+1),'0')`
+  const letters = [...'jihgfedcba'].reduce((sql, letter, digit) => `replace(${sql},'${digit}','${letter}')`, size)
+  const isNegative = `substr(${digits},1,1)='-' AND trim(${digits},'-0.')<>''`
+  return `CASE WHEN ${isNegative} THEN 'N'||${letters}||'~' ELSE 'P'||${size} END`
+}

@@ -1,7 +1,8 @@
 import type {Column} from '../check/index.js'
 import type {Encoding} from '../plan/index.js'
+import {decimalKey} from './decimal.js'
 import {type Decoder, decoder, TypeMismatch} from './decode.js'
-import {Failure} from './failure.js'
+import {DatabaseFailure, Failure} from './failure.js'
 import {toJson, type Value} from './value.js'
 
 /** A value as SQLite takes it. */
@@ -30,10 +31,10 @@ const terms = (value: Value) =>
   text(value)
     .split(/[\s\0]+/)
     .filter((term) => /[\p{L}\p{N}]/u.test(term))
-/** @throws Failure where the text holds NUL, at which LIKE would end */
+/** @throws DatabaseFailure where the text holds NUL, at which LIKE would end */
 const needle = (value: Value): string => {
   const found = text(value)
-  if (found.includes('\0')) throw new Failure('NOT_STORABLE', 'text with a NUL character cannot be looked for')
+  if (found.includes('\0')) throw new DatabaseFailure('input', 'text with a NUL character cannot be looked for')
   return escapeLike(found)
 }
 const atLeast = (least: number, most: number) => (value: Value) => {
@@ -53,6 +54,8 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   text,
   blob: bytes,
   base64: (value) => bytes(value).toString('base64'),
+  decimal: (value) => decimalKey(text(value)),
+  decimals: (value) => JSON.stringify((value as readonly Value[]).map((item) => decimalKey(text(item)))),
   hexes: (value) => JSON.stringify((value as readonly Value[]).map((item) => bytes(item).toString('hex'))),
   json: (value) => JSON.stringify(toJson(value)),
   like: needle,
@@ -60,12 +63,30 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   count: atLeast(0, Number.MAX_SAFE_INTEGER),
   neighbours: atLeast(1, maxNeighbours),
   candidates: atLeast(leastCandidates, maxNeighbours),
-  vector: (value) => {
+}
+
+/** @throws DatabaseFailure where a vector is of another length than those that its index holds */
+function requireLength(found: number, wanted: number): void {
+  if (found === wanted) return
+  throw new DatabaseFailure('input', `a vector of ${wanted} numbers is wanted here, this one has ${found}`)
+}
+
+const vector =
+  (length: number): Binder =>
+  (value) => {
     if (!Array.isArray(value)) return notStorable(value, 'a vector')
+    requireLength(value.length, length)
     const floats = Float32Array.from(value as number[])
     return Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength)
-  },
-}
+  }
+
+/** A column that has a vector index takes vectors of one length. */
+const indexed =
+  (storage: Column['storage'], length: number): Binder =>
+  (value) => {
+    requireLength(value instanceof Uint8Array ? value.length / 4 : (value as readonly Value[]).length, length)
+    return binders[storage](value)
+  }
 
 /** Every term in quotation marks, all of them wanted, in one column. Source: SQLite FTS5 documentation, section 3. */
 const searchQuery =
@@ -75,9 +96,15 @@ const searchQuery =
     return `"${column}" : (${phrases.length === 0 ? '""' : phrases.join(' AND ')})`
   }
 
+function binderOf(encoding: Encoding): Binder {
+  if (typeof encoding !== 'object') return binders[encoding]
+  if ('matchIn' in encoding) return searchQuery(encoding.matchIn)
+  return 'storage' in encoding ? indexed(encoding.storage, encoding.vector) : vector(encoding.vector)
+}
+
 /** How values of an encoding are bound. None is NULL. */
 export function binder(encoding: Encoding): Binder {
-  const bind = typeof encoding === 'object' ? searchQuery(encoding.matchIn) : binders[encoding]
+  const bind = binderOf(encoding)
   return (value) => (value === null || value === undefined ? null : bind(value))
 }
 

@@ -36,3 +36,12 @@ export function calculateDecimals(a: string, operator: '+' | '-' | '*', b: strin
   const [x, y, scale] = aligned(a, b)
   return print({digits: operator === '+' ? x + y : x - y, scale})
 }
+
+/** Text that sorts as decimal numbers do, and is the same for the same value: what the SQL of `plan/sql.ts` makes. */
+export function decimalKey(text: string): string {
+  const [before = '', after = ''] = text.split('.')
+  const whole = before.replace(/^[-0]+/, '')
+  const size = String(whole.length).padStart(7, '0') + whole + after.replace(/0+$/, '')
+  const isNegative = text.startsWith('-') && /[1-9]/.test(text)
+  return isNegative ? `N${size.replaceAll(/\d/g, (digit) => 'jihgfedcba'[Number(digit)] as string)}~` : `P${size}`
+}

@@ -1,5 +1,5 @@
 import {type FieldType, show, type Type} from '../check/index.js'
-import {Err, isObject, type Objects, Ok, type Value} from './value.js'
+import {Err, fromJson, isObject, isText, type Objects, Ok, type Value} from './value.js'
 
 /** A JSON value that does not have the type it should have. */
 export class TypeMismatch extends Error {
@@ -32,7 +32,7 @@ export function decoder(type: Type): Decoder {
     case 'bool':
       return (json) => (typeof json === 'boolean' ? json : refuse())
     case 'str':
-      return (json) => (typeof json === 'string' ? json : refuse())
+      return (json) => (typeof json === 'string' ? whole(json) : refuse())
     case 'dec':
       return (json) => (typeof json === 'string' && decimal.test(json) ? json : refuse())
     case 'bytes':
@@ -49,7 +49,7 @@ export function decoder(type: Type): Decoder {
     case 'map': {
       const item = later(() => decoder(type.of))
       return (json) =>
-        isObject(json) ? new Map(Object.entries(json).map(([key, each]) => [key, item(each)])) : refuse()
+        isObject(json) ? new Map(Object.entries(json).map(([key, each]) => [whole(key), item(each)])) : refuse()
     }
     case 'tuple': {
       const items = type.items.map((each) => decoder(each))
@@ -77,11 +77,27 @@ export function decoder(type: Type): Decoder {
     case 'unit':
       return (json) => (json === null || json === undefined ? undefined : refuse())
     case 'json':
+      return (json) => {
+        try {
+          return fromJson(json)
+        } catch (error) {
+          if (error instanceof TypeError) throw new TypeMismatch(wholeText)
+          throw error
+        }
+      }
     case 'unknown':
       return (json) => json
     default:
       return refuse
   }
+}
+
+const wholeText = 'text in whole characters'
+
+/** @throws TypeMismatch where it could not be stored as it is */
+function whole(text: string): string {
+  if (isText(text)) return text
+  throw new TypeMismatch(wholeText)
 }
 
 /** Types may contain themselves, so an inner decoder is made when it is first needed. */

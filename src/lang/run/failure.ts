@@ -29,8 +29,8 @@ export class Failure extends Error {
 
 /** A failure of the database, which a program may handle: see the outcome of an operation. */
 export class DatabaseFailure extends Failure {
-  /** `conflict`: a constraint was violated. `busy`: another process holds the lock. */
-  readonly kind: 'conflict' | 'busy' | 'other'
+  /** `conflict`: a constraint was violated. `busy`: another process holds the lock. `input`: a value cannot be used. */
+  readonly kind: 'conflict' | 'busy' | 'input' | 'other'
 
   constructor(kind: DatabaseFailure['kind'], message: string, options?: ErrorOptions) {
     super('DB_ERROR', message, options)
@@ -47,6 +47,6 @@ export function databaseFailure(thrown: unknown): unknown {
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return new DatabaseFailure('busy', 'the database is locked by another process', {cause: thrown})
   if (/too complex/.test(message))
-    return new DatabaseFailure('other', 'the text to look for is too long', {cause: thrown})
+    return new DatabaseFailure('input', 'the text to look for is too long', {cause: thrown})
   return new DatabaseFailure('other', 'the database could not carry out the operation', {cause: thrown})
 }

@@ -2,7 +2,19 @@ import {createHash, randomUUID} from 'node:crypto'
 import type {MethodFamily} from '../check/index.js'
 import type {Context} from './context.js'
 import {Failure} from './failure.js'
-import {asMap, type Callable, display, Err, equal, isObject, Ok, toJson, type Value} from './value.js'
+import {
+  asMap,
+  type Callable,
+  display,
+  Err,
+  equal,
+  fromJson,
+  isObject,
+  jsonNull,
+  Ok,
+  toJson,
+  type Value,
+} from './value.js'
 
 type Args = readonly Value[]
 type Builtin = (args: Args, context: Context) => Value
@@ -71,7 +83,7 @@ function range(from: number, to: number): number[] {
 
 function parseJson(text: string): Ok | Err {
   try {
-    return new Ok(JSON.parse(text))
+    return new Ok(fromJson(JSON.parse(text)))
   } catch (error) {
     return new Err(`json: ${(error as Error).message}`)
   }
@@ -217,7 +229,7 @@ const json: Readonly<Record<string, (self: Value, args: Args) => Value>> = {
     return value === undefined ? new Err(`json: there is no element ${Number(index)}`) : new Ok(value)
   },
   length,
-  is_null: (self) => self === null,
+  is_null: (self) => self === jsonNull || self === null,
   to_string: (self) => JSON.stringify(toJson(self)),
 }
 
@@ -249,5 +261,5 @@ export function familyOfValue(value: Value): MethodFamily {
   if (Array.isArray(value)) return 'list'
   if (value instanceof Map) return 'map'
   if (value instanceof Ok || value instanceof Err) return 'result'
-  return isObject(value) ? 'json' : 'option'
+  return isObject(value) || value === jsonNull ? 'json' : 'option'
 }

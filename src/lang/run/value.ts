@@ -3,9 +3,31 @@ import {Failure} from './failure.js'
 /**
  * Values of a running program are plain JavaScript: int, float, str and bool as they are, `dec` as its digits, None as
  * null, Some(x) as x, Unit as undefined, lists and tuples as arrays, maps as Map, rows and records as objects, variants
- * as objects with `_tag`. They never change.
+ * as objects with `_tag`, `Json` as what was parsed but for its null. They never change.
  */
 export type Value = unknown
+
+/** The null of `Json`, which is a value and is kept, where None is no value and leaves its field out. */
+export const jsonNull = Symbol('null')
+
+const halfCharacter = /\p{Surrogate}/u
+
+/** Whether text can be stored as UTF-8: half of a pair of surrogates is no character. */
+export const isText = (text: string): boolean => !halfCharacter.test(text)
+
+/** What was parsed as a value of type `Json`. Gives the parsed itself where nothing has to change. @throws TypeError */
+export function fromJson(parsed: unknown): Value {
+  if (parsed === null || parsed === undefined) return jsonNull
+  if (typeof parsed === 'string' && !isText(parsed)) throw new TypeError('text with half a character')
+  if (typeof parsed !== 'object') return parsed
+  if (Array.isArray(parsed)) {
+    const items = parsed.map(fromJson)
+    return items.some((item, i) => item !== parsed[i]) ? items : parsed
+  }
+  const entries = Object.entries(parsed)
+  const members = entries.map(([key, member]) => [isText(key) ? key : fromJson(key), fromJson(member)] as const)
+  return members.some(([, member], i) => member !== entries[i]?.[1]) ? Object.fromEntries(members) : parsed
+}
 
 export type Callable = (args: readonly Value[]) => Value
 
@@ -52,6 +74,7 @@ export function toJson(value: Value): unknown {
       if (Number.isFinite(value)) return value
       throw new Failure('NOT_STORABLE', `${value} can neither be stored nor sent`)
     case 'undefined':
+    case 'symbol':
       return null
     case 'object':
       return value === null ? null : objectToJson(value)
