@@ -7,13 +7,24 @@ import {
   type Table,
   type Type,
 } from '../check/index.js'
+import {type IsPartial, partialAnywhere, partialIn, rowsIn, wholeRows} from './partial-rows.js'
 
 type Schema = Record<string, unknown>
 
 const ref = (name: string): Schema => ({$ref: `#/components/schemas/${name}`})
 
+/** The name of the schema of rows that may lack columns. */
+const partialName = (name: string) => `${name}.partial`
+
+const tagged = (tag: string, value: Schema): Schema => ({
+  type: 'object',
+  properties: {_tag: {const: tag}, value},
+  required: ['_tag', 'value'],
+})
+
 /** A type as JSON Schema, as its values travel. */
-export function schemaOf(type: Type): Schema {
+export function schemaOf(type: Type, isPartial: IsPartial = wholeRows): Schema {
+  const inner = (of: Type) => schemaOf(of, isPartial)
   switch (type.kind) {
     case 'int':
     case 'id':
@@ -29,47 +40,53 @@ export function schemaOf(type: Type): Schema {
     case 'bytes':
       return {type: 'string', contentEncoding: 'base64'}
     case 'list':
-      return {type: 'array', items: schemaOf(type.of)}
+      return {type: 'array', items: inner(type.of)}
     case 'set':
-      return {type: 'array', items: schemaOf(type.of), uniqueItems: true}
+      return {type: 'array', items: inner(type.of), uniqueItems: true}
     case 'map':
-      return {type: 'object', additionalProperties: schemaOf(type.of)}
+      return {type: 'object', additionalProperties: inner(type.of)}
     case 'tuple':
-      return {type: 'array', prefixItems: type.items.map(schemaOf), items: false, minItems: type.items.length}
+      return {type: 'array', prefixItems: type.items.map(inner), items: false, minItems: type.items.length}
     case 'option':
-      return {anyOf: [schemaOf(type.of), {type: 'null'}]}
+      return {anyOf: [inner(type.of), {type: 'null'}]}
     case 'record':
       return ref(type.record.name)
     case 'sum':
       return ref(type.sum.name)
     case 'row':
-      return ref(type.table.name)
+      return ref(isPartial(type.table) ? partialName(type.table.name) : type.table.name)
     case 'result':
-      return schemaOf(type.ok)
+      return {oneOf: [tagged('Ok', inner(type.ok)), tagged('Error', inner(type.error))]}
     default:
       return {}
   }
 }
 
-function objectSchema(fields: readonly {name: string; type: Type}[], doc: string | undefined): Schema {
+function objectSchema(
+  fields: readonly {name: string; type: Type}[],
+  doc: string | undefined,
+  isPartial: IsPartial = wholeRows,
+): Schema {
   const present = (type: Type) => (type.kind === 'option' ? type.of : type)
   return {
     type: 'object',
     ...(doc === undefined ? {} : {description: doc}),
-    properties: Object.fromEntries(fields.map(({name, type}) => [name, schemaOf(present(type))])),
+    properties: Object.fromEntries(fields.map(({name, type}) => [name, schemaOf(present(type), isPartial)])),
     required: fields.filter(({type}) => type.kind !== 'option').map(({name}) => name),
   }
 }
 
-/** Rows of a projection lack columns, so nothing but `_id` is required of a row. */
-const rowSchema = (table: Table): Schema => ({
-  ...objectSchema([table.id, ...table.columns], table.doc),
-  required: ['_id'],
-})
+const rowSchema = (table: Table): Schema => objectSchema([table.id, ...table.columns], table.doc)
 
-function sumSchema({name, variants, doc}: SumType): [string, Schema][] {
+/** Rows of a projection have nothing but `_id` for certain. */
+const partialRowSchema = (table: Table): Schema => ({...rowSchema(table), required: ['_id']})
+
+function sumSchema({name, variants, doc}: SumType, isPartial: IsPartial): [string, Schema][] {
   const parts = variants.map(({name: tag, fields}): [string, Schema] => {
-    const {properties, required} = objectSchema(fields, undefined) as {properties: object; required: string[]}
+    const {properties, required} = objectSchema(fields, undefined, isPartial) as {
+      properties: object
+      required: string[]
+    }
     return [
       `${name}.${tag}`,
       {type: 'object', properties: {_tag: {const: tag}, ...properties}, required: ['_tag', ...required]},
@@ -107,10 +124,13 @@ export function openapi(program: Program, {title, version}: {title: string; vers
     path[route.method.toLowerCase()] = operationOf(route)
     paths[route.path] = path
   }
+  const isPartial = partialAnywhere(program)
+  const partial = partialTables(program)
   const schemas = [
     ...program.tables.map((table): [string, Schema] => [table.name, rowSchema(table)]),
-    ...program.records.map(({name, fields, doc}): [string, Schema] => [name, objectSchema(fields, doc)]),
-    ...program.sums.flatMap(sumSchema),
+    ...partial.map((table): [string, Schema] => [partialName(table.name), partialRowSchema(table)]),
+    ...program.records.map(({name, fields, doc}): [string, Schema] => [name, objectSchema(fields, doc, isPartial)]),
+    ...program.sums.flatMap((sum) => sumSchema(sum, isPartial)),
     ['ErrorEnvelope', envelope] as [string, Schema],
   ]
   return {
@@ -120,6 +140,17 @@ export function openapi(program: Program, {title, version}: {title: string; vers
     paths,
     components: {schemas: Object.fromEntries(schemas)},
   }
+}
+
+/** Tables whose partial rows are named somewhere. */
+function partialTables(program: Program): Table[] {
+  const isPartial = partialAnywhere(program)
+  const fields = [...program.records, ...program.sums.flatMap(({variants}) => variants)].flatMap((made) => made.fields)
+  const named = new Set([
+    ...fields.flatMap(({type}) => rowsIn(type)).filter(isPartial),
+    ...program.routes.flatMap((route) => rowsIn(route.function.result).filter(partialIn(route))),
+  ])
+  return program.tables.filter((table) => named.has(table))
 }
 
 function operationOf(route: Route): Schema {
@@ -164,13 +195,17 @@ function requestBody(params: FunctionType['params']): Schema {
 /** `GET /books/{id}/loans` as `get_books_id_loans`. */
 const operationId = ({name}: FunctionType) => name.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')
 
-function responses({kind, function: {result}}: Route): Schema {
+function responses(route: Route): Schema {
+  const {
+    kind,
+    function: {result},
+  } = route
   const value = result.kind === 'result' ? result.ok : result
   const shown = kind === 'http' && value.kind === 'option' ? value.of : value
   const fine =
     value.kind === 'unit'
       ? {204: {description: 'Done.'}}
-      : {200: {description: 'The result.', content: json(schemaOf(shown))}}
+      : {200: {description: 'The result.', content: json(schemaOf(shown, partialIn(route)))}}
   return {
     ...fine,
     400: failure('A parameter is missing, unknown or of another type.'),
