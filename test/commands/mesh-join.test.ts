@@ -318,7 +318,7 @@ describe('svc mesh join --bootstrap', () => {
     const pairing = ['join', '--bootstrap', '--once', '--node', 'piped']
     await fails(pairing, 2, 'usage')
     await writeFile(path(cwd, '.svc'), 'no folder')
-    assert.equal((await run(pairing, {input: `${token}\n`})).exitCode, 3)
+    assert.equal((await run(pairing, {input: `${token}\n`})).exitCode, 1)
     await rm(path(cwd, '.svc'))
     const {exitCode, stderr, stdout} = await run(pairing, {input: `${token}\n`})
     assert.equal(exitCode, 0, stderr)
