@@ -92,7 +92,8 @@ recording a name such as talk.srt is the file itself, in the format of its endin
         try {
           await this.#transcribe(transcriber, recording, destination)
         } catch (error) {
-          if (!several || this.signal.aborted || !(error instanceof SvcError)) throw error
+          const isOfRecording = error instanceof SvcError && !transcriber.isUnusable
+          if (!several || this.signal.aborted || !isOfRecording) throw error
           failed = true
           await this.#reportFailure(recording, error)
         }

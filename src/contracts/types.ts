@@ -738,6 +738,10 @@ export interface DbTestV1 {
     status: 'passed' | 'failed'
     reason?: string
     message?: string
+    /**
+     * Of a failed test: the line of the assertion, or of the test where none failed.
+     */
+    line?: number
     duration_ms: number
   }[]
   passed: number

@@ -79,6 +79,7 @@ export class Transcriber {
   readonly #options: TranscriberOptions
   #engine: SpeechEngine | undefined
   #vadModel: OpenVadModel | undefined
+  #isUnusable = false
 
   constructor(options: TranscriberOptions) {
     this.#options = options
@@ -96,12 +97,9 @@ export class Transcriber {
     const source = audio[Symbol.asyncIterator]()
     try {
       handlers.onStart?.(audio.durationSec)
-      const {engine, loadMs} = await this.#ready(signal)
-      const {decoding} = this.#options
-      requireAbilities(engine.description, decoding)
-      const hint = requireLanguage(handlers.language ?? decoding.language, engine.description)
+      const {engine, loadMs, hint, detector} = await this.#prepare(handlers)
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
-      const events = transcribe(engine, stream, await this.#detector(), this.#decoding(engine, hint.language), signal)
+      const events = transcribe(engine, stream, detector, this.#decoding(engine, hint.language), signal)
       const {done, shown} = await this.#follow(events, handlers)
       const {transcript, timings, speechSec} = done
       return {
@@ -124,9 +122,27 @@ export class Transcriber {
     }
   }
 
+  /** Whether the model failed, or cannot do what it is asked for: then no other recording fares better. */
+  get isUnusable(): boolean {
+    return this.#isUnusable
+  }
+
   async close(): Promise<void> {
     await this.#engine?.release()
     await this.#vadModel?.release()
+  }
+
+  async #prepare({signal, language}: TranscribeHandlers) {
+    try {
+      const {engine, loadMs} = await this.#ready(signal)
+      const {decoding} = this.#options
+      requireAbilities(engine.description, decoding)
+      const hint = requireLanguage(language ?? decoding.language, engine.description)
+      return {engine, loadMs, hint, detector: await this.#detector()}
+    } catch (error) {
+      this.#isUnusable = true
+      throw error
+    }
   }
 
   async #ready(signal: AbortSignal | undefined): Promise<{engine: SpeechEngine; loadMs: number}> {

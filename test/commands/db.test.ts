@@ -572,12 +572,40 @@ describe('svc db test', {concurrency: 3}, () => {
     assert.equal(exitCode, 1)
     assert.match(
       stdout,
-      /^ok {2}an_added_task_is_listed\nFAILED {2}a_task_has_a_title: it was taken \(ASSERTION_FAILED\)\n/,
+      /^ok {2}an_added_task_is_listed\nFAILED {2}a_task_has_a_title: it was taken \(ASSERTION_FAILED\), src\/main\.svc:\d+\n/,
     )
     assert.match(stdout, /\n1 passed, 1 failed\n$/)
     const {tests, passed} = await json<DbTestV1>('cli/db-test.v1', ['test', '--filter', 'listed'])
     assert.deepEqual([tests.length, passed], [1, 1])
     assert.deepEqual(await readdir(cwd), ['src'])
+  })
+})
+
+describe('svc db test of a program with faults', () => {
+  it('names the line and the values of what fails', async (t) => {
+    const source = `@test fn numbers() {
+    let a = 2
+    assert(a + 1 is 4)
+}
+@test fn words() { assert("a" is "b", "letters") }
+@test fn plain() { assert(1 > 2 or false) }
+
+@test fn beyond() { print(str([1][5])) }
+@test fn refused() to Result[int] { return Error("no") }
+`
+    const {run, json} = await workspace(t, {'src/main.svc': source})
+    const {tests} = await json<DbTestV1>('cli/db-test.v1', ['test'], {exit: 1})
+    assert.deepEqual(
+      tests.map(({name, line, message}) => [name, line, message]),
+      [
+        ['numbers', 3, 'assertion failed: 3 is 4'],
+        ['words', 5, 'letters: "a" is "b"'],
+        ['plain', 6, 'assertion failed'],
+        ['beyond', 8, 'index 5 is out of range for length 1'],
+        ['refused', 9, '"no"'],
+      ],
+    )
+    assert.match((await run(['test'])).stdout, /^FAILED {2}numbers: .* \(ASSERTION_FAILED\), src\/main\.svc:3$/m)
   })
 })
 

@@ -198,6 +198,15 @@ describe('svc transcribe of several', () => {
     assert.match(await readFile(join(output, 'one.srt'), 'utf8'), /^1\n00:00:00,000 --> /)
   })
 
+  it('says once what is wrong with the model, and ends as with one recording', async () => {
+    const args = ['transcribe', 'one.wav', 'two.wav', 'note.txt', '--model', 'nowhere']
+    const {stdout, stderr, exitCode} = await svcInTurn(args, {cwd: folder})
+    assert.deepEqual([stdout, exitCode], ['', 3])
+    assert.equal(stderr.match(/\(\w+\)$/gm)?.length, 1, stderr)
+    const words = await transcribe(['one.wav', 'text.wav', '--language', 'xx', '--json'])
+    assert.equal(words.stdout.trim().split('\n').length, 1)
+  })
+
   it('keeps files of the same name apart', async (test) => {
     const output = await temporaryFolder(test)
     const write = (args: string[]) => svcInTurn(['transcribe', ...args, '-o', output], {cwd: folder})

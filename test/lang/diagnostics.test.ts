@@ -91,7 +91,7 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'lint.db_query_root': inTask('db.‹query›(Task)'),
   'lint.empty_filter': inTask('db.Task.filter(‹{}›)'),
   'lint.is_null_never': inTask('db.Task.where({ n: { ‹is_null›: true } })'),
-  'lint.http_get_writes': `${task}http get "/x" to bool { return db.Task.‹delete›(1) }\n`,
+  'lint.http_get_writes': `${task}http get ‹"/x"› to bool { return db.Task.delete(1) }\n`,
   'lint.speech_in_mutation':
     '@endpoint(kind: mutation) fn f(p: str) to Result[str] { return ‹Speech.transcribe›(p) }\n',
 }
@@ -142,6 +142,17 @@ describe('a diagnostic', () => {
       [lines.at(0), lines.at(1), lines.at(4)].map(({col}) => col),
       [1, 1, 4],
     )
+  })
+
+  it('is at the later of two routes, whatever kind they are', () => {
+    const sources = [
+      'http get "/api/query/f" to int { return 1 }\n@endpoint(kind: query) fn f() to int { return 2 }\n',
+      '@endpoint(kind: query) fn f() to int { return 2 }\nhttp get "/api/query/f" to int { return 1 }\n',
+    ]
+    for (const source of sources) {
+      const [found] = checkProgram(source).diagnostics.filter(({code}) => code === 'typecheck.duplicate_route')
+      assert.equal(new Lines(source).at(found?.start ?? 0).line, 2)
+    }
   })
 
   it('names the way by which a query comes to write', () => {

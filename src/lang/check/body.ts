@@ -1065,6 +1065,7 @@ export class BodyChecker {
       kind: 'builtin',
       name,
       args,
+      ...(name === 'assert' ? {span: {start: expr.start, end: expr.end}} : {}),
       type: typeof builtin.result === 'function' ? builtin.result(args) : builtin.result,
     }
   }

@@ -65,7 +65,7 @@ export function checkEffects(declarations: Declarations, diagnostics: Diagnostic
   for (const {function: made} of declarations.bodies) {
     const {decl} = made
     if (decl.kind === 'http') {
-      if (decl.method === 'get') checkGetRoute(made, effects, diagnostics)
+      if (decl.method === 'get') checkGetRoute(made, decl.path, effects, diagnostics)
     } else if (decl.endpoint === 'query') checkQuery(made, effects, diagnostics)
     else if (decl.endpoint === 'mutation') checkMutation(made, diagnostics)
   }
@@ -98,13 +98,17 @@ function checkQuery(made: FunctionType, effects: Effects, diagnostics: Diagnosti
   }
 }
 
-function checkGetRoute(made: FunctionType, effects: Effects, diagnostics: Diagnostics): void {
-  for (const {span, what, path} of writePlaces(made, effects))
-    diagnostics.report(
-      'lint.http_get_writes',
-      span,
-      `http get should only read; ${path === '' ? what : `${path}() -> ${what}`} writes. Browsers and proxies repeat GET requests.`,
-    )
+function checkGetRoute(made: FunctionType, route: Span, effects: Effects, diagnostics: Diagnostics): void {
+  const places = [...writePlaces(made, effects)]
+  const [first] = places
+  if (first === undefined) return
+  const {what, path} = first
+  diagnostics.report(
+    'lint.http_get_writes',
+    route,
+    `http get should only read; ${path === '' ? what : `${path}() -> ${what}`} writes. Browsers and proxies repeat GET requests.`,
+    {related: places.map(({span}) => ({...span, message: 'writes here'}))},
+  )
 }
 
 function checkMutation(made: FunctionType, diagnostics: Diagnostics): void {

@@ -27,7 +27,8 @@ export type Ir =
   | {kind: 'lambda'; params: readonly Binding[]; body: Ir; type: Type}
   | {kind: 'call'; target: FunctionType; args: readonly (Ir | undefined)[]; type: Type}
   | {kind: 'apply'; callee: Ir; args: readonly Ir[]; type: Type}
-  | {kind: 'builtin'; name: string; args: readonly Ir[]; type: Type}
+  /** `span` of an `assert`, which says where it failed. */
+  | {kind: 'builtin'; name: string; args: readonly Ir[]; span?: Span; type: Type}
   /** `family` is undefined where only the value will tell. */
   | {kind: 'method'; family: MethodFamily | undefined; name: string; object: Ir; args: readonly Ir[]; type: Type}
   | {kind: 'field'; object: Ir; name: string; of: 'row' | 'record' | 'unknown'; type: Type}

@@ -31,7 +31,8 @@ export function routesOf(declarations: Declarations): Route[] {
 
 export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics): void {
   const seen = new Map<string, Route>()
-  for (const route of routes) {
+  // In the order of the source: it is the later one that is too many.
+  for (const route of [...routes].sort((a, b) => a.function.span.start - b.function.span.start)) {
     const {decl} = route.function
     const span: Span = decl.kind === 'http' ? decl.path : route.function.span
     if (decl.kind === 'http') checkPath(decl.path.text, span, diagnostics)

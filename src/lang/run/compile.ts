@@ -369,6 +369,7 @@ export class Compiler {
         }
       }
       case 'builtin': {
+        if (ir.name === 'assert') return this.#assert(ir)
         const args = ir.args.map((arg) => this.#eval(arg))
         const run = builtins[ir.name] as (args: readonly Value[], context: Context) => Value
         return (frame) =>
@@ -490,6 +491,34 @@ export class Compiler {
         frame.context,
         args.map((arg) => arg?.(frame)),
       )
+  }
+
+  /** Says what was compared, which the condition alone does not tell. */
+  #assert({args: [condition, message], span}: Ir & {kind: 'builtin'}): Eval {
+    const said = message === undefined ? () => undefined : this.#eval(message)
+    const fault = condition?.kind === 'compare' ? this.#compared(condition) : this.#held(condition)
+    return (frame) => {
+      const found = fault(frame)
+      if (found === undefined) return undefined
+      const text = said(frame)
+      const parts = [typeof text === 'string' ? text : 'assertion failed', found].filter((part) => part !== '')
+      throw new Failure('ASSERTION_FAILED', parts.join(': '), {span})
+    }
+  }
+
+  /** What does not hold, with the values; undefined where it does. */
+  #compared({left, right, operator, mode}: Ir & {kind: 'compare'}): (frame: Frame) => string | undefined {
+    const [first, second] = [this.#eval(left), this.#eval(right)]
+    const compare = comparison(operator, mode)
+    return (frame) => {
+      const [a, b] = [first(frame), second(frame)]
+      return compare(a, b) ? undefined : `${asWritten(a)} ${operator} ${asWritten(b)}`
+    }
+  }
+
+  #held(condition: Ir | undefined): (frame: Frame) => string | undefined {
+    const holds = condition === undefined ? () => false : this.#eval(condition)
+    return (frame) => (holds(frame) === true ? undefined : '')
   }
 
   #method({family, name, object: receiver, args: given}: Ir & {kind: 'method'}): Eval {
@@ -682,3 +711,11 @@ function compareValues(a: Value, b: Value): number {
     return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
   throw new Failure('CONVERSION', 'the values cannot be ordered')
 }
+
+/** A value as a program would write it, no longer than a line. */
+function asWritten(value: Value): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : display(value)
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
+}
+
+const longestShown = 200

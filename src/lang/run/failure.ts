@@ -1,3 +1,5 @@
+import type {Span} from '../diagnostics/index.js'
+
 /** Why a handler was broken off. */
 export type FailureReason =
   | 'DIVISION_BY_ZERO'
@@ -20,10 +22,17 @@ export type FailureReason =
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly reason: FailureReason
+  /** Of a failed `assert`. */
+  readonly span: Span | undefined
 
-  constructor(reason: FailureReason, message: string, options?: ErrorOptions) {
+  constructor(
+    reason: FailureReason,
+    message: string,
+    {span, ...options}: ErrorOptions & {span?: Span | undefined} = {},
+  ) {
     super(message, options)
     this.reason = reason
+    this.span = span
   }
 }
 
