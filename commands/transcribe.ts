@@ -68,6 +68,7 @@ recording a name such as talk.srt is the file itself, in the format of its endin
       aliases: ['output-dir'],
     }),
     overwrite: overwriteFlag,
+    strict: Flags.boolean({description: 'End with 1 when a recording is damaged, although it was written down.'}),
     'raw-encoding': Flags.option({
       description: 'The recordings are bare samples of this encoding, without a header.',
       options: ['u8', 's16le', 's24le', 's32le', 'f32le', 'f64le'] as const,
@@ -90,7 +91,8 @@ recording a name such as talk.srt is the file itself, in the format of its endin
       // What is named twice is written once.
       for (const recording of destination.files.size > 0 ? destination.files.keys() : recordings)
         try {
-          await this.#transcribe(transcriber, recording, destination)
+          const warnings = await this.#transcribe(transcriber, recording, destination)
+          if (this.flags.strict === true && warnings > 0) failed = true
         } catch (error) {
           const isOfRecording = error instanceof SvcError && !transcriber.isUnusable
           if (!several || this.signal.aborted || !isOfRecording) throw error
@@ -122,7 +124,8 @@ recording a name such as talk.srt is the file itself, in the format of its endin
     return {format: chosen, files, rule}
   }
 
-  async #transcribe(transcriber: Transcriber, recording: string, {format, files, rule}: Destination): Promise<void> {
+  /** Gives how many warnings there were. */
+  async #transcribe(transcriber: Transcriber, recording: string, {format, files, rule}: Destination): Promise<number> {
     const {createFormat, createMeter, writeTranscript} = await import('../src/speech/index.js')
     const file = files.get(recording)
     const writer = createFormat(format)
@@ -139,10 +142,15 @@ recording a name such as talk.srt is the file itself, in the format of its endin
       })
     })
     if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech was found.`)
-    if (streams) return print(writer.footer(result.transcript))
+    const warnings = result.recording?.warnings.length ?? 0
+    if (streams) {
+      await print(writer.footer(result.transcript))
+      return warnings
+    }
     if (file !== undefined) await writeOutput(file, writeTranscript(format, result.transcript), rule)
     const payload = await this.#payload(recording, result, file)
     await this.output.result(payload, () => `${file ?? ''}\n`)
+    return warnings
   }
 
   /** Prints the header before the first piece. */

@@ -276,6 +276,13 @@ export interface TranscribeV1 {
     rtf: number
   }
   /**
+   * What is not as it should be with the recording.
+   */
+  warnings?: {
+    code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite'
+    message: string
+  }[]
+  /**
    * File that the transcript was written to.
    */
   output_path?: string

@@ -40,6 +40,7 @@ export function transcribePayload(
           no_speech: transcript.segments.length === 0,
           segments: transcript.segments.map(segmentPayload),
           ...(asrConfidence === undefined ? {} : {asr_confidence: asrConfidence}),
+          warnings: [...recording.warnings],
           timings: timingsPayload(recording, transcript.durationSec),
         }),
   }

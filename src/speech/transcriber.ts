@@ -70,6 +70,8 @@ export interface TranscribedFile {
         timings: TranscribeTimings & {totalMs: number; loadMs: number}
         /** Seconds that were looked at by the model. */
         speechSec: number
+        /** What is not as it should be with the recording. */
+        warnings: readonly AudioWarning[]
       }
     | undefined
 }
@@ -92,7 +94,12 @@ export class Transcriber {
   async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
     if ('path' in input && isTextFile(input.path)) return this.#passThrough(input.path, handlers)
     const started = performance.now()
-    const {signal, onWarning} = handlers
+    const {signal} = handlers
+    const warnings: AudioWarning[] = []
+    const onWarning = (warning: AudioWarning) => {
+      warnings.push(warning)
+      handlers.onWarning?.(warning)
+    }
     const audio = await openAudio(input, {sampleRate, signal, onWarning})
     const source = audio[Symbol.asyncIterator]()
     try {
@@ -115,6 +122,7 @@ export class Transcriber {
           model: engine.description.name,
           timings: {...timings, totalMs: performance.now() - started, loadMs},
           speechSec,
+          warnings,
         },
       }
     } finally {

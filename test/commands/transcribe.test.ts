@@ -198,6 +198,21 @@ describe('svc transcribe of several', () => {
     assert.match(await readFile(join(output, 'one.srt'), 'utf8'), /^1\n00:00:00,000 --> /)
   })
 
+  it('tells of damage, which counts with --strict', async () => {
+    await writeFile(join(folder, 'cut.wav'), recording.subarray(0, recording.length - 20_000))
+    const {stdout, stderr, exitCode} = await transcribe(['cut.wav', 'one.wav', '--json'])
+    const [cut, whole] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(await contractViolations('cli/transcribe.v1', cut), [])
+    assert.deepEqual([cut.warnings.map(({code}: {code: string}) => code), whole.warnings], [['audio_truncated'], []])
+    assert.match(stderr, /^warning: .*cut\.wav/)
+    assert.equal(exitCode, 0)
+    assert.equal((await transcribe(['cut.wav', '--strict'])).exitCode, 1)
+    assert.equal((await transcribe(['one.wav', '--strict'])).exitCode, 0)
+  })
+
   it('says once what is wrong with the model, and ends as with one recording', async () => {
     const args = ['transcribe', 'one.wav', 'two.wav', 'note.txt', '--model', 'nowhere']
     const {stdout, stderr, exitCode} = await svcInTurn(args, {cwd: folder})
