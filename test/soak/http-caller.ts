@@ -8,7 +8,7 @@ export interface Answer {
 
 /** Answers to this many requests of one client may be pending at once, as with a long poll beside other requests. */
 const maxSockets = 4
-const timeoutMs = 30_000
+const timeoutMs = 120_000
 
 /** A client of HTTP with connections of its own. What goes wrong is counted in the tally. */
 export class HttpCaller {
