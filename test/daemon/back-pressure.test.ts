@@ -118,4 +118,4 @@ describe('a client that goes away', () => {
 })
 
 // More of them, and smaller ones, are in `load.slow.ts`.
-describeEventBacklog({past: 250, count: 600, length: 80_000})
+describeEventBacklog({past: 1000, count: 1000, length: 80_000})
