@@ -20,18 +20,20 @@ export async function writeGenerated(
 ): Promise<void> {
   const list = join(folder, listName)
   const before = await readList(list)
-  const foreign: string[] = []
-  const changed: [string, string][] = []
+  const changed: {path: string; text: string; isForeign: boolean}[] = []
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, name)
     const found = await readFile(path).catch(() => undefined)
-    if (found !== undefined && digestOf(found) === digestOf(text)) continue
-    changed.push([path, text])
-    if (found === undefined || before.get(name) !== digestOf(found)) foreign.push(path)
+    const digest = found === undefined ? undefined : digestOf(found)
+    if (digest === digestOf(text)) continue
+    changed.push({path, text, isForeign: digest === undefined || digest !== before.get(name)})
   }
-  await checkOutputs(foreign, rule)
-  for (const [path, text] of changed)
-    await writeWholeFile(path, text, {keep: foreign.includes(path) && !rule.overwrite})
+  const foreign = changed.filter(({isForeign}) => isForeign)
+  await checkOutputs(
+    foreign.map(({path}) => path),
+    rule,
+  )
+  for (const {path, text, isForeign} of changed) await writeWholeFile(path, text, {keep: isForeign && !rule.overwrite})
   const after = new Map([...before, ...Object.entries(files).map(([name, text]) => [name, digestOf(text)] as const)])
   await writeWholeFile(list, `${JSON.stringify(Object.fromEntries([...after].sort()), null, 2)}\n`)
 }

@@ -1,7 +1,7 @@
 /**
  * Files by paths that somebody else names: where they really lie, and whether that is inside of a folder; and files
- * that are written whole or not at all, by one process at a time, and in the place of none that its owner did not offer.
- * Also the folder of this package.
+ * that are written whole or not at all, by one process at a time, and replace others only where they may. Also the
+ * folder of this package.
  */
 export {writeGenerated} from './generated.js'
 export {outputInside, realPathInside} from './inside.js'

@@ -16,10 +16,12 @@ export interface OutputRule {
  * @throws output_exists, output_is_input
  */
 export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}: OutputRule): Promise<void> {
-  const read = await Promise.all(inputs.map(async (input) => ({input, found: await fileAt(input)})))
+  const readInputs = () => Promise.all(inputs.map(async (input) => ({input, found: await fileAt(input)})))
+  let read: Awaited<ReturnType<typeof readInputs>> | undefined
   for (const path of paths) {
     const found = await fileAt(path)
     if (found === undefined) continue
+    read ??= await readInputs()
     const same = read.find((one) => one.found?.ino === found.ino && one.found.dev === found.dev)
     if (same !== undefined && found.isFile()) throw new SvcError('output_is_input', {path, input: same.input})
     if (found.isDirectory()) throw new SvcError('output_exists', {path, flag: undefined})

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs'
-import {stat} from 'node:fs/promises'
 import {basename, join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
+import {isFolder} from '../files/index.js'
 import {
   type Adapter,
   type AdapterManifest,
@@ -138,9 +138,9 @@ function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): bool
 
 async function locate(model: string, around: Surroundings): Promise<string> {
   const given = resolve(around.cwd, model)
-  if (await isDirectory(given)) return given
+  if (await isFolder(given)) return given
   const snapshot = await snapshotPlace(model, 'main', hubCacheFolder(around.env))
-  if (snapshot !== undefined && (await isDirectory(snapshot))) return snapshot
+  if (snapshot !== undefined && (await isFolder(snapshot))) return snapshot
   throw new SvcError('model_not_found', {model, tried: [given, snapshot].filter((place) => place !== undefined)})
 }
 
@@ -158,16 +158,10 @@ async function locateBase(
       ? []
       : [resolve(path, declared), resolve(cwd, declared), await snapshotPlace(declared, 'main', hubCacheFolder(env))]
   const tried = [...new Set(places.filter((place) => place !== undefined))]
-  for (const place of tried) if ((await isDirectory(place)) && (await hasShards(place))) return place
+  for (const place of tried) if ((await isFolder(place)) && (await hasShards(place))) return place
   if (declared === undefined) throw new SvcError('model_file_missing', {file: 'weights', tried: shardPlaces(path)})
   throw new SvcError('base_model_not_found', {base: declared, tried: [...shardPlaces(path), ...tried]})
 }
-
-const isDirectory = (path: string) =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
 
 /** @throws eval_gate_failed when the evaluation of the run says that it did damage */
 async function refuseDamaged(path: string): Promise<void> {
