@@ -42,6 +42,8 @@ export interface GroupCommitOptions {
   database: Database
   /** Time of a transaction that has begun. */
   now: (undo: Turn['undo']) => number
+  /** ms that have passed. */
+  monotonic: () => number
   /** How long an operation waits for the lock of another program, ms. */
   lockPatienceMs: number
   /** What is done at the start and at the end of each transaction. */
@@ -59,7 +61,8 @@ const lockPollMs = 10
  * Puts the operations of one turn of the event loop into one transaction: a flush of the disk costs as much for a
  * hundred of them as for one. Nobody waits for company: whoever comes alone is written alone.
  */
-export function createGroupCommit({database, now, lockPatienceMs, begin, end}: GroupCommitOptions): GroupCommit {
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const {database, now, monotonic, lockPatienceMs, begin, end} = options
   const lanes: Record<Lane, Waiting[]> = {durable: [], beats: []}
   const [start, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map((sql) => database.prepare(sql))
   /** Operations at the head of a lane that are tried alone, as a transaction with all of them has failed. */
@@ -109,7 +112,7 @@ export function createGroupCommit({database, now, lockPatienceMs, begin, end}: G
 
   /** Whoever reads and answers goes on meanwhile: the lock is looked at now and then, not waited for. */
   function waitForLock(): void {
-    const at = performance.now()
+    const at = monotonic()
     for (const lane of ['durable', 'beats'] as const) {
       for (const each of lanes[lane]) each.lockedAt ??= at
       // They stand in the order that they came in.
@@ -134,11 +137,11 @@ export function createGroupCommit({database, now, lockPatienceMs, begin, end}: G
       const undo = (change: () => void) => void changes.push(change)
       const turn: Turn = {now: now(undo), undo}
       begin(turn, lane)
-      const until = performance.now() + longestMs
+      const until = monotonic() + longestMs
       for (const {work} of waiting) {
         tried += 1
         outcomes.push(attempt(work, turn))
-        if (tried === most || performance.now() > until) break
+        if (tried === most || monotonic() > until) break
       }
       end(turn, lane)
       commit?.run()

@@ -98,6 +98,7 @@ function assemble(database: Database, {limits, sources, lockPatienceMs, letGo}: 
   const group = createGroupCommit({
     database,
     now: clock.begin,
+    monotonic: sources.monotonic,
     lockPatienceMs,
     begin(turn, lane) {
       clock.keep(turn)

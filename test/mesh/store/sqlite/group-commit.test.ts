@@ -8,25 +8,22 @@ import {endOf, message, refused} from '../conformance/story.js'
 import {connect, openNew} from './open-store.js'
 import {commitsIn} from './write-ahead-log.js'
 
+/** No transaction takes too long, however busy the machine is. */
+const stopped = {monotonic: () => 0}
+
 const deliver = (store: MeshStore, text: string) => store.deliver('', message({payload: text}))
 
 describe('operations of one turn', () => {
   it('are one transaction', async (t) => {
-    const {path, store} = await openNew(t)
-    const together: number[] = []
-    // A machine that is busy elsewhere may cut one in two.
-    for (let i = 0; i < 3; i++) {
-      const before = commitsIn(path)
-      const work = Array.from({length: 100}, (_, j) => deliver(store, `${j}`))
-      assert.equal(store.depth, 100)
-      await Promise.all(work)
-      assert.equal(store.depth, 0)
-      together.push(commitsIn(path) - before)
-    }
-    assert.equal(Math.min(...together), 1)
+    const {path, store} = await openNew(t, stopped)
     const before = commitsIn(path)
+    const work = Array.from({length: 100}, (_, j) => deliver(store, `${j}`))
+    assert.equal(store.depth, 100)
+    await Promise.all(work)
+    assert.equal(store.depth, 0)
+    assert.equal(commitsIn(path) - before, 1)
     for (let i = 0; i < 3; i++) await deliver(store, 'alone')
-    assert.equal(commitsIn(path) - before, 3)
+    assert.equal(commitsIn(path) - before, 4)
   })
 
   it('are several where they are many, so that others have their turn in between', async (t) => {
@@ -66,7 +63,7 @@ describe('operations of one turn', () => {
   })
 
   it('do not suffer from one that is refused', async (t) => {
-    const {path, store} = await openNew(t)
+    const {path, store} = await openNew(t, stopped)
     const before = commitsIn(path)
     const keyed = message({idempotency_key: 'key'})
     const ends = await Promise.all(
@@ -94,7 +91,7 @@ describe('operations of one turn', () => {
   })
 
   it('do not suffer from one that fails, however it fails', async (t) => {
-    const {path, store} = await openNew(t)
+    const {path, store} = await openNew(t, stopped)
     for (const how of ['ABORT', 'ROLLBACK']) {
       const database = connect(t, path)
       database.exec(`CREATE TRIGGER poison BEFORE INSERT ON mesh_messages WHEN new.payload = 'poison'
@@ -112,7 +109,7 @@ describe('operations of one turn', () => {
   })
 
   it('that are heartbeats have a transaction of their own', async (t) => {
-    const {path, store} = await openNew(t)
+    const {path, store} = await openNew(t, stopped)
     const before = commitsIn(path)
     const beat = () => store.heartbeat('', {facts: {id: 'n1'}, isFull: false})
     await Promise.all([beat(), deliver(store, '1'), beat(), deliver(store, '2'), beat()])
@@ -120,7 +117,7 @@ describe('operations of one turn', () => {
   })
 
   it('write nothing where there is nothing to write', async (t) => {
-    const {path, store} = await openNew(t)
+    const {path, store} = await openNew(t, stopped)
     const {lease_id: lease} = await store.grantLease('', {scopeKey: 'task:1', claimer: 'n1'})
     const before = commitsIn(path)
     for (let i = 0; i < 5; i++) {
