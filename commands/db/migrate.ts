@@ -8,13 +8,18 @@ import type {Decisions, Program, Step} from '../../src/lang/index.js'
 export default class DbMigrate extends DbCommand<typeof DbMigrate> {
   static override summary = 'Bring a database to its program.'
   static override description =
-    `Tables, columns and indexes that are new are made; nothing is dropped, filled or rebuilt unless it is named. All steps are
-one transaction, and where the database holds tables a copy of the file is made first. Ends with 3 while a step that the
-program cannot do without needs a decision.`
+    `Creates new tables, columns and indexes. Drops, fills or rebuilds nothing that you have not named. All steps are one
+transaction; a backup of the file is made first, and the ten newest backups are kept. Exits with 3 while a step that the
+program needs is undecided.
+
+A column whose type changed is rebuilt with --rebuild where every value can be converted. --using gives the new value as
+an expression of the data language over the old row, for example --using 'Task.slug=old.title.to_lower()'. --default
+gives a value for rows that have none, or whose value cannot be converted.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --dry-run',
     '<%= config.bin %> <%= command.id %> --default Task.priority=0 --drop Task.owner',
     '<%= config.bin %> <%= command.id %> --rebuild Task --yes',
+    "<%= config.bin %> <%= command.id %> --using 'Task.name=old.title' --drop Task.title",
   ]
   static override args = {file: programArg}
   static override flags = {
@@ -22,7 +27,7 @@ program cannot do without needs a decision.`
     'dry-run': Flags.boolean({description: 'Show the steps and change nothing.'}),
     yes: Flags.boolean({char: 'y', description: 'Do not ask before dropping or rebuilding.'}),
     default: Flags.string({
-      description: 'Fill a new required column.',
+      description: 'Value for rows that have none, or none that can be converted.',
       multiple: true,
       helpValue: 'TABLE.COLUMN=JSON',
       multipleNonGreedy: true,
@@ -39,18 +44,25 @@ program cannot do without needs a decision.`
       helpValue: 'TABLE',
       multipleNonGreedy: true,
     }),
+    using: Flags.string({
+      description: 'Compute a column from the old row, `old`.',
+      multiple: true,
+      helpValue: 'TABLE.COLUMN=EXPRESSION',
+      multipleNonGreedy: true,
+    }),
   }
 
   async run(): Promise<void> {
     const {blockingSteps, migrate, noDecisions} = await import('../../src/lang/index.js')
     const {program} = await this.readProgram(this.args.file)
     const path = this.databasePath
-    const {default: defaults = [], drop: drops = [], rebuild: rebuilds = [], 'dry-run': dryRun = false} = this.flags
-    const decisions: Decisions = {defaults, drops, rebuilds}
-    if (!dryRun && drops.length + rebuilds.length > 0) await this.#confirm(program, path, decisions)
+    const {default: defaults = [], drop: drops = [], rebuild: rebuilds = [], using: usings = []} = this.flags
+    const dryRun = this.flags['dry-run'] === true
+    const decisions: Decisions = {defaults, drops, rebuilds, usings}
+    if (!dryRun && drops.length + rebuilds.length + usings.length > 0) await this.#confirm(program, path, decisions)
     const report = await migrate(program, path, {decisions, dryRun})
     const blocking = blockingSteps(report, dryRun ? noDecisions : decisions, program)
-    if (report.backup !== undefined) this.output.notice(`The database as it was before lies in ${report.backup}.`)
+    this.noteBackup(report)
     const result: DbMigrateV1 = report
     await this.output.result(result, () => formatReport(report))
     if (blocking.length > 0) process.exitCode = 3

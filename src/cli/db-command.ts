@@ -152,9 +152,15 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     const report = await migrate(program, path)
     const blocking = blockingSteps(report, noDecisions, program)
     if (report.applied > 0) this.output.notice(`Migrated ${path}: ${report.applied} steps.`)
-    if (report.backup !== undefined) this.output.notice(`The database as it was before lies in ${report.backup}.`)
+    this.noteBackup(report)
     if (blocking.length > 0) this.refuseSteps(path, blocking)
     return path
+  }
+
+  /** Says where the backup is, and which were removed for it. */
+  protected noteBackup({backup, removed_backups: removed = []}: MigrationReport): void {
+    if (backup !== undefined) this.output.notice(`Backup of the database before the migration: ${backup}`)
+    for (const path of removed) this.output.notice(`Removed an old backup: ${path}`)
   }
 
   /** The database, where it has all that is needed; it is not changed. @throws database_missing, migration_blocked */
@@ -231,6 +237,7 @@ export function notHeard(path: string, thrown: unknown): Transcription {
 
 /** Steps of a migration as a table. */
 export function formatSteps(steps: readonly Step[]): string {
+  const hasReasons = steps.some(({reason}) => reason !== undefined)
   const place = ({table, column, index}: Step) => index ?? [table, column].filter(Boolean).join('.')
   const rows = steps.map((step) => [
     step.action,
@@ -238,8 +245,9 @@ export function formatSteps(steps: readonly Step[]): string {
     step.class,
     step.blocking ? 'blocking' : '',
     step.resolve_with ?? '',
+    ...(hasReasons ? [step.reason ?? ''] : []),
   ])
-  return formatTable(['STEP', 'OF', 'CLASS', '', 'DECIDE WITH'], rows)
+  return formatTable(['STEP', 'OF', 'CLASS', '', 'DECIDE WITH', ...(hasReasons ? ['REASON'] : [])], rows)
 }
 
 export const formatReport = ({database, steps, applied, left, up_to_date: done}: MigrationReport): string =>

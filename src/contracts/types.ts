@@ -724,6 +724,10 @@ export interface DbMigrateV1 {
     to?: string
     sql?: string
     /**
+     * What stands in the way, with the first rows that do.
+     */
+    reason?: string
+    /**
      * The flag of svc db migrate that decides it.
      */
     resolve_with?: string
@@ -734,6 +738,10 @@ export interface DbMigrateV1 {
    * A copy of the database as it was.
    */
   backup?: string
+  /**
+   * Older copies that were removed.
+   */
+  removed_backups?: string[]
 }
 
 /**
@@ -796,6 +804,10 @@ export interface DbStatusV1 {
     from?: string
     to?: string
     sql?: string
+    /**
+     * What stands in the way, with the first rows that do.
+     */
+    reason?: string
     /**
      * The flag of svc db migrate that decides it.
      */

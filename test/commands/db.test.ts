@@ -371,7 +371,7 @@ describe('svc db migrate', {concurrency: 3}, () => {
     const report = JSON.parse(stdout) as DbMigrateV1
     assert.deepEqual(await contractViolations('cli/db-migrate.v1', report), [])
     assert.deepEqual([report.applied, report.left], [2, 0])
-    assert.equal(stderr, `The database as it was before lies in ${report.backup}.\n`)
+    assert.equal(stderr, `Backup of the database before the migration: ${report.backup}\n`)
     assert.deepEqual(rows('SELECT * FROM task'), [
       {_id: 1, title: 'milk', done: 0, level: 3},
       {_id: 2, title: 'bread', done: 0, level: 3},
@@ -390,7 +390,8 @@ describe('svc db migrate', {concurrency: 3}, () => {
     const {run, fails, rows} = await filled(t)
     const args = ['migrate', '-', '--rebuild', 'Task', '--yes']
     const typed = '@table type Task { title: int, done: bool, note: Option[str] }\n'
-    const lost = /2 values of title cannot be turned from TEXT into int\. \(migration_failed\)/
+    const lost =
+      /2 values of title cannot be turned from TEXT into int \(rows 1, 2\); add --using .+ or --default .+\. \(migration_failed\)/
     await fails(args, 1, lost, {input: typed})
     const required = '@table type Task { title: str, done: bool, note: str }\n'
     await fails(args, 1, /1 row has no note; add --default Task\.note=<json>\. /, {input: required})
@@ -743,6 +744,7 @@ describe('svc db status', {concurrency: 3}, () => {
     assert.deepEqual([status.file, status.journal_mode, status.pending], [database, 'wal', []])
     assert.deepEqual(status.tables, [
       {name: 'codex_change_log', rows: 2},
+      {name: 'svc_data_columns', rows: 3},
       {name: 'svc_data_migrations', rows: 1},
       {name: 'task', rows: 2},
     ])
@@ -770,7 +772,7 @@ describe('svc db status', {concurrency: 3}, () => {
 @vector_index Doc.by_at on (at) { dimensions: 2 }\n`
     const {json, text} = await prepared(t, {'src/main.svc': source})
     const {tables, pending} = await json<DbStatusV1>('cli/db-status.v1', ['status'])
-    assert.deepEqual([tables.map(({name}) => name), pending], [['doc', 'svc_data_migrations'], []])
+    assert.deepEqual([tables.map(({name}) => name), pending], [['doc', 'svc_data_columns', 'svc_data_migrations'], []])
     assert.match(await text('migrate'), /fits the program/)
     await text('vacuum')
     assert.match(await text('migrate'), /fits the program/)

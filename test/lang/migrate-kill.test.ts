@@ -34,7 +34,12 @@ ${endpoints}
 @endpoint(kind: mutation) fn add(text: str) to Id[Note] {
     return db.Note.insert({ text: text, day: 3, level: 2, place: [0.5, 0.5] })
 }`
-const decisions: Decisions = {defaults: ['Note.level=1'], rebuilds: ['Note'], drops: ['Note.owner', 'draft']}
+const decisions: Decisions = {
+  defaults: ['Note.level=1'],
+  rebuilds: ['Note'],
+  drops: ['Note.owner', 'draft'],
+  usings: [],
+}
 
 const oldRows = [
   {_id: 1, text: 'a fox', day: '1', owner: 'Ann', place: [1, 0]},
@@ -132,7 +137,7 @@ describe('a migration that is killed at any statement', () => {
     }
     await migrate(checkProgram(after), whole, {decisions, onStatement})
     await assertNewProgramWorks(whole)
-    assert.ok(left.length > 25, `${left.length} statements`)
+    assert.ok(left.length > 20, `${left.length} statements`)
     for (const {path} of left) await assertCanBeRunAgain(path)
 
     for (const number of [1, left.length >> 1, left.length]) {

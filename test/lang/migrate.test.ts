@@ -2,98 +2,24 @@ import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
 import {readdir, stat, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
-import {describe, it, type TestContext} from 'node:test'
-import type {Database} from 'better-sqlite3'
-import {type ErrorCode, isErrorOf} from '../../src/errors/index.js'
-import {
-  Application,
-  blockingSteps,
-  checkProgram,
-  connect,
-  type Decisions,
-  type MigrateOptions,
-  migrate,
-  noDecisions,
-  type Program,
-  type Step,
-} from '../../src/lang/index.js'
-import {Driver} from '../support/sqlite.js'
+import {describe, it} from 'node:test'
+import {blockingSteps, connect, migrate, noDecisions, type Step} from '../../src/lang/index.js'
 import {temporaryFolder} from '../support/temporary.js'
-
-function program(source: string): Program {
-  const checked = checkProgram(source)
-  assert.deepEqual(
-    checked.diagnostics.filter(({severity}) => severity === 'error').map(({message}) => message),
-    [],
-  )
-  return checked
-}
-
-/** A table of one name with these fields. */
-const task = (fields: string, more = '') => `@table type Task { ${fields} }\n${more}`
-
-const decide = (decisions: Partial<Decisions>): MigrateOptions => ({decisions: {...noDecisions, ...decisions}})
-
-function withDatabase<T>(path: string, use: (database: Database) => T): T {
-  const database = new Driver(path)
-  try {
-    return use(database)
-  } finally {
-    database.close()
-  }
-}
-
-const execute = (path: string, ...statements: string[]) =>
-  withDatabase(path, (database) => {
-    for (const sql of statements) database.exec(sql)
-  })
-
-const rows = (path: string, sql: string): unknown[] => withDatabase(path, (database) => database.prepare(sql).all())
-const values = (path: string, sql: string): unknown[] =>
-  withDatabase(path, (database) => database.prepare(sql).pluck().all())
-
-/** A database as a program made it, with some statements run after. */
-async function database(t: TestContext, source: string, ...statements: string[]): Promise<string> {
-  const path = join(await temporaryFolder(t), 'app.db')
-  await migrate(program(source), path)
-  execute(path, ...statements)
-  return path
-}
-
-/** Everything that a database holds: its schema, its rows, the ids it has given. */
-const contents = (path: string) =>
-  withDatabase(path, (opened) => {
-    const schema = opened.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all() as {
-      type: string
-      name: string
-      sql: string | null
-    }[]
-    const tables = schema.filter(({type, sql}) => type === 'table' && !/USING vec0/.test(sql ?? ''))
-    return {schema, rows: tables.map(({name}) => [name, opened.prepare(`SELECT * FROM "${name}"`).raw().all()])}
-  })
-
-const failure = (code: ErrorCode, message: RegExp) => (error: unknown) => {
-  assert.ok(isErrorOf(error, code), String(error))
-  assert.match((error as Error).message, message)
-  return true
-}
-
-/** A migration that is refused, and leaves nothing behind. */
-async function refused(path: string, source: string, options: MigrateOptions, code: ErrorCode, message: RegExp) {
-  const before = contents(path)
-  await assert.rejects(migrate(program(source), path, options), failure(code, message))
-  assert.deepEqual(contents(path), before)
-}
-
-const without = (steps: readonly Step[]) => steps.map(({sql, ...step}) => step)
-
-/** A migration that leaves nothing to be done; gives what it did. */
-async function migrated(path: string, source: string, options?: MigrateOptions) {
-  const report = await migrate(program(source), path, options)
-  assert.deepEqual([report.applied, report.left], [report.steps.length, 0])
-  assert.equal((await migrate(program(source), path)).up_to_date, true)
-  return report
-}
+import {
+  contents,
+  database,
+  decide,
+  execute,
+  failure,
+  migrated,
+  program,
+  query,
+  refused,
+  rows,
+  task,
+  values,
+  without,
+} from './databases.js'
 
 describe('a program without a database', () => {
   const source = `@table type UserProfile { name: str, age: Option[int] }
@@ -285,19 +211,6 @@ describe('a column that is spelled otherwise', () => {
     assert.deepEqual(await query(path, source, 'all'), [{_id: 1, title: 'a'}])
   })
 })
-
-/** The value of a query endpoint without parameters. */
-async function query(path: string, source: string, name: string): Promise<unknown> {
-  const application = await Application.open(program(source), {path})
-  try {
-    const target = application.program.functions.find((made) => made.name === name)
-    assert.ok(target)
-    const {value} = await application.call(target, [])
-    return value
-  } finally {
-    application.close()
-  }
-}
 
 describe('a required column that may now be empty', () => {
   it('stays required until its table is named, and stands in nobody’s way', async (t) => {
@@ -656,10 +569,68 @@ describe('an index', () => {
     assert.deepEqual(indexes(path), [{name: 'mine', sql: 'CREATE INDEX mine ON task (title)'}])
   })
 
-  it('that is unique is not made over duplicates, and nothing else happens either', async (t) => {
+  for (const [columns, reason] of [
+    ['title', 'the same title in rows 1, 2, 4; rows 3, 5'],
+    ['title, day', 'the same title, day in rows 1, 4'],
+    ['exact', 'the same exact in rows 2, 3'],
+  ] as const)
+    it(`that is unique on ${columns} blocks while rows violate it, and names them`, async (t) => {
+      const fields = 'title: str, day: Option[int], exact: Option[dec]'
+      const path = await database(
+        t,
+        task(fields),
+        `INSERT INTO task (title, day, exact) VALUES ('a', 1, NULL), ('a', 2, '1.5'), ('b', NULL, '1.50'), ('a', 1, NULL), ('b', NULL, '2')`,
+      )
+      const source = task(`${fields}, note: Option[str]`, `@index Task.one on (${columns}) unique`)
+      const planned = (await migrate(program(source), path, {dryRun: true})).steps[1]
+      assert.deepEqual([planned?.class, planned?.blocking, planned?.reason], ['manual', true, reason])
+      const report = await migrate(program(source), path)
+      assert.deepEqual([report.applied, report.left], [1, 1])
+      assert.equal(blockingSteps(report, noDecisions, program(source)).length, 1)
+      execute(path, 'DELETE FROM task WHERE _id > 2', `UPDATE task SET title = 'c', exact = '3' WHERE _id = 2`)
+      await migrated(path, source)
+    })
+
+  it('that is unique fails with the rows where a new value makes them equal', async (t) => {
     const path = await database(t, plain, filled)
-    const source = task('title: str, day: int, note: Option[str]', '@index Task.one on (title) unique')
-    await refused(path, source, {}, 'migration_failed', /UNIQUE constraint failed: task\.title/)
+    const source = task('title: str, day: int, level: int', '@index Task.one on (level) unique')
+    const options = decide({defaults: ['Task.level=1']})
+    await refused(path, source, options, 'migration_failed', /index Task\.one: the same level in rows 1, 2/)
+    assert.deepEqual(await readdir(dirname(path)), ['app.db'])
+  })
+
+  it('of a column that waits for a value waits with it, and other steps do not', async (t) => {
+    const path = await database(t, plain, filled)
+    const indexes = `@index Task.by_level on (level)\n@search_index Task.by_note on (note)\n@index Task.by_day on (day)`
+    const source = task('title: str, day: int, level: int, note: str', indexes)
+    const report = await migrate(program(source), path)
+    assert.deepEqual([report.applied, report.left], [1, 4])
+    assert.deepEqual(
+      blockingSteps(report, noDecisions, program(source)).map(({column}) => column),
+      ['level', 'note'],
+    )
+    await migrated(path, source, decide({defaults: ['Task.level=1', 'Task.note="a fox"']}))
+    assert.deepEqual(values(path, `SELECT rowid FROM task_by_note_fts('fox')`), [1, 2])
+  })
+
+  it('that was made by hand stays, whatever its name is', async (t) => {
+    const path = await database(
+      t,
+      plain,
+      ...filled.split(';'),
+      `CREATE UNIQUE INDEX idx_task_part ON task (title) WHERE day > 1`,
+      'CREATE INDEX idx_task_folded ON task (title COLLATE NOCASE, day DESC)',
+      'CREATE VIRTUAL TABLE task_notes_fts USING fts5(text)',
+      `INSERT INTO task_notes_fts VALUES ('kept')`,
+      'CREATE TRIGGER task_notes_fts_ai AFTER INSERT ON task BEGIN INSERT INTO task_notes_fts VALUES (new.title); END',
+    )
+    await migrated(path, task('title: str, day: str'), decide({rebuilds: ['Task']}))
+    execute(path, `INSERT INTO task (title, day) VALUES ('b', '1')`)
+    assert.deepEqual(values(path, 'SELECT text FROM task_notes_fts'), ['kept', 'b'])
+    assert.deepEqual(
+      indexes(path).map((each) => (each as {name: string}).name),
+      ['idx_task_part', 'idx_task_folded'],
+    )
   })
 
   it('for searching knows the rows that were there before it', async (t) => {
@@ -680,7 +651,8 @@ describe('an index', () => {
     const vectors = task('place: List[float]')
     const path = await database(t, vectors, `INSERT INTO task (place) VALUES ('[1, 0]')`)
     const source = (dimensions: number) => `${vectors}@vector_index Task.by on (place) { dimensions: ${dimensions} }`
-    await refused(path, source(3), {}, 'migration_failed', /Dimension mismatch/)
+    const [step] = (await migrate(program(source(3)), path)).steps
+    assert.deepEqual([step?.blocking, step?.reason], [true, 'place has other than 3 numbers in row 1'])
     await migrated(path, source(2))
     await migrated(path, vectors)
     assert.deepEqual(values(path, `SELECT name FROM sqlite_schema WHERE name LIKE '%_vec%'`), [])
@@ -830,7 +802,7 @@ describe('a migration', () => {
 
   it('leaves everything as it was where one step fails', async (t) => {
     const path = await database(t, before, ...filled)
-    await refused(path, after('level'), decisions, 'migration_failed', /UNIQUE constraint failed: task\.level/)
+    await refused(path, after('level'), decisions, 'migration_failed', /the same level in rows 1, 2/)
   })
 
   it('leaves everything as it was where the very last statement fails', async (t) => {

@@ -12,6 +12,8 @@ export interface Decisions {
   drops: readonly string[]
   /** `Table` */
   rebuilds: readonly string[]
+  /** `Table.column=expression` */
+  usings: readonly string[]
 }
 
 /** Decisions that were understood. */
@@ -21,9 +23,11 @@ export interface Choices {
   /** `table` or `table.column`, in SQL names. */
   drops: ReadonlySet<string>
   rebuilds: ReadonlySet<string>
+  /** Expressions of the language by `table.column`. */
+  usings: ReadonlyMap<string, string>
 }
 
-export const noDecisions: Decisions = {defaults: [], drops: [], rebuilds: []}
+export const noDecisions: Decisions = {defaults: [], drops: [], rebuilds: [], usings: []}
 
 /** @throws migration_choice where a decision names what is not there, or fits no step */
 export function readChoices(program: Program, steps: readonly Step[], decisions: Decisions): Choices {
@@ -33,28 +37,51 @@ export function readChoices(program: Program, steps: readonly Step[], decisions:
       throw new SvcError('migration_choice', {flag, value, fault: `the program declares no table ${name}`})
     return found
   }
+  const columnOf = (flag: string, value: string, form: string): [Table, Column, string] => {
+    const refuse = (fault: string): never => {
+      throw new SvcError('migration_choice', {flag, value, fault})
+    }
+    const [, tableName = '', columnName = '', text = ''] =
+      /^(\w+)\.(\w+)=(.*)$/s.exec(value) ?? refuse(`write Table.column=${form}`)
+    const table = tableOf(flag, value, tableName)
+    const column = table.columns.find(({name}) => name === columnName)
+    return column === undefined ? refuse(`table ${table.name} has no column ${columnName}`) : [table, column, text]
+  }
+  const defaults = decisions.defaults.map((value): [string, string] => {
+    const [table, column, text] = columnOf('--default', value, 'json')
+    return [`${table.sqlName}.${column.name}`, defaultLiteral(column, text, value)]
+  })
+  const usings = decisions.usings.map((value): [string, string] => {
+    const [table, column, text] = columnOf('--using', value, 'expression')
+    if (changes(steps, table, column)) return [`${table.sqlName}.${column.name}`, text]
+    throw new SvcError('migration_choice', {flag: '--using', value, fault: 'no step gives this column another value'})
+  })
+  // A value for a column that is changed decides on its table, which is made anew for it.
+  const decided = steps.filter(
+    ({class: kind, table, column}) => kind === 'rebuild' && defaults.some(([name]) => name === `${table}.${column}`),
+  )
   return {
-    defaults: new Map(
-      decisions.defaults.map((value) => readDefault(value, (name) => tableOf('--default', value, name))),
-    ),
+    defaults: new Map(defaults),
     drops: new Set(decisions.drops.map((value) => readDrop(program, steps, value))),
-    rebuilds: new Set(decisions.rebuilds.map((value) => tableOf('--rebuild', value, value).sqlName)),
+    rebuilds: new Set([
+      ...decisions.rebuilds.map((value) => tableOf('--rebuild', value, value).sqlName),
+      ...decided.map(({table = ''}) => table),
+      ...usings.map(([name]) => name.slice(0, name.indexOf('.'))),
+    ]),
+    usings: new Map(usings),
   }
 }
 
-function readDefault(value: string, tableOf: (name: string) => Table): [string, string] {
+const changes = (steps: readonly Step[], {sqlName}: Table, {name}: Column): boolean =>
+  steps.some(
+    ({action, class: kind, table, column}) =>
+      table === sqlName && column === name && (action === 'add_column' || kind === 'rebuild'),
+  )
+
+function defaultLiteral(column: Column, text: string, value: string): string {
   const refuse = (fault: string): never => {
     throw new SvcError('migration_choice', {flag: '--default', value, fault})
   }
-  const [, tableName = '', columnName = '', text = ''] =
-    /^(\w+)\.(\w+)=(.*)$/s.exec(value) ?? refuse('write Table.column=json')
-  const table = tableOf(tableName)
-  const column = table.columns.find(({name}) => name === columnName)
-  if (column === undefined) return refuse(`table ${table.name} has no column ${columnName}`)
-  return [`${table.sqlName}.${column.name}`, defaultLiteral(column, text, refuse)]
-}
-
-function defaultLiteral(column: Column, text: string, refuse: (fault: string) => never): string {
   try {
     return literalOf(column, JSON.parse(text))
   } catch (error) {

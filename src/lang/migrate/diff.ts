@@ -1,9 +1,12 @@
-import type {Column, Index, Program, Table} from '../check/index.js'
+import type {Database} from 'better-sqlite3'
+import {type Column, type Index, type Program, show, type Table} from '../check/index.js'
 import {columnDefinition, createIndex, createTable, sqlType} from '../emit/index.js'
 import {keyOf, quoted} from '../plan/index.js'
+import {misfitsOf, nameRows} from './convert.js'
+import {declaredType, holdsAll, showContents} from './declared.js'
+import {rowsInTheWay} from './in-the-way.js'
 import {literalOf, zeroOf} from './literal.js'
-import type {LiveColumn, LiveIndex, LiveSchema, LiveTable} from './live-schema.js'
-import {quotedAny} from './live-schema.js'
+import {type LiveColumn, type LiveIndex, type LiveSchema, type LiveTable, quotedAny, triggersOf} from './live-schema.js'
 
 /**
  * `auto` happens by itself, `needs_default` and `rebuild` once the named flag is given, `manual` never without being
@@ -30,25 +33,42 @@ export interface Step {
   from?: string
   to?: string
   sql?: string
+  /** What stands in the way, with the first rows that do. */
+  reason?: string
   resolve_with?: string
 }
 
-/** The steps from a live database to a program, in the order in which they are taken. */
-export function diff(program: Program, live: LiveSchema): Step[] {
-  const known = program.tables.flatMap((table): [Table, LiveTable][] => {
-    const found = live.tables.get(table.sqlName)
-    return found === undefined ? [] : [[table, found]]
+/**
+ * The steps from a live database to a program, in the order in which they are taken.
+ * @param database where its rows are looked at, if there are any
+ */
+export function diff(program: Program, live: LiveSchema, database?: Database): Step[] {
+  const found = program.tables.flatMap((table): [Table, LiveTable][] => {
+    const known = live.tables.get(table.sqlName)
+    return known === undefined ? [] : [[table, known]]
   })
+  const known = found.filter(([, {hasId}]) => hasId)
+  const changed = known.flatMap(([table, each]) => changedColumns(table, each, database))
   return [
     ...program.tables.filter(({sqlName}) => !live.tables.has(sqlName)).map(tableStep),
-    ...known.flatMap(([table, found]) => respelledColumns(table, found)),
-    ...known.flatMap(([table, found]) => addedColumns(table, found)),
-    ...known.flatMap(([table, found]) => changedColumns(table, found)),
-    ...indexSteps(program, live),
-    ...known.flatMap(([table, found]) => droppedColumns(table, found)),
+    ...found.filter(([, {hasId}]) => !hasId).map(([table]) => foreignTable(table)),
+    ...known.flatMap(([table, each]) => respelledColumns(table, each)),
+    ...known.flatMap(([table, each]) => addedColumns(table, each)),
+    ...changed,
+    ...indexSteps(program, live, changed, database),
+    ...known.flatMap(([table, each]) => droppedColumns(table, each)),
     ...droppedTables(program, live),
   ]
 }
+
+/** A table that another program made, with a key of its own. */
+const foreignTable = (table: Table): Step => ({
+  action: 'rebuild_table',
+  class: 'manual',
+  blocking: true,
+  table: table.sqlName,
+  reason: 'the table has no column _id INTEGER PRIMARY KEY; rename it, or give it that column',
+})
 
 const tableStep = (table: Table): Step => ({
   action: 'create_table',
@@ -101,40 +121,92 @@ export const addColumn = (table: Table, column: Column, literal?: string): strin
 
 const shown = (type: string, required: boolean) => `${type}${required ? ' NOT NULL' : ''}`
 
-function changedColumns(table: Table, live: LiveTable): Step[] {
+/** Whether a column is of another type, in SQLite or in the language: not all that it holds means the same now. */
+export function isChanged(column: Column, found: LiveColumn): boolean {
+  if (found.type !== sqlType(column)) return true
+  const before = declaredType(found)
+  return before === undefined || !holdsAll(before, column.base)
+}
+
+function changedColumns(table: Table, live: LiveTable, database: Database | undefined): Step[] {
   if (isRemade(table, live)) return []
   return table.columns.flatMap((column): Step[] => {
     const found = live.columns.find(({name}) => same(name, column.name))
     if (found === undefined) return []
     const retyped = found.type !== sqlType(column)
-    if (!retyped && found.required === !column.nullable) return []
+    const reread = retyped ? undefined : rereadColumn(table, column, found, database)
+    if (!retyped && reread === undefined && found.required === !column.nullable) return []
     return [
       {
         action: 'change_column',
         class: 'rebuild',
         // A column that may now be empty still takes what it took before.
-        blocking: retyped || !column.nullable,
+        blocking: retyped || reread !== undefined || !column.nullable,
         table: table.sqlName,
         column: column.name,
         from: shown(found.type, found.required),
         to: shown(sqlType(column), !column.nullable),
         resolve_with: `--rebuild ${table.name}`,
+        ...reread,
       },
     ]
   })
 }
 
-function indexSteps({indexes}: Program, live: LiveSchema): Step[] {
+/** A column that SQLite stores as before, but whose values the program would read otherwise. */
+function rereadColumn(
+  table: Table,
+  column: Column,
+  found: LiveColumn,
+  database: Database | undefined,
+): Partial<Step> | undefined {
+  if (database === undefined || !isChanged(column, found)) return undefined
+  const before = declaredType(found)
+  const {count, ids} = misfitsOf(database, table, column, found)
+  // Nobody kept what they were meant as, so what can be read counts.
+  if (before === undefined && count === 0) return undefined
+  if (before !== undefined && isEmpty(database, table, found)) return undefined
+  const types = {
+    from: before === undefined ? shown(found.type, found.required) : showContents(before),
+    to: showContents(column.base),
+  }
+  if (count === 0) return types
+  const reason = `${count} value${count === 1 ? ' is' : 's are'} not of type ${show(column.base)}, in ${nameRows(ids, count)}`
+  return {...types, reason, resolve_with: `--using ${table.name}.${column.name}=<expression>`}
+}
+
+const isEmpty = (database: Database, {sqlName}: Table, {name}: LiveColumn): boolean =>
+  database.prepare(`SELECT 1 FROM ${quoted(sqlName)} WHERE ${quotedAny(name)} IS NOT NULL LIMIT 1`).get() === undefined
+
+function indexSteps(
+  {indexes}: Program,
+  live: LiveSchema,
+  changed: readonly Step[],
+  database: Database | undefined,
+): Step[] {
   const declared = new Set(indexes.map(({sqlName}) => sqlName))
   const steps = indexes.flatMap((index): Step[] => {
     const found = live.indexes.get(index.sqlName)
-    if (found !== undefined && isSame(index, found)) return []
+    const table = live.tables.get(index.table.sqlName)
+    if ((found !== undefined && isSame(index, found)) || table?.hasId === false) return []
     const create = createIndex(index).join('\n')
     const sql = found === undefined ? create : `${dropIndex(found)}\n${create}`
-    return [{action: 'create_index', class: 'auto', blocking: false, index: index.sqlName, sql}]
+    const step = {action: 'create_index', index: index.sqlName, sql} as const
+    // Columns that are added or changed have other values by then.
+    const isThere = index.columns.every(
+      ({name}) =>
+        table?.columns.some((column) => column.name === name) === true &&
+        !changed.some((each) => each.table === index.table.sqlName && each.column === name),
+    )
+    const reason = database !== undefined && isThere ? rowsInTheWay(database, index) : undefined
+    return [
+      reason === undefined
+        ? {...step, class: 'auto', blocking: false}
+        : {...step, class: 'manual', blocking: true, reason},
+    ]
   })
   const dropped = [...live.indexes.values()]
-    .filter(({name}) => !declared.has(name))
+    .filter(({name, isOurs}) => isOurs && !declared.has(name))
     .map(
       (index): Step => ({
         action: 'drop_index',
@@ -160,7 +232,7 @@ const withoutCondition = (sql: string) =>
 
 export function dropIndex({name, isVirtual}: LiveIndex): string {
   if (!isVirtual) return `DROP INDEX IF EXISTS ${quotedAny(name)};`
-  const triggers = ['ai', 'ad', 'au'].map((suffix) => `DROP TRIGGER IF EXISTS ${quotedAny(`${name}_${suffix}`)};`)
+  const triggers = triggersOf(name).map((trigger) => `DROP TRIGGER IF EXISTS ${quotedAny(trigger)};`)
   return [...triggers, `DROP TABLE IF EXISTS ${quotedAny(name)};`].join('\n')
 }
 

@@ -1,16 +1,20 @@
 import {createHash} from 'node:crypto'
 import {existsSync} from 'node:fs'
-import {open} from 'node:fs/promises'
+import {rm} from 'node:fs/promises'
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../errors/index.js'
 import {openDatabase, storeError} from '../../store/index.js'
-import type {Program} from '../check/index.js'
-import {backfill, ddl} from '../emit/index.js'
+import type {Index, Program, Table} from '../check/index.js'
+import {backfill, createIndex, ddl} from '../emit/index.js'
 import {changeLogTable, loadVectors, needsVectors, topicsOf} from '../run/index.js'
+import {backUp, pruneBackups} from './backup.js'
 import {type Choices, type Decisions, noDecisions, readChoices} from './choices.js'
+import {declaredKey, declaredOf, declaredTable, readDeclared} from './declared.js'
 import {addColumn, diff, type Step} from './diff.js'
-import {readLiveSchema} from './live-schema.js'
+import {rowsInTheWay} from './in-the-way.js'
+import {type LiveSchema, noSchema, readLiveSchema} from './live-schema.js'
 import {RebuildFailed, rebuildTable} from './rebuild.js'
+import {checkUsing} from './using.js'
 
 export interface MigrationReport {
   database: string
@@ -21,6 +25,8 @@ export interface MigrationReport {
   left: number
   /** A copy of the database as it was, where there was something to lose. */
   backup?: string
+  /** Older copies that were taken away. */
+  removed_backups?: string[]
 }
 
 export interface MigrateOptions {
@@ -44,26 +50,42 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS svc_data_migrations (
  * @throws migration_failed, migration_choice, store_*
  */
 export async function migrate(program: Program, path: string, options: MigrateOptions = {}): Promise<MigrationReport> {
-  if (options.dryRun === true && path !== ':memory:' && !existsSync(path))
-    return report(path, diff(program, {tables: new Map(), indexes: new Map()}), 0)
-  const database = await openDatabase(path, {readonly: options.dryRun === true && path !== ':memory:'})
+  const {decisions = noDecisions, dryRun = false, onStatement, now = () => new Date()} = options
+  if (dryRun && path !== ':memory:' && !existsSync(path)) return report(path, diff(program, noSchema), 0)
+  const database = await openDatabase(path, {readonly: dryRun && path !== ':memory:'})
+  let backup: string | undefined
   try {
     if (needsVectors(program) || holdsVectors(database)) await loadVectors(database)
     const live = readLiveSchema(database)
-    const steps = diff(program, live)
-    const choices = readChoices(program, steps, options.decisions ?? noDecisions)
-    if (options.dryRun === true) return report(path, steps, 0)
-    const chosen = steps.filter((step) => isChosen(step, choices))
-    const backup =
-      chosen.length > 0 && live.tables.size > 0 && path !== ':memory:'
-        ? await backUp(database, path, options.now?.() ?? new Date())
-        : undefined
-    const done = apply(database, program, choices, options.onStatement)
-    return {...report(path, done.steps, done.applied), ...(backup === undefined ? {} : {backup})}
+    const steps = diff(program, live, database)
+    const choices = readChoices(program, steps, decisions)
+    checkUsings(program, live, choices)
+    if (dryRun) return report(path, steps, 0)
+    if (chosenSteps(program, steps, choices).length > 0 && live.tables.size > 0 && path !== ':memory:')
+      backup = await backUp(database, path, now())
+    const done = apply(database, program, choices, onStatement)
+    const finished = report(path, done.steps, done.applied)
+    if (backup === undefined) return finished
+    const removed = await pruneBackups(path)
+    return {...finished, backup, ...(removed.length > 0 ? {removed_backups: removed} : {})}
   } catch (error) {
+    // Nothing was changed, so that it is a copy of what is there.
+    if (backup !== undefined) await rm(backup, {force: true})
     throw asMigrationError(error, path)
   } finally {
     database.close()
+  }
+}
+
+/** @throws migration_choice */
+function checkUsings(program: Program, live: LiveSchema, {usings}: Choices): void {
+  for (const [key, expression] of usings) {
+    const [tableName, columnName] = key.split('.')
+    const table = program.tables.find(({sqlName}) => sqlName === tableName)
+    const column = table?.columns.find(({name}) => name === columnName)
+    const found = live.tables.get(tableName ?? '')
+    if (table !== undefined && column !== undefined && found !== undefined)
+      checkUsing(program, table, column, found, expression)
   }
 }
 
@@ -81,13 +103,13 @@ export const blockingSteps = ({steps}: MigrationReport, decisions: Decisions, pr
   return steps.filter((step) => step.blocking && !isChosen(step, choices))
 }
 
-function isChosen(step: Step, {defaults, drops, rebuilds}: Choices): boolean {
+function isChosen(step: Step, {defaults, drops, rebuilds, usings}: Choices): boolean {
   const {table = '', column = ''} = step
   switch (step.class) {
     case 'auto':
       return true
     case 'needs_default':
-      return defaults.has(`${table}.${column}`)
+      return defaults.has(`${table}.${column}`) || usings.has(`${table}.${column}`)
     case 'rebuild':
       return rebuilds.has(table)
     case 'manual':
@@ -95,16 +117,24 @@ function isChosen(step: Step, {defaults, drops, rebuilds}: Choices): boolean {
   }
 }
 
-/** A copy of the whole file, consistent though others may write meanwhile. */
-async function backUp(database: Database, path: string, now: Date): Promise<string> {
-  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  let copy = `${path}.backup-${stamp}`
-  for (let i = 2; existsSync(copy); i++) copy = `${path}.backup-${stamp}-${i}`
-  // As the database itself, for the eyes of its owner alone.
-  await (await open(copy, 'wx', 0o600)).close()
-  await database.backup(copy)
-  return copy
+/** The steps that are taken: those that were decided, without indexes of columns that are not there yet. */
+function chosenSteps(program: Program, steps: readonly Step[], choices: Choices): Step[] {
+  const waiting = new Set(
+    steps
+      .filter(
+        (step) => step.action === 'add_column' && !isChosen(step, choices) && !choices.rebuilds.has(step.table ?? ''),
+      )
+      .map(({table, column}) => `${table}.${column}`),
+  )
+  return steps.filter((step) => {
+    const index = indexOf(program, step)
+    const waits = index?.columns.some(({name}) => waiting.has(`${index.table.sqlName}.${name}`))
+    return waits !== true && isChosen(step, choices)
+  })
 }
+
+const indexOf = (program: Program, {action, index}: Step): Index | undefined =>
+  action === 'create_index' ? program.indexes.find(({sqlName}) => sqlName === index) : undefined
 
 /** Takes the chosen steps in one transaction: looked at again under the lock, since another process may be first. */
 function apply(
@@ -122,15 +152,17 @@ function apply(
   try {
     run('BEGIN IMMEDIATE;')
     const live = readLiveSchema(database)
-    const steps = diff(program, live)
-    const chosen = steps.filter((step) => isChosen(step, choices))
+    const steps = diff(program, live, database)
+    const chosen = chosenSteps(program, steps, choices)
     if (topicsOf(program).size > 0) run(changeLogTable)
+    const taking: Taking = {database, program, live, steps, chosen, choices, run}
     if (chosen.length > 0) {
-      takeSteps(database, program, live, chosen, choices, run)
+      takeSteps(taking)
       const broken = database.pragma('foreign_key_check') as unknown[]
       if (broken.length > 0) throw new RebuildFailed(`${broken.length} references would point nowhere`)
       record(database, program, chosen, run)
     }
+    keepTypes(taking)
     run('COMMIT;')
     return {steps, applied: chosen.length}
   } catch (error) {
@@ -141,32 +173,94 @@ function apply(
   }
 }
 
-function takeSteps(
-  database: Database,
-  program: Program,
-  live: ReturnType<typeof readLiveSchema>,
-  chosen: readonly Step[],
-  choices: Choices,
-  run: (sql: string) => void,
-): void {
-  const rebuilt = new Set<string>()
+interface Taking {
+  database: Database
+  program: Program
+  live: LiveSchema
+  steps: readonly Step[]
+  chosen: readonly Step[]
+  choices: Choices
+  run: (sql: string) => void
+}
+
+function takeSteps(taking: Taking): void {
+  const {program, live, chosen, choices, run} = taking
+  const rebuilt = new Set(
+    chosen.filter(({class: kind, action}) => kind === 'rebuild' || action === 'rebuild_table').map(({table}) => table),
+  )
+  for (const table of choices.usings.keys()) rebuilt.add(table.slice(0, table.indexOf('.')))
+  const waiting = new Set(rebuilt)
   for (const step of chosen) {
-    const index = program.indexes.find(({sqlName}) => step.action === 'create_index' && sqlName === step.index)
+    const index = indexOf(program, step)
     const name = index?.table.sqlName ?? step.table ?? ''
     const table = program.tables.find(({sqlName}) => sqlName === name)
-    // A table that was made anew has what its later steps would bring.
-    if (rebuilt.has(name)) continue
-    if (table !== undefined && (step.class === 'rebuild' || step.action === 'rebuild_table')) {
-      rebuilt.add(name)
-      const found = readLiveSchema(database).tables.get(name)
-      if (found !== undefined) rebuildTable(database, program, table, found, choices, run)
-    } else if (step.class === 'needs_default') {
-      const column = table?.columns.find((each) => each.name === step.column)
-      if (table !== undefined && column !== undefined)
-        run(addColumn(table, column, choices.defaults.get(`${name}.${column.name}`)))
-    } else run(step.sql ?? '')
-    if (index !== undefined && live.tables.get(name)?.hasRows === true) for (const sql of backfill(index)) run(sql)
+    const isRespelled = step.action === 'change_column' && step.class === 'auto'
+    // A table that is made anew gets all at once.
+    if (table !== undefined && rebuilt.has(name) && !isRespelled) {
+      if (waiting.delete(name)) rebuildWithIndexes(taking, table)
+      continue
+    }
+    const column = table?.columns.find((each) => each.name === step.column)
+    if (step.class === 'needs_default' && table !== undefined && column !== undefined)
+      run(addColumn(table, column, choices.defaults.get(`${name}.${column.name}`)))
+    else if (index !== undefined) makeIndex(taking, index, step.sql ?? '', live.tables.get(name)?.hasRows === true)
+    else run(step.sql ?? '')
   }
+}
+
+function rebuildWithIndexes(taking: Taking, table: Table): void {
+  const {database, program, live, steps, chosen, choices, run} = taking
+  const found = readLiveSchema(database).tables.get(table.sqlName)
+  if (found === undefined) return
+  const liveIndexes = [...live.indexes.values()].filter((index) => index.table === table.sqlName)
+  rebuildTable({database, program, table, live: found, liveIndexes, choices, run})
+  for (const index of program.indexes) {
+    if (index.table !== table) continue
+    const before = live.indexes.get(index.sqlName)
+    const isTaken = chosen.some((step) => step.index === index.sqlName)
+    const isLeft = steps.some((step) => step.index === index.sqlName) && !isTaken
+    if (!isLeft) makeIndex(taking, index, createIndex(index).join('\n'), true)
+    else if (before !== undefined) run(`${before.sql};`)
+  }
+}
+
+/** @throws RebuildFailed naming the rows that stand in the way */
+function makeIndex({database, run}: Taking, index: Index, sql: string, hasRows: boolean): void {
+  try {
+    run(sql)
+    if (hasRows) for (const statement of backfill(index)) run(statement)
+  } catch (error) {
+    const reason = rowsInTheWay(database, index)
+    throw reason === undefined
+      ? error
+      : new RebuildFailed(`index ${index.table.name}.${index.name}: ${reason}`, {cause: error})
+  }
+}
+
+/** Keeps the types of the columns that fit the program now, and forgets those of columns that are gone. */
+function keepTypes({database, program, steps, chosen, run}: Taking): void {
+  const kept = readDeclared(database)
+  const live = readLiveSchema(database)
+  const isLeft = (table: Table, name: string) =>
+    steps.some(
+      (step) =>
+        step.class === 'rebuild' && step.table === table.sqlName && step.column === name && !chosen.includes(step),
+    )
+  const fresh = program.tables.flatMap((table) => {
+    const there = live.tables.get(table.sqlName)?.columns.map(({name}) => name) ?? []
+    return table.columns
+      .filter(({name}) => there.includes(name) && !isLeft(table, name))
+      .map((column) => [table.sqlName, column.name, declaredOf(column)] as const)
+      .filter(([, name, declared]) => kept.get(declaredKey(table.sqlName, name)) !== declared)
+  })
+  if (fresh.length > 0) run(declaredTable)
+  for (const row of fresh) database.prepare('INSERT OR REPLACE INTO svc_data_columns VALUES (?, ?, ?)').run(...row)
+  const isThere = new Set(
+    [...live.tables.values()].flatMap(({name, columns}) => columns.map((column) => declaredKey(name, column.name))),
+  )
+  if ([...kept.keys()].some((key) => !isThere.has(key)))
+    run(`DELETE FROM svc_data_columns WHERE NOT EXISTS
+  (SELECT 1 FROM pragma_table_info(table_name) WHERE lower(name) = lower(column_name));`)
 }
 
 function record(database: Database, program: Program, chosen: readonly Step[], run: (sql: string) => void): void {

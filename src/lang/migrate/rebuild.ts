@@ -1,52 +1,63 @@
 import type {Database} from 'better-sqlite3'
 import {type Column, type Program, show, type Table} from '../check/index.js'
-import {backfill, columnDefinition, createIndex, sqlType} from '../emit/index.js'
+import {columnDefinition, sqlType} from '../emit/index.js'
 import {quoted} from '../plan/index.js'
-import {decoder, TypeMismatch} from '../run/index.js'
+import {Failure} from '../run/index.js'
 import type {Choices} from './choices.js'
-import {undeclared} from './diff.js'
+import {conversion, keepsStored, misfit, misfitsOf, nameRows} from './convert.js'
+import {readTable, retyped, type TableText, withColumn, withoutColumn, writeTable} from './create-table.js'
+import {declaredType, showContents} from './declared.js'
+import {isChanged, undeclared} from './diff.js'
 import {literalOf, zeroOf} from './literal.js'
-import {type LiveColumn, type LiveTable, quotedAny} from './live-schema.js'
+import {type LiveColumn, type LiveIndex, type LiveTable, quotedAny, triggersOf} from './live-schema.js'
+import {checkUsing, usingFunction} from './using.js'
 
 /** Why a table cannot be rebuilt. */
 export class RebuildFailed extends Error {}
 
 type Run = (sql: string) => void
 
+/** What a table is made anew with. */
+export interface Rebuild {
+  database: Database
+  program: Program
+  table: Table
+  live: LiveTable
+  /** Of the table, as they are before. */
+  liveIndexes: readonly LiveIndex[]
+  choices: Choices
+  run: Run
+}
+
 /**
- * Makes a table anew and moves its rows, all values checked: what cannot be converted without loss breaks off. Columns
- * that nobody declares stay, unless they were named for dropping.
+ * Makes a table anew and moves its rows, all values checked: what cannot be converted without loss breaks off. What
+ * nobody declares stays as it was: columns that were not named for dropping, references, checks, the order of the
+ * columns. Indexes of the program are left to the caller.
  * Source: SQLite documentation, "Making Other Kinds Of Table Schema Changes".
  */
-export function rebuildTable(
-  database: Database,
-  program: Program,
-  table: Table,
-  live: LiveTable,
-  choices: Choices,
-  run: Run,
-): void {
+export function rebuildTable(rebuild: Rebuild): void {
+  const {database, program, table, live, choices, run} = rebuild
   const name = quoted(table.sqlName)
-  const fresh = quoted(`_new_${table.sqlName}`)
+  const fresh = quoted(freeName(database, `_new_${table.sqlName}`))
   const kept = undeclared(table, live).filter((column) => !choices.drops.has(`${table.sqlName}.${column.name}`))
   const before = rowCount(database, name)
-  const moves = table.columns.map((column) => move(database, table, column, live, choices))
-  const definitions = [
-    '"_id" INTEGER PRIMARY KEY AUTOINCREMENT',
-    ...table.columns.map(columnDefinition),
-    ...kept.map(liveDefinition),
-  ]
+  const moves = table.columns.map((column, i) => move(rebuild, column, i))
   const targets = [
     '"_id"',
-    ...table.columns.map((column) => quoted(column.name)),
-    ...kept.map((column) => quotedAny(column.name)),
+    ...table.columns.map(({name: each}) => quoted(each)),
+    ...kept.map((each) => quotedAny(each.name)),
   ]
-  const sources = ['"_id"', ...moves, ...kept.map((column) => quotedAny(column.name))]
-  const byHand = madeByHand(database, table)
+  const sources = ['"_id"', ...moves, ...kept.map((each) => quotedAny(each.name))]
+  const byHand = madeByHand(rebuild)
 
-  run(`CREATE TABLE ${fresh} (\n  ${definitions.join(',\n  ')}\n);`)
+  run(writeTable(fresh, newText(rebuild)))
   const sequence = sequenceOf(database, table.sqlName)
-  run(`INSERT INTO ${fresh} (${targets.join(', ')}) SELECT ${sources.join(', ')} FROM ${name};`)
+  try {
+    run(`INSERT INTO ${fresh} (${targets.join(', ')}) SELECT ${sources.join(', ')} FROM ${name};`)
+  } catch (error) {
+    if (error instanceof Failure) throw new RebuildFailed(error.message, {cause: error})
+    throw error
+  }
   const after = rowCount(database, fresh)
   if (after !== before) throw new RebuildFailed(`${before} rows of ${table.sqlName} became ${after}`)
   for (const index of program.indexes)
@@ -58,20 +69,46 @@ export function rebuildTable(
     run(`DELETE FROM sqlite_sequence WHERE name = '${table.sqlName}';`)
     run(`INSERT INTO sqlite_sequence (name, seq) VALUES ('${table.sqlName}', ${sequence});`)
   }
-  for (const index of program.indexes)
-    if (index.table === table) for (const sql of [...createIndex(index), ...backfill(index)]) run(sql)
   for (const sql of byHand) run(sql)
 }
 
-/** Indexes and triggers that are not of the program: they go with the old table and come back with the new one. */
-const madeByHand = (database: Database, {sqlName}: Table): string[] =>
-  database
+function freeName(database: Database, wanted: string): string {
+  const isTaken = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').pluck()
+  return isTaken.get(wanted) === undefined ? wanted : freeName(database, `${wanted}_`)
+}
+
+/** The statement that made the table, with the columns that the program wants. */
+function newText({table, live, choices}: Rebuild): TableText {
+  let text = readTable(live.sql)
+  for (const column of undeclared(table, live))
+    if (choices.drops.has(`${table.sqlName}.${column.name}`)) text = withoutColumn(text, column.name)
+  for (const column of table.columns) {
+    const found = foundColumn(live, column)
+    if (found === undefined) text = withColumn(text, column.name, columnDefinition(column))
+    else if (found.type !== sqlType(column) || found.required === column.nullable)
+      text = retyped(text, found.name, sqlType(column), !column.nullable)
+  }
+  return text
+}
+
+const foundColumn = ({columns}: LiveTable, {name}: Column): LiveColumn | undefined =>
+  columns.find((each) => each.name.toLowerCase() === name.toLowerCase())
+
+/** Indexes and triggers that are not of a program: they go with the old table and come back with the new one. */
+function madeByHand({database, program, table, liveIndexes}: Rebuild): string[] {
+  const ours = [
+    ...program.indexes.filter((index) => index.table === table).map(({sqlName}) => sqlName),
+    ...liveIndexes.filter(({isOurs}) => isOurs).map(({name}) => name),
+  ]
+  const names = new Set(ours.flatMap((name) => [name, ...triggersOf(name)]))
+  return database
     .prepare<[string], {name: string; sql: string}>(
       "SELECT name, sql FROM sqlite_schema WHERE tbl_name = ? AND type IN ('index', 'trigger') AND sql IS NOT NULL",
     )
-    .all(sqlName)
-    .filter(({name}) => !name.startsWith(`idx_${sqlName}_`) && !/_(fts|vec)_(ai|ad|au)$/.test(name))
+    .all(table.sqlName)
+    .filter(({name}) => !names.has(name))
     .map(({sql}) => `${sql};`)
+}
 
 /** Views and triggers may name the table that is not there at this moment; they are looked at by nobody. */
 function renameTable(database: Database, from: string, to: string, run: Run): void {
@@ -86,21 +123,26 @@ function renameTable(database: Database, from: string, to: string, run: Run): vo
 const rowCount = (database: Database, name: string): number =>
   (database.prepare(`SELECT count(*) AS count FROM ${name}`).get() as {count: number}).count
 
-const liveDefinition = ({name, type, required, fallback}: LiveColumn) =>
-  `${quotedAny(name)} ${type}${required ? ' NOT NULL' : ''}${fallback === null ? '' : ` DEFAULT ${parenthesized(fallback)}`}`
-
-/** The parentheses of an expression are not kept with it. A text in double quotation marks takes none. */
-const parenthesized = (fallback: string) => (fallback.startsWith('"') ? fallback : `(${fallback})`)
-
+/** The greatest id that was given, where the table remembers it. */
 function sequenceOf(database: Database, table: string): number | undefined {
-  const row = database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(table) as {seq: number} | undefined
-  return row?.seq
+  const remembers = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get() !== undefined
+  if (!remembers) return undefined
+  return database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck().get(table) as number | undefined
 }
 
 /** The SQL expression that gives a column its value from the old table. */
-function move(database: Database, table: Table, column: Column, live: LiveTable, {defaults}: Choices): string {
-  const found = live.columns.find(({name}) => name.toLowerCase() === column.name.toLowerCase())
-  const given = defaults.get(`${table.sqlName}.${column.name}`)
+function move(rebuild: Rebuild, column: Column, i: number): string {
+  const {database, program, table, live, choices} = rebuild
+  const key = `${table.sqlName}.${column.name}`
+  const expression = choices.usings.get(key)
+  if (expression !== undefined) {
+    const using = checkUsing(program, table, column, live, expression)
+    const name = `svc_using_${i}`
+    database.function(name, {varargs: true}, usingFunction(using, database))
+    return `${name}("_id"${using.old.map((old) => `, ${quotedAny(old.live.name)}`).join('')})`
+  }
+  const found = foundColumn(live, column)
+  const given = choices.defaults.get(key)
   if (found === undefined) {
     if (given !== undefined) return given
     if (column.nullable || !live.hasRows)
@@ -108,50 +150,41 @@ function move(database: Database, table: Table, column: Column, live: LiveTable,
     throw new RebuildFailed(`column ${column.name} needs --default ${table.name}.${column.name}=<json>`)
   }
   const old = quotedAny(found.name)
-  const converted = convert(database, table, column, found, old)
+  const converted = isChanged(column, found) ? convert(rebuild, column, found, i) : old
   if (column.nullable || found.required) return converted
-  const empty = countWhere(database, table, `${old} IS NULL`)
   if (given !== undefined) return `coalesce(${converted}, ${given})`
+  const empty = countWhere(database, table, `${old} IS NULL`)
   if (empty === 0) return converted
   throw new RebuildFailed(
     `${empty} row${empty === 1 ? ' has' : 's have'} no ${column.name}; add --default ${table.name}.${column.name}=<json>`,
   )
 }
 
-/** The old value as SQLite turns it into the new type, where none of them is lost. */
-function convert(database: Database, table: Table, column: Column, found: LiveColumn, old: string): string {
-  const to = sqlType(column)
-  if (found.type === to) return old
-  const fresh = `CAST(${old} AS ${to})`
-  const values = database.prepare<[], {old: unknown; fresh: unknown}>(
-    `SELECT ${old} AS old, ${fresh} AS fresh FROM ${quoted(table.sqlName)} WHERE ${old} IS NOT NULL`,
-  )
-  let lost = 0
-  for (const value of values.iterate())
-    if (!isSameValue(column, value.old, value.fresh) || !isReadable(column, value.fresh)) lost++
-  if (lost === 0) return fresh
-  throw new RebuildFailed(
-    `${lost} value${lost === 1 ? '' : 's'} of ${column.name} cannot be turned from ${found.type} into ${show(column.base)}`,
-  )
-}
-
-/** Whether nothing was lost when a value was turned into one of another storage class. */
-function isSameValue({storage}: Column, old: unknown, fresh: unknown): boolean {
-  if (typeof old === 'number' && typeof fresh === 'string') return Number(fresh) === old
-  if (typeof old !== 'string' || typeof fresh !== 'number') return fresh === old
-  return storage === 'integer' ? String(fresh) === old : old.trim() !== '' && Number(old) === fresh
-}
-
-/** Whether a stored value is one of the column's type: integers that are safe, JSON of the right shape. */
-function isReadable({base, storage}: Column, stored: unknown): boolean {
-  const isBit = base.kind === 'bool' && (stored === 0 || stored === 1)
-  try {
-    decoder(base)(storage === 'json' ? JSON.parse(String(stored)) : isBit ? stored === 1 : stored)
-    return true
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeMismatch) return false
-    throw error
+/** The old value as one of the new type; where it is none, the default that was given for it. */
+function convert({database, table, choices}: Rebuild, column: Column, found: LiveColumn, i: number): string {
+  const {count, ids} = misfitsOf(database, table, column, found)
+  const place = `${table.name}.${column.name}`
+  const given = choices.defaults.get(`${table.sqlName}.${column.name}`)
+  const from = declaredType(found)
+  if (count > 0 && given === undefined) {
+    const old = from === undefined || found.type !== sqlType(column) ? found.type : showContents(from)
+    throw new RebuildFailed(
+      `${count} value${count === 1 ? '' : 's'} of ${column.name} cannot be turned from ${old} into ${show(column.base)} (${nameRows(ids, count)}); add --using ${place}=<expression> or --default ${place}=<json>`,
+    )
   }
+  const old = quotedAny(found.name)
+  const keeps = keepsStored(column, found)
+  if (keeps && count === 0) return old
+  const name = `svc_convert_${i}`
+  const turn = conversion(column, from)
+  database.function(name, {deterministic: true}, (stored: unknown, cast: unknown) => {
+    const fresh = turn(stored, cast)
+    if (keeps) return fresh === misfit ? 0 : 1
+    return fresh === misfit ? null : fresh
+  })
+  const turned = `${name}(${old}, CAST(${old} AS ${sqlType(column)}))`
+  const fresh = keeps ? `CASE WHEN ${turned} THEN ${old} ELSE ${given} END` : `coalesce(${turned}, ${given ?? 'NULL'})`
+  return `CASE WHEN ${old} IS NOT NULL THEN ${fresh} END`
 }
 
 const countWhere = (database: Database, table: Table, condition: string): number =>

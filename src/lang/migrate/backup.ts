@@ -1,0 +1,48 @@
+import {randomUUID} from 'node:crypto'
+import {open, readdir, rename, rm} from 'node:fs/promises'
+import {basename, dirname, join} from 'node:path'
+import type {Database} from 'better-sqlite3'
+
+/** Copies that are kept of a database, the newest. */
+const mostBackups = 10
+
+const stampPattern = /^\.backup-(\d{8}T\d{6}Z)(?:-(\d+))?$/
+
+/**
+ * Copies a database, consistent though others may write meanwhile. The copy has its name when it is complete and on the
+ * disk; one that could not be finished is taken away.
+ * @throws what SQLite or the system says
+ */
+export async function backUp(database: Database, path: string, now: Date): Promise<string> {
+  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const taken = new Set(await readdir(dirname(path)))
+  let copy = `${path}.backup-${stamp}`
+  for (let i = 2; taken.has(basename(copy)); i++) copy = `${path}.backup-${stamp}-${i}`
+  const partial = `${copy}.${randomUUID().slice(0, 8)}.partial`
+  try {
+    // As the database itself, for the eyes of its owner alone.
+    await (await open(partial, 'wx', 0o600)).close()
+    await database.backup(partial)
+    const file = await open(partial, 'r+')
+    await file.sync()
+    await file.close()
+    await rename(partial, copy)
+    return copy
+  } catch (error) {
+    await rm(partial, {force: true})
+    throw error
+  }
+}
+
+/** Takes away the copies beyond those that are kept, the oldest. Gives their paths. */
+export async function pruneBackups(path: string): Promise<string[]> {
+  const [folder, name] = [dirname(path), basename(path)]
+  const found = (await readdir(folder)).flatMap((file) => {
+    const [, stamp = '', count = '1'] = (file.startsWith(name) && stampPattern.exec(file.slice(name.length))) || []
+    return stamp === '' ? [] : [{file, stamp, count: Number(count)}]
+  })
+  const newest = found.sort((a, b) => b.stamp.localeCompare(a.stamp) || b.count - a.count)
+  const old = newest.slice(mostBackups).map(({file}) => join(folder, file))
+  for (const file of old) await rm(file, {force: true})
+  return old.reverse()
+}

@@ -1,0 +1,119 @@
+import type {Database} from 'better-sqlite3'
+import {type Column, storageOf, type Table, type Type} from '../check/index.js'
+import {sqlType} from '../emit/index.js'
+import {quoted} from '../plan/index.js'
+import {type Bound, binder, decoder, isObject, TypeMismatch, toJson, type Value} from '../run/index.js'
+import {declaredType} from './declared.js'
+import {type LiveColumn, quotedAny} from './live-schema.js'
+
+/** A stored value that is none of the new type. */
+export const misfit = Symbol('misfit')
+
+/**
+ * Turns a stored value into one of another type, without loss or not at all.
+ * @param cast the value as SQLite turns it into the new column's storage class
+ */
+export type Conversion = (stored: unknown, cast: unknown) => Bound | typeof misfit
+
+/** Whether a value that fits stays as it is stored, byte for byte. */
+export const keepsStored = (column: Column, found: LiveColumn): boolean => {
+  const from = declaredType(found)
+  const wasJson = from === undefined ? column.storage === 'json' : storageOf(from) === 'json'
+  return found.type === sqlType(column) && wasJson === (column.storage === 'json')
+}
+
+/** @param from the declared type of the old column, where it is known */
+export function conversion(column: Column, from: Type | undefined): Conversion {
+  const decode = decoder(column.base)
+  const bind = binder(column.storage)
+  const isJson = column.storage === 'json'
+  const wasJson = from === undefined ? isJson : storageOf(from) === 'json'
+  /** A value that JSON carries, as one of the column. */
+  const fromJson = (json: unknown) => bind(decode(json))
+  if (wasJson && isJson)
+    return attempt((stored) => {
+      const json: unknown = JSON.parse(String(stored))
+      const fresh = fromJson(json)
+      return isSame(json, JSON.parse(String(fresh))) ? fresh : misfit
+    })
+  if (wasJson) return attempt((stored) => fromJson(JSON.parse(String(stored))))
+  if (isJson) {
+    const read = from === undefined ? (stored: unknown) => stored : scalarOf(from)
+    return attempt((stored) => fromJson(toJson(read(stored))))
+  }
+  return attempt((stored, cast) => {
+    if (!isSameScalar(column, stored, cast)) return misfit
+    return bind(scalarDecoder(column.base, decode)(cast))
+  })
+}
+
+/** A value that is not of its type, or no JSON, is a misfit. */
+const attempt =
+  (convert: Conversion): Conversion =>
+  (stored, cast) => {
+    try {
+      return convert(stored, cast)
+    } catch (error) {
+      if (error instanceof SyntaxError || error instanceof TypeMismatch) return misfit
+      throw error
+    }
+  }
+
+/** Bits are stored for truth values, bytes as they are; JSON has other forms for them. */
+const scalarDecoder =
+  ({kind}: Type, decode: (json: unknown) => Value) =>
+  (stored: unknown): Value => {
+    if (kind === 'bool') return decode(stored === 0 || stored === 1 ? stored === 1 : stored)
+    return stored instanceof Uint8Array && kind === 'bytes' ? stored : decode(stored)
+  }
+
+const scalarOf =
+  ({kind}: Type) =>
+  (stored: unknown): Value =>
+    kind === 'bool' ? stored !== 0 : stored
+
+/** Whether nothing was lost when a value was turned into one of another storage class. */
+function isSameScalar({storage}: Column, old: unknown, fresh: unknown): boolean {
+  if (typeof old === 'number' && typeof fresh === 'string') return Number(fresh) === old
+  if (old instanceof Uint8Array && fresh instanceof Uint8Array) return Buffer.compare(old, fresh) === 0
+  if (typeof old !== 'string' || typeof fresh !== 'number') return fresh === old
+  return storage === 'integer' ? String(fresh) === old : old.trim() !== '' && Number(old) === fresh
+}
+
+/** Whether JSON says the same: a member that is null may as well be left out. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]))
+  if (!isObject(a)) return a === b || (a ?? null) === (b ?? null)
+  if (!isObject(b) || Array.isArray(b)) return false
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => isSame(a[key], b[key]))
+}
+
+/** Rows that are named in a message. */
+const mostNamed = 10
+
+/** Rows whose value is none of the column's type. */
+export interface Misfits {
+  count: number
+  /** The first of them. */
+  ids: number[]
+}
+
+/** Looks at every value of a column. */
+export function misfitsOf(database: Database, table: Table, column: Column, found: LiveColumn): Misfits {
+  const convert = conversion(column, declaredType(found))
+  const old = quotedAny(found.name)
+  const values = database.prepare<[], {id: number; old: unknown; fresh: unknown}>(
+    `SELECT "_id" AS id, ${old} AS old, CAST(${old} AS ${sqlType(column)}) AS fresh FROM ${quoted(table.sqlName)} WHERE ${old} IS NOT NULL`,
+  )
+  const misfits: Misfits = {count: 0, ids: []}
+  for (const {id, old, fresh} of values.iterate()) {
+    if (convert(old, fresh) !== misfit) continue
+    misfits.count++
+    if (misfits.ids.length < mostNamed) misfits.ids.push(id)
+  }
+  return misfits
+}
+
+/** `row 3`, `rows 3, 4, …` */
+export const nameRows = (ids: readonly number[], count = ids.length): string =>
+  `row${count === 1 ? '' : 's'} ${ids.join(', ')}${count > ids.length ? ', …' : ''}`

@@ -1,0 +1,52 @@
+import type {Database} from 'better-sqlite3'
+import type {Index} from '../check/index.js'
+import {keyOf, quoted} from '../plan/index.js'
+import {nameRows} from './convert.js'
+
+/** Groups of rows that are named in a message. */
+const mostGroups = 5
+const mostRows = 10
+
+/** Why an index cannot be made over the rows that there are, naming them; undefined where it can. */
+export function rowsInTheWay(database: Database, index: Index): string | undefined {
+  if (index.style === 'vector') return otherLengths(database, index)
+  return index.unique ? duplicates(database, index) : undefined
+}
+
+function duplicates(database: Database, {table, columns}: Index): string | undefined {
+  const keys = columns.map(keyOf)
+  // Where one of the columns is empty, a row is like no other.
+  const present = columns.map(({name}) => `${quoted(name)} IS NOT NULL`).join(' AND ')
+  const groups = database
+    .prepare<[number], {ids: string; count: number}>(
+      `SELECT group_concat("_id") AS ids, count(*) AS count FROM (SELECT "_id", ${keys.map((key, i) => `${key} AS k${i}`).join(', ')}
+        FROM ${quoted(table.sqlName)} WHERE ${present} ORDER BY "_id") GROUP BY ${keys.map((_, i) => `k${i}`).join(', ')}
+        HAVING count(*) > 1 ORDER BY min("_id") LIMIT ?`,
+    )
+    .all(mostGroups + 1)
+  if (groups.length === 0) return undefined
+  const named = groups
+    .slice(0, mostGroups)
+    .map(({ids, count}) => nameRows(ids.split(',', mostRows).map(Number), count))
+    .join('; ')
+  const what = columns.map(({name}) => name).join(', ')
+  return `the same ${what} in ${named}${groups.length > mostGroups ? '; …' : ''}`
+}
+
+function otherLengths(database: Database, {table, columns, dimensions}: Index): string | undefined {
+  const column = columns[0]
+  if (column === undefined) return undefined
+  const value = quoted(column.name)
+  const length =
+    column.storage === 'blob'
+      ? `length(${value}) / 4.0`
+      : `CASE WHEN json_valid(${value}) THEN json_array_length(${value}) END`
+  const ids = database
+    .prepare(
+      `SELECT "_id" FROM ${quoted(table.sqlName)} WHERE ${value} IS NOT NULL AND (${length}) IS NOT ${dimensions} LIMIT ${mostRows + 1}`,
+    )
+    .pluck()
+    .all() as number[]
+  if (ids.length === 0) return undefined
+  return `${column.name} has other than ${dimensions} numbers in ${nameRows(ids.slice(0, mostRows), ids.length)}`
+}

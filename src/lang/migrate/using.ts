@@ -1,0 +1,95 @@
+import type {Database} from 'better-sqlite3'
+import {SvcError} from '../../errors/index.js'
+import {
+  type Column,
+  checkProgram,
+  type FunctionType,
+  type Program,
+  storageOf,
+  type Table,
+  type Type,
+  usesDatabase,
+  waits,
+} from '../check/index.js'
+import {sqlType} from '../emit/index.js'
+import {type Bound, binder, Failure, pureFunction, rowDecoder} from '../run/index.js'
+import {declaredType, writeType} from './declared.js'
+import type {LiveColumn, LiveTable} from './live-schema.js'
+
+const [functionName, rowName, valueName] = ['svc_using', 'SvcOldRow', 'SvcNewValue']
+
+/** An expression that gives a column its value from the old row, checked. */
+export interface Using {
+  target: FunctionType
+  column: Column
+  /** The columns of the old row that the expression may name. */
+  old: {live: LiveColumn; column: Column}[]
+}
+
+/**
+ * Checks an expression of `--using`: `old` is the row as it was, with its old types.
+ * @throws migration_choice where it is not of the column's type, reads the database or waits for something
+ */
+export function checkUsing(program: Program, table: Table, column: Column, live: LiveTable, expression: string): Using {
+  const refuse = (fault: string): never => {
+    const value = `${table.name}.${column.name}=${expression}`
+    throw new SvcError('migration_choice', {flag: '--using', value, fault})
+  }
+  const old = live.columns
+    .filter(({name}) => /^[A-Za-z]\w*$/.test(name))
+    .map((each) => ({live: each, column: asColumn(each, table)}))
+  const declarations: string[] = []
+  const fields = old.map(({column: each}, i) => {
+    // The program may have other types of these names by now.
+    const written = writeType(each.type, (name) => `SvcOld${i}${name}`)
+    declarations.push(...written.declarations)
+    return `${each.name}: ${written.type}`
+  })
+  const head = `${program.source}
+${declarations.join('\n')}
+type ${rowName} { _id: int, ${fields.join(', ')} }
+type ${valueName} { value: ${writeType(column.type).type} }
+fn ${functionName}(old: ${rowName}) to ${valueName} { return { value: (`
+  const checked = checkProgram(`${head}${expression}\n) } }\n`)
+  const fault = checked.diagnostics.find(({severity, start}) => severity === 'error' && start >= head.length - 1)
+  const target = checked.functions.find(({name}) => name === functionName)
+  if (fault !== undefined || target === undefined)
+    return refuse(fault?.message.replace(/\.$/, '') ?? 'it is no expression')
+  if (usesDatabase(target) || waits(target))
+    return refuse('it may use the old row alone, not the database or a recording')
+  return {target, column, old}
+}
+
+/** A column as it was, as the language sees it. */
+function asColumn(found: LiveColumn, table: Table): Column {
+  const now = table.columns.find(({name}) => name === found.name)
+  const base = declaredType(found) ?? typeOfSql(found, now)
+  const {required} = found
+  const type: Type = required ? base : {kind: 'option', of: base}
+  return {name: found.name, type, base, nullable: !required, storage: storageOf(base), span: {start: 0, end: 0}}
+}
+
+/** The type of a column of which only SQLite's is known, by its affinity. Source: SQLite documentation, "Datatypes". */
+function typeOfSql({type}: LiveColumn, now: Column | undefined): Type {
+  if (now?.storage === 'json' && type === sqlType(now)) return {kind: 'json'}
+  if (/INT/.test(type)) return {kind: 'int'}
+  if (/CHAR|CLOB|TEXT/.test(type)) return {kind: 'str'}
+  if (/BLOB/.test(type)) return {kind: 'bytes'}
+  return {kind: 'float'}
+}
+
+/** Gives the new value of a row: its `_id`, then the columns that the expression may name. @throws Failure */
+export function usingFunction({target, column, old}: Using, database: Database): (...row: unknown[]) => Bound {
+  const evaluate = pureFunction(target, database)
+  const decode = rowDecoder(old.map((each) => each.column))
+  const bind = binder(column.storage)
+  return (id, ...values) => {
+    try {
+      const row = decode(Object.fromEntries(old.map(({column: {name}}, i) => [name, values[i]])))
+      return bind((evaluate({_id: id, ...row}) as {value: unknown}).value)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      throw new Failure(error.reason, `${column.name} of row ${id}: ${error.message}`, {cause: error})
+    }
+  }
+}

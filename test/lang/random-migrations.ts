@@ -1,0 +1,278 @@
+/** Random pairs of versions of a program, with random rows. */
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import type {TestContext} from 'node:test'
+import {isErrorOf} from '../../src/errors/index.js'
+import {
+  blockingSteps,
+  connect,
+  migrate,
+  noDecisions,
+  type Program,
+  recordInserter,
+  rowDecoder,
+  toJson,
+} from '../../src/lang/index.js'
+import {temporaryFolder} from '../support/temporary.js'
+import {contents, program} from './databases.js'
+import {type Random, seeded} from './fuzz.js'
+
+/** A type as a tree, so that a later version of it can be made. */
+type Shape =
+  | {kind: 'int' | 'float' | 'bool' | 'str' | 'dec' | 'bytes' | 'Json'}
+  | {kind: 'List' | 'Set' | 'Option' | 'Map'; of: Shape}
+  | {kind: 'record'; fields: Fields}
+  | {kind: 'sum'; variants: {name: string; fields: Fields}[]}
+type Fields = {name: string; shape: Shape}[]
+
+const scalars = ['int', 'float', 'bool', 'str', 'dec', 'bytes', 'Json'] as const
+const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const
+const variantNames = ['Open', 'Shut', 'Held', 'Lost'] as const
+
+const some = <T>(random: Random, items: readonly T[], least: number): T[] => {
+  const kept = items.filter(() => random.chance(0.5))
+  return kept.length >= least ? kept : items.slice(0, least)
+}
+
+function shape(random: Random, depth = 0): Shape {
+  if (depth > 1 || random.chance(0.55)) return {kind: random.of(scalars)}
+  switch (random.below(5)) {
+    case 0:
+      return {kind: 'List', of: shape(random, depth + 1)}
+    case 1:
+      return {kind: 'Set', of: {kind: random.of(['int', 'str'])}}
+    case 2:
+      return {kind: 'Map', of: shape(random, depth + 1)}
+    case 3:
+      return {kind: 'record', fields: fields(random, depth)}
+    default:
+      return {
+        kind: 'sum',
+        variants: some(random, variantNames, 1).map((name) => ({
+          name,
+          fields: random.chance(0.5) ? [] : fields(random, depth),
+        })),
+      }
+  }
+}
+
+const optional = (random: Random, of: Shape): Shape => (random.chance(0.3) ? {kind: 'Option', of} : of)
+const fields = (random: Random, depth: number): Fields =>
+  some(random, names.slice(0, 3), 1).map((name) => ({name, shape: optional(random, shape(random, depth + 1))}))
+
+/** A version of a type that somebody could have made of it. */
+function changed(random: Random, of: Shape): Shape {
+  if (random.chance(0.15)) return shape(random)
+  switch (of.kind) {
+    case 'List':
+    case 'Set':
+      return random.chance(0.4)
+        ? {kind: of.kind === 'List' ? 'Set' : 'List', of: of.of}
+        : {...of, of: changed(random, of.of)}
+    case 'Map':
+      return {...of, of: changed(random, of.of)}
+    case 'Option':
+      return random.chance(0.4) ? of.of : {...of, of: changed(random, of.of)}
+    case 'record':
+      return {kind: 'record', fields: changedFields(random, of.fields)}
+    case 'sum': {
+      const kept = of.variants.filter(() => random.chance(0.8))
+      const free = variantNames.filter((name) => !kept.some((each) => each.name === name))
+      const more = random.chance(0.4) && free.length > 0 ? [{name: random.of(free), fields: []}] : []
+      const variants = [...kept.map(({name, fields: inner}) => ({name, fields: changedFields(random, inner)})), ...more]
+      return variants.length === 0 ? of : {kind: 'sum', variants}
+    }
+    default:
+      return {kind: random.of(scalars)}
+  }
+}
+
+function changedFields(random: Random, of: Fields): Fields {
+  const kept = of
+    .filter(() => random.chance(0.85))
+    .map((each) => (random.chance(0.25) ? {...each, shape: changed(random, each.shape)} : each))
+  const free = names.filter((name) => !of.some((each) => each.name === name))
+  const more =
+    random.chance(0.4) && free.length > 0 ? [{name: random.of(free), shape: optional(random, shape(random, 2))}] : []
+  return [...kept, ...more].length === 0 ? of : [...kept, ...more]
+}
+
+/** The source of a program with one table of these columns. */
+function sourceOf(columns: Fields, index: string): string {
+  const declared: string[] = []
+  const write = (of: Shape): string => {
+    switch (of.kind) {
+      case 'List':
+      case 'Set':
+      case 'Option':
+        return `${of.kind}[${write(of.of)}]`
+      case 'Map':
+        return `Map[str, ${write(of.of)}]`
+      case 'record':
+        return declare(`{ ${writeFields(of.fields)} }`)
+      case 'sum':
+        return declare(
+          `= ${of.variants.map(({name, fields: inner}) => `| ${name}${inner.length === 0 ? '' : `(${writeFields(inner)})`}`).join(' ')}`,
+        )
+      default:
+        return of.kind
+    }
+  }
+  const writeFields = (of: Fields) => of.map(({name, shape: inner}) => `${name}: ${write(inner)}`).join(', ')
+  const declare = (body: string) => {
+    const name = `T${declared.length}`
+    declared.push('')
+    declared[Number(name.slice(1))] = `type ${name} ${body}`
+    return name
+  }
+  const table = `@table type Task { ${writeFields(columns)} }`
+  return `${declared.join('\n')}\n${table}\n${index}\n`
+}
+
+const texts = ['', 'a', '1', '1.50', '-2', 'true', '[1]', '{}', 'it’s "x"', '007', '1e3']
+
+/** A value of a type, as JSON. */
+function value(random: Random, of: Shape): unknown {
+  const inner = (each: Shape) => value(random, each)
+  const record = (of: Fields) =>
+    Object.fromEntries(of.map(({name, shape: each}) => [name, inner(each)]).filter(([, found]) => found !== null))
+  const several = () => Array.from({length: random.below(3)})
+  switch (of.kind) {
+    case 'int':
+      return random.of([0, 1, 2, -7, 9_007_199_254_740_991])
+    case 'float':
+      return random.of([0, 1, 1.5, -0.1, 1e21])
+    case 'bool':
+      return random.chance(0.5)
+    case 'str':
+      return random.of(texts)
+    case 'dec':
+      return random.of(['0', '1.50', '-2', '00.1', '12345678901234567890.1'])
+    case 'bytes':
+      return random.of(['', 'AAE=', '/w=='])
+    case 'Json':
+      return random.of([1, 'x', true, [1, null], {a: 1, b: null}])
+    case 'Option':
+      return random.chance(0.4) ? null : inner(of.of)
+    case 'List':
+      return several().map(() => inner(of.of))
+    case 'Set':
+      return [...new Set(several().map(() => inner(of.of)))]
+    case 'Map':
+      return Object.fromEntries(several().map((_, i) => [`k${i}`, inner(of.of)]))
+    case 'record':
+      return record(of.fields)
+    case 'sum': {
+      const variant = random.of(of.variants)
+      return {_tag: variant.name, ...record(variant.fields)}
+    }
+  }
+}
+
+/** Every row as the program reads it, in the order of the ids. @throws Failure where a value is not of its type */
+async function read(of: Program, path: string): Promise<Record<string, unknown>[]> {
+  const connection = await connect(of, path, true)
+  try {
+    const [table] = of.tables
+    assert.ok(table)
+    const decode = rowDecoder(table.columns)
+    const rows = connection.database.prepare(`SELECT * FROM task ORDER BY _id`).all() as Record<string, unknown>[]
+    return rows.map((row) => toJson(decode(row)) as Record<string, unknown>)
+  } finally {
+    connection.close()
+  }
+}
+
+/** Whether two JSON values are the same to somebody who reads them: 1, "1" and true may be. */
+function means(a: unknown, b: unknown): boolean {
+  const isNone = (each: unknown) => each === null || each === undefined
+  if (isNone(a) || isNone(b)) return isNone(a) && isNone(b)
+  if (typeof a === 'object' || typeof b === 'object') {
+    if (typeof a !== 'object' || typeof b !== 'object' || Array.isArray(a) !== Array.isArray(b)) return false
+    const keys = new Set([...Object.keys(a as object), ...Object.keys(b as object)])
+    return [...keys].every((key) => means((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+  }
+  const plain = (each: unknown) => (typeof each === 'boolean' ? Number(each) : each)
+  return String(plain(a)) === String(plain(b)) || Number(plain(a)) === Number(plain(b))
+}
+
+/** How a pair of programs ended. */
+type End = 'fits' | 'converted' | 'refused'
+
+/** Makes a database with the first version, and migrates it to the second, deciding for everything that can be. */
+async function migratePair(seed: number, path: string): Promise<End> {
+  const random = seeded(seed)
+  const columns = some(random, names, 2).map((name) => ({name, shape: optional(random, shape(random))}))
+  const index = random.chance(0.3) ? `@index Task.one on (${columns[0]?.name}) unique` : ''
+  const indexable = (of: Shape): boolean =>
+    of.kind === 'Option' ? indexable(of.of) : ['int', 'str', 'dec', 'bool'].includes(of.kind)
+  const next = changedFields(
+    random,
+    columns.map((each) => (random.chance(0.5) ? {...each, shape: changed(random, each.shape)} : each)),
+  )
+  const isIndexed = next.some(({name, shape: each}) => name === columns[0]?.name && indexable(each))
+  const [old, fresh] = [program(sourceOf(columns, '')), program(sourceOf(next, isIndexed ? index : ''))]
+
+  await migrate(old, path)
+  const connection = await connect(old, path)
+  const [table] = old.tables
+  assert.ok(table)
+  const insert = recordInserter(old, table, connection, false)
+  for (let i = 0; i < 1 + random.below(6); i++)
+    insert(Object.fromEntries(columns.map(({name, shape: each}) => [name, value(random, each)])))
+  // Half of them as an earlier version left them, without declared types.
+  const isLegacy = random.chance(0.3)
+  if (isLegacy) connection.database.exec('DROP TABLE svc_data_columns')
+  connection.close()
+  const was = await read(old, path)
+
+  const plan = await migrate(fresh, path, {dryRun: true})
+  const names_ = next.map(({name}) => name)
+  const decisions = {
+    ...noDecisions,
+    rebuilds: ['Task'],
+    drops: columns.filter(({name}) => !names_.includes(name)).map(({name}) => `Task.${name}`),
+    defaults: plan.steps
+      .filter((step) => step.class === 'needs_default')
+      .map(({column}) => {
+        const added = next.find(({name}) => name === column)
+        assert.ok(added)
+        return `Task.${column}=${JSON.stringify(value(random, added.shape))}`
+      }),
+  }
+  const left = contents(path)
+  try {
+    const report = await migrate(fresh, path, {decisions})
+    assert.equal(report.left, blockingSteps(report, decisions, fresh).length, 'only what blocks is left')
+  } catch (error) {
+    assert.ok(isErrorOf(error, 'migration_failed'), String(error))
+    assert.match(error.message, /add --(default|using)|the same/)
+    assert.deepEqual(contents(path), left)
+    assert.deepEqual(await read(old, path), was)
+    return 'refused'
+  }
+  const now = await read(fresh, path)
+  assert.equal(now.length, was.length)
+  for (const [i, row] of now.entries())
+    for (const {name} of columns)
+      if (names_.includes(name) && !(isLegacy && /* text may have been read as text */ typeof row[name] === 'string'))
+        assert.ok(
+          means(was[i]?.[name], row[name]),
+          `${name}: ${JSON.stringify(was[i]?.[name])} became ${JSON.stringify(row[name])}`,
+        )
+  return plan.up_to_date ? 'fits' : 'converted'
+}
+
+/** The first pairs; all three ends happen. */
+export async function migratePairs(t: TestContext, pairs: number): Promise<void> {
+  const folder = await temporaryFolder(t)
+  const ends: Record<End, number> = {fits: 0, converted: 0, refused: 0}
+  for (let seed = 1; seed <= pairs; seed++)
+    try {
+      ends[await migratePair(seed, join(folder, `${seed}.db`))]++
+    } catch (error) {
+      throw new Error(`seed ${seed}: ${(error as Error).message}`, {cause: error})
+    }
+  t.diagnostic(JSON.stringify(ends))
+  for (const count of Object.values(ends)) assert.ok(count > 0)
+}
