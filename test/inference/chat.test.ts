@@ -23,7 +23,7 @@ const unstopped = new AbortController().signal
 
 function clientOf(test: TestContext, url: string) {
   const {endpoint} = resolveEndpoint({env: {SVC_INFERENCE_URL: url}})
-  const client = inferenceClient(endpoint, {idleTimeoutMs: 5000})
+  const client = inferenceClient(endpoint, {idleTimeoutMs: 60_000})
   test.after(() => client.close())
   return client
 }

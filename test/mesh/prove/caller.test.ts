@@ -13,7 +13,7 @@ interface Scene {
   logged: Call[]
 }
 
-async function scene(test: TestContext, answer: RequestListener): Promise<Scene> {
+async function scene(test: TestContext, answer: RequestListener, timeoutMs = 60_000): Promise<Scene> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
   test.after(() => {
@@ -27,7 +27,7 @@ async function scene(test: TestContext, answer: RequestListener): Promise<Scene>
     port: (server.address() as AddressInfo).port,
     log: {call: (one) => void logged.push(one)},
     keyring,
-    timeoutMs: 300,
+    timeoutMs,
     onCall: () => undefined,
   })
   return {call, keyring, logged}
@@ -62,12 +62,10 @@ describe('a client of a run', () => {
   })
 
   it('does not know what became of a request that is answered too late, or not at all', async (test) => {
-    const {call} = await scene(test, (request, response) => {
-      if (request.url?.endsWith('leave')) request.socket.destroy()
-      else setTimeout(() => response.end(), 5000).unref()
-    })
-    const late = await call('node-1', {operation: 'join', body: {id: 'node-1'}})
-    const gone = await call('node-1', {operation: 'leave', body: {id: 'node-1'}})
+    const silent = await scene(test, () => undefined, 300)
+    const late = await silent.call('node-1', {operation: 'join', body: {id: 'node-1'}})
+    const leaving = await scene(test, (request) => request.socket.destroy())
+    const gone = await leaving.call('node-1', {operation: 'leave', body: {id: 'node-1'}})
     assert.deepEqual(
       [late.status, late.failure, gone.status, gone.failure],
       [undefined, 'timeout', undefined, 'ECONNRESET'],
