@@ -2,12 +2,14 @@ import {setMaxListeners} from 'node:events'
 import {MessageChannel, type MessagePort, type Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
-import {type Failure, type Greeting, startThread} from '../thread/index.js'
+import {type Greeting, startThread} from '../thread/index.js'
 import {type CounterName, EngineCounters} from './counters.js'
 import {EventQueue} from './event-queue.js'
+import {failure} from './failure.js'
 import type {LoadOptions} from './language-model.js'
 import type {ModelDescription} from './model-description.js'
-import type {GenerateEvent, GenerateRequest} from './request.js'
+import {type PromptThread, startPromptThread} from './prompt-thread.js'
+import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 
 export interface EngineOptions extends LoadOptions {
   /** How the worker logs; as the calling thread does. */
@@ -15,7 +17,10 @@ export interface EngineOptions extends LoadOptions {
   signal?: AbortSignal | undefined
 }
 
-/** A model in a thread of its own: the calling thread stays free while it computes. */
+/**
+ * A model in a thread of its own: the calling thread stays free while it computes. Prompts become tokens in another one,
+ * so that neither a long prompt nor one that is too long holds what is being generated.
+ */
 export interface Engine {
   readonly description: ModelDescription
   /** Time from the start of the thread to a model that is ready, ms. */
@@ -38,61 +43,82 @@ export interface WorkerStart {
 /** What the worker says first. */
 export type WorkerGreeting = Greeting<ModelDescription>
 
-/** A fault of the runtime has no row of its own: it is the generation that failed. */
-export const failure: Failure = (reason, cause) => new SvcError('generation_failed', {reason}, {cause})
-
 /** What the worker is asked; each request has a port of its own for its answers. */
-export type WorkerRequest = {type: 'generate'; request: GenerateRequest; port: MessagePort} | {type: 'close'}
+export type WorkerRequest =
+  | {type: 'generate'; prompt: readonly number[]; request: TokenRequest; port: MessagePort}
+  | {type: 'close'}
 
 /** What comes back on the port of a request. Any message to the port cancels the request. */
 export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
 
 /**
- * Starts a worker thread and loads a model in it.
+ * Starts a worker thread and loads a model in it, and another one for its tokenizer.
  * @throws what `loadLanguageModel` throws; the reason of the signal
  */
 export async function startEngine(model: string, {log, signal, ...options}: EngineOptions): Promise<Engine> {
   const counters = new EngineCounters()
   const start: WorkerStart = {model, options, log, counters: counters.memory}
   const program = new URL('./worker.js', import.meta.url)
+  const prompts = startPromptThread({model, options, log}, signal)
+  // What is wrong with the model is told by the thread that loads all of it.
+  prompts.catch(() => undefined)
   const {worker, description, loadMs, exited} = await startThread<ModelDescription>(program, {
     data: start,
     failure,
     signal,
+  }).catch(async (error) => {
+    await prompts.then((thread) => thread.close()).catch(() => undefined)
+    throw error
   })
   const ended = new AbortController()
   // Every running request listens to it.
   setMaxListeners(0, ended.signal)
   worker.on('error', (error) => ended.abort(failure(error.message)))
   worker.once('exit', () => ended.abort(failure('the engine stopped')))
+  const close = async () => {
+    worker.postMessage({type: 'close'} satisfies WorkerRequest)
+    await exited
+  }
+  const encoder = await prompts.catch(async (error) => {
+    await close()
+    throw error
+  })
+  void encoder.exited.then(() => ended.abort(failure('the thread of the tokenizer stopped')))
   return {
     description,
     loadMs,
     counters: () => counters.snapshot(),
-    generate: (request, requestSignal) => generate(worker, request, ended.signal, requestSignal),
+    generate: (request, requestSignal) =>
+      generate({worker, encoder, contextLength: description.contextLength}, request, ended.signal, requestSignal),
     async close() {
       ended.abort(new SvcError('interrupted', {}))
-      worker.postMessage({type: 'close'} satisfies WorkerRequest)
-      await exited
+      await Promise.all([close(), encoder.close()])
     },
   }
 }
 
+interface Threads {
+  worker: Worker
+  encoder: PromptThread
+  contextLength: number
+}
+
 async function* generate(
-  worker: Worker,
-  request: GenerateRequest,
+  {worker, encoder, contextLength}: Threads,
+  {prompt, ...request}: GenerateRequest,
   ended: AbortSignal,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
   const stop = signal === undefined ? ended : AbortSignal.any([signal, ended])
   stop.throwIfAborted()
+  const tokens = await encoder.encode(prompt, Math.min(contextLength, request.contextLength ?? contextLength), stop)
   const {port1: port, port2} = new MessageChannel()
   const queue = new EventQueue<GenerateEvent>(stop)
   port.on('message', (answer: WorkerAnswer) => {
     if (answer.type === 'failed') queue.fail(SvcError.fromRecord(answer.error))
     else queue.push(answer)
   })
-  worker.postMessage({type: 'generate', request, port: port2} satisfies WorkerRequest, [port2])
+  worker.postMessage({type: 'generate', prompt: tokens, request, port: port2} satisfies WorkerRequest, [port2])
   try {
     for await (const event of queue) {
       yield event

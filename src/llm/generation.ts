@@ -1,6 +1,6 @@
 import {createSampler, logProbabilities, type Sampler} from '../decode/index.js'
 import {OutputText, type Tokenizer} from '../text/index.js'
-import type {GenerateEvent, GenerateRequest, GenerateSummary, TokenChance, TokenLogprob} from './request.js'
+import type {GenerateEvent, GenerateSummary, TokenChance, TokenLogprob, TokenRequest} from './request.js'
 
 /** What a generation needs to know of its model. */
 export interface GenerationModel {
@@ -33,7 +33,7 @@ export class Generation {
   constructor(
     {tokenizer, contextLength: whole, endTokens}: GenerationModel,
     prompt: readonly number[],
-    {sampling, stop, maxTokens, topLogprobs, contextLength = whole}: GenerateRequest,
+    {sampling, stop, maxTokens, topLogprobs, contextLength = whole}: TokenRequest,
   ) {
     this.tokens = [...prompt]
     this.#promptTokens = prompt.length

@@ -1,5 +1,4 @@
 import {SvcError} from '../errors/index.js'
-import {logger} from '../log/index.js'
 import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
 import {openRunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
 import {EngineCounters} from './counters.js'
@@ -8,8 +7,8 @@ import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
 import {describeModel, type ModelDescription} from './model-description.js'
 import {endTokens, readModelText} from './model-text.js'
-import {encodePrompt, type PromptEncoder} from './prompt.js'
-import type {GenerateEvent, GenerateRequest} from './request.js'
+import {encodePrompt} from './prompt.js'
+import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
 
 export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate'> {
@@ -29,8 +28,10 @@ export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate'> 
 export interface LanguageModel {
   readonly description: ModelDescription
   readonly counters: EngineCounters
-  /** Queues a request; its events go to the listener. @throws what `encodePrompt` and `Scheduler.submit` throw */
-  submit(request: GenerateRequest, listener: Listener, signal: AbortSignal): void
+  /** The tokens of a request's prompt. @throws what `encodePrompt` throws */
+  encode(request: GenerateRequest): number[]
+  /** Queues a request; its events go to the listener. @throws bad_request; what `Scheduler.submit` throws */
+  submit(prompt: readonly number[], request: TokenRequest, listener: Listener, signal: AbortSignal): void
   /**
    * Generates text, piece by piece; the last event sums up.
    * @throws prompt_missing, prompt_empty, prompt_too_long, overloaded, chat_template_failed; the reason of the signal
@@ -72,22 +73,19 @@ export async function loadLanguageModel(
     device,
   })
   const {contextLength} = decoder
-  const encoder: PromptEncoder = {tokenizer, template, contextLength}
   const ends = endTokens(tokenizer, config, generationConfig)
   const scheduler = new Scheduler(decoder, {tokenizer, contextLength, endTokens: ends}, {slots, queueLimit}, counters)
-  const tellNoTemplate = once(() => logger('llm').warn('The model has no chat template: the prompt is sent as it is.'))
-
-  const submit: LanguageModel['submit'] = (request, listener, signal) => {
-    const available = Math.min(contextLength, request.contextLength ?? contextLength)
-    const tokens = encodePrompt({...encoder, contextLength: available}, request.prompt)
-    if (request.prompt.kind === 'chat' && template === undefined) tellNoTemplate()
-    const unknown = tokens.find((token) => token >= spec.vocabSize)
+  const available = ({contextLength: wanted = contextLength}: TokenRequest) => Math.min(contextLength, wanted)
+  const encode: LanguageModel['encode'] = (request) =>
+    encodePrompt({tokenizer, template, contextLength: available(request)}, request.prompt)
+  const submit: LanguageModel['submit'] = (prompt, request, listener, signal) => {
+    const unknown = prompt.find((token) => token >= spec.vocabSize)
     if (unknown !== undefined)
       throw new SvcError('bad_request', {
         reason: `token ${unknown} is not in the vocabulary, which has ${spec.vocabSize}`,
         param: 'context',
       })
-    scheduler.submit(tokens, {...request, contextLength: available}, listener, signal)
+    scheduler.submit(prompt, {...request, contextLength: available(request)}, listener, signal)
   }
   return {
     description: {
@@ -97,13 +95,14 @@ export async function loadLanguageModel(
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
     },
     counters,
+    encode,
     submit,
     async *generate(request, signal = new AbortController().signal) {
       signal.throwIfAborted()
       const abandoned = new AbortController()
       const queue = new EventQueue<GenerateEvent>(signal)
       const listener: Listener = {event: (event) => queue.push(event), fail: (error) => queue.fail(error)}
-      submit(request, listener, AbortSignal.any([signal, abandoned.signal]))
+      submit(encode(request), request, listener, AbortSignal.any([signal, abandoned.signal]))
       try {
         for await (const event of queue) {
           yield event
@@ -115,13 +114,5 @@ export async function loadLanguageModel(
     },
     idle: () => scheduler.idle(),
     release: () => decoder.release(),
-  }
-}
-
-function once(work: () => void): () => void {
-  let done = false
-  return () => {
-    if (!done) work()
-    done = true
   }
 }

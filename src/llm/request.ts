@@ -26,6 +26,9 @@ export interface GenerateRequest {
   adapter?: boolean
 }
 
+/** The same, of a prompt that is in tokens. */
+export type TokenRequest = Omit<GenerateRequest, 'prompt'>
+
 /** A token as it can be shown: bytes that are no characters are replaced in `token`, never in `bytes`. */
 export interface TokenChance {
   token: string

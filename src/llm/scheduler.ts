@@ -3,7 +3,7 @@ import type {EngineCounters} from './counters.js'
 import type {Decoder} from './decoder.js'
 import {Generation, type GenerationModel} from './generation.js'
 import type {KvCache} from './kv-cache.js'
-import type {GenerateEvent, GenerateRequest} from './request.js'
+import type {GenerateEvent, TokenRequest} from './request.js'
 
 export interface SchedulerOptions {
   /** Requests that are computed at once. */
@@ -66,10 +66,10 @@ export class Scheduler {
    * Queues a request whose prompt is tokenized.
    * @throws prompt_too_long, overloaded
    */
-  submit(prompt: readonly number[], request: GenerateRequest, listener: Listener, signal: AbortSignal): void {
+  submit(prompt: readonly number[], request: TokenRequest, listener: Listener, signal: AbortSignal): void {
     const {contextLength = this.#decoder.contextLength} = request
     if (prompt.length >= contextLength)
-      throw new SvcError('prompt_too_long', {tokens: prompt.length, context: contextLength})
+      throw new SvcError('prompt_too_long', {length: `${prompt.length} tokens`, context: contextLength})
     const {slots, queueLimit} = this.#options
     if (this.#waiting.length + this.#running.length >= slots + queueLimit)
       throw new SvcError('overloaded', {reason: `${queueLimit} requests are waiting already.`})

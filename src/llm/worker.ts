@@ -3,7 +3,8 @@ import {parentPort, workerData} from 'node:worker_threads'
 import {configureLog} from '../log/index.js'
 import {asRecord} from '../thread/index.js'
 import {EngineCounters} from './counters.js'
-import {failure, type WorkerAnswer, type WorkerGreeting, type WorkerRequest, type WorkerStart} from './engine.js'
+import type {WorkerAnswer, WorkerGreeting, WorkerRequest, WorkerStart} from './engine.js'
+import {failure} from './failure.js'
 import {type LanguageModel, loadLanguageModel} from './language-model.js'
 
 const {model, options, log, counters} = workerData as WorkerStart
@@ -14,7 +15,7 @@ if (log !== undefined) configureLog(log)
 /** Each ends one request. */
 const running = new Set<() => void>()
 
-function answer(loaded: LanguageModel, {request, port}: Extract<WorkerRequest, {type: 'generate'}>): void {
+function answer(loaded: LanguageModel, {prompt, request, port}: Extract<WorkerRequest, {type: 'generate'}>): void {
   const cancelled = new AbortController()
   const say = (message: WorkerAnswer) => port.postMessage(message)
   const end = () => {
@@ -30,7 +31,7 @@ function answer(loaded: LanguageModel, {request, port}: Extract<WorkerRequest, {
   port.once('message', end)
   port.once('close', end)
   try {
-    loaded.submit(request, {event: say, fail}, cancelled.signal)
+    loaded.submit(prompt, request, {event: say, fail}, cancelled.signal)
   } catch (error) {
     fail(error)
   }

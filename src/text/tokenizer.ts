@@ -1,10 +1,25 @@
 import {Tokenizer as HuggingFaceTokenizer} from '@huggingface/tokenizers'
 import {SvcError} from '../errors/index.js'
+import {mergedPairs, partsOf} from './merges.js'
+
+export interface EncodeOptions {
+  /** Adds the tokens that the model expects around a text, such as the beginning-of-text token. */
+  special: boolean
+  /** Stops where the text has more tokens than that. */
+  most?: number
+  /** Looked at now and then: what it throws ends the work. */
+  check?: () => void
+}
+
+/** A text that has more tokens than were wanted. */
+export class TooManyTokens extends Error {}
 
 /** A model's tokenizer. */
 export interface Tokenizer {
-  /** `special` adds the tokens that the model expects around a text, such as the beginning-of-text token. */
-  encode(text: string, options: {special: boolean}): number[]
+  /** @throws TooManyTokens with `most`; what `check` throws */
+  encode(text: string, options: EncodeOptions): number[]
+  /** A text of a person, written so that `encode` finds no special token in it: its characters alone. */
+  guarded(text: string): string
   /** Special tokens are left out. */
   decode(tokens: readonly number[]): string
   /** Id of a token, by its text. */
@@ -13,6 +28,8 @@ export interface Tokenizer {
   bytes(token: number): Buffer
   /** Texts of the special tokens. */
   readonly specials: readonly string[]
+  /** Bytes of the longest token that is not special. */
+  readonly longestToken: number
   /** The beginning-of-text and end-of-text tokens that the tokenizer's configuration names. */
   readonly bos?: string
   readonly eos?: string
@@ -28,18 +45,105 @@ export function createTokenizer(json: object, config: Readonly<Record<string, un
   const byteLevel = usesByteAlphabet(json)
   const bos = tokenText(config.bos_token)
   const eos = tokenText(config.eos_token)
+  const specials = specialTokens(json)
+  const budget = boundWork(inner, json, byteLevel)
   return {
-    encode: (text, {special}) => inner.encode(text, {add_special_tokens: special}).ids,
+    encode: (text, {special, ...bounds}) => budget(bounds, () => inner.encode(text, {add_special_tokens: special}).ids),
+    guarded: guard(specials),
     decode: (tokens) =>
       tokens.length === 0
         ? ''
         : inner.decode(tokens as number[], {skip_special_tokens: true, clean_up_tokenization_spaces: false}),
     id: (token) => inner.token_to_id(token),
     bytes: (token) => tokenBytes(inner.id_to_token(token) ?? '', byteLevel),
-    specials: specialTokens(json),
+    specials,
+    longestToken: longestToken(inner, new Set(specials), byteLevel),
     ...(bos === undefined ? {} : {bos}),
     ...(eos === undefined ? {} : {eos}),
   }
+}
+
+/** Stands where a special token is broken: a character that no text may hold. */
+const seam = '\uFDD0'
+
+/** The longest run of characters that is merged in one go: it takes time that nothing can cut short. */
+const longestRun = 65_536
+/** Words between two looks at whether the work is still wanted. */
+const wordsPerCheck = 256
+
+type Bounds = Omit<EncodeOptions, 'special'>
+
+/**
+ * Has the library do its work word by word, and count: words are cut where no merge of the vocabulary can reach across,
+ * which gives the same tokens, and mostly words that it remembers.
+ */
+function boundWork(inner: HuggingFaceTokenizer, json: TokenizerJson, byteLevel: boolean) {
+  const {model} = inner
+  if (model === null) return <T>(_bounds: Bounds, work: () => T) => work()
+  const pairs = mergedPairs(json.model)
+  const seamWritten = byteLevel ? inByteAlphabet(seam) : seam
+  const isSpecial = new Set(specialTokens(json))
+  const encode = model.encode.bind(model) as (words: string[]) => string[]
+  let bounds: Bounds = {}
+  let tokens = 0
+  let words = 0
+  const encodeWord = (word: string): string[] => {
+    if (words++ % wordsPerCheck === 0) bounds.check?.()
+    if (word.length > longestRun)
+      throw new SvcError('bad_request', {
+        reason: `the prompt has ${word.length} characters without a word break; at most ${longestRun} can be read`,
+      })
+    const found = encode([word])
+    tokens += found.length
+    if (tokens > (bounds.most ?? Number.POSITIVE_INFINITY)) throw new TooManyTokens()
+    return found
+  }
+  model.encode = (pieces: readonly string[]) =>
+    pieces
+      .flatMap((piece) => piece.split(seamWritten))
+      .flatMap((piece) => (isSpecial.has(piece) ? [...piece] : partsOf(piece, pairs)))
+      .flatMap(encodeWord)
+  return <T>(wanted: Bounds, work: () => T): T => {
+    bounds = wanted
+    tokens = 0
+    words = 0
+    return work()
+  }
+}
+
+/**
+ * Breaks special tokens in what a person has written, in two: also where one could come into being with what a template
+ * writes around it.
+ */
+function guard(specials: readonly string[]): (text: string) => string {
+  const names = specials.filter((special) => special.length > 1)
+  if (names.length === 0) return (text) => text
+  const starts = names.map((special) => special.slice(0, -1))
+  const ends = names.map((special) => special.slice(1))
+  const special = new RegExp(`(?=${names.map(escaped).join('|')}).`, 'gsu')
+  const isPart = (text: string) => text.length > 1
+  const endings = new Set(starts.flatMap((start) => prefixes(start)).filter(isPart))
+  const beginnings = new Set(ends.flatMap((end) => suffixes(end)).filter(isPart))
+  const longest = Math.max(...names.map(({length}) => length))
+  return (written) => {
+    const text = written.replaceAll(seam, '\uFFFD').replace(special, (first) => first + seam)
+    const isAt = (parts: ReadonlySet<string>, part: (length: number) => string) =>
+      Array.from({length: longest}, (_, i) => part(i + 1)).some((each) => parts.has(each))
+    const before = isAt(beginnings, (length) => text.slice(0, length)) ? seam : ''
+    const after = isAt(endings, (length) => text.slice(-length)) ? seam : ''
+    return before + text + after
+  }
+}
+
+const prefixes = (text: string) => Array.from({length: text.length}, (_, i) => text.slice(0, i + 1))
+const suffixes = (text: string) => Array.from({length: text.length}, (_, i) => text.slice(i))
+const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+function longestToken(inner: HuggingFaceTokenizer, specials: ReadonlySet<string>, byteLevel: boolean): number {
+  let longest = 1
+  for (const token of inner.get_vocab(true).keys())
+    if (token !== undefined && !specials.has(token)) longest = Math.max(longest, tokenBytes(token, byteLevel).length)
+  return longest
 }
 
 function load(file: string, json: object, config: object): HuggingFaceTokenizer {
@@ -58,6 +162,7 @@ function tokenText(value: unknown): string | undefined {
 }
 
 interface TokenizerJson {
+  model?: {type?: unknown; merges?: unknown; ignore_merges?: unknown} | null
   added_tokens?: {content?: unknown; special?: unknown}[]
   decoder?: {type?: unknown; decoders?: {type?: unknown}[]} | null
 }
@@ -80,6 +185,12 @@ const byteOfLetter: ReadonlyMap<string, number> = (() => {
     Array.from({length: 256}, (_, byte) => [String.fromCodePoint(printable(byte) ? byte : next++), byte] as const),
   )
 })()
+
+/** A text in these letters. */
+function inByteAlphabet(text: string): string {
+  const letters = new Map([...byteOfLetter].map(([letter, byte]) => [byte, letter]))
+  return Array.from(Buffer.from(text), (byte) => letters.get(byte)).join('')
+}
 
 function tokenBytes(token: string, byteLevel: boolean): Buffer {
   if (byteLevel) {

@@ -133,7 +133,7 @@ describe('a client of /v1/*', () => {
     [new SvcError('bad_request', {reason: 'no'}), 400, 'invalid_request_error', null, null],
     [new SvcError('invalid_json', {reason: 'no'}), 400, 'invalid_request_error', 'invalid_json', null],
     [
-      new SvcError('prompt_too_long', {tokens: 9, context: 8}),
+      new SvcError('prompt_too_long', {length: '9 tokens', context: 8}),
       400,
       'invalid_request_error',
       'context_length_exceeded',

@@ -20,6 +20,15 @@ interface Followed {
   abort(): void
 }
 
+function submit(
+  model: LanguageModel,
+  request: GenerateRequest,
+  listener: Parameters<LanguageModel['submit']>[2],
+  signal = new AbortController().signal,
+): void {
+  model.submit(model.encode(request), request, listener, signal)
+}
+
 /** Submits a request and keeps what it is told. */
 function follow(model: LanguageModel, request: GenerateRequest): Followed {
   const events: GenerateEvent[] = []
@@ -31,7 +40,7 @@ function follow(model: LanguageModel, request: GenerateRequest): Followed {
       if (told.type === 'text') text += told.text
       else resolve(text)
     }
-    model.submit(request, {event, fail: reject}, abort.signal)
+    submit(model, request, {event, fail: reject}, abort.signal)
   })
   return {events, ended, abort: () => abort.abort()}
 }
@@ -72,7 +81,7 @@ describe('many requests on one model', () => {
 
   it('beyond the slots and the queue are refused', async () => {
     const all = Array.from({length: 7}, () => follow(model, ask('x', 200)))
-    assert.throws(() => model.submit(ask('x', 1), {event: () => {}, fail: () => {}}, new AbortController().signal), {
+    assert.throws(() => submit(model, ask('x', 1), {event: () => {}, fail: () => {}}), {
       code: 'overloaded',
     })
     for (const {abort} of all) abort()
@@ -86,7 +95,7 @@ describe('many requests on one model', () => {
     const promptTokens = (await summaryOf(model, request)).promptTokens
     const listener = {event: () => {}, fail: () => {}}
     const full = {...request, contextLength: promptTokens}
-    assert.throws(() => model.submit(full, listener, new AbortController().signal), {code: 'prompt_too_long'})
+    assert.throws(() => submit(model, full, listener), {code: 'prompt_too_long'})
     const {completionTokens, finishReason} = await summaryOf(model, {...request, contextLength: promptTokens + 1})
     assert.deepEqual([completionTokens, finishReason], [1, 'length'])
   })
@@ -117,7 +126,7 @@ describe('many requests on one model', () => {
       const event = () => {
         throw new Error('broken')
       }
-      model.submit(ask('x', 10), {event, fail: resolve}, new AbortController().signal)
+      submit(model, ask('x', 10), {event, fail: resolve})
     })
     assert.match(String(failure), /broken/)
     assert.ok((await other.ended).length > 0)
@@ -140,7 +149,7 @@ describe('many requests on one model', () => {
         const {running, completionTokens} = model.counters.snapshot()
         if (type === 'done') resolve([running, completionTokens - before])
       }
-      model.submit(ask('x', 5), {event, fail: reject}, new AbortController().signal)
+      submit(model, ask('x', 5), {event, fail: reject})
     })
     assert.deepEqual(atEnd, [0, 5])
   })

@@ -11,6 +11,8 @@ const words: Tokenizer = {
   id: () => undefined,
   bytes: () => Buffer.alloc(0),
   specials: [],
+  guarded: (text) => text,
+  longestToken: 1,
   decode: (tokens) =>
     tokens
       .map((token) => [' Once', ' upon', ' a', ' time', ',', ' there'][token])

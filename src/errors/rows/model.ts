@@ -173,8 +173,8 @@ export const modelErrors = rows(() => ({
     exit: Exit.usage,
     http: 400,
     openai: 'context_length_exceeded',
-    say: (p: {tokens: number; context: number}) =>
-      `The prompt is ${p.tokens} tokens long and leaves no room in the context of ${p.context}.`,
+    say: (p: {length: string; context: number}) =>
+      `The prompt is ${p.length} long and leaves no room in the context of ${p.context} tokens.`,
     hint: 'Shorten the prompt, or raise --num-ctx where the model allows more.',
   },
   chat_template_failed: {

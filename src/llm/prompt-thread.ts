@@ -1,0 +1,91 @@
+import type {ErrorRecord} from '../errors/index.js'
+import {SvcError} from '../errors/index.js'
+import type {LogOptions} from '../log/index.js'
+import {startThread} from '../thread/index.js'
+import type {RunLookup} from '../weights/index.js'
+import {failure} from './failure.js'
+import {mostBytes, withinBytes} from './prompt.js'
+import type {Prompt} from './request.js'
+
+/** What the thread is started with. */
+export interface PromptThreadStart {
+  model: string
+  options: Pick<RunLookup, 'base' | 'ignoreEvalGate'>
+  log: Omit<LogOptions, 'stream'> | undefined
+}
+
+/** What it says first. */
+export interface PromptThreadDescription {
+  /** Bytes of the longest token. */
+  longestToken: number
+}
+
+/** What it is asked. Its first word is set to 1 where nobody wants the answer any more. */
+export interface PromptQuestion {
+  id: number
+  prompt: Prompt
+  contextLength: number
+  cancelled: SharedArrayBuffer
+}
+
+export type PromptAnswer = {id: number} & ({tokens: number[]} | {error: ErrorRecord})
+
+/** A model's tokenizer and chat template in a thread of their own. Prompts are encoded one after the other. */
+export interface PromptThread {
+  /**
+   * The tokens of a prompt. One that is too long by its bytes is refused before the thread sees it.
+   * @throws what `encodePrompt` throws; the reason of the signal
+   */
+  encode(prompt: Prompt, contextLength: number, signal: AbortSignal): Promise<number[]>
+  readonly exited: Promise<void>
+  close(): Promise<void>
+}
+
+/** @throws what `openRunDirectory` throws; the reason of the signal */
+export async function startPromptThread(start: PromptThreadStart, signal?: AbortSignal): Promise<PromptThread> {
+  const program = new URL('./prompt-worker.js', import.meta.url)
+  const {worker, description, exited} = await startThread<PromptThreadDescription>(program, {
+    data: start,
+    failure,
+    signal,
+  })
+  const waiting = new Map<number, {resolve: (tokens: number[]) => void; reject: (error: unknown) => void}>()
+  let last = 0
+  const rejectAll = (error: unknown) => {
+    for (const {reject} of waiting.values()) reject(error)
+    waiting.clear()
+  }
+  worker.on('error', (error) => rejectAll(failure(error.message)))
+  worker.once('exit', () => rejectAll(failure('the thread of the tokenizer stopped')))
+  worker.on('message', (answer: PromptAnswer) => {
+    const {resolve, reject} = waiting.get(answer.id) ?? {}
+    waiting.delete(answer.id)
+    if ('error' in answer) reject?.(SvcError.fromRecord(answer.error))
+    else resolve?.(answer.tokens)
+  })
+  return {
+    async encode(prompt, contextLength, stop) {
+      const id = ++last
+      const bounded = withinBytes(prompt, mostBytes(description.longestToken, contextLength), contextLength)
+      const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+      const onAbort = () => {
+        Atomics.store(new Int32Array(cancelled), 0, 1)
+        waiting.get(id)?.reject(stop.reason)
+        waiting.delete(id)
+      }
+      const tokens = new Promise<number[]>((resolve, reject) => waiting.set(id, {resolve, reject}))
+      stop.addEventListener('abort', onAbort, {once: true})
+      worker.postMessage({id, prompt: bounded, contextLength, cancelled} satisfies PromptQuestion)
+      try {
+        return await tokens
+      } finally {
+        stop.removeEventListener('abort', onAbort)
+      }
+    },
+    exited,
+    async close() {
+      await worker.terminate()
+      await exited
+    },
+  }
+}

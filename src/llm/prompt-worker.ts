@@ -1,0 +1,47 @@
+/** The thread that turns prompts into tokens. See `prompt-thread.ts`. */
+import {parentPort, workerData} from 'node:worker_threads'
+import {SvcError} from '../errors/index.js'
+import {configureLog, logger} from '../log/index.js'
+import {asRecord, type Greeting} from '../thread/index.js'
+import {openRunDirectory} from '../weights/index.js'
+import {failure} from './failure.js'
+import {type ModelText, readModelText} from './model-text.js'
+import {encodePrompt} from './prompt.js'
+import type {PromptAnswer, PromptQuestion, PromptThreadDescription, PromptThreadStart} from './prompt-thread.js'
+
+const {model, options, log} = workerData as PromptThreadStart
+if (parentPort === null) throw new Error('prompt-worker.js runs in a worker thread.')
+const parent = parentPort
+if (log !== undefined) configureLog(log)
+
+let isTold = false
+
+function answer(
+  {tokenizer, template}: ModelText,
+  {id, prompt, contextLength, cancelled}: PromptQuestion,
+): PromptAnswer {
+  if (prompt.kind === 'chat' && template === undefined && !isTold) {
+    logger('llm').warn('The model has no chat template: the prompt is sent as it is.')
+    isTold = true
+  }
+  const flag = new Int32Array(cancelled)
+  const check = () => {
+    if (Atomics.load(flag, 0) !== 0) throw new SvcError('interrupted', {})
+  }
+  try {
+    check()
+    return {id, tokens: encodePrompt({tokenizer, template, contextLength}, prompt, check)}
+  } catch (error) {
+    return {id, error: asRecord(error, failure)}
+  }
+}
+
+const greet = (greeting: Greeting<PromptThreadDescription>) => parent.postMessage(greeting)
+
+try {
+  const text = await readModelText(await openRunDirectory(model, options))
+  parent.on('message', (question: PromptQuestion) => parent.postMessage(answer(text, question)))
+  greet({type: 'ready', description: {longestToken: text.tokenizer.longestToken}})
+} catch (error) {
+  greet({type: 'failed', error: asRecord(error, failure)})
+}
