@@ -69,7 +69,7 @@ const seam = '\uFDD0'
 /** The longest run of characters that is merged in one go: it takes time that nothing can cut short. */
 const longestRun = 65_536
 /** Words between two looks at whether the work is still wanted. */
-const wordsPerCheck = 256
+const wordsPerBatch = 256
 
 type Bounds = Omit<EncodeOptions, 'special'>
 
@@ -86,29 +86,43 @@ function boundWork(inner: HuggingFaceTokenizer, json: TokenizerJson, byteLevel: 
   const encode = model.encode.bind(model) as (words: string[]) => string[]
   let bounds: Bounds = {}
   let tokens = 0
-  let words = 0
-  const encodeWord = (word: string): string[] => {
-    if (words++ % wordsPerCheck === 0) bounds.check?.()
-    if (word.length > longestRun)
-      throw new SvcError('bad_request', {
-        reason: `the prompt has ${word.length} characters without a word break; at most ${longestRun} can be read`,
-      })
-    const found = encode([word])
+  const encodeBatch = (words: string[]): string[] => {
+    bounds.check?.()
+    const found = encode(words)
     tokens += found.length
     if (tokens > (bounds.most ?? Number.POSITIVE_INFINITY)) throw new TooManyTokens()
     return found
   }
-  model.encode = (pieces: readonly string[]) =>
-    pieces
-      .flatMap((piece) => piece.split(seamWritten))
-      .flatMap((piece) => (isSpecial.has(piece) ? [...piece] : partsOf(piece, pairs)))
-      .flatMap(encodeWord)
+  const cut = (piece: string): readonly string[] => {
+    if (piece.includes(seamWritten)) return piece.split(seamWritten).flatMap(cut)
+    return isSpecial.has(piece) ? [...piece] : partsOf(piece, pairs)
+  }
+  model.encode = (pieces: readonly string[]) => {
+    const found: string[][] = []
+    let batch: string[] = []
+    for (const piece of pieces)
+      for (const word of cut(piece)) {
+        requireShort(word)
+        batch.push(word)
+        if (batch.length < wordsPerBatch) continue
+        found.push(encodeBatch(batch))
+        batch = []
+      }
+    found.push(encodeBatch(batch))
+    return found.flat()
+  }
   return <T>(wanted: Bounds, work: () => T): T => {
     bounds = wanted
     tokens = 0
-    words = 0
     return work()
   }
+}
+
+function requireShort({length}: string): void {
+  if (length > longestRun)
+    throw new SvcError('bad_request', {
+      reason: `the prompt has ${length} characters without a word break; at most ${longestRun} can be read`,
+    })
 }
 
 /**
