@@ -70,6 +70,7 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
   protected async eventPlace(sources: SettingSources): Promise<EventPlace> {
     const {orchestrator} = await openWorkspace(this.workspace.root, sources)
     this.#orchestrator = orchestrator
+    for (const notice of orchestrator.notices) this.output.notice(notice)
     return orchestrator
   }
 

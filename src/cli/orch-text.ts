@@ -140,7 +140,8 @@ export function formatStatus(report: StatusReport): string {
     ['agents', `${report.reserved_agents} reserved, ${report.dynamic_agents} dynamic`],
     ...(report.enabled ? [] : [['enabled', 'no: new tasks are refused']]),
   ]
-  const facts = formatTable(['store', report.store], rows)
+  const ownStore = report.active_store === 'project' ? '' : ` (${report.active_store})`
+  const facts = formatTable(['store', `${report.store}${ownStore}`], rows)
   return report.agents.length === 0 ? facts : `${facts}\n${formatAgents(report.agents)}`
 }
 

@@ -1273,6 +1273,10 @@ export interface OrchStatusV1 {
    * File that the tasks are kept in.
    */
   store: string
+  /**
+   * Whose store it is: the workspace's own, the user's, or none that is kept.
+   */
+  active_store: 'project' | 'canonical' | 'none'
   agent_count: number
   reserved_agents: number
   dynamic_agents: number

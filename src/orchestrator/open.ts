@@ -100,8 +100,17 @@ export function storePath(
   root: string,
   {journeyStore, ...places}: Omit<StorePlaces, 'journeyFallbackCanonical'>,
 ): string {
-  return journeyStore === 'project' ? join(root, '.svc', 'store.db') : canonicalPath(places)
+  return journeyStore === 'project' ? projectStorePath(root) : canonicalPath(places)
 }
+
+/** The store that lies in a workspace. */
+export const projectStorePath = (root: string): string => join(root, '.svc', 'store.db')
+
+/** The store that is open; none where it is in memory, and gone with the process. */
+export type ActiveStore = 'project' | 'canonical' | 'none'
+
+export const activeStore = ({store, isKept, root}: OrchestratorContext): ActiveStore =>
+  !isKept ? 'none' : store.path === projectStorePath(root) ? 'project' : 'canonical'
 
 function canonicalPath({canonicalStore, dataDir}: Pick<StorePlaces, 'canonicalStore' | 'dataDir'>): string {
   if (canonicalStore !== undefined) return resolve(canonicalStore)
@@ -130,13 +139,14 @@ async function openJourneyStore(root: string, places: StorePlaces, opening: Open
       const notices = failures.map(({message}) => `warning: ${message} Using ${path} instead.`)
       return {store, isKept: true, notices}
     } catch (error) {
-      // A store that is there and cannot be read now has tasks that another one has not.
+      // A store that is there and cannot be read or written now has tasks that another one has not.
       if (!isErrorOf(error, 'store_unopenable')) throw error
       failures.push(error)
     }
   const [failure] = failures as [SvcError]
-  if (!config.orchestrationV2Enabled) throw failure
-  if (!config.legacyOrchestrationFallback) throw new SvcError('orchestration_store_missing', {reason: failure.message})
+  const {orchestrationV2Enabled: isV2, legacyOrchestrationFallback: mayFallBack} = config
+  if (isV2 && !mayFallBack) throw new SvcError('orchestration_store_missing', {reason: failure.message})
+  if (!isV2 || !places.journeyFallbackCanonical) throw failure
   const notice = `warning: ${failure.message} Working on a store in memory: nothing of this is kept.`
   return {store: await open(':memory:', opening), isKept: false, notices: [notice]}
 }

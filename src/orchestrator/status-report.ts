@@ -2,6 +2,7 @@ import type {Agent} from './agents/agent.js'
 import {listAgents} from './agents/agent-rows.js'
 import type {OrchestratorContext} from './context.js'
 import {isHeld, readLease} from './loop/lease.js'
+import {type ActiveStore, activeStore} from './open.js'
 import {scaleUpThreshold} from './scaling/decide.js'
 import {loadOutlook} from './scaling/tick.js'
 import type {TaskStatus} from './vocabulary.js'
@@ -11,6 +12,7 @@ export interface StatusReport {
   enabled: boolean
   repository_id: string
   store: string
+  active_store: ActiveStore
   agent_count: number
   reserved_agents: number
   dynamic_agents: number
@@ -65,6 +67,7 @@ export function reportStatus(context: OrchestratorContext): StatusReport {
     enabled: config.enabled,
     repository_id: repositoryId,
     store: store.path,
+    active_store: activeStore(context),
     agent_count: working.length,
     reserved_agents: working.filter(({kind}) => kind === 'reserved').length,
     dynamic_agents: working.filter(({kind}) => kind === 'dynamic').length,

@@ -1,4 +1,5 @@
-import {mkdir, open} from 'node:fs/promises'
+import {constants} from 'node:fs'
+import {access, mkdir, open} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import type {Database, Statement} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
@@ -40,7 +41,8 @@ export interface Store {
 /**
  * Opens a database file in WAL mode, creating it and its folder (readable by the owner alone) where needed, and brings
  * the given fragments up to date.
- * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_damaged, store_busy, store_newer
+ * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_unwritable, store_damaged, store_busy,
+ *   store_newer
  */
 export async function openStore(
   path: string,
@@ -53,7 +55,7 @@ export async function openStore(
     return asStore(database, path)
   } catch (error) {
     database.close()
-    throw storeError(error, path, true)
+    throw storeError(error, path)
   }
 }
 
@@ -64,7 +66,7 @@ export interface DatabaseOptions extends StoreOptions {
 
 /**
  * Opens a database file as the driver gives it, for those who prepare statements of their own.
- * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_damaged, store_busy
+ * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_unwritable, store_damaged, store_busy
  */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const {durability = 'normal', busyTimeoutMs = 5000, readonly = false} = options
@@ -78,7 +80,8 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
       database.pragma('foreign_keys = ON')
     } catch (error) {
       database.close()
-      throw error
+      // The file is open by now: what fails are the files beside it that a writer needs.
+      throw storeError(error, path, readonly)
     }
     return database
   } catch (error) {
@@ -86,12 +89,31 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   }
 }
 
-/** Makes the file readable by its owner alone, where it is new; SQLite gives its side files the same mode. */
+/**
+ * Makes the file readable by its owner alone, where it is new; SQLite gives its side files the same mode.
+ * @throws store_unwritable where the disk is full, or the file is there and can only be read
+ */
 async function createFile(path: string): Promise<void> {
-  await mkdir(dirname(path), {recursive: true, mode: 0o700})
-  const file = await open(path, 'a', 0o600)
-  await file.close()
+  try {
+    await mkdir(dirname(path), {recursive: true, mode: 0o700})
+    const file = await open(path, 'a', 0o600)
+    await file.close()
+  } catch (error) {
+    const {code = '', message} = error as NodeJS.ErrnoException
+    if (fullDisk.has(code) || (readOnly.has(code) && (await isReadable(path))))
+      throw new SvcError('store_unwritable', {path, reason: message}, {cause: error})
+    throw error
+  }
 }
+
+const fullDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
+const readOnly: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS'])
+
+const isReadable = (path: string): Promise<boolean> =>
+  access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  )
 
 /** Prepared statements that are kept; SQL made at run time does not fill the memory. */
 const maxStatements = 512
@@ -133,15 +155,19 @@ function asStore(database: Database, path: string): Store {
   }
 }
 
-/** SQLite's own faults as rows of the catalogue; anything else passes through. */
+/**
+ * SQLite's own faults as rows of the catalogue; anything else passes through.
+ * @param opening whether the file itself is not open yet: then whatever is unknown keeps it from being opened
+ */
 export function storeError(error: unknown, path: string, opening = false): unknown {
   if (error instanceof SvcError) return error
   if (!(error instanceof Error)) return error
   const {code = '', message} = error as NodeJS.ErrnoException
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new SvcError('store_busy', {path}, {cause: error})
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
+  if (/^SQLITE_(CORRUPT|NOTADB|IOERR_(SHORT_)?READ)/.test(code))
     return new SvcError('store_damaged', {path, reason: message}, {cause: error})
-  if (code === 'SQLITE_FULL') return new SvcError('disk_full', {path}, {cause: error})
+  if (/^SQLITE_(FULL|IOERR)/.test(code) || (!opening && /^SQLITE_(READONLY|CANTOPEN)/.test(code)))
+    return new SvcError('store_unwritable', {path, reason: message}, {cause: error})
   if (opening && (code === 'ERR_DLOPEN_FAILED' || message.startsWith('Could not locate the bindings file')))
     return new SvcError('store_engine_missing', {reason: message.split('\n')[0] ?? ''}, {cause: error})
   return opening ? new SvcError('store_unopenable', {path, reason: message}, {cause: error}) : error

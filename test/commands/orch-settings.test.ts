@@ -51,6 +51,13 @@ function decide(effects: readonly Effect[]): void {
     })
 }
 
+/** Neither the store of a workspace nor that of the user can be opened. */
+const withoutStores = {
+  SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: 'true',
+  SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'true',
+  SVC_DB_PATH: '/dev/null/svc.db',
+}
+
 /** Submits a task: how it stands, or the code of the refusal. */
 async function submit(orch: Orch, ...args: string[]) {
   const {status, error} = await orch.ask<OrchAcceptedV1>('submit', 'work', ...args)
@@ -100,7 +107,7 @@ const intake: readonly Effect[] = [
   {
     setting: 'SVC_ORCHESTRATOR_MIGRATION_LEGACY_FALLBACK',
     decides: 'whether tasks are taken where the store of v2 cannot be opened',
-    env: {SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: 'true', SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'false'},
+    env: withoutStores,
     outcomes: {true: ['Queued', undefined], false: [undefined, undefined, 'orchestration_store_missing']},
     async see(orch) {
       await writeFiles(orch.cwd, {'.svc': 'no folder'})
@@ -801,8 +808,7 @@ const sessions: readonly Effect[] = [
     outcomes: {'"talks"': ['talks'], '"kept/talks"': ['kept/talks']},
     async see(orch, test) {
       await writeFiles(orch.cwd, {'.svc': 'no folder'})
-      const env = {SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: 'true', SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'false'}
-      openSessions(await openTestOrchestrator(test, {root: orch.cwd, env})).create('builder')
+      openSessions(await openTestOrchestrator(test, {root: orch.cwd, env: withoutStores})).create('builder')
       return ['talks', 'kept/talks'].filter((folder) => existsSync(join(orch.cwd, folder)))
     },
   },

@@ -346,7 +346,7 @@ const variables: Record<string, Variable> = {
   },
   SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: {
     setting: 'workspace.journey_fallback_canonical',
-    default: true,
+    default: false,
     reads: [
       ['0', false],
       ['False', false],

@@ -92,7 +92,7 @@ describe('requests that are kept together', () => {
     const kept = idsOf(answers)
     const lost = answers.filter(({error}) => error !== undefined)
     assert.ok(kept.length > 0 && lost.length > 0, `${kept.length} kept, ${lost.length} lost`)
-    for (const {error} of lost) assert.equal(error?.data.kind, 'disk_full')
+    for (const {error} of lost) assert.equal(error?.data.kind, 'store_unwritable')
     const found = room.listTasks(orchestrator, {limit: 1000}).map(({id}) => id)
     assert.deepEqual(found.slice(0, -1).reverse(), kept, 'exactly what was told to be taken is there')
 

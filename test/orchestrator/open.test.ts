@@ -29,7 +29,8 @@ async function broken(t: TestContext) {
 
 const v2 = (fallback: boolean) =>
   `[orchestrator.orchestration_migration]\norchestration_v2_enabled = true\nlegacy_orchestration_fallback = ${fallback}\n`
-const noCanonical = {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'off'}
+const toCanonical = {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'on'}
+const withoutStores = {...toCanonical, SVC_DB_PATH: '/dev/null/svc.db'}
 
 describe('the store of a workspace', () => {
   it('lies in the workspace, and keeps everything for the next process', async (t) => {
@@ -62,25 +63,61 @@ describe('the store of a workspace', () => {
     assert.equal(orchestrator.store.path, join(orchestrator.root, 'data', 'svc.db'))
   })
 
-  it('is that of the user where its own cannot be opened, which is said', async (t) => {
+  it('is that of the user where its own cannot be opened and the fallback is set, with a warning', async (t) => {
     const root = await broken(t)
-    const orchestrator = await openTestOrchestrator(t, {root})
+    const orchestrator = await openTestOrchestrator(t, {root, env: toCanonical})
+    assert.equal(reportStatus(orchestrator).active_store, 'canonical')
     assert.equal(orchestrator.store.path, join(root, 'data', 'svc.db'))
     assert.equal(orchestrator.notices.length, 1)
     assert.match(orchestrator.notices[0] ?? '', /^warning: .*data.svc\.db/)
     assert.equal(statusOf(orchestrator, submit(orchestrator)), 'Queued')
   })
 
-  it('is none where that is not allowed', async (t) => {
-    const root = await broken(t)
-    await assert.rejects(openTestOrchestrator(t, {root, env: noCanonical}), (error) =>
-      isErrorOf(error, 'store_unopenable'),
-    )
+  for (const [contract, toml] of [
+    ['the older contract', ''],
+    ['the contract v2', v2(true)],
+  ] as const)
+    it(`that cannot be opened is an error with exit 5 and its path under ${contract}, without the fallback`, async (t) => {
+      const root = await broken(t)
+      await assert.rejects(openTestOrchestrator(t, {root, toml}), (error) => {
+        assert.ok(isErrorOf(error, 'store_unopenable'))
+        assert.deepEqual([error.exit, error.params.path], [5, join(root, '.svc', 'store.db')])
+        return true
+      })
+      assert.equal(existsSync(join(root, 'data')), false)
+    })
+
+  it('that opens but has no room for the files of a writer is an error, also with the fallback', async (t) => {
+    const {root, store, close} = await openTestOrchestrator(t)
+    close()
+    // Where the write-ahead log cannot be created, as on a full disk.
+    await mkdir(`${store.path}-wal`)
+    await assert.rejects(openTestOrchestrator(t, {root, env: toCanonical}), (error) => {
+      assert.ok(isErrorOf(error, 'store_unwritable'))
+      assert.deepEqual([error.exit, error.params.path], [5, store.path])
+      return true
+    })
+    assert.equal(existsSync(join(root, 'data')), false)
   })
 
-  it('is in memory under the contract v2 where the older one may stand in, and nobody is told v2', async (t) => {
+  it('that is full refuses a task with exit 5 and its path, and takes the next one when there is room', async (t) => {
+    const orchestrator = await openTestOrchestrator(t, {env: toCanonical})
+    const {store} = orchestrator
+    const first = submit(orchestrator)
+    const pages = store.get<{page_count: number}>('PRAGMA page_count')?.page_count
+    store.get(`PRAGMA max_page_count = ${pages}`)
+    const {exit, params, message} = refused('store_unwritable', () =>
+      submit(orchestrator, {description: 'x'.repeat(100_000)}),
+    )
+    assert.deepEqual([exit, params.path], [5, store.path])
+    assert.match(message, /store\.db: database or disk is full\.$/)
+    store.get('PRAGMA max_page_count = 1000000')
+    assert.equal(submit(orchestrator), first + 1)
+  })
+
+  it('is in memory under the contract v2 where neither store can be opened, and nobody is told v2', async (t) => {
     const root = await broken(t)
-    const orchestrator = await openTestOrchestrator(t, {root, env: noCanonical, toml: v2(true)})
+    const orchestrator = await openTestOrchestrator(t, {root, env: withoutStores, toml: v2(true)})
     assert.equal(orchestrator.isKept, false)
     assert.match(orchestrator.notices.join(), /^warning: .*nothing of this is kept/)
     const accepted = submitTask(orchestrator, {description: 'work'})
@@ -90,7 +127,7 @@ describe('the store of a workspace', () => {
 
   it('is refused under the contract v2 where the older one may not stand in', async (t) => {
     const root = await broken(t)
-    await assert.rejects(openTestOrchestrator(t, {root, env: noCanonical, toml: v2(false)}), (error) => {
+    await assert.rejects(openTestOrchestrator(t, {root, toml: v2(false)}), (error) => {
       assert.ok(isErrorOf(error, 'orchestration_store_missing'))
       assert.equal(error.exit, 5)
       return true

@@ -27,7 +27,7 @@ export const workspaceSettings = settings('workspace', () => ({
   journeyFallbackCanonical: {
     type: boolean('lenient'),
     env: ['SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL'],
-    default: true,
-    doc: 'Use the canonical store where the one of the workspace cannot be opened.',
+    default: false,
+    doc: 'Use the canonical store, with a warning, where the store of the workspace cannot be opened.',
   },
 }))

@@ -13,7 +13,7 @@ export const orchestratorErrors = rows(() => ({
     exit: Exit.unavailable,
     http: 503,
     say: (p: {reason: string}) => `Orchestration v2 needs a store and has none: ${p.reason}`,
-    hint: 'Mend the store, or set orchestration_migration.legacy_orchestration_fallback to true.',
+    hint: 'Repair the store; SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL=1 uses the canonical store meanwhile.',
   },
   task_not_found: {
     exit: Exit.notFound,

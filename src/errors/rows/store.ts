@@ -21,6 +21,12 @@ export const storeErrors = rows(() => ({
     say: (p: {path: string; reason: string}) => `Cannot open the database ${p.path}: ${p.reason}.`,
     hint: 'Check that the folder exists and that you may write to it.',
   },
+  store_unwritable: {
+    exit: Exit.unavailable,
+    http: 507,
+    say: (p: {path: string; reason: string}) => `Cannot write the database ${p.path}: ${p.reason}.`,
+    hint: 'Nothing was changed; free disk space, or check that the file and its folder can be written.',
+  },
   store_damaged: {
     exit: Exit.unavailable,
     http: 500,

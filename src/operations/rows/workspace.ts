@@ -81,6 +81,7 @@ export const workspaceOperations: readonly Operation[] = [
         worker_runtime_attached: flag(),
         registered_worker_processes: integer('Processes that run tasks of themselves.'),
         db_configured: flag(),
+        active_store: oneOf(['project', 'canonical', 'none'], 'Whose store it is; none where nothing is kept.'),
         event_feed_mode: oneOf(['database_and_transient', 'transient_only']),
         scaling_profile: text(),
         effective_scale_up_threshold: number('Load of each agent from which another one is started.'),

@@ -1,6 +1,6 @@
 import {discoverWorkspace, resolveSettings, type SettingSources, workspaceSettings} from '../../config/index.js'
 import {repositoryId} from '../../store/index.js'
-import {type Orchestrator, storePath} from '../open.js'
+import {type ActiveStore, activeStore, type Orchestrator, projectStorePath} from '../open.js'
 
 /** Which store has the tasks of a workspace, and whether this process works in the workspace that it stands in. */
 export interface WorkspaceJourney {
@@ -15,26 +15,25 @@ export interface WorkspaceJourney {
   /** The repository that would be found now, from the working directory or the folder that the environment names. */
   discovered_repository_id: string
   match: boolean
-  /** The store that is open; none where it is in memory, and gone with the process. */
-  active_store: 'project' | 'canonical' | 'none'
+  active_store: ActiveStore
 }
 
 /** Looks where this process stands, and compares it with what was opened. */
 export function workspaceJourney(
-  {store, isKept, root, repositoryId: bound, places}: Orchestrator,
+  orchestrator: Orchestrator,
   {sources, cwd = process.cwd()}: {sources: SettingSources; cwd?: string},
 ): WorkspaceJourney {
-  const projectStore = storePath(root, {...places, journeyStore: 'project'})
+  const {root, repositoryId: bound, places} = orchestrator
   const discovered = discover(sources, cwd)
   return {
     workspace_journey_store_mode: places.journeyStore,
-    project_store_path: projectStore,
+    project_store_path: projectStorePath(root),
     repository_id: bound,
     fallback_canonical: places.journeyFallbackCanonical,
     daemon_repository_id: bound,
     discovered_repository_id: discovered,
     match: discovered === bound,
-    active_store: !isKept ? 'none' : store.path === projectStore ? 'project' : 'canonical',
+    active_store: activeStore(orchestrator),
   }
 }
 

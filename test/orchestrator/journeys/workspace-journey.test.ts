@@ -19,7 +19,7 @@ describe('where a workspace is kept', () => {
         workspace_journey_store_mode: 'project',
         project_store_path: join(root, '.svc', 'store.db'),
         repository_id: orchestrator.repositoryId,
-        fallback_canonical: true,
+        fallback_canonical: false,
         daemon_repository_id: orchestrator.repositoryId,
         discovered_repository_id: orchestrator.repositoryId,
         match: true,
@@ -62,11 +62,12 @@ describe('where a workspace is kept', () => {
       await writeFiles(root, {'Svc.toml': '', '.svc': 'in the way'})
       return openTestOrchestrator(t, {root, env})
     }
-    const fallen = await broken({})
+    const fallen = await broken({SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'on'})
     const told = workspaceJourney(fallen, here(fallen.root))
     assert.deepEqual([told.workspace_journey_store_mode, told.active_store], ['project', 'canonical'])
     const lost = await broken({
-      SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'false',
+      SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'true',
+      SVC_DB_PATH: '/dev/null/svc.db',
       SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: 'true',
     })
     assert.equal(workspaceJourney(lost, here(lost.root)).active_store, 'none')

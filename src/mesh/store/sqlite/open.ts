@@ -35,7 +35,7 @@ const cacheKiB = 131_072
 /**
  * The store of a control plane in one SQLite file. The file is this process's alone as long as it is open; whoever only
  * reads may read it.
- * @throws store_busy where another control plane has it; store_unopenable, store_damaged, store_newer
+ * @throws store_busy where another control plane has it; store_unopenable, store_unwritable, store_damaged, store_newer
  */
 export async function openSqliteMeshStore(
   path: string,
@@ -50,7 +50,7 @@ export async function openSqliteMeshStore(
       return assemble(database, {limits, sources: {wallClock, monotonic}, lockPatienceMs, letGo})
     } catch (error) {
       database.close()
-      throw storeError(error, path, true)
+      throw storeError(error, path)
     }
   } catch (error) {
     letGo()
