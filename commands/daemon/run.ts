@@ -205,8 +205,10 @@ end for as long as --drain says; those that do not are queued again. Then it exi
 
   async #processors({room, orchestrator}: OperationBase): Promise<DaemonOptions['processors']> {
     const {resolveEndpoint} = await import('../../src/inference/index.js')
+    const {registerSecret} = await import('../../src/log/index.js')
     const {endpoint, warnings} = resolveEndpoint(this.settingSources())
     this.report(warnings)
+    for (const secret of [endpoint.apiKey, this.settings(daemonSettings).token]) registerSecret(secret)
     return room.localProcessors(orchestrator, {endpoint, env: process.env})
   }
 }

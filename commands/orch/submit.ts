@@ -3,6 +3,7 @@ import {Args, Flags} from '@oclif/core'
 import {
   acceptedLine,
   formatTask,
+  notCompleted,
   OrchCommand,
   readInput,
   taskFlag,
@@ -147,18 +148,15 @@ doubted or waits for approval is not over. SIGINT ends the waiting, not the task
       })
     let failed: Task | undefined
     for (const {id, display_id} of tasks) {
-      const task = await withProgress(`Waiting for ${display_id}`, !quiet && !this.output.json, (show) =>
-        wait(id, show),
-      )
+      await withProgress(`Waiting for ${display_id}`, !quiet && !this.output.json, (show) => wait(id, show))
+      const task = room.taskWithOutput(orchestrator, id)
       if (task.status !== 'Completed') failed ??= task
       if (isBatch) await this.output.line(task, taskLine(task))
       // Under --json a failure is one value: the error.
       else if (task.status === 'Completed') await this.output.result(task, formatTask)
       else await this.output.piece(formatTask(task))
     }
-    if (failed === undefined) return
-    const {display_id: task, status, status_reason: reason = ''} = failed
-    throw new SvcError('task_not_successful', {task, status, reason: reason.replace(/\.$/, '')})
+    if (failed !== undefined) throw notCompleted(failed)
   }
 
   async #task(): Promise<SubmitTaskV1> {

@@ -1,19 +1,39 @@
-import {formatTask, OperationCommand, operationArgs} from '../../src/cli/index.js'
-import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {Task} from '../../src/orchestrator/index.js'
+import {Flags} from '@oclif/core'
+import {followOutput, formatTask, notCompleted, OrchCommand, taskArg} from '../../src/cli/index.js'
 
-const getTask = commandCall(operationNamed('get_task'))
+export default class OrchTask extends OrchCommand<typeof OrchTask> {
+  static override summary = 'Show a task: its state, its request and its result.'
+  static override description =
+    `The output of a command is kept with its task, whether it succeeded or failed: the beginning and the end, as many bytes as
+orchestrator.exec.max_output_bytes says. The last lines are shown with the task, all of it with --output and in --json.
 
-export default class OrchTask extends OperationCommand<typeof OrchTask> {
-  static override summary = getTask.operation.summary
+With --follow the output is printed as it is written, until the task is over; the command fails with 1 unless the task was
+completed. With --json each piece is a line {"text"}, and the task is the last line.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
+    '<%= config.bin %> <%= command.id %> T-0042 --output | less',
+    '<%= config.bin %> <%= command.id %> $id --follow',
     '<%= config.bin %> <%= command.id %> 42 --json | jq -r .result.text',
   ]
-  static override args = operationArgs(getTask)
+  static override args = {id: taskArg}
+  static override flags = {
+    output: Flags.boolean({description: 'Print the output of its command, and nothing else.'}),
+    follow: Flags.boolean({char: 'f', description: 'Print the output as it is written, until the task is over.'}),
+  }
 
   async run(): Promise<void> {
-    const {task} = await this.perform<{task: Task}>(getTask)
-    await this.output.result(task, formatTask)
+    const {room, orchestrator} = await this.open()
+    const {id} = this.args
+    if (this.flags.follow) {
+      const {json} = this.output
+      const print = (text: string) => (json ? this.output.line({text}) : this.output.piece(text))
+      const task = await followOutput(room, orchestrator, id, {signal: this.signal, print})
+      if (task.status !== 'Completed') throw notCompleted(task)
+      await this.output.event(task)
+      return
+    }
+    const task = room.taskWithOutput(orchestrator, id)
+    if (this.flags.output && !this.output.json) await this.output.piece(task.output?.text ?? '')
+    else await this.output.result(task, formatTask)
   }
 }

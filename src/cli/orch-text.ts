@@ -62,8 +62,17 @@ export function formatTask(task: Task): string {
   const parts = [formatTable(first, others), `${plain(task.description)}\n`]
   if (task.audit_report !== undefined) parts.push(`Report: ${plain(task.audit_report)}\n`)
   if (task.result !== undefined) parts.push(`Result:\n${plain(task.result.text)}\n`)
+  else if (task.output !== undefined) parts.push(outputEnd(task.display_id, plain(task.output.text).split('\n')))
   return parts.join('\n')
 }
+
+const mostOutputLines = 20
+
+/** The last lines of an output, and where the others are. */
+const outputEnd = (task: string, lines: readonly string[]): string =>
+  lines.length <= mostOutputLines
+    ? `Output:\n${lines.join('\n')}\n`
+    : `Output, its last ${mostOutputLines} lines (all of it: svc orch task ${task} --output):\n${lines.slice(-mostOutputLines).join('\n')}\n`
 
 const taskFacts: readonly (readonly [name: string, of: (task: Task) => string | undefined])[] = [
   ['task', ({display_id, uid}) => `${display_id} (${uid})`],

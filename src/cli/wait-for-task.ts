@@ -43,4 +43,8 @@ export async function waitForTask(
   throw new SvcError('task_wait_timeout', {task, status, seconds: limit?.seconds ?? 0})
 }
 
+/** The error of a task that was waited for and has not been completed. */
+export const notCompleted = ({display_id: task, status, status_reason: reason = ''}: Task): SvcError =>
+  new SvcError('task_not_successful', {task, status, reason: reason.replace(/\.$/, '')})
+
 const sinceMs = (fromMs: number) => performance.now() - fromMs

@@ -1217,6 +1217,23 @@ export interface OrchTaskV1 {
     text: string
     [k: string]: unknown
   }
+  /**
+   * What its command has written, in its latest run.
+   */
+  output?: {
+    /**
+     * Both pipes; a line counts the bytes that are missing.
+     */
+    text: string
+    /**
+     * All that it has written.
+     */
+    bytes: number
+    /**
+     * Bytes between its beginning and its end that are not kept.
+     */
+    missing_bytes: number
+  }
   audit_report?: string
   retry_count: number
   debug_iterations: number

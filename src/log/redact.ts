@@ -31,3 +31,30 @@ function censored(value: unknown, depth: number): unknown {
     ]),
   )
 }
+
+/** Redacts a text that comes in pieces: what may be the beginning of a secret waits for the next piece. */
+export function redactedStream(): {add(piece: string): string; end(): string} {
+  let held = ''
+  return {
+    add(piece) {
+      const text = redact(held + piece)
+      held = beginningOfSecret(text)
+      return text.slice(0, text.length - held.length)
+    },
+    end() {
+      const rest = held
+      held = ''
+      return rest
+    },
+  }
+}
+
+/** The longest end of a text with which a secret begins. */
+function beginningOfSecret(text: string): string {
+  const longest = Math.min(text.length, (secrets[0]?.length ?? 1) - 1)
+  for (let length = longest; length > 0; length--) {
+    const end = text.slice(-length)
+    if (secrets.some((secret) => secret.length > length && secret.startsWith(end))) return end
+  }
+  return ''
+}

@@ -9,6 +9,8 @@ import {fragment} from '../store/index.js'
  * - The counters of an agent (queued, running, load) are kept by triggers, in the transaction that moves the task:
  *   routing reads one row per agent, however long the queues are. Load is counted in 25ths, so that the weights
  *   3.0, 1.0 and 0.4 per 5 points of complexity are whole numbers: 15, 5 and 2 per point.
+ * - The output of a command lies in pieces in a table of its own, each at its offset in bytes: a list of tasks reads none
+ *   of it. It is that of the latest run, whose generation the pieces have.
  */
 export const orchestratorFragment = fragment(
   'orchestrator',
@@ -260,5 +262,17 @@ CREATE TABLE routing_decisions (
   model_id TEXT,
   reason_json TEXT
 ) STRICT;
+`,
+  `
+CREATE TABLE orch_task_output (
+  task_id INTEGER NOT NULL REFERENCES orch_tasks (id) ON DELETE CASCADE,
+  at INTEGER NOT NULL CHECK (at >= 0),
+  generation INTEGER NOT NULL,
+  repository_id TEXT NOT NULL,
+  bytes BLOB NOT NULL,
+  written_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (task_id, at)
+) STRICT;
+CREATE INDEX orch_task_output_age ON orch_task_output (repository_id, written_at_ms);
 `,
 )

@@ -652,7 +652,7 @@ const running: readonly Effect[] = [
     setting: 'orchestrator.exec.max_output_bytes',
     decides: 'how much of what a program writes is kept',
     toml: programs,
-    outcomes: {6: ['a long\n[6 more bytes were left out]', true], 1000: ['a long word', false]},
+    outcomes: {6: ['a\n[6 bytes are missing here]\nword', true], 1000: ['a long word', false]},
     async see(orch) {
       await endOf(orch, 'say')
       const {result} = await orch.ask<OrchTaskV1>('task', '1')

@@ -295,12 +295,28 @@ describe('a workspace', {concurrency: 2}, () => {
     assert.match(await fails(['orch', 'submit', 'x'], 2, 'orchestrator_config_invalid'), /min_agents is 9/)
   })
 
-  it('whose store cannot be made falls back to the store of the user, and says so', async (t) => {
+  it('whose store cannot be opened ends every command with 5, and names the store', async (t) => {
+    const {fails, cwd} = await orchWorkspace(t, templates)
+    await writeFiles(cwd, {'.svc': 'a file where the folder should be'})
+    const env = {SVC_DB_PATH: join(cwd, 'user.db')}
+    for (const args of [
+      ['orch', 'submit', 'x'],
+      ['orch', 'tasks'],
+      ['daemon', 'run'],
+    ])
+      assert.match(await fails(args, 5, 'store_unopenable', {env}), /\.svc\/store\.db/)
+  })
+
+  it('whose store cannot be opened uses that of the user where the fallback is set, and every command warns', async (t) => {
     const {run, cwd} = await orchWorkspace(t, templates)
     await writeFiles(cwd, {'.svc': 'a file where the folder should be'})
-    const {stdout, stderr} = await run(['orch', 'submit', 'x'], {env: {SVC_DB_PATH: join(cwd, 'user.db')}})
-    assert.equal(stdout, 'T-0001\n')
-    assert.match(stderr, /warning: .*store\.db.* Using .*user\.db instead\./)
+    const env = {SVC_DB_PATH: join(cwd, 'user.db'), SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: '1'}
+    const submitted = await run(['orch', 'submit', 'x'], {env})
+    assert.equal(submitted.stdout, 'T-0001\n')
+    const status = await run(['orch', 'status', '--json'], {env})
+    assert.equal(JSON.parse(status.stdout).active_store, 'canonical')
+    for (const {stderr} of [submitted, status])
+      assert.match(stderr, /warning: .*store\.db.* Using .*user\.db instead\./)
   })
 
   it('whose store is damaged takes no task elsewhere: the others are in that store', async (t) => {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
-import {describe, it} from 'node:test'
+import {PassThrough} from 'node:stream'
+import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
+import {SvcError} from '../../src/errors/index.js'
 import type {EventRecord, StatusReport, Task} from '../../src/orchestrator/index.js'
+import {KeptOutput} from '../../src/orchestrator/processors/kept-output.js'
+import {done, type Script, ScriptedProcessor, startDaemon} from '../orchestrator/support/daemon.js'
+import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {assertFits, jsonLines, orchWorkspace, until} from '../support/orch-workspace.js'
 import {svcBinary} from '../support/svc.js'
 
@@ -48,6 +53,66 @@ describe('svc orch status', {concurrency: 3}, () => {
     assert.equal(await counted(2), 1)
     assert.equal(await watching.end('SIGINT'), 0)
     assert.deepEqual([watching.lines.length, watching.stderr()], [2, ''])
+  })
+})
+
+describe('svc orch task', {concurrency: 3}, () => {
+  /** A workspace whose daemon runs one command: it writes a line, waits, writes another one, and ends so. */
+  async function withCommand(t: TestContext, end: 'completed' | 'failed') {
+    const workspace = await orchWorkspace(t)
+    const orchestrator = await openTestOrchestrator(t, {root: workspace.cwd, clock: 'real'})
+    let goOn = () => {}
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const script: Script = async (_, report) => {
+      const output = new KeptOutput(1000, report.output)
+      const pipe = new PassThrough()
+      output.record('stdout', pipe)
+      pipe.write('FAIL a.test.js\n')
+      await gate
+      pipe.write('2 tests')
+      await new Promise(setImmediate)
+      if (end === 'failed') throw new SvcError('task_run_failed', {reason: 'check ended with status 1'})
+      return done('2 tests')
+    }
+    await startDaemon(t, orchestrator, new ScriptedProcessor(script))
+    const id = await workspace.submit('x', '--exec', 'say', '--param', 'word=x')
+    return {...workspace, id, goOn}
+  }
+
+  it('keeps the output of a command that failed, and prints it with --output and in --json', async (t) => {
+    const {id, goOn, text, task} = await withCommand(t, 'failed')
+    goOn()
+    await until(async () => (await task(id)).status === 'Failed', 'it has failed')
+    assert.equal(await text(['orch', 'task', id, '--output']), 'FAIL a.test.js\n2 tests')
+    assert.match(await text(['orch', 'task', id]), /\nOutput:\nFAIL a\.test\.js\n2 tests\n$/)
+    assert.deepEqual((await task(id)).output, {text: 'FAIL a.test.js\n2 tests', bytes: 22, missing_bytes: 0})
+  })
+
+  for (const [end, status] of [
+    ['completed', 0],
+    ['failed', 1],
+  ] as const)
+    it(`prints the output with --follow while the command runs, and ends with ${status} when it has ${end}`, async (t) => {
+      const {id, goOn, startInTurn} = await withCommand(t, end)
+      const following = startInTurn(['orch', 'task', id, '--follow'])
+      assert.equal(await following.line(1), 'FAIL a.test.js')
+      goOn()
+      const {exitCode, stdout, stderr} = await following.ended
+      assert.deepEqual([exitCode, stdout], [status, 'FAIL a.test.js\n2 tests'])
+      assert.equal(/T-0001 ended as Failed.*\(task_not_successful\)/.test(stderr), end === 'failed')
+    })
+
+  it('follows under --json with a line for each piece, and the task at the end', async (t) => {
+    const {id, goOn, startInTurn} = await withCommand(t, 'completed')
+    const following = startInTurn(['orch', 'task', id, '--follow', '--json'])
+    assert.deepEqual(JSON.parse(await following.line(1)), {text: 'FAIL a.test.js\n'})
+    goOn()
+    const {exitCode} = await following.ended
+    assert.equal(exitCode, 0)
+    assert.deepEqual(JSON.parse(await following.line(2)), {text: '2 tests'})
+    await assertFits('cli/orch-task.v1', JSON.parse(await following.line(3)))
   })
 })
 

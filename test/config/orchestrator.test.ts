@@ -497,7 +497,7 @@ describe('what only the file can say', () => {
     ['model_prices', {}, [{'gpt-oss': 0.002, 'llama3.2:1b': 0}], [[], 'x', {m: -1}, {m: 'x'}]],
     ['exec.enabled', false, [true], ['true', 1]],
     ['exec.timeout_ms', 60_000, [1, longestMs], [0, longestMs + 1]],
-    ['exec.max_output_bytes', 1_048_576, [1, 2 ** 30], [0, 2 ** 30 + 1]],
+    ['exec.max_output_bytes', 262_144, [1, 2 ** 30], [0, 2 ** 30 + 1]],
     [
       'exec.templates',
       {},

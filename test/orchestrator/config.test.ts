@@ -85,7 +85,7 @@ describe('the configuration of a workspace that sets nothing', () => {
   })
 
   it('runs no programs', () => {
-    assert.deepEqual(config.exec, {enabled: false, timeoutMs: 60_000, maxOutputBytes: 1_048_576, templates: {}})
+    assert.deepEqual(config.exec, {enabled: false, timeoutMs: 60_000, maxOutputBytes: 262_144, templates: {}})
   })
 })
 
@@ -125,7 +125,7 @@ describe('the configuration of a workspace', () => {
       legacyOrchestrationFallback: true,
       controlUrl: 'http://control:1',
       affinityGroups: [{name: 'docs', patterns: ['docs/**']}],
-      exec: {enabled: true, timeoutMs: 60_000, maxOutputBytes: 1_048_576, templates: {test: ['npm', 'test']}},
+      exec: {enabled: true, timeoutMs: 60_000, maxOutputBytes: 262_144, templates: {test: ['npm', 'test']}},
       attentionTlxWeights: {mental: 0.4, temporal: 0.25, frustration: 0.2, trustDiscount: 0.2},
       interruptionCalibration: {
         planReviewGainOffsetBits: 0,

@@ -19,8 +19,8 @@ export const orchestratorExecSettings = settings('orchestrator.exec', () => ({
   maxOutputBytes: {
     type: integer({min: 1, max: 2 ** 30}),
     toml: ['orchestrator.exec.max_output_bytes'],
-    default: 2 ** 20,
-    doc: 'Bytes of output that are kept of a program.',
+    default: 2 ** 18,
+    doc: 'Bytes of output that are kept of a program: a quarter from its beginning, the rest from its end.',
   },
   templates: {
     type: tableOf(argv()),

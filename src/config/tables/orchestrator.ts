@@ -111,7 +111,7 @@ export const orchestratorSettings = settings('orchestrator', () => ({
     type: integer({min: 1, max: 36_500}),
     toml: ['orchestrator.event_retention_days'],
     default: 90,
-    doc: 'Days for which events, and what can be undone, are kept.',
+    doc: 'Days for which events, the output of commands, and what can be undone are kept.',
   },
   eventLog: {
     type: path(),

@@ -146,20 +146,25 @@ export const taskOperations: readonly Operation[] = [
       return {task_id, status: label, agent_id, agent_name, ...reason, updated_at_ms}
     },
   }),
-  operation<{task_id: number}, {task: Task}>({
+  operation<{task_id: number; output?: boolean}, {task: Task}>({
     name: 'get_task',
     title: 'Show a task',
     summary: 'Show a task: how it stands, what it asks for, what came of it.',
     effect: 'read',
     idempotent: true,
-    input: object({task_id: taskId}, {required: ['task_id']}),
+    input: object(
+      {task_id: taskId, output: flag('Also what its command has written, in its latest run.')},
+      {required: ['task_id']},
+    ),
     output: object({task}, {required: ['task']}),
     faces: {
       rpc: {method: 'orch.get_task'},
       tool: {name: 'svc_get_task', tier: 'dev', lane: 'workflow'},
-      cli: {command: 'orch task', renames: {id: 'task_id'}, args: ['id']},
+      cli: {command: 'orch task', own: true},
     },
-    run: ({task_id}, {room, orchestrator}) => ({task: room.requireTask(orchestrator, task_id)}),
+    run: ({task_id, output = false}, {room, orchestrator}) => ({
+      task: output ? room.taskWithOutput(orchestrator, task_id) : room.requireTask(orchestrator, task_id),
+    }),
   }),
   operation<
     {status?: Task['status'][]; agent_id?: string | number; session_id?: string; limit?: number; before_id?: number},

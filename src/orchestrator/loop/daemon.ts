@@ -18,6 +18,7 @@ import {openSessions} from '../sessions/open-sessions.js'
 import type {Sessions} from '../sessions/sessions.js'
 import {freeDeadClaims} from '../tasks/claim.js'
 import {type Started, startNext} from '../tasks/dispatch.js'
+import {pruneOutput} from '../tasks/output.js'
 import type {ProcessorName} from '../vocabulary.js'
 import {type Lease, releaseLease, renewalMs, renewLease, requireLease, takeLease} from './lease.js'
 import {recoverRuns} from './recover.js'
@@ -177,6 +178,7 @@ class Loop {
       scalingTick(this.#context, usage)
       pruneEvents(this.#context, config.eventRetentionDays)
       pruneOperations(this.#context, config.eventRetentionDays)
+      pruneOutput(this.#context, config.eventRetentionDays)
       sweepDeadLetters(this.#context)
       pruneMessages(this.#context)
       this.#sessions.tick()

@@ -1,11 +1,14 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
+import {logger} from '../../log/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {tellCost} from '../events/cost.js'
 import {appendEvent} from '../events/event-log.js'
+import type {KeptOutput} from '../processors/kept-output.js'
 import type {Outcome, Processor, RunReport, Usage} from '../processors/processor.js'
 import type {Started} from '../tasks/dispatch.js'
 import {completeTask, failTask, giveBackTask, requeueRow, toResult} from '../tasks/finish.js'
+import {writeOutput} from '../tasks/output.js'
 import type {Task, TranscriptEntry} from '../tasks/task.js'
 import {requireRow, toTask} from '../tasks/task-rows.js'
 import {type Lease, requireLease} from './lease.js'
@@ -32,6 +35,8 @@ export interface Run {
 }
 
 const transcriptLength = 10
+/** Between two pieces of output of one task that are stored, ms. */
+const outputMs = 250
 
 /**
  * Runs a task and writes its end under the generation that it was started with. Time is counted by the machine's
@@ -43,18 +48,33 @@ export function startRun(context: OrchestratorContext, lease: Lease, started: St
   const end = (why: Ending) => controller.abort(new RunEnded(why))
   const {taskTimeoutMs} = context.config
   const timer = setTimeout(() => end('timeout'), taskTimeoutMs)
-  const report = reportOf(context, started)
+  const {report, storeOutput, close} = reportOf(context, started)
   const done = Promise.resolve()
     .then(() => processor.run(task, report, controller.signal))
     .then(
-      (outcome) => settle(context, lease, started, () => writeOutcome(context, started, outcome)),
-      (error: unknown) => settle(context, lease, started, () => writeFailure(context, started, error)),
+      (outcome) =>
+        settle(context, lease, started, () => {
+          storeOutput()
+          writeOutcome(context, started, outcome)
+        }),
+      (error: unknown) =>
+        settle(context, lease, started, () => {
+          storeOutput()
+          writeFailure(context, started, error)
+        }),
     )
-    .finally(() => clearTimeout(timer))
+    .finally(() => {
+      clearTimeout(timer)
+      close()
+    })
   return {taskId: task.id, agentId: task.agent_id, generation, done, end}
 }
 
-function reportOf(context: OrchestratorContext, {task, generation}: Started): RunReport {
+/** What a run tells, and the two ends of what it writes: its last piece, and the timer of the next one. */
+function reportOf(
+  context: OrchestratorContext,
+  {task, generation}: Started,
+): {report: RunReport; storeOutput(): void; close(): void} {
   const {store, now} = context
   /** What a run that no longer counts tells is not written. */
   const whileClaimed = (write: (task: Task) => void) =>
@@ -70,7 +90,33 @@ function reportOf(context: OrchestratorContext, {task, generation}: Started): Ru
       if (!isErrorOf(error, 'store_busy')) throw error
     }
   }
-  return {
+  let output: KeptOutput | undefined
+  let stored = 0
+  let timer: NodeJS.Timeout | undefined
+  /** Gives how far the output is stored once the transaction is committed. */
+  const storeOutput = (): number => {
+    const written = output
+    let next = stored
+    if (written !== undefined && written.total > stored)
+      whileClaimed(({id}) => {
+        next = writeOutput(context, id, generation, written, stored)
+      })
+    return next
+  }
+  const storePiece = () => {
+    timer = undefined
+    try {
+      stored = storeOutput()
+    } catch (error) {
+      // The next piece is stored with this one, or the end of the run with all of it; a fault ends the run there.
+      logger('svc.orchestrator').warn({err: error}, `the output of ${task.display_id} is not stored yet`)
+    }
+  }
+  const report: RunReport = {
+    output: (written) => {
+      output = written
+      timer ??= setTimeout(storePiece, outputMs)
+    },
     phase: (phase) =>
       tellWhileClaimed(({id, agent_id}) => {
         store.run('UPDATE orch_tasks SET current_phase = ?, updated_at_ms = ? WHERE id = ?', [phase, now(), id])
@@ -90,6 +136,7 @@ function reportOf(context: OrchestratorContext, {task, generation}: Started): Ru
         store.run('UPDATE orch_tasks SET run_process = ? WHERE id = ?', [JSON.stringify({pid, start}), id])
       }),
   }
+  return {report, storeOutput, close: () => clearTimeout(timer)}
 }
 
 function writeOutcome(context: OrchestratorContext, {task, generation}: Started, outcome: Outcome): void {

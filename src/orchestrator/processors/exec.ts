@@ -11,7 +11,7 @@ export interface ExecOptions {
   templates: ExecTemplates
   enabled: boolean
   timeoutMs: number
-  /** Most bytes that are kept of what a command writes. */
+  /** Most bytes that are kept of what a command writes: a quarter of its beginning, the rest of its end. */
   maxOutputBytes: number
   /** Of the parent: a command gets a few harmless variables of it and no other. */
   env: Readonly<Record<string, string | undefined>>
@@ -59,7 +59,7 @@ export const execProcessor = (options: ExecOptions): Processor => ({
     const template = task.exec?.template ?? ''
     const command = {argv, cwd, env, timeoutMs, maxOutputBytes}
     const onStart = (pid: number) => report.process(pid, processStart(pid) ?? '')
-    const end = await runInGroup(command, signal, onStart).catch((error: unknown) => {
+    const end = await runInGroup(command, signal, onStart, report.output).catch((error: unknown) => {
       signal.throwIfAborted()
       throw startError(template, argv[0], error)
     })
@@ -68,7 +68,7 @@ export const execProcessor = (options: ExecOptions): Processor => ({
       throw new SvcError('task_run_failed', {
         reason: `${template} ${failure}`,
         exitCode: end.exitCode ?? undefined,
-        stderr: end.stderr.lastLines(repeatedLines),
+        stderr: end.output.lastLines(repeatedLines),
       })
     return outcome(template, argv[0], end)
   },
@@ -108,7 +108,7 @@ function failureOf({timedOut, exitCode, signal}: GroupEnd, timeoutMs: number): s
 }
 
 function outcome(template: string, program: string, end: GroupEnd): Outcome {
-  const stdout = end.stdout.text()
+  const stdout = end.output.text('stdout')
   return {
     text: stdout.trim(),
     details: {
@@ -117,8 +117,8 @@ function outcome(template: string, program: string, end: GroupEnd): Outcome {
       exit_code: end.exitCode,
       duration_ms: end.durationMs,
       stdout,
-      stderr: end.stderr.text(),
-      truncated: end.truncated,
+      stderr: end.output.text('stderr'),
+      truncated: end.output.missing > 0,
     },
   }
 }

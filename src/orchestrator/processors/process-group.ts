@@ -2,7 +2,7 @@ import {type ChildProcess, type ChildProcessByStdio, spawn} from 'node:child_pro
 import {once} from 'node:events'
 import type {Readable} from 'node:stream'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {outputBudget, type Recording} from './output-budget.js'
+import {KeptOutput} from './kept-output.js'
 
 /** A program to be run, with nothing of its parent but what is named here. */
 export interface GroupCommand {
@@ -20,10 +20,7 @@ export interface GroupEnd {
   signal: NodeJS.Signals | null
   timedOut: boolean
   durationMs: number
-  stdout: Recording
-  stderr: Recording
-  /** Whether some of the output was dropped. */
-  truncated: boolean
+  output: KeptOutput
 }
 
 /** From the friendly signal to the other one, ms. */
@@ -39,6 +36,7 @@ const longestTimerMs = 2 ** 31 - 1
  * has ended, when its time is up or when the signal aborts, the whole group is ended: children that it left behind
  * too, first by SIGTERM, then by SIGKILL. A process that leaves the group on purpose is beyond reach.
  * @param onStart told the id of the group, which is that of its leader
+ * @param onOutput called whenever it has written something
  * @throws what the signal was aborted with; what `onStart` throws; the error of the system where the program cannot
  *   be started
  */
@@ -46,14 +44,16 @@ export async function runInGroup(
   command: GroupCommand,
   signal: AbortSignal,
   onStart: (pid: number) => void = () => {},
+  onOutput: (output: KeptOutput) => void = () => {},
 ): Promise<GroupEnd> {
   signal.throwIfAborted()
   const started = performance.now()
   const {child, pid} = await start(command)
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const closed = once(child, 'close')
-  const budget = outputBudget(command.maxOutputBytes)
-  const [stdout, stderr] = [budget.record(child.stdout), budget.record(child.stderr)]
+  const output = new KeptOutput(command.maxOutputBytes, onOutput)
+  output.record('stdout', child.stdout)
+  output.record('stderr', child.stderr)
   const killAll = () => void send(pid, 'SIGKILL')
   process.once('exit', killAll)
   // Not AbortSignal.timeout: nothing but a combined signal would hold it, and that lets it be collected.
@@ -76,11 +76,10 @@ export async function runInGroup(
       signal: exitSignal,
       timedOut: !ended,
       durationMs: Math.round(performance.now() - started),
-      stdout,
-      stderr,
-      truncated: budget.exceeded,
+      output,
     }
   } finally {
+    output.end()
     clearTimeout(timer)
     process.off('exit', killAll)
     // Whoever holds the other ends has left the group: nobody listens any more.

@@ -1,5 +1,6 @@
 import type {Task} from '../tasks/task.js'
 import type {TaskPhase} from '../vocabulary.js'
+import type {KeptOutput} from './kept-output.js'
 
 /** What came of a run. */
 export interface Outcome {
@@ -26,6 +27,8 @@ export interface RunReport {
   message(text: string): void
   /** The leader of a group of processes that must not outlive the run, and when it started. */
   process(pid: number, start: string): void
+  /** Its command has written something: what is kept of it is stored with the task, soon and at its end. */
+  output(output: KeptOutput): void
 }
 
 /** Runs tasks of one kind. It holds nothing between two runs. */

@@ -1,6 +1,7 @@
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {recordAffinity, takeLocks, writesOf} from '../locks.js'
+import {clearOutput} from './output.js'
 import {moveTask} from './status.js'
 import type {ManifestEntry, Task} from './task.js'
 import {requireTask, type TaskRow} from './task-rows.js'
@@ -91,6 +92,7 @@ function start(context: OrchestratorContext, row: Candidate, {owner, expiresAtMs
     claim_generation: generation,
     claim_expires_ms: expiresAtMs ?? null,
   })
+  clearOutput(context, id)
   recordAffinity(context, agentId, writesOf(files))
   store.run('UPDATE orch_agents SET last_active_ms = ? WHERE id = ?', [now(), agentId])
   appendEvent(context, {type: 'task_started', task_id: id, agent_id: agentId, owner, generation})

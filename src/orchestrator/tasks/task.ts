@@ -61,6 +61,15 @@ export interface TaskResult {
   [detail: string]: unknown
 }
 
+/** What the command of a task has written into both pipes, with a line where bytes are missing. */
+export interface TaskOutput {
+  text: string
+  /** All that it has written. */
+  bytes: number
+  /** Those between its beginning and its end that are not kept. */
+  missing_bytes: number
+}
+
 /** A task as the store knows it and as every surface prints it. Times are Unix milliseconds. */
 export interface Task extends Correlation {
   id: number
@@ -105,6 +114,8 @@ export interface Task extends Correlation {
   current_phase?: TaskPhase
   transcript: readonly TranscriptEntry[]
   result?: TaskResult
+  /** Only where it was asked for. */
+  output?: TaskOutput
   audit_report?: string
   retry_count: number
   debug_iterations: number

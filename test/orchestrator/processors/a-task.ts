@@ -45,6 +45,7 @@ export function recordedReport(): RunReport & {told: string[]} {
     phase: (phase) => void told.push(`phase ${phase}`),
     message: (text) => void told.push(text),
     process: () => undefined,
+    output: () => undefined,
   }
 }
 
