@@ -6,7 +6,9 @@ const completeTask = commandCall(operationNamed('complete_task'))
 
 export default class OrchComplete extends OperationCommand<typeof OrchComplete> {
   static override summary = completeTask.operation.summary
-  static override description = 'Its files are free again, and the tasks that waited for it are queued.'
+  static override description =
+    `Its files are free again, and the tasks that waited for it are queued. A task that somebody holds is completed under that
+claim alone: --claim names it, and --force takes the task over, which svc orch events shows.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 --claim 1 --summary "Added, with a test"',
     'cat report.md | <%= config.bin %> <%= command.id %> T-0042 --summary -',

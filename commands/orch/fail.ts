@@ -6,7 +6,9 @@ const failTask = commandCall(operationNamed('fail_task'))
 
 export default class OrchFail extends OperationCommand<typeof OrchFail> {
   static override summary = failTask.operation.summary
-  static override description = 'The tasks that wait for it fail too; svc orch retry --dependants tries them all again.'
+  static override description =
+    `The tasks that wait for it fail too; svc orch retry --dependants tries them all again. A task that somebody holds is failed
+under that claim alone: --claim names it, and --force takes the task over, which svc orch events shows.`
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 --claim 1 -r "the tests do not pass"']
   static override args = operationArgs(failTask)
   static override flags = operationFlags(failTask)

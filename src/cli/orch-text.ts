@@ -195,6 +195,7 @@ const tellings: Tellings = {
   task_approved: (_, task) => `${task} approved`,
   task_reordered: ({priority}, task) => `${task} is ${priority} now`,
   task_moved: ({from_agent_id: from}, task, agent) => `${task} moved to ${agent} from agent ${from}`,
+  task_claim_overridden: ({owner, generation}, task) => `${task} taken over from ${owner}, claim ${generation}`,
   task_claim_expired: ({owner, generation}, task) => `${task} heard no more of ${owner}, claim ${generation}`,
   task_doubted: ({reason}, task, agent) => `${task} doubted by ${agent}${because(reason)}`,
   task_resolved: ({validated, report}, task) => `${task} ${validated ? 'validated' : 'doubted with reason'}: ${report}`,

@@ -3529,6 +3529,13 @@ export interface OrchestrationEventV1 {
         generation: number
       }
     | {
+        type: 'task_claim_overridden'
+        task_id: number
+        agent_id: number
+        owner: string
+        generation: number
+      }
+    | {
         type: 'task_doubted'
         task_id: number
         agent_id: number

@@ -227,6 +227,10 @@ describe('svc daemon call', () => {
 
     await fails(['daemon', 'call', 'orch.task_status', '{"task_id":9}'], 3, 'task_not_found')
     await fails(['daemon', 'call', 'orch.complete_task', '{"task_id":1}'], 4, 'invalid_transition')
+    await text(['orch', 'claim'])
+    for (const method of ['orch.complete_task', 'orch.fail_task'])
+      await fails(['daemon', 'call', method, '{"task_id":1}'], 4, 'claim_required')
+    await text(['daemon', 'call', 'orch.complete_task', '{"task_id":1,"force":true}'])
     await fails(['daemon', 'call', 'orch.task_status', '{}'], 2, 'params_invalid')
     assert.match(
       await fails(['daemon', 'call', 'orch.tasks_status'], 3, 'method_unknown'),

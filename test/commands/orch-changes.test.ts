@@ -71,10 +71,15 @@ describe('svc orch complete and fail', {concurrency: 3}, () => {
     assert.equal((await task(2)).status, 'Queued')
   })
 
-  it('need no claim where a person decides', async (t) => {
-    const {text, task} = await claimed(t)
-    assert.equal(await text(['orch', 'fail', '1', '--reason', 'no luck']), 'T-0001 is Failed with core: no luck\n')
+  it('need the claim of a task that somebody holds, or --force, which is an event', async (t) => {
+    const {text, task, fails, events} = await claimed(t)
+    await fails(['orch', 'complete', '1'], 4, 'claim_required')
+    await fails(['orch', 'fail', '1', '--reason', 'no luck'], 4, 'claim_required')
+    assert.equal((await task(1)).status, 'InProgress')
+    const failed = await text(['orch', 'fail', '1', '--reason', 'no luck', '--force'])
+    assert.equal(failed, 'T-0001 is Failed with core: no luck\n')
     assert.deepEqual([(await task(1)).status_reason, (await task(1)).result], ['no luck', undefined])
+    assert.equal((await events('--type', 'task_claim_overridden')).length, 1)
   })
 
   it('refuse a late claim, a task that is not run, and one that is not there', async (t) => {
@@ -109,7 +114,7 @@ describe('svc orch cancel and retry', {concurrency: 3}, () => {
   it('try a failed task again, alone or with those that failed because of it', async (t) => {
     const {submit, text, json, task, fails} = await claimed(t)
     await submit('b', '--after', '1')
-    await text(['orch', 'fail', '1', '-r', 'no luck'])
+    await text(['orch', 'fail', '1', '--claim', '1', '-r', 'no luck'])
     assert.equal((await task(2)).status, 'Failed')
     const {tasks} = await json<{tasks: Task[]}>('cli/orch-tasks.v1', ['orch', 'retry', '1', '--dependants'])
     for (const one of tasks) await assertFits(contract, one)
@@ -122,7 +127,7 @@ describe('svc orch cancel and retry', {concurrency: 3}, () => {
     )
     await fails(['orch', 'retry', '1'], 4, 'invalid_transition')
     await text(['orch', 'claim'])
-    await text(['orch', 'fail', '1', '-r', 'again'])
+    await text(['orch', 'fail', '1', '--force', '-r', 'again'])
     assert.equal(await text(['orch', 'retry', '1']), 'T-0001 is Queued with core\n')
     assert.equal((await task(2)).status, 'Failed')
     await fails(['orch', 'retry', '9'], 3, 'task_not_found')

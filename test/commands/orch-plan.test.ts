@@ -137,7 +137,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     assert.equal((await workspace.task(1)).status, 'BlockedOnApproval')
     await workspace.text(['orch', 'approve', '1'])
     await workspace.text(['orch', 'claim'])
-    await workspace.text(['orch', 'fail', '1', '-r', 'no ink'])
+    await workspace.text(['orch', 'fail', '1', '--claim', '1', '-r', 'no ink'])
     const {status: how, steps} = await status(workspace, id)
     assert.deepEqual([how, steps[0]?.status, steps[0]?.last_error], ['failed', 'failed', 'no ink'])
     assert.match(
@@ -177,7 +177,7 @@ describe('svc orch plan replan', {concurrency: 3}, () => {
     const {session_id: id} = await make(workspace, goal)
     await execute(workspace, id)
     await workspace.text(['orch', 'claim'])
-    await workspace.text(['orch', 'complete', '1'])
+    await workspace.text(['orch', 'complete', '1', '--claim', '1'])
     const made = await workspace.json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'replan', id, '-', '--write'], {
       input: 'Add the docs page\n',
     })

@@ -326,7 +326,7 @@ const routing: readonly Effect[] = [
       await orch.past({other: [], steady: ['completed']})
       await submit(orch, '--agent', 'steady', ...external)
       const {task} = await orch.ask<OrchClaimV1>('claim')
-      await orch.ask('fail', String(task?.id), '-r', 'broken')
+      await orch.ask('fail', String(task?.id), '--claim', '1', '-r', 'broken')
       return agentFor(orch)
     },
   },
@@ -730,7 +730,7 @@ const planning: readonly Effect[] = [
     async see(orch) {
       const {id} = await firstStep(orch)
       await orch.ask('claim')
-      await orch.ask('fail', '1', '-r', '2 tests failed')
+      await orch.ask('fail', '1', '--claim', '1', '-r', '2 tests failed')
       const {status, latest_version: version} = await orch.ask<PlanStatus>('plan', 'status', id)
       return [status, version]
     },

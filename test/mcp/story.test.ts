@@ -81,6 +81,16 @@ for (const [transport, open] of transports)
       assert.equal(resolved.task.status, 'Queued')
       const {generation} = await call<{generation: number}>('svc_claim_task', {owner: 'test'})
       assert.equal((await call<{status: string}>('svc_task_status', {task_id})).status, 'InProgress')
+      for (const [name, member] of [
+        ['svc_complete_task', {}],
+        ['svc_fail_task', {}],
+        ['svc_complete_task', {force: true}],
+        ['svc_fail_task', {force: true}],
+      ] as const) {
+        const {isError, structuredContent} = await client.callTool({name, arguments: {task_id, ...member}})
+        assert.equal(isError, true)
+        assert.match(JSON.stringify(structuredContent), 'force' in member ? /unknown member/ : /claim_required/)
+      }
       const done = await call<TaskAnswer & {outcome: string}>('svc_complete_task', {
         task_id,
         generation,

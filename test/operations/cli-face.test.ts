@@ -169,7 +169,7 @@ describe('svc orch', {concurrency: 2}, () => {
     await submit('x', '--processor', 'external')
     await text(['orch', 'claim'])
     const report = 'a line of a long report\n'.repeat(10_000)
-    await text(['orch', 'complete', '1', '--summary', '-'], {input: report})
+    await text(['orch', 'complete', '1', '--claim', '1', '--summary', '-'], {input: report})
     assert.equal((await task(1)).result?.text, report.trimEnd())
   })
 

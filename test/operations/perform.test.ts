@@ -213,7 +213,9 @@ describe('the life of a workspace', () => {
     for (const [i, ending] of endings.entries()) {
       await perform('submit_task', {description: 'x', processor: 'external'}, context)
       await perform('claim_task', {owner: 'me'}, context)
-      const {task} = (await perform('complete_task', {task_id: i + 1, ...ending}, context)) as {task: Task}
+      const {task} = (await perform('complete_task', {task_id: i + 1, generation: 1, ...ending}, context)) as {
+        task: Task
+      }
       results.push(task.result)
     }
     assert.deepEqual(results, [{text: ''}, {text: '', checks_passed: ['lint']}, undefined, undefined, undefined])

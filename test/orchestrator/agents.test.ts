@@ -18,7 +18,7 @@ import {
 import {requeueRow} from '../../src/orchestrator/tasks/finish.js'
 import {requireRow} from '../../src/orchestrator/tasks/task-rows.js'
 import {contents, openTestOrchestrator, refused, type TestOrchestrator} from './support/open-test-orchestrator.js'
-import {fail, runAll, start, startOne, statusOf, submit, submitWriter} from './support/tasks.js'
+import {claimOf, fail, runAll, start, startOne, statusOf, submit, submitWriter} from './support/tasks.js'
 
 const coreOf = (orchestrator: TestOrchestrator) => requireAgent(orchestrator, 'core').id
 
@@ -163,7 +163,7 @@ describe('a paused agent', () => {
     const claimed = claimTask(orchestrator, {owner: 'client'}).task.id
     setPaused(orchestrator, 'core', true)
     refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'client', agent: 'core'}))
-    assert.equal(completeTask(orchestrator, claimed, undefined).task.id, first)
+    assert.equal(completeTask(orchestrator, claimed, undefined, claimOf(orchestrator, claimed)).task.id, first)
     setPaused(orchestrator, 'core', false)
     assert.equal(claimTask(orchestrator, {owner: 'client'}).task.id, second)
   })
@@ -223,7 +223,7 @@ describe('an agent that is drained', () => {
     for (const id of moved) assert.equal(requireTask(orchestrator, id).agent_name, 'other')
     assert.deepEqual([statusOf(orchestrator, running), statusOf(orchestrator, doubted)], ['InProgress', 'Doubted'])
     assert.equal(requireTask(orchestrator, submit(orchestrator)).agent_name, 'other')
-    completeTask(orchestrator, running, undefined)
+    completeTask(orchestrator, running, undefined, claimOf(orchestrator, running))
     assert.deepEqual(runAll(orchestrator, requireAgent(orchestrator, 'other').id).slice(0, 4), [...queued, blocked])
   })
 

@@ -14,7 +14,7 @@ import {
 import {freeDeadClaims} from '../../src/orchestrator/tasks/claim.js'
 import {runProgram} from './support/child-process.js'
 import {contents, openTestOrchestrator, refused, type TestOptions} from './support/open-test-orchestrator.js'
-import {startOne, statusOf, submit} from './support/tasks.js'
+import {start, startOne, statusOf, submit} from './support/tasks.js'
 
 const external = {processor: 'external'} as const
 
@@ -35,6 +35,51 @@ const words = {
   fail: (o, id, generation) => failTask(o, id, 'late', {generation}),
   heartbeat: (o, id, generation) => renewClaim(o, id, {generation}),
 } satisfies Record<string, (o: Parameters<typeof completeTask>[0], id: number, generation: number) => unknown>
+
+/** What anybody may say about the task of another one. */
+const ends = {
+  complete: (o, id, finisher) => completeTask(o, id, {text: 'mine'}, finisher),
+  fail: (o, id, finisher) => failTask(o, id, 'mine', finisher),
+} satisfies Record<
+  string,
+  (o: Parameters<typeof completeTask>[0], id: number, finisher: Parameters<typeof completeTask>[3]) => unknown
+>
+
+describe('a task that somebody holds', () => {
+  for (const [word, end] of Object.entries(ends)) {
+    it(`is not ended by a ${word} without its claim, and nothing changes`, async (t) => {
+      const {orchestrator, id, generation} = await claimed(t)
+      const before = contents(orchestrator)
+      const {exit, message} = refused('claim_required', () => end(orchestrator, id, {}))
+      assert.deepEqual([exit, message], [4, 'T-0001 is held by first, and no claim was given.'])
+      refused('claim_lost', () => end(orchestrator, id, {generation: generation + 1}))
+      assert.deepEqual(contents(orchestrator), before)
+    })
+
+    it(`is not ended by a ${word} without the claim of the daemon that runs it`, async (t) => {
+      const orchestrator = await openTestOrchestrator(t)
+      const id = start(orchestrator, submit(orchestrator))
+      refused('claim_required', () => end(orchestrator, id, {}))
+      assert.equal(statusOf(orchestrator, id), 'InProgress')
+    })
+
+    it(`is taken over by a ${word} with force, which is an event, and its holder is late`, async (t) => {
+      const {orchestrator, id, generation} = await claimed(t)
+      const {agent_id} = requireTask(orchestrator, id)
+      end(orchestrator, id, {force: true})
+      assert.equal(statusOf(orchestrator, id), word === 'complete' ? 'Completed' : 'Failed')
+      const [event] = readEvents(orchestrator, {types: ['task_claim_overridden']})
+      assert.deepEqual(event?.kind, {type: 'task_claim_overridden', task_id: id, agent_id, owner: 'first', generation})
+      for (const say of Object.values(words)) refused('claim_lost', () => say(orchestrator, id, generation))
+    })
+
+    it(`is ended by a ${word} of its holder without such an event, also with force`, async (t) => {
+      const {orchestrator, id, generation} = await claimed(t)
+      end(orchestrator, id, {generation, force: true})
+      assert.deepEqual(readEvents(orchestrator, {types: ['task_claim_overridden']}), [])
+    })
+  }
+})
 
 describe('a client that claims', () => {
   it('gets the most urgent external task, then the oldest, and none of another kind', async (t) => {

@@ -13,7 +13,7 @@ import {
 } from '../../src/orchestrator/index.js'
 import {describeChain} from './support/chain.js'
 import {contents, openTestOrchestrator, refused} from './support/open-test-orchestrator.js'
-import {complete, fail, runAll, start, statusOf, submit} from './support/tasks.js'
+import {claimOf, complete, fail, runAll, start, statusOf, submit} from './support/tasks.js'
 
 describe('a task that depends on others', () => {
   it('is blocked by the last of them, and queued when all are completed', async (t) => {
@@ -26,9 +26,9 @@ describe('a task that depends on others', () => {
     complete(orchestrator, first)
     assert.equal(statusOf(orchestrator, child), 'Blocked')
     start(orchestrator, second)
-    completeTask(orchestrator, start(orchestrator, third), undefined)
+    completeTask(orchestrator, start(orchestrator, third), undefined, claimOf(orchestrator, third))
     assert.equal(requireTask(orchestrator, child).blocked_on, second)
-    completeTask(orchestrator, second, undefined)
+    completeTask(orchestrator, second, undefined, claimOf(orchestrator, second))
     const queued = requireTask(orchestrator, child)
     assert.equal(queued.status, 'Queued')
     assert.equal(queued.blocked_on, undefined)

@@ -20,7 +20,7 @@ describe('a task that ends', () => {
     orchestrator.clock.ms += 10
     start(orchestrator, id)
     orchestrator.clock.ms += 20
-    const {outcome, task} = completeTask(orchestrator, id, {text: 'done', exit_status: 0})
+    const {outcome, task} = completeTask(orchestrator, id, {text: 'done', exit_status: 0}, {generation: 1})
     assert.equal(outcome, 'completed')
     const {status, result, created_at_ms, started_at_ms, finished_at_ms} = task
     assert.deepEqual(
@@ -40,7 +40,7 @@ describe('a task that ends', () => {
   it('badly has its reason', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = start(orchestrator, submit(orchestrator))
-    const {status, status_reason, finished_at_ms} = failTask(orchestrator, id, 'The tests are red.')
+    const {status, status_reason, finished_at_ms} = failTask(orchestrator, id, 'The tests are red.', {generation: 1})
     assert.deepEqual([status, status_reason, finished_at_ms], ['Failed', 'The tests are red.', startMs])
     const [event] = readEvents(orchestrator, {types: ['task_failed']})
     assert.equal(event?.kind.type === 'task_failed' && event.kind.error, 'The tests are red.')

@@ -13,7 +13,7 @@ import {
 } from '../../src/orchestrator/index.js'
 import {sweepLocks} from '../../src/orchestrator/locks.js'
 import {contents, openTestOrchestrator, refused, type TestOrchestrator} from './support/open-test-orchestrator.js'
-import {complete, fail, runAll, start, startOne, statusOf, submit, submitWriter} from './support/tasks.js'
+import {claimOf, complete, fail, runAll, start, startOne, statusOf, submit, submitWriter} from './support/tasks.js'
 
 const lockedPaths = ({store}: TestOrchestrator) =>
   store.all<{path: string}>('SELECT path FROM orch_locks ORDER BY path, task_id').map(({path}) => path)
@@ -58,7 +58,7 @@ describe('a file that a task writes', () => {
     const second = submitWriter(orchestrator, ['a.ts'], manifest)
     assert.equal(claimTask(orchestrator, {owner: 'x'}).task.id, first)
     refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'y'}))
-    completeTask(orchestrator, first, undefined)
+    completeTask(orchestrator, first, undefined, claimOf(orchestrator, first))
     orchestrator.clock.ms += 1000
     assert.equal(claimTask(orchestrator, {owner: 'y'}).task.id, second)
   })
@@ -69,7 +69,7 @@ describe('a file that a task writes', () => {
     const reader = use('two', 'read')
     assert.equal(startOne(orchestrator, one), writer)
     assert.equal(startOne(orchestrator, two), undefined)
-    completeTask(orchestrator, writer, undefined)
+    completeTask(orchestrator, writer, undefined, claimOf(orchestrator, writer))
     orchestrator.clock.ms += 1000
     assert.equal(startOne(orchestrator, two), reader)
   })
@@ -97,7 +97,7 @@ describe('a file that tasks read', () => {
     const reader = use('one', 'read')
     const writer = use('one', 'write')
     assert.equal(startOne(orchestrator, one), reader)
-    completeTask(orchestrator, reader, undefined)
+    completeTask(orchestrator, reader, undefined, claimOf(orchestrator, reader))
     assert.equal(startOne(orchestrator, one), writer)
   })
 
@@ -170,7 +170,7 @@ describe('locks of a task', () => {
     orchestrator.clock.ms += 86_400_000
     assert.equal(sweepLocks(orchestrator), 0)
     refused('lock_conflict', () => use('two', 'write'))
-    completeTask(orchestrator, id, undefined)
+    completeTask(orchestrator, id, undefined, claimOf(orchestrator, id))
     use('two', 'write')
   })
 

@@ -3,7 +3,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {claimTask, completeTask, listAgents, readEvents, spawnAgent, submitBatch} from '../../src/orchestrator/index.js'
 import {scalingTick} from '../../src/orchestrator/scaling/tick.js'
 import {openTestOrchestrator, type TestOrchestrator} from './support/open-test-orchestrator.js'
-import {runAll, startOne, submit} from './support/tasks.js'
+import {claimOf, runAll, startOne, submit} from './support/tasks.js'
 
 /** A workspace whose agents are scaled by these settings. */
 const scaled = (t: TestContext, settings: Readonly<Record<string, string | number | boolean>> = {}) => {
@@ -204,7 +204,7 @@ describe('a tick without load', () => {
     submit(orchestrator, {target_agent: waiting})
     orchestrator.clock.ms += 86_400_000
     assert.deepEqual(tick(orchestrator).retired, [])
-    completeTask(orchestrator, task, undefined)
+    completeTask(orchestrator, task, undefined, claimOf(orchestrator, task))
   })
 
   it('keeps an agent that has just ended a long task of a client', async (t) => {

@@ -21,7 +21,7 @@ import {
   startMs,
   type TestOrchestrator,
 } from './support/open-test-orchestrator.js'
-import {complete, statusOf, submit, submitWriter} from './support/tasks.js'
+import {claimOf, complete, statusOf, submit, submitWriter} from './support/tasks.js'
 
 /** A task as it is kept. */
 const kept = (orchestrator: TestOrchestrator, submission: Partial<SubmitTaskV1>): Task =>
@@ -160,7 +160,7 @@ describe('a task that is submitted', () => {
     refused('orchestrator_disabled', () => submit(off))
     assert.equal(reportStatus(off).enabled, false)
     const {task} = claimTask(off, {owner: 'x'})
-    completeTask(off, task.id, undefined)
+    completeTask(off, task.id, undefined, claimOf(off, task.id))
   })
 
   it('waits for a consent where it asks for one', async (t) => {

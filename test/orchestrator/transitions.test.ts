@@ -10,6 +10,7 @@ import {
   type Orchestrator,
   overruleDoubt,
   reorderTask,
+  requireTask,
   resolveDoubt,
   retryTask,
   type TaskStatus,
@@ -69,14 +70,20 @@ describe('the states of a task', () => {
 
 const report = {validated: false, report: 'not so'}
 
+/** The claim of whoever holds a task; none where nobody does. */
+const holder = (o: Orchestrator, id: number) => {
+  const {status, generation} = requireTask(o, id)
+  return status === 'InProgress' ? {generation} : {}
+}
+
 /** What a user may ask for, and what becomes of a task in each state: nothing where the state is left out. */
 const requests: readonly {
   name: string
   ask: (orchestrator: Orchestrator, id: number) => unknown
   becomes: Partial<Record<TaskStatus, TaskStatus>>
 }[] = [
-  {name: 'complete', ask: (o, id) => completeTask(o, id, undefined), becomes: {InProgress: 'Completed'}},
-  {name: 'fail', ask: (o, id) => failTask(o, id, 'broken'), becomes: {InProgress: 'Failed'}},
+  {name: 'complete', ask: (o, id) => completeTask(o, id, undefined, holder(o, id)), becomes: {InProgress: 'Completed'}},
+  {name: 'fail', ask: (o, id) => failTask(o, id, 'broken', holder(o, id)), becomes: {InProgress: 'Failed'}},
   {
     name: 'cancel',
     ask: (o, id) => cancelTask(o, id),

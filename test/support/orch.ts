@@ -94,9 +94,9 @@ export async function orchUnder(test: TestContext, {toml = '', env: given = {}}:
       for (const [name, ends] of Object.entries(agents))
         for (const end of ends) {
           submitTask(orchestrator, {description: 'work', processor: 'external', target_agent: name})
-          const {task} = claimTask(orchestrator, {owner: 'client'})
-          if (end === 'completed') completeTask(orchestrator, task.id, undefined)
-          else failTask(orchestrator, task.id, 'broken')
+          const {task, generation} = claimTask(orchestrator, {owner: 'client'})
+          if (end === 'completed') completeTask(orchestrator, task.id, undefined, {generation})
+          else failTask(orchestrator, task.id, 'broken', {generation})
         }
     },
     /** What the store of the workspace holds. */

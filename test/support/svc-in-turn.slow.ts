@@ -32,7 +32,7 @@ describe('many command lines that are run in turn', () => {
     [['submit', '--batch', '-', '--json'], '{"description": "two", "processor": "external", "depends_on": [1]}\n'],
     [['agent', 'spawn', 'builder']],
     [['claim', '--as', 'me', '--json']],
-    [['complete', '1', '--summary', '-'], 'done\n'],
+    [['complete', '1', '--claim', '1', '--summary', '-'], 'done\n'],
     [['claim', '--as', 'me']],
     [['complete', '2', '--claim', '7', '--json']],
     [['cancel', '2']],

@@ -40,7 +40,7 @@ describe('a command line that is run in turn', () => {
     [['submit', '--batch', '-', '--json'], '{"description": "one", "processor": "external"}\n'],
     [['claim', '--as', 'me', '--json']],
     [['complete', '1', '--claim', '7', '--json']],
-    [['complete', '1', '--summary', '-'], 'done\n'],
+    [['complete', '1', '--claim', '1', '--summary', '-'], 'done\n'],
     [['events', '--json']],
   ])
 })

@@ -112,6 +112,12 @@ export const orchestratorErrors = rows(() => ({
     say: (p: {parent: string}) => `There is no agent ${p.parent} to be the parent.`,
     hint: 'List the agents with svc orch agents.',
   },
+  claim_required: {
+    exit: Exit.conflict,
+    http: 409,
+    say: (p: {task: string; owner: string}) => `${p.task} is held by ${p.owner}, and no claim was given.`,
+    hint: 'Give the generation of your claim (--claim N); svc orch complete or fail with --force takes the task over.',
+  },
   claim_lost: {
     exit: Exit.conflict,
     http: 409,

@@ -25,7 +25,7 @@ export const storeErrors = rows(() => ({
     exit: Exit.unavailable,
     http: 507,
     say: (p: {path: string; reason: string}) => `Cannot write the database ${p.path}: ${p.reason}.`,
-    hint: 'Nothing was changed; free disk space, or check that the file and its folder can be written.',
+    hint: 'Nothing was changed; free disk space, or check that you may write the file and its folder.',
   },
   store_damaged: {
     exit: Exit.unavailable,

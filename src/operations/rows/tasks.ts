@@ -4,9 +4,13 @@ import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
 
 const priority = text('background, normal or urgent.', {maxLength: 16})
-const generation = integer('Generation of the claim under which the work was done; refused where a later one exists.', {
-  minimum: 1,
-})
+const generation = integer(
+  'Generation of the claim under which the work was done; required while somebody has the task.',
+  {
+    minimum: 1,
+  },
+)
+const force = flag('Take the task over from whoever holds it.')
 
 /** What a task can be shown as: one of its own states, or held for another node. */
 const {enum: labels} = (contractSchema('cli/orch-task.v1') as {properties: {status: {enum: readonly string[]}}})
@@ -199,14 +203,14 @@ export const taskOperations: readonly Operation[] = [
       return {tasks: room.listTasks(orchestrator, filter)}
     },
   }),
-  operation<{task_id: number; attestation?: Attestation | null; generation?: number}, object>({
+  operation<{task_id: number; attestation?: Attestation | null; generation?: number; force?: boolean}, object>({
     name: 'complete_task',
     title: 'Complete a task',
     summary: 'Complete a task that is in progress.',
     effect: 'write',
     idempotent: false,
     input: object(
-      {task_id: taskId, attestation: {...attestation, type: ['object', 'null']}, generation},
+      {task_id: taskId, attestation: {...attestation, type: ['object', 'null']}, generation, force},
       {required: ['task_id']},
     ),
     output: object({ok: flag(), outcome: text(), task}, {required: ['ok', 'outcome', 'task']}),
@@ -217,6 +221,7 @@ export const taskOperations: readonly Operation[] = [
         tier: 'core',
         lane: 'workflow',
         renames: Object.fromEntries(ofAttestation),
+        hidden: ['force'],
       },
       cli: {
         command: 'orch complete',
@@ -226,23 +231,23 @@ export const taskOperations: readonly Operation[] = [
         piped: ['summary'],
       },
     },
-    run: ({task_id, attestation: said, generation: claim}, {room, orchestrator}) =>
-      room.completeTask(orchestrator, task_id, toResult(said ?? undefined), {generation: claim}),
+    run: ({task_id, attestation: said, ...finisher}, {room, orchestrator}) =>
+      room.completeTask(orchestrator, task_id, toResult(said ?? undefined), finisher),
   }),
-  operation<{task_id: number; reason?: string; generation?: number}, object>({
+  operation<{task_id: number; reason?: string; generation?: number; force?: boolean}, object>({
     name: 'fail_task',
     title: 'Fail a task',
     summary: 'Fail a task that is in progress.',
     effect: 'write',
     idempotent: false,
     input: object(
-      {task_id: taskId, reason: text('What went wrong.', {maxLength: 4096}), generation},
+      {task_id: taskId, reason: text('What went wrong.', {maxLength: 4096}), generation, force},
       {required: ['task_id']},
     ),
     output: done,
     faces: {
       rpc: {method: 'orch.fail_task'},
-      tool: {name: 'svc_fail_task', tier: 'dev', lane: 'workflow'},
+      tool: {name: 'svc_fail_task', tier: 'dev', lane: 'workflow', hidden: ['force']},
       cli: {
         command: 'orch fail',
         renames: {id: 'task_id', claim: 'generation'},
@@ -251,8 +256,8 @@ export const taskOperations: readonly Operation[] = [
         chars: {reason: 'r'},
       },
     },
-    run: ({task_id, reason = '', generation: claim}, {room, orchestrator}) =>
-      ok(room.failTask(orchestrator, task_id, reason, {generation: claim})),
+    run: ({task_id, reason = '', ...finisher}, {room, orchestrator}) =>
+      ok(room.failTask(orchestrator, task_id, reason, finisher)),
   }),
   operation<{task_id: number; reason?: string}, object>({
     name: 'cancel_task',

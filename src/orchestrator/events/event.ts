@@ -16,6 +16,8 @@ export type OrchestratorEvent =
   | {type: 'task_reordered'; task_id: number; agent_id: number; priority: Priority}
   | {type: 'task_moved'; task_id: number; agent_id: number; from_agent_id: number}
   | {type: 'task_claim_expired'; task_id: number; agent_id: number; owner: string; generation: number}
+  /** Somebody ended a task that the owner held. */
+  | {type: 'task_claim_overridden'; task_id: number; agent_id: number; owner: string; generation: number}
   | TaskDoubted
   | TaskResolved
   | {type: 'agent_spawned'; agent_id: number; name: string; reason?: string}

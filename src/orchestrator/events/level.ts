@@ -9,6 +9,7 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   task_failed: 'error',
   scope_violation: 'warn',
   task_claim_expired: 'warn',
+  task_claim_overridden: 'warn',
   task_doubted: 'warn',
   task_requeued: 'warn',
   replan_triggered: 'warn',

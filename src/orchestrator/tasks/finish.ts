@@ -15,10 +15,12 @@ import {moveTask, type TaskChanges} from './status.js'
 import type {Task, TaskResult} from './task.js'
 import {labelOf, requireRow, requireStatus, requireTask, type TaskRow, toTask} from './task-rows.js'
 
-/** Who says that a task is over. Without a generation it is a person, whose word always counts. */
+/** Who says that a task is over. */
 export interface Finisher {
   /** The claim under which the work was done. */
   generation?: number | undefined
+  /** Takes the task over from whoever holds it under another claim. */
+  force?: boolean | undefined
 }
 
 /** What came of a request to complete a task. */
@@ -31,7 +33,7 @@ export interface Completion {
 /**
  * Completes a task that is in progress: its locks are released, its files stay its agent's, what waited for it is
  * queued.
- * @throws task_not_found, invalid_transition, claim_lost
+ * @throws task_not_found, invalid_transition, claim_required, claim_lost
  */
 export function completeTask(
   context: OrchestratorContext,
@@ -40,8 +42,7 @@ export function completeTask(
   finisher: Finisher = {},
 ): Completion {
   return context.store.transaction(() => {
-    const row = requireRow(context, id)
-    requireClaim(row, finisher)
+    const row = requireClaim(context, requireRow(context, id), finisher)
     requireStatus(row, ['InProgress'], 'Completed')
     completeRow(context, row, result)
     return {ok: true, outcome: 'completed', task: requireTask(context, id)}
@@ -69,12 +70,11 @@ export function completeRow(
 
 /**
  * Fails a task that is in progress: its locks and files are given up, what waits for it fails too.
- * @throws task_not_found, invalid_transition, claim_lost
+ * @throws task_not_found, invalid_transition, claim_required, claim_lost
  */
 export function failTask(context: OrchestratorContext, id: number, reason: string, finisher: Finisher = {}): Task {
   return context.store.transaction(() => {
-    const row = requireRow(context, id)
-    requireClaim(row, finisher)
+    const row = requireClaim(context, requireRow(context, id), finisher)
     requireStatus(row, ['InProgress'], 'Failed')
     failRow(context, row, reason)
     return requireTask(context, id)
@@ -117,8 +117,7 @@ export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** fau
  */
 export function giveBackTask(context: OrchestratorContext, id: number, reason: string, finisher: Finisher): Task {
   return context.store.transaction(() => {
-    const row = requireRow(context, id)
-    requireClaim(row, finisher)
+    const row = requireClaim(context, requireRow(context, id), finisher)
     const {fault_count: faults} = row
     if (faults < context.config.maxTaskRetries)
       requeueRow(context, row, reason, {fault_count: faults + 1, not_before_ms: context.now() + retryPauseMs(faults)})
@@ -146,11 +145,22 @@ export function requeueRow(
   appendEvent(context, {type: 'task_requeued', task_id: row.id, agent_id: row.agent_id, reason, ...due})
 }
 
-/** @throws claim_lost */
-export function requireClaim(row: TaskRow, {generation}: Finisher): void {
-  const {id, claim_generation: current} = row
-  if (generation === undefined || (generation === current && row.status === 'InProgress')) return
-  throw new SvcError('claim_lost', {task: displayTask(id), generation, current, status: labelOf(row)})
+/**
+ * Only whoever holds a task may end it, or somebody who takes it over: then the claim of the former holder is over.
+ * @throws claim_required, claim_lost
+ */
+function requireClaim(context: OrchestratorContext, row: TaskRow, {generation, force}: Finisher): TaskRow {
+  const {id, agent_id, claim_generation: current, claim_owner: owner} = row
+  const isHeld = row.status === 'InProgress' && owner !== null
+  if (isHeld ? generation === current : generation === undefined) return row
+  if (isHeld && force) {
+    context.store.run('UPDATE orch_tasks SET claim_generation = claim_generation + 1 WHERE id = ?', [id])
+    appendEvent(context, {type: 'task_claim_overridden', task_id: id, agent_id, owner, generation: current})
+    return requireRow(context, id)
+  }
+  const task = displayTask(id)
+  if (generation === undefined) throw new SvcError('claim_required', {task, owner: owner ?? ''})
+  throw new SvcError('claim_lost', {task, generation, current, status: labelOf(row)})
 }
 
 /** What is kept of a run. */

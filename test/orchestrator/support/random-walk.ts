@@ -14,6 +14,7 @@ import {
   rebalance,
   renewClaim,
   reorderTask,
+  requireTask,
   resolveDoubt,
   retireAgent,
   retryTask,
@@ -56,8 +57,8 @@ class Walk {
       ['start', 9, () => startOne(o, this.#agent())],
       ['claim', 5, () => claimTask(o, {owner: 'client'})],
       ['renew', 2, () => renewClaim(o, this.#task('InProgress'), {generation: 1})],
-      ['complete', 8, () => completeTask(o, this.#task('InProgress'), {text: 'done'})],
-      ['fail', 3, () => failTask(o, this.#task('InProgress'), 'broken')],
+      ['complete', 8, () => this.#end((id, claim) => completeTask(o, id, {text: 'done'}, claim))],
+      ['fail', 3, () => this.#end((id, claim) => failTask(o, id, 'broken', claim))],
       ['cancel', 2, () => cancelTask(o, this.#task())],
       ['doubt', 3, () => doubtTask(o, this.#task())],
       ['resolve', 2, () => resolveDoubt(o, this.#task('Doubted'), this.#resolution())],
@@ -104,6 +105,12 @@ class Walk {
       [status ?? '', status === undefined ? 1 : 0],
     )
     return found.length === 0 ? 999_999 : this.#pick(found).id
+  }
+
+  /** Ends a task as its holder, or by taking it over. */
+  #end(work: (id: number, finisher: {generation?: number; force?: boolean}) => unknown): void {
+    const id = this.#task('InProgress')
+    work(id, id % 5 === 0 ? {force: true} : {generation: requireTask(this.#orchestrator, id).generation})
   }
 
   #agent(): number {

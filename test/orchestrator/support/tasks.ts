@@ -30,7 +30,7 @@ export function runAll(orchestrator: Orchestrator, agentId: number): number[] {
   const ids: number[] = []
   for (let id = startOne(orchestrator, agentId); id !== undefined; id = startOne(orchestrator, agentId)) {
     ids.push(id)
-    completeTask(orchestrator, id, undefined)
+    completeTask(orchestrator, id, undefined, claimOf(orchestrator, id))
   }
   return ids
 }
@@ -43,11 +43,17 @@ export function start(orchestrator: Orchestrator, id: number): number {
 
 /** Completes a task that nothing goes before in its queue. */
 export const complete = (orchestrator: Orchestrator, id: number) =>
-  completeTask(orchestrator, start(orchestrator, id), undefined)
+  completeTask(orchestrator, start(orchestrator, id), undefined, claimOf(orchestrator, id))
 
 /** Fails a task that nothing goes before in its queue. */
 export const fail = (orchestrator: Orchestrator, id: number, reason = 'broken') =>
-  failTask(orchestrator, start(orchestrator, id), reason)
+  failTask(orchestrator, start(orchestrator, id), reason, claimOf(orchestrator, id))
+
+/** The claim under which a task is held now, to end it as its holder does. */
+export const claimOf = (orchestrator: Orchestrator, id: number): {generation: number} => {
+  const {generation} = requireTask(orchestrator, id)
+  return {generation}
+}
 
 export const statusOf = (orchestrator: Orchestrator, id: number) => requireTask(orchestrator, id).status
 
@@ -65,8 +71,8 @@ export function taskThatIs(orchestrator: Orchestrator, status: TaskStatus): numb
     Blocked: () => submit(orchestrator, {depends_on: [submit(orchestrator)]}),
     BlockedOnApproval: () => submit(orchestrator, {requires_approval: true}),
     Doubted: () => doubtTask(orchestrator, submit(orchestrator)).id,
-    Completed: () => completeTask(orchestrator, claimed(), undefined).task.id,
-    Failed: () => failTask(orchestrator, claimed(), 'broken').id,
+    Completed: () => completeTask(orchestrator, claimed(), undefined, {generation: 1}).task.id,
+    Failed: () => failTask(orchestrator, claimed(), 'broken', {generation: 1}).id,
     Cancelled: () => cancelTask(orchestrator, submit(orchestrator)).id,
   }
   const id = make[status]()
