@@ -5,8 +5,9 @@ import {SvcError} from '../../src/errors/index.js'
 export default class OrchResolve extends OrchCommand<typeof OrchResolve> {
   static override summary = 'Settle the doubt of a task.'
   static override description =
-    `A doubt that was justified makes the report part of the task, which is queued again. One that was not queues the task as
-it was, or with --no-resume completes it. What the agent earned by its doubt is shown.`
+    `A doubt that was justified makes the report part of the task, which is queued again. After one that was not, the task stands
+as it did before; one that was running is queued again. --no-resume completes it instead. The task has its former agent and
+role again. What the agent earned by its doubt is shown.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 --justified --report "Keep the old format readable"',
     'cat report.md | <%= config.bin %> <%= command.id %> T-0042 --validated --no-resume --report -',

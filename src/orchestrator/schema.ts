@@ -275,4 +275,33 @@ CREATE TABLE orch_task_output (
 ) STRICT;
 CREATE INDEX orch_task_output_age ON orch_task_output (repository_id, written_at_ms);
 `,
+  `
+ALTER TABLE orch_tasks ADD COLUMN doubted_role TEXT;
+ALTER TABLE orch_tasks ADD COLUMN doubted_reason TEXT;
+DROP TRIGGER orch_tasks_recounted;
+CREATE TRIGGER orch_tasks_recounted AFTER UPDATE OF status, agent_id, priority ON orch_tasks
+WHEN OLD.status <> NEW.status OR OLD.agent_id <> NEW.agent_id OR OLD.priority <> NEW.priority
+BEGIN
+  UPDATE orch_agents SET
+    queued_background = queued_background - (OLD.status = 'Queued' AND OLD.priority = 0),
+    queued_normal = queued_normal - (OLD.status = 'Queued' AND OLD.priority = 1),
+    queued_urgent = queued_urgent - (OLD.status = 'Queued' AND OLD.priority = 2),
+    running = running - (OLD.status = 'InProgress'),
+    doubted = doubted - (OLD.status = 'Doubted'),
+    completed = completed - (OLD.status = 'Completed' AND NEW.status <> 'Completed'),
+    load = load - iif(OLD.status IN ('Queued', 'InProgress'),
+      OLD.complexity * CASE OLD.priority WHEN 2 THEN 15 WHEN 1 THEN 5 ELSE 2 END, 0)
+  WHERE id = OLD.agent_id;
+  UPDATE orch_agents SET
+    queued_background = queued_background + (NEW.status = 'Queued' AND NEW.priority = 0),
+    queued_normal = queued_normal + (NEW.status = 'Queued' AND NEW.priority = 1),
+    queued_urgent = queued_urgent + (NEW.status = 'Queued' AND NEW.priority = 2),
+    running = running + (NEW.status = 'InProgress'),
+    doubted = doubted + (NEW.status = 'Doubted'),
+    completed = completed + (NEW.status = 'Completed' AND OLD.status <> 'Completed'),
+    load = load + iif(NEW.status IN ('Queued', 'InProgress'),
+      NEW.complexity * CASE NEW.priority WHEN 2 THEN 15 WHEN 1 THEN 5 ELSE 2 END, 0)
+  WHERE id = NEW.agent_id;
+END;
+`,
 )

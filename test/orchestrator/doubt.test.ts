@@ -13,8 +13,10 @@ import {
   requireTask,
   resolveDoubt,
   retireAgent,
+  retryTask,
   spawnAgent,
   type TaskStatus,
+  taskStatuses,
 } from '../../src/orchestrator/index.js'
 import {contents, openTestOrchestrator, refused} from './support/open-test-orchestrator.js'
 import {runAll, start, startOne, statusOf, submit, taskThatIs} from './support/tasks.js'
@@ -22,7 +24,7 @@ import {runAll, start, startOne, statusOf, submit, taskThatIs} from './support/t
 const justified = {validated: false, report: 'Use the second table.'}
 
 describe('a task that is put in doubt', () => {
-  for (const from of ['Queued', 'InProgress', 'Blocked', 'BlockedOnApproval'] as const satisfies TaskStatus[])
+  for (const from of taskStatuses.filter((status) => status !== 'Doubted'))
     it(`while it is ${from} goes to the resolution agent, and none of its runs counts`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = taskThatIs(orchestrator, from)
@@ -113,6 +115,69 @@ describe('a doubt that is settled', () => {
     assert.deepEqual(awardsOf(orchestrator, id), [])
     const [event] = readEvents(orchestrator, {types: ['task_completed']})
     assert.equal(event?.kind.type === 'task_completed' && event.kind.audit_report, 'OVERRULED: I know better.')
+  })
+
+  for (const [from, role, becomes] of [
+    ['Queued', 'builder', 'Queued'],
+    ['InProgress', 'builder', 'Queued'],
+    ['Blocked', undefined, 'Blocked'],
+    ['BlockedOnApproval', 'planner', 'BlockedOnApproval'],
+    ['Completed', 'builder', 'Completed'],
+    ['Failed', undefined, 'Failed'],
+    ['Cancelled', 'researcher', 'Cancelled'],
+  ] as const)
+    it(`as not justified leaves a task that was ${from} as ${becomes}, in the role that it had`, async (t) => {
+      const orchestrator = await openTestOrchestrator(t)
+      const id = taskThatIs(orchestrator, from)
+      orchestrator.store.run('UPDATE orch_tasks SET execution_role = ? WHERE id = ?', [role ?? null, id])
+      const before = requireTask(orchestrator, id)
+      doubtTask(orchestrator, id, 'Is it?')
+      orchestrator.clock.ms += 1000
+      const after = resolveDoubt(orchestrator, id, {validated: true, report: 'It is.'})
+      assert.deepEqual([after.status, after.execution_role, after.agent_name], [becomes, role, before.agent_name])
+      if (becomes !== from) return
+      assert.deepEqual(
+        [after.status_reason, after.finished_at_ms, after.result],
+        [before.status_reason, before.finished_at_ms, before.result],
+      )
+    })
+
+  for (const from of ['Completed', 'Failed', 'Cancelled'] as const satisfies TaskStatus[])
+    it(`as justified queues a task that was ${from} again, in the role that it had`, async (t) => {
+      const orchestrator = await openTestOrchestrator(t)
+      const id = taskThatIs(orchestrator, from)
+      orchestrator.store.run("UPDATE orch_tasks SET execution_role = 'builder', processor = 'ai' WHERE id = ?", [id])
+      doubtTask(orchestrator, id, 'Which table?')
+      const task = resolveDoubt(orchestrator, id, justified)
+      assert.deepEqual([task.status, task.execution_role, task.result], ['Queued', 'builder', undefined])
+      assert.match(task.description, /Use the second table\.$/)
+      assert.deepEqual(runAll(orchestrator, task.agent_id), [id])
+    })
+
+  it('counts a completed task once for its agent, and lets what waits for it go on', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = taskThatIs(orchestrator, 'Completed')
+    doubtTask(orchestrator, id)
+    const waiting = submit(orchestrator, {depends_on: [id]})
+    assert.equal(statusOf(orchestrator, waiting), 'Blocked')
+    assert.equal(listAgents(orchestrator).find(({name}) => name === 'core')?.completed, 0)
+    resolveDoubt(orchestrator, id, {validated: true, report: 'It is.'})
+    assert.equal(statusOf(orchestrator, waiting), 'Queued')
+    assert.equal(listAgents(orchestrator).find(({name}) => name === 'core')?.completed, 1)
+    assert.equal(readEvents(orchestrator, {types: ['task_completed']}).length, 1)
+  })
+
+  it('fails what waits for a failed task that stays failed, and completes it where it should not resume', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = taskThatIs(orchestrator, 'Failed')
+    doubtTask(orchestrator, id)
+    const waiting = submit(orchestrator, {depends_on: [id]})
+    assert.equal(resolveDoubt(orchestrator, id, {validated: true, report: 'It did.'}).status_reason, 'broken')
+    assert.equal(statusOf(orchestrator, waiting), 'Failed')
+    doubtTask(orchestrator, id)
+    const resolution = {validated: true, report: 'Good enough.', resume: false}
+    assert.equal(resolveDoubt(orchestrator, id, resolution).status, 'Completed')
+    assert.equal(retryTask(orchestrator, waiting)[0]?.status, 'Queued')
   })
 
   it('counts once: a second answer is refused', async (t) => {

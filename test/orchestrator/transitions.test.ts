@@ -28,10 +28,10 @@ const allowed: Readonly<Record<TaskStatus, string>> = {
   InProgress: 'Queued Blocked BlockedOnApproval Doubted Completed Failed Cancelled',
   Blocked: 'Queued Doubted Failed Cancelled',
   BlockedOnApproval: 'Queued InProgress Blocked Doubted Failed Cancelled',
-  Doubted: 'Queued Blocked BlockedOnApproval Completed Cancelled',
-  Completed: '',
-  Failed: 'Queued Blocked Cancelled',
-  Cancelled: '',
+  Doubted: 'Queued Blocked BlockedOnApproval Completed Failed Cancelled',
+  Completed: 'Doubted',
+  Failed: 'Queued Blocked Cancelled Doubted',
+  Cancelled: 'Doubted',
 }
 
 /** Does something and takes it back, so that the next try starts from the same state. */
@@ -106,6 +106,9 @@ const requests: readonly {
       Blocked: 'Doubted',
       BlockedOnApproval: 'Doubted',
       Doubted: 'Doubted',
+      Completed: 'Doubted',
+      Failed: 'Doubted',
+      Cancelled: 'Doubted',
     },
   },
   {name: 'resolve', ask: (o, id) => resolveDoubt(o, id, report), becomes: {Doubted: 'Queued'}},

@@ -45,11 +45,12 @@ export function tellNode(
   context: OrchestratorContext,
   taskId: number,
   moved: TaskStatus,
-  reason?: string | null,
+  {reason, isRestored}: {reason: string | null | undefined; isRestored: boolean},
 ): void {
   const node = nodeOfTask(context, taskId)
   if (node === undefined) return
-  if (moved === 'Completed' || moved === 'Failed') insertAttempt(context, node, {taskId, moved, reason})
+  if (!isRestored && (moved === 'Completed' || moved === 'Failed'))
+    insertAttempt(context, node, {taskId, moved, reason})
   setNodeStatus(context, node, statusOfNode[moved], {taskId, ...given({reason: reason ?? undefined})})
   settlePlan(context, node)
 }

@@ -5,18 +5,19 @@ import {tellNode} from '../plans/node-status.js'
 import type {TaskStatus} from '../vocabulary.js'
 
 /**
- * Where a task may go from where it is. `Completed` and `Cancelled` are final. Staying is always allowed: it only
- * changes what is said about the task. `Failed` to `Blocked` is a retry whose dependencies are not met.
+ * Where a task may go from where it is. `Completed` and `Cancelled` are final but for a doubt, which leads back to them
+ * too. Staying is always allowed: it only changes what is said about the task. `Failed` to `Blocked` is a retry whose
+ * dependencies are not met.
  */
 export const transitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   Queued: ['InProgress', 'Doubted', 'Cancelled'],
   InProgress: ['Queued', 'Completed', 'Failed', 'Cancelled', 'Blocked', 'BlockedOnApproval', 'Doubted'],
   Blocked: ['Queued', 'Failed', 'Cancelled', 'Doubted'],
   BlockedOnApproval: ['Queued', 'Blocked', 'InProgress', 'Failed', 'Cancelled', 'Doubted'],
-  Doubted: ['Queued', 'Blocked', 'BlockedOnApproval', 'Completed', 'Cancelled'],
-  Failed: ['Queued', 'Blocked', 'Cancelled'],
-  Completed: [],
-  Cancelled: [],
+  Doubted: ['Queued', 'Blocked', 'BlockedOnApproval', 'Completed', 'Failed', 'Cancelled'],
+  Failed: ['Queued', 'Blocked', 'Cancelled', 'Doubted'],
+  Completed: ['Doubted'],
+  Cancelled: ['Doubted'],
 }
 
 export const canMove = (from: TaskStatus, to: TaskStatus): boolean => from === to || transitions[from].includes(to)
@@ -29,7 +30,9 @@ export interface TaskChanges {
   agent_id?: number
   doubted_agent_id?: number | null
   doubted_status?: TaskStatus | null
-  execution_role?: string
+  doubted_role?: string | null
+  doubted_reason?: string | null
+  execution_role?: string | null
   description?: string
   claim_owner?: string | null
   claim_generation?: number
@@ -63,6 +66,7 @@ const released: TaskChanges = {claim_owner: null, claim_expires_ms: null, curren
 
 /**
  * The one way by which a task changes its state, and with it that of the node of a plan that it does.
+ * @param isRestored it is over as it was before a doubt: that is no further attempt at its node
  * @throws invalid_transition
  */
 export function moveTask(
@@ -70,6 +74,7 @@ export function moveTask(
   {id, status: from}: {id: number; status: TaskStatus},
   to: TaskStatus,
   changes: TaskChanges = {},
+  isRestored = false,
 ): void {
   if (!canMove(from, to)) throw new SvcError('invalid_transition', {task: displayTask(id), from, to})
   const {store, now} = context
@@ -80,5 +85,5 @@ export function moveTask(
     ...Object.values(columns),
     id,
   ])
-  if (from !== to) tellNode(context, id, to, changes.status_reason)
+  if (from !== to) tellNode(context, id, to, {reason: changes.status_reason, isRestored})
 }

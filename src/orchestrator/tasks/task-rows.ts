@@ -2,7 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {displayTask} from '../ids.js'
 import {withoutNulls} from '../members.js'
-import {priorities, type TaskLabel, type TaskStatus} from '../vocabulary.js'
+import {type ExecutionRole, priorities, type TaskLabel, type TaskStatus} from '../vocabulary.js'
 import type {Task} from './task.js'
 
 /** A row of `orch_tasks` with the name of its agent. */
@@ -18,11 +18,13 @@ export interface TaskRow {
   agent_name: string
   doubted_agent_id: number | null
   doubted_status: TaskStatus | null
+  doubted_role: ExecutionRole | null
+  doubted_reason: string | null
   priority: 0 | 1 | 2
   complexity: number
   category: Task['category']
   phase_label: string
-  execution_role: Task['execution_role'] | null
+  execution_role: ExecutionRole | null
   processor: Task['processor']
   description: string
   file_manifest: string
@@ -99,6 +101,8 @@ export function toTask(row: TaskRow): Task {
     claim_expires_ms,
     doubted_agent_id,
     doubted_status,
+    doubted_role,
+    doubted_reason,
     fault_count,
     unmet_dependencies,
     run_process,

@@ -70,7 +70,7 @@ class Walk {
       ['resume', 3, () => setPaused(o, String(this.#agent()), false)],
       ['drain', 1, () => drainAgent(o, String(this.#agent()))],
       ['retire', 1, () => retireAgent(o, String(this.#agent()))],
-      ['spawn', 1, () => spawnAgent(o, {name: `agent-${Math.floor(this.#random() * 12)}`})],
+      ['spawn', 3, () => spawnAgent(o, {name: `agent-${Math.floor(this.#random() * 12)}`})],
       ['rebalance', 2, () => rebalance(o, {urgentOnly: this.#chance(0.3)})],
       ['free dead claims', 1, () => freeDeadClaims(o)],
       ['sweep locks', 1, () => sweepLocks(o)],

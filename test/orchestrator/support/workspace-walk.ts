@@ -40,9 +40,10 @@ JOIN orch_dependencies d ON d.task_id = t.id AND d.is_met = 0 JOIN orch_tasks p 
 WHERE t.status IN ('Blocked', 'BlockedOnApproval') AND p.status IN ('Failed', 'Cancelled')`,
   ),
   rule(
-    'starts nothing whose dependencies are not completed',
+    'starts nothing whose dependencies have not been completed',
     `SELECT t.id, p.id AS dependency, p.status FROM orch_tasks t JOIN orch_dependencies d ON d.task_id = t.id
-JOIN orch_tasks p ON p.id = d.depends_on WHERE t.status IN ('Queued', 'InProgress') AND p.status <> 'Completed'`,
+JOIN orch_tasks p ON p.id = d.depends_on WHERE t.status IN ('Queued', 'InProgress') AND p.status <> 'Completed'
+  AND NOT EXISTS (SELECT 1 FROM orch_events e WHERE e.task_id = p.id AND e.type = 'task_completed')`,
   ),
   rule(
     'keeps locks for tasks that wait or run, with the agent that has the task',
