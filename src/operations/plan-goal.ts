@@ -62,6 +62,7 @@ export async function planGoal(input: PlanGoal, context: OperationContext) {
   const made = await draft(context, {...request, refinement}, sampling)
   const kept = room.newPlan(orchestrator, {
     goal: input.goal,
+    scopeFiles: input.scope_files,
     originSessionId: input.session_id,
     questionSessionId: input.question_link_session_id,
     steps: made.steps,

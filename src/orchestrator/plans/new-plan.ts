@@ -57,9 +57,10 @@ export function newPlan(context: OrchestratorContext, request: NewPlan): Plan {
   const strategy = strategyOf(mode)
   const steps = request.steps ?? draftSteps(context, request)
   const reviewed = review(context, goal, steps, forceRiskyReason)
+  const scope = scopePaths(context, request)
   const id = `plan-${randomUUID()}`
   return context.store.transaction(() => {
-    insertPlan(context, id, strategy, request)
+    insertPlan(context, id, strategy, {...request, scope})
     insertVersion(context, id, {
       version: 1,
       quality_score: reviewed.adequacy.score,
@@ -77,12 +78,21 @@ export function newPlan(context: OrchestratorContext, request: NewPlan): Plan {
  * The steps of a goal, made without a model. Files that it names outside of the workspace are none of its files.
  * @throws task_path_escapes where the scope leaves the workspace
  */
-export function draftSteps({root}: OrchestratorContext, request: DraftRequest): DraftStep[] {
-  const {goal, scopeFiles = [], maxTasks, mode} = request
-  const scope = scopeFiles.map((path) => normalisePath(root, path))
-  const steps = stepsFromGoal({goal, scope, direct: mode === 'direct', ...given({limit: maxTasks})})
+export function draftSteps(context: OrchestratorContext, request: DraftRequest): DraftStep[] {
+  const {root} = context
+  const {goal, maxTasks, mode} = request
+  const steps = stepsFromGoal({
+    goal,
+    scope: scopePaths(context, request),
+    direct: mode === 'direct',
+    ...given({limit: maxTasks}),
+  })
   return steps.map((step) => ({...step, files: normaliseManifest(root, step.files)}))
 }
+
+/** Files that a goal is about, relative to the root of the workspace. @throws task_path_escapes */
+export const scopePaths = ({root}: OrchestratorContext, {scopeFiles = []}: Pick<NewPlan, 'scopeFiles'>): string[] =>
+  scopeFiles.map((path) => normalisePath(root, path))
 
 export type DraftRequest = Pick<NewPlan, 'goal' | 'scopeFiles' | 'maxTasks' | 'mode'>
 
@@ -116,19 +126,20 @@ function insertPlan(
   {store, repositoryId, now}: OrchestratorContext,
   id: string,
   strategy: string,
-  {goal, originSessionId, questionSessionId, tenantId, refinement}: NewPlan,
+  {goal, originSessionId, questionSessionId, tenantId, refinement, scope}: NewPlan & {scope: readonly string[]},
 ): void {
   const at = now()
   store.run(
-    `INSERT INTO plan_sessions (plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, strategy,
-  question_session_id, iterative_loop_round, iterative_stop_reason, iterative_loop_metadata_json, created_at, updated_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO plan_sessions (plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json,
+  strategy, question_session_id, iterative_loop_round, iterative_stop_reason, iterative_loop_metadata_json, created_at, updated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       id,
       repositoryId,
       originSessionId?.trim() || null,
       tenantId?.trim() || null,
       goal,
+      JSON.stringify(scope),
       strategy,
       questionSessionId?.trim() || null,
       refinement?.rounds ?? 0,

@@ -10,6 +10,8 @@ export interface PlanRow {
   origin_session_id: string | null
   tenant_id: string | null
   goal_text: string
+  /** Paths of files that the goal is about, relative to the root of the workspace. */
+  scope_files_json: string
   strategy: PlanStrategy
   current_version: number
   status: PlanStatusWord
@@ -25,7 +27,7 @@ export interface VersionRow {
 }
 
 const columns =
-  'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, strategy, current_version, status, created_at, updated_at'
+  'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json, strategy, current_version, status, created_at, updated_at'
 
 /** Ids among which the one is looked for that somebody may have meant. */
 const mostSuggestions = 500

@@ -41,7 +41,8 @@ export interface Replanned extends Plan {
 }
 
 /**
- * What `replan` makes its steps from: the goal with what is new about it; and the version that this is about.
+ * What `replan` makes its steps from: the goal with what is new about it, and its files; and the version that this is
+ * about.
  * @throws plan_not_found, plan_goal_invalid
  */
 export function replanRequest(
@@ -52,10 +53,11 @@ export function replanRequest(
   requireGoal(delta)
   const plan = requirePlan(context, planId)
   const {current_version: version} = plan
+  const scopeFiles = JSON.parse(plan.scope_files_json) as string[]
   const {length} = nodesOf(context, plan.plan_session_id, version)
   const goal = `${plan.goal_text.trimEnd()}\n\n## Replan context\n${delta.trim()}`
   requireGoal(goal)
-  return {goal, mode, maxTasks: Math.max(usualLimit, length), version}
+  return {goal, scopeFiles, mode, maxTasks: Math.max(usualLimit, length), version}
 }
 
 /**

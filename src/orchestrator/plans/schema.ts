@@ -90,4 +90,5 @@ CREATE INDEX plan_node_tasks_node ON plan_node_tasks (plan_session_id, version, 
 ALTER TABLE plan_nodes ADD COLUMN held_reason TEXT;
 CREATE INDEX plan_nodes_held ON plan_nodes (plan_session_id, version) WHERE held_reason IS NOT NULL;
 `,
+  "ALTER TABLE plan_sessions ADD COLUMN scope_files_json TEXT NOT NULL DEFAULT '[]';",
 )

@@ -94,6 +94,7 @@ describe('svc_plan', () => {
       top_p: 0.5,
     })
     const {session_id: id, plan_md: text, ...facts} = answer
+    assert.deepEqual(room.replanRequest(orchestrator, id, {delta: 'more'}).scopeFiles, ['src/parser.ts'])
     assert.deepEqual(facts, {
       goal,
       summary: '3 plan node(s) materialized',

@@ -6,6 +6,7 @@ import {
   executePlan,
   failTask,
   newPlan,
+  type Plan,
   planStatus,
   readEvents,
   replan,
@@ -25,6 +26,25 @@ const allNodes = ({store}: TestOrchestrator): string[] =>
     .map(({node}) => node)
 
 describe('a plan that is made anew', () => {
+  it('keeps the files that its goal is about, for the steps and for a model', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const goal = 'Add paging to the inbox reads'
+    const {session_id: id, versions} = newPlan(orchestrator, {goal, scopeFiles: ['./src/mesh/inbox.ts']})
+    const filesOf = ({versions: [{steps}]}: Pick<Plan, 'versions'>) => steps.map(({files}) => files)
+    assert.deepEqual(filesOf({versions})[0], [{path: 'src/mesh/inbox.ts', access: 'write'}])
+    const request = replanRequest(orchestrator, id, {delta: 'Make the inbox cursor opaque'})
+    assert.deepEqual(request.scopeFiles, ['src/mesh/inbox.ts'])
+    for (const delta of ['Make the inbox cursor opaque', 'Add a limit to the inbox']) {
+      const made = replan(orchestrator, id, {delta})
+      const step = made.versions[0].steps.find(({description}) => description === delta)
+      assert.deepEqual(
+        step?.files.map(({path}) => path),
+        ['src/mesh/inbox.ts'],
+        delta,
+      )
+    }
+  })
+
   it('keeps what is completed, and supersedes and cancels the rest', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps, originSessionId: 'talk'})

@@ -1,10 +1,9 @@
 import {SvcError} from '../../../errors/index.js'
 import type {OrchestratorContext} from '../../context.js'
-import {normalisePath} from '../../tasks/manifest.js'
 import {type Adequacy, assess} from '../drafting/adequacy.js'
 import {usualLimit} from '../drafting/from-goal.js'
 import type {DraftStep} from '../drafting/step.js'
-import {type DraftRequest, draftSteps, requireGoal} from '../new-plan.js'
+import {type DraftRequest, draftSteps, requireGoal, scopePaths} from '../new-plan.js'
 import {requirePlanning} from '../planning.js'
 import type {LoopMode, PlanDepth} from '../words.js'
 import {modelFailure, openPlanModel, type PlanModel, type PlanModelOptions} from './plan-model.js'
@@ -72,8 +71,8 @@ export async function draftWithModel(
 ): Promise<Draft> {
   requirePlanning(context)
   requireGoal(request.goal)
-  const {goal, scopeFiles = [], maxTasks: limit = usualLimit, depth = context.config.planningDepth} = request
-  const scope = scopeFiles.map((path) => normalisePath(context.root, path))
+  const {goal, maxTasks: limit = usualLimit, depth = context.config.planningDepth} = request
+  const scope = scopePaths(context, request)
   const question: PlanQuestion = {goal, scope, limit, depth}
   const rounds = request.refinement?.maxRounds ?? 0
   drafting.report?.({done: 0, total: 1 + rounds, message: 'Asking a model for a plan'})
