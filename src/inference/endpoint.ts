@@ -10,6 +10,8 @@ export interface InferenceEndpoint {
   apiKey: string | undefined
   temperature: number
   maxTokens: number
+  /** Tokens that a model reads and writes in one call; its server says when left out. */
+  contextLength?: number | undefined
 }
 
 /**
@@ -23,9 +25,9 @@ export function resolveEndpoint(
 ): {endpoint: InferenceEndpoint; warnings: SettingWarning[]} {
   const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const {values, warnings} = resolveSettings(inferenceSettings, {...sources, flags})
-  const {url, model, apiKey, temperature, maxTokens} = values
+  const {url, model, apiKey, temperature, maxTokens, contextLength} = values
   const baseUrl = inferenceSettings.rows.url.type.parse(url) ?? url
-  return {endpoint: {baseUrl, model, apiKey, temperature, maxTokens}, warnings}
+  return {endpoint: {baseUrl, model, apiKey, temperature, maxTokens, contextLength}, warnings}
 }
 
 /** A client of the endpoint that sends its key. */

@@ -11,6 +11,8 @@ export interface GenerationRequest {
   topP?: number | undefined
   /** Most tokens of the answer. */
   maxTokens: number
+  /** Tokens of question and answer that are asked for; the server decides when left out. */
+  contextLength?: number | undefined
 }
 
 const route: AnswerRoute = {path: '/api/generate', member: 'response', textOf: ({response}) => response}
@@ -22,10 +24,15 @@ const route: AnswerRoute = {path: '/api/generate', member: 'response', textOf: (
  */
 export const generate = (
   client: HttpClient,
-  {model, system, prompt, temperature, topP, maxTokens}: GenerationRequest,
+  {model, system, prompt, temperature, topP, maxTokens, contextLength}: GenerationRequest,
   signal: AbortSignal,
   limits = defaultGenerationLimits,
 ): Promise<Generation> => {
-  const options = {temperature, ...(topP === undefined ? {} : {top_p: topP}), num_predict: maxTokens}
+  const options = {
+    temperature,
+    ...(topP === undefined ? {} : {top_p: topP}),
+    num_predict: maxTokens,
+    ...(contextLength === undefined ? {} : {num_ctx: contextLength}),
+  }
   return streamedAnswer(client, route, {model, system, prompt, stream: true, options}, {signal, limits})
 }

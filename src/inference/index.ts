@@ -3,6 +3,7 @@
  * answers. Everything that generates text elsewhere asks here.
  */
 export {type ChatMessage, type ChatRequest, chat} from './chat.js'
+export {contextLengthOf} from './context-length.js'
 export {type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
 export {type GenerationRequest, generate} from './generation.js'
 export {type EndpointProbe, probeEndpoint} from './probe.js'

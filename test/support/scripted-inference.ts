@@ -10,7 +10,7 @@ export interface GenerateCall {
   system: string
   prompt: string
   stream: boolean
-  options: {temperature: number; num_predict: number}
+  options: {temperature: number; num_predict: number; num_ctx?: number}
 }
 
 /** The body of a call of `/api/chat`. */
@@ -38,16 +38,28 @@ export interface ScriptedInference<C = GenerateCall> {
 }
 
 /** A real server of `/api/generate` that says what a test wants it to say. It ends with the test. */
-export const scriptedInference = (test: Pick<TestContext, 'after'>, answer: Answer, models: Models = ['run-a']) =>
-  serve<GenerateCall>(test, {path: '/api/generate', answer, models})
+export const scriptedInference = (
+  test: Pick<TestContext, 'after'>,
+  answer: Answer,
+  models: Models = ['run-a'],
+  shown?: object,
+) => serve<GenerateCall>(test, {path: '/api/generate', answer, models, shown})
 
 /** The same of `/api/chat`. */
 export const scriptedChat = (test: Pick<TestContext, 'after'>, answer: Answer<ChatCall>, models: Models = ['run-a']) =>
   serve<ChatCall>(test, {path: '/api/chat', answer, models})
 
+interface Serving<C> {
+  path: string
+  answer: Answer<C>
+  models: Models
+  /** What `/api/show` says of a model; there is no such route when left out. */
+  shown?: object | undefined
+}
+
 async function serve<C>(
   test: Pick<TestContext, 'after'>,
-  {path, answer, models}: {path: string; answer: Answer<C>; models: Models},
+  {path, answer, models, shown}: Serving<C>,
 ): Promise<ScriptedInference<C>> {
   const calls: C[] = []
   const headers: ScriptedInference['headers'] = []
@@ -63,6 +75,7 @@ async function serve<C>(
     if (request.url === '/api/tags' && models === 'silence') return
     if (request.url === '/api/tags' && models !== 'none')
       return void response.end(JSON.stringify({models: [...models].map((name) => ({name}))}))
+    if (request.url === '/api/show' && shown !== undefined) return void response.end(JSON.stringify(shown))
     if (request.url !== path) return void response.writeHead(404).end('{"error":"no such route"}')
     const call = (await json(request)) as C
     await answer(response, call, calls.push(call))

@@ -35,4 +35,9 @@ export const inferenceSettings = settings('inference', () => ({
     default: 2048,
     doc: 'Most tokens that clients ask for.',
   },
+  contextLength: {
+    type: integer({min: 256}),
+    env: ['SVC_INFERENCE_CONTEXT_LENGTH'],
+    doc: 'Tokens that a model reads and writes in one call; tasks ask the server for them, which says by itself when left out.',
+  },
 }))

@@ -5,7 +5,7 @@ import type {Task} from '../tasks/task.js'
 import {type TaskPhase, taskPhases} from '../vocabulary.js'
 import {type CostPreference, chooseModel, costOf, type ModelChoice, type ModelPrices} from './choose-model.js'
 import type {Outcome, Processor, RunReport, Usage} from './processor.js'
-import {phasePrompt, systemPrompt} from './prompts.js'
+import {type PhaseBudget, phaseBudget, phasePrompt, systemPrompt} from './prompts.js'
 import {localProvider} from './routing-reason.js'
 
 export interface AiOptions {
@@ -29,14 +29,18 @@ export const aiProcessor = (options: AiOptions): Processor => ({
   async run(task, report, signal) {
     signal.throwIfAborted()
     // The client of the server is heavy: whoever only looks at tasks does without.
-    const {generate, inferenceClient, modelRegistry, servedModels} = await import('../../inference/index.js')
+    const {contextLengthOf, generate, inferenceClient, modelRegistry, servedModels} = await import(
+      '../../inference/index.js'
+    )
     const {endpoint, prices, costPreference, idleTimeoutMs = 300_000} = options
     const client = inferenceClient(endpoint, {idleTimeoutMs})
     try {
       const registry = modelRegistry(endpoint, await servedModels(client, signal))
       const choice = chooseModel(registry, task, prices, costPreference)
       options.onModelChosen?.(task, choice)
-      const generations = await workThrough(task, choice.model, {generate, client, endpoint, report, signal})
+      const contextLength = endpoint.contextLength ?? (await contextLengthOf(client, choice.model, signal))
+      const budget = phaseBudget(contextLength, endpoint.maxTokens)
+      const generations = await workThrough(task, choice.model, {generate, client, endpoint, budget, report, signal})
       return outcome(choice.model, generations, prices)
     } finally {
       await client.close()
@@ -48,6 +52,7 @@ interface Work {
   generate: typeof generate
   client: HttpClient
   endpoint: InferenceEndpoint
+  budget: PhaseBudget
   report: RunReport
   signal: AbortSignal
 }
@@ -56,15 +61,16 @@ type Generations = Readonly<Record<TaskPhase, Generation>>
 
 async function workThrough(task: Task, model: string, work: Work): Promise<Generations> {
   const {client, report, signal} = work
-  const {temperature, maxTokens} = work.endpoint
+  const {temperature, contextLength} = work.endpoint
+  const {promptBytes, answerTokens: maxTokens} = work.budget
   const generations: Partial<Record<TaskPhase, Generation>> = {}
   for (const phase of taskPhases) {
     signal.throwIfAborted()
     report.phase(phase)
-    const prompt = phasePrompt(phase, task, answersOf(generations))
+    const prompt = phasePrompt(phase, task, answersOf(generations), promptBytes)
     const generation = await work.generate(
       client,
-      {model, system: systemPrompt, prompt, temperature, maxTokens},
+      {model, system: systemPrompt, prompt, temperature, maxTokens, contextLength},
       signal,
     )
     generations[phase] = generation

@@ -46,6 +46,24 @@ describe('a task that a model does', () => {
       )
   })
 
+  for (const [said, shown, env, mostBytes] of [
+    ['its server runs it with', {parameters: 'num_ctx                        32768'}, {}, 91_968],
+    ['it was made for, where that is less than usual', {model_info: {'llama.context_length': 2048}}, {}, 2880],
+    ['servers usually give, where it was made for more', {model_info: {'llama.context_length': 131_072}}, {}, 5952],
+    ['servers usually give, where nobody says', {}, {}, 5952],
+    ['a user sets, which is asked for', {parameters: 'num_ctx 512'}, {SVC_INFERENCE_CONTEXT_LENGTH: '16384'}, 42_816],
+  ] as const)
+    it(`reads as much as fits into the context that ${said}`, async (test) => {
+      const long = 'x'.repeat(200_000)
+      const answer: Answer = (response) => response.end(answerLines(long))
+      const server = await scriptedInference(test, answer, ['run-a'], shown)
+      await processorFor(server.baseUrl, {}, env).run(aTask(), recordedReport(), unstopped)
+      const last = server.calls.at(-1)
+      const bytes = Buffer.byteLength(`${last?.system}${last?.prompt}`)
+      assert.ok(bytes <= mostBytes && bytes > mostBytes * 0.9, `${bytes} bytes`)
+      assert.equal(last?.options.num_ctx?.toString(), (env as Record<string, string>).SVC_INFERENCE_CONTEXT_LENGTH)
+    })
+
   it('tells the tokens of all phases and what they cost', async (test) => {
     const {baseUrl} = await scriptedInference(test, wellBehaved)
     const {usage} = await processorFor(baseUrl, {prices: {'run-a': 0.5}}).run(aTask(), recordedReport(), unstopped)
