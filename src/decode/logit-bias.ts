@@ -2,7 +2,7 @@ import type {LogitsProcessor} from './logits-processor.js'
 
 /** The ends of the range of OpenAI's `logit_bias`, from which on a token is the only choice, or none. */
 const force = 100
-const ban = -100
+export const ban = -100
 
 /**
  * Adds to the logits of single tokens, bans some or forces one: of several forced tokens the one with the highest

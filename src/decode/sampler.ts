@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import {draw, minP, softmax, topP} from './candidates.js'
-import {logitBias} from './logit-bias.js'
+import {ban, logitBias} from './logit-bias.js'
 import {argmax, finiteTokens, mostLikely} from './most-likely.js'
 import type {SamplingOptions} from './options.js'
 import {penalties} from './penalties.js'
@@ -9,7 +9,7 @@ import {randomSource} from './random.js'
 /**
  * Chooses a token from the logits of one position, `[vocabulary]`; `history` is prompt and reply so far. The logits are
  * left as they are, and one that is not finite is never chosen.
- * @throws generation_failed when no token is left
+ * @throws generation_failed when no token is left; bad_request when the bias has taken them
  */
 export type Sampler = (logits: Float32Array, history: readonly number[]) => number
 
@@ -19,8 +19,11 @@ export type Sampler = (logits: Float32Array, history: readonly number[]) => numb
  */
 export function createSampler(options: SamplingOptions): Sampler {
   const process = logitsProcessing(options)
-  const choose = options.temperature === 0 ? argmaxOrFail : seededDraw(options)
-  return (logits, history) => choose(process(logits, history))
+  const choose = options.temperature === 0 ? argmax : seededDraw(options)
+  return (logits, history) => {
+    const token = choose(process(logits, history))
+    return token >= 0 ? token : failWithoutToken(options)
+  }
 }
 
 /** The logits after bias and penalties: the caller's own where there are none, else a copy that lasts one step. */
@@ -38,24 +41,22 @@ function logitsProcessing(
   }
 }
 
-function argmaxOrFail(logits: Float32Array): number {
-  const best = argmax(logits)
-  return best >= 0 ? best : failWithoutToken()
-}
-
+/** Gives -1 where no token is left. */
 function seededDraw(options: SamplingOptions): (logits: Float32Array) => number {
   const {temperature, topK} = options
   const random = randomSource(options.seed)
   return (logits) => {
     const all = topK === 0 || topK >= logits.length
     const ids = all ? finiteTokens(logits) : mostLikely(logits, topK)
-    if (ids.length === 0) failWithoutToken()
+    if (ids.length === 0) return -1
     const candidates = softmax(ids, logits, temperature)
     return draw(minP(topP(candidates, options.topP), options.minP), random())
   }
 }
 
-function failWithoutToken(): never {
-  const reason = 'no token is left to choose from, as its logits are not finite or every token is banned'
-  throw new SvcError('generation_failed', {reason})
+/** Whoever banned tokens has banned them all; else the model is at fault. */
+function failWithoutToken({logitBias: biases}: SamplingOptions): never {
+  if (Object.values(biases).some((bias) => bias <= ban))
+    throw new SvcError('bad_request', {reason: 'logit_bias leaves no token to choose from', param: 'logit_bias'})
+  throw new SvcError('generation_failed', {reason: 'no token is left to choose from: no logit is finite'})
 }

@@ -92,6 +92,7 @@ export async function loadLanguageModel(
       ...(await describeModel(directory, spec)),
       contextLength,
       template: templateSource,
+      templateFault: template?.fault?.toRecord(),
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
     },
     counters,

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto'
 import {readFile, stat} from 'node:fs/promises'
+import type {ErrorRecord} from '../errors/index.js'
 import type {RunDirectory, TensorEntry} from '../weights/index.js'
 import type {DecoderSpec} from './spec.js'
 
@@ -26,6 +27,8 @@ export interface ModelDescription {
   trained: boolean
   /** The chat template as it is written, where there is one. */
   template: string | undefined
+  /** Why it cannot be used, where it cannot. */
+  templateFault: ErrorRecord | undefined
   /** Texts of the tokens that end a turn. */
   stop: string[]
 }
@@ -34,7 +37,7 @@ export interface ModelDescription {
 export async function describeModel(
   {name, tensors, adapter, baseModel, trained}: RunDirectory,
   spec: DecoderSpec,
-): Promise<Omit<ModelDescription, 'contextLength' | 'template' | 'stop'>> {
+): Promise<Omit<ModelDescription, 'contextLength' | 'template' | 'templateFault' | 'stop'>> {
   const weights = [...tensors.values()]
   const files = [...new Set([...weights.map(({file}) => file), ...(adapter === undefined ? [] : [adapter.file])])]
   const stats = await Promise.all(files.map(async (file) => ({file, ...pick(await stat(file))})))

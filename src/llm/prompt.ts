@@ -59,7 +59,7 @@ const droppable = (messages: readonly ChatMessage[]): number[] =>
 /**
  * The tokens of a prompt.
  * @param check is called now and then; what it throws ends the work
- * @throws prompt_missing, prompt_empty, prompt_too_long, chat_template_failed; bad_request where nothing breaks a long word
+ * @throws prompt_missing, prompt_empty, prompt_too_long, chat_template_failed, chat_refused; bad_request where nothing breaks a long word
  */
 export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () => void): number[] {
   const {tokenizer, contextLength} = encoder
@@ -139,7 +139,7 @@ function fit(
       return tokens.length < contextLength ? tokens : undefined
     } catch (error) {
       // A template may refuse what is left of a conversation, such as one that begins with an answer.
-      if (error instanceof TooManyTokens || isErrorOf(error, 'chat_template_failed')) return undefined
+      if (error instanceof TooManyTokens || isErrorOf(error, 'chat_refused')) return undefined
       throw error
     }
   }

@@ -9,11 +9,15 @@ export interface AccessOptions {
   origins: readonly string[]
 }
 
-/** Routes that say nothing about the model or its users. */
+/** Routes that say nothing about the model or its users to whoever has no key. */
 const open = new Set(['/', '/health'])
 const appSchemes = new Set(['app:', 'file:', 'tauri:', 'vscode-webview:'])
 const allowedHeaders =
   /^(authorization|content-type|user-agent|accept|x-requested-with|x-request-id|openai-beta|x-stainless-.*)$/i
+
+/** Whether a request bears the key, or none is needed. */
+export const holdsKey = (authorization: string | undefined, apiKey: string | undefined): boolean =>
+  apiKey === undefined || bearsToken(authorization, apiKey)
 
 /** Who may use the server: holders of the key, and web pages of this machine or of the allowed origins. */
 export function guardAccess(app: HttpApp, {apiKey, origins}: AccessOptions): void {
@@ -21,8 +25,7 @@ export function guardAccess(app: HttpApp, {apiKey, origins}: AccessOptions): voi
     allowOrigin(request, reply, origins)
     if (request.method === 'OPTIONS') return answerPreflight(request, reply)
     const path = request.url.split('?')[0] ?? ''
-    if (apiKey !== undefined && !open.has(path) && !bearsToken(request.headers.authorization, apiKey))
-      throw new SvcError('unauthorized', {})
+    if (!open.has(path) && !holdsKey(request.headers.authorization, apiKey)) throw new SvcError('unauthorized', {})
   })
 }
 

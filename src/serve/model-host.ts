@@ -48,10 +48,16 @@ export class ModelHost {
     this.#engine = Promise.resolve(engine)
   }
 
-  /** @throws what `startEngine` throws */
+  /** @throws what `startEngine` throws; chat_template_failed */
   static async start(path: string, options: HostOptions, signal: AbortSignal): Promise<ModelHost> {
     const {name: _, keepAlive: __, ...engineOptions} = options
-    const host = new ModelHost(path, options, await startEngine(path, {...engineOptions, signal}))
+    const engine = await startEngine(path, {...engineOptions, signal})
+    const {templateFault} = engine.description
+    if (templateFault !== undefined) {
+      await engine.close()
+      throw SvcError.fromRecord(templateFault)
+    }
+    const host = new ModelHost(path, options, engine)
     host.#arm()
     return host
   }

@@ -1,7 +1,7 @@
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
 import type {GenerateEvent, GenerateSummary, TokenLogprob} from '../llm/index.js'
-import type {ReplyStream} from '../net/index.js'
+import type {HttpApp, ReplyStream} from '../net/index.js'
 
 /** Aborts when the client disconnects before its answer is complete. That is no fault of the server. */
 export function clientGone({raw}: FastifyReply): AbortSignal {
@@ -10,6 +10,14 @@ export function clientGone({raw}: FastifyReply): AbortSignal {
     if (!raw.writableFinished) gone.abort(new SvcError('interrupted', {}))
   })
   return gone.signal
+}
+
+/** A route that answers nothing but an error: before the body is read, as it is the same whatever that holds. */
+export function refuseRoute(app: HttpApp, url: string, error: () => SvcError): void {
+  const onRequest = async () => {
+    throw error()
+  }
+  app.post(url, {onRequest}, async () => undefined)
 }
 
 /** A reply that is not streamed. */

@@ -1,6 +1,6 @@
 import {asOllamaError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
 import {createApp, isLoopback, type Listening, listen} from '../net/index.js'
-import {guardAccess} from './access.js'
+import {guardAccess, holdsKey} from './access.js'
 import type {ServeContext} from './context.js'
 import {ServerMetrics} from './metrics.js'
 import {type HostOptions, ModelHost} from './model-host.js'
@@ -63,12 +63,17 @@ export async function startServer(path: string, options: ServerOptions, signal: 
   // Not `onResponse`, which streams never reach.
   app.addHook('onRequest', async (_request, {raw}) => {
     raw.once('close', () => {
-      metrics.answered(raw.statusCode)
+      // The client has gone before the end of its answer.
+      metrics.answered(raw.writableFinished ? raw.statusCode : 499)
       if (closing) setImmediate(() => app.server.closeIdleConnections())
     })
   })
   app.get('/', async (_request, reply) => reply.type('text/plain; charset=utf-8').send('svc is running'))
-  app.get('/health', async () => ({status: 'ok', model: host.served.name, loaded: host.loaded !== undefined}))
+  app.get('/health', async ({headers}) => ({
+    status: 'ok',
+    ...(holdsKey(headers.authorization, apiKey) ? {model: host.served.name} : {}),
+    loaded: host.loaded !== undefined,
+  }))
   app.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render(await host.counters())),
   )

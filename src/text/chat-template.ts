@@ -6,38 +6,76 @@ export interface ChatMessage {
   content: string
 }
 
+/** A conversation that the template does not want. */
+class Refused extends Error {}
+/** What templates call to say so, under a name of ours: the library's own cannot be told from its other errors. */
+const refusal = 'svc_raise_exception'
+
+/** Conversations of which any template can write one. */
+const trials: readonly (readonly ChatMessage[])[] = [
+  [{role: 'user', content: 'x'}],
+  [
+    {role: 'system', content: 'x'},
+    {role: 'user', content: 'x'},
+  ],
+]
+
 /** Turns a conversation into the text a model was trained on. */
 export class ChatTemplate {
-  readonly #file: string
-  readonly #template: Template
+  /** Why nothing can be written with it: it is no template, or it uses what is not known here. */
+  readonly fault: SvcError | undefined
+  readonly #template: Template | undefined
 
-  /** @throws chat_template_failed when the source is not a template */
+  /** @param file where the source came from, for errors */
   constructor(source: string, file: string) {
-    this.#file = file
-    this.#template = this.#guard(() => new Template(source))
+    try {
+      this.#template = new Template(source.replaceAll(/\braise_exception\b/g, refusal))
+      this.#try()
+    } catch (error) {
+      const {message} = error as Error
+      const reason = error instanceof TypeError ? `it uses what is not supported (${message})` : message
+      this.fault = new SvcError('chat_template_failed', {file, reason}, {cause: error})
+    }
   }
 
   /**
    * The prompt that asks for the assistant's next turn. It holds its special tokens as text.
    * @param specials `bos_token` and `eos_token`, as the template calls them
+   * @throws chat_template_failed where it has a fault; chat_refused where it does not write this conversation
    */
   render(messages: readonly ChatMessage[], specials: {bos?: string; eos?: string} = {}): string {
-    return this.#guard(() =>
-      this.#template.render({
-        messages,
-        add_generation_prompt: true,
-        bos_token: specials.bos ?? '',
-        eos_token: specials.eos ?? '',
-      }),
-    )
+    if (this.fault !== undefined) throw this.fault
+    try {
+      return this.#render(messages, specials)
+    } catch (error) {
+      throw new SvcError('chat_refused', {reason: (error as Error).message.replace(/\.$/, '')}, {cause: error})
+    }
   }
 
-  #guard<T>(work: () => T): T {
-    try {
-      return work()
-    } catch (error) {
-      throw new SvcError('chat_template_failed', {file: this.#file, reason: (error as Error).message}, {cause: error})
-    }
+  /** Writes a short conversation. A template may want another one, but must not break. */
+  #try(): void {
+    let fault: unknown
+    for (const messages of trials)
+      try {
+        this.#render(messages, {})
+        return
+      } catch (error) {
+        if (error instanceof Refused) return
+        fault = error
+      }
+    throw fault
+  }
+
+  #render(messages: readonly ChatMessage[], {bos = '', eos = ''}: {bos?: string; eos?: string}): string {
+    return (this.#template as Template).render({
+      messages,
+      add_generation_prompt: true,
+      bos_token: bos,
+      eos_token: eos,
+      [refusal]: (message: unknown) => {
+        throw new Refused(String(message))
+      },
+    })
   }
 }
 

@@ -294,7 +294,10 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
         code: 'context_length_exceeded',
         message: /\d{4} tokens .* 512/,
       })
-      await assert.rejects(openai.embeddings.create({model: 'stories260K', input: 'x'}), {status: 501})
+      await assert.rejects(openai.embeddings.create({model: 'stories260K', input: 'x'}), {
+        status: 400,
+        code: 'unsupported_value',
+      })
     })
   })
 
@@ -471,6 +474,23 @@ describe('a server that is used badly', () => {
     ['a token that is none', '/api/generate', {prompt: 'x', context: [99_999]}, 400, /token 99999/],
     ['an unknown route', '/api/nothing', {}, 404, /no route/],
     ['embeddings, whatever the body', '/api/embeddings', '{', 501, /not implemented/],
+    ['embeddings by their newer name', '/api/embed', '{', 400, /this server does not support embeddings/],
+    ['pulling a model', '/api/pull', {model: 'x'}, 404, /no route/],
+    ['a grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a"'}, 400, /does not support grammar/],
+    [
+      'a JSON schema',
+      '/v1/chat/completions',
+      {messages: [{role: 'user', content: 'x'}], guided_json: {type: 'object'}},
+      400,
+      /does not support guided_json/,
+    ],
+    [
+      'a bias that bans every token',
+      '/v1/completions',
+      {prompt: 'x', logit_bias: Object.fromEntries(Array.from({length: 257}, (_, id) => [id, -100]))},
+      400,
+      /logit_bias leaves no token/,
+    ],
   ]
   for (const [name, path, asked, status, says] of bad)
     it(`answers ${status}: ${name}`, async () => {

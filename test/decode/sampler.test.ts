@@ -170,7 +170,6 @@ describe('logits that are not finite', () => {
     ['greedy', {temperature: 0}, Float32Array.of(nan, Infinity, -Infinity)],
     ['drawing from all', {}, Float32Array.of(nan, Infinity, -Infinity)],
     ['drawing from the top k', {topK: 2}, Float32Array.of(nan, Infinity, -Infinity)],
-    ['of a vocabulary that is banned', {logitBias: {0: -100, 1: -100}}, Float32Array.of(1, 2)],
     ['of an empty vocabulary', {}, Float32Array.of()],
   ]
   for (const [name, chosen, left] of none)
@@ -179,6 +178,15 @@ describe('logits that are not finite', () => {
         () => sampling(chosen)(left, []),
         (error) => isErrorOf(error, 'generation_failed') && /no token is left/.test(error.message),
       ))
+})
+
+describe('a bias that bans every token', () => {
+  for (const temperature of [0, 1])
+    it(`is a mistake of the caller, at temperature ${temperature}`, () =>
+      assert.throws(() => sampling({temperature, logitBias: {0: -100, 1: -100}})(Float32Array.of(1, 2), []), {
+        code: 'bad_request',
+        message: 'logit_bias leaves no token to choose from',
+      }))
 })
 
 describe("the caller's logits", () => {

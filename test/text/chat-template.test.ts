@@ -23,17 +23,34 @@ describe('a chat template', () => {
       '<s>Hi</s>',
     ))
 
-  it('that is no template names its file', () =>
-    assert.throws(() => new ChatTemplate('{% for %}', '/m/chat_template.jinja'), {
-      code: 'chat_template_failed',
-      message: /\/m\/chat_template\.jinja/,
-    }))
+  for (const [what, source, reason] of [
+    ['is no template', '{% for %}', /\/m\/chat_template\.jinja/],
+    ['uses what is not supported', '{{ messages | selectattr(none) | nothing }}', /\/m\/chat_template\.jinja/],
+  ] as const)
+    it(`that ${what} has a fault, which names its file`, () => {
+      const template = new ChatTemplate(source, '/m/chat_template.jinja')
+      assert.equal(template.fault?.code, 'chat_template_failed')
+      assert.match(template.fault?.message ?? '', reason)
+      assert.throws(() => template.render([{role: 'user', content: 'x'}]), template.fault)
+    })
 
-  it('that refuses a conversation says why', () =>
-    assert.throws(() => new ChatTemplate('{{ raise_exception("no user") }}', 'f').render([]), {
-      code: 'chat_template_failed',
-      message: /no user/,
-    }))
+  it('that refuses a conversation says why, and not where it lies', () => {
+    const source = `{% if messages[0].role != 'user' %}{{ raise_exception('Roles must alternate.') }}{% endif %}x`
+    const template = new ChatTemplate(source, '/m/chat_template.jinja')
+    assert.equal(template.fault, undefined)
+    assert.equal(template.render([{role: 'user', content: 'x'}]), 'x')
+    assert.throws(() => template.render([{role: 'assistant', content: 'x'}]), {
+      code: 'chat_refused',
+      status: 400,
+      message: 'The chat template of the model refuses this conversation: Roles must alternate.',
+    })
+  })
+
+  it('that wants a system message, or refuses everything, has no fault', () => {
+    const wants = `{% if messages[0].role != 'system' %}{{ raise_exception('no system') }}{% endif %}x`
+    for (const source of [wants, `{{ raise_exception('never') }}`])
+      assert.equal(new ChatTemplate(source, 'f').fault, undefined)
+  })
 
   it('is declared as one text, or as the one named default', () => {
     assert.equal(declaredTemplate({chat_template: 'x'}), 'x')

@@ -180,8 +180,14 @@ export const modelErrors = rows(() => ({
   chat_template_failed: {
     exit: Exit.failed,
     http: 500,
-    say: (p: {file: string; reason: string}) => `The chat template of ${p.file} failed: ${p.reason}.`,
-    hint: 'Use --raw to send the prompt without the template.',
+    say: (p: {file: string; reason: string}) => `The chat template of ${p.file} cannot be used: ${p.reason}.`,
+    hint: 'Repair the template, or send prompts without it: svc generate --raw.',
+  },
+  chat_refused: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {reason: string}) => `The chat template of the model refuses this conversation: ${p.reason}.`,
+    hint: 'Send the roles in the order that the model expects, mostly user and assistant in turn.',
   },
   generation_failed: {
     exit: Exit.failed,

@@ -5,10 +5,10 @@ import {refuseUnsupported, unsupportedInMessages} from './unsupported.js'
 const roles = ['system', 'user', 'assistant'] as const
 
 /** @throws bad_request */
-export function readMessages(body: Fields, model: string | undefined): ChatMessage[] {
+export function readMessages(body: Fields): ChatMessage[] {
   const messages = body.objects('messages', {max: mostMessages}) ?? []
   return messages.map((message) => {
-    refuseUnsupported(message, unsupportedInMessages, model)
+    refuseUnsupported(message, unsupportedInMessages)
     // Templates leave out what was thought in earlier turns, so it is checked and dropped.
     message.string('thinking')
     return {role: readRole(message), content: message.string('content') ?? ''}

@@ -29,7 +29,7 @@ export interface OllamaRequest {
 export function readGenerate(body: unknown, defaults: OllamaDefaults): OllamaRequest {
   const fields = Fields.ofBody(body)
   const prompt = readPrompt(fields)
-  refuseUnsupported(fields, unsupportedByGenerate, readModel(fields))
+  refuseUnsupported(fields, unsupportedByGenerate)
   return {...readCommon(fields, prompt, defaults), load: (fields.string('prompt') ?? '') === ''}
 }
 
@@ -39,9 +39,8 @@ export function readGenerate(body: unknown, defaults: OllamaDefaults): OllamaReq
  */
 export function readChat(body: unknown, defaults: OllamaDefaults): OllamaRequest {
   const fields = Fields.ofBody(body)
-  const model = readModel(fields)
-  refuseUnsupported(fields, unsupportedByChat, model)
-  const messages = readMessages(fields, model)
+  refuseUnsupported(fields, unsupportedByChat)
+  const messages = readMessages(fields)
   const overflow = fields.boolean('truncate') === false ? 'refuse' : 'drop_oldest'
   return {...readCommon(fields, {kind: 'chat', messages, overflow}, defaults), load: messages.length === 0}
 }

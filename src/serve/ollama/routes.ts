@@ -3,7 +3,7 @@ import {asOllamaError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent} from '../../llm/index.js'
 import {type HttpApp, ndjsonStream} from '../../net/index.js'
 import {generate, type ServeContext} from '../context.js'
-import {clientGone, collect, streamEvents} from '../reply.js'
+import {clientGone, collect, refuseRoute, streamEvents} from '../reply.js'
 import {ps, readShow, show, tags, version} from './model.js'
 import type {OllamaDefaults} from './options.js'
 import {type OllamaRequest, readChat, readGenerate} from './request.js'
@@ -31,18 +31,6 @@ const generateWire: Wire = {
   end: (head, end, asked) => response.generateEnd(head, end, {raw: asked.request.prompt.kind === 'raw'}),
 }
 
-const notImplemented: readonly ['GET' | 'POST' | 'DELETE' | 'HEAD', string, string][] = [
-  ['POST', '/api/embeddings', 'embeddings are'],
-  ['POST', '/api/embed', 'embeddings are'],
-  ['POST', '/api/pull', 'pulling models is'],
-  ['POST', '/api/push', 'pushing models is'],
-  ['POST', '/api/create', 'creating models is'],
-  ['POST', '/api/copy', 'copying models is'],
-  ['DELETE', '/api/delete', 'deleting models is'],
-  ['POST', '/api/blobs/:digest', 'storing blobs is'],
-  ['HEAD', '/api/blobs/:digest', 'storing blobs is'],
-]
-
 /** The routes of Ollama's dialect. */
 export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
   const {host, product, device} = context
@@ -57,16 +45,8 @@ export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
   })
   app.post('/api/chat', (request, reply) => answer(context, chatWire, request, reply))
   app.post('/api/generate', (request, reply) => answer(context, generateWire, request, reply))
-  for (const [method, url, what] of notImplemented)
-    app.route({
-      method,
-      url,
-      // Before the body is read: whatever it holds, the answer is the same.
-      onRequest: async () => {
-        throw new SvcError('not_implemented', {what})
-      },
-      handler: async () => undefined,
-    })
+  refuseRoute(app, '/api/embeddings', () => new SvcError('not_implemented', {what: 'embeddings are'}))
+  refuseRoute(app, '/api/embed', () => new SvcError('bad_request', {reason: 'this server does not support embeddings'}))
 }
 
 async function answer(

@@ -2,18 +2,17 @@ import {SvcError} from '../../errors/index.js'
 import {emptyList, type Fields, firstUnsupported, oneOf, type UnsupportedField} from '../body.js'
 
 interface Row extends UnsupportedField {
-  /** @param model its name in quotes, or "the model" */
-  say(model: string): string
+  say: string
 }
 
-const noTools = (model: string) => `${model} does not support tools`
-const format: Row = {name: 'format', allows: oneOf(''), say: (model) => `${model} does not support format`}
-const think: Row = {name: 'think', allows: oneOf(false), say: (model) => `${model} does not support thinking`}
-const images: Row = {name: 'images', allows: emptyList, say: (model) => `${model} does not support images`}
+const noTools = 'this server does not support tools'
+const format: Row = {name: 'format', allows: oneOf(''), say: 'this server does not support format'}
+const think: Row = {name: 'think', allows: oneOf(false), say: 'this server does not support thinking'}
+const images: Row = {name: 'images', allows: emptyList, say: 'this server does not support images'}
 
 export const unsupportedByGenerate: readonly Row[] = [
-  {name: 'template', allows: oneOf(''), say: () => 'custom templates are not supported'},
-  {name: 'suffix', allows: oneOf(''), say: (model) => `${model} does not support insert`},
+  {name: 'template', allows: oneOf(''), say: 'this server does not support custom templates'},
+  {name: 'suffix', allows: oneOf(''), say: 'this server does not support insert'},
   images,
   format,
   think,
@@ -28,9 +27,7 @@ export const unsupportedInMessages: readonly Row[] = [
 ]
 
 /** @throws bad_request for the first field that asks for what the server cannot do */
-export function refuseUnsupported(fields: Fields, table: readonly Row[], model: string | undefined): void {
+export function refuseUnsupported(fields: Fields, table: readonly Row[]): void {
   const row = firstUnsupported(fields, table)
-  if (row === undefined) return
-  const reason = row.say(model === undefined ? 'the model' : `"${model}"`)
-  throw new SvcError('bad_request', {reason, param: fields.param(row.name)})
+  if (row !== undefined) throw new SvcError('bad_request', {reason: row.say, param: fields.param(row.name)})
 }

@@ -4,7 +4,7 @@ import {asOpenAiError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent, GenerateRequest, GenerateSummary} from '../../llm/index.js'
 import {type HttpApp, type ReplyStream, sseStream} from '../../net/index.js'
 import {generate, type ServeContext} from '../context.js'
-import {clientGone, collect, streamEvents} from '../reply.js'
+import {clientGone, collect, refuseRoute, streamEvents} from '../reply.js'
 import {type OpenAiRequest, readChatCompletion} from './chat-request.js'
 import {chatCompletion, chatDelta, chatEnd, chatOpening, chatUsage} from './chat-response.js'
 import {readCompletion} from './completion-request.js'
@@ -63,14 +63,10 @@ export function openaiRoutes(app: HttpApp, context: ServeContext): void {
   })
   app.post('/v1/chat/completions', (request, reply) => answer(context, chatWire, request, reply))
   app.post('/v1/completions', (request, reply) => answer(context, completionWire, request, reply))
-  app.post(
+  refuseRoute(
+    app,
     '/v1/embeddings',
-    {
-      onRequest: async () => {
-        throw new SvcError('not_implemented', {what: 'embeddings are'})
-      },
-    },
-    async () => undefined,
+    () => new SvcError('unsupported_value', {reason: 'this server does not support embeddings', param: 'input'}),
   )
 }
 

@@ -11,7 +11,13 @@ const isTextFormat = (value: unknown) => (value as {type?: unknown}).type === 't
 
 const holdsOnlyText = (value: unknown) => Array.isArray(value) && value.every((modality) => modality === 'text')
 
+/** Fields by which other servers of this dialect constrain a reply. */
+const constraints: readonly Row[] = [
+  ...['grammar', 'json_schema', 'guided_json', 'guided_regex', 'guided_choice', 'guided_grammar', 'structured_outputs'],
+].map((name) => ({name, allows: never, say: `this server does not support ${name}`}))
+
 export const unsupportedByChat: readonly Row[] = [
+  ...constraints,
   {name: 'tools', allows: emptyList, say: 'tools are not supported'},
   {
     name: 'tool_choice',
@@ -29,7 +35,11 @@ export const unsupportedByChat: readonly Row[] = [
     allows: isTextFormat,
     say: 'response_format must be {"type":"text"}: no other is supported',
   },
-  {name: 'reasoning_effort', allows: oneOf('none'), say: 'reasoning_effort must be none: the model does not reason'},
+  {
+    name: 'reasoning_effort',
+    allows: oneOf('none'),
+    say: 'reasoning_effort must be none: this server does not support reasoning',
+  },
   {name: 'modalities', allows: holdsOnlyText, say: 'modalities must be ["text"]: no other is supported'},
 ]
 
@@ -43,11 +53,12 @@ export const unsupportedInParts: readonly Row[] = [
   {
     name: 'type',
     allows: (type) => !oneOf('image_url', 'input_audio', 'file')(type),
-    say: 'the model reads text alone: parts of the types image_url, input_audio and file are not supported',
+    say: 'this server reads text alone: parts of the types image_url, input_audio and file are not supported',
   },
 ]
 
 export const unsupportedByCompletions: readonly Row[] = [
+  ...constraints,
   {name: 'echo', allows: oneOf(false), say: 'echo is not supported'},
   {name: 'suffix', allows: oneOf(''), say: 'suffix is not supported'},
 ]

@@ -93,15 +93,15 @@ describe('POST /api/generate', () => {
     [{raw: true, template: 'x'}, rawError, 'raw'],
     [{raw: true, system: 'x'}, rawError, 'raw'],
     [{raw: true, context: [1]}, rawError, 'raw'],
-    [{template: '{{ .Prompt }}'}, 'custom templates are not supported', 'template'],
-    [{suffix: 'end'}, 'the model does not support insert', 'suffix'],
-    [{model: 'my-run', suffix: 'end'}, '"my-run" does not support insert', 'suffix'],
-    [{model: 'my-run', images: ['iVBO']}, '"my-run" does not support images', 'images'],
-    [{model: 'my-run', format: 'json'}, '"my-run" does not support format', 'format'],
-    [{model: 'my-run', format: 'yaml'}, '"my-run" does not support format', 'format'],
-    [{model: 'my-run', format: {type: 'object'}}, '"my-run" does not support format', 'format'],
-    [{model: 'my-run', think: true}, '"my-run" does not support thinking', 'think'],
-    [{model: 'my-run', think: 'high'}, '"my-run" does not support thinking', 'think'],
+    [{template: '{{ .Prompt }}'}, 'this server does not support custom templates', 'template'],
+    [{suffix: 'end'}, 'this server does not support insert', 'suffix'],
+    [{model: 'my-run', suffix: 'end'}, 'this server does not support insert', 'suffix'],
+    [{model: 'my-run', images: ['iVBO']}, 'this server does not support images', 'images'],
+    [{model: 'my-run', format: 'json'}, 'this server does not support format', 'format'],
+    [{model: 'my-run', format: 'yaml'}, 'this server does not support format', 'format'],
+    [{model: 'my-run', format: {type: 'object'}}, 'this server does not support format', 'format'],
+    [{model: 'my-run', think: true}, 'this server does not support thinking', 'think'],
+    [{model: 'my-run', think: 'high'}, 'this server does not support thinking', 'think'],
     [{logprobs: 5}, 'logprobs must be of type boolean', 'logprobs'],
     [{top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
     [{top_logprobs: -1}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
@@ -169,7 +169,7 @@ describe('POST /api/chat', () => {
     )
   })
 
-  const tools = '"my-run" does not support tools'
+  const tools = 'this server does not support tools'
   const refused: [body: object, sentence: string, param: string][] = [
     [{messages: 'Hi'}, 'messages must be of type list of objects', 'messages'],
     [{messages: ['Hi']}, 'messages[0] must be of type object', 'messages[0]'],
@@ -180,11 +180,11 @@ describe('POST /api/chat', () => {
     [{messages: [{role: 'user', content: 5}]}, 'messages[0].content must be of type string', 'messages[0].content'],
     [{messages: [{role: 'user', content: [{}]}]}, 'messages[0].content must be of type string', 'messages[0].content'],
     [{messages: [{role: 'user', thinking: 5}]}, 'messages[0].thinking must be of type string', 'messages[0].thinking'],
-    [{messages: [{role: 'user', images: ['iVBO']}]}, '"my-run" does not support images', 'messages[0].images'],
+    [{messages: [{role: 'user', images: ['iVBO']}]}, 'this server does not support images', 'messages[0].images'],
     [{messages: [{role: 'assistant', tool_calls: [{}]}]}, tools, 'messages[0].tool_calls'],
     [{tools: [{type: 'function'}]}, tools, 'tools'],
-    [{format: 'json'}, '"my-run" does not support format', 'format'],
-    [{think: true}, '"my-run" does not support thinking', 'think'],
+    [{format: 'json'}, 'this server does not support format', 'format'],
+    [{think: true}, 'this server does not support thinking', 'think'],
     [{stream: 1}, 'stream must be of type boolean', 'stream'],
     [{truncate: 1}, 'truncate must be of type boolean', 'truncate'],
     [{top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],

@@ -201,8 +201,8 @@ describe('POST /v1/chat/completions', () => {
 
   const noFormat = 'response_format must be {"type":"text"}: no other is supported'
   const noTools = 'tool_choice must be none or auto where there are no tools'
-  const noReason = 'reasoning_effort must be none: the model does not reason'
-  const noMedia = 'the model reads text alone: parts of the types image_url, input_audio and file are not supported'
+  const noReason = 'reasoning_effort must be none: this server does not support reasoning'
+  const noMedia = 'this server reads text alone: parts of the types image_url, input_audio and file are not supported'
   const unsupported: [body: object, sentence: string, param: string][] = [
     [{tools: [{type: 'function', function: {name: 'f'}}]}, 'tools are not supported', 'tools'],
     [{tool_choice: 'required'}, noTools, 'tool_choice'],
