@@ -15,7 +15,7 @@ const external = [
   '@oclif/plugin-autocomplete',
   /^@wasm-audio-decoders\//,
   'mpg123-decoder',
-  'ogg-opus-decoder',
+  'opus-decoder',
   'typescript',
 ]
 

@@ -105,7 +105,7 @@ const checkRuntime = (faults: readonly string[]): Finding => ({
 const decoders = {
   flac: '@wasm-audio-decoders/flac',
   mp3: 'mpg123-decoder',
-  'ogg opus': 'ogg-opus-decoder',
+  'ogg opus': 'opus-decoder',
   'ogg vorbis': '@wasm-audio-decoders/ogg-vorbis',
 }
 

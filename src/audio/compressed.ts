@@ -1,58 +1,46 @@
 import {SvcError} from '../errors/index.js'
 import type {ByteReader} from './byte-reader.js'
+import {flacFrames} from './flac-frames.js'
 import {flacHeadBytes, flacLength} from './flac-length.js'
-import {type OggPiece, oggPages} from './ogg-pages.js'
+import {mpegFrames} from './mpeg-frames.js'
+import {oggUnits} from './ogg-units.js'
+import {
+  type Decoded,
+  flacDecoder,
+  mpegDecoder,
+  opusDecoder,
+  type PacketDecoder,
+  vorbisDecoder,
+} from './packet-decoders.js'
 import {mixDown} from './pcm.js'
 import type {DecoderContext, Sound} from './sound.js'
-
-/** What the decoders in WebAssembly have in common. */
-interface Decoder {
-  ready: Promise<void>
-  decode(bytes: Uint8Array): Decoded | Promise<Decoded>
-  flush?(): Decoded | Promise<Decoded>
-  free(): void
-}
-
-interface Decoded {
-  channelData: Float32Array[]
-  samplesDecoded: number
-  sampleRate: number
-  errors: readonly {message: string}[]
-}
+import type {Unit} from './unit.js'
 
 interface Codec {
   container: string
   codec: string
-  open: () => Promise<Decoder>
+  open: () => Promise<PacketDecoder>
+  units: (reader: ByteReader, context: DecoderContext, onDamage: () => void) => AsyncIterable<Unit>
 }
 
-/** The packages are loaded when a file needs them. */
+const inOgg =
+  (signature: string): Codec['units'] =>
+  (reader, context, onDamage) =>
+    oggUnits(reader, signature, context, onDamage)
+
 const codecs = {
-  flac: {
-    container: 'flac',
-    codec: 'flac',
-    open: async () => new (await import('@wasm-audio-decoders/flac')).FLACDecoder(),
-  },
-  mp3: {container: 'mp3', codec: 'mp3', open: async () => new (await import('mpg123-decoder')).MPEGDecoder()},
-  'ogg-opus': {
-    container: 'ogg',
-    codec: 'opus',
-    open: async () => new (await import('ogg-opus-decoder')).OggOpusDecoder(),
-  },
-  'ogg-vorbis': {
-    container: 'ogg',
-    codec: 'vorbis',
-    open: async () => new (await import('@wasm-audio-decoders/ogg-vorbis')).OggVorbisDecoder(),
-  },
+  flac: {container: 'flac', codec: 'flac', open: flacDecoder, units: flacFrames},
+  mp3: {container: 'mp3', codec: 'mp3', open: mpegDecoder, units: mpegFrames},
+  'ogg-flac': {container: 'ogg', codec: 'flac', open: flacDecoder, units: inOgg('\x7fFLAC')},
+  'ogg-opus': {container: 'ogg', codec: 'opus', open: opusDecoder, units: inOgg('OpusHead')},
+  'ogg-vorbis': {container: 'ogg', codec: 'vorbis', open: vorbisDecoder, units: inOgg('\x01vorbis')},
 } as const satisfies Readonly<Record<string, Codec>>
 
 export type CompressedKind = keyof typeof codecs
 
-/** Bytes that are decoded at once: few, since silence may take a thousandth of the room of its samples. */
-const pieceBytes = 1024
-
 /**
- * A compressed recording as sound. The first frames are decoded to learn its rate.
+ * A compressed recording as sound. What is damaged or lost is left out, and becomes silence where the container says
+ * how long it was, so that what follows keeps its time. The first frames are decoded to learn the rate.
  * @throws audio_invalid where nothing can be decoded
  */
 export async function openCompressed(
@@ -60,12 +48,9 @@ export async function openCompressed(
   reader: ByteReader,
   context: DecoderContext,
 ): Promise<Sound> {
-  const {container, codec, open} = codecs[kind]
-  const length = kind === 'flac' ? flacLength(await reader.peek(flacHeadBytes)) : undefined
-  const decoder: Decoder = await open()
-  await decoder.ready
-  const input = container === 'ogg' ? oggPages(reader) : inPieces(reader)
-  const pieces = decodeAll(decoder, input, length?.samples ?? 0, context)
+  const {container, codec} = codecs[kind]
+  const length = codec === 'flac' ? flacLength(await reader.peek(flacHeadBytes)) : undefined
+  const pieces = decodeAll(codecs[kind], reader, context)
   const first = await pieces.next()
   if (first.done) throw new SvcError('audio_invalid', {file: context.name, reason: `no ${codec} frame in it is sound`})
   const {sampleRate, channelData} = first.value
@@ -76,79 +61,98 @@ export async function openCompressed(
   }
 }
 
-async function* inPieces(reader: ByteReader): AsyncGenerator<OggPiece, void, undefined> {
-  for (;;) {
-    const bytes = await reader.read(pieceBytes)
-    if (bytes.length === 0) return
-    yield {bytes, begins: false}
-  }
-}
-
-/**
- * Everything that has samples; the decoder is freed at the end, also at an early one.
- * @param expected samples that the header promises, 0 where it does not
- */
+/** Everything that has samples, each at its time; the decoder is freed at the end, also at an early one. */
 async function* decodeAll(
-  decoder: Decoder,
-  input: AsyncIterable<OggPiece>,
-  expected: number,
-  {name, warn}: DecoderContext,
+  {open, units}: Codec,
+  reader: ByteReader,
+  context: DecoderContext,
 ): AsyncGenerator<Decoded, void, undefined> {
-  let damaged = false
-  let samples = 0
-  const {decode, flush, free} = tolerant(decoder, () => {
-    if (!damaged) warn({code: 'audio_damaged', message: `${name} is damaged in places; what can be decoded is used.`})
-    damaged = true
-  })
-  const counted = (all: Decoded[]) => {
-    for (const {samplesDecoded} of all) samples += samplesDecoded
-    return all
+  let isDamaged = false
+  const onDamage = () => {
+    isDamaged = true
   }
+  const {decode, free} = tolerant(await open(), onDamage)
+  const timeLine = new TimeLine()
+  let silentSec = 0
   try {
-    for await (const {bytes, begins} of input) {
-      // The decoder of Opus forgets what it was given of the next file when one ends.
-      if (begins) yield* counted(await flush())
-      yield* counted(await decode(bytes))
+    for await (const unit of units(reader, context, onDamage)) {
+      const decoded = await decode(unit.packets)
+      const {silence, from, to} = timeLine.place(unit, decoded)
+      const {sampleRate} = decoded
+      if (silence > 0) silentSec += silence / sampleRate
+      for (let left = silence; left > 0; left -= sampleRate) {
+        const zeros = new Float32Array(Math.min(left, sampleRate))
+        yield {...decoded, channelData: decoded.channelData.map(() => zeros), errors: []}
+      }
+      if (to > from) yield {...decoded, channelData: decoded.channelData.map((channel) => channel.subarray(from, to))}
     }
-    yield* counted(await flush())
-    if (samples > 0 && samples < expected && !damaged)
-      warn({code: 'audio_truncated', message: lacking(name, samples, expected)})
+    if (isDamaged) context.warn({code: 'audio_damaged', message: damage(context.name, silentSec)})
   } finally {
     free()
   }
 }
 
-const lacking = (name: string, samples: number, expected: number) =>
-  `${name} has ${samples} of the ${expected} samples that its header says; what is there is used.`
+const damage = (name: string, silentSec: number): string =>
+  silentSec > 0
+    ? `${name} is damaged; ${silentSec.toFixed(2)} s that cannot be decoded are silent.`
+    : `${name} is damaged in places; what can be decoded is used.`
+
+/** A longer gap is one in the places, not in the sound. */
+const longestGapSec = 3600
+
+/** Where in the sound each unit is. Its own places may begin anywhere, and may jump where nothing was lost. */
+class TimeLine {
+  /** Samples so far, what was left out at the start and the end of streams included. */
+  #position = 0
+  /** What is added to the places of units. */
+  #offset = 0
+  #isAfterLoss = false
+
+  /** How much silence comes before a unit, and which of its samples are used. */
+  place(
+    {isAfterLoss, begins, isLast, start, end, missing}: Unit,
+    {samplesDecoded, sampleRate, skip, errors}: Decoded,
+  ): {silence: number; from: number; to: number} {
+    if (begins) this.#offset = this.#position
+    this.#isAfterLoss ||= isAfterLoss || errors.length > 0
+    if (samplesDecoded === 0) return {silence: 0, from: 0, to: 0}
+    const place = start ?? (end === undefined ? undefined : end - samplesDecoded)
+    const gap = missing ?? (place === undefined ? 0 : this.#offset + place - this.#position)
+    const isFilled = this.#isAfterLoss && gap > 0 && gap <= longestGapSec * sampleRate
+    const surplus = isLast && gap < 0 ? Math.min(samplesDecoded, -gap) : 0
+    const silence = isFilled ? gap : 0
+    this.#isAfterLoss = false
+    if (missing === undefined && !isFilled && surplus === 0) this.#offset -= gap
+    this.#position += silence + samplesDecoded - surplus
+    return {silence, from: skip, to: samplesDecoded - surplus}
+  }
+}
 
 interface TolerantDecoder {
-  /** What has samples: nothing or one. */
-  decode: (bytes: Uint8Array) => Promise<Decoded[]>
-  flush: () => Promise<Decoded[]>
+  decode: (packets: readonly Uint8Array[]) => Promise<Decoded>
   free: () => void
 }
 
+const nothing: Decoded = {channelData: [], samplesDecoded: 0, sampleRate: 0, errors: [], skip: 0}
+
 /** A decoder that damaged bytes do not stop. Some crash it, and then it says nothing any more. */
-function tolerant(decoder: Decoder, onDamage: () => void): TolerantDecoder {
-  let crashed = false
-  const attempt = async (decode: () => Decoded | Promise<Decoded> | undefined): Promise<Decoded[]> => {
-    if (crashed) return []
-    try {
-      const decoded = await decode()
-      if (decoded === undefined) return []
-      if (decoded.errors.length > 0) onDamage()
-      return decoded.samplesDecoded > 0 ? [decoded] : []
-    } catch {
-      crashed = true
-      onDamage()
-      return []
-    }
-  }
+function tolerant(decoder: PacketDecoder, onDamage: () => void): TolerantDecoder {
+  let isCrashed = false
   return {
-    decode: (bytes) => attempt(() => decoder.decode(bytes)),
-    flush: () => attempt(() => decoder.flush?.()),
+    async decode(packets) {
+      if (isCrashed) return nothing
+      try {
+        const decoded = await decoder.decode(packets)
+        if (decoded.errors.length > 0) onDamage()
+        return decoded
+      } catch {
+        isCrashed = true
+        onDamage()
+        return nothing
+      }
+    },
     free: () => {
-      if (!crashed) decoder.free()
+      if (!isCrashed) decoder.free()
     },
   }
 }

@@ -1,38 +1,84 @@
 import type {ByteReader} from './byte-reader.js'
+import {crc32} from './crc.js'
 
 /** A page without its body: what is always there, and the sizes of at most 255 segments. */
 const headBytes = 27
-/** What is taken at once where no page is. */
-const strayBytes = 1024
+/** Place of the checksum in a page. */
+const checksumAt = 22
+/** What is looked through at once where no page is. */
+const strayBytes = 64 << 10
 
-/** Bytes of an Ogg file: one page, or what lies between two pages. */
-export interface OggPiece {
-  bytes: Buffer
-  /** What comes before it is a whole file of its own, behind which another one was put. */
-  begins: boolean
+/** A page whose checksum is right. */
+export interface OggPage {
+  serial: number
+  sequence: number
+  /** The first or the last page of its stream. */
+  isFirst: boolean
+  isLast: boolean
+  /** Its first segments belong to a packet of the page before. */
+  continues: boolean
+  /** Position at the end of the last packet that ends in it; undefined where none does. */
+  granule: number | undefined
+  segments: Uint8Array
+  body: Uint8Array
+  /** Bytes that are no page were left out before it. */
+  isAfterLoss: boolean
 }
 
-/** An Ogg file page by page. Source: RFC 3533, section 6. */
-export async function* oggPages(reader: ByteReader): AsyncGenerator<OggPiece, void, undefined> {
-  // Streams that are played together all begin before the first of them goes on.
-  let wentOn = false
+/** The undamaged pages of an Ogg file; whatever is between them is left out. Source: RFC 3533, section 6. */
+export async function* oggPages(reader: ByteReader): AsyncGenerator<OggPage, void, undefined> {
+  let isAfterLoss = false
   for (;;) {
     const head = await reader.peek(headBytes)
     if (head.length === 0) return
-    if (head.length < headBytes || head.toString('latin1', 0, 4) !== 'OggS')
-      yield {bytes: await reader.read(await strayLength(reader)), begins: false}
-    else {
-      const first = (head[5]! & 2) !== 0
-      const table = headBytes + head[26]!
-      const segments = (await reader.peek(table)).subarray(headBytes)
-      yield {bytes: await reader.read(segments.reduce((sum, size) => sum + size, table)), begins: first && wentOn}
-      wentOn = !first
+    const length = await pageLength(reader, head)
+    if (length > 0) {
+      yield readPage(await reader.read(length), isAfterLoss)
+      isAfterLoss = false
+    } else {
+      isAfterLoss = true
+      await reader.skip(await strayLength(reader))
     }
   }
 }
 
-/** Up to the next page, where that is near. */
+/** Length of the page that the reader is at; 0 where there is none, or a damaged one. */
+async function pageLength(reader: ByteReader, head: Buffer): Promise<number> {
+  if (head.length < headBytes || head.toString('latin1', 0, 4) !== 'OggS') return 0
+  const table = headBytes + head[26]!
+  const segments = (await reader.peek(table)).subarray(headBytes)
+  const length = segments.reduce((sum, size) => sum + size, table)
+  const page = await reader.peek(length)
+  return page.length === length && checksum(page) === page.readUInt32LE(checksumAt) ? length : 0
+}
+
+const blank = new Uint8Array(4)
+
+function checksum(page: Buffer): number {
+  const before = crc32(page, 0, checksumAt, 0)
+  return crc32(page, checksumAt + 4, page.length, crc32(blank, 0, 4, before))
+}
+
+function readPage(page: Buffer, isAfterLoss: boolean): OggPage {
+  const table = headBytes + page[26]!
+  const flags = page[5]!
+  const granule = page.readBigInt64LE(6)
+  return {
+    serial: page.readUInt32LE(14),
+    sequence: page.readUInt32LE(18),
+    isFirst: (flags & 2) !== 0,
+    isLast: (flags & 4) !== 0,
+    continues: (flags & 1) !== 0,
+    granule: granule < 0n ? undefined : Number(granule),
+    segments: page.subarray(headBytes, table),
+    body: page.subarray(table),
+    isAfterLoss,
+  }
+}
+
+/** Up to the next page, where one begins nearby. */
 async function strayLength(reader: ByteReader): Promise<number> {
-  const next = (await reader.peek(strayBytes)).indexOf('OggS', 1, 'latin1')
-  return next < 0 ? strayBytes - 3 : next
+  const bytes = await reader.peek(strayBytes)
+  const next = bytes.indexOf('OggS', 1, 'latin1')
+  return next < 0 ? Math.max(1, bytes.length - 3) : next
 }

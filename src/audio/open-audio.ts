@@ -102,13 +102,25 @@ async function openSound(
   const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start)
   if (sniffed.kind === 'ffmpeg') return through(sniffed.format, undefined, sniffed.seeks)
   if (sniffed.kind === 'other') {
-    // Frames of an MP3 may begin a little after its tag.
-    if (tag > 0) return openCompressed('mp3', reader, context)
+    // Frames of an MP3 may begin a little after its tag, or behind zeros.
+    if (tag > 0 || (await isPaddedMp3(reader))) return openCompressed('mp3', reader, context)
     throw new SvcError('audio_unrecognized', {file: context.name, found: sniffed.found})
   }
   if (sniffed.kind !== 'wav') return openCompressed(sniffed.kind, reader, context)
   const wave = await openWave(reader, context)
   return 'samples' in wave ? wave : through('a WAV file of a rare codec', wave.header)
+}
+
+/** Most zeros that may come before the first frame of an MP3, bytes. */
+const mostPadding = 64 << 10
+
+/** Whether an MP3 begins behind zeros. */
+async function isPaddedMp3(reader: ByteReader): Promise<boolean> {
+  const bytes = await reader.peek(mostPadding + sniffLength)
+  const start = bytes.findIndex((byte) => byte !== 0)
+  if (start < 1 || start > mostPadding) return false
+  const found = bytes.subarray(start)
+  return id3Length(found) > 0 || sniff(found).kind === 'mp3'
 }
 
 /** What is left to read, behind a header that was read already. */

@@ -1,7 +1,7 @@
 /** What a file is, from its first bytes. */
 export type Sniffed =
   /** Decoded here. */
-  | {kind: 'wav' | 'flac' | 'mp3' | 'ogg-opus' | 'ogg-vorbis'}
+  | {kind: 'wav' | 'flac' | 'mp3' | 'ogg-flac' | 'ogg-opus' | 'ogg-vorbis'}
   /** Sound or film that ffmpeg decodes; `format` ends the sentence "it is …", `seeks` where it may begin at its end. */
   | {kind: 'ffmpeg'; format: string; seeks?: true}
   /** No sound; `found` ends the sentence "it looks like …". */
@@ -47,6 +47,7 @@ const signatures: readonly Signature[] = [
 /** Names inside of RIFF and FORM files, and of the first packet of an Ogg stream. */
 const inner: Readonly<Record<string, Sniffed>> = {
   'RIFF WAVE': {kind: 'wav'},
+  'RIFX WAVE': {kind: 'wav'},
   'RF64 WAVE': {kind: 'wav'},
   'BW64 WAVE': {kind: 'wav'},
   'RIFF AVI ': ffmpeg('an AVI film'),
@@ -64,7 +65,7 @@ export function sniff(bytes: Buffer): Sniffed {
     // The first page has one packet; it begins after a table of one entry.
     if (text.startsWith('OpusHead', 28)) return {kind: 'ogg-opus'}
     if (text.startsWith('\x01vorbis', 28)) return {kind: 'ogg-vorbis'}
-    if (text.startsWith('\x7fFLAC', 28)) return {kind: 'flac'}
+    if (text.startsWith('\x7fFLAC', 28)) return {kind: 'ogg-flac'}
   }
   const signature = signatures.find(([offset, wanted]) => text.startsWith(wanted, offset))
   if (signature !== undefined) return signature[2]

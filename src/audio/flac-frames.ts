@@ -1,0 +1,184 @@
+import type {ByteReader} from './byte-reader.js'
+import {crc8, crc16} from './crc.js'
+import {flacHeadBytes, flacLength} from './flac-length.js'
+import type {DecoderContext} from './sound.js'
+import type {Unit} from './unit.js'
+
+/** Longest header of a frame. */
+const headerBytes = 16
+/** What is looked at first, and what a frame is no longer than. */
+const usualBytes = 32 << 10
+const mostFrameBytes = 1 << 20
+/** Headers that may be inside of a frame by chance: more mean that it has no end. */
+const mostChances = 8
+
+/**
+ * The undamaged frames of a FLAC file, each at its place. A frame is one with a right CRC-8 in its header and a right
+ * CRC-16 at its end; what lies between two of them is left out. Source: RFC 9639, sections 8 and 9.
+ * @param onDamage is called where a frame is damaged or lost
+ */
+export async function* flacFrames(
+  reader: ByteReader,
+  {name, warn}: DecoderContext,
+  onDamage: () => void,
+): AsyncGenerator<Unit, void, undefined> {
+  const promised = flacLength(await reader.peek(flacHeadBytes))?.samples ?? 0
+  await skipMetadata(reader)
+  let first: FrameHeader | undefined
+  let isAfterLoss = false
+  let isCut = false
+  let end = 0
+  for (;;) {
+    const found = await readFrame(reader, first)
+    isCut = found === 'cut'
+    if (found === 'end' || found === 'cut') break
+    if (found === undefined) {
+      isAfterLoss = true
+      onDamage()
+      continue
+    }
+    const {header, bytes} = found
+    first ??= header
+    const start = header.isNumbered ? header.number * first.samples : header.number
+    end = start + header.samples
+    yield {packets: [bytes], isAfterLoss, start}
+    isAfterLoss = false
+  }
+  const length =
+    end < promised ? `has ${end} of the ${promised} samples that its header says` : 'ends inside of a frame'
+  if (first !== undefined && (isCut || end < promised))
+    warn({code: 'audio_truncated', message: `${name} ${length}; what is there is used.`})
+}
+
+async function skipMetadata(reader: ByteReader): Promise<void> {
+  await reader.skip(4)
+  for (;;) {
+    const head = await reader.peek(4)
+    // The first byte of a frame is no type of a block.
+    if (head.length < 4 || head[0] === 0xff) return
+    await reader.skip(4 + head.readUIntBE(1, 3))
+    if (head[0]! & 0x80) return
+  }
+}
+
+interface FrameHeader {
+  /** Bytes. */
+  length: number
+  /** Samples per channel. */
+  samples: number
+  /** Whether `number` counts frames, all of one length but the last; else it counts samples. */
+  isNumbered: boolean
+  number: number
+  /** What does not change within a file: how frames are counted, rate, channels and depth. */
+  format: number
+}
+
+/**
+ * The frame that the reader is at. Where it is damaged, undefined, and the reader moves to the next header; where the
+ * file ends inside of it, `cut`.
+ */
+async function readFrame(
+  reader: ByteReader,
+  first: FrameHeader | undefined,
+): Promise<{header: FrameHeader; bytes: Buffer} | 'end' | 'cut' | undefined> {
+  let bytes = await reader.peek(usualBytes)
+  let isAll = bytes.length < usualBytes
+  if (bytes.length === 0 || (isAll && tagLength(bytes) === bytes.length)) return 'end'
+  const header = readHeader(bytes, 0, first)
+  if (header === undefined) return skipToHeader(reader, first)
+  let crc = 0
+  let checked = 0
+  let chances = 0
+  /** Where the frame ends if the header of the next one is damaged. */
+  let beforeBroken: number | undefined
+  for (let at = bytes.indexOf(0xff, header.length); chances < mostChances; at = bytes.indexOf(0xff, at + 1)) {
+    if (at < 0 && isAll) {
+      const length = bytes.length - tagLength(bytes)
+      if (crc16(bytes, checked, length, crc) === 0) return {header, bytes: await reader.read(length)}
+      if (chances === 0 && beforeBroken === undefined) return 'cut'
+      break
+    }
+    if (!isAll && (at < 0 || at + headerBytes > bytes.length)) {
+      if (bytes.length >= mostFrameBytes) break
+      at = (at < 0 ? bytes.length : at) - 1
+      const wanted = 2 * bytes.length
+      bytes = await reader.peek(wanted)
+      isAll = bytes.length < wanted
+      continue
+    }
+    if (!isSync(bytes, at)) continue
+    const next = readHeader(bytes, at, first)
+    crc = crc16(bytes, checked, at, crc)
+    checked = at
+    if (crc === 0 && next === undefined) beforeBroken ??= at
+    if (next === undefined) continue
+    if (crc === 0) return {header, bytes: await reader.read(at)}
+    if (next.number === header.number + (header.isNumbered ? 1 : header.samples)) break
+    chances++
+  }
+  return beforeBroken === undefined ? skipToHeader(reader, first) : {header, bytes: await reader.read(beforeBroken)}
+}
+
+/** Bytes of the ID3v1 tag that some programs put behind a file of any format. */
+const tagLength = (bytes: Buffer): number =>
+  bytes.length >= 128 && bytes.toString('latin1', bytes.length - 128, bytes.length - 125) === 'TAG' ? 128 : 0
+
+/** Leaves out at least a byte, up to the next header of a frame. */
+async function skipToHeader(reader: ByteReader, first: FrameHeader | undefined): Promise<undefined> {
+  await reader.skip(1)
+  for (let isAll = false; !isAll; ) {
+    const bytes = await reader.peek(usualBytes)
+    isAll = bytes.length < usualBytes
+    const end = isAll ? bytes.length : bytes.length - headerBytes
+    let at = bytes.indexOf(0xff)
+    while (at >= 0 && at < end && readHeader(bytes, at, first) === undefined) at = bytes.indexOf(0xff, at + 1)
+    const isFound = at >= 0 && at < end
+    await reader.skip(isFound ? at : end)
+    if (isFound) return undefined
+  }
+  return undefined
+}
+
+const isSync = (bytes: Buffer, at: number): boolean => bytes[at] === 0xff && (bytes[at + 1]! & 0xfe) === 0xf8
+
+/**
+ * The header of a frame at a place; undefined where there is none, or one of another format than the first one. Source:
+ * RFC 9639, section 9.1.
+ */
+function readHeader(bytes: Buffer, at: number, first: FrameHeader | undefined): FrameHeader | undefined {
+  if (!isSync(bytes, at)) return undefined
+  const codes = bytes[at + 2]!
+  const [samplesCode, rateCode] = [codes >> 4, codes & 15]
+  const layout = bytes[at + 3]!
+  if (samplesCode === 0 || rateCode === 15 || layout >> 4 > 10 || (layout & 14) === 6 || layout & 1) return undefined
+  // The three ways to store two channels are one format.
+  const channels = layout >> 4 > 7 ? 1 : layout >> 4
+  const format = ((bytes[at + 1]! & 1) << 12) | (rateCode << 8) | (channels << 4) | (layout & 14)
+  if (first !== undefined && format !== first.format) return undefined
+  const number = readNumber(bytes, at + 4)
+  if (number === undefined) return undefined
+  let length = 4 + number.length
+  let samples = samplesCode === 1 ? 192 : samplesCode < 6 ? 144 << samplesCode : 1 << samplesCode
+  if (samplesCode === 6) samples = 1 + bytes[at + length]!
+  if (samplesCode === 7) samples = 1 + ((bytes[at + length]! << 8) | bytes[at + length + 1]!)
+  length += samplesCode === 6 ? 1 : samplesCode === 7 ? 2 : 0
+  length += rateCode === 12 ? 1 : rateCode > 12 ? 2 : 0
+  if (at + length >= bytes.length || crc8(bytes, at, at + length) !== bytes[at + length]) return undefined
+  return {length: length + 1, samples, isNumbered: (bytes[at + 1]! & 1) === 0, number: number.value, format}
+}
+
+/** A number of up to 36 bits, written as in UTF-8. */
+function readNumber(bytes: Buffer, at: number): {value: number; length: number} | undefined {
+  const lead = bytes[at]
+  if (lead === undefined || lead === 0xff) return undefined
+  const ones = Math.clz32(~(lead << 24))
+  if (ones === 0) return {value: lead, length: 1}
+  if (ones === 1) return undefined
+  let value = ones === 7 ? 0 : lead & (0x7f >> ones)
+  for (let i = 1; i < ones; i++) {
+    const byte = bytes[at + i]
+    if (byte === undefined || (byte & 0xc0) !== 0x80) return undefined
+    value = value * 64 + (byte & 0x3f)
+  }
+  return {value, length: ones}
+}
