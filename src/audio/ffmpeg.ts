@@ -1,22 +1,23 @@
 import {spawn} from 'node:child_process'
 import {once} from 'node:events'
 import {SvcError} from '../errors/index.js'
-import {decodePcm} from './pcm.js'
+import {ByteReader} from './byte-reader.js'
+import {FfmpegLog} from './ffmpeg-log.js'
 import type {DecoderContext, Sound} from './sound.js'
+import {openWave} from './wave.js'
 
 export type FfmpegInput =
   | {path: string}
   /** `seeks` where the format may keep what comes first at its end. */
   | {bytes: AsyncIterable<Uint8Array>; seeks: boolean}
 
-/** Most that is kept of what ffmpeg says, characters. */
-const mostStderr = 4096
-
 /**
- * A recording that the program ffmpeg decodes, mixes down and resamples. It is given a path or bytes, never a command
- * line; given bytes, it may open no file, whatever they say.
+ * A recording that the program ffmpeg decodes and resamples. It answers with a WAV stream, so its channels are mixed
+ * down as those of any other file. It is given a path or bytes, never a command line; given bytes, it may open no file,
+ * whatever they say. What it complains of while it goes on is a warning, and so is sound that is shorter than the
+ * container says.
  * @param format ends the sentence "it is …"
- * @throws decoder_unavailable
+ * @throws decoder_unavailable, audio_invalid
  */
 export async function openFfmpeg(
   input: FfmpegInput,
@@ -24,20 +25,18 @@ export async function openFfmpeg(
   sampleRate: number,
   context: DecoderContext,
 ): Promise<Sound> {
-  const {name, signal} = context
+  const {name, warn, signal} = context
   const piped = 'bytes' in input
   const child = spawn(
     'ffmpeg',
     [
-      ...['-nostdin', '-v', 'error', ...source(input)],
-      ...['-vn', '-ac', '1', '-ar', String(sampleRate), '-f', 'f32le', 'pipe:1'],
+      ...['-nostdin', '-hide_banner', '-nostats', '-v', 'level+info', ...source(input)],
+      ...['-vn', '-ar', String(sampleRate), '-c:a', 'pcm_f32le', '-f', 'wav', 'pipe:1'],
     ],
     {stdio: [piped ? 'pipe' : 'ignore', 'pipe', 'pipe'], ...(signal === undefined ? {} : {signal})},
   )
-  let complaint = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-mostStderr)
-  })
+  const log = new FfmpegLog()
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => log.read(text))
   const ended = once(child, 'close') as Promise<[code: number | null]>
   ended.catch(() => undefined)
   await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
@@ -49,24 +48,43 @@ export async function openFfmpeg(
     void feed(input.bytes, child).catch((error: unknown) => {
       fault = {error}
     })
+  /** Throws what was wrong, where something was; a failure behind some sound is damage. */
+  const end = async (count: number) => {
+    const [code] = await ended
+    if (fault !== undefined) throw fault.error
+    if (code !== 0 && count === 0) throw new SvcError('audio_invalid', {file: name, reason: log.reason})
+    const damage = log.damage(count / sampleRate) ?? (code === 0 ? undefined : log.reason)
+    if (damage !== undefined) warn({code: 'audio_damaged', message: `${name} is damaged: ${damage}.`})
+  }
+  const stop = () => {
+    if (child.exitCode === null) child.kill('SIGKILL')
+  }
+  const reader = new ByteReader(child.stdout as AsyncIterable<Buffer>)
+  try {
+    if ((await reader.peek(1)).length === 0) await end(0)
+    const wave = await openWave(reader, {...context, fileBytes: undefined})
+    if (!('samples' in wave)) throw new Error('ffmpeg answers with another encoding than it was asked for.')
+    return {...wave, source: {...wave.source, container: 'ffmpeg', codec: format}, samples: samples(wave)}
+  } catch (error) {
+    stop()
+    signal?.throwIfAborted()
+    throw error
+  }
 
-  async function* samples() {
+  async function* samples(wave: Sound) {
+    let count = 0
     try {
-      yield* wholeSamples(child.stdout as AsyncIterable<Buffer>)
-      const [code] = await ended
-      if (fault !== undefined) throw fault.error
-      if (code !== 0) throw new SvcError('audio_invalid', {file: name, reason: reasonOf(complaint)})
+      for await (const piece of wave.samples) {
+        count += piece.length
+        yield piece
+      }
+      await end(count)
     } catch (error) {
       signal?.throwIfAborted()
       throw error
     } finally {
-      if (child.exitCode === null) child.kill('SIGKILL')
+      stop()
     }
-  }
-  return {
-    source: {container: 'ffmpeg', codec: format, sampleRate, channels: 1},
-    durationSec: undefined,
-    samples: samples(),
   }
 }
 
@@ -75,23 +93,6 @@ function source(input: FfmpegInput): string[] {
   if ('path' in input) return ['-protocol_whitelist', 'file,pipe', '-i', `file:${input.path}`]
   if (!input.seeks) return ['-protocol_whitelist', 'pipe', '-i', 'pipe:0']
   return ['-protocol_whitelist', 'cache,pipe', '-read_ahead_limit', '-1', '-i', 'cache:pipe:0']
-}
-
-/** Its last line says what went wrong; paths and addresses in front of it do not help. */
-function reasonOf(complaint: string): string {
-  const line = complaint.trim().split('\n').at(-1) ?? ''
-  const reason = line.replace(/^\[[^\]]*\]\s*/, '').replace(/\.$/, '')
-  return reason === '' ? 'ffmpeg failed' : `ffmpeg says: ${reason}`
-}
-
-async function* wholeSamples(bytes: AsyncIterable<Buffer>): AsyncGenerator<Float32Array, void, undefined> {
-  let rest: Buffer = Buffer.alloc(0)
-  for await (const piece of bytes) {
-    const all = rest.length === 0 ? piece : Buffer.concat([rest, piece])
-    const whole = all.length - (all.length % 4)
-    if (whole > 0) yield decodePcm(all.subarray(0, whole), {encoding: 'f32le', channels: 1, frameBytes: 4})
-    rest = all.subarray(whole)
-  }
 }
 
 /** Gives ffmpeg the bytes as fast as it takes them; it may stop listening before the end. Throws what they throw. */

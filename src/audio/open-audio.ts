@@ -185,7 +185,10 @@ function closedUnread<T>(
   }
 }
 
-/** Sound at the wanted rate, in pieces of at most a second; what is no number counts as silence. */
+/**
+ * Sound at the wanted rate, in pieces of at most a second, -1 to 1. What is no number counts as silence; decoders of
+ * lossy codecs and the resampler may overshoot.
+ */
 async function* resampled(
   {source, samples}: Sound,
   sampleRate: number,
@@ -204,6 +207,7 @@ async function* resampled(
 }
 
 function* inPieces(samples: Float32Array, most: number): Generator<Float32Array, void, undefined> {
+  for (let i = 0; i < samples.length; i++) if (Math.abs(samples[i]!) > 1) samples[i] = Math.sign(samples[i]!)
   for (let at = 0; at < samples.length; at += most) yield samples.subarray(at, at + most)
 }
 

@@ -21,6 +21,8 @@ export interface WaveFormat {
 
 export interface WaveHeader {
   format: WaveFormat
+  /** RIFX: numbers and samples have their highest byte first. */
+  isBigEndian: boolean
   /** What the header says; undefined where a writer did not know it. */
   dataBytes: number | undefined
 }
@@ -35,35 +37,48 @@ const mostChunkBytes = 64 << 10
 const mostChunks = 1000
 
 /**
- * Reads a RIFF, RF64 or BW64 header up to the first byte of sound. Chunks of other kinds are left out, and the sizes in
+ * Reads a RIFF, RIFX, RF64 or BW64 header up to the first byte of sound. Chunks of other kinds are left out, and the sizes in
  * the header are checked against nothing yet: writers lie about them. Sources: Microsoft's RIFF and WAVEFORMATEX, EBU
  * Tech 3306 (RF64).
  * @throws audio_invalid
  */
 export async function readWaveHeader(reader: ByteReader, name: string): Promise<WaveHeader> {
   const fail = (reason: string) => new SvcError('audio_invalid', {file: name, reason})
-  await reader.skip(12)
+  const isBigEndian = (await reader.read(12)).toString('latin1', 0, 4) === 'RIFX'
   let format: WaveFormat | undefined
   let longData: number | undefined
   for (let count = 0; count < mostChunks; count++) {
     const head = await reader.read(8)
     if (head.length < 8) throw fail(format === undefined ? 'its header ends too soon' : 'it has no data chunk')
     const id = head.toString('latin1', 0, 4)
-    const size = head.readUInt32LE(4)
+    const size = isBigEndian ? head.readUInt32BE(4) : head.readUInt32LE(4)
     if (id === 'data') {
       if (format === undefined) throw fail('its format is not said before its data')
-      return {format, dataBytes: await dataSize(reader, size, longData)}
+      return {format, isBigEndian, dataBytes: await dataSize(reader, size, longData)}
     }
     const padded = size + (size % 2)
     if (id !== 'fmt ' && id !== 'ds64') await reader.skip(padded)
     else {
       if (size > mostChunkBytes) throw fail(`its ${id.trim()} chunk has ${size} bytes`)
       const chunk = (await reader.read(padded)).subarray(0, size)
-      if (id === 'fmt ') format = readFormat(chunk, fail)
+      if (id === 'fmt ') format = readFormat(isBigEndian ? littleEndian(chunk) : chunk, fail)
       else if (chunk.length >= 16) longData = Number(chunk.readBigUInt64LE(8))
     }
   }
   throw fail(`it has more than ${mostChunks} chunks before its data`)
+}
+
+/** Widths of the numbers in a `fmt ` chunk with its extension, bytes; what comes behind them has none. */
+const formatWidths = [2, 2, 4, 4, 2, 2, 2, 2, 4, 4, 2, 2]
+
+function littleEndian(chunk: Buffer): Buffer {
+  const copy = Buffer.from(chunk)
+  let at = 0
+  for (const width of formatWidths) {
+    copy.subarray(at, at + width).reverse()
+    at += width
+  }
+  return copy
 }
 
 /** Chunks that may follow the sound; anything else after an empty data chunk is sound whose size was never written. */

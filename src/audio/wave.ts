@@ -18,16 +18,30 @@ export type FrameDecoder = (frames: Buffer) => Float32Array
  */
 export async function openWave(reader: ByteReader, context: DecoderContext): Promise<Sound | {header: Buffer}> {
   const header = await readWaveHeader(reader, context.name)
-  const {format} = header
-  const decode = isLinear(format) ? (frames: Buffer) => decodePcm(frames, format) : await openWaveCodec(format)
+  const {format, isBigEndian} = header
+  const linear = isLinear(format) ? linearDecoder(format, isBigEndian) : undefined
+  const decode = linear ?? (await openWaveCodec(format))
   if (decode === undefined) return {header: writeWaveHeader(format.chunk, header.dataBytes)}
   const {encoding, sampleRate, channels} = format
-  const codec = encoding === 'adpcm_ima_wav' ? encoding : `pcm_${encoding}`
+  const codec =
+    encoding === 'adpcm_ima_wav' ? encoding : `pcm_${isBigEndian ? encoding.replace(/le$/, 'be') : encoding}`
   return {
     source: {container: 'wav', codec, sampleRate, channels},
     durationSec: durationOf(header, context),
     samples: readFrames(reader, format.frameBytes, header.dataBytes, decode, context),
   }
+}
+
+const linearDecoder =
+  (format: WaveFormat & {encoding: PcmEncoding}, isBigEndian: boolean): FrameDecoder =>
+  (frames) =>
+    decodePcm(isBigEndian ? reversed(frames, sampleBytes(format.encoding)) : frames, format)
+
+/** Samples with their bytes the other way round. */
+function reversed(frames: Buffer, width: number): Buffer {
+  const copy = Buffer.from(frames)
+  for (let at = 0; at < copy.length; at += width) copy.subarray(at, at + width).reverse()
+  return copy
 }
 
 const isLinear = (format: WaveFormat): format is WaveFormat & {encoding: PcmEncoding} =>

@@ -5,6 +5,7 @@ import {PassThrough, Readable} from 'node:stream'
 import {describe, it, type TestContext} from 'node:test'
 import {type AudioInput, type AudioWarning, isAudioFile, openAudio, type RawPcm} from '../../src/audio/index.js'
 import {SvcError} from '../../src/errors/index.js'
+import {ffmpeg, skipWithoutFfmpeg} from '../support/ffmpeg.js'
 import {projectFile, sharedData, skipWithout} from '../support/project.js'
 import {collect, joined, sine, sumOf} from '../support/sounds.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -55,6 +56,22 @@ describe('a WAV file', () => {
         assert.equal(durationSec, 1)
         assert.deepEqual(warnings, [])
       })
+
+  for (const encoding of Object.keys(precision) as WaveFile['encoding'][])
+    for (const extensible of [false, true])
+      it(`of ${encoding} with its highest bytes first${extensible ? ' and an extensible header' : ''} is heard as it is`, async () => {
+        const {sound, source, warnings} = await decode(
+          fromBytes(waveFile({channels: [second, second], sampleRate: 16_000, encoding, extensible, rifx: true})),
+        )
+        assert.ok(difference(sound, second, 0) <= precision[encoding as keyof typeof precision])
+        assert.deepEqual(source.codec, `pcm_${encoding.replace('le', 'be')}`)
+        assert.deepEqual(warnings, [])
+      })
+
+  it('that is louder than full scale is cut off there', async () => {
+    const {sound} = await decode(fromBytes(monoWave(sine(440, 16_000, {level: 3}), {encoding: 'f32le'})))
+    assert.deepEqual([Math.max(...sound), Math.min(...sound)], [1, -1])
+  })
 
   for (const rate of [8000, 11_025, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000])
     it(`at ${rate} Hz is resampled, with no delay and to its length`, async () => {
@@ -325,27 +342,32 @@ describe('a recording for ffmpeg', () => {
     test.after(() => {
       process.env.PATH = path
     })
-    // It says what it was asked for, takes its input, and gives half a second of silence and one second of 0.5.
+    // It says what it was asked for, takes its input, and gives half a second of silence and one second of sound.
     const program = `#!/bin/sh
 echo "$@" > "${folder}/asked"
 case "$*" in *pipe:0*) cat > "${folder}/given";; esac
-head -c 32000 /dev/zero
 cat "${folder}/sound"
 `
-    await writeFile(join(folder, 'sound'), Buffer.from(new Float32Array(16_000).fill(0.5).buffer))
+    const [left, right] = [0.75, 0.25].map((level) => new Float32Array(24_000).fill(level, 8000)) as [
+      Float32Array,
+      Float32Array,
+    ]
+    const answer = {sampleRate: 16_000, encoding: 'f32le', dataBytes: 0xffff_ffff} as const
+    await writeFile(join(folder, 'sound'), waveFile({channels: [left, right], ...answer}))
     await mkdir(join(folder, 'bin'))
     await writeFile(join(folder, 'bin/ffmpeg'), program, {mode: 0o755})
     process.env.PATH = `${join(folder, 'bin')}:${path}`
     const file = join(folder, '-film.mp4')
     await writeFile(file, film)
     for (const input of [{path: file}, fromBytes(film)]) {
-      const {sound} = await decode(input)
+      const {sound, source} = await decode(input)
       assert.equal(sound.length, 24_000)
       assert.deepEqual([sound[0], sound[23_999]], [0, 0.5])
+      assert.deepEqual(source, {container: 'ffmpeg', codec: 'an MP4 or M4A file', sampleRate: 16_000, channels: 2})
     }
     assert.deepEqual(await readFile(join(folder, 'given')), film)
     const asked = await readFile(join(folder, 'asked'), 'utf8')
-    for (const argument of ['-nostdin', '-protocol_whitelist cache,pipe', '-ac 1', '-ar 16000', '-f f32le'])
+    for (const argument of ['-nostdin', '-protocol_whitelist cache,pipe', '-ar 16000', '-c:a pcm_f32le -f wav'])
       assert.ok(asked.includes(argument), argument)
     await decode({path: file})
     assert.ok(
@@ -359,13 +381,63 @@ cat "${folder}/sound"
     test.after(() => {
       process.env.PATH = path
     })
-    const program = `#!/bin/sh\ncat > "${folder}/given"\nhead -c 4000 /dev/zero\n`
+    const program = `#!/bin/sh\ncat > "${folder}/given"\ncat "${folder}/sound"\n`
+    await writeFile(join(folder, 'sound'), monoWave(second))
     await writeFile(join(folder, 'ffmpeg'), program, {mode: 0o755})
     process.env.PATH = `${folder}:${path}`
     const plain = monoWave(second)
     await decode(fromBytes(patched(monoWave(second, {before: {JUNK: Buffer.alloc(10)}}), 38, 2)))
     assert.deepEqual(await readFile(join(folder, 'given')), patched(plain, 20, 2))
   })
+
+  const logs: Record<string, {log: string; status?: number; warning: RegExp | undefined}> = {
+    'that it complains of': {
+      log: '[aac @ 0x1] [error] channel 3 is not there.\n[error] more',
+      warning: /: ffmpeg says: channel 3 is not there, and more\.$/,
+    },
+    'with broken packets': {log: '[warning] film: corrupt input packet in stream 0', warning: /corrupt input packet/},
+    'that it gives up in the middle of': {log: '[error] out of sync', status: 1, warning: /out of sync/},
+    'that is shorter than it says': {
+      log: '[info]   Duration: 00:00:02.50, start: 0.000000',
+      warning: /: 1\.50 s of the length in its header are missing\.$/,
+    },
+    'that begins late': {log: '[info]   Duration: 00:00:02.50, start: 1.500000', warning: undefined},
+    'whose length is a guess': {
+      log: '[aac @ 0x1] [warning] Estimating duration from bitrate, this may be inaccurate\n[info]   Duration: 00:00:09.00, start: 0.000000',
+      warning: undefined,
+    },
+    'with film that is longer': {
+      log: '[info]   Duration: 00:00:09.00, start: 0.000000\n[info]   Stream #0:0: Video: h264',
+      warning: undefined,
+    },
+    'with a picture on it': {
+      log: '[info]   Duration: 00:00:09.00, start: 0.000000\n[info]   Stream #0:1: Video: mjpeg (Progressive) (attached pic)',
+      warning: /8\.00 s/,
+    },
+    'that says nothing': {
+      log: '[info]   Duration: 00:00:01.02, start: 0.000000\n[warning] Guessed Channel Layout',
+      warning: undefined,
+    },
+  }
+  for (const [what, {log, status = 0, warning}] of Object.entries(logs))
+    it(`${what} has ${warning === undefined ? 'no' : 'a'} warning`, async (test) => {
+      const folder = await temporaryFolder(test)
+      const path = process.env.PATH
+      test.after(() => {
+        process.env.PATH = path
+      })
+      await writeFile(join(folder, 'log'), log)
+      await writeFile(join(folder, 'sound'), monoWave(second, {dataBytes: 0xffff_ffff}))
+      const program = `#!/bin/sh\ncat "${folder}/log" >&2\ncat "${folder}/sound"\nexit ${status}\n`
+      await writeFile(join(folder, 'ffmpeg'), program, {mode: 0o755})
+      process.env.PATH = `${folder}:${path}`
+      const messages: string[] = []
+      const onWarning = ({message}: AudioWarning) => messages.push(message)
+      const audio = await openAudio(fromBytes(film), {sampleRate: 16_000, onWarning})
+      assert.equal(joined(await collect(audio)).length, second.length)
+      assert.equal(messages.length, warning === undefined ? 0 : 1)
+      if (warning !== undefined) assert.match(messages[0] ?? '', warning)
+    })
 
   it('whose bytes fail on their way fails as they do', async (test) => {
     const folder = await temporaryFolder(test)
@@ -382,13 +454,23 @@ cat "${folder}/sound"
     await assert.rejects(decode({name: 'upload', stream: stream()}), {code: 'file_unreadable'})
   })
 
+  for (const channels of [1, 2, 6])
+    it(`with ${channels} channels is as loud as the same one in WAV`, {skip: skipWithoutFfmpeg}, async () => {
+      const tones = Array.from({length: channels}, (_, i) => sine(200 + 90 * i, 16_000, {level: 0.9}))
+      const wave = waveFile({channels: tones, sampleRate: 16_000, encoding: 's16le'})
+      const lossless = ffmpeg(wave, '-c:a', 'flac', '-f', 'matroska', 'pipe:1')
+      const {sound, source, warnings} = await decode(fromBytes(lossless))
+      assert.ok(difference(sound, (await decode(fromBytes(wave))).sound, 0) < 1e-4)
+      assert.deepEqual([source.container, source.channels, warnings], ['ffmpeg', channels, []])
+    })
+
   it('that it cannot read gives its reason', async (test) => {
     const folder = await temporaryFolder(test)
     const path = process.env.PATH
     test.after(() => {
       process.env.PATH = path
     })
-    await writeFile(join(folder, 'ffmpeg'), '#!/bin/sh\necho "[mov @ 0x1] moov atom not found" >&2\nexit 1\n', {
+    await writeFile(join(folder, 'ffmpeg'), '#!/bin/sh\necho "[mov @ 0x1] [error] moov atom not found" >&2\nexit 1\n', {
       mode: 0o755,
     })
     process.env.PATH = `${folder}:${path}`

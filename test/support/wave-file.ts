@@ -8,6 +8,8 @@ export interface WaveFile {
   extensible?: boolean
   /** RF64 with its sizes in `ds64`. */
   rf64?: boolean
+  /** RIFX: every number has its highest byte first. */
+  rifx?: boolean
   /** What the header says in place of the true number of bytes. */
   dataBytes?: number
   /** Chunks before the sound, by name. */
@@ -19,7 +21,30 @@ export interface WaveFile {
 const widths = {u8: 1, s16le: 2, s24le: 3, s32le: 4, f32le: 4, f64le: 8} as const
 
 /** A WAV file in memory, true or not. */
-export function waveFile({channels, sampleRate, encoding, extensible, rf64, ...rest}: WaveFile): Buffer {
+export function waveFile(file: WaveFile): Buffer {
+  const bytes = littleEndianFile(file)
+  return file.rifx ? bigEndian(bytes, file) : bytes
+}
+
+/** Widths of what is in a header without other chunks, from its size on; names are turned round by nobody. */
+const headerFields = [4, 'name', 'name', 4, 2, 2, 4, 4, 2, 2, 2, 2, 4, 4, 2, 2] as const
+
+/** A file with nothing but a format and sound, with the bytes of each number turned round. */
+function bigEndian(bytes: Buffer, {encoding}: WaveFile): Buffer {
+  const data = bytes.indexOf('data')
+  let at = 4
+  for (const field of headerFields) {
+    const width = field === 'name' ? 4 : field
+    if (field !== 'name' && at < data) bytes.subarray(at, at + width).reverse()
+    at += width
+  }
+  bytes.subarray(data + 4, data + 8).reverse()
+  for (let i = data + 8; i < bytes.length; i += widths[encoding]) bytes.subarray(i, i + widths[encoding]).reverse()
+  bytes.write('RIFX', 'latin1')
+  return bytes
+}
+
+function littleEndianFile({channels, sampleRate, encoding, extensible, rf64, ...rest}: WaveFile): Buffer {
   const data = samplesOf(channels, encoding)
   const size = rest.dataBytes ?? data.length
   const chunks = [
