@@ -23,7 +23,7 @@ const switchFlag = (setting: Setting): SettingFlag =>
   Flags.boolean({description: describe(setting), allowNo: true}) as BooleanFlag<boolean | undefined>
 
 function valueFlag(flag: string, setting: Setting): SettingFlag {
-  const {type} = setting
+  const type = setting.type.exact ?? setting.type
   const build = Flags.custom<unknown>({
     description: describe(setting),
     helpValue: type.options === undefined ? 'VALUE' : type.options.join('|'),

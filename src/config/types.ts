@@ -14,6 +14,8 @@ export interface SettingType<T> {
   /** A flag of this type takes no value: `--x` is true and `--no-x` is false. */
   readonly switch?: true
   format?(value: T): string
+  /** For a flag, where a value out of range is a mistake of somebody who can mend it: refuses what this type clamps. */
+  readonly exact?: SettingType<T>
   /** The words of a text that is read otherwise, but without them: each is worth a warning. */
   skips?(text: string): readonly string[]
   /** What every value of a table of this type is, so that an error can name the one at fault. */
@@ -28,6 +30,9 @@ interface Bounds {
   /** A value outside counts as the nearer bound, where it would be refused otherwise. */
   clamp?: true
 }
+
+const exactly = (type: (bounds: Bounds) => SettingType<number>, {clamp, ...bounds}: Bounds) =>
+  clamp ? {exact: type(bounds)} : {}
 
 /** The value itself, or the nearer bound where the bounds clamp; undefined is refused. */
 const bounded = (value: number, {min = -Infinity, max = Infinity, above = -Infinity, clamp}: Bounds) => {
@@ -60,6 +65,7 @@ export const integer = (bounds: Bounds = {}): SettingType<number> => {
   const read = (value: number) =>
     Number.isSafeInteger(value) && !(bounds.clamp && value < 0) ? bounded(value, bounds) : undefined
   return {
+    ...exactly(integer, bounds),
     expected: `a whole number${range(bounds)}`,
     parse: (value) => (/^[+-]?\d+$/.test(value) ? read(Number(value)) : undefined),
     accept: (value) => (typeof value === 'number' ? read(value) : undefined),
@@ -69,6 +75,7 @@ export const integer = (bounds: Bounds = {}): SettingType<number> => {
 export const number = (bounds: Bounds = {}): SettingType<number> => {
   const read = (value: number) => (Number.isFinite(value) ? bounded(value, bounds) : undefined)
   return {
+    ...exactly(number, bounds),
     expected: `a number${range(bounds)}`,
     parse: (value) => (value.trim() === '' ? undefined : read(Number(value))),
     accept: (value) => (typeof value === 'number' ? read(value) : undefined),
@@ -84,11 +91,12 @@ export const milliseconds = (min = 0): SettingType<number> => integer({min, max:
 /** A time in seconds that a timer can wait for. */
 export const seconds = (min = 0): SettingType<number> => integer({min, max: Math.floor(longestWaitMs / 1000)})
 
-/** A number whose 0 switches something off, so that no bound applies to it. */
+/** A number whose 0 switches something off, so that no bound applies to it; a negative one is a mistake. */
 export const zeroOr = (type: SettingType<number>): SettingType<number> => ({
+  ...(type.exact && {exact: zeroOr(type.exact)}),
   expected: `0, or ${type.expected}`,
-  parse: (value) => (/^\+?0+(\.0*)?$/.test(value) ? 0 : type.parse(value)),
-  accept: (value) => (value === 0 ? 0 : type.accept(value)),
+  parse: (value) => (/^\+?0+(\.0*)?$/.test(value) ? 0 : Number(value) < 0 ? undefined : type.parse(value)),
+  accept: (value) => (value === 0 ? 0 : Number(value) < 0 ? undefined : type.accept(value)),
 })
 
 /**

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {Parser} from '@oclif/core'
 import {settingFlags} from '../../src/cli/index.js'
-import {speechRefineSettings, speechSettings} from '../../src/config/index.js'
+import {speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 
-const flags = {...settingFlags(speechSettings), ...settingFlags(speechRefineSettings)}
+const flags = {
+  ...settingFlags(speechSettings),
+  ...settingFlags(speechRefineSettings),
+  ...settingFlags(speechAudioSettings),
+}
 const parse = async (...argv: string[]) => {
   const {flags: given} = await Parser.parse(argv, {flags})
   return Object.fromEntries(Object.entries(given as object).filter(([, value]) => value !== undefined))
@@ -35,6 +39,19 @@ describe('the flags of settings', () => {
       (error: Error) =>
         isErrorOf(error, 'flag_value') && /--beam takes a whole number from 1 to 64, not "many"\./.test(error.message),
     )
+  })
+
+  for (const value of ['-1', '4.9', '28.1', '1e9', 'nan', 'Infinity'])
+    it(`refuse ${value} for --chunk-sec, where a variable out of range counts as the nearer bound`, async () => {
+      await assert.rejects(parse(`--chunk-sec=${value}`), (error: Error) => {
+        assert.ok(error.message.includes(`--chunk-sec takes 0, or a number from 5 to 28, not "${value}".`))
+        return isErrorOf(error, 'flag_value')
+      })
+    })
+
+  it('take a number within the range, and 0 where it switches something off', async () => {
+    assert.deepEqual(await parse('--chunk-sec=28'), {'chunk-sec': 28})
+    assert.deepEqual(await parse('--chunk-sec=0'), {'chunk-sec': 0})
   })
 
   it('say what they are for, what they are without, and which variable comes next', () => {

@@ -203,7 +203,7 @@ const variables: Record<string, Variable> = {
       ['12.5', 12.5],
       ['60', 28],
     ],
-    refuses: ['long'],
+    refuses: ['-1', 'nan', 'long'],
   },
   SVC_SPEECH_CHUNK_OVERLAP_SEC: {
     setting: 'speech.chunk_overlap_sec',

@@ -112,8 +112,17 @@ describe('a number that is clamped to 0 to 1', () => {
 
 describe('0, or a number that is clamped to 5 to 28', () => {
   reads(zeroOr(number({min: 5, max: 28, clamp: true})), {
-    words: [['0', 0], ['0.0', 0], ['00', 0], ['2', 5], ['0.1', 5], ['28.5', 28], ['12.5', 12.5], ...refused('off', '')],
-    toml: [[0, 0], [2, 5], [12.5, 12.5], [30, 28], ...refused('0', false)],
+    words: [
+      ['0', 0],
+      ['0.0', 0],
+      ['00', 0],
+      ['2', 5],
+      ['0.1', 5],
+      ['28.5', 28],
+      ['12.5', 12.5],
+      ...refused('off', '', '-1'),
+    ],
+    toml: [[0, 0], [2, 5], [12.5, 12.5], [30, 28], ...refused('0', false, -1)],
   })
 })
 

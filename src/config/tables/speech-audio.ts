@@ -67,7 +67,7 @@ export const speechAudioSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_CHUNK_SEC'],
     toml: ['speech.chunk_sec'],
     default: 0,
-    doc: 'Seconds of the chunks into which a long recording is cut; 0 moves through it at its pauses.',
+    doc: 'Seconds of the chunks into which a long recording is cut, 5 to 28; 0 moves through it at its pauses.',
   },
   chunkOverlapSec: {
     type: number({min: 0}),
