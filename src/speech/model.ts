@@ -48,8 +48,10 @@ export interface RecognitionOptions {
   compressionRatioThreshold: number
   /** Words and phrases that are made more likely. */
   hotwords: readonly string[]
-  /** What is added to the log-probability of each token of a hotword; 0 adds nothing. */
+  /** What is added to the log-probability of each token of a hotword, to find readings with it; 0 adds nothing. */
   hotwordStrength: number
+  /** Of the likely readings the one with the most of these words and phrases is chosen. */
+  preferred: readonly string[]
   wordTimestamps: boolean
   /** Alternatives to return, best first, the chosen one included. */
   alternatives: number

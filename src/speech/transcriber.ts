@@ -13,6 +13,7 @@ import {SvcError} from '../errors/index.js'
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
 import {type Segment, sampleRate} from './model.js'
 import type {OpenVadModel} from './neural-vad.js'
+import {biasPhrases} from './text/bias-phrases.js'
 import {asrConfidence} from './text/confidence.js'
 import {type FinishContext, type FinishedText, finishFragment, finishText} from './text/finish.js'
 import {type LanguageDiagnostics, requireLanguage, withDetection} from './text/language-hint.js'
@@ -31,7 +32,7 @@ export interface TranscriberOptions {
   locate: (signal: AbortSignal | undefined) => Promise<{name: string; path: string}>
   engine: Omit<SpeechEngineOptions, 'name' | 'signal'>
   /** `language` is a code or a name, as the user gave it. */
-  decoding: Omit<TranscribeOptions, 'preprocess'>
+  decoding: Omit<TranscribeOptions, 'preprocess' | 'preferred'>
   /** Time the words wherever the model can, also where `decoding` does not ask for it. */
   prefersWords?: boolean | undefined
   preprocess: {mode: PreprocessMode; budgetMs: number; rmsTargetDbfs: number}
@@ -172,9 +173,10 @@ export class Transcriber {
   }
 
   #decoding({description}: SpeechEngine, language: string | undefined): TranscribeOptions {
-    const {decoding, preprocess: loudness, prefersWords = false} = this.#options
+    const {decoding, preprocess: loudness, prefersWords = false, text} = this.#options
     const wordTimestamps = decoding.wordTimestamps || (prefersWords && description.wordTimings)
-    const options = {...decoding, language, wordTimestamps}
+    const preferred = text.contextualBias ? biasPhrases(text.lexicon, text.hotwords, text.maxBiasPhrases) : []
+    const options = {...decoding, language, wordTimestamps, preferred}
     if (loudness.mode === 'none') return options
     return {...options, preprocess: (samples) => preprocess(samples, loudness).samples}
   }

@@ -8,7 +8,7 @@ import {openSpeechModel} from '../../src/speech/open-model.js'
 import {assertHearsEveryWord, chunkings} from '../support/long-recording.js'
 import {microClips, microData, writeMicroWhisper} from '../support/micro-whisper.js'
 import {once} from '../support/once.js'
-import {sharedData, skipWithout} from '../support/project.js'
+import {projectFile, sharedData, skipWithout} from '../support/project.js'
 import {randomFloats} from '../support/random-floats.js'
 import {atLevel, clicks, hum, joined, pinkNoise, sine} from '../support/sounds.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
@@ -147,6 +147,17 @@ describe('svc transcribe FILE', () => {
     assert.equal(lines.length, 1)
     assert.deepEqual([line.chunk_index, line.total_chunks, line.start_ms, line.end_ms], [0, 1, 0, 1500])
     assert.ok(line.partial_text.length > 0 && Math.abs(line.ts_ms - Date.now()) < 60_000)
+  })
+})
+
+describe('svc transcribe --hotwords', {skip: skipWithout('fsdd')}, () => {
+  it('does not write a word that was not said, and the text is that of the segments', async () => {
+    const model = projectFile('examples/models/starter')
+    const args = ['--beam', '5', '--hotwords', 'none', '--json', '--model', model, ...oneThread]
+    const {stdout} = await svcInTurn(['transcribe', sharedData('fsdd/1_george_0.wav') ?? '', ...args], {cwd: folder})
+    const {text, raw_text: raw, segments, n_best: readings} = JSON.parse(stdout)
+    assert.deepEqual([text, raw, segments.map((segment: {text: string}) => segment.text)], ['one', 'one', ['one']])
+    assert.ok(readings.includes('none'), 'the beam has found the hotword')
   })
 })
 

@@ -79,7 +79,7 @@ export const speechRefineSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_CONTEXTUAL_BIAS'],
     toml: ['speech.contextual_bias'],
     default: true,
-    doc: 'Prefer the words of the lexicon and the hotwords, in the decoder and among its candidates.',
+    doc: 'Prefer the words of the lexicon and the hotwords among likely readings.',
   },
   sessionHotwords: {
     type: phrases(),
@@ -87,7 +87,7 @@ export const speechRefineSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_SESSION_HOTWORDS'],
     toml: ['speech.session_hotwords'],
     default: [] as readonly string[],
-    doc: 'Words and phrases to expect, separated by commas.',
+    doc: 'Words and phrases to expect, separated by commas; a reading with them may be up to 20 times less likely than the best.',
   },
   maxBiasPhrases: {
     type: integer({min: 1, clamp: true}),

@@ -8,12 +8,13 @@ import {
   type WindowResult,
   type WordTiming,
 } from '../model.js'
+import {preferPhrases} from '../preferred-reading.js'
 import {alignPath, type TokenSpan} from './align-path.js'
 import {type CtcHypothesis, type Emissions, greedyPath} from './emissions.js'
 import type {CtcEncoder, Encoded} from './encoder.js'
 import {HotwordTrie} from './hotword-trie.js'
 import {prefixBeamSearch} from './prefix-beam-search.js'
-import {bothScorers, type PrefixScorer} from './prefix-scorer.js'
+import {bothScorers, type PrefixScorer, scoreOf} from './prefix-scorer.js'
 import {type CtcVocabulary, textOf} from './vocabulary.js'
 
 export interface CtcParts {
@@ -38,7 +39,7 @@ export function createCtcModel({encoder, vocabulary, words, description}: CtcPar
       const {emissions, featuresMs, encodeMs} = encoded
       signal?.throwIfAborted()
       const started = performance.now()
-      const hypotheses = decode(emissions, vocabulary, words, options)
+      const hypotheses = decodeEmissions(emissions, vocabulary, words, options)
       const [best] = hypotheses
       const consumedSec = samples.length / sampleRate
       const segment = best === undefined ? undefined : segmentOf(encoded, best, vocabulary, consumedSec, options)
@@ -58,19 +59,36 @@ export function createCtcModel({encoder, vocabulary, words, description}: CtcPar
   }
 }
 
-function decode(
+/**
+ * Hypotheses of a window, the chosen one first. A second search, in which hotwords are likelier, only proposes: what it
+ * finds must bear comparison with what is found without them.
+ */
+export function decodeEmissions(
   emissions: Emissions,
   vocabulary: CtcVocabulary,
   words: PrefixScorer | undefined,
-  {beamSize, alternatives, hotwords, hotwordStrength}: RecognitionOptions,
+  options: Pick<RecognitionOptions, 'beamSize' | 'alternatives' | 'hotwords' | 'hotwordStrength' | 'preferred'>,
 ): CtcHypothesis[] {
+  const {beamSize, alternatives, hotwords, hotwordStrength, preferred} = options
   const {blank} = vocabulary
-  const biased = hotwords.length > 0 && hotwordStrength > 0
-  const boosted = biased ? new HotwordTrie(hotwords, vocabulary, hotwordStrength) : undefined
-  const scorer = words !== undefined && boosted !== undefined ? bothScorers(words, boosted) : (words ?? boosted)
-  if (beamSize === 1 && alternatives === 1 && scorer === undefined) return [greedyPath(emissions, blank)]
+  const isBiased = hotwords.length > 0 && hotwordStrength > 0
+  if (beamSize === 1 && alternatives === 1 && words === undefined && !isBiased) return [greedyPath(emissions, blank)]
   const least = words === undefined ? leastWidth.letters : leastWidth.words
-  return prefixBeamSearch(emissions, {width: Math.max(beamSize, alternatives, least), blank, scorer})
+  const width = Math.max(beamSize, alternatives, least)
+  const found = prefixBeamSearch(emissions, {width, blank, scorer: words})
+  const [best] = found
+  if (best === undefined) return []
+  if (isBiased) {
+    const boosted = new HotwordTrie(hotwords, vocabulary, hotwordStrength)
+    const scorer = words === undefined ? boosted : bothScorers(words, boosted)
+    found.push(...prefixBeamSearch(emissions, {width, blank, scorer}))
+  }
+  return preferPhrases(found, {
+    best,
+    text: ({tokens}) => textOf(vocabulary, tokens),
+    score: ({tokens, logprob}) => logprob + (words === undefined ? 0 : scoreOf(words, tokens)),
+    phrases: preferred,
+  })
 }
 
 function segmentOf(

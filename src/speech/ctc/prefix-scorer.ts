@@ -7,6 +7,18 @@ export interface PrefixScorer<S = unknown> {
   close(state: S): number
 }
 
+/** What a whole text is worth. */
+export function scoreOf<S>(scorer: PrefixScorer<S>, tokens: readonly number[]): number {
+  let state = scorer.start
+  let total = 0
+  for (const token of tokens) {
+    const next = scorer.advance(state, token)
+    state = next.state
+    total += next.score
+  }
+  return total + scorer.close(state)
+}
+
 /** Adds up what two scorers say. */
 export function bothScorers<A, B>(a: PrefixScorer<A>, b: PrefixScorer<B>): PrefixScorer<readonly [A, B]> {
   return {

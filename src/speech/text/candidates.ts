@@ -12,19 +12,21 @@ export interface Ranking {
  * What the refined and the raw text may mean: themselves, and with spoken symbols written, where there are any; blank
  * ones left out.
  */
-export function candidatesOf(refined: string, raw: string, alternatives: readonly string[] = []): string[] {
+export function candidatesOf(refined: string, raw: string): string[] {
   const code = writeSpokenCode(refined)
-  const texts = [refined, raw, ...alternatives, ...(code === refined.trim() ? [] : [code, writeSpokenCode(raw)])]
+  const texts = [refined, raw, ...(code === refined.trim() ? [] : [code, writeSpokenCode(raw)])]
   return [...new Set(texts.map((text) => text.trim()).filter(Boolean))]
 }
 
 /**
- * Ranks candidates by the phrases they contain; without phrases, or with equally many, their order stays.
+ * Ranks ways to write one text by the phrases they contain; without phrases, or with equally many, their order stays.
+ * @param alternatives other texts, which come behind all of these: which text was said is decided where it is heard
  * @param rank puts another reading first where it knows better, such as one that parses as code
  */
 export function rankCandidates(
   candidates: readonly string[],
   phrases: readonly string[],
+  alternatives: readonly string[] = [],
   rank: (candidates: readonly string[]) => number | undefined = () => undefined,
 ): Ranking {
   const hits = new Map(candidates.map((text) => [text, countHits(text, phrases)]))
@@ -32,6 +34,7 @@ export function rankCandidates(
   const head = rank(candidates)
   const first = head === undefined ? undefined : candidates[head]
   const rest = candidates.filter((text) => text !== first).sort(byHits)
-  const nBest = first === undefined ? rest : [first, ...rest]
+  const heard = alternatives.map((text) => text.trim()).filter(Boolean)
+  const nBest = [...new Set([...(first === undefined ? [] : [first]), ...rest, ...heard])]
   return {text: nBest[0] ?? '', nBest: nBest.length > 1 ? nBest : undefined}
 }

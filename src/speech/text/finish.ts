@@ -27,15 +27,15 @@ export interface FinishedText {
 }
 
 /**
- * From what was heard to what is meant: refinement, the lexicon, and the choice among candidates.
- * @param alternatives other readings of the recogniser, best first
+ * From what was heard to what is meant: refinement, the lexicon, and the choice among ways to write it.
+ * @param alternatives other readings of the recogniser, best first; they are listed behind those of `raw`
  */
 export function finishText(raw: string, context: FinishContext, alternatives: readonly string[] = []): FinishedText {
   const {text, confidence, trace} = refine(raw, context)
   const written = applyLexicon(text, context.lexicon)
   const {lexicon, hotwords, contextualBias, maxBiasPhrases, rank} = context
   const phrases = contextualBias ? biasPhrases(lexicon, hotwords, maxBiasPhrases) : []
-  const ranking = rankCandidates(candidatesOf(written, raw, alternatives), phrases, rank)
+  const ranking = rankCandidates(candidatesOf(written, raw), phrases, alternatives, rank)
   return {rawText: raw, refinedText: ranking.text, confidence, trace, nBest: ranking.nBest}
 }
 

@@ -42,6 +42,7 @@ export const defaultTranscribeOptions: TranscribeOptions = {
   compressionRatioThreshold: 2.4,
   hotwords: [],
   hotwordStrength: 0.8,
+  preferred: [],
   wordTimestamps: false,
   alternatives: 1,
   conditionOnPrevious: true,

@@ -1,6 +1,7 @@
 import {deflateSync} from 'node:zlib'
 import {logSumExp} from '../../decode/index.js'
 import type {RecognitionOptions} from '../model.js'
+import {preferPhrases} from '../preferred-reading.js'
 import {drawHypotheses, type Hypothesis, samplers, searchHypotheses} from './hypothesis.js'
 import type {AudioContext} from './network.js'
 import type {Prompt} from './prompt.js'
@@ -16,7 +17,7 @@ export interface DecodedWindow extends Hypothesis {
   noSpeechProb: number
   /** Nobody spoke: the tokens are a guess at silence. */
   noSpeech: boolean
-  /** All hypotheses of the accepted temperature, best first. */
+  /** All hypotheses of the accepted temperature, the chosen one first, then by their log-probability. */
   hypotheses: readonly Hypothesis[]
 }
 
@@ -29,6 +30,7 @@ export type DecodeOptions = Pick<
   | 'noSpeechThreshold'
   | 'logprobThreshold'
   | 'compressionRatioThreshold'
+  | 'preferred'
 >
 
 /**
@@ -64,7 +66,18 @@ export async function decodeWindow(
     if (decoded.noSpeech || !failed(decoded, options)) break
   }
   if (decoded === undefined) throw new Error('No temperature was given.')
-  return decoded
+  return decoded.noSpeech ? decoded : prefer(vocabulary, decoded, options)
+}
+
+/** Another hypothesis of an accepted decoding, where it has preferred words; what was accepted stays accepted. */
+function prefer(vocabulary: WhisperVocabulary, decoded: DecodedWindow, options: DecodeOptions): DecodedWindow {
+  const hypotheses = preferPhrases(decoded.hypotheses, {
+    best: decoded.hypotheses[0] as Hypothesis,
+    text: ({tokens}) => textOf(vocabulary, tokens),
+    score: ({tokens, avgLogprob}) => avgLogprob * (tokens.length + 1),
+    phrases: options.preferred,
+  })
+  return {...judge(vocabulary, hypotheses, decoded.temperature, decoded.noSpeechProb, options), noSpeech: false}
 }
 
 function judge(

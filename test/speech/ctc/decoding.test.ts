@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {alignPath} from '../../../src/speech/ctc/align-path.js'
+import {decodeEmissions} from '../../../src/speech/ctc/ctc-model.js'
 import {type Emissions, emissionsOf, greedyPath} from '../../../src/speech/ctc/emissions.js'
 import {createSpeller, HotwordTrie} from '../../../src/speech/ctc/hotword-trie.js'
 import {prefixBeamSearch} from '../../../src/speech/ctc/prefix-beam-search.js'
@@ -111,6 +112,36 @@ describe('hotwords', () => {
     assert.deepEqual(spell('ab c'), [2, 3, 1, 4])
     assert.deepEqual(spell(' AB  c '), [2, 3, 1, 4])
     assert.equal(search(near, ['x'])[0], 'ac')
+  })
+})
+
+describe('a window with hotwords', () => {
+  const options = {beamSize: 5, alternatives: 5, hotwordStrength: 0.8}
+  const read = (given: Emissions, hotwords: string[], changes: object = {}) =>
+    decodeEmissions(given, vocabulary, undefined, {...options, hotwords, preferred: hotwords, ...changes}).map(
+      ({tokens}) => textOf(vocabulary, tokens),
+    )
+  /** "a" against "b", with a probability in between. */
+  const heard = (certainty: number) => emissions([1e-9, 1e-9, certainty, 1 - certainty, 1e-9], [1, 0, 0, 0, 0])
+
+  it('reads the hotword where the sound leaves the choice', () => {
+    assert.deepEqual(read(heard(0.6), ['b']).slice(0, 2), ['b', 'a'])
+    assert.equal(read(heard(0.94), ['b'])[0], 'b')
+  })
+
+  it('never reads a hotword that is more than 20 times less likely, however strong it is', () => {
+    for (const hotwordStrength of [0.8, 8, 80]) assert.equal(read(heard(0.96), ['b'], {hotwordStrength})[0], 'a')
+    assert.equal(read(heard(0.997), ['b'], {preferred: ['b', 'b']})[0], 'a')
+  })
+
+  it('reads as it would without them where none was said', () => {
+    assert.equal(read(heard(0.6), ['c'])[0], 'a')
+    assert.equal(read(heard(0.6), [])[0], 'a')
+  })
+
+  it('chooses by words that are preferred and no hotwords too', () => {
+    assert.equal(read(heard(0.6), [], {preferred: ['b']})[0], 'b')
+    assert.equal(read(heard(0.96), [], {preferred: ['b']})[0], 'a')
   })
 })
 

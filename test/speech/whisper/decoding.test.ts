@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
 import {defaultTranscribeOptions} from '../../../src/speech/index.js'
-import {compressionRatio, decodeWindow} from '../../../src/speech/whisper/decode-window.js'
+import {compressionRatio, decodeWindow, textOf} from '../../../src/speech/whisper/decode-window.js'
 import {tokenizerOfTokens} from '../../../src/speech/whisper/ggml-tokenizer.js'
 import type {AudioContext, DecoderRun} from '../../../src/speech/whisper/network.js'
 import {buildPrompt} from '../../../src/speech/whisper/prompt.js'
@@ -163,17 +163,18 @@ describe('a window with timestamps', () => {
 
 /** A network that writes what a plan says, and counts how often it is asked to begin. */
 function planned(
-  plan: (attempt: number) => {text: number[]; certainty: number},
+  plan: (attempt: number) => {text: number[]; certainty: number; other?: {text: number[]; certainty: number}},
   noSpeechLogit = 0,
 ): AudioContext & {attempts: number} {
   const context = {
     attempts: 0,
     positions: 100,
     decode(): DecoderRun {
-      const {text, certainty} = plan(context.attempts++)
+      const {text, certainty, other} = plan(context.attempts++)
       let [rows, step] = [1, 0]
       const logits = () => {
         const one = new Float32Array(vocabulary.size)
+        if (other !== undefined) one[other.text[step] ?? endOfText] = other.certainty
         one[text[step] ?? endOfText] = certainty
         return one
       }
@@ -246,6 +247,19 @@ describe('the decoding of a window', () => {
     const {hypotheses, tokens} = await decode(vague(), {beamSize: 3, logprobThreshold: -99})
     assert.deepEqual(tokens, [1, 2, 3])
     assert.equal(hypotheses.length, 3)
+  })
+
+  it('prefers words among its hypotheses only where they are nearly as likely', async () => {
+    const preferred = [textOf(vocabulary, [2])]
+    const read = (certainty: number) =>
+      decode(
+        planned(() => ({text: [1], certainty: 20, other: {text: [2], certainty}})),
+        {beamSize: 3, preferred},
+      )
+    const [near, far] = [await read(18), await read(16)]
+    assert.deepEqual([near.tokens, near.text], [[2], preferred[0]])
+    assert.deepEqual(far.tokens, [1])
+    assert.deepEqual(far.hypotheses[0]?.tokens, [1])
   })
 
   it('stops when it is told to', async () => {
