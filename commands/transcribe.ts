@@ -73,7 +73,12 @@ recording a name such as talk.srt is the file itself, in the format of its endin
       description: 'The recordings are bare samples of this encoding, without a header.',
       options: ['u8', 's16le', 's24le', 's32le', 'f32le', 'f64le'] as const,
     })(),
-    'raw-rate': Flags.integer({description: 'Samples per second of bare samples.', default: 16_000, min: 1000, max: 768_000}),
+    'raw-rate': Flags.integer({
+      description: 'Samples per second of bare samples.',
+      default: 16_000,
+      min: 1000,
+      max: 768_000,
+    }),
     'raw-channels': Flags.integer({description: 'Channels of bare samples.', default: 1, min: 1, max: 64}),
   }
 

@@ -6,6 +6,9 @@ const answer = (args: readonly string[], input?: Buffer) =>
 /** For the `skip` option of a test. */
 export const skipWithoutFfmpeg: string | false = answer(['-version']).error === undefined ? false : 'needs ffmpeg'
 
+/** What ffmpeg makes of a file that it may give up in the middle of. */
+export const decodeAnyway = (path: string, ...args: string[]): Buffer => answer(['-i', path, ...args]).stdout
+
 /**
  * What ffmpeg makes of a file.
  * @param input what it reads from standard input
