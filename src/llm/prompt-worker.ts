@@ -20,17 +20,18 @@ function answer(
   {tokenizer, template}: ModelText,
   {id, prompt, contextLength, cancelled}: PromptQuestion,
 ): PromptAnswer {
-  if (prompt.kind === 'chat' && template === undefined && !isTold) {
-    logger('llm').warn('The model has no chat template: the prompt is sent as it is.')
-    isTold = true
-  }
   const flag = new Int32Array(cancelled)
   const check = () => {
     if (Atomics.load(flag, 0) !== 0) throw new SvcError('interrupted', {})
   }
   try {
     check()
-    return {id, tokens: encodePrompt({tokenizer, template, contextLength}, prompt, check)}
+    const tokens = encodePrompt({tokenizer, template, contextLength}, prompt, check)
+    if (prompt.kind === 'chat' && template === undefined && !isTold) {
+      logger('llm').warn('The model has no chat template: the prompt is sent as it is.')
+      isTold = true
+    }
+    return {id, tokens}
   } catch (error) {
     return {id, error: asRecord(error, failure)}
   }
