@@ -17,6 +17,7 @@ and functions.ts.`
   async run(): Promise<void> {
     const lang = await import('../../src/lang/index.js')
     const {source, program} = await this.readProgram(this.args.file)
+    await this.requireEnforced(source, program)
     const {zod = false, output} = this.flags
     const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
     const title = source.path.replace(/^.*\//, '').replace(/\.svc$/, '')

@@ -40,13 +40,14 @@ The database is migrated first by the steps that lose nothing; a step that needs
     const token = process.env[this.flags['token-env']]?.trim() || undefined
     const log = this.logOptions()
     configureLog({...log, secrets: [...log.secrets, ...(token === undefined ? [] : [token])]})
-    const {source, program} = await this.readProgram(this.args.file)
+    const {source, program} = await this.#read(this.args.file)
     let {port} = this.settings(appSettings)
+    const {host} = this.settings(appSettings)
+    const {isLoopback} = await import('../../src/net/index.js')
+    if (token === undefined && !isLoopback(host))
+      throw new SvcError('app_unprotected', {host, variable: this.flags['token-env']})
     let server = await this.#start(source, program, port, token)
     port = server.port
-    const {isLoopback} = await import('../../src/net/index.js')
-    if (token === undefined && !isLoopback(server.host))
-      this.output.notice(`warning: other machines can use this server without a token; set ${this.flags['token-env']}.`)
     await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid, routes: server.routes.length})
     this.output.notice(`Listening on ${server.baseUrl}, serving ${source.path}; try ${server.baseUrl}/_svc/`)
     if (this.flags.watch)
@@ -56,6 +57,12 @@ The database is migrated first by the steps that lose nothing; a step that needs
       })
     else await aborted(this.signal)
     await server.close(drainMs)
+  }
+
+  async #read(path: string | undefined): Promise<{source: Source; program: Program}> {
+    const read = await this.readProgram(path)
+    await this.requireEnforced(read.source, read.program)
+    return read
   }
 
   async #start(source: Source, program: Program, port: number, token: string | undefined): Promise<EndpointServer> {
@@ -75,7 +82,7 @@ The database is migrated first by the steps that lose nothing; a step that needs
     let running = Promise.resolve()
     const look = async () => {
       try {
-        const {source, program} = await this.readProgram(path)
+        const {source, program} = await this.#read(path)
         await replace(source, program)
         this.output.notice(`Serving ${source.path} anew.`)
         await this.output.event({event: 'reloaded', routes: program.routes.length})

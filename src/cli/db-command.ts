@@ -69,6 +69,15 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     return {source, program}
   }
 
+  /** Refuses what promises a protection that there is not. @throws endpoint_auth_not_enforced */
+  protected async requireEnforced({path}: Source, {source, diagnostics}: Program): Promise<void> {
+    const found = diagnostics.find(({start, end}) => source.slice(start, end) === '@auth')
+    if (found === undefined) return
+    const {Lines} = await import('../lang/index.js')
+    const {line, col} = new Lines(source).at(found.start)
+    throw new SvcError('endpoint_auth_not_enforced', {place: `${path}:${line}:${col}`})
+  }
+
   protected async refuse({path, text}: Source, diagnostics: readonly Diagnostic[]): Promise<never> {
     const {renderDiagnostics} = await import('../lang/index.js')
     const errors = diagnostics.filter(({severity}) => severity === 'error')

@@ -2,6 +2,16 @@ import type {FastifyReply, FastifyRequest} from 'fastify'
 import {DatabaseFailure, Failure, isTagged, type Reply, type Route, toJson, type Value} from '../lang/index.js'
 import {BadBody, BadParameters} from './parameters.js'
 
+/** An answer as it goes out, wherever it was made. */
+export interface Answer {
+  status: number
+  /** JSON. */
+  body?: string
+  headers?: Record<string, string>
+  /** What the log is told of a failure. */
+  fault?: {reason: string; message: string; error: unknown}
+}
+
 interface Envelope {
   status: number
   code: string
@@ -10,13 +20,13 @@ interface Envelope {
 }
 
 /** Answers with what a handler returned. */
-export function sendReply(reply: FastifyReply, {kind}: Route, {kind: ended, value, retrieval}: Reply): FastifyReply {
-  if (retrieval !== undefined) reply.header('x-svc-retrieval', retrieval)
-  if (ended === 'domain') return sendEnvelope(reply, domainError(value))
-  if (value === undefined) return reply.code(204).send()
+export function answerOf({kind}: Route, {kind: ended, value, retrieval}: Reply, requestId: string): Answer {
+  const found = retrieval === undefined ? {} : {headers: {'x-svc-retrieval': retrieval}}
+  if (ended === 'domain') return {...inEnvelope(domainError(value), requestId), ...found}
+  if (value === undefined) return {status: 204, ...found}
   if (value === null && kind === 'http')
-    return sendEnvelope(reply, {status: 404, code: 'NOT_FOUND', message: 'not found'})
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(toJson(value)))
+    return {...inEnvelope({status: 404, code: 'NOT_FOUND', message: 'not found'}, requestId), ...found}
+  return {status: 200, body: JSON.stringify(toJson(value)), ...found}
 }
 
 /** `Error("text")` says it; `Error(Variant(...))` names the variant and carries its fields. */
@@ -27,23 +37,30 @@ function domainError(value: Value): Envelope {
 }
 
 /** Answers with what went wrong; undefined where that is nothing of ours. */
-export function sendFailure(request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply | undefined {
-  if (thrown instanceof BadParameters)
-    return sendEnvelope(reply, {status: 400, code: 'BAD_REQUEST', message: thrown.message, details: thrown.faults})
-  if (thrown instanceof BadBody) return sendEnvelope(reply, {status: 400, code: 'BAD_REQUEST', message: thrown.message})
+export function answerOfFailure(thrown: unknown, requestId: string): Answer | undefined {
+  const envelope = (status: number, code: string, message: string, details?: unknown) =>
+    inEnvelope({status, code, message, details}, requestId)
+  if (thrown instanceof BadParameters) return envelope(400, 'BAD_REQUEST', thrown.message, thrown.faults)
+  if (thrown instanceof BadBody) return envelope(400, 'BAD_REQUEST', thrown.message)
   if (!(thrown instanceof Failure)) return undefined
   const {reason, message} = thrown
-  if (thrown instanceof DatabaseFailure && thrown.kind === 'conflict')
-    return sendEnvelope(reply, {status: 409, code: 'CONFLICT', message})
+  if (thrown instanceof DatabaseFailure && thrown.kind === 'conflict') return envelope(409, 'CONFLICT', message)
   if (thrown instanceof DatabaseFailure && thrown.kind === 'busy')
-    return sendEnvelope(reply.header('retry-after', '1'), {status: 503, code: 'DB_BUSY', message})
-  if (thrown instanceof DatabaseFailure && thrown.kind === 'input')
-    return sendEnvelope(reply, {status: 400, code: 'BAD_REQUEST', message})
-  request.log.error({err: thrown.cause ?? thrown, reason, id: request.id}, message)
-  return sendEnvelope(reply, {status: 500, code: 'INTERNAL_ERROR', message, details: {reason}})
+    return {...envelope(503, 'DB_BUSY', message), headers: {'retry-after': '1'}}
+  if (thrown instanceof DatabaseFailure && thrown.kind === 'input') return envelope(400, 'BAD_REQUEST', message)
+  const fault = {reason, message, error: thrown.cause ?? thrown}
+  return {...envelope(500, 'INTERNAL_ERROR', message, {reason}), fault}
 }
 
-function sendEnvelope(reply: FastifyReply, {status, code, message, details}: Envelope): FastifyReply {
-  const body = {ok: false, code, message, request_id: reply.request.id, ...(details === undefined ? {} : {details})}
-  return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+function inEnvelope({status, code, message, details}: Envelope, requestId: string): Answer {
+  const body = {ok: false, code, message, request_id: requestId, ...(details === undefined ? {} : {details})}
+  return {status, body: JSON.stringify(body)}
+}
+
+export function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  const {status, body, headers, fault} = answer
+  if (fault !== undefined) request.log.error({err: fault.error, reason: fault.reason, id: request.id}, fault.message)
+  if (headers !== undefined) reply.headers(headers)
+  reply.code(status)
+  return body === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(body)
 }

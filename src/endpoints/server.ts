@@ -5,7 +5,8 @@ import {bearsToken, createApp, type HttpApp, isLoopback, type Listening, listen}
 import {explorerPage} from './explorer.js'
 import {LiveFeed, liveRoute} from './live.js'
 import {argumentReader, type Sources} from './parameters.js'
-import {sendFailure, sendReply} from './reply.js'
+import {ReadThreads} from './read-thread.js'
+import {answerOf, answerOfFailure, send} from './reply.js'
 
 export interface EndpointOptions {
   address: {host: string; port: number}
@@ -43,6 +44,7 @@ export async function startEndpoints(program: Program, options: EndpointOptions)
     bodies: 'text',
     headers: {'cache-control': 'no-store'},
   })
+  const threads = new ReadThreads({source: program.source, path}, ports.log ?? (() => undefined))
   const close = () => {
     feed?.close()
     application.close()
@@ -51,9 +53,9 @@ export async function startEndpoints(program: Program, options: EndpointOptions)
     app.addHook('onRequest', (request, _reply, done) =>
       done(bearsToken(request.headers.authorization, token) ? undefined : new SvcError('unauthorized', {})),
     )
-  for (const route of program.routes) addRoute(app, application, route)
+  for (const [at, route] of program.routes.entries()) addRoute(app, {application, threads, route, at})
   if (feed !== undefined) liveRoute(app, application, feed)
-  addExplorer(app, program, title)
+  addExplorer(app, openapi(program, {title, version: '1', token: token !== undefined}), {program, title})
   const listening = await listen(app, address).catch((error: unknown) => {
     close()
     throw error
@@ -67,6 +69,7 @@ export async function startEndpoints(program: Program, options: EndpointOptions)
       const patience = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
       await Promise.race([drained, patience])
       app.server.closeAllConnections()
+      await threads.close()
       await drained
       close()
     },
@@ -75,7 +78,15 @@ export async function startEndpoints(program: Program, options: EndpointOptions)
 
 const routerPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
-function addRoute(app: HttpApp, application: Application, route: Route): void {
+interface Served {
+  application: Application
+  threads: ReadThreads
+  route: Route
+  /** Place of the route among those of the program. */
+  at: number
+}
+
+function addRoute(app: HttpApp, {application, threads, route, at}: Served): void {
   const read = argumentReader(route)
   const {function: target, method, path, kind} = route
   const takesRequest = target.params.some(({type}) => type.kind === 'request')
@@ -84,16 +95,21 @@ function addRoute(app: HttpApp, application: Application, route: Route): void {
     url: routerPath(path),
     exposeHeadRoute: kind === 'http' && method === 'GET',
     handler: (request, reply) => {
+      const {id} = request
       const fail = (thrown: unknown) => {
-        if (sendFailure(request, reply, thrown) === undefined) throw thrown
-        return reply
+        const answer = answerOfFailure(thrown, id)
+        if (answer === undefined) throw thrown
+        return send(request, reply, answer)
       }
       try {
         const sources = sourcesOf(request)
         const facts = takesRequest ? factsOf(request, sources) : undefined
+        if (application.readsMuch(target))
+          return threads.ask({route: at, sources, facts, requestId: id}).then((answer) => send(request, reply, answer))
         const result = application.call(target, read(sources), facts)
-        if (result instanceof Promise) return result.then((ended) => sendReply(reply, route, ended)).catch(fail)
-        return sendReply(reply, route, result)
+        if (result instanceof Promise)
+          return result.then((ended) => send(request, reply, answerOf(route, ended, id))).catch(fail)
+        return send(request, reply, answerOf(route, result, id))
       } catch (thrown) {
         return fail(thrown)
       }
@@ -113,8 +129,8 @@ function factsOf({headers}: FastifyRequest, {query, params, body}: Sources): Req
 }
 
 /** A page and a document beside the routes of the program, which win where they say the same. */
-function addExplorer(app: HttpApp, program: Program, title: string): void {
-  const document = JSON.stringify(openapi(program, {title, version: '1'}))
+function addExplorer(app: HttpApp, openApi: object, {program, title}: {program: Program; title: string}): void {
+  const document = JSON.stringify(openApi)
   const taken = new Set(program.routes.filter(({method}) => method === 'GET').map(({path}) => path))
   const pages: readonly [string, string, string][] = [
     ['/_svc/', 'text/html; charset=utf-8', explorerPage(title)],

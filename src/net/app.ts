@@ -48,6 +48,9 @@ export interface TlsOptions {
   minVersion: '1.2' | '1.3'
 }
 
+/** Longest part of a path that a parameter takes, characters. */
+const longestParameter = 1024
+
 const requestIdForm = /^[\w.:-]{1,128}$/
 
 /**
@@ -87,7 +90,7 @@ export function createApp(options: AppOptions): HttpApp {
     forceCloseConnections: 'idle',
     // While the server drains, requests on open connections are answered like any other.
     return503OnClosing: false,
-    routerOptions: {ignoreTrailingSlash: true},
+    routerOptions: {ignoreTrailingSlash: true, maxParamLength: longestParameter},
     genReqId: (request) => {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID()
@@ -168,6 +171,9 @@ function fromFastify(thrown: unknown, bodyLimit: number): SvcError {
   if (!(thrown instanceof Error) || thrown instanceof SvcError) return SvcError.from(thrown)
   const {code, statusCode = 500, message} = thrown as Error & {code?: string; statusCode?: number}
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new SvcError('body_too_large', {limit: bodyLimit}, {cause: thrown})
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH')
+    return new SvcError('bad_request', {reason: `a path parameter has at most ${longestParameter} characters`})
+  if (code === 'FST_ERR_BAD_URL') return new SvcError('bad_request', {reason: 'the path cannot be decoded'})
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new SvcError('media_type_unsupported', {}, {cause: thrown})
   if (statusCode >= 400 && statusCode < 500) return new SvcError('bad_request', {reason: message}, {cause: thrown})
   return SvcError.from(thrown)

@@ -17,6 +17,7 @@ import {orchestratorDequeue} from './orchestrator/dequeue.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
 import {orchestratorSubmit} from './orchestrator/submit.js'
+import {serveNeighbours} from './serve-neighbours.js'
 import {startup} from './startup.js'
 import {whisper} from './whisper.js'
 
@@ -29,6 +30,7 @@ const benchmarks = {
   whisper,
   'long-recording': longRecording,
   guide,
+  'serve-neighbours': serveNeighbours,
   'lang-check': langCheck,
   'lang-http': langHttp,
   'lang-filter': langFilter,

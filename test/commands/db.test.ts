@@ -250,6 +250,30 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
   })
 })
 
+describe('what promises a protection that there is not', {concurrency: 3}, () => {
+  const open = `@endpoint(kind: query)\n@auth(role: "admin")\nfn secret() to int { return 1 }\n`
+  const refused =
+    /src\/main\.svc:2:1: @auth is not enforced: everybody could call the endpoint\. \(endpoint_auth_not_enforced\)/
+
+  it('is refused by serve and build, and a warning of check', async (t) => {
+    const {cwd, fails, json} = await workspace(t, {'src/main.svc': open})
+    await fails(['serve', '--port', '0'], 2, refused)
+    await fails(['build', '-o', 'out'], 2, refused)
+    assert.equal(existsSync(join(cwd, 'out')), false)
+    const {diagnostics} = await json<DbCheckV1>('cli/db-check.v1', ['check'])
+    assert.deepEqual(
+      diagnostics.map(({error_code: code, severity}) => [code, severity]),
+      [['parse.unsupported_decorator', 'warning']],
+    )
+  })
+
+  it('is an address of other machines without a token', async (t) => {
+    const {fails} = await workspace(t)
+    const unprotected = /Other machines could use the program on 0\.0\.0\.0 without a token: SVC_APP_TOKEN is not set\./
+    await fails(['serve', '--host', '0.0.0.0', '--port', '0'], 2, unprotected)
+  })
+})
+
 describe('svc db build and client', {concurrency: 3}, () => {
   const client = ['types.ts', 'client.ts']
   const all = [

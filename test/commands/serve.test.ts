@@ -513,6 +513,8 @@ describe('a server that is used badly', () => {
     abort.abort()
     await until(server, 'svc_requests_running', 0)
     assert.doesNotMatch(server.stderr(), /"error"/)
+    const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text()
+    assert.match(metrics, /svc_http_requests_total\{status="499"\} [1-9]/)
   })
 
   it('completes a running reply before it unloads the model', async () => {
@@ -631,6 +633,13 @@ describe('a server with a key that is stopped', () => {
     })
   })
   after(() => server.stop())
+
+  it('names its model to holders of the key alone', async () => {
+    const health = async (headers = {}) => (await fetch(`${server.baseUrl}/health`, {headers})).json()
+    assert.deepEqual(await health(), {status: 'ok', loaded: true})
+    const {model: name} = (await health(key)) as {model: string}
+    assert.notEqual(name, '')
+  })
 
   it('says so when the port is taken', async () => {
     const {port} = new URL(server.baseUrl)

@@ -15,6 +15,19 @@ export const langErrors = rows(() => ({
     say: (p: {path: string; errors: number}) => `${p.path} has ${p.errors} error${p.errors === 1 ? '' : 's'}.`,
     hint: 'The diagnostics above say where and what; svc db check shows them again.',
   },
+  endpoint_auth_not_enforced: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {place: string}) => `${p.place}: @auth is not enforced: everybody could call the endpoint.`,
+    hint: 'Remove @auth, and let SVC_APP_TOKEN keep others out of the whole program.',
+  },
+  app_unprotected: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {host: string; variable: string}) =>
+      `Other machines could use the program on ${p.host} without a token: ${p.variable} is not set.`,
+    hint: 'Set it to a text that clients send as a Bearer token, or listen on 127.0.0.1.',
+  },
   endpoint_unknown: {
     exit: Exit.notFound,
     http: 404,

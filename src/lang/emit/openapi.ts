@@ -116,12 +116,15 @@ const envelope: Schema = {
 const json = (schema: Schema) => ({'application/json': {schema}})
 const failure = (description: string) => ({description, content: json(ref('ErrorEnvelope'))})
 
-/** The routes of a program as OpenAPI 3.1. */
-export function openapi(program: Program, {title, version}: {title: string; version: string}): object {
+/** The routes of a program as OpenAPI 3.1. `token`: clients must send one. */
+export function openapi(
+  program: Program,
+  {title, version, token = false}: {title: string; version: string; token?: boolean},
+): object {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of program.routes) {
     const path = paths[route.path] ?? {}
-    path[route.method.toLowerCase()] = operationOf(route)
+    path[route.method.toLowerCase()] = operationOf(route, token)
     paths[route.path] = path
   }
   const isPartial = partialAnywhere(program)
@@ -137,8 +140,12 @@ export function openapi(program: Program, {title, version}: {title: string; vers
     openapi: '3.1.0',
     info: {title, version},
     servers: [{url: ''}],
+    ...(token ? {security: [{bearer: []}]} : {}),
     paths,
-    components: {schemas: Object.fromEntries(schemas)},
+    components: {
+      schemas: Object.fromEntries(schemas),
+      ...(token ? {securitySchemes: {bearer: {type: 'http', scheme: 'bearer'}}} : {}),
+    },
   }
 }
 
@@ -153,7 +160,7 @@ function partialTables(program: Program): Table[] {
   return program.tables.filter((table) => named.has(table))
 }
 
-function operationOf(route: Route): Schema {
+function operationOf(route: Route, token: boolean): Schema {
   const {function: made, method, kind, path} = route
   const own = made.params.filter(({type}) => type.kind !== 'request')
   const named = new Set(placeholders(path))
@@ -173,11 +180,29 @@ function operationOf(route: Route): Schema {
   const {doc} = made.decl
   return {
     operationId: kind === 'http' ? operationId(made) : made.name,
+    summary: summaryOf(route),
     ...(doc === undefined ? {} : {description: doc}),
     ...(parameters.length === 0 ? {} : {parameters}),
     ...(body.length === 0 ? {} : {requestBody: requestBody(body)}),
-    responses: responses(route),
+    responses: responses(route, token),
   }
+}
+
+/** The first sentence of the documentation, else the name in words. */
+function summaryOf({function: made, method, path, kind}: Route): string {
+  const [sentence = ''] = made.decl.doc?.trim().split(/(?<=[.!?])\s|\n/) ?? []
+  if (sentence !== '') return sentence
+  return kind === 'http' ? `${method} ${path}` : words(made.name)
+}
+
+/** `add_task` and `addTask` as `Add task`. */
+function words(name: string): string {
+  const text = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .trim()
+    .toLowerCase()
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 const isRequired = ({optional, type}: FunctionType['params'][number]) => !optional && type.kind !== 'option'
@@ -195,7 +220,7 @@ function requestBody(params: FunctionType['params']): Schema {
 /** `GET /books/{id}/loans` as `get_books_id_loans`. */
 const operationId = ({name}: FunctionType) => name.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')
 
-function responses(route: Route): Schema {
+function responses(route: Route, token: boolean): Schema {
   const {
     kind,
     function: {result},
@@ -209,6 +234,7 @@ function responses(route: Route): Schema {
   return {
     ...fine,
     400: failure('A parameter is missing, unknown or of another type.'),
+    ...(token ? {401: failure('The token is missing or wrong.')} : {}),
     ...(kind === 'http' && value.kind === 'option' ? {404: failure('There is no such thing.')} : {}),
     422: failure('The program refused.'),
     500: failure('The program failed.'),

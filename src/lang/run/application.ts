@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {openDatabase} from '../../store/index.js'
-import {type FunctionType, kindOf, type Program, readsOnce, waits} from '../check/index.js'
+import {type FunctionType, kindOf, type Program, reachable, readsOnce, waits} from '../check/index.js'
 import {ddl} from '../emit/index.js'
 import {changeLogTable, topicsOf} from './change-log.js'
 import {Compiler, type Handler} from './compile.js'
@@ -8,6 +8,7 @@ import {Connection} from './connection.js'
 import {Context, defaultLimits, Journal, type Limits, type Ports, type RequestFacts, Waiting} from './context.js'
 import {DatabaseFailure, Failure} from './failure.js'
 import {Lock} from './lock.js'
+import {ReadCost} from './read-cost.js'
 import {Err, Ok, type Value} from './value.js'
 import {loadVectors, needsVectors} from './vectors.js'
 
@@ -27,10 +28,14 @@ export interface Reply {
   retrieval: string | undefined
 }
 
-/** How long SQLite waits for another process's lock, blocking, ms; and how long a mutation tries again. */
+/** How long SQLite waits for another process's lock, blocking, ms. */
 const busyTimeoutMs = 1000
+/** The same for each operation of a handler without a transaction, once the lock was free: others wait meanwhile. */
+const momentMs = 100
+/** How long a writer tries again, and how soon, at first and later, ms. */
 const patienceMs = 5000
-const retryMs = 20
+const firstRetryMs = 1
+const lastRetryMs = 20
 
 /** A program with its database: runs endpoints, each in the transaction of its kind. */
 export class Application {
@@ -47,6 +52,7 @@ export class Application {
   readonly #readers: Connection[] = []
   readonly #idle: Connection[] = []
   readonly #facts = new Map<FunctionType, Facts>()
+  readonly #readCost: ReadCost
 
   private constructor(program: Program, writer: Connection, {path, ports, limits}: ApplicationOptions) {
     this.program = program
@@ -56,6 +62,7 @@ export class Application {
     this.#compiler = new Compiler(this.topics)
     this.#ports = {log: () => undefined, env: {}, ...ports}
     this.#limits = {...defaultLimits, ...limits}
+    this.#readCost = new ReadCost(writer)
   }
 
   /** @throws store_*, vector_engine_missing */
@@ -65,6 +72,8 @@ export class Application {
     // Nobody else can have made the tables of a database in memory.
     if (options.path === ':memory:') for (const sql of ddl(program)) writer.database.exec(sql)
     if (application.topics.size > 0) writer.database.exec(changeLogTable)
+    // From here on it waits without blocking, so that others are answered meanwhile.
+    writer.database.pragma('busy_timeout = 0')
     return application
   }
 
@@ -87,8 +96,18 @@ export class Application {
           ? this.#finish(() => this.#once(run, this.writer))
           : this.#locked(() => this.#mutate(run))
       default:
-        return atOnce ? this.#freeAtOnce(run) : this.#free(run)
+        return atOnce && (!facts.writes || this.#isUnlocked()) ? this.#freeAtOnce(run) : this.#free(run, facts.writes)
     }
+  }
+
+  /**
+   * Whether a call only reads, waits for nothing, and may take so long that it is better made in another thread, by an
+   * application of its own.
+   */
+  readsMuch(target: FunctionType): boolean {
+    const {kind, waits: isWaiting, writes} = this.#factsOf(target)
+    if (kind === 'mutation' || isWaiting || writes || this.path === ':memory:') return false
+    return this.#readCost.isHigh(target)
   }
 
   #callQuery(run: Run, readsOnce: boolean): Reply | Promise<Reply> {
@@ -106,7 +125,7 @@ export class Application {
 
   #freeAtOnce(run: Run): Reply {
     try {
-      return this.#once(run, this.writer)
+      return this.writer.patiently(momentMs, () => this.#once(run, this.writer))
     } finally {
       this.onCommit()
     }
@@ -135,6 +154,7 @@ export class Application {
         handler: this.#compiler.handler(target),
         waits: waits(target),
         kind: kindOf(target),
+        writes: [...reachable(target)].some(({effects}) => effects.some(({kind}) => kind === 'write')),
         readsOnce: readsOnce(target),
       }
       this.#facts.set(target, facts)
@@ -206,7 +226,15 @@ export class Application {
   /** Another process may hold the lock: tried again without blocking those who only read. */
   async #beginWriting(): Promise<void> {
     const until = performance.now() + patienceMs
-    while (!this.#tryBegin(performance.now() > until)) await sleep(retryMs)
+    for (let ms = firstRetryMs; !this.#tryBegin(performance.now() > until); ms = Math.min(2 * ms, lastRetryMs))
+      await sleep(ms)
+  }
+
+  /** Whether no other process is writing now. */
+  #isUnlocked(): boolean {
+    if (!this.#tryBegin()) return false
+    this.writer.rollback()
+    return true
   }
 
   /** Whether the lock could be had; `must`: that it could not is a failure. */
@@ -221,12 +249,16 @@ export class Application {
   }
 
   /** Each operation commits itself. While the handler waits for something outside, others may write. */
-  async #free(run: Run): Promise<Reply> {
+  async #free(run: Run, writes: boolean): Promise<Reply> {
     for (;;) {
       await this.#lock.acquire()
       let waiting: Waiting
       try {
-        return this.#once(run, this.writer)
+        if (writes) {
+          await this.#beginWriting()
+          this.writer.rollback()
+        }
+        return this.writer.patiently(momentMs, () => this.#once(run, this.writer))
       } catch (thrown) {
         if (!(thrown instanceof Waiting)) throw thrown
         waiting = thrown
@@ -280,6 +312,7 @@ interface Facts {
   handler: Handler
   kind: ReturnType<typeof kindOf>
   waits: boolean
+  writes: boolean
   readsOnce: boolean
 }
 

@@ -48,6 +48,16 @@ export class Connection {
     }
   }
 
+  /** Waits so long, blocking, where another process holds the lock that an operation needs. */
+  patiently<T>(ms: number, work: () => T): T {
+    this.database.pragma(`busy_timeout = ${ms}`)
+    try {
+      return work()
+    } finally {
+      this.database.pragma('busy_timeout = 0')
+    }
+  }
+
   close(): void {
     this.database.close()
   }

@@ -1,0 +1,132 @@
+import {availableParallelism} from 'node:os'
+import {SvcError} from '../errors/index.js'
+import type {Ports, RequestFacts} from '../lang/index.js'
+import {startThread, type Thread} from '../thread/index.js'
+import type {Sources} from './parameters.js'
+import type {Answer} from './reply.js'
+
+/** What a thread is started with. */
+export interface ReadThreadStart {
+  source: string
+  path: string
+}
+
+/** A request that only reads. */
+export interface ReadQuestion {
+  /** Place of the route among those of the program. */
+  route: number
+  sources: Sources
+  facts: RequestFacts | undefined
+  requestId: string
+}
+
+/** `log` is what the program prints meanwhile. */
+export type ReadMessage =
+  | {type: 'answer'; answer: Answer}
+  | {type: 'log'; level: Parameters<Ports['log']>[0]; text: string}
+
+/** Requests that may wait for a thread. */
+const mostWaiting = 512
+const mostThreads = 4
+
+const failure = (reason: string, cause?: unknown) => new SvcError('internal', {reason}, {cause})
+
+interface Job {
+  question: ReadQuestion
+  resolve(answer: Answer): void
+  reject(error: unknown): void
+}
+
+/** Threads that answer what may read much, each with its own connection, so that nobody waits for it. */
+export class ReadThreads {
+  readonly #start: ReadThreadStart
+  readonly #log: Ports['log']
+  readonly #waiting: Job[] = []
+  readonly #idle: Thread<undefined>[] = []
+  readonly #running = new Map<Thread<undefined>, Job>()
+  #starting = 0
+  #isClosed = false
+
+  constructor(start: ReadThreadStart, log: Ports['log']) {
+    this.#start = start
+    this.#log = log
+  }
+
+  /** @throws overloaded; internal where the thread has died */
+  ask(question: ReadQuestion): Promise<Answer> {
+    if (this.#waiting.length >= mostWaiting)
+      throw new SvcError('overloaded', {reason: `${mostWaiting} requests are waiting already.`})
+    return new Promise<Answer>((resolve, reject) => {
+      this.#waiting.push({question, resolve, reject})
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const threads = [...this.#idle, ...this.#running.keys()]
+    for (const {reject} of this.#waiting.splice(0)) reject(new SvcError('terminated', {}))
+    await Promise.all(threads.map(({worker}) => worker.terminate()))
+  }
+
+  #next(): void {
+    while (this.#waiting.length > 0) {
+      const thread = this.#idle.pop()
+      if (thread === undefined) break
+      const job = this.#waiting.shift() as Job
+      this.#running.set(thread, job)
+      thread.worker.ref()
+      thread.worker.postMessage(job.question)
+    }
+    const threads = this.#running.size + this.#idle.length + this.#starting
+    const wanted = Math.min(mostThreads, Math.max(1, availableParallelism() - 1))
+    if (this.#waiting.length > this.#starting && threads < wanted && !this.#isClosed) void this.#add()
+  }
+
+  async #add(): Promise<void> {
+    this.#starting++
+    try {
+      const program = new URL('./read-worker.js', import.meta.url)
+      const thread = await startThread<undefined>(program, {data: this.#start, failure})
+      this.#starting--
+      if (this.#isClosed) {
+        await thread.worker.terminate()
+        return
+      }
+      this.#listen(thread)
+      thread.worker.unref()
+      this.#idle.push(thread)
+      this.#next()
+    } catch (error) {
+      this.#starting--
+      // Without any thread nobody would ever answer them.
+      if (this.#running.size + this.#idle.length + this.#starting === 0)
+        for (const {reject} of this.#waiting.splice(0)) reject(error)
+    }
+  }
+
+  #listen(thread: Thread<undefined>): void {
+    const {worker} = thread
+    worker.on('message', (message: ReadMessage) => {
+      if (message.type === 'log') {
+        this.#log(message.level, message.text)
+        return
+      }
+      this.#running.get(thread)?.resolve(message.answer)
+      this.#running.delete(thread)
+      worker.unref()
+      this.#idle.push(thread)
+      this.#next()
+    })
+    worker.on('error', (error) => this.#lose(thread, failure(error.message, error)))
+    worker.once('exit', () => this.#lose(thread, failure('a thread that reads has ended')))
+  }
+
+  #lose(thread: Thread<undefined>, error: unknown): void {
+    this.#running.get(thread)?.reject(this.#isClosed ? new SvcError('terminated', {}) : error)
+    this.#running.delete(thread)
+    const at = this.#idle.indexOf(thread)
+    if (at >= 0) this.#idle.splice(at, 1)
+    if (!this.#isClosed) this.#next()
+  }
+}

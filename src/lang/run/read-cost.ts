@@ -1,0 +1,49 @@
+import {type Chain, type FunctionType, reachable} from '../check/index.js'
+import {planChain, quoted} from '../plan/index.js'
+import type {Connection} from './connection.js'
+
+/** Rows of a table that are read in a few milliseconds. */
+const fewRows = 2000
+/** Rows that an operation may be limited to and count as few. */
+const smallLimit = 1000
+
+/** Tells which functions may read so much that others had better not wait for them. */
+export class ReadCost {
+  readonly #connection: Connection
+  /** By function, the tables of which it may read every row. */
+  readonly #tables = new Map<FunctionType, readonly string[]>()
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Whether a call may read a table as a whole that has many rows now. */
+  isHigh(target: FunctionType): boolean {
+    let tables = this.#tables.get(target)
+    if (tables === undefined) {
+      const chains = [...reachable(target)].flatMap((each) => each.chains)
+      tables = [...new Set(chains.filter((chain) => !this.#isBounded(chain)).map(({table}) => table.sqlName))]
+      this.#tables.set(target, tables)
+    }
+    return tables.some((table) => this.#lastId(table) > fewRows)
+  }
+
+  /** No table has more rows than its greatest id; SQLite finds that at once. */
+  #lastId(table: string): number {
+    const row = this.#connection.statement(`SELECT max("_id") AS id FROM ${quoted(table)}`).get() as {id: number | null}
+    return row.id ?? 0
+  }
+
+  /** Whether an operation reads few rows, however many there are: one by its id, or some along an index. */
+  #isBounded(chain: Chain): boolean {
+    const {op, limit} = chain
+    if (op === 'get' || op === 'insert' || op === 'update' || op === 'delete') return true
+    if (limit?.kind !== 'const' || typeof limit.value !== 'number' || limit.value > smallLimit) return false
+    const {sql, params} = planChain(chain)
+    const steps = this.#connection.database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(params.map(() => null)) as {
+      detail: string
+    }[]
+    const isOrdered = !steps.some(({detail}) => detail.includes('TEMP B-TREE'))
+    return isOrdered && (chain.predicate === undefined || steps.every(({detail}) => detail.startsWith('SEARCH')))
+  }
+}
