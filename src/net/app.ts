@@ -110,7 +110,7 @@ export function createApp(options: AppOptions): HttpApp {
   app.log = log as FastifyBaseLogger
 
   function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const error = fromFastify(thrown, bodyLimit)
+    const error = fromFastify(thrown, request.routeOptions.bodyLimit ?? bodyLimit)
     const {code, status, message} = error
     if (status === 500) request.log.error({err: thrown, code, id: request.id}, message)
     else request.log.info({code, status, id: request.id}, message)

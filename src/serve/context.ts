@@ -11,6 +11,8 @@ export interface ServeContext {
   /** Version of the program. */
   product: string
   device: EffectiveDevice
+  /** Largest body of a request whose prompt is not shortened, bytes: a larger one is refused before it is read. */
+  promptBodyLimit: number
   /** What a request gets that does not say. */
   defaults: {maxTokens: number; temperature: number; numCtx: number; seed(): number}
 }

@@ -30,6 +30,8 @@ export class ModelHost {
   readonly served: ServedModel
   /** Whether a training run left the directory behind. */
   readonly trained: boolean
+  /** Bytes of text that a prompt may have. */
+  readonly mostPromptBytes: number
   readonly #path: string
   readonly #options: HostOptions
   #engine: Promise<Engine> | undefined
@@ -45,6 +47,7 @@ export class ModelHost {
     this.#keepAlive = options.keepAlive
     this.served = toServed(engine.description, options.name)
     this.trained = engine.description.trained
+    this.mostPromptBytes = engine.description.mostPromptBytes
     this.#engine = Promise.resolve(engine)
   }
 

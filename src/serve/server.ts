@@ -36,6 +36,9 @@ export interface InferenceServer extends Listening {
 
 /** Bodies larger than this are refused, bytes. */
 const bodyLimit = 8 << 20
+/** Bytes of JSON to a byte of text, at the most, and what a body may hold beside its prompt. */
+const mostEscaped = 6
+const besidePrompt = 1 << 20
 
 /**
  * Loads the model, then opens the port.
@@ -50,6 +53,7 @@ export async function startServer(path: string, options: ServerOptions, signal: 
     metrics,
     product,
     device: options.device === 'cuda' ? 'cuda:0' : 'cpu',
+    promptBodyLimit: Math.min(bodyLimit, mostEscaped * host.mostPromptBytes + besidePrompt),
     defaults: {
       maxTokens,
       temperature,

@@ -1,6 +1,8 @@
+import {once} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads'
 import {guideRun} from '../support/guide.js'
-import {type RunningServer, startServer} from '../support/server.js'
+import {startServer} from '../support/server.js'
 import {median, round} from './measure.js'
 
 const honest = 25
@@ -9,27 +11,98 @@ const others = 25
 const replies = 3
 const tokens = 60
 
+/** What another client does, again and again. */
+type Client = (baseUrl: string, stop: AbortSignal) => Promise<Response | undefined>
+
+/** A request that is written out once. */
+function request(path: string, body: unknown): (baseUrl: string, signal: AbortSignal) => Promise<Response> {
+  const bytes = Buffer.from(JSON.stringify(body))
+  const headers = {'content-type': 'application/json'}
+  return (baseUrl, signal) => fetch(baseUrl + path, {method: 'POST', headers, body: bytes, signal})
+}
+
+const turns = (count: number, length: number) =>
+  Array.from({length: count}, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: 'a word '.repeat(length / 7),
+  }))
+
+const pause = async (response: Promise<Response>, ms: number) => {
+  await (await response).arrayBuffer()
+  await sleep(ms)
+  return undefined
+}
+
+/** Those that harm: each with a request of the same number of tokens that harms nobody. */
+function clientsOf(kind: 'hostile' | 'ordinary'): Client[] {
+  const history = request('/api/chat', {messages: turns(4001, 368), stream: false, options: {num_predict: 4}})
+  const short = request('/api/chat', {messages: turns(9, 368), stream: false, options: {num_predict: 4}})
+  const huge = request('/v1/completions', {prompt: 'a b c d '.repeat(900_000), max_tokens: 4})
+  const small = request('/v1/completions', {prompt: 'a b c d', max_tokens: 4})
+  const left = request('/api/chat', {messages: turns(801, 368), options: {num_predict: 200}})
+  const stayed = request('/api/chat', {messages: turns(9, 368), stream: false, options: {num_predict: 4}})
+  const unload = request('/api/generate', {prompt: '', keep_alive: 0})
+  const load = request('/api/generate', {prompt: ''})
+  const unread = request('/api/generate', {prompt: 'Once', raw: true, options: {num_predict: 400}})
+  if (kind === 'ordinary')
+    return [
+      short,
+      small,
+      stayed,
+      (url, stop) => pause(load(url, stop), 200),
+      (url, stop) => pause(unread(url, stop), 0),
+    ]
+  return [
+    history,
+    huge,
+    (url) => left(url, AbortSignal.timeout(50)),
+    (url, stop) => pause(unload(url, stop), 200),
+    async (url, stop) => {
+      const response = await unread(url, stop)
+      await sleep(5000, undefined, {signal: stop})
+      await response.body?.cancel()
+      return undefined
+    },
+  ]
+}
+
+/** The other clients, in a thread of their own; until they are told to stop. */
+async function disturb({baseUrl, kind}: {baseUrl: string; kind: 'hostile' | 'ordinary'}): Promise<void> {
+  const stop = new AbortController()
+  parentPort?.once('message', () => stop.abort())
+  const only = process.env.ONLY === undefined ? undefined : Number(process.env.ONLY)
+  const clients = clientsOf(kind).filter((_, i) => only === undefined || i === only)
+  let refused = 0
+  parentPort?.postMessage('ready')
+  await Promise.all(
+    Array.from({length: others}, async (_, i) => {
+      const client = clients[i % clients.length] as Client
+      while (!stop.signal.aborted)
+        try {
+          const response = await client(baseUrl, stop.signal)
+          if (response !== undefined && response.status >= 400) refused++
+          await response?.arrayBuffer()
+        } catch {
+          await sleep(1)
+        }
+    }),
+  )
+  parentPort?.postMessage(refused)
+}
+
+if (!isMainThread && workerData?.kind !== undefined) await disturb(workerData)
+
 interface Measured {
-  /** Of every gap between two tokens of an honest client, ms. */
+  /** Between two tokens of an honest client, ms. */
   gaps: number[]
   interrupted: number
   refused: number
 }
 
-type Body = Record<string, unknown>
-
-const post = (server: RunningServer, path: string, body: Body, signal?: AbortSignal) =>
-  fetch(server.baseUrl + path, {
-    method: 'POST',
-    headers: {'content-type': 'application/json'},
-    body: JSON.stringify(body),
-    ...(signal === undefined ? {} : {signal}),
-  })
-
 /** Reads a stream token by token. */
-async function honestReply(server: RunningServer, seed: number, measured: Measured): Promise<void> {
+async function honestReply(baseUrl: string, seed: number, measured: Measured): Promise<void> {
   const body = {prompt: 'Once upon a time', raw: true, options: {num_predict: tokens, temperature: 1, seed}}
-  const response = await post(server, '/api/generate', body)
+  const response = await request('/api/generate', body)(baseUrl, new AbortController().signal)
   let last: number | undefined
   let text = ''
   for await (const chunk of response.body ?? []) {
@@ -41,113 +114,33 @@ async function honestReply(server: RunningServer, seed: number, measured: Measur
   if (!/"done":true/.test(text)) measured.interrupted++
 }
 
-/** What another client does, again and again. */
-type Client = (server: RunningServer, stop: AbortSignal, measured: Measured) => Promise<void>
-
-const ignore = () => undefined
-const turns = (count: number, length: number) =>
-  Array.from({length: count}, (_, i) => ({
-    role: i % 2 === 0 ? 'user' : 'assistant',
-    content: 'a word '.repeat(length / 7),
-  }))
-
-const refusable = async (response: Response, measured: Measured) => {
-  if (response.status >= 400) measured.refused++
-  await response.arrayBuffer()
-}
-
-const hostile: readonly Client[] = [
-  // A history that is many times too long.
-  async (server, stop, measured) =>
-    refusable(
-      await post(server, '/api/chat', {messages: turns(4001, 368), stream: false, options: {num_predict: 4}}, stop),
-      measured,
-    ),
-  // A prompt of 7 MB.
-  async (server, stop, measured) =>
-    refusable(
-      await post(server, '/v1/completions', {prompt: 'a b c d '.repeat(900_000), max_tokens: 4}, stop),
-      measured,
-    ),
-  // A client that leaves.
-  async (server) => {
-    const gone = AbortSignal.timeout(50)
-    const response = await post(server, '/api/chat', {messages: turns(801, 368), options: {num_predict: 200}}, gone)
-    await response.arrayBuffer()
-  },
-  // The model is to be unloaded.
-  async (server, stop) => {
-    await (await post(server, '/api/generate', {prompt: '', keep_alive: 0}, stop)).arrayBuffer()
-    await sleep(200)
-  },
-  // A stream that nobody reads.
-  async (server, stop) => {
-    await post(server, '/api/generate', {prompt: 'Once', raw: true, options: {num_predict: 400}}, stop)
-    await sleep(1000)
-  },
-]
-
-/** As many requests with as many tokens as the server computes for those. */
-const ordinary: readonly Client[] = [
-  async (server, stop, measured) =>
-    refusable(
-      await post(server, '/api/chat', {messages: turns(9, 368), stream: false, options: {num_predict: 4}}, stop),
-      measured,
-    ),
-  async (server, stop, measured) =>
-    refusable(await post(server, '/v1/completions', {prompt: 'a b c d', max_tokens: 4}, stop), measured),
-  async (server, stop, measured) =>
-    refusable(
-      await post(server, '/api/chat', {messages: turns(9, 368), stream: false, options: {num_predict: 4}}, stop),
-      measured,
-    ),
-  async (server, stop) => {
-    await (
-      await post(server, '/api/generate', {prompt: 'x', stream: false, options: {num_predict: 1}}, stop)
-    ).arrayBuffer()
-    await sleep(200)
-  },
-  async (server, stop, measured) => {
-    await refusable(
-      await post(
-        server,
-        '/api/generate',
-        {prompt: 'Once', raw: true, stream: false, options: {num_predict: 400}},
-        stop,
-      ),
-      measured,
-    )
-    await sleep(1000)
-  },
-]
-
-async function measure(server: RunningServer, clients: readonly Client[]): Promise<Measured> {
+async function measure(baseUrl: string, kind: 'hostile' | 'ordinary'): Promise<Measured> {
   const measured: Measured = {gaps: [], interrupted: 0, refused: 0}
-  const stop = new AbortController()
-  const busy = Array.from({length: others}, async (_, i) => {
-    const client = clients[i % clients.length] as Client
-    while (!stop.signal.aborted) await client(server, stop.signal, measured).catch(ignore)
-  })
+  const worker = new Worker(new URL(import.meta.url), {workerData: {baseUrl, kind}})
+  await once(worker, 'message')
   await Promise.all(
     Array.from({length: honest}, async (_, i) => {
-      for (let n = 0; n < replies; n++) await honestReply(server, i * replies + n, measured)
+      for (let n = 0; n < replies; n++) await honestReply(baseUrl, i * replies + n, measured)
     }),
   )
-  stop.abort()
-  await Promise.all(busy)
-  return measured
+  worker.postMessage('stop')
+  const [refused] = (await once(worker, 'message')) as [number]
+  await worker.terminate()
+  return {...measured, refused}
 }
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /**
  * How long honest clients wait between two tokens while others send what harms, to how long they wait while as many
- * others send ordinary requests.
+ * others send ordinary requests with as many tokens.
  */
 export async function serveNeighbours() {
   const server = await startServer(['--model', guideRun, '--parallel', '8'])
   try {
-    await measure(server, ordinary.slice(1, 2))
-    const [plain, harmed] = [await measure(server, ordinary), await measure(server, hostile)]
-    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+    await measure(server.baseUrl, 'ordinary')
+    const plain = await measure(server.baseUrl, 'ordinary')
+    const harmed = await measure(server.baseUrl, 'hostile')
     return {
       honest_clients: honest,
       other_clients: others,

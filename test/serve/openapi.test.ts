@@ -362,7 +362,7 @@ const refused: readonly [status: number, method: string, path: string, asked: As
   [400, 'POST', '/v1/chat/completions', {body: {messages: user, top_logprobs: 1}}],
   [400, 'POST', '/v1/chat/completions', {body: {messages: [{role: 'user', content: 'x'.repeat(5000)}]}}],
   [400, 'POST', '/v1/completions', {body: {prompt: 'x', best_of: 2}}],
-  [400, 'GET', '/v1/models/{id}', {part: 'x'.repeat(101)}],
+  [400, 'GET', '/v1/models/{id}', {part: 'x'.repeat(1025)}],
   [400, 'HEAD', '/v1/models/{id}', {part: '%zz'}],
   [404, 'POST', '/api/show', {body: {model: 'tinny'}}],
   [404, 'POST', '/api/chat', {body: {model: 'tinny', messages: user}}],

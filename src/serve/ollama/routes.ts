@@ -33,7 +33,7 @@ const generateWire: Wire = {
 
 /** The routes of Ollama's dialect. */
 export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
-  const {host, product, device} = context
+  const {host, product, device, promptBodyLimit: bodyLimit} = context
   app.get('/api/version', async () => version(product, device))
   app.get('/api/tags', async () => tags([host.served]))
   app.get('/api/ps', async () =>
@@ -44,7 +44,7 @@ export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
     return show(host.served)
   })
   app.post('/api/chat', (request, reply) => answer(context, chatWire, request, reply))
-  app.post('/api/generate', (request, reply) => answer(context, generateWire, request, reply))
+  app.post('/api/generate', {bodyLimit}, (request, reply) => answer(context, generateWire, request, reply))
   refuseRoute(app, '/api/embeddings', () => new SvcError('not_implemented', {what: 'embeddings are'}))
   refuseRoute(app, '/api/embed', () => new SvcError('bad_request', {reason: 'this server does not support embeddings'}))
 }

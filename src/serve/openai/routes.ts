@@ -55,14 +55,14 @@ const completionWire: Wire = {
 
 /** The routes of OpenAI's dialect. */
 export function openaiRoutes(app: HttpApp, context: ServeContext): void {
-  const {host} = context
+  const {host, promptBodyLimit: bodyLimit} = context
   app.get('/v1/models', async () => modelList([host.served]))
   app.get<{Params: {id: string}}>('/v1/models/:id', async ({params}) => {
     host.resolve(params.id)
     return modelEntry(host.served)
   })
-  app.post('/v1/chat/completions', (request, reply) => answer(context, chatWire, request, reply))
-  app.post('/v1/completions', (request, reply) => answer(context, completionWire, request, reply))
+  app.post('/v1/chat/completions', {bodyLimit}, (request, reply) => answer(context, chatWire, request, reply))
+  app.post('/v1/completions', {bodyLimit}, (request, reply) => answer(context, completionWire, request, reply))
   refuseRoute(
     app,
     '/v1/embeddings',
