@@ -66,7 +66,8 @@ export async function migrate(program: Program, path: string, options: MigrateOp
     const done = apply(database, program, choices, onStatement)
     const finished = report(path, done.steps, done.applied)
     if (backup === undefined) return finished
-    const removed = await pruneBackups(path)
+    // The migration has succeeded, whatever becomes of old copies.
+    const removed = await pruneBackups(path).catch(() => [])
     return {...finished, backup, ...(removed.length > 0 ? {removed_backups: removed} : {})}
   } catch (error) {
     // Nothing was changed, so that it is a copy of what is there.
