@@ -25,13 +25,19 @@ export class ReadCost {
       tables = [...new Set(chains.filter((chain) => !this.#isBounded(chain)).map(({table}) => table.sqlName))]
       this.#tables.set(target, tables)
     }
-    return tables.some((table) => this.#lastId(table) > fewRows)
+    return tables.some((table) => this.#hasMany(quoted(table)))
   }
 
-  /** No table has more rows than its greatest id; SQLite finds that at once. */
-  #lastId(table: string): number {
-    const row = this.#connection.statement(`SELECT max("_id") AS id FROM ${quoted(table)}`).get() as {id: number | null}
-    return row.id ?? 0
+  /** SQLite finds the two ends of the ids at once; rows are counted, up to so many, only where they lie far apart. */
+  #hasMany(table: string): boolean {
+    const ends = this.#connection
+      .statement(`SELECT (SELECT max("_id") FROM ${table}) - (SELECT min("_id") FROM ${table}) AS span`)
+      .get() as {span: number | null}
+    if ((ends.span ?? 0) < fewRows) return false
+    const counted = this.#connection
+      .statement(`SELECT count(*) AS rows FROM (SELECT 1 FROM ${table} LIMIT ${fewRows + 1})`)
+      .get() as {rows: number}
+    return counted.rows > fewRows
   }
 
   /** Whether an operation reads few rows, however many there are: one by its id, or some along an index. */

@@ -37,6 +37,8 @@ export interface Run {
 const transcriptLength = 10
 /** Between two pieces of output of one task that are stored, ms. */
 const outputMs = 250
+/** After which a process is written down that the lock of another one kept from it, ms. */
+const processMs = 100
 
 /**
  * Runs a task and writes its end under the generation that it was started with. Time is counted by the machine's
@@ -112,6 +114,18 @@ function reportOf(
       logger('svc.orchestrator').warn({err: error}, `the output of ${task.display_id} is not stored yet`)
     }
   }
+  let processTimer: NodeJS.Timeout | undefined
+  /** Written later where the store is locked: that is no reason to end what runs well. */
+  const writeProcess: RunReport['process'] = (pid, start) => {
+    try {
+      whileClaimed(({id}) => {
+        store.run('UPDATE orch_tasks SET run_process = ? WHERE id = ?', [JSON.stringify({pid, start}), id])
+      })
+    } catch (error) {
+      if (!isErrorOf(error, 'store_busy')) throw error
+      processTimer = setTimeout(() => writeProcess(pid, start), processMs)
+    }
+  }
   const report: RunReport = {
     output: (written) => {
       output = written
@@ -131,12 +145,13 @@ function reportOf(
           id,
         ])
       }),
-    process: (pid, start) =>
-      whileClaimed(({id}) => {
-        store.run('UPDATE orch_tasks SET run_process = ? WHERE id = ?', [JSON.stringify({pid, start}), id])
-      }),
+    process: writeProcess,
   }
-  return {report, storeOutput, close: () => clearTimeout(timer)}
+  const close = () => {
+    clearTimeout(timer)
+    clearTimeout(processTimer)
+  }
+  return {report, storeOutput, close}
 }
 
 function writeOutcome(context: OrchestratorContext, {task, generation}: Started, outcome: Outcome): void {

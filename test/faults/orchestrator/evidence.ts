@@ -8,6 +8,7 @@ import {storeOf} from './workspace.js'
 export interface StoredTask {
   id: number
   idempotency_key: string
+  status_reason: string | null
   status: string
   agent_id: number
   priority: number
@@ -89,7 +90,7 @@ export function readTraces(root: string): Traces {
       const all = <Row>(sql: string) => database.prepare<[], Row>(sql).all()
       return {
         tasks: all<StoredTask>(
-          'SELECT id, idempotency_key, status, agent_id, priority, complexity, claim_generation FROM orch_tasks ORDER BY id',
+          'SELECT id, idempotency_key, status, status_reason, agent_id, priority, complexity, claim_generation FROM orch_tasks ORDER BY id',
         ),
         dependencies: all<{task_id: number; depends_on: number}>('SELECT task_id, depends_on FROM orch_dependencies'),
         events: all<StoredEvent>(

@@ -38,7 +38,7 @@ const refused: readonly [method: string, path: string, body: unknown, status: nu
   ['POST', '/api/generate', {model: 'other', prompt: 'x'}, 404],
   ['POST', '/api/chat', {messages: 'none'}, 400],
   ['POST', '/api/chat', [], 400],
-  ['POST', '/api/embed', {input: 'x'}, 501],
+  ['POST', '/api/embed', {input: 'x'}, 400],
   ['POST', '/v1/chat/completions', {model: 'tiny', messages: []}, 400],
   ['POST', '/v1/chat/completions', {model: 'tiny', messages: [{role: 'user', content: 'x'}], n: 0}, 400],
   ['POST', '/v1/completions', {model: 'tiny', prompt: 'x', max_tokens: -1}, 400],
