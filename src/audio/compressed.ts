@@ -10,6 +10,7 @@ import {
   mpegDecoder,
   opusDecoder,
   type PacketDecoder,
+  silent,
   vorbisDecoder,
 } from './packet-decoders.js'
 import {mixDown} from './pcm.js'
@@ -133,14 +134,12 @@ interface TolerantDecoder {
   free: () => void
 }
 
-const nothing: Decoded = {channelData: [], samplesDecoded: 0, sampleRate: 0, errors: [], skip: 0}
-
 /** A decoder that damaged bytes do not stop. Some crash it, and then it says nothing any more. */
 function tolerant(decoder: PacketDecoder, onDamage: () => void): TolerantDecoder {
   let isCrashed = false
   return {
     async decode(packets) {
-      if (isCrashed) return nothing
+      if (isCrashed) return silent
       try {
         const decoded = await decoder.decode(packets)
         if (decoded.errors.length > 0) onDamage()
@@ -148,7 +147,7 @@ function tolerant(decoder: PacketDecoder, onDamage: () => void): TolerantDecoder
       } catch {
         isCrashed = true
         onDamage()
-        return nothing
+        return silent
       }
     },
     free: () => {

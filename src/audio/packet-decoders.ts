@@ -18,7 +18,8 @@ export interface PacketDecoder {
 
 type Samples = Omit<Decoded, 'skip'>
 
-const silent: Decoded = {channelData: [], samplesDecoded: 0, sampleRate: 0, errors: [], skip: 0}
+/** What packets without sound give. */
+export const silent: Decoded = {channelData: [], samplesDecoded: 0, sampleRate: 0, errors: [], skip: 0}
 
 /** Packets are whole frames; those of the headers in an Ogg file are no frames. */
 export async function flacDecoder(): Promise<PacketDecoder> {
