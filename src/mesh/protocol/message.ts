@@ -39,6 +39,25 @@ export interface StoredMessage extends MessageDraft {
   delivery_attempts: number
 }
 
+/** A message that was claimed too often without an acknowledgement, and is in no inbox any more. */
+export interface DeadMessage extends StoredMessage {
+  dead_unix_ms: number
+}
+
+/** A page of dead messages, the newest first. */
+export interface DeadMessages {
+  messages: DeadMessage[]
+  /** Where the next page starts, where there is one. */
+  next_cursor?: string
+}
+
+/** The outcome of a retry or a drop of dead messages. */
+export interface DeadOutcome {
+  /** Retried or dropped, now or by an earlier request. */
+  message_ids: number[]
+  not_found: number[]
+}
+
 export interface Delivered {
   accepted: true
   message_id: number

@@ -1,6 +1,8 @@
+import type {AuditEntry} from '../protocol/audit.js'
 import type {ExecLease, LeaseVerification} from '../protocol/lease.js'
-import type {Delivered, MessageDraft, QueueStats, StoredMessage} from '../protocol/message.js'
+import type {DeadMessage, DeadOutcome, Delivered, MessageDraft, QueueStats, StoredMessage} from '../protocol/message.js'
 import type {Incarnation, NodeFacts} from '../protocol/node.js'
+import type {PageQuery} from '../protocol/read/page-query.js'
 
 /** Whose rows an operation may see: the tenancy boundary; empty where the control plane has no scope. */
 export type Scope = string
@@ -68,6 +70,13 @@ export interface PeekQuery {
   order?: 'asc' | 'desc' | undefined
   /** Most bytes of payloads together, 8 MiB where it is left out; the first message comes however large it is. */
   maxBytes?: number | undefined
+}
+
+/** Rows in the order of their numbers, the newest first. */
+export interface Page<T> {
+  rows: T[]
+  /** Number of the last row, where there are more. */
+  next?: number
 }
 
 /** How much of everything a scope has. */
@@ -148,11 +157,23 @@ export interface MeshStore {
   renewClaim(scope: Scope, claim: {receiver: string; message: number; claimer: string}): Promise<void>
   /** Again is the same as once. @throws message_not_found; not_lease_holder where another node has claimed it */
   ack(scope: Scope, ack: {receiver: string; message: number; claimer?: string | undefined}): Promise<void>
+  /** Messages that were given up; a page has the size of a `peek` at most. */
+  listDead(scope: Scope, query: PageQuery & Pick<PeekQuery, 'maxBytes'>): Promise<Page<DeadMessage>>
+  /**
+   * Puts dead messages back into their inboxes, with all their attempts before them. One that is in an inbox stays as it
+   * is; one that was acknowledged or dropped is not found.
+   * @throws inbox_full where the limits do not let all of them in; then none is
+   */
+  retryDead(scope: Scope, messages: readonly number[], actor: string): Promise<DeadOutcome>
+  /** Removes dead messages; their idempotency keys stay. One that is in an inbox is not found. Again is the same as once. */
+  dropDead(scope: Scope, messages: readonly number[], actor: string): Promise<DeadOutcome>
   /** Messages that wait for a receiver, or for anybody; counted no further than `limit`. */
   countPending(scope: Scope, query: {receiver?: string | undefined; limit: number}): Promise<number>
   queueStats(scope: Scope): Promise<QueueStats>
   /** Costs the same however many there are, but for leases, whose index is read. */
   counts(scope: Scope): Promise<Counts>
+
+  listAudit(scope: Scope, query: PageQuery): Promise<Page<AuditEntry>>
 
   /**
    * Whether an id of a token is used for the first time; kept until `keepUntilMs`.

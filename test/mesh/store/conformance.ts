@@ -1,6 +1,8 @@
 import {describe} from 'node:test'
+import {auditConformance} from './conformance/audit.js'
 import {claimConformance} from './conformance/claims.js'
 import {credentialConformance} from './conformance/credentials.js'
+import {deadMessageConformance} from './conformance/dead-messages.js'
 import {leaseConformance} from './conformance/leases.js'
 import {messageConformance} from './conformance/messages.js'
 import {modelConformance} from './conformance/model.js'
@@ -16,6 +18,8 @@ export function meshStoreConformance(open: OpenStore): void {
   describe('leases', () => leaseConformance(open))
   describe('messages', () => messageConformance(open))
   describe('claims', () => claimConformance(open))
+  describe('dead messages', () => deadMessageConformance(open))
+  describe('the audit', () => auditConformance(open))
   describe('credentials', () => credentialConformance(open))
   describe('what has had its time', () => purgeConformance(open))
   describe('long stories', () => modelConformance(open))

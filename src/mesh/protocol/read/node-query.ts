@@ -1,14 +1,9 @@
 import {SvcError} from '../../../errors/index.js'
-import {type Member, readerOf} from './member.js'
-import {list, oneOf, word} from './types.js'
+import {readerOf} from './member.js'
+import {digits, list, oneOf, word} from './types.js'
 
 /** Most nodes of a page, which is also what a list has that asks for no length. */
 export const mostNodesOfPage = 5000
-
-const digits: Member<number> = {
-  expected: 'a whole number',
-  read: (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined),
-}
 
 const labels = list(64, word(256))
 

@@ -42,6 +42,12 @@ export const integer = (least = 0, most = Number.MAX_SAFE_INTEGER): Member<numbe
     Number.isSafeInteger(value) && within(value as number, least, most) ? (value as number) : undefined,
 })
 
+/** A whole number in the query of an address. */
+export const digits: Member<number> = {
+  expected: 'a whole number',
+  read: (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined),
+}
+
 const within = (value: number, least: number, most: number) => value >= least && value <= most
 
 export const oneOf = <const T extends string>(...words: readonly T[]): Member<T> => ({

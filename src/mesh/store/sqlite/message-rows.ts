@@ -59,6 +59,24 @@ export function toMessage(row: MessageRow, now: number): StoredMessage {
   return {...message, lease_holder_node_id: holder, lease_expires_unix_ms: lease_expires}
 }
 
+/** Most bytes of messages that one look reads, where it does not say. */
+const mostRead = 8 * 1024 * 1024
+
+/** The rows of a page, up to a size of their contents together; the first comes however large it is. */
+export function takePage(
+  rows: Iterable<MessageRow>,
+  {limit, maxBytes = mostRead}: {limit: number; maxBytes?: number | undefined},
+): {taken: MessageRow[]; isCut: boolean} {
+  const taken: MessageRow[] = []
+  let bytes = 0
+  for (const row of rows) {
+    bytes += Buffer.byteLength(row.payload) + (row.jwe?.length ?? 0)
+    if (taken.length === limit || (bytes > maxBytes && taken.length > 0)) return {taken, isCut: true}
+    taken.push(row)
+  }
+  return {taken, isCut: false}
+}
+
 /** Whether a row is among given ids or types, which come as JSON; null is any. */
 export const isOneOf = (column: string, parameter: string) =>
   `(${parameter} IS NULL OR ${column} IN (SELECT value FROM json_each(${parameter})))`

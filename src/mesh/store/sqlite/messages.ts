@@ -6,15 +6,14 @@ import type {PeekQuery, Scope, StoreLimits} from '../mesh-store.js'
 import type {Backlog} from './backlog.js'
 import type {Counters} from './counters.js'
 import type {Turn} from './group-commit.js'
-import {isOneOf, listed, type MessageRow, toMessage} from './message-rows.js'
+import {isOneOf, listed, type MessageRow, takePage, toMessage} from './message-rows.js'
 
 export interface Messages {
   deliver(turn: Turn, scope: Scope, draft: MessageDraft, digest: Buffer | null): Delivered
   peek(scope: Scope, query: PeekQuery, now: number): StoredMessage[]
+  /** @throws inbox_full unless there is room for as many messages as there are receivers, which may be named again */
+  requireRoom(scope: Scope, receivers: readonly string[]): void
 }
-
-/** Most bytes that one look at an inbox reads, where it does not say. */
-const mostPeeked = 8 * 1024 * 1024
 
 /** What tells two messages under one key apart: SHA-256 of type and payload. None without a key. */
 export function digestOf({idempotency_key, message_type, payload}: MessageDraft): Buffer | null {
@@ -41,14 +40,19 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
   const peek = {asc: peekIn('ASC'), desc: peekIn('DESC')}
 
-  function checkRoom(scope: Scope, receiver: string): void {
+  function requireRoom(scope: Scope, receivers: readonly string[]): void {
     const {maxMessages, maxMessagesPerReceiver} = limits
-    if (backlog.open(scope, receiver) >= maxMessagesPerReceiver)
-      throw new SvcError('inbox_full', {limit: maxMessagesPerReceiver})
-    if (backlog.total(scope) >= maxMessages) throw new SvcError('inbox_full', {limit: maxMessages})
+    for (const receiver of new Set(receivers)) {
+      const more = receivers.filter((each) => each === receiver).length
+      if (backlog.open(scope, receiver) + more > maxMessagesPerReceiver)
+        throw new SvcError('inbox_full', {limit: maxMessagesPerReceiver})
+    }
+    if (backlog.total(scope) + receivers.length > maxMessages) throw new SvcError('inbox_full', {limit: maxMessages})
   }
 
   return {
+    requireRoom,
+
     deliver(turn, scope, draft, digest) {
       const {sender_agent_id: sender, receiver_agent_id: receiver, idempotency_key: key} = draft
       const known = key === undefined ? undefined : byKey.get(scope, sender, receiver, key)
@@ -57,7 +61,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           throw new SvcError('idempotency_key_reused', {message: known.id})
         return {accepted: true, message_id: known.id, duplicate: true}
       }
-      checkRoom(scope, receiver)
+      requireRoom(scope, [receiver])
       const id = counters.next(turn, 'message_id')
       const {message_type, priority, privacy_class = null, task_kind = null, model_id = null} = draft
       const {traceparent = null, sender_node_id = null, jwe_payload = null, payload} = draft
@@ -68,16 +72,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       return {accepted: true, message_id: id}
     },
 
-    peek(scope, {receiver, limit, before, types, order = 'desc', maxBytes = mostPeeked}, now) {
+    peek(scope, {receiver, limit, before, types, order = 'desc', maxBytes}, now) {
       const query = {scope, receiver, limit, before: before ?? Number.MAX_SAFE_INTEGER, types: listed(types)}
-      const messages: StoredMessage[] = []
-      let bytes = 0
-      for (const row of peek[order].iterate(query)) {
-        bytes += Buffer.byteLength(row.payload) + (row.jwe?.length ?? 0)
-        if (bytes > maxBytes && messages.length > 0) break
-        messages.push(toMessage(row, now))
-      }
-      return messages
+      return takePage(peek[order].iterate(query), {limit, maxBytes}).taken.map((row) => toMessage(row, now))
     },
   }
 }

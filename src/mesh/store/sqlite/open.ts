@@ -8,6 +8,7 @@ import {createClaims} from './claims.js'
 import type {ClockSources} from './clock.js'
 import {createCounters} from './counters.js'
 import {openCredentials} from './credentials.js'
+import {createDeadMessages} from './dead-messages.js'
 import {unavailable} from './fault.js'
 import {createGroupCommit, type Turn} from './group-commit.js'
 import {holdFile} from './hold-file.js'
@@ -82,6 +83,7 @@ function assemble(database: Database, {limits, sources, lockPatienceMs, letGo}: 
   const backlog = loadBacklog(database)
   const messages = createMessages(database, {backlog, counters, limits})
   const claims = createClaims(database, {nodes, audit, backlog, leaseMs})
+  const deadMessages = createDeadMessages(database, {audit, backlog, claims, messages})
   const credentials = openCredentials(database, audit)
   const leave = (turn: Turn, scope: Scope, id: string) => {
     nodes.leave(turn, scope, id)
@@ -151,6 +153,9 @@ function assemble(database: Database, {limits, sources, lockPatienceMs, letGo}: 
     claim: (scope, query) => write((turn) => claims.claim(turn, scope, query)),
     renewClaim: (scope, claim) => write((turn) => claims.renew(turn, scope, claim)),
     ack: (scope, ack) => write((turn) => claims.ack(turn, scope, ack)),
+    listDead: (scope, query) => read((now) => deadMessages.list(scope, query, now)),
+    retryDead: (scope, ids, actor) => write((turn) => deadMessages.retry(turn, scope, {ids, actor})),
+    dropDead: (scope, ids, actor) => write((turn) => deadMessages.drop(turn, scope, {ids, actor})),
     countPending: (scope, {receiver, limit}) => count(() => Math.min(limit, backlog.waiting(scope, receiver))),
     queueStats: (scope) => count(() => backlog.stats(scope)),
     counts: (scope) =>
@@ -158,6 +163,8 @@ function assemble(database: Database, {limits, sources, lockPatienceMs, letGo}: 
         const {pending_count: pending, dead_count: dead} = backlog.stats(scope)
         return {nodes: registry.count(scope), leases: leases.count(scope), pending, dead}
       }),
+
+    listAudit: (scope, query) => read(() => audit.list(scope, query)),
 
     useTokenId: (id, keepUntilMs) => write((turn) => credentials.useTokenId(turn, id, keepUntilMs)),
     useBootstrap: (scope, digest, use) => write((turn) => credentials.useBootstrap(turn, scope, digest, use)),

@@ -14,7 +14,7 @@ import {fragment} from '../../../store/index.js'
  *   `{lease_id, scope_key, holder_node_id, granted_unix_ms, expires_unix_ms, renewals}` as of now, and, when it has ended
  *   before or by its time, a row `lease.released`, `lease.revoked` or `lease.expired` with
  *   `{lease_id, scope_key, holder_node_id, ended_unix_ms}`. The epoch was `[granted, ended)`, or `[granted, expires)`.
- *   Besides, what administrators did, dead letters, and tokens that were used up.
+ *   Besides, what administrators did, `message.dead`, `message.retried` and `message.dropped`, and tokens that were used up.
  */
 export const meshStoreFragment = fragment(
   'mesh_store',
@@ -121,5 +121,8 @@ CREATE TABLE mesh_audit (
   detail TEXT NOT NULL
 ) STRICT;
 CREATE INDEX mesh_audit_at ON mesh_audit (at);
+`,
+  `
+CREATE INDEX mesh_messages_given_up ON mesh_messages (scope_id, id) WHERE dead_at IS NOT NULL AND acked_at IS NULL;
 `,
 )

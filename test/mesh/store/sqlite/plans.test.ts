@@ -43,6 +43,8 @@ describe('the statements of a store', () => {
       await store.deliver('', message({idempotency_key: 'key'}))
       await store.claim('', {receiver: '2', claimer: 'n1', exclude: [7], types: ['a']})
       await store.grantLease('', {scopeKey: 'task:1', claimer: 'n1'})
+      await store.listDead('', {limit: 5})
+      await store.listAudit('', {limit: 5})
       await store.leave('', 'n1')
       await store.purge()
     })
