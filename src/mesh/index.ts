@@ -24,6 +24,7 @@ export type {
   InboxRequest,
   JoinRecord,
   NodesRequest,
+  PageRequest,
 } from './client/requests.js'
 export {type MeshNode, type MeshSnapshot, takeSnapshot} from './client/snapshot.js'
 export type {MeshTokens} from './client/tokens.js'
@@ -50,8 +51,17 @@ export {type Pairing, pair} from './node/pair.js'
 export {knownNodeId, nodeId, type SelfRecord, selfRecord} from './node/self-record.js'
 export {type MeshState, type MeshStatus, meshStatus} from './node/status.js'
 export {listEveryNode, type NodeChange, watchNodes} from './node/watch-nodes.js'
+export type {AuditEntry, AuditPage} from './protocol/audit.js'
 export type {ExecLease, LeaseVerification} from './protocol/lease.js'
-export type {Delivered, MessageDraft, QueueStats, StoredMessage} from './protocol/message.js'
+export type {
+  DeadMessage,
+  DeadMessages,
+  DeadOutcome,
+  Delivered,
+  MessageDraft,
+  QueueStats,
+  StoredMessage,
+} from './protocol/message.js'
 export type {CapabilityHints, HeartbeatReply, NodeFacts, NodeRecord, Registry} from './protocol/node.js'
 export {type MeshOperation, routes} from './protocol/routes.js'
 export {

@@ -1,5 +1,6 @@
+import type {AuditPage} from '../protocol/audit.js'
 import type {ExecLease, LeaseVerification} from '../protocol/lease.js'
-import type {Delivered, QueueStats, StoredMessage} from '../protocol/message.js'
+import type {DeadMessages, DeadOutcome, Delivered, QueueStats, StoredMessage} from '../protocol/message.js'
 import type {HeartbeatReply, NodeRecord, Registry} from '../protocol/node.js'
 import type {MeshOperation} from '../protocol/routes.js'
 import {type Call, type Caller, call} from './call.js'
@@ -19,6 +20,7 @@ import type {
   JoinRecord,
   MaintenanceRequest,
   NodesRequest,
+  PageRequest,
   RenewClaimRequest,
 } from './requests.js'
 import {type MeshTokens, secretsOf} from './tokens.js'
@@ -75,6 +77,11 @@ export interface MeshClient {
   inbox(request: InboxRequest, options?: CallOptions): Promise<StoredMessage[]>
   ack(request: AckRequest, options?: CallOptions): Promise<boolean>
   renewClaim(request: RenewClaimRequest, options?: CallOptions): Promise<void>
+  listDead(request?: PageRequest, options?: CallOptions): Promise<DeadMessages>
+  /** Up to 256 messages; again is the same as once. */
+  retryDead(messages: readonly number[], options?: CallOptions): Promise<DeadOutcome>
+  dropDead(messages: readonly number[], options?: CallOptions): Promise<DeadOutcome>
+  listAudit(request?: PageRequest, options?: CallOptions): Promise<AuditPage>
   queueStats(options?: CallOptions): Promise<QueueStats>
   /** Ends its connections; what is on its way fails. */
   close(): Promise<void>
@@ -180,6 +187,14 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
       const body = {receiver_agent_id: receiver, message_id: message, claimer_node_id: claimer}
       return tell('a2a_lease_renew', {body, ...more})
     },
+    listDead: async ({limit, cursor} = {}, more) =>
+      readObject(await ask('a2a_dead_list', {query: {limit, cursor}, ...more}), {messages: messageNeeds}),
+    retryDead: async (messages, more) =>
+      readObject(await ask('a2a_dead_retry', {body: {message_ids: messages}, ...more}), deadOutcomeNeeds),
+    dropDead: async (messages, more) =>
+      readObject(await ask('a2a_dead_drop', {body: {message_ids: messages}, ...more}), deadOutcomeNeeds),
+    listAudit: async ({limit, cursor} = {}, more) =>
+      readObject(await ask('admin_audit_list', {query: {limit, cursor}, ...more}), {entries: auditNeeds}),
     queueStats: async (more) => readObject(await ask('queue_stats', {...more}), {pending_count: 'number'}),
     close: () => transport.close(),
   }
@@ -193,6 +208,10 @@ const leaseNeeds = {
 } as const
 
 const messageNeeds = {id: 'number', payload: 'string'} as const
+
+const deadOutcomeNeeds = {message_ids: {}, not_found: {}} as const
+
+const auditNeeds = {id: 'number', at_unix_ms: 'number', action: 'string'} as const
 
 const heldBody = ({lease, claimer}: HeldRequest) => ({lease_id: lease, claimer_node_id: claimer})
 

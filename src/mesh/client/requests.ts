@@ -23,6 +23,14 @@ export interface NodesRequest {
   updatedSinceUnixMs?: number | undefined
 }
 
+/** A page of a list, the newest first. */
+export interface PageRequest {
+  /** Most rows of a page; as many as the control plane lists at once where it is left out. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before, or the number of a row: only older ones are listed. */
+  cursor?: string | number | undefined
+}
+
 /** A node as it tells of itself. */
 export type JoinRecord = NodeFacts & Partial<Incarnation> & {scope_id?: string | undefined}
 

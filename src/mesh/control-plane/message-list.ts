@@ -4,8 +4,11 @@ import type {StoredMessage} from '../protocol/message.js'
 /** Bytes of JSON that are written at once: some milliseconds, so that heartbeats are answered in between. */
 const sliceBytes = 1 << 20
 
-/** The messages of an inbox as JSON, one after the other: a page of large ones is no single text at any time. */
-export async function writeMessages(messages: readonly StoredMessage[]): Promise<Buffer> {
+/**
+ * Messages as JSON, one after the other: a page of large ones is no single text at any time.
+ * @param next cursor of the page after them
+ */
+export async function writeMessages(messages: readonly StoredMessage[], next?: number): Promise<Buffer> {
   const parts = [Buffer.from('{"messages":[')]
   let written = 0
   for (const [i, message] of messages.entries()) {
@@ -16,6 +19,6 @@ export async function writeMessages(messages: readonly StoredMessage[]): Promise
     written = 0
     await nextTurn()
   }
-  parts.push(Buffer.from(']}'))
+  parts.push(Buffer.from(next === undefined ? ']}' : `],"next_cursor":"${next}"}`))
   return Buffer.concat(parts)
 }

@@ -9,11 +9,13 @@ export const features = [
   'a2a-inbox-limit-v1',
   'a2a-inbox-wait-v1',
   'a2a-observe-v1',
+  'a2a-dead-v1',
   'lease-renew-v1',
   'quarantine-v1',
   'maintenance-v1',
   'maintenance-deadline-v1',
   'nodes-page-v1',
+  'audit-v1',
 ] as const
 
 /** Header of every answer. */

@@ -38,10 +38,14 @@ export const routes = {
   admin_exec_lease_revoke: route('POST', '/v1/mesh/admin/exec-lease/revoke', 'admin', 204),
   admin_quarantine: route('POST', '/v1/mesh/admin/quarantine', 'admin', 204),
   admin_maintenance: route('POST', '/v1/mesh/admin/maintenance', 'admin', 204),
+  admin_audit_list: route('GET', '/v1/mesh/admin/audit', 'admin', 200),
   a2a_deliver: route('POST', '/v1/mesh/a2a/deliver', 'deliver', 200, 'keyed'),
   a2a_inbox: route('POST', '/v1/mesh/a2a/inbox', 'worker', 200),
   a2a_ack: route('POST', '/v1/mesh/a2a/ack', 'worker', 204),
   a2a_lease_renew: route('POST', '/v1/mesh/a2a/lease-renew', 'worker', 204),
+  a2a_dead_list: route('GET', '/v1/mesh/a2a/dead', 'admin', 200),
+  a2a_dead_retry: route('POST', '/v1/mesh/a2a/dead/retry', 'admin', 200),
+  a2a_dead_drop: route('POST', '/v1/mesh/a2a/dead/drop', 'admin', 200),
   queue_stats: route('GET', '/v1/mesh/queue/stats', 'worker', 200),
 } as const satisfies Record<string, Route>
 

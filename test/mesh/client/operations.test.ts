@@ -28,6 +28,17 @@ describe('a client of a control plane', () => {
     assert.deepEqual(query, expected)
   })
 
+  it('turns the pages of dead messages and of the audit', async (t) => {
+    const plane = await scriptedControlPlane(t, (response, {route}) =>
+      reply(response, 200, {[route.endsWith('audit') ? 'entries' : 'messages']: [], next_cursor: '17'}),
+    )
+    const client = plane.connect()
+    assert.deepEqual(await client.listDead({limit: 5, cursor: 40}), {messages: [], next_cursor: '17'})
+    assert.deepEqual(await client.listAudit({limit: 5, cursor: '40'}), {entries: [], next_cursor: '17'})
+    for (const {query} of plane.asked)
+      assert.deepEqual(Object.fromEntries(new URLSearchParams(query)), {limit: '5', cursor: '40'})
+  })
+
   it('sends all that a message has', async (t) => {
     const plane = await scriptedControlPlane(t, (response) =>
       reply(response, 200, {accepted: true, message_id: 7, duplicate: true}),

@@ -19,7 +19,7 @@ import {
   seen,
   violations,
 } from './support/contract.js'
-import {lifeOfSuite, type Plane, startPlane} from './support/control-plane.js'
+import {lifeOfSuite, type Plane, startPlane, waiting} from './support/control-plane.js'
 import {attested, bodies, message, record} from './support/samples.js'
 import {resultKey, secrets, tokenOf, tokenOfOwnWords} from './support/tokens.js'
 
@@ -84,6 +84,15 @@ describe('the document of the control plane', () => {
   it('lets nothing undocumented into an answer', () => {
     const node = {id: 'n', version: '1', last_seen_unix_ms: 1}
     const lease = {lease_id: '1', fence_token: 1, scope_key: 'k', holder_node_id: 'n', expires_unix_ms: 1}
+    const kept = {
+      ...message(),
+      id: 1,
+      priority: 1,
+      created_unix_ms: 1,
+      acknowledged: false,
+      delivery_attempts: 16,
+      dead_unix_ms: 1,
+    }
     const undocumented: readonly [string, object][] = [
       ['NodeRecord', {...node, token: 'x'}],
       ['NodeRecord', {...node, next_heartbeat_ms: 15_000}],
@@ -91,6 +100,8 @@ describe('the document of the control plane', () => {
       ['GrantedLease', lease],
       ['ExecLease', {...lease, token: 'x'}],
       ['Registry', {schema_version: 1, queue_depth: 0, server_time_unix_ms: 1, nodes: [], truncated: true}],
+      ['DeadMessage', {...kept, token: 'x'}],
+      ['StoredMessage', kept],
       ['BadBodyProblem', {type: 'about:blank', title: 'x', status: 400, code: 'x', detail: 'x', hint: 'x'}],
     ]
     for (const [name, value] of undocumented) assert.notEqual(violations(name, value), '', name)
@@ -168,6 +179,59 @@ describe('the control plane', () => {
       assert.equal((await post(plane, '/v1/mesh/a2a/deliver', attested('{"ok":true}'), {token: submitter})).status, 200)
       const stats = await askDocumented(plane, 'GET', '/v1/mesh/queue/stats', {token: worker})
       assert.equal(stats.body.pending_count, 1)
+    })
+
+    it('a message that was given up is listed, retried and dropped, and the audit has it', async (t) => {
+      let now = Date.now()
+      const plane = await startPlane(t, {secrets, limits: {leaseMs: 1000}, storeTime: () => now})
+      await post(plane, '/v1/mesh/join', record('reader'), {token: worker})
+      const ids: number[] = []
+      for (const payload of ['one', 'two', 'three'])
+        ids.push((await post(plane, '/v1/mesh/a2a/deliver', message({payload}), {token: submitter})).body.message_id)
+      const claim = {receiver_agent_id: '2', claimer_node_id: 'reader'}
+      const claimed = async () => (await post(plane, '/v1/mesh/a2a/inbox', claim, {token: worker})).body.messages
+      while ((await claimed()).length > 0) now += 1000
+      const list = async (query: string) => {
+        const {body} = await askDocumented(plane, 'GET', '/v1/mesh/a2a/dead', {token: admin, query})
+        return [body.messages.map(({payload}: {payload: string}) => payload), body.next_cursor]
+      }
+      assert.deepEqual(await list(''), [['three', 'two', 'one'], undefined])
+      assert.deepEqual(await list('limit=2'), [['three', 'two'], String(ids[1])])
+      assert.deepEqual(await list(`limit=2&cursor=${ids[1]}`), [['one'], undefined])
+      const [one, two] = ids
+      const retry = {message_ids: [one, 999]}
+      for (let i = 0; i < 2; i++) {
+        const {body} = await post(plane, '/v1/mesh/a2a/dead/retry', retry, {token: admin})
+        assert.deepEqual(body, {message_ids: [one], not_found: [999]})
+        const dropped = await post(plane, '/v1/mesh/a2a/dead/drop', {message_ids: [two]}, {token: admin})
+        assert.deepEqual(dropped.body, {message_ids: [two], not_found: []})
+      }
+      assert.deepEqual(
+        (await claimed()).map(({id}: {id: number}) => id),
+        [one],
+      )
+      assert.deepEqual(await list(''), [['three'], undefined])
+      const audit = async (query: string) => {
+        const {body} = await askDocumented(plane, 'GET', '/v1/mesh/admin/audit', {token: admin, query})
+        return [body.entries.map(({action}: {action: string}) => action), body.next_cursor]
+      }
+      assert.deepEqual(await audit('limit=2'), [['message.dropped', 'message.retried'], '4'])
+      assert.deepEqual(await audit('cursor=4'), [['message.dead', 'message.dead', 'message.dead'], undefined])
+    })
+
+    it('a message that is retried comes to whoever waits for one', async (t) => {
+      let now = Date.now()
+      const plane = await startPlane(t, {limits: {leaseMs: 1000}, storeTime: () => now, safetyMs: 600_000})
+      await post(plane, '/v1/mesh/join', record('reader'))
+      const {body: delivered} = await post(plane, '/v1/mesh/a2a/deliver', message())
+      const claim = {receiver_agent_id: '2', claimer_node_id: 'reader'}
+      const claimed = async (more: object = {}) =>
+        (await post(plane, '/v1/mesh/a2a/inbox', {...claim, ...more})).body.messages
+      while ((await claimed()).length > 0) now += 1000
+      const later = claimed({wait_ms: 30_000})
+      await waiting(plane, 1)
+      await post(plane, '/v1/mesh/a2a/dead/retry', {message_ids: [delivered.message_id]})
+      assert.equal((await later)[0].id, delivered.message_id)
     })
 
     it('a node is shut out and let in again, and put in maintenance', async () => {
@@ -373,6 +437,13 @@ describe('the control plane', () => {
           assert.equal((await askDocumented(plane, method, '/v1/mesh/nodes', {token: mesh, query})).status, 400)
       })
 
+    for (const path of ['/v1/mesh/a2a/dead', '/v1/mesh/admin/audit'])
+      for (const query of ['limit=ten', 'limit=-1', 'cursor=not*one'])
+        it(`the query ${query} at ${path}`, async () => {
+          for (const method of ['GET', 'HEAD'])
+            assert.equal((await askDocumented(plane, method, path, {token: mesh, query})).status, 400)
+        })
+
     it('attestations that do not hold', async () => {
       const path = '/v1/mesh/a2a/deliver'
       const good = attested('{"ok":true}')
@@ -488,6 +559,20 @@ describe('the control plane', () => {
       assert.equal(body.messages.length, 2)
     })
 
+    it('a retry of more messages than the inbox takes', async (t) => {
+      let now = Date.now()
+      const limits = {leaseMs: 1000, maxMessagesPerReceiver: 1}
+      const small = await startPlane(t, {secrets, limits, storeTime: () => now})
+      await post(small, '/v1/mesh/join', record('reader'), {token: worker})
+      const claim = {receiver_agent_id: '2', claimer_node_id: 'reader'}
+      const {body} = await post(small, '/v1/mesh/a2a/deliver', message(), {token: submitter})
+      while ((await post(small, '/v1/mesh/a2a/inbox', claim, {token: worker})).body.messages.length > 0) now += 1000
+      await post(small, '/v1/mesh/a2a/deliver', message(), {token: submitter})
+      const retry = {message_ids: [body.message_id]}
+      const full = await post(small, '/v1/mesh/a2a/dead/retry', retry, {token: admin})
+      assert.deepEqual([full.status, full.body.code], [429, 'inbox_full'])
+    })
+
     it('clients that send too much, but not those who ask whether it runs', async (t) => {
       const limited = await startPlane(t, {secrets, scope, rate: {perSecond: 0.01, burst: 1}})
       for (const {method, path} of operations) {
@@ -534,7 +619,14 @@ describe('the control plane', () => {
         return turnedAway.sort()
       }
       assert.deepEqual(await shed(2000), [])
-      assert.deepEqual(await shed(2001), ['a2a_inbox', 'exec_lease_list', 'list_nodes', 'queue_stats'])
+      assert.deepEqual(await shed(2001), [
+        'a2a_dead_list',
+        'a2a_inbox',
+        'admin_audit_list',
+        'exec_lease_list',
+        'list_nodes',
+        'queue_stats',
+      ])
       const alive = ['heartbeat', 'exec_lease_renew', 'exec_lease_release', 'a2a_ack', 'a2a_lease_renew', 'leave']
       const busy = await shed(8000)
       assert.deepEqual(

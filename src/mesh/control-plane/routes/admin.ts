@@ -1,8 +1,10 @@
+import {type AuditPage, mostAuditEntries} from '../../protocol/audit.js'
 import {readMaintenance, readQuarantine} from '../../protocol/read/admin-body.js'
 import {readRevoke} from '../../protocol/read/lease-body.js'
+import {readPageQuery} from '../../protocol/read/page-query.js'
 import type {Handlers} from '../route.js'
 
-/** What administrators do to nodes and leases. */
+/** What administrators do to nodes and leases, and the audit of it. */
 export const adminRoutes: Handlers = {
   async admin_quarantine({body, caller}, {store, scope, waiters}) {
     const {node_id, quarantined} = readQuarantine(body)
@@ -26,5 +28,11 @@ export const adminRoutes: Handlers = {
   async admin_exec_lease_revoke({body, caller}, {store, scope}) {
     await store.revokeLease(scope, readRevoke(body).lease_id, caller.id)
     return undefined
+  },
+
+  async admin_audit_list({query}, {store, scope}) {
+    const {rows: entries, next} = await store.listAudit(scope, readPageQuery(query, mostAuditEntries))
+    const page: AuditPage = {entries, ...(next === undefined ? {} : {next_cursor: String(next)})}
+    return JSON.stringify(page)
   },
 }

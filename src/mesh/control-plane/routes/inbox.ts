@@ -1,6 +1,15 @@
 import type {FastifyReply} from 'fastify'
 import type {StoredMessage} from '../../protocol/message.js'
-import {type InboxBody, readAck, readClaimRenewal, readDeliver, readInbox} from '../../protocol/read/message-body.js'
+import {
+  type InboxBody,
+  mostMessagesOfPage,
+  readAck,
+  readClaimRenewal,
+  readDead,
+  readDeliver,
+  readInbox,
+} from '../../protocol/read/message-body.js'
+import {readPageQuery} from '../../protocol/read/page-query.js'
 import type {MeshStore, Scope} from '../../store/mesh-store.js'
 import {verifyAttestation} from '../auth/attestation.js'
 import {requireNode} from '../auth/caller.js'
@@ -56,6 +65,21 @@ export const inboxRoutes: Handlers = {
     requireNode(caller, claimer)
     await store.renewClaim(scope, {receiver, message, claimer})
     return undefined
+  },
+
+  async a2a_dead_list({query}, {store, scope}) {
+    const {rows, next} = await store.listDead(scope, readPageQuery(query, mostMessagesOfPage))
+    return writeMessages(rows, next)
+  },
+
+  async a2a_dead_retry({body, caller}, {store, scope, waiters}) {
+    const outcome = await store.retryDead(scope, readDead(body).message_ids, caller.id)
+    waiters.tellAll()
+    return JSON.stringify(outcome)
+  },
+
+  async a2a_dead_drop({body, caller}, {store, scope}) {
+    return JSON.stringify(await store.dropDead(scope, readDead(body).message_ids, caller.id))
   },
 
   async queue_stats(_asked, {store, scope}) {

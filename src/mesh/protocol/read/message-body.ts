@@ -105,5 +105,8 @@ const message = {receiver_agent_id: must(agentId), message_id: must(integer())}
 /** @throws invalid_json, missing_field, invalid_agent_id */
 export const readAck = bodyOf({...message, claimer_node_id: nodeId})
 
+/** Of a retry, and of a drop. @throws invalid_json, missing_field */
+export const readDead = bodyOf({message_ids: must(list(mostMessagesOfPage, integer()))})
+
 /** @throws invalid_json, missing_field, invalid_agent_id */
 export const readClaimRenewal = bodyOf({...message, claimer_node_id: must(nodeId)})

@@ -51,6 +51,12 @@ export const everyOperation: Readonly<Record<MeshOperation, Exchange>> = {
     ask: (client) => client.setMaintenance({node: 'node-a', maintenance: true, forMs: 600_000}),
     body: {node_id: 'node-a', maintenance: true, maintenance_for_ms: 600_000},
   },
+  admin_audit_list: {
+    ask: (client) => client.listAudit(),
+    answer: {
+      entries: [{id: 3, at_unix_ms: 1, actor: 'ann', action: 'node.quarantine', target: 'n', detail: {on: true}}],
+    },
+  },
   a2a_deliver: {
     ask: (client) =>
       client.deliver({senderAgentId: '1', receiverAgentId: '2', messageType: 'free_form', payload: 'hello'}),
@@ -69,6 +75,17 @@ export const everyOperation: Readonly<Record<MeshOperation, Exchange>> = {
   a2a_lease_renew: {
     ask: (client) => client.renewClaim({receiver: '2', message: 7, claimer: 'node-a'}),
     body: {receiver_agent_id: '2', message_id: 7, claimer_node_id: 'node-a'},
+  },
+  a2a_dead_list: {ask: (client) => client.listDead(), answer: {messages: []}},
+  a2a_dead_retry: {
+    ask: (client) => client.retryDead([7, 9]),
+    body: {message_ids: [7, 9]},
+    answer: {message_ids: [7], not_found: [9]},
+  },
+  a2a_dead_drop: {
+    ask: (client) => client.dropDead([7]),
+    body: {message_ids: [7]},
+    answer: {message_ids: [7], not_found: []},
   },
   queue_stats: {
     ask: (client) => client.queueStats(),

@@ -46,5 +46,7 @@ export const bodies: Readonly<Record<string, (node: string) => object>> = {
   '/v1/mesh/a2a/deliver': (node) => message({sender_node_id: node}),
   '/v1/mesh/a2a/inbox': (node) => ({receiver_agent_id: '9', claimer_node_id: node}),
   '/v1/mesh/a2a/ack': (node) => ({receiver_agent_id: '9', message_id: 1, claimer_node_id: node}),
+  '/v1/mesh/a2a/dead/retry': () => ({message_ids: [1]}),
+  '/v1/mesh/a2a/dead/drop': () => ({message_ids: [1]}),
   '/v1/mesh/a2a/lease-renew': (node) => ({receiver_agent_id: '9', message_id: 1, claimer_node_id: node}),
 }
