@@ -8,7 +8,8 @@ export default class MeshInitCommand extends SvcCommand<typeof MeshInitCommand> 
   static override description =
     `Writes .svc/mesh/mesh.env of the workspace, which this user alone can read and git passes over: a token each for the
 roles mesh, worker, submitter and admin, and one that lets a single node in and ends soon. That one is printed, in the line
-to run on the other machine; no other secret is ever shown. A control plane that runs already takes the new file at SIGHUP.
+to run on the other machine, with the address of SVC_MESH_CONTROL_ADDR or, without one, where svc mesh serve listens; no
+other secret is ever shown. A control plane that runs already takes the new file at SIGHUP.
 Ends with 4 where the file has secrets.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -32,7 +32,7 @@ export default class MeshServe extends SvcCommand<typeof MeshServe> {
   static override summary = 'Run the control plane of a mesh.'
   static override description =
     `Nodes join it, hold leases, and pass messages that are not lost; everything is kept in one file. It listens on loopback
-unless told otherwise, and lets other machines in only by tokens: svc mesh init makes them.
+unless told otherwise, at the port of SVC_MESH_CONTROL_ADDR or 9847, and lets other machines in only by tokens: svc mesh init makes them.
 
 SIGHUP reads the secrets again. SIGTERM lets running requests end, for five seconds, and then exits with 0. For networks
 that others use too, name a certificate and its key below [mesh.transport], or let a proxy speak TLS in front of it.`

@@ -38,8 +38,8 @@ function valueFlag(flag: string, setting: Setting): SettingFlag {
 }
 
 /** What the setting is, its default, and the variables that come after the flag. */
-function describe({doc, default: fallback, env = []}: Setting): string {
+function describe({doc, default: fallback, env = [], implied}: Setting): string {
   const shown = fallback === undefined ? '' : String(fallback)
-  const sources = [...(shown === '' ? [] : [`default ${shown}`]), ...env]
+  const sources = [...(shown === '' ? [] : [`default ${shown}`]), ...env, ...(implied ? [implied.variable] : [])]
   return sources.length === 0 ? doc : `${doc} (${sources.join(', ')})`
 }

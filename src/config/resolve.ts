@@ -71,7 +71,7 @@ const unset = Symbol('unset')
 
 /**
  * The value of every setting of a table. Precedence: flag, environment, files of variables, the file of
- * `SVC_SPEECH_CONFIG`, `Svc.toml` (in the order of the row's keys), default. Pure: everything it reads is passed in.
+ * `SVC_SPEECH_CONFIG`, `Svc.toml` (in the order of the row's keys), the variable that implies it, default. Pure: everything it reads is passed in.
  *
  * An unreadable variable is a warning and changes nothing.
  * @throws config_type when the file gives a value of another type: silence would hide the typo
@@ -88,6 +88,7 @@ export function resolveSettings<R extends SettingRows>(
       ...fromEnvFile(setting, envFile, warnings),
       ...fromSpeechConfig(setting, speechConfig),
       ...fromFile(setting, file),
+      ...fromImplied(setting, env, envFile),
     ]
     const [winner, ...losers] = candidates
     return {
@@ -162,6 +163,18 @@ function fromFile(setting: Setting, file: ConfigFile | undefined): Candidate[] {
     const value = acceptValue(setting, lookup(file.data, key.split('.')), {file: file.path, key})
     return value === undefined ? [] : [{source: 'file', name: key, value}]
   })
+}
+
+function fromImplied({implied}: Setting, env: SettingSources['env'], files: SettingSources['envFile']): Candidate[] {
+  if (implied === undefined) return []
+  const {variable, read} = implied
+  const own = env[variable]?.trim()
+  const text = own || files?.values[variable]?.trim()
+  const value = text ? read(text) : undefined
+  if (value === undefined) return []
+  return own
+    ? [{source: 'env', name: variable, value}]
+    : [{source: 'env-file', name: `${variable} in ${files?.origins[variable]}`, value}]
 }
 
 /**

@@ -10,6 +10,8 @@ export interface Setting<T = unknown> {
   /** Long name of the command flag, without dashes. */
   flag?: string
   env?: readonly string[]
+  /** A variable that means more than this setting, and sets it where nothing else does. */
+  implied?: {variable: string; read(text: string): T | undefined}
   /** Dotted TOML keys, such as `mesh.control_url`. */
   toml?: readonly string[]
   /** Those of `env` whose empty value clears what the file says; any other empty variable is no value. */

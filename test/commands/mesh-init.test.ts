@@ -9,6 +9,8 @@ import {describe, it, type TestContext} from 'node:test'
 import {promisify} from 'node:util'
 import {parseEnvLines} from '../../src/config/index.js'
 import {type ConfigShowV1, contractViolations, type MeshInitV1} from '../../src/contracts/index.js'
+import {freePort} from '../support/free-port.js'
+import {askMesh, startMeshServer} from '../support/mesh-server.js'
 import {type SvcResult, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -62,7 +64,7 @@ describe('svc mesh init', () => {
     assert.ok(stdout.startsWith(`Wrote ${join(cwd, file)}:\n`))
     assert.match(
       stdout,
-      /^ {2}SVC_MESH_BOOTSTRAP_TOKEN=\S+ svc mesh join --bootstrap --control-url http:\/\/\S+:9847$/m,
+      /^ {2}SVC_MESH_BOOTSTRAP_TOKEN=\S+ svc mesh join --bootstrap --control-url http:\/\/127\.0\.0\.1:9847$/m,
     )
   })
 
@@ -100,6 +102,35 @@ describe('svc mesh init', () => {
     await writeFiles(cwd, {'Svc.toml': '[mesh]\ncontrol_url = "https://mesh.example:443"\n'})
     const {result} = await initJson(cwd)
     assert.match(result.join_command, / --control-url https:\/\/mesh\.example$/)
+  })
+
+  it('prints an address that clients on this machine can use', async (test) => {
+    const addresses: readonly (readonly [env: Record<string, string>, address: string])[] = [
+      [{}, 'http://127.0.0.1:9847'],
+      [{SVC_MESH_PORT: '9900'}, 'http://127.0.0.1:9900'],
+      [{SVC_MESH_HOST: '0.0.0.0'}, 'http://127.0.0.1:9847'],
+      [{SVC_MESH_HOST: '::'}, 'http://[::1]:9847'],
+      [{SVC_MESH_HOST: '10.0.0.7'}, 'http://10.0.0.7:9847'],
+      [{SVC_MESH_CONTROL_ADDR: 'http://0.0.0.0:9900'}, 'http://127.0.0.1:9900'],
+      [{SVC_MESH_CONTROL_ADDR: 'http://rig1:9900', SVC_MESH_HOST: '0.0.0.0'}, 'http://rig1:9900'],
+    ]
+    for (const [env, address] of addresses) {
+      const {result} = await initJson(await workspace(test), [], env)
+      assert.equal(result.join_command.split(' --control-url ')[1]?.replaceAll("'", ''), address, JSON.stringify(env))
+    }
+  })
+
+  it('prints an address where svc mesh serve answers without any flag', async (test) => {
+    const folder = await workspace(test)
+    const env = {SVC_MESH_CONTROL_ADDR: `http://localhost:${await freePort()}`}
+    const {result} = await initJson(folder, [], env)
+    const [, address = ''] = result.join_command.split(' --control-url ')
+    const server = await startMeshServer(test, {folder, env, port: 'configured'})
+    assert.equal(server.baseUrl, address)
+    const {status} = await askMesh({baseUrl: address}, '/health')
+    assert.equal(status, 200)
+    const {exitCode, stderr} = await svcInTurn(['mesh', 'nodes'], {cwd: folder, env: {HOME: folder, ...env}})
+    assert.equal(exitCode, 0, stderr)
   })
 
   it('prints a line that a shell takes as it was meant, whatever the address is', async (test) => {

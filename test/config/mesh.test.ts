@@ -151,6 +151,41 @@ describe('the variables of the mesh', () => {
       })
   }
 
+  const addresses: readonly (readonly [address: string, host: string, port: number])[] = [
+    ['http://127.0.0.1:9900', '127.0.0.1', 9900],
+    ['localhost:9900', 'localhost', 9900],
+    ['http://[::1]:9900/', '::1', 9900],
+    ['https://127.0.0.2:9900', '127.0.0.2', 9900],
+    ['http://0.0.0.0:9900', '127.0.0.1', 9900],
+    // Of another machine, or a name for this one: only the port is of use.
+    ['http://rig1:9900', '127.0.0.1', 9900],
+    ['http://10.0.0.7:9900', '127.0.0.1', 9900],
+    ['https://mesh.example', '127.0.0.1', 9847],
+    ['ftp://127.0.0.1:9900', '127.0.0.1', 9847],
+  ]
+  for (const [address, host, port] of addresses)
+    it(`SVC_MESH_CONTROL_ADDR=${address} has the control plane listen on ${host}:${port}`, () => {
+      const env = {SVC_MESH_CONTROL_ADDR: address}
+      const {values, settings, warnings} = resolveSettings(meshServerSettings, {env})
+      assert.deepEqual([values.host, values.port, warnings], [host, port, []])
+      const origin = settings.find(({name}) => name === 'mesh.port')?.origin
+      assert.deepEqual(origin, port === 9847 ? {source: 'default'} : {source: 'env', name: 'SVC_MESH_CONTROL_ADDR'})
+    })
+
+  it('SVC_MESH_CONTROL_ADDR gives way to whatever names the port or the host itself', () => {
+    const env = {SVC_MESH_CONTROL_ADDR: 'http://[::1]:9900'}
+    const read = (sources: object) => {
+      const {host, port} = resolveSettings(meshServerSettings, {env, ...sources}).values
+      return [host, port]
+    }
+    assert.deepEqual(read({flags: {port: 1, host: '0.0.0.0'}}), ['0.0.0.0', 1])
+    assert.deepEqual(read({env: {...env, SVC_MESH_PORT: '2', SVC_MESH_HOST: '10.0.0.7'}}), ['10.0.0.7', 2])
+    assert.deepEqual(read({file: {path: 'Svc.toml', data: {mesh: {port: 3}}}}), ['::1', 3])
+    const values = {SVC_MESH_CONTROL_ADDR: 'http://127.0.0.1:9901'}
+    const envFile = {values, origins: {SVC_MESH_CONTROL_ADDR: 'mesh.env'}, shadowed: [], warnings: []}
+    assert.deepEqual(read({env: {}, envFile}), ['127.0.0.1', 9901])
+  })
+
   it('are all in this table', () => {
     const declared = tables.flatMap((table) => Object.values(table.rows).flatMap(({env = []}) => env))
     assert.deepEqual([...declared].sort(), Object.keys(variables).sort())

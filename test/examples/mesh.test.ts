@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
 import {mkdir, readFile, symlink} from 'node:fs/promises'
-import {createServer} from 'node:net'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {after, before, describe, it} from 'node:test'
 import {execa} from 'execa'
 import type {MeshLeasesV1, MeshNodesV1} from '../../src/contracts/index.js'
+import {freePort} from '../support/free-port.js'
 import {projectFile} from '../support/project.js'
 import {svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -18,16 +18,6 @@ async function blocksBelow(file: string, heading: string): Promise<string[]> {
   const text = await readFile(projectFile(file), 'utf8')
   const section = text.split(`${heading}\n`)[1]?.split(/^##+ /m)[0] ?? ''
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, script = '']) => script)
-}
-
-/** A port that was free just now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const {port} = server.address() as {port: number}
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 describe('a mesh as the README makes it', async () => {
@@ -54,7 +44,6 @@ describe('a mesh as the README makes it', async () => {
       env: {
         PATH: `${programs[program]}:${process.env.PATH}`,
         HOME: folders[where],
-        SVC_MESH_PORT: String(port),
         ...env,
       },
       extendEnv: false,

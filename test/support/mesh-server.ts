@@ -12,8 +12,8 @@ export interface MeshServerOptions {
   folder?: string
   /** File that it keeps everything in; `mesh.db` of the folder when left out, empty for the one it takes by itself. */
   db?: string
-  /** A free one when left out. */
-  port?: number
+  /** A free one when left out; `configured` names none. */
+  port?: number | 'configured'
   /** A new process for it, as a user starts it; one that has run other command lines when left out. */
   isAlone?: boolean
 }
@@ -55,8 +55,9 @@ export async function startMeshServer(
   const {env = {}, args = [], folder = await temporaryFolder(test), port = 0, isAlone = false} = options
   const {db = join(folder, 'mesh.db')} = options
   const file = db === '' ? [] : ['--db', db]
+  const at = port === 'configured' ? [] : ['--port', String(port)]
   const start = isAlone ? startAlone : startInTurn
-  const running = start(['mesh', 'serve', '--port', String(port), ...file, '--json', ...args], {
+  const running = start(['mesh', 'serve', ...at, ...file, '--json', ...args], {
     cwd: folder,
     env: {HOME: folder, ...env},
   })

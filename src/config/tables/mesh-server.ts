@@ -1,5 +1,17 @@
 import {settings} from '../setting.js'
-import {boolean, choice, integer, path, text} from '../types.js'
+import {baseUrl, boolean, choice, integer, path, text} from '../types.js'
+
+/** A part of the address of the control plane, where clients on this machine find it. */
+const fromAddress = <T>(part: (url: URL) => T | undefined) => ({
+  variable: 'SVC_MESH_CONTROL_ADDR',
+  read(text: string): T | undefined {
+    const address = baseUrl().parse(text)
+    return address === undefined ? undefined : part(new URL(address))
+  },
+})
+
+/** The name and the addresses that only this machine answers to. */
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** The control plane of a mesh, `svc mesh serve`. */
 export const meshServerSettings = settings('mesh', () => ({
@@ -8,14 +20,16 @@ export const meshServerSettings = settings('mesh', () => ({
     flag: 'host',
     env: ['SVC_MESH_HOST'],
     toml: ['mesh.host'],
+    implied: fromAddress(({hostname}) => (loopback.test(hostname) ? hostname.replace(/[[\]]/g, '') : undefined)),
     default: '127.0.0.1',
-    doc: 'Address to listen on.',
+    doc: 'Address to listen on; SVC_MESH_CONTROL_ADDR counts where its host is loopback.',
   },
   port: {
     type: integer({min: 0, max: 65_535}),
     flag: 'port',
     env: ['SVC_MESH_PORT'],
     toml: ['mesh.port'],
+    implied: fromAddress(({port}) => (port === '' ? undefined : Number(port))),
     default: 9847,
     doc: 'Port to listen on; 0 takes a free one.',
   },

@@ -87,7 +87,9 @@ export async function initMesh(options: MeshInitOptions): Promise<MeshInit> {
         ? []
         : ['there is no token of a worker; the node is let in where svc mesh serve has --bootstrap-grants mesh.']),
       ...(isLoopback(new URL(address).hostname)
-        ? [`other machines do not reach ${address}; put the name of this one in its place for them.`]
+        ? [
+            `other machines do not reach ${address}; put the name of this one, ${hostname()}, in its place for them, and start svc mesh serve with --host 0.0.0.0.`,
+          ]
         : []),
     ],
   }
@@ -114,11 +116,15 @@ function lasting(now: ReadonlyMap<string, string>, {root, how, jwt = false}: Mes
   return Object.fromEntries(names.map((name) => [name, freshSecret()]))
 }
 
-/** Where other machines find the control plane, as far as this one knows. */
+/** Where clients find the control plane: the configured address, else where svc mesh serve listens with these settings. */
 function addressFor(sources: SettingSources): string {
   const {controlUrl} = resolveSettings(meshSettings, sources).values
-  const {port, tlsCertPath} = resolveSettings(meshServerSettings, sources).values
-  return controlUrl ?? `${tlsCertPath === undefined ? 'http' : 'https'}://${hostname()}:${port}`
+  if (controlUrl !== undefined) return controlUrl
+  const {host, port, tlsCertPath} = resolveSettings(meshServerSettings, sources).values
+  const literal = host.includes(':') ? `[${host}]` : host
+  const scheme = tlsCertPath === undefined ? 'http' : 'https'
+  // The type of addresses puts loopback in the place of a host that means every interface.
+  return meshSettings.rows.controlUrl.type.parse(`${scheme}://${literal}:${port}`) ?? ''
 }
 
 /** As a shell takes it for one word. */
