@@ -5,9 +5,25 @@ export {type EventLog, openEventLog} from './event-log.js'
 export {followOutput} from './follow-output.js'
 export {readInput, readTextInput} from './input.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'
-export {controlUrlFlag, MeshCommand, nodeFlag, stateFlag} from './mesh-command.js'
+export {
+  controlUrlFlag,
+  DeadMessagesCommand,
+  deadMessagesArg,
+  MeshCommand,
+  nodeFlag,
+  pageFlags,
+  stateFlag,
+} from './mesh-command.js'
 export {asAgent, asLabel, asLease, asMessage, asNode} from './mesh-input.js'
-export {changeLine, formatLeases, formatMeshMessages, formatMeshStatus, formatNodes} from './mesh-text.js'
+export {
+  changeLine,
+  formatAudit,
+  formatDeadMessages,
+  formatLeases,
+  formatMeshMessages,
+  formatMeshStatus,
+  formatNodes,
+} from './mesh-text.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'
 export {distinct, OrchCommand, taskArg, taskFlag} from './orch-command.js'

@@ -1,10 +1,10 @@
-import {type Command, Flags} from '@oclif/core'
+import {Args, type Command, Flags} from '@oclif/core'
 import {meshNodeSettings, meshSettings, orchestratorDelegationSettings, type SettingSources} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
-import type {EventPlace, MeshClient} from '../mesh/index.js'
+import type {CallOptions, DeadOutcome, EventPlace, MeshClient} from '../mesh/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 import {SvcCommand} from './command.js'
-import {asNode} from './mesh-input.js'
+import {asMessage, asNode} from './mesh-input.js'
 import {openWorkspace} from './open-workspace.js'
 import {settingFlags} from './setting-flags.js'
 
@@ -20,6 +20,17 @@ export const stateFlag = Flags.option({
   required: true,
   description: 'Whether it shall hold.',
 })
+
+/** `--max` and `--before`, of a list by numbers. @param row what has a number: `MESSAGE` */
+export const pageFlags = (row: string, {usual, most}: {usual: number; most: number}) => ({
+  max: Flags.integer({description: 'Length of the list.', default: usual, min: 1, max: most, helpValue: 'N'}),
+  before: Flags.integer({description: 'Only rows with a smaller number.', min: 1, helpValue: row}),
+})
+
+/** One message or more. */
+export const deadMessagesArg = {
+  message: Args.string({description: 'Number of the message; may be repeated.', required: true}),
+}
 
 /** A command that asks the control plane of a mesh. */
 export abstract class MeshCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
@@ -66,6 +77,13 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
     })
   }
 
+  /** Prints a page of a list, and how to get the next one. */
+  protected async printPage(page: {next_cursor?: string}, text: string): Promise<void> {
+    await this.output.result(page, () => text)
+    if (page.next_cursor !== undefined && !this.output.json)
+      this.output.notice(`There are more: --before ${page.next_cursor}`)
+  }
+
   /** The store of the workspace, where events are written down; open until the command ends. */
   protected async eventPlace(sources: SettingSources): Promise<EventPlace> {
     const {orchestrator} = await openWorkspace(this.workspace.root, sources)
@@ -78,5 +96,24 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
     this.#orchestrator?.close()
     await Promise.all(this.#clients.map((client) => client.close()))
     await super.finally(error)
+  }
+}
+
+/** A command that retries or drops the dead messages that its arguments name. */
+export abstract class DeadMessagesCommand<T extends typeof Command = typeof Command> extends MeshCommand<T> {
+  protected async settle(
+    state: string,
+    act: (client: MeshClient, messages: number[], options: CallOptions) => Promise<DeadOutcome>,
+  ): Promise<void> {
+    const messages = await Promise.all(this.argumentList.map(asMessage('MESSAGE')))
+    const outcome = await act(await this.client(), messages, {signal: this.signal})
+    const {message_ids: settled, not_found: missing} = outcome
+    await this.output.result(outcome, () =>
+      [
+        ...settled.map((id) => `message ${id} is ${state}\n`),
+        ...missing.map((id) => `message ${id} was not found\n`),
+      ].join(''),
+    )
+    if (missing.length > 0) process.exitCode = 3
   }
 }

@@ -1,4 +1,6 @@
 import type {
+  AuditEntry,
+  DeadMessage,
   ExecLease,
   MeshStatus,
   NodeChange,
@@ -90,6 +92,37 @@ export function formatMeshMessages(messages: readonly StoredMessage[]): string {
       time(message.created_unix_ms),
       oneLine(message.lease_holder_node_id ?? '-'),
       excerpt(message.payload),
+    ]),
+  )
+}
+
+export function formatDeadMessages(messages: readonly DeadMessage[]): string {
+  if (messages.length === 0) return 'No dead messages.\n'
+  return formatTable(
+    ['MESSAGE', 'FROM', 'TO', 'TYPE', 'ATTEMPTS', 'DEAD SINCE', 'PAYLOAD'],
+    messages.map((message) => [
+      String(message.id),
+      message.sender_agent_id,
+      message.receiver_agent_id,
+      oneLine(message.message_type),
+      String(message.delivery_attempts),
+      time(message.dead_unix_ms),
+      excerpt(message.payload),
+    ]),
+  )
+}
+
+export function formatAudit(entries: readonly AuditEntry[]): string {
+  if (entries.length === 0) return 'No entries.\n'
+  return formatTable(
+    ['ENTRY', 'TIME', 'ACTOR', 'ACTION', 'TARGET', 'DETAIL'],
+    entries.map(({id, at_unix_ms: at, actor, action, target, detail}) => [
+      String(id),
+      time(at),
+      oneLine(actor),
+      action,
+      excerpt(target),
+      excerpt(JSON.stringify(detail)),
     ]),
   )
 }

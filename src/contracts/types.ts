@@ -4309,6 +4309,80 @@ export interface MeshAckV1 {
 }
 
 /**
+ * Result of svc mesh dead list --json.
+ */
+export interface MeshDeadV1 {
+  messages: {
+    id: number
+    sender_agent_id: string
+    receiver_agent_id: string
+    message_type: string
+    payload: string
+    priority?: number
+    created_unix_ms?: number
+    delivery_attempts?: number
+    idempotency_key?: string
+    privacy_class?: string
+    task_kind?: string
+    model_id?: string
+    traceparent?: string
+    /**
+     * When it was given up.
+     */
+    dead_unix_ms: number
+    [k: string]: unknown
+  }[]
+  /**
+   * What --before takes for the next page, where there is one.
+   */
+  next_cursor?: string
+  [k: string]: unknown
+}
+
+/**
+ * Result of svc mesh dead retry and svc mesh dead drop --json.
+ */
+export interface MeshDeadOutcomeV1 {
+  /**
+   * In their inboxes, or dropped, now or by an earlier command.
+   */
+  message_ids: number[]
+  not_found: number[]
+  [k: string]: unknown
+}
+
+/**
+ * Result of svc mesh audit --json.
+ */
+export interface MeshAuditV1 {
+  entries: {
+    id: number
+    at_unix_ms: number
+    /**
+     * A node, an administrator, or store.
+     */
+    actor: string
+    /**
+     * Such as lease.granted, node.quarantine or message.dead.
+     */
+    action: string
+    /**
+     * The key of a lease, a node, a message.
+     */
+    target: string
+    detail: {
+      [k: string]: unknown
+    }
+    [k: string]: unknown
+  }[]
+  /**
+   * What --before takes for the next page, where there is one.
+   */
+  next_cursor?: string
+  [k: string]: unknown
+}
+
+/**
  * Result of svc mesh admin quarantine --json.
  */
 export interface MeshQuarantineV1 {

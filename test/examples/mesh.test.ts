@@ -145,7 +145,11 @@ describe('a mesh as the README makes it', async () => {
     const [, lease = ''] = /^(\d+) +task:42/m.exec(await run(`${env}svc mesh leases`, 'plane')) ?? []
     const script = administer.replaceAll('node-7f3a', 'rig1').replace('revoke-lease 17', `revoke-lease ${lease}`)
     const told = await run(`${env}${script}`, 'plane')
-    assert.match(told, /rig1 is in maintenance until \S+\nrig1 is in quarantine\nlease \d+ is revoked$/)
+    assert.match(
+      told,
+      /rig1 is in maintenance until \S+\nrig1 is in quarantine\nlease \d+ is revoked\nNo dead messages\.\n/,
+    )
+    assert.match(told, /\nENTRY +TIME +ACTOR .*\n\d+ +\S+Z +\S+ +lease\.revoked +task:42 /)
   })
 })
 
