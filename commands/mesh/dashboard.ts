@@ -9,8 +9,8 @@ export default class MeshDashboard extends MeshCommand<typeof MeshDashboard> {
   static override summary = 'Show the nodes, leases and messages of a mesh in a browser.'
   static override description =
     `A page of this machine alone, kept up to date: nodes and their state, leases and how long they are held, messages that
-wait, and whether the control plane answers. With the token of an administrator, or of the role mesh, nodes can be put in
-quarantine or maintenance there, and leases revoked.
+wait or are dead, and whether the control plane answers. With the token of an administrator, or of the role mesh, nodes can
+be put in quarantine or maintenance there, leases revoked, and dead messages retried or dropped.
 
 The token stays in this process. The address that is printed has a key in it, a new one each time: whoever has it can do
 what the page can. Stop it with SIGTERM or Ctrl-C; it then exits with 0.`

@@ -110,6 +110,12 @@ export const meshErrors = rows(() => ({
     say: (p: {lease: string}) => `There is no lease ${p.lease}; it may have expired.`,
     hint: 'Stop what it stood for, and take a new lease.',
   },
+  dead_message_not_found: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {message: number}) => `There is no dead message ${p.message}.`,
+    hint: 'List those there are with svc mesh dead list.',
+  },
   bootstrap_disabled: {
     exit: Exit.notFound,
     http: 404,

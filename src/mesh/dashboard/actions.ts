@@ -1,5 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import type {MeshClient} from '../client/client.js'
+import type {DeadOutcome} from '../protocol/message.js'
 import {once} from './patience.js'
 
 type Body = Readonly<Record<string, unknown>>
@@ -17,6 +18,8 @@ export const actions: Readonly<Record<string, (client: MeshClient, body: Body) =
       once,
     ),
   'revoke-lease': (client, body) => client.revokeLease(text(body, 'lease_id'), once),
+  'retry-dead': async (client, body) => requireFound(await client.retryDead([number(body, 'message_id')], once)),
+  'drop-dead': async (client, body) => requireFound(await client.dropDead([number(body, 'message_id')], once)),
 }
 
 /** @throws missing_field */
@@ -31,6 +34,18 @@ function flag(body: Body, field: string): boolean {
   const value = body[field]
   if (typeof value !== 'boolean') throw new SvcError('missing_field', {field, expected: 'true or false'})
   return value
+}
+
+/** @throws missing_field */
+function number(body: Body, field: string): number {
+  const value = body[field]
+  if (!Number.isSafeInteger(value)) throw new SvcError('missing_field', {field, expected: 'a whole number'})
+  return value as number
+}
+
+/** @throws dead_message_not_found */
+function requireFound({not_found: [missing]}: DeadOutcome): void {
+  if (missing !== undefined) throw new SvcError('dead_message_not_found', {message: missing})
 }
 
 /** How long a maintenance lasts, ms; until it is ended where nothing is said. @throws missing_field */

@@ -3,9 +3,10 @@ import type {MeshClient} from '../client/client.js'
 import {MeshHttpError} from '../client/error.js'
 import {everyNode} from '../client/every-node.js'
 import {redactAll} from '../client/redactor.js'
+import type {QueueStats} from '../protocol/message.js'
 import {nodeRow} from './node-row.js'
 import {once} from './patience.js'
-import type {DashboardState, NodeRow, Part} from './view.js'
+import type {DashboardState, DeadRow, NodeRow, Part} from './view.js'
 
 export interface ReadOptions {
   /** Silence after which a node counts as stale, ms; 0 takes none for stale. */
@@ -26,6 +27,10 @@ export interface Reading {
 /** Most nodes that are shown; that there are more is said. */
 const mostNodes = 10_000
 
+/** Most dead messages that are shown, the newest, and characters of their payloads. */
+const mostDead = 50
+const longestPayload = 200
+
 /**
  * Asks for everything that is shown. What cannot be had now stays as it was; what the token may not see is said to be
  * so, and the rest is shown all the same. No token is in it, whoever put it there.
@@ -41,9 +46,11 @@ export async function readState(
     attempt(client.listLeases(once)),
     attempt(client.queueStats(once)),
   ])
-  const errors = [nodes, leases, queue].flatMap((outcome) => ('error' in outcome ? [outcome.error] : []))
+  const dead = 'value' in queue ? await attempt(readDead(client, queue.value)) : queue
+  const outcomes = [nodes, leases, queue, dead]
+  const errors = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []))
   const fault = errors.find((error) => !isDenied(error))
-  const answers = errors.length < 3 || errors.some((error) => statusOf(error) !== undefined)
+  const answers = errors.length < outcomes.length || errors.some((error) => statusOf(error) !== undefined)
   const answeredMs = answers ? now() : before?.answeredMs
   const old = before?.state
   const state: DashboardState = {
@@ -57,6 +64,7 @@ export async function readState(
     ...named('nodes', 'value' in nodes ? nodes.value.part : partOf(nodes.error, old?.nodes)),
     ...named('leases', 'value' in leases ? {known: leases.value} : partOf(leases.error, old?.leases)),
     ...named('queue', 'value' in queue ? {known: queue.value} : partOf(queue.error, old?.queue)),
+    ...named('dead', 'value' in dead ? dead.value : partOf(dead.error, old?.dead)),
   }
   const aheadMs = 'value' in nodes ? nodes.value.aheadMs : (before?.aheadMs ?? 0)
   return {state: redactAll(state, client.redact), aheadMs, answeredMs}
@@ -70,6 +78,21 @@ async function readNodes(
   const nowMs = now()
   const known = nodes.map((record) => nodeRow(record, clockMs ?? nowMs, staleAfterMs))
   return {part: {known, ...(truncated ? {truncated} : {})}, aheadMs: (clockMs ?? nowMs) - nowMs}
+}
+
+/** Payloads may be large: nothing is asked for while no message is dead. */
+async function readDead(client: MeshClient, {dead_count: count}: QueueStats): Promise<Part<DeadRow[]>> {
+  if (count === 0) return {known: []}
+  const {messages, next_cursor: next} = await client.listDead({limit: mostDead}, once)
+  const known = messages.map(({id, sender_agent_id, receiver_agent_id, message_type, dead_unix_ms, payload}) => ({
+    id,
+    sender_agent_id,
+    receiver_agent_id,
+    message_type,
+    dead_unix_ms,
+    payload: payload.slice(0, longestPayload),
+  }))
+  return {known, ...(next === undefined ? {} : {truncated: true})}
 }
 
 type Outcome<T> = {value: T} | {error: unknown}

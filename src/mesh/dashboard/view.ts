@@ -1,6 +1,6 @@
 import type {NodeTrouble} from '../client/node-state.js'
 import type {ExecLease} from '../protocol/lease.js'
-import type {QueueStats} from '../protocol/message.js'
+import type {DeadMessage, QueueStats} from '../protocol/message.js'
 
 /** A node as the page shows it. */
 export interface NodeRow {
@@ -20,6 +20,12 @@ export interface NodeRow {
   cpu_usage_pct?: number
 }
 
+/** A dead message as the page shows it, with the beginning of its payload. */
+export type DeadRow = Pick<
+  DeadMessage,
+  'id' | 'sender_agent_id' | 'receiver_agent_id' | 'message_type' | 'dead_unix_ms' | 'payload'
+>
+
 /** A part of the state: what is known of it, and whether there is more; or why it is not shown. */
 export type Part<T> = {known: T; truncated?: true} | {denied: string}
 
@@ -36,6 +42,7 @@ export interface DashboardState {
   nodes?: Part<readonly NodeRow[]>
   leases?: Part<readonly ExecLease[]>
   queue?: Part<QueueStats>
+  dead?: Part<readonly DeadRow[]>
 }
 
 /** What has changed since another state: the rows that are others now, and all that is not about nodes. */

@@ -163,6 +163,29 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     assert.deepEqual(faults, [])
   })
 
+  it('retries and drops dead messages, after it has asked', async (t) => {
+    let now = Date.now()
+    const plane = await startPlane(t, {secrets: {token}, limits: {leaseMs: 1000}, storeTime: () => now})
+    const mesh = await meshWith(t, plane)
+    await mesh.join('rig1')
+    const ids: number[] = []
+    for (let i = 0; i < 2; i++) ids.push((await mesh.deliver(hostile, 1)).message_id)
+    while ((await plane.store.claim('', {receiver: '2', claimer: 'rig1'})) !== undefined) now += 1000
+    const {page, faults} = await show(t, mesh.server)
+    const press = (name: string) => page.getByRole('button', {name, exact: true}).click()
+    await shows(page, '#dead-rows', `${ids[1]}12free_form`)
+    assert.equal(await page.locator('#dead-figure').textContent(), '2')
+    await press(`Retry message ${ids[0]}`)
+    await press('Retry message')
+    await shows(page, '#toast', `Message ${ids[0]} is in its inbox.`)
+    await shows(page, '#waiting-figure', '1')
+    await press(`Drop message ${ids[1]}`)
+    await press('Drop message')
+    await shows(page, '#dead-empty', 'No message is dead.')
+    const {pending_count: pending, dead_count: dead} = await plane.store.queueStats('')
+    assert.deepEqual([pending, dead, faults], [1, 0, []])
+  })
+
   it('tells why something could not be done', async (t) => {
     const mesh = await meshWith(t)
     await mesh.join('rig1')

@@ -46,6 +46,8 @@ export async function scriptedPlane(test: Pick<TestContext, 'after'>): Promise<S
         paths.queue,
         {status: 200, body: {pending_count: 0, pending_by_kind: {}, pending_by_priority: {}, dead_count: 0}},
       ],
+      ['/v1/mesh/a2a/dead/retry', {status: 200, body: {message_ids: [7], not_found: []}}],
+      ['/v1/mesh/a2a/dead/drop', {status: 200, body: {message_ids: [7], not_found: []}}],
     ]),
     asked: (path) => requests.filter((request) => request.path === path).map(({body}) => body),
     isAway: false,

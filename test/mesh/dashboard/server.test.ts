@@ -126,6 +126,8 @@ describe('what the dashboard changes', () => {
       {node_id: 'a', maintenance: true, maintenance_for_ms: 300_000},
     ],
     ['revoke-lease', {lease_id: '17'}, 'admin/exec-lease/revoke', {lease_id: '17'}],
+    ['retry-dead', {message_id: 7}, 'a2a/dead/retry', {message_ids: [7]}],
+    ['drop-dead', {message_id: 7}, 'a2a/dead/drop', {message_ids: [7]}],
   ]
   for (const [path, body, at, sent] of done)
     it(`${path} ${JSON.stringify(body)}`, async (t) => {
@@ -143,6 +145,8 @@ describe('what the dashboard changes', () => {
     ['maintenance', {node_id: 'a', maintenance: true, minutes: 10_081}, 'missing_field'],
     ['revoke-lease', {lease_id: 17}, 'missing_field'],
     ['revoke-lease', [], 'missing_field'],
+    ['retry-dead', {message_id: '7'}, 'missing_field'],
+    ['drop-dead', {}, 'missing_field'],
     ['revoke-lease', 'null', 'invalid_json'],
     ['revoke-lease', '{', 'invalid_json'],
   ]
@@ -184,6 +188,15 @@ describe('what the dashboard changes', () => {
     assert.deepEqual([status, problem.code], [404, 'lease_not_found'])
     assert.match(problem.detail, /There is no lease 9/)
     assert.ok(problem.hint.length > 0)
+  })
+
+  it('is refused where a message is dead no more', async (t) => {
+    const {post, plane} = await open(t)
+    for (const verb of ['retry', 'drop']) {
+      plane.answers.set(`/v1/mesh/a2a/dead/${verb}`, {status: 200, body: {message_ids: [], not_found: [7]}})
+      const {status, problem} = await post(`${verb}-dead`, {message_id: 7})
+      assert.deepEqual([status, problem.code], [404, 'dead_message_not_found'])
+    }
   })
 })
 
@@ -291,6 +304,33 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.deepEqual(idsOf(first), [])
   })
 
+  it('has the newest dead messages, with the beginning of their payloads, and asks for them only where there are some', async (t) => {
+    const {plane, events} = await open(t)
+    const dead = {
+      id: 7,
+      sender_agent_id: '1',
+      receiver_agent_id: '2',
+      message_type: 'free_form',
+      dead_unix_ms: 4_000_000,
+    }
+    const messages = [{...dead, payload: 'x'.repeat(1000), delivery_attempts: 16, jwe_payload: 'sealed'}]
+    plane.answers.set('/v1/mesh/a2a/dead', {status: 200, body: {messages, next_cursor: '7'}})
+    const stream = await events()
+    assert.deepEqual((await state(stream, () => true)).dead, {known: []})
+    assert.deepEqual(plane.asked('/v1/mesh/a2a/dead'), [])
+    const stats = {pending_count: 0, pending_by_kind: {}, pending_by_priority: {}, dead_count: 60}
+    plane.answers.set('/v1/mesh/queue/stats', {status: 200, body: stats})
+    const shown = await state(
+      stream,
+      ({queue}) => queue !== undefined && 'known' in queue && queue.known.dead_count > 0,
+    )
+    assert.deepEqual(shown.dead, {known: [{...dead, payload: 'x'.repeat(200)}], truncated: true})
+    const body = {status: 403, code: 'role_forbidden', detail: 'The role worker may not do that.'}
+    plane.answers.set('/v1/mesh/a2a/dead', {status: 403, body})
+    const denied = await state(stream, (each) => each.dead !== undefined && 'denied' in each.dead)
+    assert.deepEqual([denied.control.answers, denied.control.fault], [true, undefined])
+  })
+
   it('says that the control plane answers with errors', async (t) => {
     const {plane, events} = await open(t)
     plane.answers.set('/v1/mesh/queue/stats', {status: 503, body: {code: 'store_unavailable', detail: 'No room.'}})
@@ -339,7 +379,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
       rows.map((row: NodeRow) => [row.id, row.last_seen_unix_ms]),
       [['n-7', 5_000_001]],
     )
-    assert.deepEqual(Object.keys(rest).sort(), ['clock_unix_ms', 'control', 'leases', 'queue'])
+    assert.deepEqual(Object.keys(rest).sort(), ['clock_unix_ms', 'control', 'dead', 'leases', 'queue'])
   })
 })
 

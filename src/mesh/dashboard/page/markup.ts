@@ -109,6 +109,18 @@ ${queueList('by-priority', 'By priority, most urgent first')}
 </div>
 </section>
 </div>
+<section aria-labelledby="dead-title">
+<div class="head"><h2 id="dead-title" tabindex="-1">Dead messages</h2></div>
+<div class="panel">
+${denied('dead', 'Dead messages take the token of an administrator or of the role mesh.')}
+<div class="empty" id="dead-empty" hidden>
+<p class="lead">No message is dead.</p>
+<p>A message is dead after 16 attempts without an acknowledgement.</p>
+</div>
+<p class="empty quiet" id="dead-wait">Waiting for the control plane …</p>
+${table('dead', 'Dead messages', ['Message', 'From', 'To', 'Type', 'Given up', 'Payload'])}
+</div>
+</section>
 </main>
 <p class="unseen" role="status" aria-live="polite" id="told"></p>
 <p class="toast" role="status" aria-live="polite" id="toast"></p>

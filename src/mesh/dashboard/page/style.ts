@@ -172,6 +172,6 @@ dialog button { padding: .45rem 1rem; font-size: .9rem; white-space: nowrap }
   dialog { padding: 1.25rem }
   dialog .buttons button { flex: 1 }
 }
-@container (max-width: 62rem) { ${cards('#nodes-table')} }
+@container (max-width: 62rem) { ${cards('#nodes-table')}${cards('#dead-table')} }
 @container (max-width: 34rem) { ${cards('#leases-table')} }
 `

@@ -84,4 +84,25 @@ const revocationOf = ({lease_id: id, scope_key: key, holder_node_id: holder}) =>
   verb: 'Revoke lease',
   done: 'Lease ' + id + ' is revoked.',
 })
+
+const retryOf = ({id, receiver_agent_id: receiver}) => ({
+  path: 'retry-dead',
+  body: {message_id: id},
+  heading: 'dead-title',
+  title: 'Retry message ' + id + '?',
+  text: 'It goes back into the inbox of agent ' + receiver + ', with all its attempts before it.',
+  verb: 'Retry message',
+  done: 'Message ' + id + ' is in its inbox.',
+})
+
+const dropOf = ({id, receiver_agent_id: receiver}) => ({
+  path: 'drop-dead',
+  body: {message_id: id},
+  heading: 'dead-title',
+  isDangerous: true,
+  title: 'Drop message ' + id + '?',
+  text: 'Agent ' + receiver + ' does not get it. Its contents are gone.',
+  verb: 'Drop message',
+  done: 'Message ' + id + ' is dropped.',
+})
 `

@@ -1,3 +1,4 @@
+import {dead} from './dead.js'
 import {dialog} from './dialog.js'
 import {elements} from './elements.js'
 import {leases} from './leases.js'
@@ -14,6 +15,6 @@ import {words} from './words.js'
  */
 export const script: string = `'use strict';
 (() => {
-${[elements, words, rows, dialog, nodes, leases, queue, link, start].join('\n')}
+${[elements, words, rows, dialog, nodes, leases, queue, dead, link, start].join('\n')}
 })()
 `

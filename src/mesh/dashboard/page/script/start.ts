@@ -13,6 +13,7 @@ function show(state) {
   showNodes(state.nodes)
   showLeases(state.leases)
   showQueue(state.queue)
+  showDead(state.dead)
 }
 
 /** The state that is shown, with what has changed of it. */
@@ -45,6 +46,7 @@ document.addEventListener('visibilitychange', () => {
 setInterval(() => {
   nodeTable.tick()
   leaseTable.tick()
+  deadTable.tick()
 }, 1000)
 connect()
 `
