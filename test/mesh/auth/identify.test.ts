@@ -50,7 +50,16 @@ const matrix: readonly {operations: MeshOperation[]; answers: Partial<Record<Bea
     answers: {worker: 'role_forbidden', bootstrap: 'unauthorized', unknown: 'unauthorized', none: 'unauthorized'},
   },
   {
-    operations: ['exec_lease_list', 'admin_exec_lease_revoke', 'admin_quarantine', 'admin_maintenance'],
+    operations: [
+      'exec_lease_list',
+      'admin_exec_lease_revoke',
+      'admin_quarantine',
+      'admin_maintenance',
+      'admin_audit_list',
+      'a2a_dead_list',
+      'a2a_dead_retry',
+      'a2a_dead_drop',
+    ],
     answers: {
       worker: 'role_forbidden',
       submitter: 'role_forbidden',
