@@ -5,9 +5,9 @@ const argv = process.argv.slice(2)
 
 // Answered here, before the rest is loaded: editors and scripts ask for the version often.
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-  const {name, version} = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const {version} = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   try {
-    writeSync(1, `${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`)
+    writeSync(1, `svc/${version} ${process.platform}-${process.arch} node-${process.version}\n`)
   } catch (error) {
     if (error.code !== 'EPIPE') throw error
   }

@@ -1,6 +1,6 @@
 // Generates text through the library: node examples/generate.mjs MODEL_DIRECTORY "Once upon a time"
-import {defaultSampling} from 'svc/decode'
-import {startEngine} from 'svc/llm'
+import {defaultSampling} from 'svc-toolkit/decode'
+import {startEngine} from 'svc-toolkit/llm'
 
 const [model, prompt] = process.argv.slice(2)
 if (model === undefined || prompt === undefined) {

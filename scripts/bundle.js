@@ -121,6 +121,8 @@ export async function bundle(compiled) {
       cwd: compiled,
       platform: 'node',
       external,
+      // Its CommonJS build hides its imports from bundlers.
+      resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},
       plugins: [locatePrograms(src), compileWrappersAtOnce, namePackages(packages)],
       // Modules of this project act when they are called, but for one: a command loads only those that it uses.
       treeshake: {moduleSideEffects: [{test: /[\\/]src[\\/](?!onnx[\\/]no-telemetry)/, sideEffects: false}]},

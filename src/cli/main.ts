@@ -12,6 +12,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   silenceStreamErrors()
   try {
     const config = await Config.load(packageRoot)
+    // What oclif prints as the version begins with the name of the package, which is not that of the executable.
+    config.pjson.name = config.bin
     const unknown = unknownCommand(config, argv)
     if (unknown !== undefined) throw unknown
     await run([...argv], config)

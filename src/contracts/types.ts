@@ -3999,6 +3999,46 @@ export interface McpCallV1 {
 }
 
 /**
+ * Result of svc mcp config --json.
+ */
+export interface McpConfigV1 {
+  /**
+   * Null without --client.
+   */
+  client: 'claude' | 'cursor' | 'vscode' | 'zed' | null
+  /**
+   * Configuration file of the client; null without --client.
+   */
+  file: string | null
+  /**
+   * What the client reads: one member that holds the server by its name.
+   */
+  configuration: {
+    [k: string]: {
+      [k: string]: {
+        /**
+         * Of VS Code.
+         */
+        type?: 'stdio'
+        /**
+         * Absolute path of Node.js.
+         */
+        command: string
+        args: string[]
+      }
+    }
+  }
+  /**
+   * Whether the file was changed.
+   */
+  written: boolean
+  /**
+   * Copy of the file before the change; null where there is none.
+   */
+  backup: string | null
+}
+
+/**
  * First line of svc mcp serve --http --json.
  */
 export interface McpReadyV1 {

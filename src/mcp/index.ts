@@ -4,6 +4,14 @@
  */
 export {aliases} from './aliases.js'
 export {type Called, callTool} from './call-tool.js'
+export {
+  type ClientName,
+  clientConfiguration,
+  clientFile,
+  mergeIntoClientFile,
+  type ServerEntry,
+  type UserFolders,
+} from './client-config.js'
 export type {Envelope} from './envelope.js'
 export type {HttpOptions, HttpToolServer} from './http/serve.js'
 export {openProgramTools, type ProgramSource} from './program/program-tools.js'

@@ -1,13 +1,24 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {readFile, writeFile} from 'node:fs/promises'
+import {readdir, readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
 import {describe, it} from 'node:test'
+import {execa} from 'execa'
 import {connect} from '../mcp/support.js'
 import {assertFits, orchWorkspace} from '../support/orch-workspace.js'
 import {projectFile} from '../support/project.js'
+import {svcBinary} from '../support/svc.js'
+import {writeFiles} from '../support/temporary.js'
 
 interface Listed {
   tools: {name: string}[]
+}
+
+interface Config {
+  file: string
+  configuration: object
+  written: boolean
+  backup: string | null
 }
 
 interface Envelope {
@@ -42,6 +53,55 @@ describe('svc mcp tools', {concurrency: 2}, () => {
     const {stdout} = await run(['mcp', 'tools', '--program', projectFile('examples/todo.svc')])
     assert.match(stdout, /\nadd +core +data +write +/)
     assert.equal(existsSync(`${cwd}/.svc/app.db`), true)
+  })
+})
+
+describe('svc mcp config', {concurrency: 2}, () => {
+  it('prints absolute paths that start the server of this workspace from any folder', async (t) => {
+    const {text, cwd} = await orchWorkspace(t, '')
+    const {mcpServers} = JSON.parse(await text(['mcp', 'config']))
+    const {command, args} = mcpServers.svc as {command: string; args: string[]}
+    assert.deepEqual([command, args[0]], [process.execPath, svcBinary])
+    const {exitCode, stdout, stderr} = await execa(command, args, {cwd: '/', input: ''})
+    assert.deepEqual([exitCode, stdout], [0, ''])
+    assert.ok(stderr.includes(`the tools of ${cwd} `), stderr)
+  })
+
+  it('prints the form that the client reads, and writes nothing', async (t) => {
+    const {json, cwd} = await orchWorkspace(t, '')
+    const env = {HOME: cwd, XDG_CONFIG_HOME: ''}
+    const forms = ['claude', 'cursor', 'vscode', 'zed'].map(async (client) => {
+      const {configuration, written} = await json<Config>(
+        'cli/mcp-config.v1',
+        ['mcp', 'config', '--client', client, '--name', 'shop'],
+        {env},
+      )
+      const [[servers, {shop}]] = Object.entries(configuration) as [[string, {shop: {type?: string}}]]
+      return [servers, shop.type, written]
+    })
+    assert.deepEqual(await Promise.all(forms), [
+      ['mcpServers', undefined, false],
+      ['mcpServers', undefined, false],
+      ['servers', 'stdio', false],
+      ['context_servers', undefined, false],
+    ])
+    assert.deepEqual(await readdir(cwd), ['Svc.toml'])
+  })
+
+  it('with --write merges the entry into the file of the client, and keeps the previous file', async (t) => {
+    const {json, text, fails, cwd} = await orchWorkspace(t, '')
+    const env = {HOME: cwd}
+    await writeFiles(cwd, {'.cursor/mcp.json': '{} // mine'})
+    const args = ['mcp', 'config', '--client', 'cursor', '--write']
+    const {file, written, backup, configuration} = await json<Config>('cli/mcp-config.v1', args, {env})
+    assert.deepEqual([file, written], [join(cwd, '.cursor/mcp.json'), true])
+    assert.match(await readFile(file, 'utf8'), /"svc": \{.*\} \/\/ mine/s)
+    assert.equal(await readFile(backup ?? '', 'utf8'), '{} // mine')
+    assert.ok(JSON.stringify(configuration).includes(JSON.stringify(cwd)))
+    assert.equal(await text(args, {env}), `${file} already has this entry.\n`)
+    await writeFile(file, '{')
+    await fails(args, 2, 'mcp_client_file_invalid', {env})
+    await fails(['mcp', 'config', '--write'], 2, 'usage', {env})
   })
 })
 

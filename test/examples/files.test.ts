@@ -1,12 +1,43 @@
 import assert from 'node:assert/strict'
-import {readFile} from 'node:fs/promises'
-import {dirname} from 'node:path'
+import {readdir, readFile, stat} from 'node:fs/promises'
+import {dirname, join} from 'node:path'
 import {describe, it} from 'node:test'
 import {execa} from 'execa'
 import {projectFile} from '../support/project.js'
 import {svc} from '../support/svc.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
+
+describe('the name of the package', () => {
+  it('is not that of the unrelated package svc, and the executable stays svc', async () => {
+    const {name, bin} = JSON.parse(await readFile(projectFile('package.json'), 'utf8'))
+    assert.deepEqual([name, bin], ['svc-toolkit', {svc: 'bin/svc.js'}])
+  })
+
+  it('is never left to npx, which would download the package svc', async () => {
+    const texts = await Promise.all(
+      ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples', 'man', 'commands', 'src', '.ci'].map(textsBelow),
+    )
+    const guilty = texts.flat().filter(({text}) => /\bnpx\b[\s",[]+(-\S+\s+)*svc\b/.test(text))
+    assert.deepEqual(
+      guilty.map(({path}) => path),
+      [],
+    )
+  })
+})
+
+/** Texts, and not recordings or weights. */
+async function textsBelow(path: string): Promise<{path: string; text: string}[]> {
+  const root = projectFile(path)
+  const inside = (await stat(root)).isFile() ? [''] : await readdir(root, {recursive: true})
+  const files = inside.filter((file) => /(^|\.(md|json|toml|ts|js|mjs|sh|1|yml)|\/[^.]+)$/.test(file))
+  return Promise.all(
+    files.map(async (file) => ({
+      path: join(path, file),
+      text: await readFile(join(root, file), 'utf8').catch(() => ''),
+    })),
+  )
+}
 
 describe('the examples', () => {
   it('Svc.toml is sound and every key of it is read', async () => {
@@ -42,12 +73,10 @@ describe('the examples', () => {
     }
   })
 
-  it('mcp.json starts the tool server', async () => {
-    const {mcpServers} = JSON.parse(await readFile(projectFile('examples/mcp.json'), 'utf8'))
-    const [name, ...args] = mcpServers.svc.args
-    assert.deepEqual([mcpServers.svc.command, name], ['npx', 'svc'])
-    // The client goes at once, and the server with it.
-    const {exitCode, stdout} = await svc(args, {input: ''})
-    assert.deepEqual([exitCode, stdout], [0, ''])
+  it('mcp.json has the form that svc mcp config prints', async () => {
+    const paths = (text: string) => text.replaceAll(/"\/[^"]*"/g, '"/"')
+    const {stdout} = await svc(['mcp', 'config'])
+    const example = await readFile(projectFile('examples/mcp.json'), 'utf8')
+    assert.deepEqual(JSON.parse(paths(example)), JSON.parse(paths(stdout)))
   })
 })

@@ -41,6 +41,12 @@ export const mcpErrors = rows(() => ({
     say: (p: {host: string}) => `Other machines could use the tools of this workspace through ${p.host}.`,
     hint: 'Listen on 127.0.0.1, or set SVC_MCP_HTTP_BEARER_TOKEN and give --allow-remote.',
   },
+  mcp_client_file_invalid: {
+    exit: Exit.usage,
+    http: 400,
+    say: (p: {path: string; reason: string}) => `Cannot merge into ${p.path}: ${p.reason}.`,
+    hint: 'Correct the file, or add the output of svc mcp config to it yourself.',
+  },
   origin_denied: {
     exit: Exit.conflict,
     http: 403,
