@@ -42,7 +42,9 @@ export function handleResources(
   )
   server.setRequestHandler(SubscribeRequestSchema, ({params: {uri}}) =>
     answering(work, async () => {
-      await feed.subscribe(watcher, nameOf(uri), uri)
+      const name = nameOf(uri)
+      if ((await readResource(await host.open(), name)) === undefined) throw new SvcError('resource_not_found', {uri})
+      await feed.subscribe(watcher, name, uri)
       return {}
     }),
   )

@@ -19,12 +19,12 @@ export interface StdioOptions {
  * answered in the first case, and broken off in the second.
  */
 export async function serveStdio(parts: ServerParts, {input, output, signal}: StdioOptions): Promise<void> {
-  const [{createToolServer}, {StdioServerTransport}] = await Promise.all([
+  const [{createToolServer}, {StdioTransport}] = await Promise.all([
     import('./server.js'),
-    import('@modelcontextprotocol/sdk/server/stdio.js'),
+    import('./stdio-transport.js'),
   ])
   const {server, idle, unattended} = createToolServer(parts)
-  const transport = new StdioServerTransport(input, output)
+  const transport = new StdioTransport(input, output)
   const ended = new AbortController()
   const leave = () => ended.abort()
   for (const event of ['end', 'close', 'error']) input.once(event, leave)

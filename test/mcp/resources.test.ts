@@ -115,7 +115,8 @@ describe('the resources of a workspace', {concurrency: 2}, () => {
       'x',
     ])
       await assert.rejects(client.readResource({uri}), refused(-32002), uri)
-    await assert.rejects(client.subscribeResource({uri: 'file:///etc/passwd'}), refused(-32002))
+    for (const uri of ['svc://tasks/4242', 'svc://tasks/4242/transcript', 'svc://chats/nobody', 'file:///etc/passwd'])
+      await assert.rejects(client.subscribeResource({uri}), refused(-32002), uri)
   })
 })
 

@@ -4,6 +4,7 @@ import {rename} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {isDeepStrictEqual} from 'node:util'
 import {JSONRPCMessageSchema} from '@modelcontextprotocol/sdk/types.js'
 import {until} from '../support/orch-workspace.js'
 import {type SvcOptions, startSvc} from '../support/svc.js'
@@ -101,6 +102,34 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
       [1, 2],
     )
     assert.match(stderr, /could not be handled/)
+  })
+
+  it('answers a line that is too long with an error, and goes on', async (t) => {
+    const text = 'x'.repeat(10 << 20)
+    const {messages, exitCode} = await converse(
+      t,
+      [
+        asLines(initialize(), initialized, call(2, 'svc_submit_task', {description: 'x', files: []})),
+        // An id behind the arguments, as some clients send it, and one before them.
+        `{"method":"tools/call","params":{"text":"${text}","id":7},"jsonrpc":"2.0","id":3}\n`,
+        `{"jsonrpc":"2.0","id":"four","method":"tools/call","params":{"text":"${text}"}}\n`,
+        `{"result":{"text":"${text}"},"jsonrpc":"2.0","id":0}\n`,
+        asLines(request(5, 'ping')),
+      ].join(''),
+    )
+    assert.equal(exitCode, 0)
+    const outcomes = messages.map(({id, error}) => [id, error?.code])
+    for (const outcome of [
+      [2, undefined],
+      [3, -32600],
+      ['four', -32600],
+      [undefined, -32600],
+      [5, undefined],
+    ])
+      assert.ok(
+        outcomes.some((each) => isDeepStrictEqual(each, outcome)),
+        JSON.stringify(outcomes),
+      )
   })
 
   for (const [asked, answered] of [

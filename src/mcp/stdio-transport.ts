@@ -1,0 +1,115 @@
+import type {Readable, Writable} from 'node:stream'
+import {deserializeMessage, serializeMessage} from '@modelcontextprotocol/sdk/shared/stdio.js'
+import type {Transport} from '@modelcontextprotocol/sdk/shared/transport.js'
+import type {JSONRPCMessage} from '@modelcontextprotocol/sdk/types.js'
+import {SvcError} from '../errors/index.js'
+
+/** Longest line, bytes. */
+const maxLineBytes = 10 << 20
+/** Bytes that are kept of each end of a longer line: one of them has its id. */
+const edgeBytes = 256
+const lf = 10
+
+/**
+ * Messages on a pair of streams, one on each line. Unlike the transport of the protocol's library it answers a line that
+ * is too long with an error, skips it, and goes on.
+ */
+export class StdioTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void
+  onerror?: (error: Error) => void
+  onclose?: () => void
+  readonly #input: Readable
+  readonly #output: Writable
+  /** The line whose end has not come; only its two ends where it is too long. */
+  #pieces: Buffer[] = []
+  #length = 0
+
+  constructor(input: Readable, output: Writable) {
+    this.#input = input
+    this.#output = output
+  }
+
+  async start(): Promise<void> {
+    this.#input.on('data', this.#receive)
+    this.#input.on('error', this.#fail)
+  }
+
+  /** Resolves when the client has room for more. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#write(serializeMessage(message))
+  }
+
+  async close(): Promise<void> {
+    this.#input.off('data', this.#receive)
+    this.#input.off('error', this.#fail)
+    this.#input.pause()
+    this.#forget()
+    this.onclose?.()
+  }
+
+  readonly #fail = (error: Error): void => this.onerror?.(error)
+
+  readonly #receive = (chunk: Buffer): void => {
+    let from = 0
+    for (let end = chunk.indexOf(lf); end !== -1; end = chunk.indexOf(lf, from)) {
+      this.#keep(chunk.subarray(from, end))
+      this.#complete()
+      from = end + 1
+    }
+    if (from < chunk.length) this.#keep(chunk.subarray(from))
+  }
+
+  #keep(piece: Buffer): void {
+    this.#length += piece.length
+    this.#pieces.push(piece)
+    if (this.#length <= maxLineBytes) return
+    const kept = Buffer.concat(this.#pieces)
+    const tail = kept.subarray(Math.max(edgeBytes, kept.length - edgeBytes))
+    this.#pieces = [Buffer.concat([kept.subarray(0, edgeBytes), tail])]
+  }
+
+  #complete(): void {
+    const line = Buffer.concat(this.#pieces).toString('utf8')
+    const isTooLong = this.#length > maxLineBytes
+    this.#forget()
+    if (isTooLong) {
+      void this.#write(refusalOf(line))
+      return
+    }
+    try {
+      this.onmessage?.(deserializeMessage(line.replace(/\r$/, '')))
+    } catch (error) {
+      this.onerror?.(error as Error)
+    }
+  }
+
+  #forget(): void {
+    this.#pieces = []
+    this.#length = 0
+  }
+
+  #write(line: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#output.write(line)) resolve()
+      else this.#output.once('drain', resolve)
+    })
+  }
+}
+
+function refusalOf(ends: string): string {
+  const {code, message, hint: remediation} = new SvcError('request_too_long', {limit: maxLineBytes})
+  const id = idOf(ends)
+  const error = {code: -32600, message, data: {code, remediation}}
+  return `${JSON.stringify({jsonrpc: '2.0', ...(id === undefined ? {} : {id}), error})}\n`
+}
+
+const idAtHead = /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"]*"\s*,\s*)*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*,/
+const idAtTail = /,\s*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*\}\s*$/
+
+/** The id of a request, by the ends of its line: a client that waits for the answer need not wait in vain. */
+function idOf(ends: string): string | number | undefined {
+  // An answer of the client has an id too, of a request of this server.
+  if (!/"method"\s*:/.test(ends.slice(0, edgeBytes))) return undefined
+  const [, id] = idAtHead.exec(ends) ?? idAtTail.exec(ends) ?? []
+  return id === undefined ? undefined : JSON.parse(id)
+}
