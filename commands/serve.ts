@@ -50,6 +50,7 @@ loopback unless told otherwise. SIGTERM lets running replies end, for five secon
     if (!trained) this.output.notice('notice: the directory holds no adapter; the base model is served as it is.')
     if (unprotected)
       this.output.notice(`warning: other machines can use this server without a key; set ${this.flags['api-key-env']}.`)
+    await this.warnWithoutTls(this.settings(serveSettings).host)
     await this.output.event({event: 'ready', base_url: baseUrl, pid: process.pid, model: model.name, device})
     this.output.notice(`Listening on ${baseUrl}, serving ${model.name} on ${device}.`)
     await aborted(this.signal)

@@ -48,7 +48,8 @@ end for as long as --drain says; those that do not are queued again. Then it exi
   static override flags = {
     ...settingFlags(daemonSettings, 'socket'),
     'allow-remote': Flags.boolean({
-      description: 'Listen where other machines can connect; takes a token in SVC_DAEMON_TOKEN.',
+      description:
+        'Listen where other machines can connect; takes a token of 16 characters or more in SVC_DAEMON_TOKEN.',
     }),
     drain: Flags.integer({
       description: 'How long running tasks may go on once it is asked to stop.',
@@ -110,7 +111,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
 
   async #openFace(listen: ListenAddress, base: OperationBase): Promise<Face> {
     const {room, orchestrator} = base
-    const {token} = this.settings(daemonSettings)
+    const {token, lineTimeoutMs} = this.settings(daemonSettings)
     const {openFace} = await import('../../src/daemon/index.js')
     const face = await openFace({
       listen,
@@ -123,9 +124,11 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       },
       token,
       allowRemote: this.flags['allow-remote'],
+      lineTimeoutMs,
       onShutDown: () => this.#over.abort(),
     })
     face.ended.then(() => this.#over.abort())
+    if (listen.kind === 'tcp') await this.warnWithoutTls(listen.host)
     return face
   }
 

@@ -23,7 +23,8 @@ for the mesh, the daemon finds it in SVC_INFERENCE_URL, unless that is set alrea
   static override flags = {
     ...settingFlags(daemonSettings, 'socket'),
     'allow-remote': Flags.boolean({
-      description: 'Listen where other machines can connect; takes a token in SVC_DAEMON_TOKEN.',
+      description:
+        'Listen where other machines can connect; takes a token of 16 characters or more in SVC_DAEMON_TOKEN.',
     }),
     drain: Flags.integer({
       description: 'How long running tasks may go on once it is asked to stop; 10 when left out.',
@@ -58,6 +59,7 @@ for the mesh, the daemon finds it in SVC_INFERENCE_URL, unless that is set alrea
       timeoutMs: timeout * 1000,
       signal: this.signal,
     })
+    await this.warnWithoutTls(started.addr.replace(/:\d+$/, ''))
     await this.output.result(toResult(started), ({pid, addr}) => `Process ${pid} runs, and answers at ${addr}.`)
   }
 

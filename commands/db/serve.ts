@@ -48,6 +48,7 @@ The database is migrated first by the steps that lose nothing; a step that needs
       throw new SvcError('app_unprotected', {host, variable: this.flags['token-env']})
     let server = await this.#start(source, program, port, token)
     port = server.port
+    await this.warnWithoutTls(server.host)
     await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid, routes: server.routes.length})
     this.output.notice(`Listening on ${server.baseUrl}, serving ${source.path}; try ${server.baseUrl}/_svc/`)
     if (this.flags.watch)

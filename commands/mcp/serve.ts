@@ -15,7 +15,8 @@ export default class McpServe extends McpCommand<typeof McpServe> {
 /mcp with --http. It offers the tools of the workspace, its tasks and chats as resources, and some prompts. With --program
 the endpoints of a program of the data language are tools as well.
 
-Over HTTP only clients of this machine are let in; others need --allow-remote and the token of SVC_MCP_HTTP_BEARER_TOKEN.
+Over HTTP only clients of this machine are let in; others need --allow-remote and a token of 16 characters or more in
+SVC_MCP_HTTP_BEARER_TOKEN. The server does not speak TLS.
 It ends when standard input does, or on SIGTERM, and then exits with 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -78,6 +79,7 @@ It ends when standard input does, or on SIGTERM, and then exits with 0.`
       sessions: {most: httpMaxSessions, idleMs: httpSessionIdleMs},
       requestsPerMinute: httpRateLimitPerMinute,
     })
+    await this.warnWithoutTls(address.host)
     await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid})
     this.output.notice(`Serving the tools of ${this.workspace.root} at ${server.baseUrl}/mcp.`)
     if (!this.signal.aborted) await once(this.signal, 'abort')

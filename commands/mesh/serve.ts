@@ -62,6 +62,7 @@ that others use too, name a certificate and its key below [mesh.transport], or l
     try {
       if (isOpen)
         this.output.notice('warning: who reaches this control plane may do everything; make tokens with svc mesh init.')
+      if (server.baseUrl.startsWith('http:')) await this.warnWithoutTls(server.host)
       const ready: MeshReadyV1 = {
         event: 'ready',
         base_url: server.baseUrl,

@@ -129,6 +129,15 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     return {...this.settings(loggingSettings), secrets}
   }
 
+  /** Warns of a server that other machines reach without TLS. */
+  protected async warnWithoutTls(host: string): Promise<void> {
+    const {isLoopback} = await import('../net/index.js')
+    if (!isLoopback(host))
+      this.output.notice(
+        `warning: Connections to ${host} are not encrypted. Put a TLS proxy in front of it, or use an SSH tunnel.`,
+      )
+  }
+
   protected report(warnings: readonly SettingWarning[]): void {
     this.warnings.push(...warnings)
     for (const {message} of warnings) this.output.notice(`warning: ${message}`)

@@ -5,7 +5,7 @@ import type {OperationBase} from '../operations/index.js'
 import type {EventFilter} from '../orchestrator/index.js'
 import {Batch} from './batch.js'
 import type {CallContext, Caller} from './caller.js'
-import {failureOf, type Refusal, type Request, readLine, resultOf} from './envelope.js'
+import {type Form, failureOf, type Refusal, type Request, readLine, resultOf} from './envelope.js'
 import type {EventWatch} from './event-watch.js'
 import {type Line, LineReader} from './framing.js'
 import type {GroupCommit} from './group-commit.js'
@@ -74,6 +74,10 @@ export class Connection implements Worker, Caller {
   readonly #gone = new AbortController()
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #lines = new LineQueue()
+  /** Of the last valid line. */
+  #form: Form = 'wrapped'
+  /** When the line began whose end has not come, by `performance.now()`. */
+  #lineBegan: number | undefined
   #batch: Batch | undefined
   /** The request that is being done. */
   #request: Request | undefined
@@ -83,7 +87,7 @@ export class Connection implements Worker, Caller {
   #grouped: {said: Request | Refusal; answer: string}[] = []
   #isAwaiting = false
   #isAdmitted: boolean
-  /** No more will be read: the client has sent its last, or it is told to leave. */
+  /** No more will be read: the client has sent its last line, or must leave. A subscription does not keep it open. */
   #hasEnded = false
   #isFinishing = false
   /** What was said after this is not looked at. */
@@ -110,7 +114,13 @@ export class Connection implements Worker, Caller {
       caller: this,
     }
     const {input, output} = transport
-    input.on('data', (chunk: Buffer) => this.#receive(this.#reader.push(chunk)))
+    input.on('data', (chunk: Buffer) => {
+      const lines = this.#reader.push(chunk)
+      if (!this.#reader.isWithinLine) this.#lineBegan = undefined
+      else if (lines.length > 0) this.#lineBegan = performance.now()
+      else this.#lineBegan ??= performance.now()
+      this.#receive(lines)
+    })
     input.once('end', () => {
       this.#hasEnded = true
       this.#receive(this.#reader.end())
@@ -126,6 +136,12 @@ export class Connection implements Worker, Caller {
   /** Whether nothing is being done for it, and nothing will be unless it asks. */
   get isIdle(): boolean {
     return !this.#hasWork && !this.#isAwaiting && this.#subscriptions.size === 0
+  }
+
+  /** Whether it has sent a part of a line, and for so many ms neither the rest nor another line. */
+  isStalled(limitMs: number): boolean {
+    if (this.#lineBegan === undefined || this.#transport.input.isPaused()) return false
+    return performance.now() - this.#lineBegan > limitMs
   }
 
   greet(token: string | undefined, client: string | undefined): void {
@@ -230,9 +246,14 @@ export class Connection implements Worker, Caller {
     }
     const line = this.#lines.shift()
     if (line === undefined) return false
-    const said = readLine(line, this.#reader.maxBytes)
-    if ('entries' in said) this.#startBatch(said.entries)
-    else this.#do(said)
+    const said = readLine(line, this.#reader.maxBytes, this.#form)
+    if ('entries' in said) {
+      this.#form = 'json-rpc'
+      this.#startBatch(said.entries)
+    } else {
+      if (!('error' in said)) this.#form = said.form
+      this.#do(said)
+    }
     return true
   }
 
@@ -389,8 +410,11 @@ export class Connection implements Worker, Caller {
     const isBehind = [...this.#subscriptions.values()].some((subscription) => subscription.isBehind(watch.last))
     if (this.#hasWork || isBehind) turns.ask(this)
     if (!this.#hasEnded) {
-      if (!this.#isFull) input.resume()
-    } else if (!this.#hasWork && (this.#isFinishing || this.#subscriptions.size === 0)) {
+      if (this.#isFull) return
+      // The client is not to blame for the time in which nothing was read.
+      if (this.#lineBegan !== undefined && input.isPaused()) this.#lineBegan = performance.now()
+      input.resume()
+    } else if (!this.#hasWork && (this.#isFinishing || !isBehind)) {
       this.#isDone = true
       this.#subscriptions.clear()
       this.#unlisten()

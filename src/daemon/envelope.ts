@@ -31,20 +31,23 @@ const jsonRpcMark = /"jsonrpc"\s*:\s*"2\.0"/
 const members = ['id', 'method', 'params']
 const maxMethodLength = 256
 
-/** @param maxBytes longest line, as an error says it */
-export function readLine(line: Line, maxBytes: number): Said {
+/**
+ * @param maxBytes longest line, as an error says it
+ * @param form of the last valid line: an answer to a line that shows no form of its own has this one
+ */
+export function readLine(line: Line, maxBytes: number, form: Form = 'wrapped'): Said {
   if (typeof line !== 'string') {
     const error =
       line.fault === 'too_long'
         ? new SvcError('request_too_long', {limit: maxBytes})
         : new SvcError('request_unparsable', {reason: 'the line is not UTF-8'})
-    return refusalOf(line.head, error)
+    return refusalOf(line.head, error, form)
   }
   let value: unknown
   try {
     value = JSON.parse(line)
   } catch (error) {
-    return refusalOf(line, unparsable(error))
+    return refusalOf(line, unparsable(error), form)
   }
   if (Array.isArray(value)) return {entries: value}
   if (isObject(value) && value.jsonrpc === '2.0') return readJsonRpc(value)
@@ -89,9 +92,10 @@ function readWrapped(value: unknown): Request | Refusal {
 
 const refuseWrapped = (reason: string): Refusal => ({form: 'wrapped', id: unknownId, error: invalid(reason)})
 
-/** The answer to a text that is no JSON has the form that the text was going to have. */
-function refusalOf(text: string, error: SvcError): Refusal {
-  return jsonRpcMark.test(text) ? {form: 'json-rpc', id: null, error} : {form: 'wrapped', id: unknownId, error}
+/** The answer to a text that is not JSON has the form that the text was going to have, else that of the last line. */
+function refusalOf(text: string, error: SvcError, last: Form): Refusal {
+  const form = jsonRpcMark.test(text) ? 'json-rpc' : last
+  return {form, id: form === 'json-rpc' ? null : unknownId, error}
 }
 
 /** The engine's own sentence holds a piece of the text, in which anything may stand. */

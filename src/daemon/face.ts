@@ -1,5 +1,4 @@
 import {logger} from '../log/index.js'
-import {isSameSecret} from '../net/index.js'
 import type {OperationBase} from '../operations/index.js'
 import type {Service} from './connection.js'
 import {EventWatch} from './event-watch.js'
@@ -19,6 +18,8 @@ export interface FaceOptions {
   token: string | undefined
   /** Whether other machines may connect; takes a token. */
   allowRemote: boolean
+  /** Longest time for one line over TCP, ms. */
+  lineTimeoutMs: number
   /** A client asked the daemon to end. */
   onShutDown: () => void
 }
@@ -33,7 +34,7 @@ export interface Face extends Server {
  * Starts to answer requests.
  * @throws daemon_exposed, daemon_address_in_use, daemon_address_unavailable
  */
-export async function openFace({listen, base, token, allowRemote, onShutDown}: FaceOptions): Promise<Face> {
+export async function openFace({listen, base, onShutDown, ...options}: FaceOptions): Promise<Face> {
   const watch = new EventWatch(base.room, base.orchestrator)
   const log = logger('svc.daemon')
   const service: Service = {
@@ -45,9 +46,7 @@ export async function openFace({listen, base, token, allowRemote, onShutDown}: F
     log,
     shutDown: onShutDown,
   }
-  const admits = token === undefined ? undefined : (given: string) => isSameSecret(given, token)
-  const server =
-    listen.kind === 'stdio' ? serveStdio(service) : await serveTcp({service, address: listen, allowRemote, admits})
+  const server = listen.kind === 'stdio' ? serveStdio(service) : await serveTcp({service, address: listen, ...options})
   return {
     address: server.address,
     ended: server.ended,

@@ -52,6 +52,11 @@ export class LineReader {
     return lines
   }
 
+  /** Whether the last chunk ended within a line. */
+  get isWithinLine(): boolean {
+    return this.#length > 0 || this.#isSkipping
+  }
+
   /** What the input ended with, where no LF did. */
   end(): Line[] {
     const lines: Line[] = []

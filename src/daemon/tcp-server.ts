@@ -1,6 +1,6 @@
 import {type AddressInfo, createServer, type Socket} from 'node:net'
 import {SvcError} from '../errors/index.js'
-import {isLoopback} from '../net/index.js'
+import {isSameSecret, missingForRemote} from '../net/index.js'
 import {Connection, type Service} from './connection.js'
 import {failureOf} from './envelope.js'
 import {httpRefusal, isHttp} from './http-request.js'
@@ -14,7 +14,9 @@ export interface TcpOptions {
   /** Whether other machines may connect; takes a token. */
   allowRemote: boolean
   /** What clients must show first. */
-  admits: ((token: string) => boolean) | undefined
+  token: string | undefined
+  /** Longest time for one line, ms. */
+  lineTimeoutMs: number
 }
 
 /** Clients at a time. */
@@ -30,9 +32,10 @@ const lingerMs = 1000
  * Listens on a TCP port.
  * @throws daemon_exposed, daemon_address_in_use, daemon_address_unavailable
  */
-export async function serveTcp(options: TcpOptions): Promise<Server> {
-  const {service, address, allowRemote, admits} = options
-  refuseExposure(options)
+export async function serveTcp({service, address, lineTimeoutMs, ...options}: TcpOptions): Promise<Server> {
+  const {token} = options
+  const admits = token === undefined ? undefined : (given: string) => isSameSecret(given, token)
+  refuseExposure(address, options)
   const clients = new Map<Socket, Connection>()
   const server = createServer({allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs})
   server.on('connection', (socket) => {
@@ -50,11 +53,14 @@ export async function serveTcp(options: TcpOptions): Promise<Server> {
     clients.set(socket, connect(socket, {service, admits}))
   })
   const bound = await listen(server, address)
-  // A name may stand for more than it says.
-  if (!allowRemote && !isLoopback(bound.host)) {
+  try {
+    // A name may stand for more than it says.
+    refuseExposure(bound, options)
+  } catch (error) {
     server.close()
-    throw exposed(formatAddress(bound), ['--allow-remote'])
+    throw error
   }
+  const watch = setInterval(() => cutStalled(clients, lineTimeoutMs, service.log), lineTimeoutMs / 4).unref()
   server.on('error', (error) => service.log.error({err: error}, 'no more connections can be taken'))
   return {
     address: formatAddress({host: address.host, port: bound.port}),
@@ -70,19 +76,18 @@ export async function serveTcp(options: TcpOptions): Promise<Server> {
       }, graceMs)
       await closed
       clearTimeout(deadline)
+      clearInterval(watch)
     },
   }
 }
 
-const exposed = (address: string, missing: string[]) => new SvcError('daemon_exposed', {address, missing})
-
-function refuseExposure({address, allowRemote, admits}: TcpOptions): void {
-  if (isLoopback(address.host)) return
-  const missing = [
-    ...(allowRemote ? [] : ['--allow-remote']),
-    ...(admits === undefined ? ['a token in SVC_DAEMON_TOKEN'] : []),
-  ]
-  if (missing.length > 0) throw exposed(formatAddress(address), missing)
+/** @throws daemon_exposed */
+function refuseExposure(
+  address: Pick<TcpAddress, 'host' | 'port'>,
+  options: Pick<TcpOptions, 'allowRemote' | 'token'>,
+): void {
+  const missing = missingForRemote({host: address.host, ...options, variable: 'SVC_DAEMON_TOKEN'})
+  if (missing.length > 0) throw new SvcError('daemon_exposed', {address: formatAddress(address), missing})
 }
 
 function listen(server: ReturnType<typeof createServer>, address: TcpAddress): Promise<{host: string; port: number}> {
@@ -105,7 +110,10 @@ function listen(server: ReturnType<typeof createServer>, address: TcpAddress): P
   })
 }
 
-function connect(socket: Socket, {service, admits}: Pick<TcpOptions, 'service' | 'admits'>): Connection {
+function connect(
+  socket: Socket,
+  {service, admits}: {service: Service; admits: ((token: string) => boolean) | undefined},
+): Connection {
   const name = `${socket.remoteAddress}:${socket.remotePort}`
   const connection = new Connection({
     service,
@@ -136,6 +144,15 @@ function leave(socket: Socket, words: string): void {
     const timer = setTimeout(() => socket.destroy(), lingerMs)
     socket.once('close', () => clearTimeout(timer))
   })
+}
+
+/** Closes connections that began a line and do not end it: a client that sends byte by byte could hold all there are. */
+function cutStalled(clients: ReadonlyMap<Socket, Connection>, lineTimeoutMs: number, log: Service['log']): void {
+  for (const [socket, connection] of clients)
+    if (connection.isStalled(lineTimeoutMs)) {
+      log.warn({connection: `${socket.remoteAddress}:${socket.remotePort}`}, 'cut: its line did not end in time')
+      socket.destroy()
+    }
 }
 
 /** Closes the connection that has been silent for the longest time, if that is long enough. */

@@ -27,6 +27,8 @@ export interface AppOptions {
   bodyLimit?: number
   /** Longest a client may take to send its request, ms. */
   requestTimeoutMs?: number
+  /** Longest a client may take to send the head of its request, ms. */
+  headersTimeoutMs?: number
   /** Answer only requests whose Host is this machine: a page of another origin cannot rebind its name to reach us. */
   loopbackOnly?: boolean
   /**
@@ -64,6 +66,7 @@ export function createApp(options: AppOptions): HttpApp {
     renderer,
     bodyLimit = 8 << 20,
     requestTimeoutMs = 60_000,
+    headersTimeoutMs = Math.min(15_000, requestTimeoutMs),
     loopbackOnly = true,
     bodies = 'parsed',
     headers = {},
@@ -79,12 +82,17 @@ export function createApp(options: AppOptions): HttpApp {
     lastHost = given
   }
   const log = logger(target)
+  // Node.js looks for connections that are too slow twice a minute unless told otherwise.
+  const patience = {
+    headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: Math.min(5000, headersTimeoutMs / 2),
+  }
   const app = fastify({
     logController: new LogController({disableRequestLogging: true}),
     // Every line names its request itself: a logger of its own for each request would cost more than most requests. An
     // app that is handed a logger would also watch for the end of every answer, to log it.
     childLoggerFactory: () => log as FastifyBaseLogger,
-    ...(tls === undefined ? {} : {https: secureOptions(tls)}),
+    ...(tls === undefined ? {http: patience} : {https: {...secureOptions(tls), ...patience}}),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',

@@ -11,5 +11,6 @@ export {
   type HttpRequest,
   type HttpResponse,
 } from './client.js'
+export {missingForRemote, shortestToken} from './exposure.js'
 export {isLoopback} from './loopback.js'
 export {eventStream, ndjsonStream, type ReplyStream, sseFrame, sseStream} from './stream.js'

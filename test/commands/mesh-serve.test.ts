@@ -73,7 +73,8 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     const server = await startMeshServer(t, {args: ['--host', '0.0.0.0', '--insecure']})
     const at = {baseUrl: server.baseUrl.replace('0.0.0.0', '127.0.0.1')}
     assert.equal((await askMesh(at, '/v1/mesh/nodes')).status, 200)
-    await startMeshServer(t, {args: ['--host', '0.0.0.0'], env})
+    const guarded = await startMeshServer(t, {args: ['--host', '0.0.0.0'], env})
+    assert.match(guarded.stderr(), /warning: Connections to 0\.0\.0\.0 are not encrypted\./)
   })
 
   for (const [why, given, code] of [
@@ -148,6 +149,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
         .end()
     })
     assert.equal(status, 200)
+    assert.doesNotMatch(server.stderr(), /not encrypted/)
     await server.stop()
     for (const [toml, fault] of [
       ['[mesh.transport]\ntls_cert_path = "cert.pem"\n', 'tls_unusable'],

@@ -99,8 +99,9 @@ describe('a daemon with a token', () => {
 })
 
 describe('a daemon without a token', () => {
-  it('takes a greeting all the same', async (t) => {
-    const {addr} = await startTestDaemon(t)
+  it('takes a greeting all the same, and any token on loopback', async (t) => {
+    const {addr, stderr} = await startTestDaemon(t)
+    assert.doesNotMatch(stderr(), /not encrypted/)
     const peer = await Peer.connect(t, addr)
     for (const given of [undefined, 'anything']) assert.equal((await peer.ask(hello(given))).error, undefined)
   })
@@ -139,6 +140,11 @@ describe('the address of a daemon', () => {
     assert.match(await fails(remote, 2, 'daemon_exposed'), /--allow-remote and a token/)
     assert.match(await fails([...remote, '--allow-remote'], 2, 'daemon_exposed'), /takes a token/)
     assert.match(await fails(remote, 2, 'daemon_exposed', {env}), /takes --allow-remote\./)
+    const short = {SVC_DAEMON_TOKEN: 'fifteen-letters'}
+    assert.match(
+      await fails([...remote, '--allow-remote'], 2, 'daemon_exposed', {env: short}),
+      /takes a token of 16 characters or more in SVC_DAEMON_TOKEN\.$/,
+    )
     await fails(['daemon', 'run', '--listen', '[::]:0'], 2, 'daemon_exposed')
     const [address] = Object.values(networkInterfaces())
       .flat()
@@ -146,7 +152,8 @@ describe('the address of a daemon', () => {
     if (address !== undefined) await fails(['daemon', 'run', '--listen', `${address.address}:0`], 2, 'daemon_exposed')
     assert.equal((await status()).daemon, null)
 
-    const {addr} = await startTestDaemon(t, {args: ['--listen', '0.0.0.0:0', '--allow-remote'], env})
+    const {addr, stderr} = await startTestDaemon(t, {args: ['--listen', '0.0.0.0:0', '--allow-remote'], env})
+    assert.match(stderr(), /warning: Connections to 0\.0\.0\.0 are not encrypted\./)
     const peer = await Peer.connect(t, addr.replace('0.0.0.0', '127.0.0.1'))
     assert.equal((await peer.ask(hello(token))).error, undefined)
   })

@@ -61,6 +61,28 @@ describe('a request', () => {
       assert.doesNotMatch(failureOf({form: 'json-rpc', id: 1}, (say(line) as Refusal).error), /secret|word/)
   })
 
+  it('that is not JSON is refused in the form of the last line, where it shows none itself', () => {
+    for (const line of [
+      'garbage',
+      {fault: 'too_long', head: 'garbage'},
+      {fault: 'not_utf8', head: 'garbage'},
+    ] as const) {
+      const after = (form?: Request['form']) => {
+        const refusal = readLine(line, 100, form) as Refusal
+        return [refusal.form, refusal.id]
+      }
+      assert.deepEqual(
+        [after(), after('wrapped'), after('json-rpc')],
+        [
+          ['wrapped', '0'],
+          ['wrapped', '0'],
+          ['json-rpc', null],
+        ],
+      )
+    }
+    assert.equal((readLine('7', 100, 'json-rpc') as Refusal).form, 'wrapped')
+  })
+
   it('that cannot be read is refused in the form that it seems to have', () => {
     const head = '{"jsonrpc":"2.0","id":1,"method":"'
     const long = readLine({fault: 'too_long', head}, 100) as Refusal

@@ -1,25 +1,8 @@
 import assert from 'node:assert/strict'
-import {describe, it, type TestContext} from 'node:test'
-import {openFace} from '../../src/daemon/index.js'
-import {configureLog} from '../../src/log/index.js'
+import {describe, it} from 'node:test'
 import * as room from '../../src/orchestrator/index.js'
-import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {external, Peer, type Reply} from './support/daemon.js'
-
-/** The part of a daemon that answers, in this process. */
-async function openTestFace(test: TestContext) {
-  configureLog({filter: 'off', format: 'text'})
-  const orchestrator = await openTestOrchestrator(test, {clock: 'real'})
-  const face = await openFace({
-    listen: {kind: 'tcp', host: '127.0.0.1', port: 0},
-    base: {room, orchestrator, surface: 'daemon', version: '1', sources: {env: {}}, speech: undefined},
-    token: undefined,
-    allowRemote: false,
-    onShutDown: () => undefined,
-  })
-  test.after(() => face.close(0))
-  return {orchestrator, addr: face.address ?? ''}
-}
+import {openTestFace} from './support/open-test-face.js'
 
 const submit = (id: number, params: object = external(`task ${id} ${'x'.repeat(500)}`)) => ({
   jsonrpc: '2.0',
@@ -43,9 +26,9 @@ describe('requests that are kept together', () => {
       }),
     )
     const answers = await peer.nextOf(count)
-    for (const [i, {id, error, payload, result}] of answers.entries())
+    for (const [i, {id, error, result}] of answers.entries())
       assert.deepEqual(
-        i % 4 === 3 ? payload?.kind : [id, error?.data.kind, result !== undefined],
+        i % 4 === 3 ? error?.data.kind : [id, error?.data.kind, result !== undefined],
         [[i, undefined, true], [i, 'dependency_unknown', false], [i, undefined, true], 'request_unparsable'][i % 4],
       )
     const taken = idsOf(answers.filter((_, i) => i % 4 === 0))

@@ -124,11 +124,15 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
       [[], {}],
       [['--allow-remote'], {}],
       [[], {SVC_MCP_HTTP_BEARER_TOKEN: token}],
+      [['--allow-remote'], {SVC_MCP_HTTP_BEARER_TOKEN: 'fifteen-letters'}],
     ] as [string[], Record<string, string>][]) {
       const {exitCode, stderr} = await svcInTurn([...remote, ...args], {cwd, env})
       assert.equal(exitCode, 2)
       assert.match(stderr, /\(remote_bind_refused\)/)
     }
+    const env = {SVC_MCP_HTTP_BEARER_TOKEN: token}
+    const open = await startHttp(t, {cwd, args: ['--http', '0.0.0.0:0', '--allow-remote'], env})
+    assert.match(open.stderr(), /warning: Connections to 0\.0\.0\.0 are not encrypted\./)
     for (const wrong of ['', 'x', '70000', '127.0.0.1:', '1:2:3'])
       assert.equal((await svcInTurn(['mcp', 'serve', '--http', wrong], {cwd})).exitCode, 2, wrong)
   })

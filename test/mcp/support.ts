@@ -131,7 +131,8 @@ export async function startHttp(
   test: After,
   {cwd, args = [], env = {}}: {cwd: string; args?: readonly string[]; env?: SvcOptions['env']},
 ) {
-  const child = startSvc(['mcp', 'serve', '--http', '127.0.0.1:0', '--json', ...args], {cwd, env: {HOME: cwd, ...env}})
+  const address = args.includes('--http') ? [] : ['--http', '127.0.0.1:0']
+  const child = startSvc(['mcp', 'serve', ...address, '--json', ...args], {cwd, env: {HOME: cwd, ...env}})
   test.after(async () => {
     child.kill('SIGKILL')
     await child

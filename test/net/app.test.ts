@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import {EventEmitter, once} from 'node:events'
-import {createServer, get, type IncomingMessage} from 'node:http'
-import type {AddressInfo} from 'node:net'
+import {createServer, get, type IncomingMessage, type Server} from 'node:http'
+import {type AddressInfo, connect} from 'node:net'
 import {Readable} from 'node:stream'
 import {text} from 'node:stream/consumers'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {connect as connectTls} from 'node:tls'
 import {Agent, request} from 'undici'
 import {
   asAudioError,
@@ -95,6 +96,32 @@ describe('an answer', {timeout: 20_000}, () => {
     await fetch(`${baseUrl}/v1/echo?key=abc`, {headers: {'x-request-id': 'logged-1'}})
     const lines = (await logged('logged-1')).map(({method, path, status, target}) => ({method, path, status, target}))
     assert.deepEqual(lines, [{method: 'GET', path: '/v1/echo', status: 200, target: 'test'}])
+  })
+})
+
+describe('a client that sends too slowly', {timeout: 20_000}, () => {
+  const head = 'POST /v1/echo HTTP/1.1\r\nhost: 127.0.0.1\r\n'
+  for (const [part, first, piece] of [
+    ['head', head, 'x-a: b\r\n'],
+    ['body', `${head}content-length: 100000\r\n\r\n`, ' '],
+  ] as const)
+    for (const tls of [undefined, {...selfSigned(), minVersion: '1.3' as const}])
+      it(`is cut while it sends the ${part} ${tls === undefined ? 'in plain text' : 'over TLS'}`, async (t) => {
+        const {port} = await serve(t, echo, {headersTimeoutMs: 100, requestTimeoutMs: 200, tls})
+        const socket = tls === undefined ? connect(port) : connectTls({port, ca: tls.cert, host: '127.0.0.1'})
+        socket.on('error', () => undefined)
+        const closed = once(socket, 'close')
+        socket.resume()
+        socket.write(first)
+        const drip = setInterval(() => socket.write(piece), 10)
+        t.after(() => clearInterval(drip))
+        await closed
+      })
+
+  it('is cut after 15 seconds of a head, and a minute of a body', () => {
+    const {server} = createApp({target: 'test', renderer})
+    const {headersTimeout, requestTimeout} = server as Server
+    assert.deepEqual([headersTimeout, requestTimeout], [15_000, 60_000])
   })
 })
 

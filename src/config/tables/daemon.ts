@@ -1,5 +1,5 @@
 import {settings} from '../setting.js'
-import {text} from '../types.js'
+import {milliseconds, text} from '../types.js'
 
 /** The daemon and those who call it. */
 export const daemonSettings = settings('daemon', () => ({
@@ -13,6 +13,13 @@ export const daemonSettings = settings('daemon', () => ({
     type: text('a token'),
     env: ['SVC_DAEMON_TOKEN'],
     secret: true,
-    doc: 'Token that a daemon wants of its clients over TCP, and that commands send to it.',
+    doc: 'Token that a daemon wants of its clients over TCP, and that commands send to it; 16 characters or more beyond loopback.',
+  },
+  lineTimeoutMs: {
+    type: milliseconds(100),
+    env: ['SVC_DAEMON_LINE_TIMEOUT_MS'],
+    toml: ['daemon.line_timeout_ms'],
+    default: 60_000,
+    doc: 'Milliseconds after which a connection is cut that has begun a line and not ended it.',
   },
 }))

@@ -29,7 +29,7 @@ export const mcpSettings = settings('mcp', () => ({
     type: text('a token'),
     env: ['SVC_MCP_HTTP_BEARER_TOKEN'],
     secret: true,
-    doc: 'Bearer token that clients over HTTP must send; needed to listen on anything but loopback.',
+    doc: 'Bearer token that clients over HTTP must send; of 16 characters or more to listen beyond loopback.',
   },
   httpMaxSessions: {
     type: integer({min: 1, max: 10_000}),

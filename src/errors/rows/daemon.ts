@@ -89,7 +89,7 @@ export const daemonErrors = rows(() => ({
     http: 403,
     say: (p: {address: string; missing: readonly string[]}) =>
       `Other machines could reach ${p.address}, and that takes ${p.missing.join(' and ')}.`,
-    hint: 'Listen on 127.0.0.1, or allow it with --allow-remote and a token in SVC_DAEMON_TOKEN.',
+    hint: 'Listen on 127.0.0.1, or give --allow-remote and set SVC_DAEMON_TOKEN to 16 characters or more.',
   },
   daemon_not_running: {
     exit: Exit.notFound,

@@ -38,8 +38,9 @@ export const mcpErrors = rows(() => ({
   remote_bind_refused: {
     exit: Exit.usage,
     http: 403,
-    say: (p: {host: string}) => `Other machines could use the tools of this workspace through ${p.host}.`,
-    hint: 'Listen on 127.0.0.1, or set SVC_MCP_HTTP_BEARER_TOKEN and give --allow-remote.',
+    say: (p: {host: string; missing: readonly string[]}) =>
+      `Other machines could use the tools of this workspace through ${p.host}, and that takes ${p.missing.join(' and ')}.`,
+    hint: 'Listen on 127.0.0.1, or give --allow-remote and set SVC_MCP_HTTP_BEARER_TOKEN to 16 characters or more.',
   },
   mcp_client_file_invalid: {
     exit: Exit.usage,

@@ -1,5 +1,13 @@
 import {SvcError} from '../../errors/index.js'
-import {bearsToken, createApp, type HttpApp, isLoopback, type Listening, listen} from '../../net/index.js'
+import {
+  bearsToken,
+  createApp,
+  type HttpApp,
+  isLoopback,
+  type Listening,
+  listen,
+  missingForRemote,
+} from '../../net/index.js'
 import type {ServerParts} from '../server-parts.js'
 import {isOwnOrigin} from './origin.js'
 import {RateLimit} from './rate-limit.js'
@@ -44,14 +52,15 @@ const asProtocolError = ({code, message, hint, status}: SvcError) => ({
  */
 export async function serveHttp(parts: ServerParts, options: HttpOptions): Promise<HttpToolServer> {
   const {address, token, allowRemote} = options
-  const isLocal = isLoopback(address.host)
-  if (!isLocal && (token === undefined || !allowRemote)) throw new SvcError('remote_bind_refused', {host: address.host})
+  const {host} = address
+  const missing = missingForRemote({host, allowRemote, token, variable: 'SVC_MCP_HTTP_BEARER_TOKEN'})
+  if (missing.length > 0) throw new SvcError('remote_bind_refused', {host, missing})
   const sessions = new HttpSessions(parts, options.sessions)
   const app = createApp({
     target: 'mcp',
     renderer: () => asProtocolError,
     bodyLimit,
-    loopbackOnly: isLocal,
+    loopbackOnly: isLoopback(host),
     headers: {'cache-control': 'no-store'},
   })
   guard(app, options)

@@ -1,5 +1,6 @@
 import {createSecretKey, hash, type KeyObject, timingSafeEqual} from 'node:crypto'
 import {SvcError} from '../../../errors/index.js'
+import {shortestToken} from '../../../net/index.js'
 import type {Role} from '../../protocol/roles.js'
 import {readResultKey} from './attestation.js'
 
@@ -20,9 +21,6 @@ export interface MeshSecrets {
 
 /** Shortest key of HS256, bytes (RFC 7518, 3.2). */
 const shortestHmacSecret = 32
-
-/** Shortest token that is not guessed, characters. */
-const shortestToken = 16
 
 /** Where each secret comes from, for those who have to put it right. */
 const variables = {
