@@ -6,6 +6,7 @@ import {
   discoverWorkspace,
   type EnvFile,
   loggingSettings,
+  networkSettings,
   readConfigFile,
   readMeshEnv,
   readSpeechConfig,
@@ -75,6 +76,8 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.report(this.envFile.warnings)
     const speechConfig = process.env.SVC_SPEECH_CONFIG?.trim()
     if (speechConfig) await this.#readSpeechConfig(speechConfig)
+    const {tlsCaFile} = this.settings(networkSettings)
+    if (tlsCaFile !== undefined) await (await import('../net/index.js')).trustAuthorities(tlsCaFile)
   }
 
   /** What the parser is given. Standard input is read where `-` asks for it, never to fill in an argument. */

@@ -43,6 +43,7 @@ export {meshSettings} from './tables/mesh.js'
 export {meshNodeSettings} from './tables/mesh-node.js'
 export {meshSecretSettings} from './tables/mesh-secrets.js'
 export {meshServerSettings} from './tables/mesh-server.js'
+export {networkSettings} from './tables/network.js'
 export {orchestratorSettings} from './tables/orchestrator.js'
 export {defaultAgentCapabilitySettings} from './tables/orchestrator-agents.js'
 export {

@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Agent, type Dispatcher, request} from 'undici'
 import {SvcError} from '../errors/index.js'
+import {connectionFault, trustOptions} from './trust.js'
 
 export interface HttpClientOptions {
   /** `http://127.0.0.1:11435`, without a trailing slash. */
@@ -58,7 +59,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     attempts = 4,
   } = options
   const dispatcher = new Agent({
-    connect: {timeout: connectTimeoutMs},
+    connect: {timeout: connectTimeoutMs, ...trustOptions()},
     headersTimeout: idleTimeoutMs,
     bodyTimeout: idleTimeoutMs,
   })
@@ -182,13 +183,12 @@ interface TimeLimits {
 function asNetworkError(error: unknown, url: string, limits: TimeLimits, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason
   if (error instanceof SvcError) return error
-  const {code = '', message} = error as NodeJS.ErrnoException
+  const {code} = error as NodeJS.ErrnoException
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new SvcError('timeout', {url, ms: limits.connectTimeoutMs}, {cause: error})
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
     return new SvcError('timeout', {url, ms: limits.idleTimeoutMs}, {cause: error})
-  const reason = code === 'ECONNREFUSED' ? 'nothing listens there' : message || code
-  return new SvcError('unreachable', {url, reason}, {cause: error})
+  return connectionFault(url, error)
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

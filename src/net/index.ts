@@ -14,3 +14,4 @@ export {
 export {missingForRemote, shortestToken} from './exposure.js'
 export {isLoopback} from './loopback.js'
 export {eventStream, ndjsonStream, type ReplyStream, sseFrame, sseStream} from './stream.js'
+export {connectionFault, trustAuthorities, trustOptions} from './trust.js'

@@ -7,6 +7,7 @@ import {contractViolations} from '../../src/contracts/index.js'
 import {askMesh, startMeshServer} from '../support/mesh-server.js'
 import {until} from '../support/orch-workspace.js'
 import {selfSigned} from '../support/self-signed.js'
+import {svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
@@ -149,6 +150,14 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
         .end()
     })
     assert.equal(status, 200)
+    const nodes = (more: Record<string, string>) =>
+      svc(['mesh', 'nodes', '--control-url', server.baseUrl], {env: {...env, HOME: folder, ...more}})
+    const untrusted = await nodes({})
+    assert.equal(untrusted.exitCode, 5)
+    assert.match(untrusted.stderr, /Cannot trust the certificate of https:.*\n {2}hint: Set SVC_TLS_CA_FILE to .*\n$/)
+    assert.equal((await nodes({SVC_TLS_CA_FILE: join(folder, 'cert.pem')})).stdout, 'No nodes.\n')
+    const broken = await nodes({SVC_TLS_CA_FILE: join(folder, 'Svc.toml')})
+    assert.match(broken.stderr, /\(tls_ca_unusable\)/)
     assert.doesNotMatch(server.stderr(), /not encrypted/)
     await server.stop()
     for (const [toml, fault] of [

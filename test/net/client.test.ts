@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
+import {writeFile} from 'node:fs/promises'
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http'
+import {createServer as createSecureServer} from 'node:https'
 import type {AddressInfo} from 'node:net'
+import {join} from 'node:path'
 import {json, text} from 'node:stream/consumers'
 import {describe, it, type TestContext} from 'node:test'
 import {inspect} from 'node:util'
+import {request} from 'undici'
 import {Exit, isErrorOf} from '../../src/errors/index.js'
 import {waitMs} from '../../src/net/client.js'
-import {createHttpClient, type HttpClientOptions} from '../../src/net/index.js'
+import {createHttpClient, type HttpClientOptions, trustAuthorities} from '../../src/net/index.js'
+import {selfSigned} from '../support/self-signed.js'
+import {temporaryFolder} from '../support/temporary.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => unknown
 
@@ -219,6 +225,35 @@ describe('a server that is not there', () => {
     const {body} = await client.stream('/')
     const error = await thrown(text(body))
     assert.ok(isErrorOf(error, 'unreachable'), inspect(error))
+  })
+})
+
+describe('a server with the certificate of a private authority', () => {
+  it('is refused with a hint, until the authority is trusted', async (t) => {
+    const {cert, key} = selfSigned()
+    const server = createSecureServer({cert, key}, (_request, response) => response.end('{"ok":true}'))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const ask = async () => {
+      const client = createHttpClient({baseUrl})
+      try {
+        return (await client.json('/')).body
+      } finally {
+        await client.close()
+      }
+    }
+    const error = await thrown(ask())
+    assert.ok(isErrorOf(error, 'certificate_untrusted'), inspect(error))
+    assert.match(error.hint, /SVC_TLS_CA_FILE/)
+    const file = join(await temporaryFolder(t), 'ca.pem')
+    await writeFile(file, cert)
+    await trustAuthorities(file)
+    assert.deepEqual(await ask(), {ok: true})
+    assert.deepEqual(await (await request(baseUrl)).body.json(), {ok: true})
   })
 })
 

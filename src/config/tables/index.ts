@@ -13,6 +13,7 @@ import {meshSettings} from './mesh.js'
 import {meshNodeSettings} from './mesh-node.js'
 import {meshSecretSettings} from './mesh-secrets.js'
 import {meshServerSettings} from './mesh-server.js'
+import {networkSettings} from './network.js'
 import {orchestratorSettings} from './orchestrator.js'
 import {defaultAgentCapabilitySettings} from './orchestrator-agents.js'
 import {
@@ -60,6 +61,7 @@ export const orchestratorTables: readonly SettingTable[] = [
 export const settingTables: readonly SettingTable[] = [
   workspaceSettings,
   loggingSettings,
+  networkSettings,
   engineSettings,
   serveSettings,
   inferenceSettings,

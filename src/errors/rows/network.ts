@@ -21,6 +21,18 @@ export const networkErrors = rows(() => ({
     say: (p: {reason: string}) => `The certificate and its key cannot be used: ${p.reason}.`,
     hint: 'Give a chain of certificates and the private key of the first, both in PEM.',
   },
+  tls_ca_unusable: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {path: string; reason: string}) => `Cannot read certificates from ${p.path}: ${p.reason}.`,
+    hint: 'Set SVC_TLS_CA_FILE to a file with the certificate of an authority in PEM.',
+  },
+  certificate_untrusted: {
+    exit: Exit.unavailable,
+    http: 502,
+    say: (p: {url: string; reason: string}) => `Cannot trust the certificate of ${p.url}: ${p.reason}.`,
+    hint: 'Set SVC_TLS_CA_FILE to the PEM file of the certificate authority that issued it.',
+  },
   unreachable: {
     exit: Exit.unavailable,
     http: 502,

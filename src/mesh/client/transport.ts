@@ -1,5 +1,6 @@
 import type {Agent, Dispatcher} from 'undici'
 import {SvcError} from '../../errors/index.js'
+import {connectionFault, trustOptions} from '../../net/index.js'
 
 /** One request, as it goes out. */
 export interface Outgoing {
@@ -56,7 +57,8 @@ export function createTransport(maxAnswerBytes: number): Transport {
   const load = async () => {
     const {Agent, request} = await import('undici')
     // The whole exchange has a limit of its own; this one ends a connection that nobody waits for any more.
-    const agent = new Agent({connect: {timeout: longestConnectMs}, headersTimeout: 0, bodyTimeout: 0})
+    const connect = {timeout: longestConnectMs, ...trustOptions()}
+    const agent = new Agent({connect, headersTimeout: 0, bodyTimeout: 0})
     return {agent, send: request}
   }
 
@@ -133,7 +135,6 @@ async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, si
 
 function faultOf(error: unknown, url: string, status: number | undefined): ExchangeFault {
   if (error instanceof SvcError) return new ExchangeFault(error, {status, code: ''})
-  const {code = '', message} = error as NodeJS.ErrnoException
-  const reason = code === 'ECONNREFUSED' ? 'nothing listens there' : message || code
-  return new ExchangeFault(new SvcError('unreachable', {url, reason}), {status, code})
+  const {code = ''} = error as NodeJS.ErrnoException
+  return new ExchangeFault(connectionFault(url, error), {status, code})
 }

@@ -85,9 +85,9 @@ export async function hubGet(
       headersTimeout: idleMs,
       bodyTimeout: idleMs,
       ...(signal === undefined ? {} : {signal}),
-    }).catch((error: unknown) => {
+    }).catch(async (error: unknown) => {
       signal?.throwIfAborted()
-      throw unreachable(options, error)
+      throw await unreachable(options, error)
     })
     const {location} = response.headers
     if (redirects.has(response.statusCode) && typeof location === 'string') {
@@ -117,13 +117,16 @@ export async function* bodyOf({body}: Dispatcher.ResponseData, options: HubOptio
     for await (const piece of body as AsyncIterable<Buffer>) yield piece
   } catch (error) {
     options.signal?.throwIfAborted()
-    throw unreachable(options, error)
+    throw await unreachable(options, error)
   }
 }
 
 /** A connection that failed, in words without an address. */
-function unreachable({endpoint}: HubOptions, error: unknown): Transient {
+async function unreachable({endpoint}: HubOptions, error: unknown): Promise<Error> {
   const {code, message} = error as NodeJS.ErrnoException
+  const {connectionFault} = await import('../../net/index.js')
+  const fault = connectionFault(endpoint, error)
+  if (fault.code === 'certificate_untrusted') return fault
   return new Transient(new SvcError('hub_unreachable', {endpoint, reason: code ?? message}, {cause: error}))
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {createHash} from 'node:crypto'
+import {once} from 'node:events'
 import {existsSync} from 'node:fs'
 import {
   mkdir,
@@ -14,6 +15,8 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises'
+import {createServer as createSecureServer} from 'node:https'
+import type {AddressInfo} from 'node:net'
 import {hostname} from 'node:os'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
@@ -28,6 +31,7 @@ import {
 } from '../../../src/weights/index.js'
 import {type HubModel, startHub} from '../../support/hub-server.js'
 import {randomFloats} from '../../support/random-floats.js'
+import {selfSigned} from '../../support/self-signed.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 const commit = 'a'.repeat(40)
@@ -318,6 +322,11 @@ await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).
   it('from a hub that is not there says so', async (test) => {
     const {pull} = await setUp(test)
     await assert.rejects(pull({endpoint: 'http://127.0.0.1:9'}), {code: 'hub_unreachable'})
+    const server = createSecureServer(selfSigned())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    test.after(() => server.close())
+    const {port} = server.address() as AddressInfo
+    await assert.rejects(pull({endpoint: `https://127.0.0.1:${port}`}), {code: 'certificate_untrusted'})
   })
 
   it('into a folder that cannot be written says so', async (test) => {
