@@ -2,8 +2,7 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
 import {Application, checkProgram, type Route} from '../lang/index.js'
-import {asRecord} from '../thread/index.js'
-import {argumentReader} from './parameters.js'
+import {argumentReader, type ReadArguments} from './parameters.js'
 import type {ReadMessage, ReadQuestion, ReadThreadStart} from './read-thread.js'
 import {type Answer, answerOf, answerOfFailure} from './reply.js'
 
@@ -12,10 +11,18 @@ if (parentPort === null) throw new Error('read-worker.js runs in a worker thread
 const parent = parentPort
 const say = (message: ReadMessage) => parent.postMessage(message)
 
-async function answer(application: Application, {route: at, sources, facts, requestId}: ReadQuestion): Promise<Answer> {
+interface Served {
+  route: Route
+  read: ReadArguments
+}
+
+async function answer(
+  application: Application,
+  {route, read}: Served,
+  {sources, facts, requestId}: ReadQuestion,
+): Promise<Answer> {
   try {
-    const route = application.program.routes[at] as Route
-    const reply = await application.call(route.function, argumentReader(route)(sources), facts)
+    const reply = await application.call(route.function, read(sources), facts)
     return answerOf(route, reply, requestId)
   } catch (error) {
     const known = answerOfFailure(error, requestId)
@@ -25,16 +32,15 @@ async function answer(application: Application, {route: at, sources, facts, requ
 }
 
 try {
-  const log: ReadMessage & {type: 'log'} = {type: 'log', level: 'info', text: ''}
   const application = await Application.open(checkProgram(source), {
     path,
-    ports: {env: process.env, log: (level, text) => say({...log, level, text})},
+    ports: {env: process.env, log: (level, text) => say({type: 'log', level, text})},
   })
+  const routes = application.program.routes.map((route): Served => ({route, read: argumentReader(route)}))
   parent.on('message', async (question: ReadQuestion) =>
-    say({type: 'answer', answer: await answer(application, question)}),
+    say({type: 'answer', answer: await answer(application, routes[question.route] as Served, question)}),
   )
   parent.postMessage({type: 'ready', description: undefined})
 } catch (error) {
-  const failure = (reason: string, cause?: unknown) => new SvcError('internal', {reason}, {cause})
-  parent.postMessage({type: 'failed', error: asRecord(error, failure)})
+  parent.postMessage({type: 'failed', error: SvcError.from(error).toRecord()})
 }

@@ -55,7 +55,7 @@ export async function startEndpoints(program: Program, options: EndpointOptions)
     )
   for (const [at, route] of program.routes.entries()) addRoute(app, {application, threads, route, at})
   if (feed !== undefined) liveRoute(app, application, feed)
-  addExplorer(app, openapi(program, {title, version: '1', token: token !== undefined}), {program, title})
+  addExplorer(app, program, {title, token: token !== undefined})
   const listening = await listen(app, address).catch((error: unknown) => {
     close()
     throw error
@@ -129,8 +129,8 @@ function factsOf({headers}: FastifyRequest, {query, params, body}: Sources): Req
 }
 
 /** A page and a document beside the routes of the program, which win where they say the same. */
-function addExplorer(app: HttpApp, openApi: object, {program, title}: {program: Program; title: string}): void {
-  const document = JSON.stringify(openApi)
+function addExplorer(app: HttpApp, program: Program, {title, token}: {title: string; token: boolean}): void {
+  const document = JSON.stringify(openapi(program, {title, version: '1', token}))
   const taken = new Set(program.routes.filter(({method}) => method === 'GET').map(({path}) => path))
   const pages: readonly [string, string, string][] = [
     ['/_svc/', 'text/html; charset=utf-8', explorerPage(title)],

@@ -8,6 +8,7 @@ import {EventQueue} from './event-queue.js'
 import {failure} from './failure.js'
 import type {LoadOptions} from './language-model.js'
 import type {ModelDescription} from './model-description.js'
+import {mostBytes, withinBytes} from './prompt.js'
 import {type PromptThread, startPromptThread} from './prompt-thread.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 
@@ -89,7 +90,7 @@ export async function startEngine(model: string, {log, signal, ...options}: Engi
     loadMs,
     counters: () => counters.snapshot(),
     generate: (request, requestSignal) =>
-      generate({worker, encoder, contextLength: description.contextLength}, request, ended.signal, requestSignal),
+      generate({worker, encoder, description}, request, ended.signal, requestSignal),
     async close() {
       ended.abort(new SvcError('interrupted', {}))
       await Promise.all([close(), encoder.close()])
@@ -100,18 +101,21 @@ export async function startEngine(model: string, {log, signal, ...options}: Engi
 interface Threads {
   worker: Worker
   encoder: PromptThread
-  contextLength: number
+  description: ModelDescription
 }
 
 async function* generate(
-  {worker, encoder, contextLength}: Threads,
+  {worker, encoder, description}: Threads,
   {prompt, ...request}: GenerateRequest,
   ended: AbortSignal,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
   const stop = signal === undefined ? ended : AbortSignal.any([signal, ended])
   stop.throwIfAborted()
-  const tokens = await encoder.encode(prompt, Math.min(contextLength, request.contextLength ?? contextLength), stop)
+  const contextLength = Math.min(description.contextLength, request.contextLength ?? description.contextLength)
+  // One that is too long by its bytes is refused before the other thread sees it.
+  const bounded = withinBytes(prompt, mostBytes(description.longestToken, contextLength), contextLength)
+  const tokens = await encoder.encode(bounded, contextLength, stop)
   const {port1: port, port2} = new MessageChannel()
   const queue = new EventQueue<GenerateEvent>(stop)
   port.on('message', (answer: WorkerAnswer) => {

@@ -7,7 +7,7 @@ import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
 import {describeModel, type ModelDescription} from './model-description.js'
 import {endTokens, readModelText} from './model-text.js'
-import {encodePrompt, mostBytes} from './prompt.js'
+import {encodePrompt} from './prompt.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
 
@@ -94,7 +94,7 @@ export async function loadLanguageModel(
       template: templateSource,
       templateFault: template?.fault?.toRecord(),
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
-      mostPromptBytes: mostBytes(tokenizer.longestToken, contextLength),
+      longestToken: tokenizer.longestToken,
     },
     counters,
     encode,

@@ -31,15 +31,15 @@ export interface ModelDescription {
   templateFault: ErrorRecord | undefined
   /** Texts of the tokens that end a turn. */
   stop: string[]
-  /** Bytes of text that a prompt may have; a longer one cannot fit into the context. */
-  mostPromptBytes: number
+  /** Bytes of the longest token. */
+  longestToken: number
 }
 
 /** What can be told of a model from its directory and its configuration alone. */
 export async function describeModel(
   {name, tensors, adapter, baseModel, trained}: RunDirectory,
   spec: DecoderSpec,
-): Promise<Omit<ModelDescription, 'contextLength' | 'template' | 'templateFault' | 'stop' | 'mostPromptBytes'>> {
+): Promise<Omit<ModelDescription, 'contextLength' | 'template' | 'templateFault' | 'stop' | 'longestToken'>> {
   const weights = [...tensors.values()]
   const files = [...new Set([...weights.map(({file}) => file), ...(adapter === undefined ? [] : [adapter.file])])]
   const stats = await Promise.all(files.map(async (file) => ({file, ...pick(await stat(file))})))

@@ -1,10 +1,8 @@
-import type {ErrorRecord} from '../errors/index.js'
-import {SvcError} from '../errors/index.js'
+import {type ErrorRecord, SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
 import {startThread} from '../thread/index.js'
 import type {RunLookup} from '../weights/index.js'
 import {failure} from './failure.js'
-import {mostBytes, withinBytes} from './prompt.js'
 import type {Prompt} from './request.js'
 
 /** What the thread is started with. */
@@ -12,12 +10,6 @@ export interface PromptThreadStart {
   model: string
   options: Pick<RunLookup, 'base' | 'ignoreEvalGate'>
   log: Omit<LogOptions, 'stream'> | undefined
-}
-
-/** What it says first. */
-export interface PromptThreadDescription {
-  /** Bytes of the longest token. */
-  longestToken: number
 }
 
 /** What it is asked. Its first word is set to 1 where nobody wants the answer any more. */
@@ -32,10 +24,7 @@ export type PromptAnswer = {id: number} & ({tokens: number[]} | {error: ErrorRec
 
 /** A model's tokenizer and chat template in a thread of their own. Prompts are encoded one after the other. */
 export interface PromptThread {
-  /**
-   * The tokens of a prompt. One that is too long by its bytes is refused before the thread sees it.
-   * @throws what `encodePrompt` throws; the reason of the signal
-   */
+  /** The tokens of a prompt. @throws what `encodePrompt` throws; the reason of the signal */
   encode(prompt: Prompt, contextLength: number, signal: AbortSignal): Promise<number[]>
   readonly exited: Promise<void>
   close(): Promise<void>
@@ -44,11 +33,7 @@ export interface PromptThread {
 /** @throws what `openRunDirectory` throws; the reason of the signal */
 export async function startPromptThread(start: PromptThreadStart, signal?: AbortSignal): Promise<PromptThread> {
   const program = new URL('./prompt-worker.js', import.meta.url)
-  const {worker, description, exited} = await startThread<PromptThreadDescription>(program, {
-    data: start,
-    failure,
-    signal,
-  })
+  const {worker, exited} = await startThread<undefined>(program, {data: start, failure, signal})
   const waiting = new Map<number, {resolve: (tokens: number[]) => void; reject: (error: unknown) => void}>()
   let last = 0
   const rejectAll = (error: unknown) => {
@@ -66,7 +51,6 @@ export async function startPromptThread(start: PromptThreadStart, signal?: Abort
   return {
     async encode(prompt, contextLength, stop) {
       const id = ++last
-      const bounded = withinBytes(prompt, mostBytes(description.longestToken, contextLength), contextLength)
       const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
       const onAbort = () => {
         Atomics.store(new Int32Array(cancelled), 0, 1)
@@ -75,7 +59,7 @@ export async function startPromptThread(start: PromptThreadStart, signal?: Abort
       }
       const tokens = new Promise<number[]>((resolve, reject) => waiting.set(id, {resolve, reject}))
       stop.addEventListener('abort', onAbort, {once: true})
-      worker.postMessage({id, prompt: bounded, contextLength, cancelled} satisfies PromptQuestion)
+      worker.postMessage({id, prompt, contextLength, cancelled} satisfies PromptQuestion)
       try {
         return await tokens
       } finally {

@@ -7,7 +7,7 @@ import {openRunDirectory} from '../weights/index.js'
 import {failure} from './failure.js'
 import {type ModelText, readModelText} from './model-text.js'
 import {encodePrompt} from './prompt.js'
-import type {PromptAnswer, PromptQuestion, PromptThreadDescription, PromptThreadStart} from './prompt-thread.js'
+import type {PromptAnswer, PromptQuestion, PromptThreadStart} from './prompt-thread.js'
 
 const {model, options, log} = workerData as PromptThreadStart
 if (parentPort === null) throw new Error('prompt-worker.js runs in a worker thread.')
@@ -37,12 +37,12 @@ function answer(
   }
 }
 
-const greet = (greeting: Greeting<PromptThreadDescription>) => parent.postMessage(greeting)
+const greet = (greeting: Greeting<undefined>) => parent.postMessage(greeting)
 
 try {
   const text = await readModelText(await openRunDirectory(model, options))
   parent.on('message', (question: PromptQuestion) => parent.postMessage(answer(text, question)))
-  greet({type: 'ready', description: {longestToken: text.tokenizer.longestToken}})
+  greet({type: 'ready', description: undefined})
 } catch (error) {
   greet({type: 'failed', error: asRecord(error, failure)})
 }

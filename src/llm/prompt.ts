@@ -84,9 +84,9 @@ export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () 
         const own = encodeChat(encoder, kept, {special, ...bounds, most: limit - context.length})
         return [...context, ...own]
       }
-      if (overflow === 'refuse') return requireTokens(() => encode(messages, most), most, contextLength)
       const count = (content: string) => countTokens(tokenizer, content, {...bounds, most: contextLength})
-      const encodeAll = () => fit((kept, limit) => encode(kept, Math.min(limit, most)), messages, count, contextLength)
+      const encodeAll = () =>
+        overflow === 'refuse' ? encode(messages, most) : fit({encode, count, contextLength, most}, messages)
       return requireTokens(encodeAll, most, contextLength)
     }
   }
@@ -116,17 +116,22 @@ function requireTokens(encode: () => number[], most: number, context: number): n
   }
 }
 
+interface Fitting {
+  /** @throws TooManyTokens beyond `limit` */
+  encode: (messages: readonly ChatMessage[], limit: number) => number[]
+  /** Tokens of a content by itself, counted up to the context. */
+  count: (content: string) => number
+  contextLength: number
+  /** Tokens that are counted of what does not fit. */
+  most: number
+}
+
 /**
  * Without its oldest turns, as few of them as it takes; system messages and the last message stay. The tokens of each
  * message by itself tell how many that are, but for what the template writes around them: the right number is then near.
  * Each try ends where the context is full.
  */
-function fit(
-  encode: (messages: readonly ChatMessage[], most: number) => number[],
-  messages: readonly ChatMessage[],
-  count: (content: string) => number,
-  contextLength: number,
-): number[] {
+function fit({encode, count, contextLength, most}: Fitting, messages: readonly ChatMessage[]): number[] {
   const turns = droppable(messages)
   const isTurn = new Set(turns)
   const without = (dropped: number) => {
@@ -145,7 +150,7 @@ function fit(
   }
   let [low, high] = [-1, turns.length]
   let found: number[] | undefined
-  let dropped = firstGuess(messages, turns, count, contextLength)
+  let dropped = firstGuess({count, contextLength}, messages, turns)
   for (let step = 1; high - low > 1; step *= 2) {
     dropped = Math.min(high - 1, Math.max(low + 1, dropped))
     const tokens = attempt(dropped)
@@ -154,21 +159,21 @@ function fit(
     const isBetween = low >= 0 && found !== undefined
     dropped = isBetween ? Math.floor((low + high) / 2) : tokens === undefined ? dropped + step : dropped - step
   }
-  return found ?? encode(without(turns.length), Number.POSITIVE_INFINITY)
+  return found ?? encode(without(turns.length), most)
 }
 
 /** How many turns do not fit by their own tokens: the newest are counted until the context is full. */
 function firstGuess(
+  {count, contextLength}: Pick<Fitting, 'count' | 'contextLength'>,
   messages: readonly ChatMessage[],
   turns: readonly number[],
-  count: (content: string) => number,
-  contextLength: number,
 ): number {
+  const sizeAt = (at: number) => count(messages[at]?.content ?? '')
   const isTurn = new Set(turns)
   let tokens = 0
-  for (const [i, {content}] of messages.entries()) if (!isTurn.has(i)) tokens += count(content)
+  for (const at of messages.keys()) if (!isTurn.has(at)) tokens += sizeAt(at)
   for (let kept = turns.length - 1; kept >= 0; kept--) {
-    tokens += count(messages[turns[kept] as number]?.content ?? '')
+    tokens += sizeAt(turns[kept] as number)
     if (tokens >= contextLength) return kept + 1
   }
   return 0

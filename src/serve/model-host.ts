@@ -6,6 +6,7 @@ import {
   type GenerateEvent,
   type GenerateRequest,
   type ModelDescription,
+  mostBytes,
   startEngine,
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
@@ -47,7 +48,7 @@ export class ModelHost {
     this.#keepAlive = options.keepAlive
     this.served = toServed(engine.description, options.name)
     this.trained = engine.description.trained
-    this.mostPromptBytes = engine.description.mostPromptBytes
+    this.mostPromptBytes = mostBytes(engine.description.longestToken, engine.description.contextLength)
     this.#engine = Promise.resolve(engine)
   }
 

@@ -1,6 +1,6 @@
 import {Tokenizer as HuggingFaceTokenizer} from '@huggingface/tokenizers'
 import {SvcError} from '../errors/index.js'
-import {mergedPairs, partsOf} from './merges.js'
+import {mergedPairs, type Pairs, partsOf} from './merges.js'
 
 export interface EncodeOptions {
   /** Adds the tokens that the model expects around a text, such as the beginning-of-text token. */
@@ -28,7 +28,7 @@ export interface Tokenizer {
   bytes(token: number): Buffer
   /** Texts of the special tokens. */
   readonly specials: readonly string[]
-  /** Bytes of the longest token that is not special. */
+  /** Bytes of the longest token that is not special; found by a look at all of them. */
   readonly longestToken: number
   /** The beginning-of-text and end-of-text tokens that the tokenizer's configuration names. */
   readonly bos?: string
@@ -40,16 +40,25 @@ export interface Tokenizer {
  * @param file where the first came from, for errors
  * @throws model_file_invalid
  */
-export function createTokenizer(json: object, config: Readonly<Record<string, unknown>>, file: string): Tokenizer {
+export function createTokenizer(
+  json: TokenizerJson,
+  config: Readonly<Record<string, unknown>>,
+  file: string,
+): Tokenizer {
   const inner = load(file, json, config)
   const byteLevel = usesByteAlphabet(json)
   const bos = tokenText(config.bos_token)
   const eos = tokenText(config.eos_token)
   const specials = specialTokens(json)
-  const budget = boundWork(inner, json, byteLevel)
+  const isSpecial = new Set(specials)
+  const budget = boundWork(inner, {merges: mergedPairs(json.model), isSpecial, byteLevel})
+  let guarded: ((text: string) => string) | undefined
   return {
     encode: (text, {special, ...bounds}) => budget(bounds, () => inner.encode(text, {add_special_tokens: special}).ids),
-    guarded: guard(specials),
+    guarded(text) {
+      guarded ??= guard(specials)
+      return guarded(text)
+    },
     decode: (tokens) =>
       tokens.length === 0
         ? ''
@@ -57,7 +66,9 @@ export function createTokenizer(json: object, config: Readonly<Record<string, un
     id: (token) => inner.token_to_id(token),
     bytes: (token) => tokenBytes(inner.id_to_token(token) ?? '', byteLevel),
     specials,
-    longestToken: longestToken(inner, new Set(specials), byteLevel),
+    get longestToken() {
+      return longestToken(inner, isSpecial, byteLevel)
+    },
     ...(bos === undefined ? {} : {bos}),
     ...(eos === undefined ? {} : {eos}),
   }
@@ -73,16 +84,19 @@ const wordsPerBatch = 256
 
 type Bounds = Omit<EncodeOptions, 'special'>
 
+interface Vocabulary {
+  merges: Pairs | undefined
+  isSpecial: ReadonlySet<string>
+  byteLevel: boolean
+}
+
 /**
  * Has the library do its work word by word, and count: words are cut where no merge of the vocabulary can reach across,
  * which gives the same tokens, and mostly words that it remembers.
  */
-function boundWork(inner: HuggingFaceTokenizer, json: TokenizerJson, byteLevel: boolean) {
-  const {model} = inner
+function boundWork({model}: HuggingFaceTokenizer, {merges, isSpecial, byteLevel}: Vocabulary) {
   if (model === null) return <T>(_bounds: Bounds, work: () => T) => work()
-  const pairs = mergedPairs(json.model)
   const seamWritten = byteLevel ? inByteAlphabet(seam) : seam
-  const isSpecial = new Set(specialTokens(json))
   const encode = model.encode.bind(model) as (words: string[]) => string[]
   let bounds: Bounds = {}
   let tokens = 0
@@ -95,7 +109,7 @@ function boundWork(inner: HuggingFaceTokenizer, json: TokenizerJson, byteLevel: 
   }
   const cut = (piece: string): readonly string[] => {
     if (piece.includes(seamWritten)) return piece.split(seamWritten).flatMap(cut)
-    return isSpecial.has(piece) ? [...piece] : partsOf(piece, pairs)
+    return isSpecial.has(piece) ? [...piece] : partsOf(piece, merges)
   }
   model.encode = (pieces: readonly string[]) => {
     const found: string[][] = []
@@ -176,7 +190,7 @@ function tokenText(value: unknown): string | undefined {
 }
 
 interface TokenizerJson {
-  model?: {type?: unknown; merges?: unknown; ignore_merges?: unknown} | null
+  model?: object | null
   added_tokens?: {content?: unknown; special?: unknown}[]
   decoder?: {type?: unknown; decoders?: {type?: unknown}[]} | null
 }

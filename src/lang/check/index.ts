@@ -4,6 +4,7 @@ export {functions as builtinFunctions, methods as builtinMethods, namespaced as 
 export {isInternal, placeholders, signature} from './declare.js'
 export {reachable, readsOnce, usesDatabase, waits} from './effects.js'
 export type * from './ir.js'
+export {snakeCase} from './names.js'
 export {type CheckOptions, checkProgram, kindOf, type Program} from './program.js'
 export type {Route} from './routes.js'
 export type {SourceSymbol} from './symbols.js'

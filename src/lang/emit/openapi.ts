@@ -4,6 +4,7 @@ import {
   placeholders,
   type Route,
   type SumType,
+  snakeCase,
   type Table,
   type Type,
 } from '../check/index.js'
@@ -197,11 +198,7 @@ function summaryOf({function: made, method, path, kind}: Route): string {
 
 /** `add_task` and `addTask` as `Add task`. */
 function words(name: string): string {
-  const text = name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll('_', ' ')
-    .trim()
-    .toLowerCase()
+  const text = snakeCase(name).replaceAll('_', ' ').trim()
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

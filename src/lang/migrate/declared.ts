@@ -7,8 +7,8 @@ import type {LiveColumn} from './live-schema.js'
  * alike, so that its own schema does not tell when the type has changed.
  */
 export const declaredTable = `CREATE TABLE IF NOT EXISTS svc_data_columns (
-  table_name TEXT NOT NULL,
-  column_name TEXT NOT NULL,
+  table_name TEXT NOT NULL COLLATE NOCASE,
+  column_name TEXT NOT NULL COLLATE NOCASE,
   declared TEXT NOT NULL,
   PRIMARY KEY (table_name, column_name)
 ) WITHOUT ROWID;`

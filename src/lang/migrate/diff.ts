@@ -3,10 +3,18 @@ import {type Column, type Index, type Program, show, type Table} from '../check/
 import {columnDefinition, createIndex, createTable, sqlType} from '../emit/index.js'
 import {keyOf, quoted} from '../plan/index.js'
 import {misfitsOf, nameRows} from './convert.js'
-import {declaredType, holdsAll, showContents} from './declared.js'
+import {declaredOf, declaredType, holdsAll, showContents} from './declared.js'
 import {rowsInTheWay} from './in-the-way.js'
 import {literalOf, zeroOf} from './literal.js'
-import {type LiveColumn, type LiveIndex, type LiveSchema, type LiveTable, quotedAny, triggersOf} from './live-schema.js'
+import {
+  type LiveColumn,
+  type LiveIndex,
+  type LiveSchema,
+  type LiveTable,
+  liveColumn,
+  quotedAny,
+  triggersOf,
+} from './live-schema.js'
 
 /**
  * `auto` happens by itself, `needs_default` and `rebuild` once the named flag is given, `manual` never without being
@@ -83,7 +91,7 @@ const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 /** SQLite gives rows the spelling that a column was made with, so a program that spells it otherwise would miss it. */
 function respelledColumns(table: Table, live: LiveTable): Step[] {
   return table.columns.flatMap(({name}): Step[] => {
-    const found = live.columns.find((column) => same(column.name, name))
+    const found = liveColumn(live, name)
     if (found === undefined || found.name === name) return []
     const sql = `ALTER TABLE ${quoted(table.sqlName)} RENAME COLUMN ${quotedAny(found.name)} TO ${quoted(name)};`
     const spelled = {from: found.name, to: name, sql}
@@ -92,7 +100,7 @@ function respelledColumns(table: Table, live: LiveTable): Step[] {
 }
 
 const addedTo = (table: Table, live: LiveTable): Column[] =>
-  table.columns.filter(({name}) => !live.columns.some((column) => same(column.name, name)))
+  table.columns.filter(({name}) => liveColumn(live, name) === undefined)
 
 /** An empty table is made anew for a required column whose type has no value to begin with. */
 const isRemade = (table: Table, live: LiveTable): boolean =>
@@ -124,6 +132,8 @@ const shown = (type: string, required: boolean) => `${type}${required ? ' NOT NU
 /** Whether a column is of another type, in SQLite or in the language: not all that it holds means the same now. */
 export function isChanged(column: Column, found: LiveColumn): boolean {
   if (found.type !== sqlType(column)) return true
+  // What is kept as it is now needs no reading.
+  if (found.declared === declaredOf(column)) return false
   const before = declaredType(found)
   return before === undefined || !holdsAll(before, column.base)
 }
@@ -131,7 +141,7 @@ export function isChanged(column: Column, found: LiveColumn): boolean {
 function changedColumns(table: Table, live: LiveTable, database: Database | undefined): Step[] {
   if (isRemade(table, live)) return []
   return table.columns.flatMap((column): Step[] => {
-    const found = live.columns.find(({name}) => same(name, column.name))
+    const found = liveColumn(live, column.name)
     if (found === undefined) return []
     const retyped = found.type !== sqlType(column)
     const reread = retyped ? undefined : rereadColumn(table, column, found, database)
@@ -161,11 +171,11 @@ function rereadColumn(
   database: Database | undefined,
 ): Partial<Step> | undefined {
   if (database === undefined || !isChanged(column, found)) return undefined
+  if (isEmpty(database, table, found)) return undefined
   const before = declaredType(found)
   const {count, ids} = misfitsOf(database, table, column, found)
   // Nobody kept what they were meant as, so what can be read counts.
   if (before === undefined && count === 0) return undefined
-  if (before !== undefined && isEmpty(database, table, found)) return undefined
   const types = {
     from: before === undefined ? shown(found.type, found.required) : showContents(before),
     to: showContents(column.base),

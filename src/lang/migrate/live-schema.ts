@@ -35,13 +35,19 @@ export interface LiveTable {
   sql: string
 }
 
+/** The column of this name: SQLite does not tell names apart by case. */
+export const liveColumn = ({columns}: LiveTable, name: string): LiveColumn | undefined =>
+  columns.find((each) => each.name.toLowerCase() === name.toLowerCase())
+
 /** What a database holds that belongs to a program: tables and indexes of the store itself are left out. */
 export interface LiveSchema {
   tables: Map<string, LiveTable>
   indexes: Map<string, LiveIndex>
+  /** Types that were kept of columns, by `declaredKey`; also of some that are gone. */
+  declared: ReadonlyMap<string, string>
 }
 
-export const noSchema: LiveSchema = {tables: new Map(), indexes: new Map()}
+export const noSchema: LiveSchema = {tables: new Map(), indexes: new Map(), declared: new Map()}
 
 interface TableRow {
   name: string
@@ -64,7 +70,7 @@ export function readLiveSchema(database: Database): LiveSchema {
     const index = virtualIndex(database, name, [...tables.keys()])
     if (index !== undefined) indexes.set(name, index)
   }
-  return {tables, indexes}
+  return {tables, indexes, declared}
 }
 
 interface ColumnRow {

@@ -9,7 +9,7 @@ import {backfill, createIndex, ddl} from '../emit/index.js'
 import {changeLogTable, loadVectors, needsVectors, topicsOf} from '../run/index.js'
 import {backUp, pruneBackups} from './backup.js'
 import {type Choices, type Decisions, noDecisions, readChoices} from './choices.js'
-import {declaredKey, declaredOf, declaredTable, readDeclared} from './declared.js'
+import {declaredKey, declaredOf, declaredTable} from './declared.js'
 import {addColumn, diff, type Step} from './diff.js'
 import {rowsInTheWay} from './in-the-way.js'
 import {type LiveSchema, noSchema, readLiveSchema} from './live-schema.js'
@@ -239,27 +239,28 @@ function makeIndex({database, run}: Taking, index: Index, sql: string, hasRows: 
 }
 
 /** Keeps the types of the columns that fit the program now, and forgets those of columns that are gone. */
-function keepTypes({database, program, steps, chosen, run}: Taking): void {
-  const kept = readDeclared(database)
-  const live = readLiveSchema(database)
+function keepTypes({database, program, live: before, steps, chosen, run}: Taking): void {
+  const live = chosen.length === 0 ? before : readLiveSchema(database)
   const isLeft = (table: Table, name: string) =>
     steps.some(
       (step) =>
         step.class === 'rebuild' && step.table === table.sqlName && step.column === name && !chosen.includes(step),
     )
   const fresh = program.tables.flatMap((table) => {
-    const there = live.tables.get(table.sqlName)?.columns.map(({name}) => name) ?? []
-    return table.columns
-      .filter(({name}) => there.includes(name) && !isLeft(table, name))
-      .map((column) => [table.sqlName, column.name, declaredOf(column)] as const)
-      .filter(([, name, declared]) => kept.get(declaredKey(table.sqlName, name)) !== declared)
+    const columns = live.tables.get(table.sqlName)?.columns ?? []
+    return table.columns.flatMap((column): [string, string, string][] => {
+      const found = columns.find(({name}) => name === column.name)
+      const declared = declaredOf(column)
+      if (found === undefined || found.declared === declared || isLeft(table, column.name)) return []
+      return [[table.sqlName, column.name, declared]]
+    })
   })
   if (fresh.length > 0) run(declaredTable)
   for (const row of fresh) database.prepare('INSERT OR REPLACE INTO svc_data_columns VALUES (?, ?, ?)').run(...row)
   const isThere = new Set(
     [...live.tables.values()].flatMap(({name, columns}) => columns.map((column) => declaredKey(name, column.name))),
   )
-  if ([...kept.keys()].some((key) => !isThere.has(key)))
+  if ([...live.declared.keys()].some((key) => !isThere.has(key)))
     run(`DELETE FROM svc_data_columns WHERE NOT EXISTS
   (SELECT 1 FROM pragma_table_info(table_name) WHERE lower(name) = lower(column_name));`)
 }

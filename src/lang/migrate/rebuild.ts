@@ -9,7 +9,7 @@ import {readTable, retyped, type TableText, withColumn, withoutColumn, writeTabl
 import {declaredType, showContents} from './declared.js'
 import {isChanged, undeclared} from './diff.js'
 import {literalOf, zeroOf} from './literal.js'
-import {type LiveColumn, type LiveIndex, type LiveTable, quotedAny, triggersOf} from './live-schema.js'
+import {type LiveColumn, type LiveIndex, type LiveTable, liveColumn, quotedAny, triggersOf} from './live-schema.js'
 import {checkUsing, usingFunction} from './using.js'
 
 /** Why a table cannot be rebuilt. */
@@ -83,16 +83,13 @@ function newText({table, live, choices}: Rebuild): TableText {
   for (const column of undeclared(table, live))
     if (choices.drops.has(`${table.sqlName}.${column.name}`)) text = withoutColumn(text, column.name)
   for (const column of table.columns) {
-    const found = foundColumn(live, column)
+    const found = liveColumn(live, column.name)
     if (found === undefined) text = withColumn(text, column.name, columnDefinition(column))
     else if (found.type !== sqlType(column) || found.required === column.nullable)
       text = retyped(text, found.name, sqlType(column), !column.nullable)
   }
   return text
 }
-
-const foundColumn = ({columns}: LiveTable, {name}: Column): LiveColumn | undefined =>
-  columns.find((each) => each.name.toLowerCase() === name.toLowerCase())
 
 /** Indexes and triggers that are not of a program: they go with the old table and come back with the new one. */
 function madeByHand({database, program, table, liveIndexes}: Rebuild): string[] {
@@ -141,7 +138,7 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
     database.function(name, {varargs: true}, usingFunction(using, database))
     return `${name}("_id"${using.old.map((old) => `, ${quotedAny(old.live.name)}`).join('')})`
   }
-  const found = foundColumn(live, column)
+  const found = liveColumn(live, column.name)
   const given = choices.defaults.get(key)
   if (found === undefined) {
     if (given !== undefined) return given

@@ -10,7 +10,7 @@ const generation = integer(
     minimum: 1,
   },
 )
-const force = flag('Take the task over from whoever holds it.')
+const force = flag('Take the task over from its current holder.')
 
 /** What a task can be shown as: one of its own states, or held for another node. */
 const {enum: labels} = (contractSchema('cli/orch-task.v1') as {properties: {status: {enum: readonly string[]}}})
