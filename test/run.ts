@@ -76,15 +76,20 @@ const durations: Record<string, number> = {}
 tests.on('test:complete', ({name, file, details}) => {
   if (file !== undefined && name === file) durations[nameOf(relative(folder, file))] = details.duration_ms / 1000
 })
-tests.on('test:fail', ({todo}) => {
-  if (todo === undefined || todo === false) process.exitCode = 1
+const failed: string[] = []
+tests.on('test:fail', ({name, file, todo}) => {
+  if (todo !== undefined && todo !== false) return
+  failed.push(placeOf(name, file))
+  process.exitCode = 1
 })
 tests.on('test:pass', ({name, skip, file}) => {
   if (skip === undefined || skip === false) return
-  const place = file === undefined ? '' : ` (${relative(folder, file)})`
-  skipped.push({name: `${name}${place}`, reason: typeof skip === 'string' ? skip : 'no reason given'})
+  skipped.push({name: placeOf(name, file), reason: typeof skip === 'string' ? skip : 'no reason given'})
 })
+// The runner keeps errors of its own process to itself once all tests have ended, but for the exit status.
+process.on('uncaughtExceptionMonitor', (error) => process.stderr.write(`The test runner failed: ${error.stack}\n`))
 tests.compose(new spec()).pipe(process.stdout)
+tests.on('end', () => process.nextTick(reportFailed))
 tests.on('end', () => process.nextTick(reportSkipped))
 if (recording) tests.on('end', record)
 
@@ -94,6 +99,15 @@ function record(): void {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, seconds]) => [name, Number(seconds.toFixed(1))])
   writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`)
+}
+
+function placeOf(name: string, file: string | undefined): string {
+  return file === undefined ? name : `${name} (${relative(folder, file)})`
+}
+
+function reportFailed(): void {
+  if (failed.length === 0) return
+  process.stdout.write(`\nFailed:\n${failed.map((name) => `  ${name}\n`).join('')}`)
 }
 
 function reportSkipped(): void {

@@ -65,14 +65,15 @@ export class KvCache {
 
   /** Copies a sequence into another slot, over what is there. */
   move(from: number, to: number): void {
-    if (from === to) return
+    const length = this.length(from)
+    this.#lengths[to] = length
+    if (from === to || length === 0) return
     for (const [i, {kvHeads, headDim}] of this.#layers.entries()) {
       const size = kvHeads * this.#capacity * headDim
       const {key, value} = this.#slabs[i] ?? {}
       key?.copyWithin(to * size, from * size, (from + 1) * size)
       value?.copyWithin(to * size, from * size, (from + 1) * size)
     }
-    this.#lengths[to] = this.length(from)
   }
 
   /** Drops the last sequence; with the only one, the memory goes. */

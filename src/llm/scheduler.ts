@@ -48,7 +48,10 @@ export class Scheduler {
   readonly #counters: EngineCounters
   readonly #cache: KvCache
   readonly #waiting: Job[] = []
-  /** By slot. Those whose prompt is read come first, since a batched run takes neighbouring slots. */
+  /**
+   * By slot. Those whose prompt is read come first, since a batched run takes neighbouring slots; the rest follow in the
+   * order in which they came.
+   */
   readonly #running: Job[] = []
   #turning: Promise<void> | undefined
   /** Tokens of a prompt that can be read while others wait, found by trying. */
@@ -185,25 +188,26 @@ export class Scheduler {
     }
   }
 
-  /** Frees the slot of a job. The gap is closed from behind, first among those that generate, then among the rest. */
+  /**
+   * Frees the slot of a job. The last job that generates moves into its gap; those that wait to be read move up by one, in
+   * the order in which they came, so that no job waits while later ones are read.
+   */
   #leave(job: Job): void {
     let gap = this.#running.indexOf(job)
-    if (!isReading(job))
-      gap = this.#fill(
-        gap,
-        this.#running.findLastIndex((other) => !isReading(other)),
-      )
-    this.#fill(gap, this.#running.length - 1)
+    const last = this.#running.findLastIndex((other) => !isReading(other))
+    if (gap < last) {
+      this.#move(last, gap)
+      gap = last
+    }
+    for (; gap < this.#running.length - 1; gap++) this.#move(gap + 1, gap)
     this.#running.pop()
     this.#cache.pop()
     this.#count()
   }
 
-  /** Moves a job into a gap and gives the gap it leaves. */
-  #fill(gap: number, from: number): number {
-    this.#cache.move(from, gap)
-    this.#running[gap] = this.#running[from] as Job
-    return from
+  #move(from: number, to: number): void {
+    this.#cache.move(from, to)
+    this.#running[to] = this.#running[from] as Job
   }
 
   #count(): void {

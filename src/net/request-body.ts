@@ -1,6 +1,7 @@
 import {isUtf8} from 'node:buffer'
 import type {FastifyInstance, FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
+import {LargeBodies} from './large-bodies.js'
 
 const json = 'application/json'
 
@@ -21,25 +22,31 @@ export function readBodiesAsJson(app: FastifyInstance): void {
  * undefined.
  */
 export function readJsonBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(json, {parseAs: 'buffer'}, (_request, body, done) => {
-    try {
-      done(null, parse(body as Buffer))
-    } catch (error) {
-      done(error as SvcError)
-    }
-  })
+  readBodies(app, parse)
 }
 
 /** Hands JSON bodies on as text, unread; other content types are refused where there is a body. */
 export function readBodiesAsText(app: FastifyInstance): void {
+  readBodies(app, textOf)
+}
+
+/** @param read may throw an error of the catalogue */
+function readBodies(app: FastifyInstance, read: (body: Buffer) => unknown): void {
+  const large = new LargeBodies()
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(json, {parseAs: 'buffer'}, (_request, body, done) => {
-    try {
-      done(null, textOf(body as Buffer))
-    } catch (error) {
-      done(error as SvcError)
+  app.addContentTypeParser<Buffer>(json, {parseAs: 'buffer'}, ({raw}, body, done) => {
+    const handle = () => {
+      let value: unknown
+      try {
+        value = read(body)
+      } catch (error) {
+        return done(error as SvcError)
+      }
+      // Runs the handler of the route up to where it waits.
+      done(null, value)
     }
+    if (body.length < LargeBodies.from) handle()
+    else large.add({bytes: body.length, handle, isGone: () => raw.socket.destroyed, refuse: done})
   })
 }
 

@@ -1,6 +1,7 @@
-import {once} from 'node:events'
+import {once, setMaxListeners} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads'
+import {type Dispatcher, request as send} from 'undici'
 import {guideRun} from '../support/guide.js'
 import {startServer} from '../support/server.js'
 import {median, round} from './measure.js'
@@ -12,13 +13,16 @@ const replies = 3
 const tokens = 60
 
 /** What another client does, again and again. */
-type Client = (baseUrl: string, stop: AbortSignal) => Promise<Response | undefined>
+type Client = (baseUrl: string, stop: AbortSignal) => Promise<Dispatcher.ResponseData | undefined>
 
-/** A request that is written out once. */
-function request(path: string, body: unknown): (baseUrl: string, signal: AbortSignal) => Promise<Response> {
+/** A request that is written out once: clients are on the same machine, and what they compute slows the server down. */
+function request(
+  path: string,
+  body: unknown,
+): (baseUrl: string, signal: AbortSignal) => Promise<Dispatcher.ResponseData> {
   const bytes = Buffer.from(JSON.stringify(body))
   const headers = {'content-type': 'application/json'}
-  return (baseUrl, signal) => fetch(baseUrl + path, {method: 'POST', headers, body: bytes, signal})
+  return (baseUrl, signal) => send(baseUrl + path, {method: 'POST', headers, body: bytes, signal})
 }
 
 const turns = (count: number, length: number) =>
@@ -27,8 +31,8 @@ const turns = (count: number, length: number) =>
     content: 'a word '.repeat(length / 7),
   }))
 
-const pause = async (response: Promise<Response>, ms: number) => {
-  await (await response).arrayBuffer()
+const pause = async (response: Promise<Dispatcher.ResponseData>, ms: number) => {
+  await (await response).body.dump()
   await sleep(ms)
   return undefined
 }
@@ -60,7 +64,7 @@ function clientsOf(kind: 'hostile' | 'ordinary'): Client[] {
     async (url, stop) => {
       const response = await unread(url, stop)
       await sleep(5000, undefined, {signal: stop})
-      await response.body?.cancel()
+      response.body.on('error', () => undefined).destroy()
       return undefined
     },
   ]
@@ -69,6 +73,7 @@ function clientsOf(kind: 'hostile' | 'ordinary'): Client[] {
 /** The other clients, in a thread of their own; until they are told to stop. */
 async function disturb({baseUrl, kind}: {baseUrl: string; kind: 'hostile' | 'ordinary'}): Promise<void> {
   const stop = new AbortController()
+  setMaxListeners(0, stop.signal)
   parentPort?.once('message', () => stop.abort())
   const only = process.env.ONLY === undefined ? undefined : Number(process.env.ONLY)
   const clients = clientsOf(kind).filter((_, i) => only === undefined || i === only)
@@ -80,8 +85,8 @@ async function disturb({baseUrl, kind}: {baseUrl: string; kind: 'hostile' | 'ord
       while (!stop.signal.aborted)
         try {
           const response = await client(baseUrl, stop.signal)
-          if (response !== undefined && response.status >= 400) refused++
-          await response?.arrayBuffer()
+          if (response !== undefined && response.statusCode >= 400) refused++
+          await response?.body.dump()
         } catch {
           await sleep(1)
         }
@@ -105,7 +110,7 @@ async function honestReply(baseUrl: string, seed: number, measured: Measured): P
   const response = await request('/api/generate', body)(baseUrl, new AbortController().signal)
   let last: number | undefined
   let text = ''
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response.body) {
     const now = performance.now()
     if (last !== undefined) measured.gaps.push(now - last)
     last = now

@@ -111,6 +111,28 @@ describe('many requests on one model', () => {
     await model.idle()
   })
 
+  it('get their first tokens in the order in which they came, however short those beside them are', async () => {
+    const order: number[] = []
+    let last = 0
+    await new Promise<void>((resolve, reject) => {
+      const next = () => {
+        const id = ++last
+        const event = ({type}: GenerateEvent) => {
+          if (!order.includes(id)) order.push(id)
+          if (type !== 'done') return
+          if (last < 60) next()
+          else if (order.length === last) resolve()
+        }
+        submit(model, ask('x', 1 + (id % 3)), {event, fail: reject})
+      }
+      for (let i = 0; i < 5; i++) next()
+    })
+    assert.deepEqual(
+      order,
+      order.map((_, i) => i + 1),
+    )
+  })
+
   it('that are cancelled are computed no further', async () => {
     const {events, abort} = follow(model, ask('x', 1500))
     while (events.length === 0) await new Promise((resolve) => setImmediate(resolve))
