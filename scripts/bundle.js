@@ -3,7 +3,7 @@
  * of threads and child processes. A start then reads a few files in the place of hundreds. The exports of the library
  * stay plain modules.
  */
-import {readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {dirname, join, relative, resolve} from 'node:path'
 import {rolldown} from 'rolldown'
 
@@ -78,6 +78,33 @@ function packageOf(file) {
   return {id: `${name}@${version}`, license, folder}
 }
 
+/** The packages that are installed with this one: its dependencies, and theirs. */
+function installedPackages(root) {
+  const found = new Map()
+  const visit = (folder) => {
+    const {dependencies = {}} = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    for (const name of Object.keys(dependencies)) {
+      const place = [folder, root].map((from) => join(from, 'node_modules', name)).find((path) => existsSync(path))
+      if (place === undefined || found.has(place)) continue
+      found.set(place, packageOf(join(place, 'package.json')))
+      visit(place)
+    }
+  }
+  visit(root)
+  return [...found.values()]
+}
+
+/** Parts under the LGPL, which are installed next to the program and can be replaced there. */
+function copyleftNotice(root) {
+  const packages = installedPackages(root).filter(({license}) => /GPL|MPL/.test(license))
+  return `Packages under the GNU Lesser General Public License. They are not part of the bundle: each is a package of its own in
+node_modules, can be replaced there by another version, and comes with its license or a link to its source.
+
+${packages.map(({id, license}) => `${id} (${license})`).join('\n')}
+mpg123-decoder (MIT) contains libmpg123 (LGPL-2.1-only), https://www.mpg123.de, compiled to WebAssembly
+`
+}
+
 function licenceOf({id, license, folder}) {
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
   return `${id} (${license})\n\n${files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n')}\n`
@@ -146,5 +173,6 @@ export async function bundle(compiled) {
   await write(executable(compiled), folder, [{name: 'base', minShareCount: 60}])
   await write(programsOf(src), join(folder, 'programs'))
   const licences = [...packages].sort().map(([, found]) => licenceOf(found))
-  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`))
+  const notices = [copyleftNotice(dirname(compiled)), ...licences].join(`\n${'-'.repeat(80)}\n\n`)
+  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), notices)
 }

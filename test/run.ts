@@ -87,7 +87,13 @@ tests.on('test:pass', ({name, skip, file}) => {
   skipped.push({name: placeOf(name, file), reason: typeof skip === 'string' ? skip : 'no reason given'})
 })
 // The runner keeps errors of its own process to itself once all tests have ended, but for the exit status.
-process.on('uncaughtExceptionMonitor', (error) => process.stderr.write(`The test runner failed: ${error.stack}\n`))
+const reportError = (error: unknown) => process.stderr.write(`The test runner failed: ${(error as Error).stack}\n`)
+process.on('uncaughtExceptionMonitor', reportError)
+process.on('unhandledRejection', reportError)
+process.on('exit', (status) => {
+  if (status !== 0 && failed.length === 0)
+    process.stderr.write(`The test runner ended with ${status}, but no test failed.\n`)
+})
 tests.compose(new spec()).pipe(process.stdout)
 tests.on('end', () => process.nextTick(reportFailed))
 tests.on('end', () => process.nextTick(reportSkipped))
