@@ -86,17 +86,11 @@ tests.on('test:pass', ({name, skip, file}) => {
   if (skip === undefined || skip === false) return
   skipped.push({name: placeOf(name, file), reason: typeof skip === 'string' ? skip : 'no reason given'})
 })
-// The runner keeps errors of its own process to itself once all tests have ended, but for the exit status.
-const reportError = (error: unknown) => process.stderr.write(`The test runner failed: ${(error as Error).stack}\n`)
-process.on('uncaughtExceptionMonitor', reportError)
-process.on('unhandledRejection', reportError)
-process.on('exit', (status) => {
-  if (status !== 0 && failed.length === 0)
-    process.stderr.write(`The test runner ended with ${status}, but no test failed.\n`)
-})
-tests.compose(new spec()).pipe(process.stdout)
-tests.on('end', () => process.nextTick(reportFailed))
-tests.on('end', () => process.nextTick(reportSkipped))
+const report = tests.compose(new spec())
+report.pipe(process.stdout)
+// The report is behind the tests; these lines are its last.
+report.on('end', reportFailed)
+report.on('end', reportSkipped)
 if (recording) tests.on('end', record)
 
 function record(): void {
