@@ -1,4 +1,16 @@
 /** What every command shares: its life cycle, its flags, its way of reading and printing, and its exit status. */
+export {
+  adviceOf,
+  type Check,
+  checkCache,
+  checkDecoders,
+  checkEngine,
+  checkFfmpeg,
+  type Finding,
+  formatFindings,
+  mayCreate,
+  runCheck,
+} from './checks.js'
 export {SvcCommand} from './command.js'
 export {DbCommand, databaseFlag, formatReport, formatSteps, programArg, type Source, storeFlag} from './db-command.js'
 export {type EventLog, openEventLog} from './event-log.js'

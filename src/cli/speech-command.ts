@@ -4,6 +4,7 @@ import {dirname, join} from 'node:path'
 import {cwd} from 'node:process'
 import type {Command} from '@oclif/core'
 import {
+  defaultSpeechModel,
   hubSettings,
   speechAudioSettings,
   speechRefineSettings,
@@ -19,6 +20,7 @@ import {SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import type {LocatedModel, Transcriber, TranscriberOptions, VadChoice} from '../speech/index.js'
 import type {PullOptions} from '../weights/index.js'
+import type {Finding} from './checks.js'
 import {SvcCommand} from './command.js'
 import {byteProgress, type ShowProgress, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
@@ -126,6 +128,18 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const {findSpeechModel} = await import('../speech/index.js')
     const {model, revision} = this.settings(speechSettings)
     return findSpeechModel(model, {cwd: cwd(), revision, cacheFolder: await this.cacheFolder(), starterFolder})
+  }
+
+  /** Whether there is a speech model on this machine, which one, and how to get it or a better one. */
+  protected async checkModel(): Promise<Finding> {
+    const found = await this.findModel()
+    const model = this.settings(speechSettings).model ?? defaultSpeechModel
+    if (found === undefined)
+      return {state: 'failed', value: `${model} is not on this machine.`, fix: `svc speech pull ${model}`}
+    const value = `${found.name} in ${found.path}`
+    if (!found.isFallback) return {state: 'ok', value}
+    const limits = 'for synthetic voices and digits; real-world speech needs another model.'
+    return {state: 'ok', value: `${value}, ${limits}`, fix: 'svc speech pull tiny.en'}
   }
 
   /** Folder of downloaded models. */

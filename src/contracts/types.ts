@@ -324,6 +324,35 @@ export interface MergeV1 {
 }
 
 /**
+ * Result of svc doctor --json.
+ */
+export interface DoctorV1 {
+  checks: {
+    name: string
+    /**
+     * The commands that need it, separated by commas, or all.
+     */
+    commands: string
+    /**
+     * off is what is not installed, started or configured.
+     */
+    state: 'ok' | 'off' | 'failed'
+    /**
+     * What was found; where it is not ok, the cause.
+     */
+    value: string
+    /**
+     * A command or a sentence that fixes it or sets it up.
+     */
+    fix: string | null
+  }[]
+  /**
+   * failed when a check failed.
+   */
+  result: 'ok' | 'failed'
+}
+
+/**
  * Result of svc speech status --json.
  */
 export interface SpeechStatusV1 {

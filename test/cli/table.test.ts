@@ -14,4 +14,10 @@ describe('a table', () => {
       ),
       'NAME    VALUE  NOTE\na       1      first\nlonger  22\n',
     ))
+
+  it('continues its last column below, between words, where the terminal is narrow', () =>
+    assert.equal(
+      formatTable(['NAME', 'NOTE'], [['a', 'one two three four /a/very/long/path/of/a/file']], 30),
+      'NAME  NOTE\na     one two three four\n      /a/very/long/path/of/a/file\n',
+    ))
 })

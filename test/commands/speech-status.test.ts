@@ -165,7 +165,10 @@ describe('svc speech doctor', () => {
     const {result, check} = await doctor(run)
     assert.equal(result.result, 'ok')
     assert.equal(check('model').ok, true)
-    assert.match(check('model').value, /^starter in .*; for real-world speech run svc speech pull tiny\.en\.$/)
+    assert.match(
+      check('model').value,
+      /^starter in .*, for synthetic voices and digits; .* Run svc speech pull tiny\.en\.$/,
+    )
   })
 
   it('fails without the model that was named, and says how to get it', async (test) => {
@@ -175,7 +178,7 @@ describe('svc speech doctor', () => {
     assert.deepEqual(check('model'), {
       name: 'model',
       ok: false,
-      value: 'acme/whisper is not on this machine; run svc speech pull acme/whisper.',
+      value: 'acme/whisper is not on this machine. Run svc speech pull acme/whisper.',
     })
     assert.deepEqual(
       result.checks.filter(({ok}) => !ok).map(({name}) => name),
@@ -195,7 +198,7 @@ describe('svc speech doctor', () => {
     const {run} = await workspace(test, {file: ''})
     const {check} = await doctor(run, {SVC_SPEECH_CACHE_DIR: 'file/deep'})
     assert.equal(check('cache').ok, false)
-    assert.match(check('cache').value, /file\/deep cannot be written; set SVC_SPEECH_CACHE_DIR/)
+    assert.match(check('cache').value, /file\/deep cannot be written\. Set SVC_SPEECH_CACHE_DIR/)
   })
 
   it('finds ffmpeg where it is, and does without it', async (test) => {
@@ -205,13 +208,16 @@ describe('svc speech doctor', () => {
     const found = (await doctor(run, {PATH: join(cwd, 'bin')})).check('ffmpeg')
     assert.deepEqual([found.ok, found.value], [true, join(cwd, 'bin/ffmpeg')])
     const none = (await doctor(run, {PATH: join(cwd, 'empty')})).check('ffmpeg')
-    assert.deepEqual([none.ok, none.value], [true, 'not found'])
+    assert.deepEqual(
+      [none.ok, none.value],
+      [true, 'ffmpeg is not on the PATH: only WAV, FLAC, MP3 and Ogg can be read. Install ffmpeg.'],
+    )
   })
 
   it('prints a table and the result', async (test) => {
     const {run} = await workspace(test)
     const {stdout, exitCode} = await run(['speech', 'doctor'], {SVC_SPEECH_MODEL: 'nowhere'})
-    assert.match(stdout, /^CHECK +RESULT +FOUND\nstatus_summary +ok +Speech: /)
+    assert.match(stdout, /^CHECK +STATE +FOUND\nstatus_summary +ok +Speech: /)
     assert.match(stdout, /\nfailed\n$/)
     assert.equal(exitCode, 1)
   })
