@@ -124,7 +124,7 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
       return {
         state: 'off',
         value: `No inference server answers at ${baseUrl}.`,
-        fix: 'svc serve --model examples/runs/guide',
+        fix: `svc serve --model ${guide}`,
       }
     if (probe.model !== undefined) return ok(`${baseUrl} serves ${probe.model}`)
     const fix = `Set SVC_INFERENCE_MODEL to a model that it serves: ${probe.models.join(', ') || 'it has none'}.`

@@ -12,6 +12,11 @@ describe('the manual', () => {
       assert.ok((await readFile(projectFile(`man/${file}`), 'utf8')) === text, `man/${file} is stale: npm run man`)
   })
 
+  it('is listed in package.json, so that npm installs every page', async () => {
+    const {man} = JSON.parse(await readFile(projectFile('package.json'), 'utf8'))
+    assert.deepEqual(man, (await readdir(projectFile('man'))).map((file) => `man/${file}`).sort())
+  })
+
   it('names every command, every flag and every variable', async () => {
     const pages = new Map((await manualPages()).map(({file, text}) => [file, text.replaceAll('\\-', '-')]))
     assert.match(pages.get('svc.1') ?? '', /svc config show/)

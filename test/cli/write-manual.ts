@@ -1,7 +1,13 @@
-import {mkdir, readdir, rm, writeFile} from 'node:fs/promises'
+import {mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises'
 import {manualPages} from '../../src/cli/manual.js'
 import {projectFile} from '../support/project.js'
 
 await mkdir(projectFile('man'), {recursive: true})
 for (const file of await readdir(projectFile('man'))) await rm(projectFile(`man/${file}`))
-for (const {file, text} of await manualPages()) await writeFile(projectFile(`man/${file}`), text)
+const pages = await manualPages()
+for (const {file, text} of pages) await writeFile(projectFile(`man/${file}`), text)
+
+// npm installs the pages that are listed, and takes no folder of a packed package.
+const manifest = JSON.parse(await readFile(projectFile('package.json'), 'utf8'))
+manifest.man = pages.map(({file}) => `man/${file}`).sort()
+await writeFile(projectFile('package.json'), `${JSON.stringify(manifest, null, 2)}\n`)

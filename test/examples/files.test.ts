@@ -26,6 +26,26 @@ describe('the name of the package', () => {
   })
 })
 
+describe('the packed program', () => {
+  it('has no training clips and no source maps, and names its LGPL parts', async () => {
+    const npm = process.env.npm_execpath
+    const pack = ['pack', '--dry-run', '--ignore-scripts', '--json']
+    const {stdout} =
+      npm === undefined
+        ? await execa('npm', pack, {cwd: projectFile('.')})
+        : await execa(process.execPath, [npm, ...pack], {cwd: projectFile('.')})
+    const [packed] = Object.values(JSON.parse(stdout)) as {files: {path: string}[]}[]
+    const paths = packed?.files.map(({path}) => path) ?? []
+    const unwanted = paths.filter((path) => /\.map$|^examples\/train-|^dist\/test/.test(path))
+    assert.deepEqual(unwanted, [])
+    for (const path of ['bin/svc.js', 'dist/bundle/svc.js', 'man/svc-db-serve.1', 'examples/runs/guide/MODEL_CARD.md'])
+      assert.ok(paths.includes(path), path)
+    const notices = await readFile(projectFile('dist/bundle/THIRD-PARTY-NOTICES.txt'), 'utf8')
+    assert.match(notices, /codec-parser@\S+ \(LGPL-3\.0-or-later\)/)
+    assert.match(notices, /libmpg123 \(LGPL-2\.1-only\)/)
+  })
+})
+
 /** Texts, and not recordings or weights. */
 async function textsBelow(path: string): Promise<{path: string; text: string}[]> {
   const root = projectFile(path)
