@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto'
+import type {IncomingMessage} from 'node:http'
 import type {ServerOptions} from 'node:https'
-import type {AddressInfo} from 'node:net'
+import type {AddressInfo, Socket} from 'node:net'
 import {createSecureContext, Server as TlsServer} from 'node:tls'
 import {
   type FastifyBaseLogger,
@@ -133,6 +134,7 @@ export function createApp(options: AppOptions): HttpApp {
       .send(JSON.stringify(body))
   }
 
+  endUnusedConnections(app, tls === undefined ? 'connection' : 'secureConnection')
   const methodsAt = collectMethods(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -158,6 +160,25 @@ export function createApp(options: AppOptions): HttpApp {
     throw new SvcError('method_not_allowed', {method, path, allowed})
   })
   return app
+}
+
+/**
+ * Has the app, when it closes, end connections that have not sent a request yet. Node.js counts them as active, and waits
+ * for them until their time for a request is over.
+ */
+function endUnusedConnections(app: HttpApp, opened: 'connection' | 'secureConnection'): void {
+  const unused = new Set<Socket>()
+  app.server.on(opened, (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  const use = ({socket}: IncomingMessage) => unused.delete(socket)
+  app.server.on('request', use)
+  app.server.on('upgrade', use)
+  app.addHook('preClose', (done) => {
+    for (const socket of unused) socket.destroy()
+    done()
+  })
 }
 
 const readBodies = {parsed: readBodiesAsJson, json: readJsonBodies, text: readBodiesAsText}

@@ -354,6 +354,21 @@ describe('the headers of every answer', () => {
   })
 })
 
+describe('a server that closes', {timeout: 20_000}, () => {
+  for (const secure of [false, true])
+    it(`ends a connection that has not sent a request${secure ? ', over TLS' : ''}`, async (t) => {
+      const tls = secure ? {...selfSigned(), minVersion: '1.3' as const} : undefined
+      const app = createApp({target: 'test', renderer, tls})
+      t.after(() => app.close())
+      const {port} = await listen(app, {host: '127.0.0.1', port: 0})
+      const place = {host: '127.0.0.1', port}
+      const socket = secure ? connectTls({...place, rejectUnauthorized: false}) : connect(place)
+      await once(app.server, secure ? 'secureConnection' : 'connection')
+      socket.on('error', () => undefined)
+      await Promise.all([app.close(), once(socket.resume(), 'close')])
+    })
+})
+
 describe('a server with a certificate', () => {
   it('says https in its address, and speaks it', async (t) => {
     const {cert, key} = selfSigned()
