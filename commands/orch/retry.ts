@@ -1,22 +1,35 @@
-import {OperationCommand, operationArgs, operationFlags, taskLine} from '../../src/cli/index.js'
-import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {Task} from '../../src/orchestrator/index.js'
+import {Flags} from '@oclif/core'
+import {manyTasksFlags, TasksCommand, taskArgs, taskLine} from '../../src/cli/index.js'
 
-const retryTask = commandCall(operationNamed('retry_task'))
-
-export default class OrchRetry extends OperationCommand<typeof OrchRetry> {
-  static override summary = retryTask.operation.summary
+export default class OrchRetry extends TasksCommand<typeof OrchRetry> {
+  static override summary = 'Retry failed tasks.'
   static override description =
-    'It is queued at its old place; where it depends on tasks, these must be completed first.'
+    `A task is queued at its old place. If it depends on tasks, these must be completed first.
+
+Several tasks are named by their ids, or by filters, which select failed tasks. They are retried in one transaction. A task
+that cannot be retried stays as it is: the command prints what happened to each task, and ends with 1 if one was not
+retried. With one id the result under --json is {"tasks"} with whole tasks.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --dependants --json',
+    '<%= config.bin %> <%= command.id %> --all --dry-run',
   ]
-  static override args = operationArgs(retryTask)
-  static override flags = operationFlags(retryTask)
+  static override args = taskArgs
+  static override strict = false
+  static override flags = {
+    dependants: Flags.boolean({description: 'Also the tasks that failed because these did.'}),
+    ...manyTasksFlags,
+  }
 
   async run(): Promise<void> {
-    const result = await this.perform<{tasks: Task[]}>(retryTask)
-    await this.output.result(result, ({tasks}) => tasks.map((task) => `${taskLine(task)}\n`).join(''))
+    const {dependants} = this.flags
+    const id = await this.single()
+    if (id === undefined)
+      return this.actOnAll(['Failed'], (room, orchestrator, ids, dryRun) =>
+        room.retryTasks(orchestrator, ids, {dependants, dryRun}),
+      )
+    const {room, orchestrator} = await this.open()
+    const tasks = room.retryTask(orchestrator, id, {dependants})
+    await this.output.result({tasks}, () => tasks.map((task) => `${taskLine(task)}\n`).join(''))
   }
 }

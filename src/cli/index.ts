@@ -63,4 +63,14 @@ export {formatSettings} from './settings-text.js'
 export {SpeechCommand, speechFlags} from './speech-command.js'
 export {readings} from './store-changes.js'
 export {formatTable} from './table.js'
+export {
+  manyTasksFlags,
+  openStatuses,
+  statusFlag,
+  TasksCommand,
+  taskArgs,
+  taskFilter,
+  taskFilterFlags,
+} from './tasks-command.js'
+export {durationFlag} from './time-flags.js'
 export {notCompleted, waitForTask} from './wait-for-task.js'

@@ -9,7 +9,8 @@ import {agentLine, taskLine} from './orch-text.js'
 import {SpeechCommand} from './speech-command.js'
 import {readings} from './store-changes.js'
 
-const parseTaskId = async (text: string): Promise<number> =>
+/** Reads `42` or `T-0042`. @throws usage */
+export const parseTaskId = async (text: string): Promise<number> =>
   (await import('../orchestrator/index.js')).parseTaskId(text)
 
 /** A task, as an argument. */

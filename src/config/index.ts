@@ -3,6 +3,7 @@
  * From the rows come parsing, precedence, warnings, `svc config`, command flags and the manual.
  */
 export {type DescribedSetting, describeSettings} from './describe.js'
+export {parseDuration} from './duration.js'
 export {type EnvFile, envFileExposure} from './env-file.js'
 export {type EnvLine, parseEnvLines} from './env-lines.js'
 export {meshEnvPath, readMeshEnv} from './env-mesh.js'

@@ -1310,6 +1310,36 @@ export interface OrchTasksV1 {
 }
 
 /**
+/**
+ * Result of svc orch cancel --json and svc orch retry --json for several tasks.
+ */
+export interface OrchOutcomesV1 {
+  /**
+   * Nothing was changed; the states are those that tasks would have.
+   */
+  dry_run: boolean
+  /**
+   * How many tasks have an error.
+   */
+  failed: number
+  tasks: {
+    task_id: number
+    display_id: string
+    /**
+     * Its state now, where it was changed.
+     */
+    status?: string
+    /**
+     * Why it was not changed.
+     */
+    error?: {
+      code: string
+      message: string
+      remediation: string
+    }
+  }[]
+}
+
  * Result of svc orch status --json.
  */
 export interface OrchStatusV1 {

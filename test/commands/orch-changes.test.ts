@@ -134,6 +134,96 @@ describe('svc orch cancel and retry', {concurrency: 3}, () => {
   })
 })
 
+describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
+  interface Outcomes {
+    dry_run: boolean
+    failed: number
+    tasks: {display_id: string; status?: string; error?: {code: string}}[]
+  }
+  const brief = ({tasks}: Outcomes) => tasks.map((task) => [task.display_id, task.status ?? task.error?.code])
+
+  it('cancel those that can be cancelled, and end with 1 because of the others', async (t) => {
+    const {submit, run, task} = await claimed(t)
+    await submit('b', '--after', '1')
+    await submit('c')
+    const {stdout, exitCode} = await run(['orch', 'cancel', 'T-0001', '2', '9', '-r', 'late', '--json'])
+    assert.equal(exitCode, 1)
+    const outcomes = JSON.parse(stdout) as Outcomes
+    await assertFits('cli/orch-outcomes.v1', outcomes)
+    assert.deepEqual(brief(outcomes), [
+      ['T-0001', 'Cancelled'],
+      ['T-0002', 'Cancelled'],
+      ['T-0009', 'task_not_found'],
+    ])
+    assert.deepEqual([outcomes.dry_run, outcomes.failed], [false, 1])
+    assert.deepEqual([(await task(2)).status_reason, (await task(3)).status], ['late', 'Queued'])
+    const plain = await run(['orch', 'cancel', '3', '9'])
+    assert.deepEqual(
+      [plain.stdout, plain.exitCode],
+      ['T-0003 is Cancelled\nT-0009 is not changed: There is no task T-0009 in this workspace. (task_not_found)\n', 1],
+    )
+  })
+
+  it('select tasks that are not over, or failed, by agent, session, state, age or --all', async (t) => {
+    const {submit, text} = await claimed(t)
+    await text(['orch', 'fail', '1', '--claim', '1', '-r', 'no luck'])
+    await submit('b', '--agent', 'anna', '--session-id', 's1')
+    await submit('c', '--agent', 'anna')
+    assert.equal(await text(['orch', 'cancel', '--older-than', '1h']), 'No tasks.\n')
+    assert.equal(await text(['orch', 'cancel', '--session-id', 's1', '--agent', 'anna']), 'T-0002 is Cancelled\n')
+    assert.equal(await text(['orch', 'cancel', '--status', 'blocked']), 'No tasks.\n')
+    assert.equal(await text(['orch', 'retry', '--older-than', '0s']), 'T-0001 is Queued\n')
+    assert.equal(await text(['orch', 'cancel', '--all']), 'T-0001 is Cancelled\nT-0003 is Cancelled\n')
+    assert.equal(await text(['orch', 'retry', '--all']), 'No tasks.\n')
+  })
+
+  it('change nothing with --dry-run, also for one task', async (t) => {
+    const {submit, text, json, tasks} = await orchWorkspace(t)
+    await submit('a')
+    await submit('b', '--after', '1')
+    const before = await tasks()
+    assert.equal(await text(['orch', 'cancel', '1', '--dry-run']), 'T-0001 would be Cancelled\n')
+    const outcomes = await json<Outcomes>('cli/orch-outcomes.v1', ['orch', 'cancel', '--all', '--dry-run'])
+    assert.deepEqual(
+      [outcomes.dry_run, brief(outcomes)],
+      [
+        true,
+        [
+          ['T-0001', 'Cancelled'],
+          ['T-0002', 'Cancelled'],
+        ],
+      ],
+    )
+    assert.deepEqual(await tasks(), before)
+  })
+
+  it('retry tasks in the order in which they wait for each other', async (t) => {
+    const {submit, text} = await claimed(t)
+    await submit('b', '--after', '1')
+    await submit('c', '--after', '2')
+    await text(['orch', 'fail', '1', '--claim', '1', '-r', 'no luck'])
+    const retried = 'T-0001 would be Queued\nT-0002 would be Blocked\nT-0003 would be Blocked\n'
+    assert.equal(await text(['orch', 'retry', '--all', '--dry-run']), retried)
+    assert.equal(await text(['orch', 'retry', '3', '1', '2', '--dry-run']), retried)
+    assert.equal(await text(['orch', 'retry', '--agent', 'core', '--dependants', '--dry-run']), retried)
+  })
+
+  it('need ids or a filter, and not both', async (t) => {
+    const {fails} = await orchWorkspace(t)
+    for (const verb of ['cancel', 'retry']) {
+      await fails(['orch', verb], 2, 'usage')
+      await fails(['orch', verb, '--dry-run'], 2, 'usage')
+      await fails(['orch', verb, '1', '--all'], 2, 'usage')
+      await fails(['orch', verb, '1', 'x'], 2, 'usage')
+      await fails(['orch', verb, '--all', '--agent', 'core'], 2, 'usage')
+      assert.match(
+        await fails(['orch', verb, '--older-than', 'soon'], 2, 'flag_value'),
+        /--older-than takes a duration .*not "soon"/,
+      )
+    }
+  })
+})
+
 describe('svc orch reorder and approve', {concurrency: 3}, () => {
   it('give a waiting task another priority', async (t) => {
     const {json, submit, fails} = await claimed(t)

@@ -270,7 +270,7 @@ export const taskOperations: readonly Operation[] = [
     faces: {
       rpc: {method: 'orch.cancel_task'},
       tool: {name: 'svc_cancel_task', tier: 'dev', lane: 'workflow'},
-      cli: {command: 'orch cancel', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},
+      cli: {command: 'orch cancel', own: true},
     },
     run: ({task_id, reason}, {room, orchestrator}) => ok(room.cancelTask(orchestrator, task_id, reason)),
   }),
@@ -288,7 +288,7 @@ export const taskOperations: readonly Operation[] = [
     faces: {
       rpc: {method: 'orch.retry_task'},
       tool: {name: 'svc_retry_task', tier: 'dev', lane: 'workflow'},
-      cli: {command: 'orch retry', renames: {id: 'task_id'}, args: ['id']},
+      cli: {command: 'orch retry', own: true},
     },
     run: ({task_id, dependants = false}, {room, orchestrator}) => ({
       tasks: room.retryTask(orchestrator, task_id, {dependants}),

@@ -136,28 +136,44 @@ export interface TaskFilter {
   status?: readonly TaskLabel[]
   agentId?: number
   sessionId?: string
-  limit?: number
+  /** Only tasks that finished by this moment, or, if not finished, were submitted by it; Unix ms. */
+  olderThanMs?: number
   /** Only tasks with a smaller id: the next page. */
   beforeId?: number
 }
 
-/** Tasks, the newest first. */
-export function listTasks({store, repositoryId}: OrchestratorContext, filter: TaskFilter = {}): Task[] {
-  const {status = [], agentId, sessionId, limit = 50, beforeId} = filter
-  const rows = store.all<TaskRow>(
-    `${selectTask} WHERE t.repository_id = @repository AND (@agent IS NULL OR t.agent_id = @agent)
+const matching = `t.repository_id = @repository AND (@agent IS NULL OR t.agent_id = @agent)
   AND (@session IS NULL OR t.session_id = @session) AND (@before IS NULL OR t.id < @before)
+  AND (@older IS NULL OR coalesce(t.finished_at_ms, t.created_at_ms) <= @older)
   AND (@statuses IS NULL OR iif(t.status = 'InProgress' AND t.remote_delegate IS NOT NULL, 'RemoteHold', t.status)
-    IN (SELECT value FROM json_each(@statuses)))
-ORDER BY t.id DESC LIMIT @limit`,
-    {
-      repository: repositoryId,
-      agent: agentId ?? null,
-      session: sessionId ?? null,
-      before: beforeId ?? null,
-      statuses: status.length === 0 ? null : JSON.stringify(status),
+    IN (SELECT value FROM json_each(@statuses)))`
+
+const matchingParams = (
+  {repositoryId}: OrchestratorContext,
+  {status = [], agentId, sessionId, olderThanMs, beforeId}: TaskFilter,
+) => ({
+  repository: repositoryId,
+  agent: agentId ?? null,
+  session: sessionId ?? null,
+  before: beforeId ?? null,
+  older: olderThanMs ?? null,
+  statuses: status.length === 0 ? null : JSON.stringify(status),
+})
+
+/** Tasks, the newest first. */
+export const listTasks = (
+  context: OrchestratorContext,
+  {limit = 50, ...filter}: TaskFilter & {limit?: number} = {},
+): Task[] =>
+  context.store
+    .all<TaskRow>(`${selectTask} WHERE ${matching} ORDER BY t.id DESC LIMIT @limit`, {
+      ...matchingParams(context, filter),
       limit,
-    },
-  )
-  return rows.map(toTask)
-}
+    })
+    .map(toTask)
+
+/** The ids of all tasks that match, the oldest first. */
+export const listTaskIds = (context: OrchestratorContext, filter: TaskFilter): number[] =>
+  context.store
+    .all<{id: number}>(`SELECT t.id FROM orch_tasks t WHERE ${matching} ORDER BY t.id`, matchingParams(context, filter))
+    .map(({id}) => id)
