@@ -1,16 +1,6 @@
 import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {
-  acceptedLine,
-  formatTask,
-  notCompleted,
-  OrchCommand,
-  readInput,
-  taskFlag,
-  taskLine,
-  waitForTask,
-  withProgress,
-} from '../../src/cli/index.js'
+import {acceptedLine, notCompleted, OrchCommand, readInput, taskFlag, taskLine} from '../../src/cli/index.js'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import type {OrchestratorRoom} from '../../src/operations/index.js'
@@ -80,7 +70,8 @@ A batch is a JSON array, or one JSON object per line, of tasks as the contract o
 them, their files relative to the root of the workspace. All of them are submitted, or none; one line is printed per task.
 
 With --wait the command ends when the task is over, prints it, and fails with 1 unless it was completed. A task that is
-doubted or waits for approval is not over. SIGINT ends the waiting, not the task.`
+doubted or waits for approval is not over. SIGINT ends the waiting, not the task: svc orch task ID --wait waits for it
+again.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "Add retry to the client" -f src/client.ts -f README.md:read -p urgent',
     'id=$(<%= config.bin %> <%= command.id %> "Run the tests" --exec test --param dir=src)',
@@ -112,8 +103,10 @@ doubted or waits for approval is not over. SIGINT ends the waiting, not the task
     const {batch, wait} = this.flags
     const submissions = batch === undefined ? [await this.#task()] : await this.#readBatch(batch)
     // What flags say has the shape of the contract already; a batch comes from anywhere.
-    if (batch !== undefined)
-      for (const [i, submission] of submissions.entries()) await check(submission, `Task ${i} of the batch`)
+    if (batch !== undefined) {
+      const {taskOfBatch} = await import('../../src/orchestrator/index.js')
+      for (const [i, submission] of submissions.entries()) await check(submission, taskOfBatch(i, submission))
+    }
     const {room, orchestrator} = await this.open()
     const accepted =
       batch === undefined
@@ -134,27 +127,17 @@ doubted or waits for approval is not over. SIGINT ends the waiting, not the task
 
   /** Waits for each in its turn, and fails with the first one that did not end well. */
   async #wait(room: OrchestratorRoom, orchestrator: Orchestrator, accepted: readonly Accepted[], isBatch: boolean) {
-    const {timeout: seconds, quiet} = this.flags
+    const {timeout: seconds} = this.flags
     const limit = seconds === undefined ? undefined : {seconds, fromMs: performance.now()}
     for (const one of accepted) this.output.notice(acceptedLine(one))
     const tasks = accepted.map(({task_id: id}) => room.requireTask(orchestrator, id))
-    if (tasks.some(({processor}) => processor !== 'external') && room.reportStatus(orchestrator).daemon === null)
-      this.output.notice('notice: no daemon runs in this workspace; start one with svc daemon run.')
-    const wait = (id: number, show: (detail: string) => void) =>
-      waitForTask(orchestrator, () => room.requireTask(orchestrator, id), {
-        signal: this.signal,
-        limit,
-        show: ({status, current_phase: phase}) => show(phase === undefined ? status : `${status}, ${phase}`),
-      })
+    this.warnWithoutDaemon(room, orchestrator, tasks)
     let failed: Task | undefined
-    for (const {id, display_id} of tasks) {
-      await withProgress(`Waiting for ${display_id}`, !quiet && !this.output.json, (show) => wait(id, show))
-      const task = room.taskWithOutput(orchestrator, id)
+    for (const submitted of tasks) {
+      const task = await this.waitFor(room, orchestrator, submitted, limit)
+      if (!isBatch) return this.printEnd(task, room)
       if (task.status !== 'Completed') failed ??= task
-      if (isBatch) await this.output.line(task, taskLine(task))
-      // Under --json a failure is one value: the error.
-      else if (task.status === 'Completed') await this.output.result(task, formatTask)
-      else await this.output.piece(formatTask(task))
+      await this.output.line(task, taskLine(task))
     }
     if (failed !== undefined) throw notCompleted(failed)
   }

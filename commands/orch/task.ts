@@ -7,11 +7,12 @@ export default class OrchTask extends OrchCommand<typeof OrchTask> {
     `The output of a command is kept with its task, whether it succeeded or failed: the beginning and the end, as many bytes as
 orchestrator.exec.max_output_bytes says. The last lines are shown with the task, all of it with --output and in --json.
 
-With --follow the output is printed as it is written, until the task is over; the command fails with 1 unless the task was
-completed. With --json each piece is a line {"text"}, and the task is the last line.`
+With --wait the task is shown when it is over; with --follow its output is printed as it is written, until then. Both fail
+with 1 unless the task was completed. With --follow --json each piece is a line {"text"}, and the task is the last line.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --output | less',
+    '<%= config.bin %> <%= command.id %> $id --wait',
     '<%= config.bin %> <%= command.id %> $id --follow',
     '<%= config.bin %> <%= command.id %> 42 --json | jq -r .result.text',
   ]
@@ -19,6 +20,7 @@ completed. With --json each piece is a line {"text"}, and the task is the last l
   static override flags = {
     output: Flags.boolean({description: 'Print the output of its command, and nothing else.'}),
     follow: Flags.boolean({char: 'f', description: 'Print the output as it is written, until the task is over.'}),
+    wait: Flags.boolean({description: 'Wait until it is over.', exclusive: ['follow', 'output']}),
   }
 
   async run(): Promise<void> {
@@ -32,8 +34,13 @@ completed. With --json each piece is a line {"text"}, and the task is the last l
       await this.output.event(task)
       return
     }
+    if (this.flags.wait) {
+      const task = room.requireTask(orchestrator, id)
+      this.warnWithoutDaemon(room, orchestrator, [task])
+      return this.printEnd(await this.waitFor(room, orchestrator, task), room)
+    }
     const task = room.taskWithOutput(orchestrator, id)
     if (this.flags.output && !this.output.json) await this.output.piece(task.output?.text ?? '')
-    else await this.output.result(task, formatTask)
+    else await this.output.result(task, () => formatTask(task, room))
   }
 }

@@ -147,7 +147,9 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   }
 
   protected override async catch(error: Error): Promise<never> {
-    throw this.signal.aborted ? this.signal.reason : error
+    const {aborted, reason} = this.signal
+    // An error that has the reason as its cause says more than the reason.
+    throw aborted && error.cause !== reason ? reason : error
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {

@@ -5,9 +5,11 @@ import type {OperationBase, OrchestratorRoom, Surface} from '../operations/index
 import type {Orchestrator, Task} from '../orchestrator/index.js'
 import {readTextInput} from './input.js'
 import {openWorkspace} from './open-workspace.js'
-import {agentLine, taskLine} from './orch-text.js'
+import {agentLine, formatTask, taskLine} from './orch-text.js'
+import {withProgress} from './progress.js'
 import {SpeechCommand} from './speech-command.js'
 import {readings} from './store-changes.js'
+import {notCompleted, type Waiting, waitForTask} from './wait-for-task.js'
 
 /** Reads `42` or `T-0042`. @throws usage */
 export const parseTaskId = async (text: string): Promise<number> =>
@@ -66,6 +68,40 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
     const {moved} = emptied
     const moves = moved.length === 0 ? '' : `, ${moved.length} tasks went to other agents`
     return this.output.result(emptied, (agent) => `${agentLine(agent)}${moves}`)
+  }
+
+  /**
+   * Waits until a task is over, and shows meanwhile how it stands.
+   * @throws as `waitForTask`
+   */
+  protected async waitFor(
+    room: OrchestratorRoom,
+    orchestrator: Orchestrator,
+    {id, display_id}: Pick<Task, 'id' | 'display_id'>,
+    limit?: Waiting['limit'],
+  ): Promise<Task> {
+    const {signal} = this
+    const look = () => room.requireTask(orchestrator, id)
+    const isShown = !(this.flags as {quiet: boolean}).quiet && !this.output.json
+    await withProgress(`Waiting for ${display_id}`, isShown, (tell) => {
+      const show = ({status, current_phase: phase}: Task) => tell(phase === undefined ? status : `${status}, ${phase}`)
+      return waitForTask(orchestrator, look, {signal, limit, show})
+    })
+    return room.taskWithOutput(orchestrator, id)
+  }
+
+  /** Says that nothing will run these tasks, where that is so. */
+  protected warnWithoutDaemon(room: OrchestratorRoom, orchestrator: Orchestrator, tasks: readonly Task[]): void {
+    if (tasks.some(({processor}) => processor !== 'external') && room.reportStatus(orchestrator).daemon === null)
+      this.output.notice('notice: no daemon runs in this workspace; start one with svc daemon run.')
+  }
+
+  /** Prints a task that is over. @throws task_not_successful unless it was completed */
+  protected async printEnd(task: Task, room: OrchestratorRoom): Promise<void> {
+    if (task.status === 'Completed') return this.output.result(task, () => formatTask(task, room))
+    // Under --json a failure is one value: the error.
+    await this.output.piece(formatTask(task, room))
+    throw notCompleted(task)
   }
 
   /** The text of a flag or an argument; that of standard input where it is `-`. */

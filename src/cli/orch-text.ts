@@ -53,9 +53,9 @@ export function formatTasks(tasks: readonly Task[]): string {
 }
 
 /** All that a person wants to know of a task: its facts, what it asks for, what came of it. */
-export function formatTask(task: Task): string {
+export function formatTask(task: Task, names: IdNames): string {
   const facts = taskFacts.flatMap(([name, of]) => {
-    const value = of(task)
+    const value = of(task, names)
     return value === undefined || value === '' ? [] : [[name, oneLine(value)]]
   })
   const [first = [], ...others] = facts
@@ -74,7 +74,7 @@ const outputEnd = (task: string, lines: readonly string[]): string =>
     ? `Output:\n${lines.join('\n')}\n`
     : `Output, its last ${mostOutputLines} lines (all of it: svc orch task ${task} --output):\n${lines.slice(-mostOutputLines).join('\n')}\n`
 
-const taskFacts: readonly (readonly [name: string, of: (task: Task) => string | undefined])[] = [
+const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNames) => string | undefined])[] = [
   ['task', ({display_id, uid}) => `${display_id} (${uid})`],
   ['status', ({status, current_phase: phase}) => (phase === undefined ? status : `${status}, ${phase}`)],
   ['reason', ({status_reason}) => status_reason],
@@ -84,8 +84,8 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task) => string | 
   ['role', ({execution_role}) => execution_role],
   ['processor', ({processor, exec}) => (exec === undefined ? processor : `${processor} ${exec.template}`)],
   ['files', ({file_manifest: files}) => files.map(({path, access}) => `${path}:${access}`).join(', ')],
-  ['after', ({depends_on: ids}) => ids.join(', ')],
-  ['waits for', ({blocked_on}) => blocked_on?.toString()],
+  ['after', ({depends_on: ids}, {displayTask}) => ids.map(displayTask).join(', ')],
+  ['waits for', ({blocked_on: id}, {displayTask}) => (id === undefined ? undefined : displayTask(id))],
   ['needs', ({capability_requirements: needs}) => (needs === undefined ? undefined : needed(needs))],
   ['claim', ({claim}) => (claim === undefined ? undefined : `${claim.generation} of ${claim.owner}`)],
   ['retries', ({retry_count}) => (retry_count === 0 ? undefined : String(retry_count))],
@@ -168,17 +168,20 @@ export const eventLine = ({id, timestamp_ms: at, kind}: EventRecord, names: IdNa
   `${String(id).padStart(5)}  ${time(at)}  ${kind.type.padEnd(19)}  ${tellEvent(kind, names)}`
 
 /** What has happened, as a sentence. */
-export const tellEvent = (event: OrchestratorEvent, {displayTask, displayAgent}: IdNames): string => {
+export const tellEvent = (event: OrchestratorEvent, names: IdNames): string => {
+  const {displayTask, displayAgent} = names
   const {task_id: task, agent_id: agent} = event as {task_id?: number; agent_id?: number}
-  const tell = tellings[event.type] as (event: OrchestratorEvent, task: string, agent: string) => string
+  const tell = tellings[event.type] as (event: OrchestratorEvent, task: string, agent: string, names: IdNames) => string
   return oneLine(
-    tell(event, task === undefined ? '' : displayTask(task), agent === undefined ? '' : displayAgent(agent)),
+    tell(event, task === undefined ? '' : displayTask(task), agent === undefined ? '' : displayAgent(agent), names),
   )
 }
 
 type EventOf<K, E = OrchestratorEvent> = E extends {type: infer T} ? (K extends T ? E : never) : never
 
-type Tellings = {readonly [K in EventType]: (event: EventOf<K>, task: string, agent: string) => string}
+type Tellings = {
+  readonly [K in EventType]: (event: EventOf<K>, task: string, agent: string, names: IdNames) => string
+}
 
 const because = (reason: string | undefined) => (reason === undefined ? '' : `: ${reason}`)
 
@@ -194,7 +197,8 @@ const tellings: Tellings = {
   task_unblocked: (_, task, agent) => `${task} waits for no other task, queued with ${agent}`,
   task_approved: (_, task) => `${task} approved`,
   task_reordered: ({priority}, task) => `${task} is ${priority} now`,
-  task_moved: ({from_agent_id: from}, task, agent) => `${task} moved to ${agent} from agent ${from}`,
+  task_moved: ({from_agent_id: from}, task, agent, {displayAgent}) =>
+    `${task} moved to ${agent} from ${displayAgent(from)}`,
   task_claim_overridden: ({owner, generation}, task) => `${task} taken over from ${owner}, claim ${generation}`,
   task_claim_expired: ({owner, generation}, task) => `${task} heard no more of ${owner}, claim ${generation}`,
   task_doubted: ({reason}, task, agent) => `${task} doubted by ${agent}${because(reason)}`,
@@ -207,8 +211,8 @@ const tellings: Tellings = {
   scope_violation: ({path, reason}, _, agent) => `${agent} left its scope with ${path}: ${reason}`,
   cost_incurred: ({model, input_tokens: read, output_tokens: written, cost_usd: cost}, task) =>
     `${task === '' ? 'a call' : task} cost ${cost} USD: ${model} read ${read} tokens and wrote ${written}`,
-  message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent) =>
-    `message ${id} for ${agent} from agent ${from}: ${type}`,
+  message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent, {displayAgent}) =>
+    `message ${id} for ${agent} from ${displayAgent(from)}: ${type}`,
   message_dead_lettered: ({message_id: id, delivery_attempts: times, error}, _, agent) =>
     `message ${id} for ${agent} was delivered ${times} times and not acknowledged${because(error)}`,
   plan_session_created: ({plan_session_id: plan, strategy, nodes}) => `${plan} made, ${nodes} steps as ${strategy}`,

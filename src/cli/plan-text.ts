@@ -35,7 +35,10 @@ const formatSteps = (steps: readonly PlanStep[]): string =>
   )
 
 /** Where a plan stands, step by step. */
-export function formatPlanStatus({step_counts: counts, steps, ...plan}: PlanStatus): string {
+export function formatPlanStatus(
+  {step_counts: counts, steps, ...plan}: PlanStatus,
+  displayTask: (id: number) => string,
+): string {
   const {completed, failed, in_progress: running, pending} = counts
   const facts = formatTable(
     ['plan', plan.session_id],
@@ -51,7 +54,7 @@ export function formatPlanStatus({step_counts: counts, steps, ...plan}: PlanStat
       String(step.id),
       step.node_id,
       step.status,
-      step.task_id?.toString() ?? '-',
+      step.task_id === undefined ? '-' : displayTask(step.task_id),
       String(step.attempts),
       excerpt(step.description),
       excerpt((step.status === 'failed' ? step.last_error : step.held_reason) ?? ''),

@@ -1,4 +1,4 @@
-import {SvcError} from '../errors/index.js'
+import {isErrorOf, SvcError} from '../errors/index.js'
 import type {Orchestrator, Task} from '../orchestrator/index.js'
 import {readings} from './store-changes.js'
 
@@ -15,7 +15,7 @@ export interface Waiting {
 /**
  * Waits until a task is over, whoever runs it. One that is doubted or not approved may yet go on.
  * @param look reads the task
- * @throws task_wait_timeout; the reason of the signal
+ * @throws task_wait_timeout, wait_interrupted, wait_terminated; the reason of the signal where it is another one
  */
 export async function waitForTask(
   orchestrator: Orchestrator,
@@ -36,11 +36,18 @@ export async function waitForTask(
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)
   }
-  signal.throwIfAborted()
   const last = look()
   if (ends.has(last.status)) return last
   const {display_id: task, status} = last
+  if (signal.aborted) throw stopped(signal.reason, {task, status})
   throw new SvcError('task_wait_timeout', {task, status, seconds: limit?.seconds ?? 0})
+}
+
+/** Why nobody waits any more. The command would submit the task again, so the hint names another one. */
+function stopped(reason: unknown, facts: {task: string; status: string}): unknown {
+  if (isErrorOf(reason, 'interrupted')) return new SvcError('wait_interrupted', facts, {cause: reason})
+  if (isErrorOf(reason, 'terminated')) return new SvcError('wait_terminated', facts, {cause: reason})
+  return reason
 }
 
 /** The error of a task that was waited for and has not been completed. */

@@ -1006,6 +1006,18 @@ export interface SubmitTaskV1 {
     access: string
   }[]
   /**
+   * Another name of file_manifest; only one of them is given.
+   *
+   * @maxItems 10000
+   */
+  files?: {
+    path: string
+    /**
+     * read or write.
+     */
+    access: string
+  }[]
+  /**
    * Tasks to be completed first.
    *
    * @maxItems 10000
@@ -1299,18 +1311,6 @@ export interface OrchTaskV1 {
 }
 
 /**
- * Result of svc orch tasks --json and svc orch retry --json.
- */
-export interface OrchTasksV1 {
-  tasks: {
-    id: number
-    display_id: string
-    [k: string]: unknown
-  }[]
-}
-
-/**
-/**
  * Result of svc orch cancel --json and svc orch retry --json for several tasks.
  */
 export interface OrchOutcomesV1 {
@@ -1340,6 +1340,18 @@ export interface OrchOutcomesV1 {
   }[]
 }
 
+/**
+ * Result of svc orch tasks --json and svc orch retry --json.
+ */
+export interface OrchTasksV1 {
+  tasks: {
+    id: number
+    display_id: string
+    [k: string]: unknown
+  }[]
+}
+
+/**
  * Result of svc orch status --json.
  */
 export interface OrchStatusV1 {

@@ -118,7 +118,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     }
     const shown = await workspace.text(['orch', 'plan', 'status', id])
     assert.match(shown, /\nstatus +completed, sequential_dag\n/)
-    assert.match(shown, /\n3 +n3 +completed +3 +1 +Run the test suite\n/)
+    assert.match(shown, /\n3 +n3 +completed +T-0003 +1 +Run the test suite\n/)
     assert.equal(await daemon.end('SIGTERM'), 0)
     const told = daemon.lines.filter((line) => line.includes('"plan_node_status"'))
     assert.equal(told.length, 9)
@@ -142,7 +142,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     assert.deepEqual([how, steps[0]?.status, steps[0]?.last_error], ['failed', 'failed', 'no ink'])
     assert.match(
       await workspace.text(['orch', 'plan', 'status', id]),
-      /\n1 +n1 +failed +1 +1 +Add the parser +no ink\n/,
+      /\n1 +n1 +failed +T-0001 +1 +Add the parser +no ink\n/,
     )
     const sentence = await workspace.fails(['orch', 'plan', 'execute', id], 4, 'plan_stuck')
     assert.match(sentence, /failed or cancelled is n1\.$/)

@@ -189,12 +189,22 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
       'that does not fit the contract',
       [batch[0], {descriptio: 'x'}],
       'task_invalid',
-      /Task 1 of the batch .*"descriptio"/,
+      /Task 2 of the batch .*"descriptio"/,
     ],
-    ['of a word that nobody knows', [batch[0], {description: 'x', priority: 'soon'}], 'task_invalid', /Task 1 of/],
-    ['that waits for itself', [{description: 'x', temp_deps: [0]}], 'dependency_cycle', /0/],
+    [
+      'of a word that nobody knows',
+      [batch[0], {description: 'x', priority: 'soon'}],
+      'task_invalid',
+      /Task 2 of the batch \("x"\)/,
+    ],
+    [
+      'that waits for itself',
+      [{description: 'x', temp_deps: [0]}],
+      'dependency_cycle',
+      /Task 1 of the batch \("x"\) ->/,
+    ],
     ['that is not JSON', '{"description": "x"}\n{"description": ', 'task_invalid', /its line 2 is not JSON/],
-    ['that is no task', '17', 'task_invalid', /Task 0 of the batch/],
+    ['that is no task', '17', 'task_invalid', /Task 1 of the batch/],
     ['of a broken array', '[{"description": "x"}', 'task_invalid', /is not JSON/],
   ] as const)
     it(`submits nothing of one with a task ${fault}`, async (t) => {
@@ -283,9 +293,36 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     const waiting = start(external)
     await waiting.says(/T-0001 is Queued/)
     assert.equal(await waiting.end('SIGINT'), 130)
-    assert.match(waiting.stderr(), /\(interrupted\)/)
+    assert.match(
+      waiting.stderr(),
+      /error: Interrupted: T-0001 is Queued, and goes on\. \(wait_interrupted\)\n {2}hint: Wait for it again with svc orch task T-0001 --wait\.\n$/,
+    )
     assert.deepEqual(waiting.lines, [])
     assert.equal((await task(1)).status, 'Queued')
+  })
+})
+
+describe('svc orch task --wait', {concurrency: 3}, () => {
+  it('waits for a task that is there, and shows it', async (t) => {
+    const {startInTurn, submit, text} = await orchWorkspace(t)
+    await submit('x', '--processor', 'external')
+    const waiting = startInTurn(['orch', 'task', '1', '--wait', '--json'])
+    await text(['orch', 'claim', '--as', 'me'])
+    await text(['orch', 'complete', '1', '--claim', '1', '--summary', 'done'])
+    const task = JSON.parse(await waiting.line(1)) as Task
+    await assertFits('cli/orch-task.v1', task)
+    assert.deepEqual([task.status, task.result, await waiting.end()], ['Completed', {text: 'done'}, 0])
+  })
+
+  it('fails with 1 where the task was not completed, and with 3 where there is none', async (t) => {
+    const {submit, text, fails, run} = await orchWorkspace(t)
+    await submit('x')
+    await text(['orch', 'cancel', '1'])
+    const {stdout, exitCode} = await run(['orch', 'task', 'T-0001', '--wait'])
+    assert.equal(exitCode, 1)
+    assert.match(stdout, /^task +T-0001 .*\nstatus +Cancelled\n/)
+    await fails(['orch', 'task', '2', '--wait'], 3, 'task_not_found')
+    await fails(['orch', 'task', '1', '--wait', '--follow'], 2, 'usage')
   })
 })
 

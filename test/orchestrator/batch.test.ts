@@ -35,29 +35,39 @@ describe('a batch of tasks', () => {
 
   const work = {description: 'work'}
   const refusals = [
-    ['a place beyond its end', 'task_invalid', [work, {...work, temp_deps: [2]}], /Task 1 of the batch.*task 2/i],
-    ['a place before its start', 'task_invalid', [work, {...work, temp_deps: [-1]}], /Task 1 of the batch/i],
-    ['a place that is no whole number', 'task_invalid', [work, {...work, temp_deps: [0.5]}], /Task 1 of the batch/i],
-    ['a task that waits for itself', 'dependency_cycle', [{...work, temp_deps: [0]}], /0.* -> .*0/],
+    [
+      'a place beyond its end',
+      'task_invalid',
+      [work, {...work, temp_deps: [2]}],
+      /Task 2 of the batch \("work"\).*place 2, .* 0 to 1\./,
+    ],
+    ['a place before its start', 'task_invalid', [work, {...work, temp_deps: [-1]}], /Task 2 of the batch/],
+    ['a place that is no whole number', 'task_invalid', [work, {...work, temp_deps: [0.5]}], /Task 2 of the batch/],
+    ['a task that waits for itself', 'dependency_cycle', [{...work, temp_deps: [0]}], /Task 1 .* -> Task 1 /],
     [
       'a circle',
       'dependency_cycle',
       [work, {...work, temp_deps: [3, 0]}, {...work, temp_deps: [1]}, {...work, temp_deps: [2]}],
-      /1.* -> .*3.* -> .*2|3.* -> .*2.* -> .*1|2.* -> .*1.* -> .*3/,
+      /2.* -> .*4.* -> .*3|4.* -> .*3.* -> .*2|3.* -> .*2.* -> .*4/,
     ],
-    ['an unknown task', 'dependency_unknown', [work, {...work, depends_on: [99]}], /T-0099/],
-    ['a task with nothing to do', 'task_invalid', [work, {description: ' '}], /Task 1 of the batch/i],
+    [
+      'an unknown task',
+      'dependency_unknown',
+      [work, {...work, depends_on: [99]}],
+      /^Task 2 of the batch \("work"\): .*T-0099/,
+    ],
+    ['a task with nothing to do', 'task_invalid', [work, {description: ' '}], /Task 2 of the batch/],
     [
       'a path that leads out',
       'task_path_escapes',
       [work, {...work, file_manifest: [{path: '../x', access: 'read'}]}],
-      /\.\.\/x/,
+      /^Task 2 of the batch .*\.\.\/x/,
     ],
     [
       'two writers of one file',
       'lock_conflict',
       ['one', 'two'].map((target_agent) => ({...work, target_agent, file_manifest: [{path: 'a', access: 'write'}]})),
-      /a is locked by one/,
+      /^Task 2 of the batch \("work"\): a is locked by one/,
     ],
   ] as const
   for (const [what, code, batch, message] of refusals)
@@ -69,6 +79,25 @@ describe('a batch of tasks', () => {
       assert.match(error.message, message)
       assert.deepEqual(contents(orchestrator), before)
     })
+
+  it('is told where a task gives its files twice, and not the same', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const read = [{path: 'a', access: 'read'}]
+    const write = [{path: 'a', access: 'write'}]
+    const batch = [work, {description: 'Review\nit', files: read, file_manifest: write}]
+    const {message} = refused('task_invalid', () => submitBatch(orchestrator, batch))
+    assert.match(message, /^Task 2 of the batch \("Review it"\) .*files and its file_manifest differ/)
+    const ids = idsOf(
+      submitBatch(orchestrator, [
+        {...work, files: read},
+        {...work, files: write, file_manifest: write},
+      ]),
+    )
+    assert.deepEqual(
+      ids.map((id) => requireTask(orchestrator, id).file_manifest),
+      [read, write],
+    )
+  })
 
   it('may have two writers of one file where one waits for the other', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
@@ -101,7 +130,7 @@ describe('a batch of tasks', () => {
     const batch = [[], [3, 0], [1], [2], [1]].map((temp_deps) => ({...work, temp_deps}))
     const {cycle} = refused('dependency_cycle', () => submitBatch(orchestrator, batch)).params
     const places = cycle.map((name) => Number(/\d+/.exec(name)?.[0]))
-    assert.deepEqual(new Set(places), new Set([1, 2, 3]))
+    assert.deepEqual(new Set(places), new Set([2, 3, 4]))
     assert.equal(places.at(0), places.at(-1))
   })
 })

@@ -16,6 +16,8 @@ latest version is shown.`
   static override args = operationArgs(planStatus)
 
   async run(): Promise<void> {
-    await this.output.result(await this.perform<PlanStatus>(planStatus), formatPlanStatus)
+    const {displayTask} = await import('../../../src/orchestrator/index.js')
+    const status = await this.perform<PlanStatus>(planStatus)
+    await this.output.result(status, () => formatPlanStatus(status, displayTask))
   }
 }

@@ -143,7 +143,20 @@ export const orchestratorErrors = rows(() => ({
     exit: Exit.unavailable,
     http: 504,
     say: (p: {task: string; status: string; seconds: number}) => `${p.task} is still ${p.status} after ${p.seconds} s.`,
-    hint: 'It goes on; tasks run while svc daemon run runs in this workspace.',
+    hint: (p: {task: string}) =>
+      `It goes on while svc daemon run runs in this workspace; wait for it with svc orch task ${p.task} --wait.`,
+  },
+  wait_interrupted: {
+    exit: Exit.interrupted,
+    http: 499,
+    say: (p: {task: string; status: string}) => `Interrupted: ${p.task} is ${p.status}, and goes on.`,
+    hint: (p: {task: string}) => `Wait for it again with svc orch task ${p.task} --wait.`,
+  },
+  wait_terminated: {
+    exit: Exit.terminated,
+    http: 503,
+    say: (p: {task: string; status: string}) => `Terminated: ${p.task} is ${p.status}, and goes on.`,
+    hint: (p: {task: string}) => `Wait for it again with svc orch task ${p.task} --wait.`,
   },
   daemon_running: {
     exit: Exit.conflict,

@@ -102,6 +102,7 @@ export const taskOperations: readonly Operation[] = [
         // Beside the hints there are the same members of the task itself.
         hidden: [
           'temp_deps',
+          'files',
           ...['thread_id', 'trace_id', 'tenant_id', 'requires_approval'].map((name) => `enqueue_hints.${name}`),
         ],
       },

@@ -122,9 +122,10 @@ export function reopenDependencies(context: OrchestratorContext, taskId: number)
 /**
  * The order in which a batch is written: what others wait for comes first.
  * @param dependencies for each task, places of others in the batch
+ * @param nameOf how the task at a place is called in an error
  * @throws dependency_cycle, task_invalid
  */
-export function batchOrder(dependencies: readonly (readonly number[])[]): number[] {
+export function batchOrder(dependencies: readonly (readonly number[])[], nameOf: (place: number) => string): number[] {
   const waiting = dependencies.map((places) => places.length)
   const dependants = dependencies.map((): number[] => [])
   for (const [place, needed] of dependencies.entries())
@@ -132,8 +133,8 @@ export function batchOrder(dependencies: readonly (readonly number[])[]): number
       const list = dependants[other]
       if (list === undefined)
         throw new SvcError('task_invalid', {
-          place: `Task ${place} of the batch`,
-          fault: `it waits for task ${other}, and the batch has ${dependencies.length}, counted from 0`,
+          place: nameOf(place),
+          fault: `its temp_deps name place ${other}, and the places of the batch are 0 to ${dependencies.length - 1}`,
         })
       list.push(place)
     }
@@ -148,21 +149,27 @@ export function batchOrder(dependencies: readonly (readonly number[])[]): number
     }
   }
   if (order.length < dependencies.length)
-    throw new SvcError('dependency_cycle', {cycle: findCycle(dependencies, waiting)})
+    throw new SvcError('dependency_cycle', {cycle: namedCycle(findCycle(dependencies, waiting), nameOf)})
   return order
 }
 
 /** Tasks of a circle that are named: the reader sees where to begin. */
 const mostNamed = 10
 
+function namedCycle(circle: readonly number[], nameOf: (place: number) => string): string[] {
+  const [first = 0] = circle
+  return circle.length <= mostNamed
+    ? circle.map(nameOf)
+    : [...circle.slice(0, mostNamed - 1).map(nameOf), '…', nameOf(first)]
+}
+
 /** Walks from a task that never became ready, always to another such task, until one comes again. */
-function findCycle(dependencies: readonly (readonly number[])[], waiting: readonly number[]): string[] {
+function findCycle(dependencies: readonly (readonly number[])[], waiting: readonly number[]): number[] {
   const path = new Map<number, number>()
   let place = waiting.findIndex((count) => count > 0)
   while (!path.has(place)) {
     path.set(place, path.size)
     place = (dependencies[place] ?? []).find((other) => (waiting[other] ?? 0) > 0) ?? place
   }
-  const circle = [...[...path.keys()].slice(path.get(place)), place].map((each) => `task ${each}`)
-  return circle.length <= mostNamed ? circle : [...circle.slice(0, mostNamed - 1), '…', `task ${place}`]
+  return [...[...path.keys()].slice(path.get(place)), place]
 }

@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto'
+import {isDeepStrictEqual} from 'node:util'
 import type {SubmitTaskV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {parseCapabilities} from '../capabilities.js'
@@ -58,7 +59,7 @@ const mostFiles = 10_000
 /**
  * Reads what somebody submits. Words are taken in any case, blank strings are none, complexity counts as the nearest
  * of 1 to 10.
- * @param place how the task is called in an error: `The task`, or `Task 3 of the batch`
+ * @param place how the task is called in an error: `The task`, or `Task 3 of the batch ("Review it")`
  * @throws task_invalid, task_path_escapes
  */
 export function readSubmission(
@@ -72,7 +73,7 @@ export function readSubmission(
   if (typeof description !== 'string' || description.trim() === '') refuse('its description is blank')
   if (description.length > longestDescription)
     refuse(`its description has ${description.length} characters, and ${longestDescription} are allowed`)
-  const files = submission.file_manifest ?? []
+  const files = filesOf(submission, refuse)
   if (files.length > mostFiles) refuse(`it names ${files.length} files, and ${mostFiles} are allowed`)
 
   const word = <T extends string>(what: string, given: string | undefined, words: readonly T[]): T | undefined => {
@@ -137,6 +138,13 @@ export function readSubmission(
       }),
     },
   }
+}
+
+/** The manifest under either of its names. */
+function filesOf({file_manifest: manifest, files}: SubmitTaskV1, refuse: (fault: string) => never) {
+  if (manifest !== undefined && files !== undefined && !isDeepStrictEqual(manifest, files))
+    refuse('its files and its file_manifest differ; give only one of them')
+  return manifest ?? files ?? []
 }
 
 function capabilities({capability_requirements: needed, enqueue_hints: hints}: SubmitTaskV1, place: string) {

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto'
 import {isDeepStrictEqual} from 'node:util'
 import type {SubmitTaskV1} from '../../contracts/index.js'
-import {SvcError} from '../../errors/index.js'
+import {Exit, SvcError} from '../../errors/index.js'
 import {queuedOf, workingAgents} from '../agents/agent-rows.js'
 import {checkScope} from '../agents/scope.js'
 import {spawnAgent} from '../agents/spawn.js'
@@ -59,19 +59,48 @@ export function submitBatch(context: OrchestratorContext, submissions: readonly 
   requireEnabled(context)
   if (submissions.length > largestBatch)
     throw new SvcError('task_invalid', {place: 'The batch', fault: `it has more than ${largestBatch} tasks`})
+  const nameOf = (place: number) => taskOfBatch(place, submissions[place])
   const tasks = submissions.map((submission, i) =>
-    readSubmission(submission, {root, config, place: `Task ${i} of the batch`}),
+    inBatch(nameOf(i), () => readSubmission(submission, {root, config, place: nameOf(i)})),
   )
-  const order = batchOrder(tasks.map(({batch_dependencies: places}) => places))
+  const dependencies = tasks.map(({batch_dependencies: places}) => places)
+  const order = batchOrder(dependencies, nameOf)
   return store.transaction(() => {
     const taken: Accepted[] = []
     for (const place of order) {
       const task = tasks[place] as NewTask
       const within = task.batch_dependencies.map((other) => (taken[other] as Accepted).task_id)
-      taken[place] = acceptTask(context, task, [...new Set([...task.request.depends_on, ...within])])
+      const dependsOn = [...new Set([...task.request.depends_on, ...within])]
+      taken[place] = inBatch(nameOf(place), () => acceptTask(context, task, dependsOn))
     }
     return taken
   })
+}
+
+/** Of a description in the name of a task of a batch; characters. */
+const longestName = 60
+
+/** How a task of a batch is called in an error: by its number, from 1, and what it says. */
+export function taskOfBatch(place: number, submission: unknown): string {
+  const {description} = (submission ?? {}) as {description?: unknown}
+  const text =
+    typeof description === 'string'
+      ? description
+          .slice(0, 2 * longestName)
+          .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+          .trim()
+      : ''
+  return `Task ${place + 1} of the batch${text === '' ? '' : ` ("${excerpt(text, longestName)}")`}`
+}
+
+/** Names the task of a batch in whatever it is refused with. */
+function inBatch<T>(name: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.exit === Exit.unavailable || error.code === 'task_invalid') throw error
+    throw new SvcError(error.code, error.params, {message: `${name}: ${error.message}`, cause: error})
+  }
 }
 
 function requireEnabled({config}: OrchestratorContext): void {

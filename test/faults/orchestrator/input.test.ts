@@ -25,7 +25,7 @@ describe('a description', () => {
   it('of one character more is refused, from standard input and in a batch', async () => {
     const description = 'x'.repeat(longest + 1)
     await refused(() => orch(['submit', '-', '--json'], description), 'task_invalid', 2, /131072|description/)
-    await refused(() => batch(lines([{description}])), 'task_invalid', 2, /^Task 0 of the batch .*description/)
+    await refused(() => batch(lines([{description}])), 'task_invalid', 2, /^Task 1 of the batch .*description/)
   })
 
   it('of megabytes is refused', async () => {
@@ -110,7 +110,7 @@ describe('a batch', () => {
   /** Submits so many tasks, of which only the last one is not sound. */
   async function refusedAtTheEnd(count: number, last: unknown, code: string, exit: number): Promise<void> {
     const tasks: unknown[] = Array.from({length: count - 1}, (_, i) => ({description: `task ${i}`}))
-    const place = code === 'task_invalid' ? new RegExp(`^Task ${count - 1} of the batch `) : /./
+    const place = code === 'task_invalid' ? new RegExp(`^Task ${count} of the batch `) : /./
     await refused(() => batch(lines([...tasks, last])), code, exit, place)
   }
 

@@ -138,7 +138,8 @@ function manifest(root: string, description: string, files: readonly string[]) {
 
 function requireOrder(steps: readonly DraftStep[]): void {
   try {
-    batchOrder(steps.map(({dependsOn}) => dependsOn))
+    const dependencies = steps.map(({dependsOn}) => dependsOn)
+    batchOrder(dependencies, (place) => `Step ${place + 1}`)
   } catch (error) {
     if (error instanceof SvcError) throw new Unfit('its steps wait for each other')
     throw error
