@@ -1,6 +1,15 @@
 import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {acceptedLine, notCompleted, OrchCommand, readInput, taskFlag, taskLine} from '../../src/cli/index.js'
+import {
+  acceptedLine,
+  durationFlag,
+  momentFlag,
+  notCompleted,
+  OrchCommand,
+  readInput,
+  taskFlag,
+  taskLine,
+} from '../../src/cli/index.js'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import type {OrchestratorRoom} from '../../src/operations/index.js'
@@ -51,6 +60,18 @@ const taskFlags = {
   'min-cpu-cores': Flags.integer({description: 'CPU cores that its agent must have.', min: 1, helpValue: 'N'}),
   label: Flags.string({description: 'Label that its agent must have; may be repeated.', ...many}),
   'requires-approval': Flags.boolean({description: 'Wait for svc orch approve before it is queued.'}),
+  'task-timeout': durationFlag({
+    description: 'End a run of it after this time, in the place of the limits of the workspace.',
+    leastMs: 1,
+    longestMs: 2 ** 31 - 1,
+  }),
+  retries: Flags.integer({
+    description: 'Run it again after a failure, at most so many times; without it max_task_retries counts.',
+    min: 0,
+    max: 20,
+    helpValue: 'N',
+  }),
+  'not-before': momentFlag({description: 'Keep it queued until then: 2026-12-01T08:00, or +2h from now.'}),
   'session-id': Flags.string({description: 'Session that it belongs to.', helpValue: 'ID'}),
   'journey-id': Flags.string({description: 'Journey that it belongs to.', helpValue: 'ID'}),
   'thread-id': Flags.string({description: 'Thread of a conversation that it belongs to.', helpValue: 'ID'}),
@@ -69,6 +90,10 @@ while svc daemon run runs in the workspace.
 A batch is a JSON array, or one JSON object per line, of tasks as the contract orchestration/submit-task.v1 describes
 them, their files relative to the root of the workspace. All of them are submitted, or none; one line is printed per task.
 
+A failed task is run again up to --retries times, after a pause that doubles each time. A failure is an exit status other
+than 0, a run longer than --task-timeout, or a server that does not answer; a missing template is not retried. A task with
+--not-before stays queued until then, also across restarts of the daemon, and reserves no files.
+
 With --wait the command ends when the task is over, prints it, and fails with 1 unless it was completed. A task that is
 doubted or waits for approval is not over. SIGINT ends the waiting, not the task: svc orch task ID --wait waits for it
 again.`
@@ -77,6 +102,7 @@ again.`
     'id=$(<%= config.bin %> <%= command.id %> "Run the tests" --exec test --param dir=src)',
     '<%= config.bin %> <%= command.id %> "Review it" --after $id --wait --timeout 600',
     'git diff | <%= config.bin %> <%= command.id %> - --category review --json',
+    '<%= config.bin %> <%= command.id %> "Build it" --exec build --task-timeout 10m --retries 2 --not-before +2h',
     '<%= config.bin %> <%= command.id %> --batch tasks.jsonl',
   ]
   static override args = {
@@ -91,7 +117,7 @@ again.`
     }),
     wait: Flags.boolean({description: 'Wait until it is over.'}),
     timeout: Flags.integer({
-      description: 'Wait no longer; fails with 5.',
+      description: 'With --wait: wait no longer; fails with 5.',
       min: 1,
       max: 1_000_000,
       helpValue: 'SECONDS',
@@ -176,6 +202,9 @@ again.`
         capability_requirements: ifAny(needs),
         enqueue_hints: ifAny(hints),
         requires_approval: flags['requires-approval'] || undefined,
+        task_timeout_ms: flags['task-timeout'],
+        retries: flags.retries,
+        not_before_ms: flags['not-before'],
         session_id: flags['session-id'],
         journey_id: flags['journey-id'],
         thread_id: flags['thread-id'],

@@ -72,5 +72,5 @@ export {
   taskFilter,
   taskFilterFlags,
 } from './tasks-command.js'
-export {durationFlag} from './time-flags.js'
+export {durationFlag, momentFlag} from './time-flags.js'
 export {notCompleted, waitForTask} from './wait-for-task.js'

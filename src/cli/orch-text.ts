@@ -36,13 +36,13 @@ export const acceptedLine = ({display_id, agent_name, status, duplicate}: Accept
     : `${display_id} is ${status} with ${agent_name}.`
 
 /** Tasks as a table. */
-export function formatTasks(tasks: readonly Task[]): string {
+export function formatTasks(tasks: readonly Task[], now = Date.now()): string {
   if (tasks.length === 0) return 'No tasks.\n'
   return formatTable(
     ['TASK', 'STATUS', 'PRIORITY', 'AGENT', 'PROCESSOR', 'CREATED', 'DESCRIPTION'],
     tasks.map((task) => [
       task.display_id,
-      task.status,
+      statusUntil(task, now),
       task.priority,
       oneLine(task.agent_name),
       task.processor,
@@ -51,6 +51,9 @@ export function formatTasks(tasks: readonly Task[]): string {
     ]),
   )
 }
+
+const statusUntil = ({status, not_before_ms: due = 0}: Task, now: number): string =>
+  status === 'Queued' && due > now ? `Queued until ${time(due)}` : status
 
 /** All that a person wants to know of a task: its facts, what it asks for, what came of it. */
 export function formatTask(task: Task, names: IdNames): string {
@@ -88,7 +91,8 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['waits for', ({blocked_on: id}, {displayTask}) => (id === undefined ? undefined : displayTask(id))],
   ['needs', ({capability_requirements: needs}) => (needs === undefined ? undefined : needed(needs))],
   ['claim', ({claim}) => (claim === undefined ? undefined : `${claim.generation} of ${claim.owner}`)],
-  ['retries', ({retry_count}) => (retry_count === 0 ? undefined : String(retry_count))],
+  ['timeout', ({task_timeout_ms: ms}) => (ms === undefined ? undefined : `${ms / 1000} s`)],
+  ['retries', ({retry_count: count, retries}) => retriesText(count, retries)],
   ['session', ({session_id}) => session_id],
   ['trace', ({trace_id}) => trace_id],
   ['created', ({created_at_ms}) => time(created_at_ms)],
@@ -96,6 +100,11 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['started', ({started_at_ms: at}) => (at === undefined ? undefined : time(at))],
   ['finished', ({finished_at_ms: at}) => (at === undefined ? undefined : time(at))],
 ]
+
+const retriesText = (count: number, most: number | undefined): string | undefined => {
+  if (most !== undefined) return `${count}, at most ${most} after failures`
+  return count === 0 ? undefined : String(count)
+}
 
 /** What of the capabilities is asked for. */
 const needed = (needs: object): string =>

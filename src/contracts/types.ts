@@ -1084,6 +1084,18 @@ export interface SubmitTaskV1 {
     requires_approval?: boolean
   }
   requires_approval?: boolean
+  /**
+   * Milliseconds after which a run of it ends, in the place of the limits of the workspace.
+   */
+  task_timeout_ms?: number
+  /**
+   * How often it is run again after a failure, in the place of max_task_retries.
+   */
+  retries?: number
+  /**
+   * When it may be started at the earliest, Unix ms.
+   */
+  not_before_ms?: number
   session_id?: string
   journey_id?: string
   thread_id?: string
@@ -1297,6 +1309,14 @@ export interface OrchTaskV1 {
    * When it was over, Unix ms.
    */
   finished_at_ms?: number
+  /**
+   * After which a run of it ends.
+   */
+  task_timeout_ms?: number
+  /**
+   * How often it is run again after a failure.
+   */
+  retries?: number
   /**
    * When it may be started at the earliest, Unix ms.
    */

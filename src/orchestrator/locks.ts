@@ -65,6 +65,10 @@ const isReserved = (
     [repositoryId, path, agentId, stale, now()],
   ) !== undefined
 
+/** Whether a task may be started by now; one that may not reserves no files. */
+export const isDue = ({now}: OrchestratorContext, startAfterMs: number | null | undefined): boolean =>
+  startAfterMs == null || startAfterMs <= now()
+
 /**
  * Reserves the files that a waiting task writes.
  * @throws lock_conflict

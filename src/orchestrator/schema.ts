@@ -11,6 +11,7 @@ import {fragment} from '../store/index.js'
  *   3.0, 1.0 and 0.4 per 5 points of complexity are whole numbers: 15, 5 and 2 per point.
  * - The output of a command lies in pieces in a table of its own, each at its offset in bytes: a list of tasks reads none
  *   of it. It is that of the latest run, whose generation the pieces have.
+ * - `start_after_ms` is the moment that the submission asks for, `not_before_ms` the end of a pause between two runs.
  */
 export const orchestratorFragment = fragment(
   'orchestrator',
@@ -304,4 +305,5 @@ BEGIN
   WHERE id = NEW.agent_id;
 END;
 `,
+  'ALTER TABLE orch_tasks ADD COLUMN start_after_ms INTEGER;',
 )

@@ -87,6 +87,33 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.deepEqual(found, {...found, ...expected})
   })
 
+  it('takes limits of its runs and a moment before which none begins, and shows them', async (t) => {
+    const {submit, text, task, fails, run} = await orchWorkspace(t)
+    const before = Date.now()
+    const flags = ['--task-timeout', '1m30s', '--retries', '2', '--not-before', '2126-12-01T08:00:00.000Z']
+    const id = await submit('x', ...flags)
+    const {task_timeout_ms: timeout, retries, not_before_ms: due} = await task(id)
+    assert.deepEqual([timeout, retries, due], [90_000, 2, Date.UTC(2126, 11, 1, 8)])
+    assert.match(await text(['orch', 'tasks']), /T-0001 +Queued until 2126-12-01T08:00:00\.000Z +normal/)
+    assert.match(
+      await text(['orch', 'task', id]),
+      /\ntimeout +90 s\nretries +0, at most 2 after failures\n(.*\n)*not before +2126-12-01T08:00:00\.000Z\n/,
+    )
+    const relative = (await task(await submit('y', '--not-before', '+2h'))).not_before_ms ?? 0
+    assert.ok(relative >= before + 7_200_000 && relative <= Date.now() + 7_200_000, String(relative))
+    const local = (await task(await submit('z', '--not-before', '2126-12-01'))).not_before_ms
+    assert.equal(local, new Date(2126, 11, 1).getTime())
+    const input = JSON.stringify([{description: 'b', task_timeout_ms: 7, retries: 1, not_before_ms: 9}])
+    const batch = await run(['orch', 'submit', '--batch', '-'], {input})
+    const {task_timeout_ms, not_before_ms, ...rest} = await task(batch.stdout.trim())
+    assert.deepEqual([task_timeout_ms, rest.retries, not_before_ms], [7, 1, 9])
+    for (const value of ['tomorrow', '2126-02-30', '2126-12-01T25:00', '+', '+soon'])
+      assert.match(await fails(['orch', 'submit', 'x', '--not-before', value], 2, 'flag_value'), /2026-12-01T08:00, or/)
+    for (const value of ['0s', '25d', '10', '-1m'])
+      await fails(['orch', 'submit', 'x', `--task-timeout=${value}`], 2, 'flag_value')
+    await fails(['orch', 'submit', 'x', '--retries', '21'], 2, 'usage')
+  })
+
   it('takes files from the current folder, to be written unless :read is said', async (t) => {
     const {submit, task, cwd, fails} = await orchWorkspace(t)
     const inner = join(cwd, 'lib/deep')
@@ -197,12 +224,7 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
       'task_invalid',
       /Task 2 of the batch \("x"\)/,
     ],
-    [
-      'that waits for itself',
-      [{description: 'x', temp_deps: [0]}],
-      'dependency_cycle',
-      /Task 1 of the batch \("x"\) ->/,
-    ],
+    ['that waits for itself', [{description: 'x', temp_deps: [0]}], 'dependency_cycle', /Task 1 \("x"\) -> Task 1 /],
     ['that is not JSON', '{"description": "x"}\n{"description": ', 'task_invalid', /its line 2 is not JSON/],
     ['that is no task', '17', 'task_invalid', /Task 1 of the batch/],
     ['of a broken array', '[{"description": "x"}', 'task_invalid', /is not JSON/],

@@ -39,10 +39,10 @@ describe('a batch of tasks', () => {
       'a place beyond its end',
       'task_invalid',
       [work, {...work, temp_deps: [2]}],
-      /Task 2 of the batch \("work"\).*place 2, .* 0 to 1\./,
+      /^Task 2 \("work"\).*place 2, .* of the batch are 0 to 1\./,
     ],
-    ['a place before its start', 'task_invalid', [work, {...work, temp_deps: [-1]}], /Task 2 of the batch/],
-    ['a place that is no whole number', 'task_invalid', [work, {...work, temp_deps: [0.5]}], /Task 2 of the batch/],
+    ['a place before its start', 'task_invalid', [work, {...work, temp_deps: [-1]}], /^Task 2 \("work"\)/],
+    ['a place that is no whole number', 'task_invalid', [work, {...work, temp_deps: [0.5]}], /^Task 2 \("work"\)/],
     ['a task that waits for itself', 'dependency_cycle', [{...work, temp_deps: [0]}], /Task 1 .* -> Task 1 /],
     [
       'a circle',

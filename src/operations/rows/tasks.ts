@@ -101,8 +101,7 @@ export const taskOperations: readonly Operation[] = [
         },
         // Beside the hints there are the same members of the task itself.
         hidden: [
-          'temp_deps',
-          'files',
+          ...['temp_deps', 'files', 'task_timeout_ms', 'retries', 'not_before_ms'],
           ...['thread_id', 'trace_id', 'tenant_id', 'requires_approval'].map((name) => `enqueue_hints.${name}`),
         ],
       },

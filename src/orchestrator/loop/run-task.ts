@@ -48,8 +48,7 @@ export function startRun(context: OrchestratorContext, lease: Lease, started: St
   const {task, generation} = started
   const controller = new AbortController()
   const end = (why: Ending) => controller.abort(new RunEnded(why))
-  const {taskTimeoutMs} = context.config
-  const timer = setTimeout(() => end('timeout'), taskTimeoutMs)
+  const timer = setTimeout(() => end('timeout'), task.task_timeout_ms ?? context.config.taskTimeoutMs)
   const {report, storeOutput, close} = reportOf(context, started)
   const done = Promise.resolve()
     .then(() => processor.run(task, report, controller.signal))
@@ -166,8 +165,9 @@ function writeFailure(context: OrchestratorContext, started: Started, error: unk
   else {
     const failure = SvcError.from(error)
     // What is wrong with the task or its template does not heal by itself.
-    if (failure.code === 'task_run_failed' || failure.code.startsWith('exec_'))
-      failTask(context, task.id, failure.message, {generation})
+    const isFinal = failure.code.startsWith('exec_')
+    if (failure.code === 'task_run_failed' || isFinal)
+      failTask(context, task.id, failure.message, {generation, isFinal})
     else giveBackTask(context, task.id, `${failure.code}: ${failure.message}`, {generation})
   }
   idle(context, task)
@@ -214,7 +214,7 @@ async function settle(context: OrchestratorContext, lease: Lease, started: Start
 }
 
 function writeFault(context: OrchestratorContext, {task, generation}: Started, error: unknown): void {
-  failTask(context, task.id, `its result cannot be kept: ${SvcError.from(error).message}`, {generation})
+  failTask(context, task.id, `its result cannot be kept: ${SvcError.from(error).message}`, {generation, isFinal: true})
 }
 
 const forgetProcess = ({store}: OrchestratorContext, {task}: Started): void => {

@@ -11,7 +11,7 @@ import {priorities} from '../vocabulary.js'
  * which stays with the task that is there.
  */
 export function submissionOf(context: OrchestratorContext, row: TaskRow): SubmitTaskV1 {
-  const {depends_on, exec, capability_requirements, requires_approval, ...hints} = JSON.parse(
+  const {depends_on, exec, capability_requirements, requires_approval, task_timeout_ms, retries, ...hints} = JSON.parse(
     row.request,
   ) as TaskRequest
   const agent = agentRows(context).find(({id, kind}) => id === row.agent_id && kind !== 'resolution')
@@ -33,6 +33,9 @@ export function submissionOf(context: OrchestratorContext, row: TaskRow): Submit
       exec: exec as SubmitTaskV1['exec'],
       capability_requirements: capability_requirements as SubmitTaskV1['capability_requirements'],
       requires_approval,
+      task_timeout_ms,
+      retries,
+      not_before_ms: row.start_after_ms ?? undefined,
       journey_id: row.journey_id ?? undefined,
       session_id: row.session_id ?? undefined,
       thread_id: row.thread_id ?? undefined,

@@ -54,7 +54,8 @@ export function planExec(
 export const execProcessor = (options: ExecOptions): Processor => ({
   async run(task, report, signal) {
     const argv = planExec(task, options)
-    const {root: cwd, timeoutMs, maxOutputBytes} = options
+    const {root: cwd, maxOutputBytes} = options
+    const timeoutMs = task.task_timeout_ms ?? options.timeoutMs
     const env = environment(options.env, task)
     const template = task.exec?.template ?? ''
     const command = {argv, cwd, env, timeoutMs, maxOutputBytes}

@@ -1,6 +1,6 @@
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
-import {reserveWrites} from '../locks.js'
+import {isDue, reserveWrites} from '../locks.js'
 import {refuseReplaced} from '../plans/node-status.js'
 import {type Priority, priorities} from '../vocabulary.js'
 import {lastOpen, lostDependency, reopenDependencies} from './dependencies.js'
@@ -68,8 +68,9 @@ WHERE d.depends_on = ? AND t.status = 'Failed' AND t.status_reason LIKE 'depende
 const mayRetry = (context: OrchestratorContext, id: number): boolean => lostDependency(context, id) === undefined
 
 /** @throws lock_conflict */
-const lockAgain = (context: OrchestratorContext, row: TaskRow): void =>
-  reserveWrites(context, row, JSON.parse(row.file_manifest) as ManifestEntry[])
+function lockAgain(context: OrchestratorContext, row: TaskRow): void {
+  if (isDue(context, row.start_after_ms)) reserveWrites(context, row, JSON.parse(row.file_manifest) as ManifestEntry[])
+}
 
 /**
  * Gives a waiting task another priority, and with it another place in its queue. What is being run is never moved.

@@ -5,7 +5,7 @@ import {appendEvent} from '../events/event-log.js'
 import {displayTask} from '../ids.js'
 import type {AgentActivity} from '../vocabulary.js'
 import {type Started, startExternal} from './dispatch.js'
-import {failRow, requeueRow} from './finish.js'
+import {failOrRetry, requeueRow} from './finish.js'
 import {labelOf, requireRow, type TaskRow} from './task-rows.js'
 
 /** Heartbeats that a client may miss before its claim ends. */
@@ -73,7 +73,7 @@ function hasEnded({now}: OrchestratorContext, {claim_expires_ms: expires}: Pick<
   return expires !== null && (expires <= now() || expires > now() + longestClaimMs)
 }
 
-/** Frees the tasks of clients that are silent, and fails those that take longer than `task_timeout_ms`. Gives how many. */
+/** Frees the tasks of clients that are silent, and ends those that take longer than `task_timeout_ms`. Gives how many. */
 export const freeDeadClaims = (context: OrchestratorContext): number =>
   context.store.transaction(() => {
     const dead = claimedTasks(context).filter((row) => hasTimedOut(context, row) || hasEnded(context, row))
@@ -81,20 +81,20 @@ export const freeDeadClaims = (context: OrchestratorContext): number =>
     return dead.length
   })
 
-type ClaimedRow = Pick<TaskRow, 'id' | 'claim_expires_ms' | 'started_at_ms'>
+type ClaimedRow = Pick<TaskRow, 'id' | 'claim_expires_ms' | 'started_at_ms'> & {task_timeout_ms: number | null}
 
 const claimedTasks = ({store, repositoryId}: OrchestratorContext): ClaimedRow[] =>
   store.all<ClaimedRow>(
-    `SELECT id, claim_expires_ms, started_at_ms FROM orch_tasks
+    `SELECT id, claim_expires_ms, started_at_ms, request ->> 'task_timeout_ms' AS task_timeout_ms FROM orch_tasks
 WHERE repository_id = ? AND status = 'InProgress' AND claim_expires_ms IS NOT NULL`,
     [repositoryId],
   )
 
 function hasTimedOut(
   {now, config}: OrchestratorContext,
-  {started_at_ms: started}: Pick<TaskRow, 'started_at_ms'>,
+  {started_at_ms: started, task_timeout_ms: own}: ClaimedRow,
 ): boolean {
-  return started !== null && now() - started > config.taskTimeoutMs
+  return started !== null && now() - started > (own ?? config.taskTimeoutMs)
 }
 
 function free(context: OrchestratorContext, row: TaskRow): void {
@@ -102,5 +102,5 @@ function free(context: OrchestratorContext, row: TaskRow): void {
   appendEvent(context, {type: 'task_claim_expired', task_id: id, agent_id, owner: claim_owner ?? '', generation})
   // Of a client that is silent nobody knows how long it worked; one that is heard of takes too long.
   if (hasEnded(context, row)) requeueRow(context, row, 'claim_expired')
-  else failRow(context, row, 'timeout')
+  else failOrRetry(context, row, 'timeout')
 }

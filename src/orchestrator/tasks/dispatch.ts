@@ -18,7 +18,8 @@ const longestPauseMs = 120_000
 type Candidate = Pick<TaskRow, 'id' | 'status' | 'agent_id' | 'file_manifest' | 'claim_generation'>
 
 const select = `SELECT id, status, agent_id, file_manifest, claim_generation FROM orch_tasks
-WHERE status = 'Queued' AND (not_before_ms IS NULL OR not_before_ms <= @now OR not_before_ms > @now + ${longestPauseMs})`
+WHERE status = 'Queued' AND (not_before_ms IS NULL OR not_before_ms <= @now OR not_before_ms > @now + ${longestPauseMs})
+  AND (start_after_ms IS NULL OR start_after_ms <= @now)`
 
 /** A task that is started, and the generation under which its end will count. */
 export interface Started {

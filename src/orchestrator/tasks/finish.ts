@@ -13,7 +13,7 @@ import {cancelRow, failDependants, giveUpFiles} from './cancel.js'
 import {releaseDependants} from './dependencies.js'
 import {moveTask, type TaskChanges} from './status.js'
 import type {Task, TaskResult} from './task.js'
-import {labelOf, requireRow, requireStatus, requireTask, type TaskRow, toTask} from './task-rows.js'
+import {labelOf, requireRow, requireStatus, requireTask, type TaskRequest, type TaskRow, toTask} from './task-rows.js'
 
 /** Who says that a task is over. */
 export interface Finisher {
@@ -21,6 +21,8 @@ export interface Finisher {
   generation?: number | undefined
   /** Takes the task over from whoever holds it under another claim. */
   force?: boolean | undefined
+  /** What it fails with does not heal by itself: it is not tried again. */
+  isFinal?: boolean
 }
 
 /** What came of a request to complete a task. */
@@ -69,16 +71,34 @@ export function completeRow(
 }
 
 /**
- * Fails a task that is in progress: its locks and files are given up, what waits for it fails too.
+ * Fails a task that is in progress: its locks and files are given up, what waits for it fails too. One that asked for
+ * retries is queued again instead, while it has some left and nobody takes it over to fail it.
  * @throws task_not_found, invalid_transition, claim_required, claim_lost
  */
 export function failTask(context: OrchestratorContext, id: number, reason: string, finisher: Finisher = {}): Task {
   return context.store.transaction(() => {
     const row = requireClaim(context, requireRow(context, id), finisher)
     requireStatus(row, ['InProgress'], 'Failed')
-    failRow(context, row, reason)
+    if (finisher.force || finisher.isFinal) failRow(context, row, reason)
+    else failOrRetry(context, row, reason)
     return requireTask(context, id)
   })
+}
+
+/** The work of a run failed: it is tried again as often as its submission asked for. */
+export function failOrRetry(context: OrchestratorContext, row: TaskRow, reason: string): void {
+  if (!requeuedAfterFault(context, row, reason, retriesOf(row) ?? 0)) failRow(context, row, reason)
+}
+
+/** How often a submission asks for a task to be run again after a failure. */
+const retriesOf = ({request}: TaskRow): number | undefined => (JSON.parse(request) as TaskRequest).retries
+
+/** Whether a task is queued again, after a pause: it is while it had fewer faults than the limit. */
+function requeuedAfterFault(context: OrchestratorContext, row: TaskRow, reason: string, limit: number): boolean {
+  const {fault_count: faults} = row
+  if (faults >= limit) return false
+  requeueRow(context, row, reason, {fault_count: faults + 1, not_before_ms: context.now() + retryPauseMs(faults)})
+  return true
 }
 
 /** @param isItsFault whether the failure counts against the agent */
@@ -111,17 +131,15 @@ const longestPauseMs = 60_000
 export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** faults, longestPauseMs)
 
 /**
- * The infrastructure failed a task, through no fault of its own: it is queued again after a pause while
- * `max_task_retries` allows, else it fails.
+ * The infrastructure failed a task, through no fault of its own: it is queued again after a pause while its own retries
+ * or else `max_task_retries` allow, else it fails.
  * @throws task_not_found, invalid_transition, claim_lost
  */
 export function giveBackTask(context: OrchestratorContext, id: number, reason: string, finisher: Finisher): Task {
   return context.store.transaction(() => {
     const row = requireClaim(context, requireRow(context, id), finisher)
-    const {fault_count: faults} = row
-    if (faults < context.config.maxTaskRetries)
-      requeueRow(context, row, reason, {fault_count: faults + 1, not_before_ms: context.now() + retryPauseMs(faults)})
-    else failRow(context, row, reason, false)
+    const limit = retriesOf(row) ?? context.config.maxTaskRetries
+    if (!requeuedAfterFault(context, row, reason, limit)) failRow(context, row, reason, false)
     return requireTask(context, id)
   })
 }

@@ -34,6 +34,7 @@ export interface NewTask extends Correlation {
   phase_label: string
   execution_role?: NonNullable<Task['execution_role']>
   idempotency_key?: string
+  not_before_ms?: number
   request: TaskRequest
 }
 
@@ -105,7 +106,11 @@ export function readSubmission(
     priority: word('priority', submission.priority, priorities) ?? config.defaultPriority,
     file_manifest: normaliseManifest(root, manifest),
     batch_dependencies: [...new Set(submission.temp_deps ?? [])],
-    ...given({target_agent: text(submission.target_agent), execution_role: role}),
+    ...given({
+      target_agent: text(submission.target_agent),
+      execution_role: role,
+      not_before_ms: submission.not_before_ms,
+    }),
     processor,
     category: categoryOf(hints.task_category ?? tags.category),
     complexity: Math.min(10, Math.max(1, Math.round(hints.complexity ?? 5))),
@@ -133,6 +138,8 @@ export function readSubmission(
         benchmark_tier: tier,
         budget: hints.budget,
         active_skill: text(hints.active_skill),
+        task_timeout_ms: submission.task_timeout_ms,
+        retries: submission.retries,
         requires_approval:
           (submission.requires_approval ?? hints.requires_approval) === true ? (true as const) : undefined,
       }),

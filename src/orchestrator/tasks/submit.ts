@@ -10,7 +10,7 @@ import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {excerpt} from '../excerpt.js'
 import {displayTask} from '../ids.js'
-import {recordAffinity, reserveWrites, writesOf} from '../locks.js'
+import {isDue, recordAffinity, reserveWrites, writesOf} from '../locks.js'
 import {type Placement, placeTask} from '../routing/place.js'
 import {tellPlacement} from '../routing/tell-placement.js'
 import {type PlacementReason, priorities, type TaskStatus} from '../vocabulary.js'
@@ -64,7 +64,7 @@ export function submitBatch(context: OrchestratorContext, submissions: readonly 
     inBatch(nameOf(i), () => readSubmission(submission, {root, config, place: nameOf(i)})),
   )
   const dependencies = tasks.map(({batch_dependencies: places}) => places)
-  const order = batchOrder(dependencies, nameOf)
+  const order = batchOrder(dependencies, (place) => taskOfBatch(place, submissions[place], ''))
   return store.transaction(() => {
     const taken: Accepted[] = []
     for (const place of order) {
@@ -80,8 +80,8 @@ export function submitBatch(context: OrchestratorContext, submissions: readonly 
 /** Of a description in the name of a task of a batch; characters. */
 const longestName = 60
 
-/** How a task of a batch is called in an error: by its number, from 1, and what it says. */
-export function taskOfBatch(place: number, submission: unknown): string {
+/** How a task of a batch is called in an error: by its number, from 1, and its description. */
+export function taskOfBatch(place: number, submission: unknown, batch = ' of the batch'): string {
   const {description} = (submission ?? {}) as {description?: unknown}
   const text =
     typeof description === 'string'
@@ -90,7 +90,7 @@ export function taskOfBatch(place: number, submission: unknown): string {
           .replaceAll(/[\p{Cc}\s]+/gu, ' ')
           .trim()
       : ''
-  return `Task ${place + 1} of the batch${text === '' ? '' : ` ("${excerpt(text, longestName)}")`}`
+  return `Task ${place + 1}${batch}${text === '' ? '' : ` ("${excerpt(text, longestName)}")`}`
 }
 
 /** Names the task of a batch in whatever it is refused with. */
@@ -116,7 +116,7 @@ function acceptTask(context: OrchestratorContext, task: NewTask, dependsOn: read
   const status = firstStatus(task, open)
   const row = insertTask(context, task, {placement, status, dependsOn, open})
   writeDependencies(context, row.id, dependsOn, open)
-  if (status === 'Queued') reserveWrites(context, row, task.file_manifest)
+  if (status === 'Queued' && isDue(context, task.not_before_ms)) reserveWrites(context, row, task.file_manifest)
   recordAffinity(context, placement.agent.id, writesOf(task.file_manifest))
   tell(context, row, task, placement)
   return accepted(context, {...row, agent_name: placement.agent.name})
@@ -227,8 +227,8 @@ function insertTask(
   const {lastInsertRowid} = store.run(
     `INSERT INTO orch_tasks (uid, repository_id, idempotency_key, status, blocked_on, unmet_dependencies, agent_id, priority,
   complexity, category, phase_label, execution_role, processor, description, file_manifest, request, journey_id, session_id,
-  thread_id, trace_id, correlation_id, tenant_id, campaign_id, placement_reason, created_at_ms, updated_at_ms)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  thread_id, trace_id, correlation_id, tenant_id, campaign_id, placement_reason, start_after_ms, created_at_ms, updated_at_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       uid,
       repositoryId,
@@ -254,6 +254,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
       task.tenant_id ?? null,
       task.campaign_id ?? null,
       placement.reason,
+      task.not_before_ms ?? null,
       at,
       at,
     ],

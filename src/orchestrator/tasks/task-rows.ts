@@ -55,6 +55,7 @@ export interface TaskRow {
   created_at_ms: number
   updated_at_ms: number
   not_before_ms: number | null
+  start_after_ms: number | null
   started_at_ms: number | null
   finished_at_ms: number | null
 }
@@ -73,6 +74,8 @@ export type TaskRequest = Pick<
   | 'research_hints'
   | 'active_skill'
   | 'is_detached'
+  | 'task_timeout_ms'
+  | 'retries'
 > & {requires_approval?: true}
 
 export const selectTask = 'SELECT t.*, a.name AS agent_name FROM orch_tasks t JOIN orch_agents a ON a.id = t.agent_id'
@@ -106,6 +109,8 @@ export function toTask(row: TaskRow): Task {
     fault_count,
     unmet_dependencies,
     run_process,
+    not_before_ms,
+    start_after_ms,
     request,
     ...columns
   } = row
@@ -115,6 +120,7 @@ export function toTask(row: TaskRow): Task {
     ...asked,
     display_id: displayTask(row.id),
     status: labelOf(row),
+    not_before_ms: laterOf(not_before_ms, start_after_ms),
     priority: priorities[row.priority],
     file_manifest: JSON.parse(row.file_manifest),
     transcript: JSON.parse(row.transcript),
@@ -128,6 +134,9 @@ export function toTask(row: TaskRow): Task {
   }
   return withoutNulls(task) as unknown as Task
 }
+
+const laterOf = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b)
 
 /** @throws task_not_found */
 export const requireTask = (context: OrchestratorContext, id: number): Task => toTask(requireRow(context, id))

@@ -126,6 +126,10 @@ export interface Task extends Correlation {
   updated_at_ms: number
   started_at_ms?: number
   finished_at_ms?: number
-  /** Not before this moment, after a failure of the infrastructure. */
+  /** Milliseconds after which a run of it ends, in the place of the limits of the workspace. */
+  task_timeout_ms?: number
+  /** How often it is run again after a failure, in the place of `max_task_retries`. */
+  retries?: number
+  /** Not before this moment, as its submission asks for or after a failure. */
   not_before_ms?: number
 }

@@ -120,9 +120,9 @@ describe('a batch', () => {
       () => batch(lines([task(0), task(1, 3), task(2, 1), task(3, 2)])),
       'dependency_cycle',
       2,
-      /task 1 -> task 3 -> task 2 -> task 1/,
+      /: Task 2 \("task 1"\) -> Task 4 .* -> Task 3 .* -> Task 2 /,
     )
-    await refused(() => batch(lines([task(0, 0)])), 'dependency_cycle', 2, /task 0 -> task 0/)
+    await refused(() => batch(lines([task(0, 0)])), 'dependency_cycle', 2, /Task 1 \("task 0"\) -> Task 1 /)
   })
 
   it('with a circle of 2,000 tasks is refused in a sentence that can be read', async () => {
@@ -132,7 +132,7 @@ describe('a batch', () => {
 
   it('that waits for what is not there is refused', async () => {
     await refused(() => batch(lines([{description: 'x', depends_on: [999_999]}])), 'dependency_unknown', 3, /T-999999/)
-    await refused(() => batch(lines([{description: 'x', temp_deps: [7]}])), 'task_invalid', 2, /task 7/)
+    await refused(() => batch(lines([{description: 'x', temp_deps: [7]}])), 'task_invalid', 2, /place 7/)
     for (const id of [0, -1, 1.5, 2 ** 53, 1e300, '1', null])
       await refused(() => batch(lines([{description: 'x', depends_on: [id]}])), 'task_invalid', 2, /depends_on/)
     const largest = Number.MAX_SAFE_INTEGER

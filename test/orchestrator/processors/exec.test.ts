@@ -273,6 +273,12 @@ describe('a command that does not end', {concurrency: true}, () => {
     assert.equal(await lives(Number(await written(join(root, 'pid')))), false)
   })
 
+  it('is stopped when the time of its task is up, in the place of that of the workspace', async (test) => {
+    const {run} = await workspace(test, wait)
+    const message = await failure(run({timeoutMs: 60_000, task: {task_timeout_ms: 200}}))
+    assert.equal(message, 'The task was not done: run was stopped, since it ran longer than 200 ms.')
+  })
+
   it('is stopped the hard way where it does not listen, and its children with it', async (test) => {
     const {root, run} = await workspace(test, withChild(stubborn, `${stubborn}; ${wait}`).replace('STDIO', "'ignore'"))
     const stop = new AbortController()
