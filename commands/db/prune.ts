@@ -6,7 +6,7 @@ export default class DbPrune extends DbCommand<typeof DbPrune> {
   static override summary = 'Delete old rows of the change log, or old metrics.'
   static override description =
     `Without --apply only what would go is counted. A subscriber that was away for longer than the change log reaches back
-misses what was deleted.`
+misses what was deleted. Finished tasks are removed by svc orch prune.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --change-log-days 30',
     '<%= config.bin %> <%= command.id %> --change-log-days 30 --apply',

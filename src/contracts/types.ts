@@ -1372,6 +1372,41 @@ export interface OrchTasksV1 {
 }
 
 /**
+ * Result of svc orch prune --json.
+ */
+export interface OrchPruneV1 {
+  /**
+   * Nothing was removed.
+   */
+  dry_run: boolean
+  /**
+   * How many tasks were removed, or would be.
+   */
+  removed: number
+  /**
+   * How many finished tasks of that age stay, by the reason.
+   */
+  kept: {
+    /**
+     * A task that stays may still need them.
+     */
+    dependency: number
+    /**
+     * Their plan is not over.
+     */
+    plan: number
+    /**
+     * A task of their journey is not over.
+     */
+    journey: number
+    /**
+     * Their command is still being ended.
+     */
+    run: number
+  }
+}
+
+/**
  * Result of svc orch status --json.
  */
 export interface OrchStatusV1 {

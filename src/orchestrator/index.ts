@@ -69,6 +69,7 @@ export {doubtTask, overruleDoubt, type Resolution, resolveDoubt} from './tasks/d
 export {type Completion, cancelTask, completeTask, failTask} from './tasks/finish.js'
 export {cancelTasks, retryTasks, type TaskOutcome} from './tasks/many.js'
 export {outputStart, readOutput, taskWithOutput} from './tasks/output.js'
+export {type FinishedStatus, finishedStatuses, type Pruned, pruneTasks} from './tasks/prune.js'
 export {type Accepted, submitBatch, submitTask, taskOfBatch} from './tasks/submit.js'
 export type {Task, TaskResult} from './tasks/task.js'
 export {listTaskIds, listTasks, requireTask, type TaskFilter} from './tasks/task-rows.js'

@@ -224,6 +224,33 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
   })
 })
 
+describe('svc orch prune', {concurrency: 3}, () => {
+  it('removes finished tasks, and says how many stay and why', async (t) => {
+    const {submit, text, json, tasks} = await claimed(t)
+    await text(['orch', 'complete', '1', '--claim', '1'])
+    await submit('b')
+    await submit('c', '--after', '1', '--after', '2')
+    await text(['orch', 'cancel', '2'])
+    assert.equal(await text(['orch', 'prune', '--older-than', '1h']), '0 tasks removed\n')
+    const args = ['orch', 'prune', '--older-than', '0s']
+    assert.equal(
+      await text([...args, '--dry-run', '-s', 'cancelled', '-s', 'completed']),
+      '0 tasks would be removed\n2 tasks kept that other tasks may still need\n',
+    )
+    const pruned = await json('cli/orch-prune.v1', args)
+    assert.deepEqual(pruned, {dry_run: false, removed: 3, kept: {dependency: 0, plan: 0, journey: 0, run: 0}})
+    assert.deepEqual(await tasks(), [])
+    assert.equal(await submit('d'), 'T-0004')
+  })
+
+  it('needs an age, and only takes finished states', async (t) => {
+    const {fails} = await orchWorkspace(t)
+    await fails(['orch', 'prune'], 2, 'usage')
+    const args = ['orch', 'prune', '--older-than', '1d', '--status', 'queued']
+    assert.match(await fails(args, 2, 'flag_value'), /completed, failed or cancelled, not "Queued"/)
+  })
+})
+
 describe('svc orch reorder and approve', {concurrency: 3}, () => {
   it('give a waiting task another priority', async (t) => {
     const {json, submit, fails} = await claimed(t)

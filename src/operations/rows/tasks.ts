@@ -1,5 +1,5 @@
 import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
-import type {Task} from '../../orchestrator/index.js'
+import type {FinishedStatus, Task} from '../../orchestrator/index.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
 
@@ -293,6 +293,28 @@ export const taskOperations: readonly Operation[] = [
     run: ({task_id, dependants = false}, {room, orchestrator}) => ({
       tasks: room.retryTask(orchestrator, task_id, {dependants}),
     }),
+  }),
+  operation<{older_than_ms: number; status?: FinishedStatus[]; dry_run?: boolean}, object>({
+    name: 'prune_tasks',
+    title: 'Prune tasks',
+    summary: 'Remove tasks that finished long ago, as far as nothing refers to them.',
+    effect: 'destructive',
+    idempotent: true,
+    input: object(
+      {
+        older_than_ms: integer('Only tasks that finished at least so many milliseconds ago.', {minimum: 0}),
+        status: list(oneOf(['Completed', 'Failed', 'Cancelled']), 'Only tasks in one of these states.', {maxItems: 3}),
+        dry_run: flag('Only count what would be removed.'),
+      },
+      {required: ['older_than_ms']},
+    ),
+    output: partOf(contractSchema('cli/orch-prune.v1')),
+    faces: {
+      rpc: {method: 'orch.prune_tasks'},
+      cli: {command: 'orch prune', own: true},
+    },
+    run: ({older_than_ms: olderThanMs, status: wanted, dry_run: dryRun}, {room, orchestrator}) =>
+      room.pruneTasks(orchestrator, {olderThanMs, status: wanted, dryRun}),
   }),
   operation<{task_id: number; priority?: string}, object>({
     name: 'reorder_task',
