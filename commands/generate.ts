@@ -34,7 +34,11 @@ the text starts from the beginning-of-text token.`
       min: 0,
       max: 2 ** 32 - 1,
     }),
-    stop: Flags.string({description: 'End the text before this string; may be repeated.', multiple: true}),
+    stop: Flags.string({
+      description: 'End the text before this string; may be repeated.',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     raw: Flags.boolean({description: 'Send the prompt as it is, without the chat template.'}),
   }
 

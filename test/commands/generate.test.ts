@@ -114,6 +114,8 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
       '--max-tokens',
       '5',
       ...oneThread,
+      '--stop',
+      'END',
       'Once upon a',
     ])
     assert.match(stdout, /^ time/)

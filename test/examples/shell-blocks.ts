@@ -8,7 +8,7 @@ import {projectFile} from '../support/project.js'
 import {svcBinary} from '../support/svc.js'
 import {suiteFolder} from '../support/temporary.js'
 
-interface Block {
+export interface Block {
   name: string
   script: string
   /** What it prints, where the text says so. */
@@ -16,7 +16,7 @@ interface Block {
 }
 
 /** The shell blocks of a text, each with the block of output that follows it. */
-function shellBlocks(text: string): Block[] {
+export function shellBlocks(text: string): Block[] {
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)]
   return blocks.map(([, script = '', output]) => ({name: script.trim().split('\n')[0] ?? '', script, output}))
 }

@@ -1,0 +1,3 @@
+import {isLong, testReadme} from './project-readme.js'
+
+testReadme((script) => !isLong(script))
