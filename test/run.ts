@@ -66,7 +66,7 @@ function group(all: readonly string[]): string[] {
 const timeout = 30 * 60_000
 
 /** What no ordinary machine has. */
-const mayBeAbsent = /\b(CUDA|microphone|ffmpeg)\b/i
+const mayBeAbsent = /\b(CUDA|microphone|ffmpeg|jq)\b/i
 const skipped: {name: string; reason: string}[] = []
 
 // A file waits now and then for a process, a server or the disk; others use the processors meanwhile.

@@ -14,6 +14,7 @@ import {shellBlocks} from './shell-blocks.js'
 const notRun: Readonly<Record<string, string>> = {
   'npm run setup && node bin/svc.js': 'installs packages from the network',
   'npm run setup && npm test': 'installs packages from the network',
+  'npm pack': 'installs packages from the network',
   'svc serve --model ./runs/r7': 'serves in one terminal and asks in another; the tests of svc serve do that',
   'svc merge ./runs/r7': 'needs a base model; readme.slow.ts merges one',
   'svc speech pull': 'downloads models from the network',
