@@ -20,7 +20,7 @@ import {
   unknownKeys,
   type Workspace,
 } from '../config/index.js'
-import {SvcError} from '../errors/index.js'
+import {isErrorOf, SvcError} from '../errors/index.js'
 import {Interruption} from './interruption.js'
 import {Output} from './output.js'
 
@@ -148,8 +148,9 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
 
   protected override async catch(error: Error): Promise<never> {
     const {aborted, reason} = this.signal
-    // An error that has the reason as its cause says more than the reason.
-    throw aborted && error.cause !== reason ? reason : error
+    // The error of a wait that was ended names what goes on, and how to wait for it again.
+    const isWait = isErrorOf(error, 'wait_interrupted') || isErrorOf(error, 'wait_terminated')
+    throw aborted && !isWait ? reason : error
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {

@@ -136,7 +136,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     })
     assert.match(
       await text(['orch', 'events', '--type', 'message_sent']),
-      /message 1 for A-02 from agent 1: help_request\n/,
+      /message 1 for A-02 from A-01: help_request\n/,
     )
   })
 

@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orch heartbeat': ['1', '--claim', '1'],
   'orch journey': [],
   'orch oplog': [],
+  'orch prune': ['--older-than', '1d'],
   'orch overrule': ['1'],
   'orch plan execute': ['1'],
   'orch plan list': [],
