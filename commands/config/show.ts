@@ -8,7 +8,7 @@ export default class ConfigShow extends SvcCommand<typeof ConfigShow> {
     `A value comes from the environment, else from Svc.toml, else from its default; flags of a command come before all of
 them. Variables of the mesh are also read from .svc/mesh/mesh.env of the workspace and of the user, and settings of speech
 from the file that SVC_SPEECH_CONFIG names, both before Svc.toml. Sources that gave a value and lost are shown too.
-Secrets are never shown.`
+Secrets are never shown. A setting marked "planned" is not used by this version. On a terminal, long values are cut.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --changed',
@@ -28,6 +28,6 @@ Secrets are never shown.`
       settings: shown,
       warnings: this.warnings,
     }
-    await this.output.result(result, ({settings: rows}) => formatSettings(rows))
+    await this.output.result(result, ({settings: rows}) => formatSettings(rows, process.stdout.columns))
   }
 }

@@ -23,7 +23,7 @@ interface Daemon {
   listen: ListenAddress | undefined
   face: Face | undefined
   log: EventLog
-  options: Pick<DaemonOptions, 'processors' | 'signal' | 'drainMs'>
+  options: Pick<DaemonOptions, 'processors' | 'signal' | 'runsTasks' | 'drainMs'>
 }
 
 export default class DaemonRun extends OrchCommand<typeof DaemonRun> {
@@ -66,7 +66,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
   #printed: Promise<void> = Promise.resolve()
 
   async run(): Promise<void> {
-    const {socket} = this.settings(daemonSettings)
+    const {socket, agentFleet} = this.settings(daemonSettings)
     const {parseListen} = await import('../../src/daemon/index.js')
     const listen = parseListen(socket)
     const ears = this.openEars()
@@ -87,7 +87,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
           listen,
           face,
           log,
-          options: {processors, signal, drainMs: this.flags.drain * 1000},
+          options: {processors, signal, runsTasks: agentFleet, drainMs: this.flags.drain * 1000},
         }
         const run = () => (listen?.kind === 'stdio' ? this.#runUnlessRun(daemon) : this.#runTasks(daemon))
         await (this.settings(meshNodeSettings).enabled ? this.#asNode(base, run) : run())
@@ -164,7 +164,12 @@ end for as long as --drain says; those that do not are queued again. Then it exi
           if (isPrinting) this.#print(ready)
           if (face?.address !== undefined) this.output.notice(`Listening on ${face.address}.`)
           const found = recovered === 0 ? '' : `; ${recovered} tasks of the last daemon are queued again`
-          this.output.notice(`Running the tasks of ${this.workspace.root}${found}.`)
+          const {root} = this.workspace
+          this.output.notice(
+            options.runsTasks === false
+              ? `Answering requests for ${root}${found}; SVC_MCP_AGENT_FLEET is off, so queued tasks are not run.`
+              : `Running the tasks of ${root}${found}.`,
+          )
         },
         onEvents: (events) => {
           log.append(events)

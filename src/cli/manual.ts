@@ -106,7 +106,7 @@ const exitStatus = () => exitMeanings.map(([status, meaning]) => item(`\\fB${sta
 
 /** Every environment variable that a setting reads, with the TOML key of the same setting. */
 function environment(): string {
-  const settings = settingTables.flatMap(({rows}) => Object.values(rows))
+  const settings = settingTables.flatMap(({rows}) => Object.values(rows)).filter(({planned}) => !planned)
   return settings
     .filter(({env = []}) => env.length > 0)
     .map(({env = [], toml = [], type, doc, default: fallback}) => {

@@ -101,8 +101,10 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
 
   async #engineOptions(): Promise<TranscriberOptions['engine']> {
     const {derivedFolder} = await import('../weights/index.js')
-    const {threads, device, precision} = this.settings(speechSettings)
-    return {threads, device, precision, derivedFolder: derivedFolder(process.env), log: this.logOptions()}
+    const {threads, device, precision, backend, verbose} = this.settings(speechSettings)
+    const log = this.logOptions()
+    if (verbose) log.filter = `${log.filter},speech_decoder=debug`
+    return {threads, device, precision, backend, derivedFolder: derivedFolder(process.env), log}
   }
 
   async #locate(signal: AbortSignal | undefined): Promise<LocatedModel> {

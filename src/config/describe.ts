@@ -13,6 +13,8 @@ export interface DescribedSetting {
   toml: string[]
   takes: string
   doc: string
+  /** This version does not use it. */
+  planned: boolean
 }
 
 /** Every setting, or those of some tables, with its value, its origin and the sources that lost. */
@@ -33,6 +35,7 @@ export function describeSettings(
         toml: [...(setting.toml ?? [])],
         takes: setting.type.expected,
         doc: setting.doc,
+        planned: setting.planned === true,
       }
     }),
   )

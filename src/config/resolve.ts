@@ -73,7 +73,8 @@ const unset = Symbol('unset')
  * The value of every setting of a table. Precedence: flag, environment, files of variables, the file of
  * `SVC_SPEECH_CONFIG`, `Svc.toml` (in the order of the row's keys), the variable that implies it, default. Pure: everything it reads is passed in.
  *
- * An unreadable variable is a warning and changes nothing.
+ * An unreadable variable is a warning and changes nothing, but for those of strict settings.
+ * @throws config_variable when a variable of a strict setting cannot be read
  * @throws config_type when the file gives a value of another type: silence would hide the typo
  */
 export function resolveSettings<R extends SettingRows>(
@@ -91,6 +92,7 @@ export function resolveSettings<R extends SettingRows>(
       ...fromImplied(setting, env, envFile),
     ]
     const [winner, ...losers] = candidates
+    if (winner !== undefined && setting.planned) warnings.push(plannedWarning(winner.name ?? name))
     return {
       name: `${table.name}.${snakeCase(name)}`,
       setting,
@@ -102,6 +104,12 @@ export function resolveSettings<R extends SettingRows>(
   const values = Object.fromEntries(Object.keys(table.rows).map((name, i) => [name, resolved[i]?.value]))
   return {values: values as SettingValues<R>, settings: resolved, warnings}
 }
+
+const plannedWarning = (subject: string): SettingWarning => ({
+  code: 'config_planned',
+  subject,
+  message: `${subject} is planned: this version ignores it.`,
+})
 
 /** Settings are written as in TOML: `engine.num_ctx`. */
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -140,6 +148,8 @@ function readVariable(setting: Setting, variable: string, raw: string | undefine
     setting.secret ? 'its value' : words.map((word) => `"${withoutCredentials(word)}"`).join(', ')
   const value = setting.type.parse(trimmed)
   const skipped = setting.type.skips?.(trimmed) ?? []
+  if (value === undefined && setting.strict)
+    throw new SvcError('config_variable', {variable, expected: setting.type.expected, found: quoted([trimmed])})
   if (value === undefined) warn(quoted([trimmed]), 'the variable is ignored')
   else if (skipped.length > 0) warn(quoted(skipped), 'the rest of the variable counts')
   return value === undefined ? unset : value

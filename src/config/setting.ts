@@ -18,6 +18,10 @@ export interface Setting<T = unknown> {
   clears?: readonly string[]
   /** Never shown: `config show` prints only that it is set. */
   secret?: true
+  /** Nothing reads it in this version. It is left out of help and manual, and setting it is a warning. */
+  planned?: true
+  /** A variable that cannot be read is an error. Of other settings it is a warning, and changes nothing. */
+  strict?: true
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table holds settings of every type

@@ -103,7 +103,7 @@ export const zeroOr = (type: SettingType<number>): SettingType<number> => ({
  * How a boolean reads its environment variable:
  * - `strict`: exactly `true` or `false`;
  * - `lenient`: `1 true yes on` and `0 false no off`, in any case;
- * - `flag`: on for `1` or `true` in any case, off for everything else.
+ * - `flag`: on for `1` or `true`, off for `0 false no off`, in any case.
  */
 export type BooleanWords = 'strict' | 'lenient' | 'flag'
 
@@ -121,7 +121,10 @@ const booleanWords: Record<BooleanWords, {expected: string; parse(value: string)
   },
   flag: {
     expected: 'true or false (in the environment, 1 or true to switch it on)',
-    parse: (value) => /^(1|true)$/i.test(value),
+    parse(value) {
+      if (/^(1|true)$/i.test(value)) return true
+      return /^(0|false|no|off)$/i.test(value) ? false : undefined
+    },
   },
 }
 

@@ -99,6 +99,10 @@ export interface ConfigShowV1 {
     toml: string[]
     takes: string
     doc: string
+    /**
+     * This version does not use it.
+     */
+    planned: boolean
   }[]
   warnings: Warning[]
 }

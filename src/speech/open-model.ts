@@ -16,6 +16,8 @@ export interface OpenSpeechModelOptions {
   threads: number
   device: Device
   precision: 'auto' | 'f32' | 'int8'
+  /** Kinds of models that are taken: of Whisper alone, or any. */
+  backend?: 'auto' | 'whisper' | 'onnx-whisper'
   /** Folder of files that are made from models. */
   derivedFolder: string
 }
@@ -23,7 +25,7 @@ export interface OpenSpeechModelOptions {
 /**
  * Opens a speech model of any kind: a directory in Hugging Face layout, of a Whisper or a CTC model, or a file
  * of whisper.cpp.
- * @throws speech_model_unknown, device_unavailable; what the families throw
+ * @throws speech_model_unknown, speech_backend_mismatch, device_unavailable; what the families throw
  */
 export async function openSpeechModel(path: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
   await requireDevice(options.device)
@@ -46,7 +48,11 @@ async function openFolder(folder: string, options: OpenSpeechModelOptions): Prom
   if (!existsSync(file)) throw new SvcError('model_file_missing', {file: 'config.json', tried: [file]})
   const config = await readJsonObject(file)
   if (isWhisper(config)) return openWhisper(folder, options)
-  if (isCtc(config)) return openCtc(folder, options)
+  if (isCtc(config)) {
+    const {name, backend = 'auto'} = options
+    if (backend !== 'auto') throw new SvcError('speech_backend_mismatch', {model: name, backend})
+    return openCtc(folder, options)
+  }
   throw new SvcError('speech_model_unknown', {path: folder, found: `its model_type is ${String(config.model_type)}`})
 }
 

@@ -32,7 +32,9 @@ const transcribe = (args: readonly string[], options: SvcOptions = {}, run = svc
 
 const printed = once(() => transcribe(['one.wav'], {}, svc))
 const printedJson = once(() => transcribe(['one.wav', '--json']))
-const printedSeveral = once(() => transcribe(['talks', 'two.wav', '--json'], {env: {SVC_LOG: 'speech_gpu=info'}}))
+const printedSeveral = once(() =>
+  transcribe(['talks', 'two.wav', '--json'], {env: {SVC_LOG: 'speech_gpu=info', SVC_SPEECH_VERBOSE: '1'}}),
+)
 
 before(async () => {
   await writeWhisperFolder(nonsense, microShape, randomWhisper(microShape, 3))
@@ -137,6 +139,17 @@ describe('svc transcribe FILE', () => {
     const {stderr} = await printedSeveral()
     assert.equal(stderr.match(/speech_inference_cpu_default/g)?.length, 1)
     assert.match(stderr, /speech_gpu/)
+  })
+
+  it('logs the steps of the decoder where SVC_SPEECH_VERBOSE is set', async () => {
+    const {stderr} = await printedSeveral()
+    const line = stderr.split('\n').find((text) => text.includes('speech_decoder')) ?? ''
+    const {temperature, steps, accepted} = JSON.parse(line)
+    assert.equal(temperature, 0)
+    assert.equal(typeof accepted, 'boolean')
+    for (const [token, text, logprob] of steps)
+      assert.deepEqual([typeof token, typeof text, logprob <= 0], ['number', 'string', true])
+    assert.ok(steps.length > 0)
   })
 
   it('appends a line per chunk where that is asked for', async () => {

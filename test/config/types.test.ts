@@ -151,9 +151,9 @@ describe('a boolean that only switches on', () => {
       ['true', true],
       ['TRUE', true],
       ['0', false],
-      ['yes', false],
-      ['on', false],
-      ['banana', false],
+      ['No', false],
+      ['off', false],
+      ...refused('yes', 'on', 'banana'),
     ],
     toml: [[true, true], [false, false], ...refused('1', 1)],
   })

@@ -4,6 +4,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {
   cancelTask,
+  claimTask,
   doubtTask,
   type EventRecord,
   readEvents,
@@ -32,6 +33,19 @@ async function running(t: TestContext, script?: Script, {toml = '', drainMs = 10
   const daemon = await startDaemon(t, orchestrator, processor, {drainMs})
   return {orchestrator, client, processor, daemon}
 }
+
+describe('a daemon that runs no tasks', () => {
+  it('leaves queued tasks alone, and ends claims that are over', async (t) => {
+    const {orchestrator, client} = await workspace(t)
+    const processor = new ScriptedProcessor()
+    await startDaemon(t, orchestrator, processor, {runsTasks: false})
+    const id = submit(client)
+    const external = submit(client, {processor: 'external'})
+    claimTask(client, {owner: 'ada', ttlMs: 1})
+    await until(() => statusOf(client, external) === 'Queued', 'the claim is over')
+    assert.deepEqual([statusOf(client, id), processor.started], ['Queued', []])
+  })
+})
 
 describe('a daemon', () => {
   it('runs the tasks of each agent one at a time, in the order of its queue, and agents side by side', async (t) => {

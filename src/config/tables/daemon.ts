@@ -1,5 +1,5 @@
 import {settings} from '../setting.js'
-import {milliseconds, text} from '../types.js'
+import {boolean, milliseconds, text} from '../types.js'
 
 /** The daemon and those who call it. */
 export const daemonSettings = settings('daemon', () => ({
@@ -14,6 +14,12 @@ export const daemonSettings = settings('daemon', () => ({
     env: ['SVC_DAEMON_TOKEN'],
     secret: true,
     doc: 'Token that a daemon wants of its clients over TCP, and that commands send to it; 16 characters or more beyond loopback.',
+  },
+  agentFleet: {
+    type: boolean('lenient'),
+    env: ['SVC_MCP_AGENT_FLEET'],
+    default: true,
+    doc: 'Whether the daemon runs queued tasks; off, it answers requests, and clients that claim tasks run them.',
   },
   lineTimeoutMs: {
     type: milliseconds(100),

@@ -113,6 +113,7 @@ export const meshServerSettings = settings('mesh', () => ({
   wireguardEndpoint: {
     type: text('an address'),
     toml: ['mesh.transport.wireguard_endpoint'],
+    planned: true,
     doc: 'Where the overlay network of this mesh is; shown, and otherwise not used.',
   },
 }))

@@ -15,6 +15,7 @@ export const orchestratorAttentionSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS'],
     toml: ['orchestrator.attention_budget_ms'],
     default: 3_600_000,
+    planned: true,
     doc: 'Milliseconds of attention that there are; 0 is none from the start.',
   },
   attentionAlertThreshold: {
@@ -22,6 +23,7 @@ export const orchestratorAttentionSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD'],
     toml: ['orchestrator.attention_alert_threshold'],
     default: 0.7,
+    planned: true,
     doc: 'Share of the budget beyond which its use is an alert.',
   },
   attentionInterruptCostMs: {
@@ -29,6 +31,7 @@ export const orchestratorAttentionSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_ATTENTION_INTERRUPT_COST_MS'],
     toml: ['orchestrator.attention_interrupt_cost_ms'],
     default: 23_250,
+    planned: true,
     doc: 'Milliseconds of attention that a plain interruption costs.',
   },
   attentionTrustRoutingWeight: {
@@ -49,6 +52,7 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
     env: ['SVC_ORCHESTRATOR_TLX_MENTAL'],
     toml: ['orchestrator.attention_tlx_weights.mental'],
     default: 0.35,
+    planned: true,
     doc: 'Weight of the complexity of the task.',
   },
   temporal: {
@@ -56,6 +60,7 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
     env: ['SVC_ORCHESTRATOR_TLX_TEMPORAL'],
     toml: ['orchestrator.attention_tlx_weights.temporal'],
     default: 0.25,
+    planned: true,
     doc: 'Weight of its urgency.',
   },
   frustration: {
@@ -63,6 +68,7 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
     env: ['SVC_ORCHESTRATOR_TLX_FRUSTRATION'],
     toml: ['orchestrator.attention_tlx_weights.frustration'],
     default: 0.2,
+    planned: true,
     doc: 'Weight of the interruptions that were turned down.',
   },
   trustDiscount: {
@@ -70,6 +76,7 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
     env: ['SVC_ORCHESTRATOR_TLX_TRUST_DISCOUNT'],
     toml: ['orchestrator.attention_tlx_weights.trust_discount'],
     default: 0.2,
+    planned: true,
     doc: 'Weight of the trust that the agent lacks.',
   },
 }))
@@ -84,12 +91,14 @@ export const interruptionCalibrationSettings = settings('orchestrator.interrupti
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_PLAN_GAIN'],
     toml: ['orchestrator.interruption_calibration.plan_review_gain_offset_bits'],
     default: 0,
+    planned: true,
     doc: 'Bits added to the expected gain of a review of a plan.',
   },
   taskSubmitGainOffsetBits: {
     type: offset,
     toml: ['orchestrator.interruption_calibration.task_submit_gain_offset_bits'],
     default: 0,
+    planned: true,
     doc: 'Bits added to the expected gain of a question about a new task.',
   },
   a2aEscalationGainOffsetBits: {
@@ -97,12 +106,14 @@ export const interruptionCalibrationSettings = settings('orchestrator.interrupti
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_A2A_GAIN'],
     toml: ['orchestrator.interruption_calibration.a2a_escalation_gain_offset_bits'],
     default: 0,
+    planned: true,
     doc: 'Bits added to the expected gain of a question that another agent raised.',
   },
   inlineAssistGainOffsetBits: {
     type: offset,
     toml: ['orchestrator.interruption_calibration.inline_assist_gain_offset_bits'],
     default: 0,
+    planned: true,
     doc: 'Bits added to the expected gain of a hint while the user works.',
   },
   backlogCostPenaltyPerItem: {
@@ -110,12 +121,14 @@ export const interruptionCalibrationSettings = settings('orchestrator.interrupti
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_BACKLOG_PENALTY'],
     toml: ['orchestrator.interruption_calibration.backlog_cost_penalty_per_item'],
     default: 0.05,
+    planned: true,
     doc: 'Share by which each open question makes the next one dearer.',
   },
   trustAdjustmentScale: {
     type: number({min: 0}),
     toml: ['orchestrator.interruption_calibration.trust_adjustment_scale'],
     default: 1,
+    planned: true,
     doc: 'How far trust counts: 0 takes every agent for average, 1 takes it as it is.',
   },
 }))

@@ -20,6 +20,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL'],
     toml: ['orchestrator.mesh_remote_execute_experimental'],
     default: false,
+    planned: true,
     doc: 'Send tasks to other nodes, and run them here where that fails.',
   },
   meshRemoteExecuteReceiverAgent: {
@@ -27,6 +28,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT'],
     toml: ['orchestrator.mesh_remote_execute_receiver_agent'],
     clears: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT'],
+    planned: true,
     doc: 'Agent that receives the tasks of this node; without one none is sent.',
   },
   meshRemoteExecuteSenderAgent: {
@@ -34,6 +36,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT'],
     toml: ['orchestrator.mesh_remote_execute_sender_agent'],
     clears: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT'],
+    planned: true,
     doc: 'Agent in whose name tasks are sent, and whose inbox gets the results.',
   },
   meshRemoteLeaseGatingEnabled: {
@@ -41,6 +44,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATING_ENABLED'],
     toml: ['orchestrator.mesh_remote_lease_gating_enabled'],
     default: false,
+    planned: true,
     doc: 'Send only tasks of the roles that are listed.',
   },
   meshRemoteLeaseGatedRoles: {
@@ -48,12 +52,14 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES'],
     toml: ['orchestrator.mesh_remote_lease_gated_roles'],
     default: [],
+    planned: true,
     doc: 'Roles whose tasks are sent; an empty list is none.',
   },
   meshRemoteLeaseTimeoutMs: {
     type: milliseconds(1),
     toml: ['orchestrator.mesh_remote_lease_timeout_ms'],
     default: 300_000,
+    planned: true,
     doc: 'Milliseconds without a renewed lease after which a task is run here.',
   },
   meshRemoteResultPollIntervalSecs: {
@@ -61,6 +67,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_POLL_INTERVAL_SECS'],
     toml: ['orchestrator.mesh_remote_result_poll_interval_secs'],
     default: 5,
+    planned: true,
     doc: 'Seconds between two looks for results; 0 never looks.',
   },
   meshRemoteWorkerPollIntervalSecs: {
@@ -68,6 +75,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS'],
     toml: ['orchestrator.mesh_remote_worker_poll_interval_secs'],
     default: 5,
+    planned: true,
     doc: 'Seconds between two looks for tasks of other nodes; 0 takes none.',
   },
   meshRemoteResultMaxMessagesPerPoll: {
@@ -75,6 +83,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_MAX_MESSAGES_PER_POLL'],
     toml: ['orchestrator.mesh_remote_result_max_messages_per_poll'],
     default: 64,
+    planned: true,
     doc: 'Messages of a page of results.',
   },
   meshExecLeaseReconcile: {
@@ -82,6 +91,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE'],
     toml: ['orchestrator.mesh_exec_lease_reconcile'],
     default: false,
+    planned: true,
     doc: 'Compare the holders of leases with the nodes that are there.',
   },
   meshExecLeaseAutoRevoke: {
@@ -89,6 +99,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE'],
     toml: ['orchestrator.mesh_exec_lease_auto_revoke'],
     default: false,
+    planned: true,
     doc: 'Revoke the lease of a node that is gone; this takes the token of an administrator.',
   },
   meshPollIntervalSecs: {
@@ -96,6 +107,7 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS'],
     toml: ['orchestrator.mesh_poll_interval_secs'],
     default: 30,
+    planned: true,
     doc: 'Seconds between two looks at the nodes of the mesh; 0 never looks.',
   },
   meshHttpTimeoutMs: {

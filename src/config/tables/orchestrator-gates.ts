@@ -11,6 +11,7 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_TOESTUB_GATE'],
     toml: ['orchestrator.toestub_gate'],
     default: true,
+    planned: true,
     doc: 'Look for placeholders and secrets in the files that a task wrote.',
   },
   maxDebugIterations: {
@@ -18,6 +19,7 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS'],
     toml: ['orchestrator.max_debug_iterations'],
     default: 3,
+    planned: true,
     doc: 'How often checks of the work may send a task back.',
   },
   maxToestubDebugIterations: {
@@ -25,6 +27,7 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS'],
     toml: ['orchestrator.max_toestub_debug_iterations'],
     default: 3,
+    planned: true,
     doc: 'How often placeholders may send a task back.',
   },
   maxSocratesDebugIterations: {
@@ -32,6 +35,7 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_MAX_SOCRATES_DEBUG_ITERATIONS'],
     toml: ['orchestrator.max_socrates_debug_iterations'],
     default: 3,
+    planned: true,
     doc: 'How often a lack of evidence may send a task back.',
   },
   socratesGateShadow: {
@@ -39,6 +43,7 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_SOCRATES_GATE_SHADOW'],
     toml: ['orchestrator.socrates_gate_shadow'],
     default: false,
+    planned: true,
     doc: 'Log how well the evidence bears an answer.',
   },
   socratesGateEnforce: {
@@ -46,6 +51,7 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE'],
     toml: ['orchestrator.socrates_gate_enforce'],
     default: false,
+    planned: true,
     doc: 'Send a task back whose evidence does not bear its answer.',
   },
   trustGateRelaxEnabled: {

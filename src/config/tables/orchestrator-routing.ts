@@ -82,6 +82,7 @@ export const orchestratorRoutingSettings = settings('orchestrator', () => ({
     type: milliseconds(),
     toml: ['orchestrator.repo_reduce_conflict_cooldown_ms'],
     default: 300_000,
+    planned: true,
     doc: 'Milliseconds for which a conflict while merging counts.',
   },
   meshRoutingExperimental: {

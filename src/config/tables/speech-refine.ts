@@ -108,6 +108,7 @@ export const speechRefineSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_LOGIT_BIAS_MAX_TOKENS'],
     toml: ['speech.logit_bias_max_tokens'],
     default: 256,
+    planned: true,
     doc: 'Most tokens whose logits are raised.',
   },
   logitForbidTokens: {
@@ -115,6 +116,7 @@ export const speechRefineSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_LOGIT_FORBID_TOKENS'],
     toml: ['speech.logit_forbid_tokens'],
     default: [] as readonly number[],
+    planned: true,
     doc: 'Ids of tokens that are never decoded.',
   },
   constrainedPhrases: {
@@ -122,6 +124,7 @@ export const speechRefineSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_CONSTRAINED_PHRASES'],
     toml: ['speech.constrained_phrases'],
     default: [] as readonly string[],
+    planned: true,
     doc: 'Phrases that alone can be recognised, once the trie is on.',
   },
   constrainedTrie: {
@@ -129,6 +132,7 @@ export const speechRefineSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_CONSTRAINED_TRIE'],
     toml: ['speech.logit_constrained_trie'],
     default: false,
+    planned: true,
     doc: 'Hold the decoder to the constrained phrases.',
   },
   trieStuckSteps: {
@@ -136,6 +140,7 @@ export const speechRefineSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_TRIE_STUCK_STEPS'],
     toml: ['speech.logit_trie_stuck_steps'],
     default: 2,
+    planned: true,
     doc: 'Tokens outside of every phrase after which the trie starts again.',
   },
 }))

@@ -8,6 +8,7 @@ export const speechServerSettings = settings('speech', () => ({
     env: ['SVC_DASH_HOST'],
     toml: ['speech.dash_host'],
     default: '127.0.0.1',
+    planned: true,
     doc: 'Address that the speech server listens on.',
   },
   dashPort: {
@@ -15,6 +16,7 @@ export const speechServerSettings = settings('speech', () => ({
     env: ['SVC_DASH_PORT'],
     toml: ['speech.dash_port'],
     default: 3847,
+    planned: true,
     doc: 'Port that the speech server listens on; 0 takes a free one.',
   },
   token: {
@@ -35,6 +37,7 @@ export const speechServerSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_MAX_UPLOAD_BYTES'],
     toml: ['speech.max_upload_bytes'],
     default: 33_554_432,
+    planned: true,
     doc: 'Most bytes of an uploaded recording.',
   },
   streamPartialQuietMs: {
@@ -42,6 +45,7 @@ export const speechServerSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_STREAM_PARTIAL_QUIET_MS'],
     toml: ['speech.stream_partial_quiet_ms'],
     default: 350,
+    planned: true,
     doc: 'Milliseconds that live text must stay as it is to count as stable.',
   },
   streamMaxWaitMs: {
@@ -49,6 +53,7 @@ export const speechServerSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_STREAM_MAX_WAIT_MS'],
     toml: ['speech.stream_max_wait_ms'],
     default: 2500,
+    planned: true,
     doc: 'Milliseconds after which live text counts as stable anyway.',
   },
   streamMaxBufferMs: {
@@ -56,12 +61,14 @@ export const speechServerSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_STREAM_MAX_BUFFER_MS'],
     toml: ['speech.stream_max_buffer_ms'],
     default: 300_000,
+    planned: true,
     doc: 'Milliseconds of live audio that are kept.',
   },
   canaryKpi: {
     type: path(),
     env: ['SVC_SPEECH_CANARY_KPI'],
     toml: ['speech.canary_kpi'],
+    planned: true,
     doc: 'JSON file of measured quality that the server must pass before it starts.',
   },
 }))

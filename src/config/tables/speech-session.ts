@@ -16,6 +16,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_CAPTURE_TIMEOUT_MS'],
     toml: ['speech.capture_timeout_ms'],
     default: 12_000,
+    planned: true,
     doc: 'Milliseconds that a session waits for speech.',
   },
   maxDurationMs: {
@@ -23,6 +24,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_MAX_DURATION_MS'],
     toml: ['speech.max_duration_ms'],
     default: 120_000,
+    planned: true,
     doc: 'Milliseconds that a session may take, no less than its wait for speech.',
   },
   inferenceDeadlineMs: {
@@ -30,6 +32,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_INFERENCE_DEADLINE_MS'],
     toml: ['speech.inference_deadline_ms'],
     default: 0,
+    planned: true,
     doc: 'Milliseconds that recognition may take; 0 takes those of the whole session.',
   },
   heartbeatMs: {
@@ -51,6 +54,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_ORCHESTRATOR_MIN_CONFIDENCE'],
     toml: ['speech.orchestrator_min_confidence'],
     default: 0.45,
+    planned: true,
     doc: 'Confidence below which a task made of a transcript is marked as uncertain.',
   },
   chatMaxMessages: {
@@ -58,6 +62,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_CHAT_MAX_MESSAGES'],
     toml: ['speech.chat_max_messages'],
     default: 64,
+    planned: true,
     doc: 'Messages of a chat that are remembered.',
   },
   routeMaxUserTurns: {
@@ -65,6 +70,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_ROUTE_MAX_USER_TURNS'],
     toml: ['speech.route_max_user_turns'],
     default: 32,
+    planned: true,
     doc: 'Turns of the user after which a chat ends.',
   },
   routingSessionCap: {
@@ -72,6 +78,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_ROUTING_SESSION_CAP'],
     toml: ['speech.routing_session_cap'],
     default: 4096,
+    planned: true,
     doc: 'Sessions that routing remembers.',
   },
   routingSessionTtlSecs: {
@@ -79,6 +86,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_ROUTING_SESSION_TTL_SECS'],
     toml: ['speech.routing_session_ttl_secs'],
     default: 86_400,
+    planned: true,
     doc: 'Seconds after which routing forgets a session.',
   },
   llmRefinementDefault: {
@@ -86,6 +94,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_LLM_REFINEMENT_DEFAULT'],
     toml: ['speech.llm_refinement_default'],
     default: false,
+    planned: true,
     doc: 'Let a language model polish transcripts unless a request says otherwise.',
   },
   llmMinDetConfidence: {
@@ -93,6 +102,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_LLM_MIN_CONFIDENCE'],
     toml: ['speech.llm_min_det_confidence'],
     default: 0.82,
+    planned: true,
     doc: 'Confidence from which a transcript needs no polish.',
   },
   llmMaxOutputTokens: {
@@ -100,6 +110,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_LLM_MAX_OUTPUT_TOKENS'],
     toml: ['speech.llm_max_output_tokens'],
     default: 512,
+    planned: true,
     doc: 'Most tokens of a polished transcript.',
   },
 }))

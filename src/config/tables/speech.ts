@@ -13,7 +13,8 @@ export const speechSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_BACKEND'],
     toml: ['speech.backend'],
     default: 'auto',
-    doc: 'Engine that recognises speech; all of them are Whisper on ONNX Runtime.',
+    strict: true,
+    doc: 'Kind of the speech model: auto takes any, whisper and onnx-whisper refuse all but Whisper models.',
   },
   model: {
     type: text('a model id or a path'),
@@ -43,6 +44,7 @@ export const speechSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_PRECISION', 'SVC_SPEECH_DTYPE'],
     toml: ['speech.precision', 'speech.dtype'],
     default: 'auto',
+    strict: true,
     doc: 'Precision of the weights; auto is int8 on the CPU and f32 on a GPU.',
   },
   threads: {
@@ -73,6 +75,7 @@ export const speechSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_TASK'],
     toml: ['speech.task'],
     default: 'transcribe',
+    strict: true,
     doc: 'Write down what is said, or translate it to English.',
   },
   beamSize: {
@@ -138,6 +141,7 @@ export const speechSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_STREAM_TOKENS'],
     toml: ['speech.stream_tokens'],
     default: false,
+    planned: true,
     doc: 'Emit each token as it is accepted.',
   },
   verbose: {
@@ -145,6 +149,6 @@ export const speechSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_VERBOSE'],
     toml: ['speech.verbose'],
     default: false,
-    doc: 'Log what the decoder does.',
+    doc: 'Log the steps of the decoder of Whisper models: tokens with their log-probabilities, and what decides on another try.',
   },
 }))

@@ -17,6 +17,13 @@ export const configErrors = rows(() => ({
       `${p.file}: ${p.key} takes ${p.expected}, not ${p.found}.`,
     hint: 'Change the value; svc config show lists each setting with the values it takes.',
   },
+  config_variable: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {variable: string; expected: string; found: string}) =>
+      `${p.variable} takes ${p.expected}, not ${p.found}.`,
+    hint: 'Change the variable or unset it; svc config show lists each setting with the values it takes.',
+  },
   orchestrator_config_invalid: {
     exit: Exit.usage,
     http: 500,

@@ -21,6 +21,13 @@ export const speechErrors = rows(() => ({
     say: (p: {path: string; found: string}) => `${p.path} is not a speech model that this version runs: ${p.found}.`,
     hint: 'Give a Whisper directory in Hugging Face layout, its ONNX export, a whisper.cpp ggml file, or a CTC model.',
   },
+  speech_backend_mismatch: {
+    exit: Exit.usage,
+    http: 500,
+    say: (p: {model: string; backend: string}) =>
+      `${p.model} is a CTC model, and the backend ${p.backend} runs only Whisper models.`,
+    hint: 'Unset SVC_SPEECH_BACKEND, or name a Whisper model with --model.',
+  },
   tokenizer_mismatch: {
     exit: Exit.failed,
     http: 500,

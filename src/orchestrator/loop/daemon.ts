@@ -29,6 +29,8 @@ export interface DaemonOptions {
   processors: Readonly<Record<Exclude<ProcessorName, 'external'>, Processor>>
   /** Ends the loop: runs may go on for `drainMs`, then they are aborted and queued again. */
   signal: AbortSignal
+  /** False leaves queued tasks to clients that claim them. */
+  runsTasks?: boolean
   drainMs?: number
   /** Told once the lease is held and what a predecessor left behind is queued again. */
   onReady?: (lease: Lease, recovered: number) => void
@@ -211,6 +213,7 @@ class Loop {
 
   /** Starts a task for every agent that has one waiting and runs none. */
   #dispatch(): void {
+    if (this.#options.runsTasks === false) return
     const context = this.#context
     const runs = [...this.#runs.values()]
     const busy = new Set(runs.map(({agentId}) => agentId))

@@ -1,5 +1,6 @@
 import {deflateSync} from 'node:zlib'
 import {logSumExp} from '../../decode/index.js'
+import {logger} from '../../log/index.js'
 import type {RecognitionOptions} from '../model.js'
 import {preferPhrases} from '../preferred-reading.js'
 import {drawHypotheses, type Hypothesis, samplers, searchHypotheses} from './hypothesis.js'
@@ -63,10 +64,27 @@ export async function decodeWindow(
         ? await searchHypotheses(run, atEnd, options.beamSize, limits)
         : await drawHypotheses(run, atEnd, samplers(temperature, options.bestOf, options.seed), limits)
     decoded = judge(vocabulary, hypotheses, temperature, noSpeechProbability(vocabulary, atStart), options)
-    if (decoded.noSpeech || !failed(decoded, options)) break
+    const isAccepted = decoded.noSpeech || !failed(decoded, options)
+    logDecoding(vocabulary, decoded, isAccepted)
+    if (isAccepted) break
   }
   if (decoded === undefined) throw new Error('No temperature was given.')
   return decoded.noSpeech ? decoded : prefer(vocabulary, decoded, options)
+}
+
+/** Logs the steps of a decoding: each token with its log-probability, and what decides whether it is accepted. */
+function logDecoding({tokenizer}: WhisperVocabulary, decoded: DecodedWindow, accepted: boolean): void {
+  const log = logger('speech_decoder')
+  if (!log.isLevelEnabled('debug')) return
+  const {tokens, logprobs, temperature, avgLogprob, compressionRatio, noSpeechProb, noSpeech} = decoded
+  const round = (value: number) => Number(value.toFixed(4))
+  const steps = tokens.map((token, i) => [token, tokenizer.decode([token]), round(logprobs[i] ?? 0)])
+  const measures = {
+    avg_logprob: round(avgLogprob),
+    compression_ratio: round(compressionRatio),
+    no_speech_prob: round(noSpeechProb),
+  }
+  log.debug({temperature, steps, ...measures, no_speech: noSpeech, accepted}, 'A window was decoded.')
 }
 
 /** Another hypothesis of an accepted decoding, where it has preferred words; what was accepted stays accepted. */

@@ -38,7 +38,6 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orch plan new': ['Add a test'],
   'orch plan replan': ['1', 'more'],
   'orch plan status': ['1'],
-  'orch prune': ['--older-than', '30d'],
   'orch rebalance': [],
   'orch redo': ['1'],
   'orch reorder': ['1', 'urgent'],

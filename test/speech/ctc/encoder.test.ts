@@ -167,6 +167,21 @@ const open = (folder: string, precision: 'auto' | 'f32' | 'int8' = 'auto') =>
 
 const sound = randomFloats(5)(16_000).map((x) => 0.1 * x)
 
+describe('a CTC model', () => {
+  it('is refused where the backend takes only Whisper models', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeModel(folder)
+    const options = {name: 'ctc', threads: 1, device: 'cpu', precision: 'auto', derivedFolder: folder} as const
+    for (const backend of ['whisper', 'onnx-whisper'] as const)
+      await assert.rejects(openSpeechModel(folder, {...options, backend}), {
+        code: 'speech_backend_mismatch',
+        message: `ctc is a CTC model, and the backend ${backend} runs only Whisper models.`,
+      })
+    const model = await openSpeechModel(folder, {...options, backend: 'auto'})
+    await model.release()
+  })
+})
+
 describe('an encoder of described layers', () => {
   it('computes what its layers say', async (test) => {
     const folder = await temporaryFolder(test)
