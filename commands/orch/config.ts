@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {distinct, formatSettings, SvcCommand} from '../../src/cli/index.js'
+import {formatSettings, SvcCommand} from '../../src/cli/index.js'
 import {describeSettings, orchestratorTables} from '../../src/config/index.js'
 
 export default class OrchConfig extends SvcCommand<typeof OrchConfig> {
@@ -18,11 +18,13 @@ every command that works on tasks. The token of the mesh is never shown.`
   async run(): Promise<void> {
     const {resolveOrchestratorConfig} = await import('../../src/orchestrator/index.js')
     const sources = this.settingSources()
-    this.report(distinct(resolveOrchestratorConfig(sources).warnings))
+    this.report(resolveOrchestratorConfig(sources).warnings)
     const settings = describeSettings(sources, orchestratorTables).settings.filter(
       ({origin}) => !(this.flags.changed && origin.source === 'default'),
     )
     const {root, configPath: file = null} = this.workspace
-    await this.output.result({root, file, settings, warnings: this.warnings}, () => formatSettings(settings))
+    await this.output.result({root, file, settings, warnings: this.warnings}, () =>
+      formatSettings(settings, process.stdout.columns),
+    )
   }
 }

@@ -141,9 +141,13 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
       )
   }
 
+  /** Prints each warning once, however often the settings are read. */
   protected report(warnings: readonly SettingWarning[]): void {
-    this.warnings.push(...warnings)
-    for (const {message} of warnings) this.output.notice(`warning: ${message}`)
+    for (const warning of warnings) {
+      if (this.warnings.some(({message}) => message === warning.message)) continue
+      this.warnings.push(warning)
+      this.output.notice(`warning: ${warning.message}`)
+    }
   }
 
   protected override async catch(error: Error): Promise<never> {

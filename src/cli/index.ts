@@ -38,7 +38,7 @@ export {
 } from './mesh-text.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'
-export {distinct, OrchCommand, taskArg, taskFlag} from './orch-command.js'
+export {OrchCommand, taskArg, taskFlag} from './orch-command.js'
 export {
   acceptedLine,
   agentLine,

@@ -6,7 +6,6 @@ import type {ToolHost, ToolRegistry} from '../mcp/index.js'
 import type {OperationBase, Tier} from '../operations/index.js'
 import {DbCommand, databaseFlag, notHeard} from './db-command.js'
 import {openWorkspace} from './open-workspace.js'
-import {distinct} from './orch-command.js'
 import type {Ears} from './speech-port.js'
 
 /** `--program FILE` and the database of its endpoints. */
@@ -66,7 +65,7 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
   async #openBase(): Promise<OperationBase> {
     const sources = this.settingSources()
     const {room, orchestrator} = await openWorkspace(this.workspace.root, sources)
-    this.report(distinct(orchestrator.warnings))
+    this.report(orchestrator.warnings)
     for (const notice of orchestrator.notices) this.output.notice(notice)
     return {room, orchestrator, surface: 'mcp', version: this.config.version, sources, speech: this.#speech()}
   }

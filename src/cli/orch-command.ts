@@ -1,5 +1,4 @@
 import {Args, type Command, Flags} from '@oclif/core'
-import type {SettingWarning} from '../config/index.js'
 import type {OrchEmptiedV1} from '../contracts/index.js'
 import type {OperationBase, OrchestratorRoom, Surface} from '../operations/index.js'
 import type {Orchestrator, Task} from '../orchestrator/index.js'
@@ -38,7 +37,7 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
     configureLog(this.logOptions())
     const {room, orchestrator} = await openWorkspace(this.workspace.root, this.settingSources())
     this.#orchestrator = orchestrator
-    this.report(distinct(orchestrator.warnings))
+    this.report(orchestrator.warnings)
     for (const notice of orchestrator.notices) this.output.notice(notice)
     return {room, orchestrator}
   }
@@ -136,8 +135,3 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
 }
 
 const clearScreen = '\u001b[H\u001b[2J'
-
-/** A variable that two settings read is reported once. */
-export const distinct = (warnings: readonly SettingWarning[]): SettingWarning[] => [
-  ...new Map(warnings.map((warning) => [warning.message, warning])).values(),
-]

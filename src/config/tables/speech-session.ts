@@ -40,6 +40,7 @@ export const speechSessionSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_HEARTBEAT_MS'],
     toml: ['speech.heartbeat_ms'],
     default: 3000,
+    planned: true,
     doc: 'Milliseconds between two signs of life of a waiting session.',
   },
   toolRouteMinConfidence: {

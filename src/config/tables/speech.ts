@@ -60,6 +60,7 @@ export const speechSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_KEEP_ALIVE_MS'],
     toml: ['speech.keep_alive_ms'],
     default: -1,
+    planned: true,
     doc: 'Milliseconds after which a server unloads an idle speech model; -1 keeps it.',
   },
   language: {
