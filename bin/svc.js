@@ -4,7 +4,7 @@ import {readFileSync, writeSync} from 'node:fs'
 const argv = process.argv.slice(2)
 
 // Answered here, before the rest is loaded: editors and scripts ask for the version often.
-if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+if (argv.length === 1 && ['--version', '-V', '-v', 'version'].includes(argv[0])) {
   const {version} = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   try {
     writeSync(1, `svc/${version} ${process.platform}-${process.arch} node-${process.version}\n`)

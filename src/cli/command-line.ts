@@ -1,6 +1,13 @@
 import type {Config} from '@oclif/core'
 import {nearest, SvcError} from '../errors/index.js'
 
+/** A command line as it is run: `help X` is `X --help`, and `version` is `--version`. */
+export function commandLine([first, ...rest]: readonly string[]): readonly string[] {
+  if (first === 'help') return [...commandLine(rest), '--help']
+  if (first === 'version') return ['--version', ...rest]
+  return first === undefined ? [] : [first, ...rest]
+}
+
 /**
  * The error of a command line whose leading words name no command, with the nearest one; undefined when they name one,
  * or a topic (which prints its help).

@@ -2,16 +2,18 @@ import {Config, Errors, run, settings} from '@oclif/core'
 import {asCliError, asText, Exit, SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import {jsonRequested} from './argv.js'
-import {unknownCommand} from './command-line.js'
+import {commandLine, unknownCommand} from './command-line.js'
 import {fromOclif} from './oclif-errors.js'
 import {StdoutClosed, silenceStreamErrors} from './output.js'
 
 /** Runs one command line and sets the exit status. Whatever goes wrong leaves through here. */
-export async function main(argv: readonly string[]): Promise<void> {
+export async function main(typed: readonly string[]): Promise<void> {
+  const argv = commandLine(typed)
   settings.enableAutoTranspile = false
   silenceStreamErrors()
   try {
-    const config = await Config.load(packageRoot)
+    // No user can install plugins; looking for theirs would warn of a home folder that cannot be read.
+    const config = await Config.load({root: packageRoot, userPlugins: false})
     // What oclif prints as the version begins with the name of the package, which is not that of the executable.
     config.pjson.name = config.bin
     const unknown = unknownCommand(config, argv)

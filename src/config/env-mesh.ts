@@ -1,4 +1,4 @@
-import {realpathSync} from 'node:fs'
+import {accessSync, constants, realpathSync} from 'node:fs'
 import {join, resolve} from 'node:path'
 import {type EnvFile, type ReadEnvFile, readEnvFile} from './env-file.js'
 import type {ConfigFile} from './file.js'
@@ -13,7 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * The variables of the files `.svc/mesh/mesh.env` of the folders that `SVC_WORKSPACE_ROOT` and `SVC_REPO_ROOT` name, of
- * the workspace and of the user: each from the first file that sets it. Runs before every command, and costs four looks
+ * the workspace and of the user: each from the first file that sets it. Runs before every command, and costs five looks
  * at the file system where no such file is there. What cannot be read is a warning, never an error.
  *
  * A secret goes only where it was kept for: once a file names the control plane, the secrets of weaker files are left
@@ -26,7 +26,7 @@ export function readMeshEnv(
   tables: readonly SettingTable[],
   toml?: ConfigFile | undefined,
 ): EnvFile {
-  const home = pathBelow(env.HOME ?? env.USERPROFILE)
+  const home = pathBelow(searchable(env.HOME ?? env.USERPROFILE))
   const workspace = meshEnvPath(resolve(root))
   const isOfUser = (path: string) => home !== undefined && isSame(path, home)
   const isNamedByToml = !namesAddress(env) && addressOf(toml) !== undefined && !isOfUser(workspace)
@@ -76,6 +76,16 @@ const addressOf = (toml: ConfigFile | undefined): string | undefined =>
 
 const pathBelow = (folder: string | undefined): string | undefined =>
   folder?.trim() ? meshEnvPath(resolve(folder.trim())) : undefined
+
+/** The folder, unless no file below it can be opened: a home of which nothing can be read is no reason for a warning. */
+function searchable(folder: string | undefined): string | undefined {
+  try {
+    if (folder !== undefined) accessSync(folder, constants.X_OK)
+    return folder
+  } catch {
+    return undefined
+  }
+}
 
 /** One of them may be named by way of a link. */
 const isSame = (path: string, other: string): boolean => path === other || realpathOf(path) === realpathOf(other)

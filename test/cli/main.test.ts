@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
-import {readFile} from 'node:fs/promises'
+import {readFile, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {execa} from 'execa'
@@ -15,12 +15,45 @@ import {writeTinyModel} from '../support/tiny-model.js'
 const {version} = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
 
 describe('the svc command line', () => {
-  for (const flag of ['--version', '-V'])
-    it(`${flag} prints its version`, async () => {
-      const {stdout, exitCode} = await svc([flag])
+  for (const [args, run] of [
+    [['--version'], svc],
+    [['-V'], svc],
+    [['-v'], svc],
+    [['version'], svc],
+    [['version', '-q'], svcInTurn],
+  ] as const)
+    it(`svc ${args.join(' ')} prints its version`, async () => {
+      const {stdout, stderr, exitCode} = await run(args)
       assert.equal(stdout.split(' ')[0], `svc/${version}`)
-      assert.equal(exitCode, 0)
+      assert.deepEqual([stderr, exitCode], ['', 0])
     })
+
+  for (const words of [[], ['transcribe'], ['db'], ['db', 'serve'], ['mesh', 'dead'], ['merge-qlora']])
+    it(`svc ${['help', ...words].join(' ')} prints what ${['svc', ...words, '--help'].join(' ')} prints`, async () => {
+      const help = await svcInTurn(['help', ...words])
+      assert.deepEqual(help, await svcInTurn([...words, '--help']))
+      assert.match(help.stdout, /^USAGE$/m)
+      assert.deepEqual([help.stderr, help.exitCode], ['', 0])
+    })
+
+  it('lists a command once, not under its aliases', async () => {
+    const {stdout} = await svcInTurn(['--help'])
+    assert.deepEqual(stdout.match(/^ {2}merge\S*/gm), ['  merge'])
+  })
+
+  it('warns of nothing where the home folder cannot be read', async (test) => {
+    // A link to itself can be opened by nobody, not even by root.
+    const home = join(await temporaryFolder(test), 'home')
+    await symlink(home, home)
+    for (const args of [
+      ['config', 'show'],
+      ['db', '--help'],
+      ['speech', 'status'],
+    ]) {
+      const {stderr, exitCode} = await svc(args, {env: {HOME: home}})
+      assert.deepEqual([stderr, exitCode], ['', 0])
+    }
+  })
 
   for (const args of [['--help'], ['-h'], []])
     it(`${args[0] ?? 'nothing at all'} prints the commands`, async () => {
@@ -45,6 +78,7 @@ describe('the svc command line', () => {
     [['genrate'], /no command genrate\. Did you mean generate\?/],
     [['config', 'shwo'], /no command config shwo\. Did you mean config show\?/],
     [['contract', 'list'], /no command contract\. Did you mean contracts\?/],
+    [['help', 'transcrib'], /no command transcrib\. Did you mean transcribe\?/],
     [['xyzzy'], /no command xyzzy\. \(command_unknown\)/],
     [['config', 'show', '--chnged'], /no flag --chnged\. Did you mean --changed\?/],
     [['config', 'show', '-z'], /no flag -z\. /],
