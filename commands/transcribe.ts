@@ -45,9 +45,11 @@ recording a name such as talk.srt is the file itself, in the format of its endin
     'ffmpeg -v error -i film.mkv -f wav - | <%= config.bin %> <%= command.id %> - --format vtt > film.vtt',
     '<%= config.bin %> <%= command.id %> *.mp3 --json | jq -r .text',
   ]
-  static override strict = false
   static override args = {
-    recording: Args.string({description: 'Files or folders, any number of them; - reads standard input.'}),
+    recording: Args.string({
+      description: 'Files or folders, any number of them; - reads standard input.',
+      multiple: true,
+    }),
   }
   static override flags = {
     ...speechFlags,
@@ -56,10 +58,11 @@ recording a name such as talk.srt is the file itself, in the format of its endin
       default: true,
       allowNo: true,
     }),
-    format: Flags.option({
+    format: Flags.custom<TranscriptFormatName>({
       char: 'f',
-      description: 'How transcripts are written; text, unless the name of the output tells.',
-      options: ['text', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'] as const,
+      description: 'How transcripts are written; text, unless the name of the output tells. txt is text.',
+      options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'],
+      parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName,
     })(),
     output: Flags.string({
       char: 'o',

@@ -11,10 +11,9 @@ as JSON; an endpoint that returns an Error ends with 4.`
     '<%= config.bin %> <%= command.id %> add title="buy milk"',
     '<%= config.bin %> <%= command.id %> list --program examples/todo.svc | jq length',
   ]
-  static override strict = false
   static override args = {
     endpoint: Args.string({description: 'Name of the endpoint.', required: true}),
-    arguments: Args.string({description: 'Its arguments, name=value.'}),
+    arguments: Args.string({description: 'Its arguments, name=value.', multiple: true}),
   }
   static override flags = {
     ...databaseFlag,

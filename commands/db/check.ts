@@ -12,8 +12,7 @@ no file is named; - reads standard input.`
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> examples/todo.svc --json | jq .diagnostics[].error_code',
   ]
-  static override strict = false
-  static override args = {files: Args.string({description: 'The programs.'})}
+  static override args = {files: Args.string({description: 'The programs.', multiple: true})}
   static override flags = {
     'deny-warnings': Flags.boolean({description: 'Count warnings as errors.'}),
   }

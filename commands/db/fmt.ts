@@ -12,8 +12,7 @@ its errors are printed. - formats standard input to standard output.`
     '<%= config.bin %> <%= command.id %> src/*.svc',
     '<%= config.bin %> <%= command.id %> --check',
   ]
-  static override strict = false
-  static override args = {files: Args.string({description: 'The programs.'})}
+  static override args = {files: Args.string({description: 'The programs.', multiple: true})}
   static override flags = {
     check: Flags.boolean({description: 'Change nothing; end with 1 when a program is not formatted.'}),
   }

@@ -43,20 +43,17 @@ function overview(description: string, commands: readonly Loadable[], context: C
 }
 
 function commandPage(command: Loadable, context: Context): string {
-  const {id, summary = '', description = '', args, flags} = command
+  const {id, summary = '', description = '', flags, strict = true} = command
+  // Where any number of words may follow, oclif shows every argument as one that repeats.
+  const args = Object.values(command.args).map((arg) => ({...arg, multiple: arg.multiple || !strict}))
   const shown = Object.values(flags).filter(({hidden}) => !hidden)
   const own = shown.filter(({helpGroup}) => helpGroup !== 'GLOBAL')
   const common = shown.filter(({helpGroup}) => helpGroup === 'GLOBAL')
   return page(pageName(id), context, [
     ['NAME', `${pageName(id)} \\- ${troff(summary)}`],
-    ['SYNOPSIS', `.B ${troff(typed(id))}\n${Object.values(args).map(argument).join(' ')} [\\fIFLAGS\\fR]`],
+    ['SYNOPSIS', `.B ${troff(typed(id))}\n${args.map(argument).join(' ')} [\\fIFLAGS\\fR]`],
     ['DESCRIPTION', paragraphs(description)],
-    [
-      'ARGUMENTS',
-      Object.values(args)
-        .map((arg) => item(argument(arg), arg.description ?? ''))
-        .join(''),
-    ],
+    ['ARGUMENTS', args.map((arg) => item(argument(arg), arg.description ?? '')).join('')],
     ['FLAGS', own.map(flag).join('')],
     ['COMMON FLAGS', common.map(flag).join('')],
     ['EXAMPLES', examples(command, context)],
@@ -70,8 +67,10 @@ function page(name: string, {version}: Context, sections: readonly (readonly [st
   return `.TH ${name.toUpperCase()} 1 "" "svc ${version}" "svc manual"\n${body.join('')}`
 }
 
-const argument = ({name, required}: {name: string; required?: boolean}) =>
-  required ? `\\fI${name.toUpperCase()}\\fR` : `[\\fI${name.toUpperCase()}\\fR]`
+function argument({name, required, multiple}: {name: string; required?: boolean; multiple?: boolean}): string {
+  const shown = `\\fI${name.toUpperCase()}\\fR${multiple ? '...' : ''}`
+  return required ? shown : `[${shown}]`
+}
 
 function flag(declared: Loadable['flags'][string]): string {
   const {char, name, description = '', type} = declared

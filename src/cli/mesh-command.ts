@@ -29,7 +29,7 @@ export const pageFlags = (row: string, {usual, most}: {usual: number; most: numb
 
 /** One message or more. */
 export const deadMessagesArg = {
-  message: Args.string({description: 'Number of the message; may be repeated.', required: true}),
+  message: Args.string({description: 'Numbers of the messages.', required: true, multiple: true}),
 }
 
 /** A command that asks the control plane of a mesh. */

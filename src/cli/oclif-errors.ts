@@ -1,7 +1,8 @@
 import {nearest, SvcError} from '../errors/index.js'
+import {foreignFlags} from './foreign-flags.js'
 
 interface ParseFailure extends Error {
-  parse?: {input?: {flags?: Record<string, {char?: string; hidden?: boolean}>}}
+  parse?: {input?: {flags?: Record<string, {aliases?: string[]}>}}
   /** Of an unknown flag: the flags that were given. */
   flags?: string[]
 }
@@ -15,10 +16,19 @@ export function fromOclif(thrown: unknown): SvcError | undefined {
   const failure = thrown as ParseFailure
   const unknown = failure.flags?.[0]
   if (thrown.constructor.name === 'NonExistentFlagsError' && unknown !== undefined) {
-    const names = Object.keys(failure.parse?.input?.flags ?? {}).map((name) => `--${name}`)
-    return new SvcError('flag_unknown', {flag: unknown, suggestion: nearest(unknown, names)}, {cause: thrown})
+    const [flag = unknown] = unknown.split('=')
+    const flags = Object.entries(failure.parse?.input?.flags ?? {})
+    const names = flags.flatMap(([name, {aliases = []}]) => [name, ...aliases].map((spelling) => `--${spelling}`))
+    return new SvcError('flag_unknown', {flag, suggestion: suggestFlag(flag, names)}, {cause: thrown})
   }
   return new SvcError('usage', {reason: sentence(failure.message)}, {cause: thrown})
+}
+
+/** The flag of a command that a flag of another program means, or else the nearest one. */
+function suggestFlag(typed: string, names: readonly string[]): string | undefined {
+  const flag = typed.replaceAll('_', '-')
+  const meant = foreignFlags[flag]
+  return meant !== undefined && names.includes(meant.split(' ')[0] ?? '') ? meant : nearest(flag, names)
 }
 
 /** The parser's message on one line, without its pointer to --help. */

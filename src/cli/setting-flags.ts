@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import type {BooleanFlag, CustomOptions, OptionFlag} from '@oclif/core/interfaces'
+import type {AlphabetLowercase, BooleanFlag, CustomOptions, OptionFlag} from '@oclif/core/interfaces'
 import type {Setting, SettingRows, SettingTable} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
 
@@ -20,12 +20,12 @@ export function settingFlags<R extends SettingRows>(
 
 /** `--x` and `--no-x`. */
 const switchFlag = (setting: Setting): SettingFlag =>
-  Flags.boolean({description: describe(setting), allowNo: true}) as BooleanFlag<boolean | undefined>
+  Flags.boolean({...common(setting), allowNo: true}) as BooleanFlag<boolean | undefined>
 
 function valueFlag(flag: string, setting: Setting): SettingFlag {
   const type = setting.type.exact ?? setting.type
   const build = Flags.custom<unknown>({
-    description: describe(setting),
+    ...common(setting),
     helpValue: type.options === undefined ? 'VALUE' : type.options.join('|'),
     ...(type.options === undefined ? {} : {options: [...type.options]}),
     parse: async (value) => {
@@ -36,6 +36,11 @@ function valueFlag(flag: string, setting: Setting): SettingFlag {
   })
   return build()
 }
+
+const common = (setting: Setting) => ({
+  description: describe(setting),
+  ...(setting.char === undefined ? {} : {char: setting.char as AlphabetLowercase}),
+})
 
 /** What the setting is, its default, and the variables that come after the flag. */
 function describe({doc, default: fallback, env = [], implied}: Setting): string {

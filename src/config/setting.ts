@@ -9,6 +9,8 @@ export interface Setting<T = unknown> {
   doc: string
   /** Long name of the command flag, without dashes. */
   flag?: string
+  /** Its short form, one letter. */
+  char?: string
   env?: readonly string[]
   /** A variable that means more than this setting, and sets it where nothing else does. */
   implied?: {variable: string; read(text: string): T | undefined}

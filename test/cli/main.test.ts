@@ -81,6 +81,14 @@ describe('the svc command line', () => {
     [['help', 'transcrib'], /no command transcrib\. Did you mean transcribe\?/],
     [['xyzzy'], /no command xyzzy\. \(command_unknown\)/],
     [['config', 'show', '--chnged'], /no flag --chnged\. Did you mean --changed\?/],
+    [['transcribe', 'a.wav', '--beam_size', '5'], /no flag --beam_size\. Did you mean --beam\?/],
+    [['transcribe', 'a.wav', '--output_format=srt'], /no flag --output_format\. Did you mean --format\?/],
+    [['transcribe', 'a.wav', '--compute_type', 'int8'], /no flag --compute_type\. Did you mean --precision\?/],
+    [['transcribe', 'a.wav', '--output-srt'], /no flag --output-srt\. Did you mean --format srt\?/],
+    [['transcribe', 'a.wav', '--word_timestamps'], /no flag --word_timestamps\. Did you mean --word-timestamps\?/],
+    [['transcribe', 'a.wav', '--output_dir', 'x'], /no flag --output_dir\. Did you mean --output-dir\?/],
+    [['generate', '--compute_type', 'f16', 'Hi'], /no flag --compute_type\. \(/],
+    [['generate', '--max_tokens', '5', 'Hi'], /no flag --max_tokens\. Did you mean --max-tokens\?/],
     [['config', 'show', '-z'], /no flag -z\. /],
   ]
   for (const [args, says] of unknown)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {readdir, readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
+import {CommandHelp, Config} from '@oclif/core'
 import {manualPages} from '../../src/cli/manual.js'
 import {projectFile} from '../support/project.js'
 
@@ -15,6 +16,23 @@ describe('the manual', () => {
   it('is listed in package.json, so that npm installs every page', async () => {
     const {man} = JSON.parse(await readFile(projectFile('package.json'), 'utf8'))
     assert.deepEqual(man, (await readdir(projectFile('man'))).map((file) => `man/${file}`).sort())
+  })
+
+  it('shows the arguments of every command as --help does', async () => {
+    const config = await Config.load({root: projectFile('.'), userPlugins: false})
+    const pages = new Map((await manualPages()).map(({file, text}) => [file, text.replaceAll(/\\f[IR]/g, '')]))
+    const compared = new Set<string>()
+    for (const command of config.commands) {
+      const page = pages.get(`svc-${command.id.replaceAll(':', '-')}.1`)
+      if (page === undefined) continue
+      // Flags come after the arguments: in brackets, in parentheses, or required ones bare.
+      const usage = new CommandHelp(command, config, {maxWidth: 10_000, stripAnsi: true}).generate()
+      const [, shown] = /^ {2}\$ svc (.*?) (?=[[(]?-)/m.exec(usage) ?? []
+      const [, synopsis = ''] = /\n\.SH SYNOPSIS\n\.B svc .*\n(.*) ?\[FLAGS\]\n/.exec(page) ?? []
+      assert.equal(`${command.id} ${synopsis}`.trim(), shown?.trim())
+      compared.add(command.id)
+    }
+    assert.equal(compared.size, pages.size - 1)
   })
 
   it('names every command, every flag and every variable', async () => {

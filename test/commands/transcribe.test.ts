@@ -81,6 +81,11 @@ describe('svc transcribe FILE', () => {
       assert.equal(stdout, expected)
     })
 
+  it('takes the short flags and the name txt that other programs have', async () => {
+    const short = ['transcribe', 'one.wav', '-m', nonsense, '-l', 'en', '-f', 'txt', '--vad', 'none', ...oneThread]
+    assert.deepEqual(await svcInTurn(short, {cwd: folder}), await printed())
+  })
+
   it('prints a text that was said as ndjson', async () => {
     const {stdout} = await svcInTurn(['transcribe', 'note.txt', '--format', 'ndjson'], {cwd: folder})
     const {start, end, text} = JSON.parse(stdout)

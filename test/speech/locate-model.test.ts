@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {mkdir} from 'node:fs/promises'
+import {mkdir, readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {locateSpeechModel, speechModelId} from '../../src/speech/index.js'
@@ -12,7 +12,7 @@ const commit = 'b'.repeat(40)
 const files = {'config.json': '{}', 'tokenizer.json': '{}', 'model.safetensors': 'weights'}
 
 async function setUp(test: TestContext) {
-  const hub = await startHub(test, {'openai/whisper-tiny.en': {commit, revisions: ['main'], files}})
+  const hub = await startHub(test, {'openai/whisper-tiny.en': {commit, revisions: ['main', 'v2'], files}})
   const cwd = await temporaryFolder(test)
   const cacheFolder = join(cwd, 'hub')
   const starterFolder = join(cwd, 'program/starter')
@@ -110,6 +110,20 @@ describe('svc speech pull', () => {
     const {contractViolations} = await import('../../src/contracts/index.js')
     assert.deepEqual(await contractViolations('cli/speech-pull.v1', again), [])
     assert.deepEqual([again.commit, again.files.length, again.files[0].cached], [commit, 3, true])
+  })
+
+  it('takes a branch, tag or commit with --revision, laid out as huggingface_hub does', async (test) => {
+    const {hub, cacheFolder, snapshot} = await setUp(test)
+    const env = {HF_ENDPOINT: hub.endpoint, HF_HUB_CACHE: cacheFolder}
+    const refs = join(cacheFolder, 'models--openai--whisper-tiny.en/refs')
+    const pull = (revision: string) => svcInTurn(['speech', 'pull', 'tiny.en', '--revision', revision], {env})
+    assert.deepEqual(await pull(commit), {stdout: `${snapshot}\n`, stderr: '', exitCode: 0})
+    await assert.rejects(readFile(join(refs, commit)), {code: 'ENOENT'})
+    assert.deepEqual(await pull('v2'), {stdout: `${snapshot}\n`, stderr: '', exitCode: 0})
+    assert.equal(await readFile(join(refs, 'v2'), 'utf8'), commit)
+    const unknown = await pull('v3')
+    assert.match(unknown.stderr, /hub_revision_unknown/)
+    assert.equal(unknown.exitCode, 3)
   })
 
   it('says what is wrong, and never shows the token', async (test) => {

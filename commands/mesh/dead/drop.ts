@@ -8,7 +8,6 @@ sent under the same idempotency key. Ends with 3 where a message is not dead. Ta
 role mesh.`
   static override examples = ['<%= config.bin %> <%= command.id %> 1042 1043']
   static override args = deadMessagesArg
-  static override strict = false
   static override flags = {...controlUrlFlag}
 
   run(): Promise<void> {

@@ -8,7 +8,6 @@ stays as it is. The inboxes take all of the messages or none, and the audit name
 message was not found. Takes the token of an administrator, or of the role mesh.`
   static override examples = ['<%= config.bin %> <%= command.id %> 1042 1043']
   static override args = deadMessagesArg
-  static override strict = false
   static override flags = {...controlUrlFlag}
 
   run(): Promise<void> {

@@ -19,12 +19,14 @@ export const speechSettings = settings('speech', () => ({
   model: {
     type: text('a model id or a path'),
     flag: 'model',
+    char: 'm',
     env: ['SVC_SPEECH_MODEL'],
     toml: ['speech.model'],
     doc: 'Speech model: a directory, a whisper.cpp file or an id such as openai/whisper-base; unset takes whisper-tiny.en if it is there, else the starter model.',
   },
   revision: {
     type: text('a branch, tag or commit'),
+    flag: 'revision',
     env: ['SVC_SPEECH_REVISION'],
     toml: ['speech.revision'],
     default: 'main',
@@ -66,6 +68,7 @@ export const speechSettings = settings('speech', () => ({
   language: {
     type: text('a language code or name'),
     flag: 'language',
+    char: 'l',
     env: ['SVC_SPEECH_LANGUAGE'],
     toml: ['speech.language'],
     doc: 'Language that is spoken, such as en or german; unset detects it.',
@@ -89,6 +92,7 @@ export const speechSettings = settings('speech', () => ({
   },
   bestOf: {
     type: integer({min: 1, max: 64}),
+    flag: 'best-of',
     env: ['SVC_SPEECH_BEST_OF'],
     toml: ['speech.best_of'],
     default: 5,
@@ -96,6 +100,7 @@ export const speechSettings = settings('speech', () => ({
   },
   temperature: {
     type: number({min: 0, max: 1}),
+    flag: 'temperature',
     env: ['SVC_SPEECH_TEMPERATURE'],
     toml: ['speech.temperature'],
     default: 0,
@@ -111,6 +116,7 @@ export const speechSettings = settings('speech', () => ({
   },
   noSpeechThreshold: {
     type: number({min: 0, max: 1}),
+    flag: 'no-speech-threshold',
     env: ['SVC_SPEECH_NO_SPEECH_THRESHOLD'],
     toml: ['speech.no_speech_threshold'],
     default: 0.6,

@@ -1,0 +1,21 @@
+/** Flags of openai-whisper, whisper.cpp and faster-whisper that have another name here, spelt with dashes. */
+export const foreignFlags: Readonly<Record<string, string>> = {
+  '--beam-size': '--beam',
+  '--compute-type': '--precision',
+  '--cpu-threads': '--threads',
+  '--fp16': '--precision',
+  '--initial-prompt': '--prompt',
+  '--max-line-count': '--max-lines',
+  '--max-line-width': '--line-width',
+  '--no-gpu': '--device cpu',
+  '--no-speech-thold': '--no-speech-threshold',
+  '--output-file': '--output',
+  '--output-format': '--format',
+  '--output-json': '--format json',
+  '--output-json-full': '--format verbose_json',
+  '--output-srt': '--format srt',
+  '--output-txt': '--format text',
+  '--output-vtt': '--format vtt',
+  '--translate': '--task translate',
+  '--vad-filter': '--vad',
+}
