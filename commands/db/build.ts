@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, overwriteFlag, programArg} from '../../src/cli/index.js'
+import {DbCommand, overwriteFlag, programArg, programFlag} from '../../src/cli/index.js'
 
 export default class DbBuild extends DbCommand<typeof DbBuild> {
   static override summary = 'Write everything that can be made from a program.'
@@ -9,6 +9,7 @@ and functions.ts.`
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o dist/todo']
   static override args = {file: programArg}
   static override flags = {
+    ...programFlag,
     output: Flags.string({char: 'o', description: 'Folder to write into.', default: 'dist', helpValue: 'DIR'}),
     zod: Flags.boolean({description: 'Let the client check what it gets, by Zod schemas.'}),
     overwrite: overwriteFlag,
@@ -16,7 +17,7 @@ and functions.ts.`
 
   async run(): Promise<void> {
     const lang = await import('../../src/lang/index.js')
-    const {source, program} = await this.readProgram(this.args.file)
+    const {source, program} = await this.readProgram()
     await this.requireEnforced(source, program)
     const {zod = false, output} = this.flags
     const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`

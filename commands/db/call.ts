@@ -1,5 +1,5 @@
-import {Args, Flags} from '@oclif/core'
-import {DbCommand, databaseFlag} from '../../src/cli/index.js'
+import {Args} from '@oclif/core'
+import {DbCommand, databaseFlag, programFlag} from '../../src/cli/index.js'
 import {nearest, SvcError} from '../../src/errors/index.js'
 
 export default class DbCall extends DbCommand<typeof DbCall> {
@@ -17,14 +17,14 @@ as JSON; an endpoint that returns an Error ends with 4.`
   }
   static override flags = {
     ...databaseFlag,
-    program: Flags.string({char: 'p', description: 'The program; src/main.svc when left out.', helpValue: 'FILE'}),
+    ...programFlag,
   }
 
   async run(): Promise<void> {
     const {Application, BadArgument, Failure, kindOf, readArguments, toJson, display} = await import(
       '../../src/lang/index.js'
     )
-    const {program} = await this.readProgram(this.flags.program)
+    const {program} = await this.readProgram()
     const {endpoint: name} = this.args
     const endpoints = program.functions.filter((made) => kindOf(made) !== 'plain' && kindOf(made) !== 'http')
     const target = endpoints.find((made) => made.name === name)

@@ -1,5 +1,5 @@
 import {Args, Flags} from '@oclif/core'
-import {DbCommand, type Source} from '../../src/cli/index.js'
+import {DbCommand, programFlag, type Source} from '../../src/cli/index.js'
 import type {DbCheckV1} from '../../src/contracts/index.js'
 import type {Diagnostic} from '../../src/lang/index.js'
 
@@ -14,14 +14,14 @@ no file is named; - reads standard input.`
   ]
   static override args = {files: Args.string({description: 'The programs.', multiple: true})}
   static override flags = {
+    ...programFlag,
     'deny-warnings': Flags.boolean({description: 'Count warnings as errors.'}),
   }
 
   async run(): Promise<void> {
     const {asJson, checkProgram, Lines, renderDiagnostics} = await import('../../src/lang/index.js')
-    const paths = this.argumentList.length === 0 ? [undefined] : this.argumentList
     const checked: {source: Source; diagnostics: readonly Diagnostic[]}[] = []
-    for (const path of paths) {
+    for (const path of this.programPaths) {
       const source = await this.readSource(path)
       checked.push({source, diagnostics: checkProgram(source.text).diagnostics})
     }

@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, overwriteFlag, programArg} from '../../src/cli/index.js'
+import {DbCommand, overwriteFlag, programArg, programFlag} from '../../src/cli/index.js'
 
 export default class DbClient extends DbCommand<typeof DbClient> {
   static override summary = 'Write a TypeScript client for the endpoints of a program.'
@@ -8,6 +8,7 @@ export default class DbClient extends DbCommand<typeof DbClient> {
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o web/src/api']
   static override args = {file: programArg}
   static override flags = {
+    ...programFlag,
     output: Flags.string({char: 'o', description: 'Folder to write into.', required: true, helpValue: 'DIR'}),
     zod: Flags.boolean({description: 'Let the client check what it gets, by Zod schemas.'}),
     overwrite: overwriteFlag,
@@ -15,7 +16,7 @@ export default class DbClient extends DbCommand<typeof DbClient> {
 
   async run(): Promise<void> {
     const {clientFile, schemasFile, typesFile} = await import('../../src/lang/index.js')
-    const {program} = await this.readProgram(this.args.file)
+    const {program} = await this.readProgram()
     const {zod = false, output} = this.flags
     const files: Readonly<Record<string, string>> = {
       'types.ts': typesFile(program),

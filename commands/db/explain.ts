@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, programArg} from '../../src/cli/index.js'
+import {DbCommand, programArg, programFlag} from '../../src/cli/index.js'
 import type {DbExplainV1} from '../../src/contracts/index.js'
 import {nearest, SvcError} from '../../src/errors/index.js'
 import type {ExplainRow} from '../../src/lang/index.js'
@@ -13,6 +13,7 @@ export default class DbExplain extends DbCommand<typeof DbExplain> {
   ]
   static override args = {file: programArg}
   static override flags = {
+    ...programFlag,
     query: Flags.string({description: 'Only the operations of this function.', helpValue: 'NAME', exclusive: ['all']}),
     all: Flags.boolean({description: 'The operations of every function.'}),
     compact: Flags.boolean({description: 'With JSON: without line breaks, as --json prints it always.', hidden: true}),
@@ -21,7 +22,7 @@ export default class DbExplain extends DbCommand<typeof DbExplain> {
 
   async run(): Promise<void> {
     const {explain, kindOf} = await import('../../src/lang/index.js')
-    const {source, program} = await this.readProgram(this.args.file)
+    const {source, program} = await this.readProgram()
     const {query, all = false, jsonl} = this.flags
     const names = program.functions.map(({name}) => name)
     if (query !== undefined && !names.includes(query))

@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg, storeFlag} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, programFlag, storeFlag} from '../../src/cli/index.js'
 
 export default class DbExport extends DbCommand<typeof DbExport> {
   static override summary = 'Print all rows as JSON lines.'
@@ -12,6 +12,7 @@ export default class DbExport extends DbCommand<typeof DbExport> {
   static override args = {file: programArg}
   static override flags = {
     ...databaseFlag,
+    ...programFlag,
     ...storeFlag,
     table: Flags.string({char: 't', description: 'Only this table.'}),
   }
@@ -24,7 +25,7 @@ export default class DbExport extends DbCommand<typeof DbExport> {
       return
     }
     const {connect, readRecords} = await import('../../src/lang/index.js')
-    const {program} = await this.readProgram(this.args.file)
+    const {program} = await this.readProgram()
     const tables = wanted === undefined ? program.tables : [this.tableOf(program, wanted)]
     const connection = await connect(program, await this.readableDatabase(program), true)
     try {

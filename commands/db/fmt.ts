@@ -1,5 +1,5 @@
 import {Args, Flags} from '@oclif/core'
-import {DbCommand} from '../../src/cli/index.js'
+import {DbCommand, programFlag} from '../../src/cli/index.js'
 import type {DbFmtV1} from '../../src/contracts/index.js'
 import {writeWholeFile} from '../../src/files/index.js'
 
@@ -14,14 +14,14 @@ its errors are printed. - formats standard input to standard output.`
   ]
   static override args = {files: Args.string({description: 'The programs.', multiple: true})}
   static override flags = {
+    ...programFlag,
     check: Flags.boolean({description: 'Change nothing; end with 1 when a program is not formatted.'}),
   }
 
   async run(): Promise<void> {
     const {checkProgram, formatSource} = await import('../../src/lang/index.js')
-    const paths = this.argumentList.length === 0 ? [undefined] : this.argumentList
     const result: DbFmtV1 = []
-    for (const path of paths) {
+    for (const path of this.programPaths) {
       const source = await this.readSource(path)
       const formatted = formatSource(source.text)
       if (formatted === undefined)

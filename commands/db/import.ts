@@ -1,5 +1,5 @@
 import {Args} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg, readInput, storeFlag} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, programFlag, readInput, storeFlag} from '../../src/cli/index.js'
 import type {DbWrittenV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
@@ -17,10 +17,10 @@ export default class DbImport extends DbCommand<typeof DbImport> {
     records: Args.string({description: 'The JSON lines, - for standard input.', required: true}),
     file: programArg,
   }
-  static override flags = {...databaseFlag, ...storeFlag}
+  static override flags = {...databaseFlag, ...programFlag, ...storeFlag}
 
   async run(): Promise<void> {
-    const {records: path, file} = this.args
+    const {records: path} = this.args
     const text = (await readInput(path, this.signal, maxBytes)).toString('utf8')
     const lines = text
       .split('\n')
@@ -30,7 +30,7 @@ export default class DbImport extends DbCommand<typeof DbImport> {
       const written = await importRows(this.storePath, lines)
       return this.#print(this.storePath, written)
     }
-    const {program} = await this.readProgram(file)
+    const {program} = await this.readProgram()
     return this.#print(this.databasePath, await this.writeRecords(program, path, lines, true))
   }
 

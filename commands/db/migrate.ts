@@ -1,6 +1,6 @@
 import {createInterface} from 'node:readline/promises'
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, formatReport, formatSteps, programArg} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, formatReport, formatSteps, programArg, programFlag} from '../../src/cli/index.js'
 import type {DbMigrateV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import type {Decisions, Program, Step} from '../../src/lang/index.js'
@@ -24,6 +24,7 @@ gives a value for rows that have none, or whose value cannot be converted.`
   static override args = {file: programArg}
   static override flags = {
     ...databaseFlag,
+    ...programFlag,
     'dry-run': Flags.boolean({description: 'Show the steps and change nothing.'}),
     yes: Flags.boolean({char: 'y', description: 'Do not ask before dropping or rebuilding.'}),
     default: Flags.string({
@@ -54,7 +55,7 @@ gives a value for rows that have none, or whose value cannot be converted.`
 
   async run(): Promise<void> {
     const {blockingSteps, migrate, noDecisions} = await import('../../src/lang/index.js')
-    const {program} = await this.readProgram(this.args.file)
+    const {program} = await this.readProgram()
     const path = this.databasePath
     const {default: defaults = [], drop: drops = [], rebuild: rebuilds = [], using: usings = []} = this.flags
     const dryRun = this.flags['dry-run'] === true

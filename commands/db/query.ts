@@ -1,5 +1,5 @@
 import {Args, Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, runQuery} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programFlag, runQuery} from '../../src/cli/index.js'
 
 export default class DbQuery extends DbCommand<typeof DbQuery> {
   static override summary = 'Evaluate an expression on the database.'
@@ -13,7 +13,7 @@ one statement of SQL instead, on a connection that cannot write.`
   static override args = {expression: Args.string({description: 'The expression.', required: true})}
   static override flags = {
     ...databaseFlag,
-    program: Flags.string({char: 'p', description: 'The program; src/main.svc when left out.', helpValue: 'FILE'}),
+    ...programFlag,
     sql: Flags.boolean({description: 'Read SQL.'}),
   }
 
@@ -26,7 +26,7 @@ one statement of SQL instead, on a connection that cannot write.`
   async #target(): Promise<{path: string; source: string | undefined}> {
     if (this.flags.sql) return {path: this.existingDatabase(), source: undefined}
     this.existingDatabase()
-    const {program, source} = await this.readProgram(this.flags.program)
+    const {program, source} = await this.readProgram()
     return {path: await this.readableDatabase(program), source: source.text}
   }
 }

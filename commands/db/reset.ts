@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs'
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, programFlag} from '../../src/cli/index.js'
 import type {DbResetV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
@@ -10,11 +10,11 @@ export default class DbReset extends DbCommand<typeof DbReset> {
     'The old file is moved aside, not deleted; the tables of the program are made empty. Stop servers of the program first.'
   static override examples = ['<%= config.bin %> <%= command.id %> --yes']
   static override args = {file: programArg}
-  static override flags = {...databaseFlag, yes: Flags.boolean({char: 'y', description: 'Do it.'})}
+  static override flags = {...databaseFlag, ...programFlag, yes: Flags.boolean({char: 'y', description: 'Do it.'})}
 
   async run(): Promise<void> {
     if (!this.flags.yes) throw new SvcError('unconfirmed', {what: 'A reset'})
-    const {program} = await this.readProgram(this.args.file)
+    const {program} = await this.readProgram()
     const {moveAside} = await import('../../src/store/index.js')
     const path = this.databasePath
     const backup = existsSync(path) ? await moveAside(path) : null

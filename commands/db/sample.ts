@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, programFlag} from '../../src/cli/index.js'
 
 export default class DbSample extends DbCommand<typeof DbSample> {
   static override summary = 'Print rows of a table as JSON lines.'
@@ -7,13 +7,14 @@ export default class DbSample extends DbCommand<typeof DbSample> {
   static override args = {file: programArg}
   static override flags = {
     ...databaseFlag,
+    ...programFlag,
     table: Flags.string({char: 't', description: 'The table.', required: true}),
     limit: Flags.integer({description: 'How many rows.', default: 10, min: 0}),
   }
 
   async run(): Promise<void> {
     const {connect, readRecords} = await import('../../src/lang/index.js')
-    const {program} = await this.readProgram(this.args.file)
+    const {program} = await this.readProgram()
     const table = this.tableOf(program, this.flags.table)
     const connection = await connect(program, await this.readableDatabase(program), true)
     try {

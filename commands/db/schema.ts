@@ -1,4 +1,4 @@
-import {DbCommand, formatTable, programArg} from '../../src/cli/index.js'
+import {DbCommand, formatTable, programArg, programFlag} from '../../src/cli/index.js'
 import type {SchemaDigest} from '../../src/lang/index.js'
 
 export default class DbSchema extends DbCommand<typeof DbSchema> {
@@ -9,10 +9,11 @@ export default class DbSchema extends DbCommand<typeof DbSchema> {
     '<%= config.bin %> <%= command.id %> --json',
   ]
   static override args = {file: programArg}
+  static override flags = programFlag
 
   async run(): Promise<void> {
     const {schemaDigest} = await import('../../src/lang/index.js')
-    const {program} = await this.readProgram(this.args.file)
+    const {program} = await this.readProgram()
     await this.output.result(schemaDigest(program), asText)
   }
 }

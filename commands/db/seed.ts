@@ -1,5 +1,5 @@
 import {Args} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg, readInput} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, programFlag, readInput} from '../../src/cli/index.js'
 import type {DbWrittenV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
@@ -13,10 +13,10 @@ are written, or none.`
     records: Args.string({description: 'The JSON file, - for standard input.', required: true}),
     file: programArg,
   }
-  static override flags = {...databaseFlag}
+  static override flags = {...databaseFlag, ...programFlag}
 
   async run(): Promise<void> {
-    const {program} = await this.readProgram(this.args.file)
+    const {program} = await this.readProgram()
     const {records: path} = this.args
     const given = await this.#read(path)
     const items = Object.entries(given).flatMap(([table, records]) => {

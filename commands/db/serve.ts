@@ -1,6 +1,6 @@
 import {watch} from 'node:fs'
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg, type Source, settingFlags} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, programFlag, type Source, settingFlags} from '../../src/cli/index.js'
 import {appSettings} from '../../src/config/index.js'
 import type {EndpointServer} from '../../src/endpoints/index.js'
 import {asText, SvcError} from '../../src/errors/index.js'
@@ -25,6 +25,7 @@ The database is migrated first by the steps that lose nothing; a step that needs
   static override args = {file: programArg}
   static override flags = {
     ...databaseFlag,
+    ...programFlag,
     ...settingFlags(appSettings, 'host', 'port'),
     watch: Flags.boolean({char: 'w', description: 'Serve the program anew when its file changes.'}),
     'no-migrate': Flags.boolean({description: 'Change no table; refuse where the database does not fit.'}),
@@ -40,7 +41,7 @@ The database is migrated first by the steps that lose nothing; a step that needs
     const token = process.env[this.flags['token-env']]?.trim() || undefined
     const log = this.logOptions()
     configureLog({...log, secrets: [...log.secrets, ...(token === undefined ? [] : [token])]})
-    const {source, program} = await this.#read(this.args.file)
+    const {source, program} = await this.#read()
     let {port} = this.settings(appSettings)
     const {host} = this.settings(appSettings)
     const {isLoopback} = await import('../../src/net/index.js')
@@ -60,7 +61,7 @@ The database is migrated first by the steps that lose nothing; a step that needs
     await server.close(drainMs)
   }
 
-  async #read(path: string | undefined): Promise<{source: Source; program: Program}> {
+  async #read(path?: string): Promise<{source: Source; program: Program}> {
     const read = await this.readProgram(path)
     await this.requireEnforced(read.source, read.program)
     return read

@@ -1,6 +1,6 @@
 import {createInterface} from 'node:readline'
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, runQuery} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programFlag, runQuery} from '../../src/cli/index.js'
 import {asText, SvcError} from '../../src/errors/index.js'
 
 export default class DbShell extends DbCommand<typeof DbShell> {
@@ -14,13 +14,13 @@ is told and the next line is read; an empty line is skipped. Ends with the input
   ]
   static override flags = {
     ...databaseFlag,
-    program: Flags.string({char: 'p', description: 'The program; src/main.svc when left out.', helpValue: 'FILE'}),
+    ...programFlag,
     sql: Flags.boolean({description: 'Read SQL.'}),
   }
 
   async run(): Promise<void> {
     const path = this.existingDatabase()
-    const source = this.flags.sql ? undefined : (await this.readProgram(this.flags.program)).source.text
+    const source = this.flags.sql ? undefined : (await this.readProgram()).source.text
     const terminal = process.stdin.isTTY === true
     const lines = createInterface({input: process.stdin, output: process.stderr, terminal, prompt: 'db> '})
     const stop = () => lines.close()

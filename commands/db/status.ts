@@ -1,4 +1,4 @@
-import {DbCommand, databaseFlag, formatTable, programArg, storeFlag} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, formatTable, programArg, programFlag, storeFlag} from '../../src/cli/index.js'
 import type {DbStatusV1} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 
@@ -9,7 +9,7 @@ export default class DbStatus extends DbCommand<typeof DbStatus> {
     '<%= config.bin %> <%= command.id %> --store --json',
   ]
   static override args = {file: programArg}
-  static override flags = {...databaseFlag, ...storeFlag}
+  static override flags = {...databaseFlag, ...programFlag, ...storeFlag}
 
   async run(): Promise<void> {
     const path = this.flags.store ? this.existingStore() : this.existingDatabase()
@@ -23,10 +23,10 @@ export default class DbStatus extends DbCommand<typeof DbStatus> {
   async #pending(path: string): Promise<DbStatusV1['pending']> {
     const {migrate} = await import('../../src/lang/index.js')
     try {
-      const {program} = await this.readProgram(this.args.file)
+      const {program} = await this.readProgram()
       return (await migrate(program, path, {dryRun: true})).steps
     } catch (error) {
-      if (this.args.file === undefined && isErrorOf(error, 'program_not_found')) return []
+      if (this.programPaths[0] === undefined && isErrorOf(error, 'program_not_found')) return []
       throw error
     }
   }

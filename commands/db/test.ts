@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, programArg} from '../../src/cli/index.js'
+import {DbCommand, programArg, programFlag} from '../../src/cli/index.js'
 import type {DbTestV1} from '../../src/contracts/index.js'
 import type {FunctionType, Lines, Program} from '../../src/lang/index.js'
 
@@ -14,11 +14,12 @@ export default class DbTest extends DbCommand<typeof DbTest> {
   ]
   static override args = {file: programArg}
   static override flags = {
+    ...programFlag,
     filter: Flags.string({description: 'Only tests whose name holds this.', helpValue: 'WORD'}),
   }
 
   async run(): Promise<void> {
-    const {source, program} = await this.readProgram(this.args.file)
+    const {source, program} = await this.readProgram()
     const {Lines} = await import('../../src/lang/index.js')
     const lines = new Lines(source.text)
     const {filter = ''} = this.flags

@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Args, Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, programFlag} from '../../src/cli/index.js'
 import {nearest, SvcError} from '../../src/errors/index.js'
 
 /** How often the database is looked at, ms. */
@@ -22,12 +22,13 @@ per line. Ends when it is interrupted.`
   }
   static override flags = {
     ...databaseFlag,
+    ...programFlag,
     after: Flags.integer({description: 'Begin behind the change with this id; 0 shows all.', min: 0, helpValue: 'ID'}),
   }
 
   async run(): Promise<void> {
     const {changesAfter, connect, dataVersion, lastChange, topicsOf} = await import('../../src/lang/index.js')
-    const {program} = await this.readProgram(this.args.file)
+    const {program} = await this.readProgram()
     const {topic} = this.args
     const topics = [...new Set([...topicsOf(program).values()].flat())]
     if (!topics.includes(topic)) throw new SvcError('topic_unknown', {topic, suggestion: nearest(topic, topics)})

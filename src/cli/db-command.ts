@@ -34,6 +34,11 @@ export const storeFlag = {
 /** The program, as the argument of a command. */
 export const programArg = Args.string({description: 'The program; src/main.svc when left out, - for standard input.'})
 
+/** `--program FILE`, of every command that reads a program. */
+export const programFlag = {
+  program: Flags.string({char: 'p', description: 'The program; src/main.svc when left out.', helpValue: 'FILE'}),
+}
+
 /** Rows are read as well without them. */
 const indexSteps: ReadonlySet<string> = new Set(['create_index', 'drop_index'])
 
@@ -48,6 +53,15 @@ export interface Source {
 export abstract class DbCommand<T extends typeof Command = typeof Command> extends SpeechCommand<T> {
   #transcriber: Transcriber | undefined
 
+  /** The programs that the command line names; undefined is that of the settings. @throws usage where it names others twice */
+  protected get programPaths(): readonly (string | undefined)[] {
+    const {file, files = file === undefined ? [] : [file]} = this.args as {file?: string; files?: string[]}
+    const {program} = this.flags as {program?: string}
+    const other = files.find((path) => program !== undefined && resolve(path) !== resolve(program))
+    if (other === undefined) return files.length > 0 ? files : [program]
+    throw new SvcError('usage', {reason: `The argument names the program ${other} and --program names ${program}.`})
+  }
+
   /** Reads a program. @throws program_not_found, file_unreadable */
   protected async readSource(path: string | undefined): Promise<Source> {
     const given = path ?? this.settings(appSettings).program
@@ -61,7 +75,9 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
   }
 
   /** Reads and checks a program. @throws program_invalid, after its diagnostics were printed */
-  protected async readProgram(path: string | undefined): Promise<{source: Source; program: Program}> {
+  protected async readProgram(
+    path: string | undefined = this.programPaths[0],
+  ): Promise<{source: Source; program: Program}> {
     const source = await this.readSource(path)
     const {checkProgram} = await import('../lang/index.js')
     const program = checkProgram(source.text)

@@ -12,7 +12,16 @@ export {
   runCheck,
 } from './checks.js'
 export {SvcCommand} from './command.js'
-export {DbCommand, databaseFlag, formatReport, formatSteps, programArg, type Source, storeFlag} from './db-command.js'
+export {
+  DbCommand,
+  databaseFlag,
+  formatReport,
+  formatSteps,
+  programArg,
+  programFlag,
+  type Source,
+  storeFlag,
+} from './db-command.js'
 export {type EventLog, openEventLog} from './event-log.js'
 export {followOutput} from './follow-output.js'
 export {readInput, readTextInput} from './input.js'

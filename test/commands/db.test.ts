@@ -199,6 +199,53 @@ describe('svc db check', {concurrency: 3}, () => {
   })
 })
 
+describe('svc db with --program', {concurrency: 3}, () => {
+  /** What each verb needs, and whether its program may also be an argument. */
+  const verbs: Record<string, {args?: string[]; positional?: false}> = {
+    build: {args: ['-o', 'made']},
+    call: {args: ['list'], positional: false},
+    check: {},
+    client: {args: ['-o', 'made']},
+    ddl: {},
+    explain: {},
+    export: {},
+    fmt: {},
+    import: {args: ['-']},
+    migrate: {},
+    query: {args: ['1'], positional: false},
+    reset: {args: ['--yes']},
+    sample: {args: ['-t', 'Task']},
+    schema: {},
+    seed: {args: ['-']},
+    serve: {args: ['--port', '0']},
+    shell: {positional: false},
+    status: {},
+    test: {},
+    watch: {args: ['tasks']},
+  }
+  const input = '{}'
+  for (const [verb, {args = [], positional = true}] of Object.entries(verbs))
+    it(`reads the program that ${verb} -p names`, async (t) => {
+      const {run} = await workspace(t)
+      await run(['migrate'])
+      const {stderr, exitCode} = await run([verb, ...args, '-p', 'other.svc'], {input: verb === 'import' ? '' : input})
+      assert.match(stderr, /other\.svc.* \(program_not_found\)/)
+      assert.equal(exitCode, 3)
+      if (!positional) return
+      const twice = await run([verb, ...args, 'src/main.svc', '-p', 'other.svc'], {
+        input: verb === 'import' ? '' : input,
+      })
+      assert.match(twice.stderr, /argument names the program src\/main\.svc and --program names other\.svc\. \(usage\)/)
+      assert.equal(twice.exitCode, 2)
+    })
+
+  it('takes the same file twice', async (t) => {
+    const {run} = await workspace(t, {'other.svc': tasks})
+    assert.equal((await run(['check', './other.svc', '--program', 'other.svc'])).exitCode, 0)
+    assert.equal((await run(['ddl', './other.svc', '-p', 'other.svc'])).exitCode, 0)
+  })
+})
+
 describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
   it('print the SQL of the tables', async (t) => {
     const {text, json, execute, rows, cwd} = await workspace(t)
