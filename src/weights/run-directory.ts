@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs'
-import {basename, join, resolve} from 'node:path'
+import {basename, dirname, join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {isFolder} from '../files/index.js'
 import {
@@ -11,6 +11,7 @@ import {
   readAdapter,
   readAdapterManifest,
 } from './adapter.js'
+import {ggufError, tokenizerMissing, weightsMissing} from './foreign-format.js'
 import {readPromptFormat} from './handoff-file.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
 import {readJsonObject} from './json-file.js'
@@ -76,7 +77,7 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
     const place = find(file)
     if (place !== undefined) return place
     const tried = [...new Set([path, basePath])].map((folder) => join(folder, file))
-    throw new SvcError('model_file_missing', {file, tried})
+    throw file === 'tokenizer.json' ? tokenizerMissing(path, tried) : new SvcError('model_file_missing', {file, tried})
   }
   const promptFormat = await readPromptFormat(path)
   return {
@@ -139,6 +140,7 @@ function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): bool
 async function locate(model: string, around: Surroundings): Promise<string> {
   const given = resolve(around.cwd, model)
   if (await isFolder(given)) return given
+  if (given.endsWith('.gguf') && existsSync(given)) throw ggufError(dirname(given), given)
   const snapshot = await snapshotPlace(model, 'main', hubCacheFolder(around.env))
   if (snapshot !== undefined && (await isFolder(snapshot))) return snapshot
   throw new SvcError('model_not_found', {model, tried: [given, snapshot].filter((place) => place !== undefined)})
@@ -159,7 +161,7 @@ async function locateBase(
       : [resolve(path, declared), resolve(cwd, declared), await snapshotPlace(declared, 'main', hubCacheFolder(env))]
   const tried = [...new Set(places.filter((place) => place !== undefined))]
   for (const place of tried) if ((await isFolder(place)) && (await hasShards(place))) return place
-  if (declared === undefined) throw new SvcError('model_file_missing', {file: 'weights', tried: shardPlaces(path)})
+  if (declared === undefined) throw await weightsMissing(path, shardPlaces(path))
   throw new SvcError('base_model_not_found', {base: declared, tried: [...shardPlaces(path), ...tried]})
 }
 

@@ -2,6 +2,7 @@ import {existsSync} from 'node:fs'
 import {readdir, realpath} from 'node:fs/promises'
 import {basename, dirname, join, sep} from 'node:path'
 import {SvcError} from '../errors/index.js'
+import {weightsMissing} from './foreign-format.js'
 import {readJsonObject} from './json-file.js'
 import {readSafetensorsHeader, type TensorEntry} from './safetensors.js'
 
@@ -72,7 +73,7 @@ async function unindexedShards(path: string): Promise<string[]> {
   if (existsSync(single)) return [single]
   const names = (await readdir(path)).filter((name) => numbered.test(name)).sort()
   const [first] = names
-  if (first === undefined) throw new SvcError('model_file_missing', {file: 'weights', tried: shardPlaces(path)})
+  if (first === undefined) throw await weightsMissing(path, shardPlaces(path))
   const [, digits = '', count = ''] = numbered.exec(first) ?? []
   for (let i = 1; i <= Number(count); i++) {
     const shard = `model-${String(i).padStart(digits.length, '0')}-of-${count}.safetensors`

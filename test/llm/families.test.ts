@@ -68,6 +68,19 @@ describe('a config.json', () => {
     assert.equal(spec.layers[0]?.attention.headNorms?.q, 'model.language_model.layers.0.self_attn.q_norm.weight')
   })
 
+  it('of a model that keeps its text part under other names is refused by the family of the whole', () => {
+    const inner = tinyConfig({...tinyModel, family: 'mistral'})
+    assert.throws(
+      () =>
+        readDecoderSpec(
+          {model_type: 'mistral3', text_config: inner},
+          'config.json',
+          (name) => name === 'language_model.model.layers.0.input_layernorm.weight',
+        ),
+      {code: 'model_family_unknown', message: /family "mistral3"; this version runs llama, mistral, qwen2/},
+    )
+  })
+
   const refused: readonly [object, RegExp][] = [
     [{logit_scale: 0.5}, /logit_scale to 0\.5/],
     [{hidden_act: 'gelu_new'}, /hidden_act to "gelu_new"/],
@@ -77,7 +90,11 @@ describe('a config.json', () => {
     [{rope_scaling: {rope_type: 'linear', factor: 2, extra: 1}}, /extra to 1/],
     [{quantization_config: {bits: 4}}, /quantization_config/],
     [{model_type: 'qwen3', layer_types: ['linear_attention']}, /layer_types to "linear_attention"/],
+    [{layer_types: ['full_attention', 'sliding_attention']}, /layer_types to "sliding_attention"/],
+    [{model_type: 'mistral', sliding_window: 8, layer_types: ['full_attention']}, /layer_types to "full_attention"/],
+    [{pruned_heads: {1: [0]}}, /pruned_heads/],
     [{model_type: 'gpt2'}, /"gpt2"; this version runs llama, mistral, qwen2, qwen3/],
+    [{model_type: undefined}, /"\(none\)"; this version runs llama/],
   ]
   for (const [changes, says] of refused)
     it(`is refused by name: ${JSON.stringify(changes)}`, () => assert.throws(() => read(changes), {message: says}))
@@ -85,6 +102,24 @@ describe('a config.json', () => {
   it('may hold what changes nothing', () => {
     const neutral = {_name_or_path: 'x', use_cache: true, attention_dropout: 0.1, logit_scale: null, alt_up: false}
     assert.deepEqual(read(neutral), read({}))
+  })
+
+  it('may have the keys of SmolLM2, which transformers does not read', () => {
+    const published = {
+      is_llama_config: true,
+      rope_interleaved: false,
+      'transformers.js_config': {dtype: {}},
+      pruned_heads: {},
+    }
+    assert.deepEqual(read(published), read({}))
+  })
+
+  it('may say that every layer has the attention of its family', () => {
+    const full = ['full_attention', 'full_attention', 'full_attention']
+    for (const family of ['llama', 'mistral', 'qwen2', 'qwen3'])
+      assert.deepEqual(read({model_type: family, layer_types: full}), read({model_type: family}))
+    const sliding = {model_type: 'mistral', sliding_window: 8, layer_types: Array(3).fill('sliding_attention')}
+    assert.deepEqual(windows(sliding), [8, 8, 8])
   })
 
   it('reads a rope by either of its names', () => {

@@ -84,6 +84,31 @@ describe('a model directory', () => {
       {code: 'model_file_missing', message: /index\.json[\s\S]*model\.safetensors[\s\S]*model-\*-of-\*/},
     ],
     [
+      'has only PyTorch weights',
+      {
+        'model.safetensors.index.json': undefined,
+        'model-00001-of-00002.safetensors': undefined,
+        'model-00002-of-00002.safetensors': undefined,
+        'pytorch_model-00001-of-00002.bin': '',
+      },
+      {code: 'model_format_unsupported', hint: /^Run `python .*M\.from_pretrained\('\/.*'\)\.save_pretrained/},
+    ],
+    [
+      'has only a GGUF file',
+      {
+        'model.safetensors.index.json': undefined,
+        'model-00001-of-00002.safetensors': undefined,
+        'model-00002-of-00002.safetensors': undefined,
+        'model.Q4_K_M.gguf': '',
+      },
+      {code: 'model_format_unsupported', hint: /gguf_file='model\.Q4_K_M\.gguf'/},
+    ],
+    [
+      'has only a SentencePiece tokenizer',
+      {'tokenizer.json': undefined, 'tokenizer.model': ''},
+      {code: 'model_format_unsupported', message: /has no tokenizer\.json, only a SentencePiece model/},
+    ],
+    [
       'lacks a shard that the index names',
       {'model-00002-of-00002.safetensors': undefined},
       {code: 'shard_missing', message: /model-00002-of-00002/},

@@ -33,6 +33,13 @@ export const modelErrors = rows(() => ({
     say: (p: {file: string; tried: readonly string[]}) => `The model has no ${p.file}. Places tried:${places(p.tried)}`,
     hint: 'Copy the missing file from the model you trained or downloaded into the directory.',
   },
+  model_format_unsupported: {
+    exit: Exit.failed,
+    http: 500,
+    say: (p: {path: string; missing: string; found: string; convert: string}) =>
+      `${p.path} has no ${p.missing}, only ${p.found}.`,
+    hint: (p: {convert: string}) => `Run \`${p.convert}\` to convert it.`,
+  },
   model_file_invalid: {
     exit: Exit.failed,
     http: 500,

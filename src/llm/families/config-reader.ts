@@ -2,39 +2,75 @@ import {SvcError} from '../../errors/index.js'
 
 /**
  * Keys of a Hugging Face `config.json` that do not change what the model computes at inference: bookkeeping, training,
- * and defaults of generation.
+ * defaults of generation, and keys of other programs that the models of transformers do not read.
  */
 const inert = new Set([
   'architectures',
   'attention_dropout',
   'auto_map',
+  'bad_words_ids',
+  'begin_suppress_tokens',
   'bos_token_id',
   'chunk_size_feed_forward',
   'classifier_dropout',
+  'cls_token_id',
+  'decoder_start_token_id',
+  'diversity_penalty',
+  'do_sample',
   'dtype',
+  'early_stopping',
   'embd_pdrop',
+  'encoder_no_repeat_ngram_size',
   'eos_token_id',
+  'exponential_decay_length_penalty',
+  'finetuning_task',
+  'forced_bos_token_id',
+  'forced_eos_token_id',
   'hidden_dropout',
   'id2label',
   'initializer_range',
   'is_decoder',
   'is_encoder_decoder',
+  'is_llama_config',
   'label2id',
+  'length_penalty',
   'max_length',
+  'min_length',
   'model_type',
+  'no_repeat_ngram_size',
+  'num_beam_groups',
+  'num_beams',
+  'num_return_sequences',
   'output_attentions',
   'output_hidden_states',
+  'output_scores',
   'pad_token_id',
+  'prefix',
   'pretraining_tp',
   'problem_type',
+  'remove_invalid_values',
+  'repetition_penalty',
   'resid_pdrop',
   'return_dict',
+  'return_dict_in_generate',
+  'rope_interleaved',
+  'sep_token_id',
+  'suppress_tokens',
   'task_specific_params',
+  'temperature',
+  'tf_legacy_loss',
+  'tokenizer_class',
+  'top_k',
+  'top_p',
   'torch_dtype',
+  'torchscript',
+  'transformers.js_config',
   'transformers_version',
+  'typical_p',
   'unk_token_id',
   'unsloth_fixed',
   'unsloth_version',
+  'use_bfloat16',
   'use_cache',
 ])
 
@@ -130,7 +166,7 @@ export class ConfigReader {
   /** @throws model_config_unsupported for the first key that nothing has read */
   refuseUnread(): void {
     const unread = Object.keys(this.#config).find(
-      (key) => !this.#read.has(key) && !inert.has(key) && !key.startsWith('_') && !isAbsent(this.#config[key]),
+      (key) => !this.#read.has(key) && !inert.has(key) && !key.startsWith('_') && !isEmpty(this.#config[key]),
     )
     if (unread !== undefined) throw this.#unsupported(unread, this.#config[unread])
   }
@@ -156,6 +192,10 @@ export class ConfigReader {
     return new SvcError('model_config_unsupported', {file: this.#file, key, value: JSON.stringify(value)})
   }
 }
+
+/** Absent, or a list or table without entries. */
+const isEmpty = (value: unknown): boolean =>
+  isAbsent(value) || (typeof value === 'object' && Object.keys(value as object).length === 0)
 
 const isAbsent = (value: unknown): value is null | undefined | false =>
   value === null || value === undefined || value === false

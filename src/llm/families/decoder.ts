@@ -11,6 +11,9 @@ export interface DecoderTraits {
   window(layer: number): number | undefined
 }
 
+/** What the names of a decoder's tensors begin with: alone, and as the text part of a larger model. */
+export const textRoots = ['model', 'model.language_model'] as const
+
 /** The parts that all families of stacked decoders have in common. Tensor names are those of transformers. */
 export function readDecoder(
   family: string,
@@ -30,7 +33,8 @@ export function readDecoder(
   const contextLength = config.count('max_position_embeddings', 2048)
   const rope = readRope(config, contextLength)
   const intermediateSize = config.count('intermediate_size', 4 * hiddenSize)
-  const root = has('model.language_model.layers.0.input_layernorm.weight') ? 'model.language_model' : 'model'
+  const [whole, part] = textRoots
+  const root = has(`${part}.layers.0.input_layernorm.weight`) ? part : whole
 
   const layer = (i: number): LayerSpec => {
     const prefix = `${root}.layers.${i}`

@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {DecoderSpec} from '../spec.js'
 import {ConfigReader} from './config-reader.js'
+import {textRoots} from './decoder.js'
 import type {Family} from './family.js'
 import {llama} from './llama.js'
 import {mistral} from './mistral.js'
@@ -21,10 +22,14 @@ export function readDecoderSpec(
 ): DecoderSpec {
   const inner = config.text_config
   const text = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : config
-  const type = typeof text.model_type === 'string' ? text.model_type : '(none)'
-  const family = families.find(({modelTypes}) => modelTypes.includes(type))
-  if (family === undefined)
-    throw new SvcError('model_family_unknown', {file, family: type, known: families.flatMap((f) => f.modelTypes)})
+  // The text part of a model that keeps it under other names is run as a whole by programs for that model alone.
+  const isReachable = text === config || textRoots.some((root) => has(`${root}.layers.0.input_layernorm.weight`))
+  const {model_type: type} = isReachable ? text : config
+  const family = families.find(({modelTypes}) => isReachable && modelTypes.includes(String(type)))
+  if (family === undefined) {
+    const known = families.flatMap(({modelTypes}) => modelTypes)
+    throw new SvcError('model_family_unknown', {file, family: typeof type === 'string' ? type : '(none)', known})
+  }
   const reader = new ConfigReader(text, file)
   const spec = family.read(reader, has)
   reader.refuseUnread()

@@ -8,10 +8,12 @@ import type {Family} from './family.js'
 export const llama: Family = {
   name: 'Llama',
   modelTypes: ['llama'],
-  read: (config, has) =>
-    readDecoder('llama', config, has, {
+  read(config, has) {
+    config.words('layer_types', 'full_attention')
+    return readDecoder('llama', config, has, {
       biases: config.flag('attention_bias', false) ? ['q', 'k', 'v', 'o'] : [],
       headNorms: false,
       window: () => undefined,
-    }),
+    })
+  },
 }

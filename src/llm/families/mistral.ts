@@ -7,6 +7,7 @@ export const mistral: Family = {
   modelTypes: ['mistral'],
   read(config, has) {
     const window = config.optionalCount('sliding_window')
+    config.words('layer_types', window === undefined ? 'full_attention' : 'sliding_attention')
     return readDecoder('mistral', config, has, {biases: [], headNorms: false, window: () => window})
   },
 }
