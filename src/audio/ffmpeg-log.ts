@@ -12,6 +12,8 @@ export class FfmpegLog {
   #count = 0
   /** Seconds of sound that the container says there are; undefined where it does not, or where film is in it too. */
   #durationSec: number | undefined
+  /** Kinds of the tracks that the file has. */
+  readonly #tracks = new Set<string>()
 
   read(text: string): void {
     const lines = (this.#rest + text).split('\n')
@@ -23,6 +25,11 @@ export class FfmpegLog {
   get reason(): string {
     if (this.#rest !== '') this.read('\n')
     return this.#last === undefined ? 'ffmpeg failed' : `ffmpeg says: ${this.#last}`
+  }
+
+  /** Whether there is film, a picture or text in it, and no sound. */
+  get isWithoutAudio(): boolean {
+    return this.#tracks.size > 0 && !this.#tracks.has('Audio')
   }
 
   /**
@@ -54,6 +61,8 @@ export class FfmpegLog {
       const [hours, minutes, seconds, start] = length.slice(1).map(Number) as [number, number, number, number]
       this.#durationSec ??= 3600 * hours + 60 * minutes + seconds - Math.max(0, start)
     }
+    const track = /^\[info\] +Stream #0:\d+.*?: (Audio|Video|Subtitle|Data|Attachment): /.exec(line)?.[1]
+    if (track !== undefined) this.#tracks.add(track)
     // Film may be longer than its sound.
     if (/^\[info\] +Stream #0.*: Video: (?!.*\(attached pic\))/.test(line)) this.#durationSec = Number.NaN
   }

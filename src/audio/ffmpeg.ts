@@ -17,7 +17,7 @@ export type FfmpegInput =
  * whatever they say. What it complains of while it goes on is a warning, and so is sound that is shorter than the
  * container says.
  * @param format ends the sentence "it is …"
- * @throws decoder_unavailable, audio_invalid
+ * @throws decoder_unavailable, audio_invalid, audio_track_missing
  */
 export async function openFfmpeg(
   input: FfmpegInput,
@@ -52,7 +52,10 @@ export async function openFfmpeg(
   const end = async (count: number) => {
     const [code] = await ended
     if (fault !== undefined) throw fault.error
-    if (code !== 0 && count === 0) throw new SvcError('audio_invalid', {file: name, reason: log.reason})
+    if (code !== 0 && count === 0)
+      throw log.isWithoutAudio
+        ? new SvcError('audio_track_missing', {file: name})
+        : new SvcError('audio_invalid', {file: name, reason: log.reason})
     const damage = log.damage(count / sampleRate) ?? (code === 0 ? undefined : log.reason)
     if (damage !== undefined) warn({code: 'audio_damaged', message: `${name} is damaged: ${damage}.`})
   }

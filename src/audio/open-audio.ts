@@ -35,8 +35,8 @@ export interface OpenAudioOptions {
 /**
  * Opens a recording of any kind and decodes it as it is read: content decides, never the name. Memory does not grow
  * with its length; the file is closed when the sound has been read, or is not read any further.
- * @throws file_not_found, file_unreadable, audio_unrecognized, audio_invalid, audio_empty, decoder_unavailable; the
- *   reason of the signal
+ * @throws file_not_found, file_unreadable, audio_unrecognized, audio_invalid, audio_track_missing, audio_empty,
+ *   decoder_unavailable; the reason of the signal
  */
 export async function openAudio(input: AudioInput, options: OpenAudioOptions): Promise<AudioStream> {
   options.signal?.throwIfAborted()

@@ -1,5 +1,8 @@
 import './no-telemetry.js'
-import {InferenceSession, Tensor as OrtTensor} from 'onnxruntime-node'
+import {env, InferenceSession, Tensor as OrtTensor} from 'onnxruntime-node'
+
+// The runtime prints an error to standard error before it throws the same text; it takes this level with its first session.
+env.logLevel = 'fatal'
 
 export type Tensor = OrtTensor
 
@@ -72,7 +75,7 @@ export async function openSession(
     enableMemPattern: memoryPattern,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
-    logSeverityLevel: 3,
+    logSeverityLevel: 4,
     ...(externalFolder === undefined
       ? {}
       : {extra: {session: {model_external_initializers_file_folder_path: externalFolder}}}),

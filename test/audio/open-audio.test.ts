@@ -464,6 +464,17 @@ cat "${folder}/sound"
       assert.deepEqual([source.container, source.channels, warnings], ['ffmpeg', channels, []])
     })
 
+  it('that is film without sound is refused as that', {skip: skipWithoutFfmpeg}, async () => {
+    const frames = ['-f', 'lavfi', '-i', 'color=size=16x16:duration=1:rate=5', '-map', '1:v', '-c:v', 'mpeg4']
+    for (const format of ['matroska', 'avi']) {
+      const silent = ffmpeg(monoWave(second), ...frames, '-f', format, 'pipe:1')
+      await assert.rejects(decode(fromBytes(silent)), {
+        code: 'audio_track_missing',
+        message: 'standard input has no audio track.',
+      })
+    }
+  })
+
   it('that it cannot read gives its reason', async (test) => {
     const folder = await temporaryFolder(test)
     const path = process.env.PATH

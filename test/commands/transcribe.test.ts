@@ -332,6 +332,12 @@ describe('svc transcribe with a mistake', () => {
       assert.match(stderr, /hint: /)
     })
 
+  it('such as a device that is not there is told once, in our own words', async () => {
+    const {stderr} = await transcribe(['one.wav', '--device', 'cuda', '--quiet'], {}, svc)
+    // Where there is a GPU, nothing is wrong.
+    assert.match(stderr, /^(error: The device cuda cannot be used: .*\(device_unavailable\)\n {2}hint: .*\n)?$/)
+  })
+
   it('such as no model takes the one that comes with the program, and downloads nothing', async (test) => {
     const home = await temporaryFolder(test)
     const env = {HOME: home, HF_ENDPOINT: 'http://127.0.0.1:9'}
@@ -465,7 +471,12 @@ describe('a recording without speech', () => {
       assert.deepEqual([path, text, no_speech, segments, exitCode], [paths[i], '', true, [], 0])
     })
 
-  it('prints nothing', async () => assert.equal((await transcribeAll([])).stdout, ''))
+  it('prints nothing but a line on standard error for each', async () => {
+    const {stdout, stderr} = await transcribeAll([])
+    assert.deepEqual([stdout, stderr], ['', paths.map((path) => `${path}: no speech was found.\n`).join('')])
+    const quiet = await transcribeAll(['--quiet'])
+    assert.deepEqual([quiet.stdout, quiet.stderr], ['', ''])
+  })
 })
 
 describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, () => {

@@ -20,6 +20,12 @@ export const audioErrors = rows(() => ({
     say: (p: {file: string}) => `${p.file} has no sound in it.`,
     hint: 'Record again, or check the program that wrote the file.',
   },
+  audio_track_missing: {
+    exit: Exit.failed,
+    http: 422,
+    say: (p: {file: string}) => `${p.file} has no audio track.`,
+    hint: 'Give a file with sound: play it to check, or take the original recording.',
+  },
   decoder_unavailable: {
     exit: Exit.unavailable,
     http: 501,
