@@ -80,12 +80,12 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
 
   /** What recognises speech, and with which settings; loads no model and no runtime. */
   protected async speechStatus(): Promise<SpeechStatusV1> {
-    const values = this.#statusValues()
-    return speechStatus(values, {
+    const found = await this.findModel()
+    return speechStatus(this.#statusValues(), {
       version: this.config.version,
       cudaInstalled: cudaInstalled(),
       cudaRequested: cudaRequested(process.env.SVC_SPEECH_CUDA),
-      modelDirectory: values.model === undefined ? null : ((await this.findModel())?.path ?? null),
+      activeModel: found === undefined ? null : {name: found.name, dir: found.path},
     })
   }
 
@@ -94,7 +94,6 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       ...this.settings(speechSettings),
       ...this.settings(speechRefineSettings),
       ...this.settings(speechSessionSettings),
-      ...this.settings(speechServerSettings),
       ...this.settings(hubSettings),
     }
   }

@@ -2,13 +2,11 @@ import type {SettingValues} from './resolve.js'
 import type {hubSettings} from './tables/hub.js'
 import type {speechSettings} from './tables/speech.js'
 import type {speechRefineSettings} from './tables/speech-refine.js'
-import type {speechServerSettings} from './tables/speech-server.js'
 import type {speechSessionSettings} from './tables/speech-session.js'
 
 type ModelValues = SettingValues<typeof speechSettings.rows>
 type SessionValues = SettingValues<typeof speechSessionSettings.rows>
 type RefineValues = SettingValues<typeof speechRefineSettings.rows>
-type ServerValues = SettingValues<typeof speechServerSettings.rows>
 type HubValues = SettingValues<typeof hubSettings.rows>
 
 /** The model that is looked for when none is named. */
@@ -78,14 +76,14 @@ export interface SpeechFacts {
   cudaInstalled: boolean
   /** Whether `SVC_SPEECH_CUDA` asks for a GPU. */
   cudaRequested: boolean
-  /** Where the named model lies; null when it is not there, or none is named. */
-  modelDirectory: string | null
+  /** The model that is used: the named one, the default one or the one that comes with the program; null without any. */
+  activeModel: {name: string; dir: string} | null
 }
 
 /** The status of speech as every surface tells it. */
 export function speechStatus(
-  values: ModelValues & SessionValues & RefineValues & ServerValues & HubValues,
-  {version, cudaInstalled, cudaRequested, modelDirectory}: SpeechFacts,
+  values: ModelValues & SessionValues & RefineValues & HubValues,
+  {version, cudaInstalled, cudaRequested, activeModel}: SpeechFacts,
 ) {
   const model = values.model ?? null
   const cuda = {
@@ -101,7 +99,8 @@ export function speechStatus(
     device: values.device,
     precision: values.precision,
     model,
-    model_dir: modelDirectory,
+    model_dir: model === null ? null : (activeModel?.dir ?? null),
+    active_model: activeModel,
     engine: {
       backend: 'onnx-whisper' as const,
       model_env: 'SVC_SPEECH_MODEL',
@@ -113,22 +112,5 @@ export function speechStatus(
       ...cuda,
     },
     runtime: speechRuntime(values),
-    streaming: {
-      transport: 'websocket' as const,
-      stream_ws_url: `ws://${reachable(values.dashHost)}:${values.dashPort}/api/audio/transcribe/stream`,
-      input_format: 'pcm_s16le_mono_16khz' as const,
-      control_ops: [...controlOps],
-    },
   }
-}
-
-/** What a client of live audio may say. */
-const controlOps = ['set_language', 'commit', 'cancel'] as const
-
-/** The host of an address that a client on this machine can use: loopback for all addresses, IPv6 in brackets. */
-function reachable(host: string): string {
-  const bare = host.replace(/^\[|\]$/g, '')
-  if (bare === '0.0.0.0' || bare === '') return '127.0.0.1'
-  if (bare === '::') return '[::1]'
-  return bare.includes(':') ? `[${bare}]` : bare
 }

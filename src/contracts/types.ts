@@ -396,6 +396,16 @@ export interface SpeechStatusV1 {
    * Where that model lies on this machine; null when it does not, or when none is asked for.
    */
   model_dir: string | null
+  /**
+   * The model that recordings are recognised with: the one asked for, the default one, or the one that comes with the program; null when none is there.
+   */
+  active_model: {
+    name: string
+    /**
+     * Where it lies on this machine.
+     */
+    dir: string
+  } | null
   engine: {
     backend: 'onnx-whisper'
     /**
@@ -463,15 +473,6 @@ export interface SpeechStatusV1 {
       constrained_trie: boolean
       trie_stuck_steps: number
     }
-  }
-  /**
-   * How live audio is sent to the speech server.
-   */
-  streaming: {
-    transport: 'websocket'
-    stream_ws_url: string
-    input_format: 'pcm_s16le_mono_16khz'
-    control_ops: ('set_language' | 'commit' | 'cancel')[]
   }
 }
 

@@ -349,6 +349,18 @@ describe('svc db build and client', {concurrency: 3}, () => {
       assert.equal(typeof JSON.parse(await readFile(join(cwd, 'out/all', name), 'utf8')), 'object', name)
   })
 
+  it('send nobody to a route for recordings that is not served', async (t) => {
+    const {cwd, run} = await workspace(t, {
+      'src/main.svc': 'fn said(path: str) to str { return Speech.transcribe(path).unwrap() }\n',
+    })
+    assert.equal((await run(['build', '-o', 'out'])).exitCode, 0)
+    const code = await readFile(join(cwd, 'out/functions.ts'), 'utf8')
+    assert.match(
+      code,
+      /call an endpoint that uses it, as client\.ts does\. svc db serve has no POST \/api\/audio\/transcribe/,
+    )
+  })
+
   it('write schemas too where --zod asks for them', async (t) => {
     const {cwd, json} = await workspace(t)
     const {files} = await json<DbFilesV1>('cli/db-files.v1', ['client', '-o', 'out', '--zod'])

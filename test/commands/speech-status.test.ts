@@ -74,12 +74,8 @@ describe('svc speech status', () => {
       llm: {llm_refinement_default: false, llm_min_det_confidence: 0.82, llm_max_output_tokens: 512},
       logit: {bias_strength: 0.8, bias_max_tokens: 256, constrained_trie: false, trie_stuck_steps: 2},
     })
-    assert.deepEqual(result.streaming, {
-      transport: 'websocket',
-      stream_ws_url: 'ws://127.0.0.1:3847/api/audio/transcribe/stream',
-      input_format: 'pcm_s16le_mono_16khz',
-      control_ops: ['set_language', 'commit', 'cancel'],
-    })
+    assert.equal(result.active_model?.name, 'starter')
+    assert.doesNotMatch(JSON.stringify(result), /\bwss?:|\bhttps?:|\/api\//, 'nothing of it is served')
   })
 
   it('takes them from the environment, then the file of SVC_SPEECH_CONFIG, then Svc.toml', async (test) => {
@@ -122,6 +118,7 @@ describe('svc speech status', () => {
     ] as const) {
       const {result} = await status(run, {SVC_SPEECH_MODEL: model})
       assert.deepEqual([result.model, result.model_dir], [model, place])
+      assert.deepEqual(result.active_model, place === null ? null : {name: model, dir: place})
       assert.equal(result.engine.multilingual, !model.endsWith('.en'))
     }
   })
@@ -142,11 +139,21 @@ describe('svc speech status', () => {
     assert.deepEqual([file.device, file.cuda_requested_via_env], ['cuda', false])
   })
 
-  it('prints a summary, then the rest, and never the token', async (test) => {
-    const {run} = await workspace(test)
-    const {stdout} = await run(['speech', 'status'], {SVC_SPEECH_TOKEN: 'tok-1234567'})
-    assert.match(stdout, /^Speech: ONNX Whisper on CPU; \.txt\/\.md passthrough\n\{\n/)
-    assert.doesNotMatch(stdout, /1234567/)
+  it('prints a text for people, and never the token', async (test) => {
+    const {cwd, run} = await workspace(test)
+    await writeTinyModel(join(cwd, 'base'))
+    const env = {SVC_SPEECH_TOKEN: 'tok-1234567', SVC_SPEECH_MODEL: 'base', SVC_SPEECH_PRECISION: 'f32'}
+    const {stdout} = await run(['speech', 'status'], env)
+    const [summary, blank, header, model, device, precision] = stdout.split('\n')
+    assert.equal(summary, 'Speech: ONNX Whisper on CPU; .txt/.md passthrough')
+    assert.equal(blank, '')
+    assert.match(header ?? '', /^WHAT +IS$/)
+    assert.match(model ?? '', new RegExp(`^model +base in ${join(cwd, 'base')}$`))
+    assert.match(device ?? '', /^device +cpu/)
+    assert.match(precision ?? '', /^precision +f32$/)
+    assert.doesNotMatch(stdout, /1234567|[{}]/)
+    const absent = await run(['speech', 'status'], {SVC_SPEECH_MODEL: 'acme/whisper'})
+    assert.match(absent.stdout, /^model +acme\/whisper, which is not on this machine$/m)
   })
 })
 

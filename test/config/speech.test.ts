@@ -11,7 +11,6 @@ import {
   speechServerSettings,
   speechSessionSettings,
   speechSettings,
-  speechStatus,
 } from '../../src/config/index.js'
 import {withoutPlanned} from '../support/other-warnings.js'
 
@@ -530,27 +529,4 @@ describe('the keys of [speech]', () => {
       assert.equal(resolveSettings(speechSettings, {env: {}, file}).values.device, device)
     }
   })
-})
-
-describe('the address of live audio', () => {
-  for (const [host, url] of [
-    ['127.0.0.1', 'ws://127.0.0.1:9/'],
-    ['0.0.0.0', 'ws://127.0.0.1:9/'],
-    ['::', 'ws://[::1]:9/'],
-    ['::1', 'ws://[::1]:9/'],
-    ['[::1]', 'ws://[::1]:9/'],
-    ['box.local', 'ws://box.local:9/'],
-  ] as const)
-    it(`of a server on ${host} is ${url}`, () => {
-      const env = {SVC_DASH_HOST: host, SVC_DASH_PORT: '9'}
-      const values = {
-        ...resolveSettings(speechSettings, {env}).values,
-        ...resolveSettings(speechRefineSettings, {env}).values,
-        ...resolveSettings(speechSessionSettings, {env}).values,
-        ...resolveSettings(speechServerSettings, {env}).values,
-        ...resolveSettings(hubSettings, {env}).values,
-      }
-      const facts = {version: '1', cudaInstalled: false, cudaRequested: false, modelDirectory: null}
-      assert.ok(speechStatus(values, facts).streaming.stream_ws_url.startsWith(url))
-    })
 })

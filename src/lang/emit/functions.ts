@@ -71,7 +71,7 @@ function number(value: unknown, whole: boolean): number {
 /** Recordings are transcribed on the server alone. */
 function transcribe(_path: string): Result<string> {
   throw new Error(
-    "Speech.transcribe runs on the server: send the recording to POST /api/audio/transcribe, as client.ts sends its requests.",
+    "Speech.transcribe runs on the server: call an endpoint that uses it, as client.ts does. svc db serve has no POST /api/audio/transcribe.",
   );
 }
 `
