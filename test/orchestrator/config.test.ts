@@ -11,6 +11,7 @@ import {
 import {isErrorOf} from '../../src/errors/index.js'
 import {type OrchestratorConfig, resolveOrchestratorConfig, socratesDefaults} from '../../src/orchestrator/config.js'
 import {executionRoles, priorities, processorNames} from '../../src/orchestrator/vocabulary.js'
+import {withoutPlanned} from '../support/other-warnings.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 /** The configuration of a workspace with this file and this environment. */
@@ -139,7 +140,7 @@ describe('the configuration of a workspace', () => {
     const found = Object.fromEntries(Object.keys(expected).map((name) => [name, config[name as keyof typeof config]]))
     assert.deepEqual(found, expected)
     assert.deepEqual(
-      warnings.map(({subject}) => subject),
+      withoutPlanned(warnings).map(({subject}) => subject),
       ['SVC_ORCHESTRATOR_ENABLED'],
     )
   })
