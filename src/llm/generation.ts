@@ -1,6 +1,6 @@
 import {createSampler, logProbabilities, type Sampler} from '../decode/index.js'
 import {OutputText, type Tokenizer} from '../text/index.js'
-import type {GenerateEvent, GenerateSummary, TokenChance, TokenLogprob, TokenRequest} from './request.js'
+import type {GenerateEvent, GenerateSummary, PromptToken, TokenChance, TokenLogprob, TokenRequest} from './request.js'
 
 /** What a generation needs to know of its model. */
 export interface GenerationModel {
@@ -22,6 +22,7 @@ export class Generation {
   readonly #sample: Sampler
   readonly #output: OutputText
   readonly #topLogprobs: number | undefined
+  readonly #echo: TokenRequest['echo']
   readonly #limit: number
   readonly #arrived = performance.now()
   #started = 0
@@ -29,11 +30,13 @@ export class Generation {
   #finishReason: GenerateSummary['finishReason'] | undefined
   /** Of tokens whose text is still held back. */
   #logprobs: TokenLogprob[] = []
+  /** Of the prompt, as far as it is scored. */
+  readonly #promptLogprobs: PromptToken[] = []
 
   constructor(
     {tokenizer, contextLength: whole, endTokens}: GenerationModel,
     prompt: readonly number[],
-    {sampling, stop, maxTokens, topLogprobs, contextLength = whole}: TokenRequest,
+    {sampling, stop, maxTokens, topLogprobs, echo, contextLength = whole}: TokenRequest,
   ) {
     this.tokens = [...prompt]
     this.#promptTokens = prompt.length
@@ -42,6 +45,7 @@ export class Generation {
     this.#sample = createSampler(sampling)
     this.#output = new OutputText(tokenizer, prompt, stop)
     this.#topLogprobs = topLogprobs
+    this.#echo = echo
     this.#limit = Math.min(maxTokens ?? Number.POSITIVE_INFINITY, contextLength - prompt.length)
   }
 
@@ -53,9 +57,29 @@ export class Generation {
     return this.tokens.length - this.#promptTokens
   }
 
+  /** Whether the logits of every position of the prompt are needed, not those of the last one alone. */
+  get scoresPrompt(): boolean {
+    return this.#echo !== undefined && this.#topLogprobs !== undefined
+  }
+
   /** Marks that the computation begins. */
   start(): void {
     this.#started = performance.now()
+  }
+
+  /**
+   * Takes the log-probabilities of the tokens of the prompt that follow a chunk of it.
+   * @param logits of the chunk's positions, `[chunk, vocabulary]`; of the prompt's last one nothing is taken
+   * @param first position of the chunk
+   */
+  scorePrompt(logits: Float32Array, first: number, chunk: number): void {
+    const width = logits.length / chunk
+    if (first === 0) this.#promptLogprobs.push({...this.#shown(this.tokens[0] as number), logprob: null, top: null})
+    for (let row = 0; row < chunk && first + row + 1 < this.#promptTokens; row++) {
+      const next = this.tokens[first + row + 1] as number
+      const scored = logits.subarray(row * width, (row + 1) * width)
+      this.#promptLogprobs.push(this.#logprob(scored, next, this.#topLogprobs ?? 0))
+    }
   }
 
   /**
@@ -64,11 +88,18 @@ export class Generation {
    * @returns what can be told now
    */
   next(logits: Float32Array): GenerateEvent[] {
-    if (this.completionTokens === 0) this.#firstToken = performance.now()
+    if (this.completionTokens > 0) return this.#choose(logits)
+    this.#firstToken = performance.now()
+    return [...this.#tellPrompt(), ...(this.#limit === 0 ? this.#finish('length') : this.#choose(logits))]
+  }
+
+  #choose(logits: Float32Array): GenerateEvent[] {
     const token = this.#sample(logits, this.tokens)
-    if (this.#endTokens.has(token)) return this.#finish('stop')
+    const ends = this.#endTokens.has(token)
+    if (this.#topLogprobs !== undefined && (!ends || this.scoresPrompt))
+      this.#logprobs.push(this.#logprob(logits, token, this.#topLogprobs))
+    if (ends) return this.#finish('stop')
     this.tokens.push(token)
-    if (this.#topLogprobs !== undefined) this.#logprobs.push(this.#logprob(logits, token, this.#topLogprobs))
     const events = this.#tell(this.#output.push(token))
     if (this.#output.stopped) return [...events, ...this.#finish('stop')]
     if (this.completionTokens >= this.#limit) return [...events, ...this.#finish('length')]
@@ -91,6 +122,12 @@ export class Generation {
     return [...rest, {type: 'done', ...summary}]
   }
 
+  #tellPrompt(): GenerateEvent[] {
+    if (this.#echo === undefined) return []
+    const text = this.#echo === true ? this.#tokenizer.decode(this.tokens) : this.#echo
+    return [{type: 'prompt', text, ...(this.scoresPrompt ? {logprobs: this.#promptLogprobs} : {})}]
+  }
+
   #tell(text: string, last = false): GenerateEvent[] {
     const logprobs = this.#logprobs
     if (text === '' && !(last && logprobs.length > 0)) return []
@@ -104,7 +141,11 @@ export class Generation {
   }
 
   #chance(token: number, logprob: number): TokenChance {
+    return {...this.#shown(token), logprob}
+  }
+
+  #shown(token: number): Omit<TokenChance, 'logprob'> {
     const bytes = this.#tokenizer.bytes(token)
-    return {token: bytes.toString('utf8'), bytes: [...bytes], logprob}
+    return {token: bytes.toString('utf8'), bytes: [...bytes]}
   }
 }

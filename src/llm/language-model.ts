@@ -83,7 +83,7 @@ export async function loadLanguageModel(
     if (unknown !== undefined)
       throw new SvcError('bad_request', {
         reason: `token ${unknown} is not in the vocabulary, which has ${spec.vocabSize}`,
-        param: 'context',
+        param: 'prompt',
       })
     scheduler.submit(prompt, {...request, contextLength: available(request)}, listener, signal)
   }

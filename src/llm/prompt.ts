@@ -28,6 +28,10 @@ export function withinBytes(prompt: Prompt, most: number, context: number): Prom
   switch (prompt.kind) {
     case 'beginning':
       return prompt
+    case 'tokens':
+      if (prompt.tokens.length > context)
+        throw new SvcError('prompt_too_long', {length: `${prompt.tokens.length} tokens`, context})
+      return prompt
     case 'raw':
       requireBytes(Buffer.byteLength(prompt.text), most, context)
       return prompt
@@ -71,6 +75,9 @@ export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () 
       if (bos === undefined) throw new SvcError('prompt_missing', {})
       return [bos]
     }
+    case 'tokens':
+      if (prompt.tokens.length === 0) throw new SvcError('prompt_empty', {})
+      return [...prompt.tokens]
     case 'raw': {
       if (prompt.text === '') throw new SvcError('prompt_empty', {})
       const {context = [], text} = prompt

@@ -35,6 +35,8 @@ const patienceMs = 150
 const smallestChunk = 4
 const firstChunk = 16
 const largestChunk = 512
+/** Most logits of one run that scores a prompt: 64 MiB of them. */
+const mostScored = 2 ** 24
 
 /**
  * Shares one decoder among many requests. Each turn admits what waits, runs one chunk of one prompt, and one batched
@@ -71,7 +73,8 @@ export class Scheduler {
    */
   submit(prompt: readonly number[], request: TokenRequest, listener: Listener, signal: AbortSignal): void {
     const {contextLength = this.#decoder.contextLength} = request
-    if (prompt.length >= contextLength)
+    // A prompt that is only read needs no room for a reply.
+    if (prompt.length + (request.maxTokens === 0 ? 0 : 1) > contextLength)
       throw new SvcError('prompt_too_long', {length: `${prompt.length} tokens`, context: contextLength})
     const {slots, queueLimit} = this.#options
     if (this.#waiting.length + this.#running.length >= slots + queueLimit)
@@ -144,15 +147,29 @@ export class Scheduler {
     const job = this.#running[slot]
     if (job === undefined) return
     const others = this.#running.some((other) => !isReading(other))
-    const size = others ? this.#chunk : largestChunk
-    const chunk = job.generation.tokens.slice(job.filled, job.filled + size)
+    const {generation} = job
+    const most = generation.scoresPrompt ? Math.floor(mostScored / this.#decoder.spec.vocabSize) : largestChunk
+    const size = Math.max(1, Math.min(others ? this.#chunk : largestChunk, most))
+    const chunk = generation.tokens.slice(job.filled, job.filled + size)
     const started = performance.now()
-    const logits = await this.#decoder.prefill(this.#cache, slot, chunk, {adapted: job.adapted})
+    const logits = await this.#prefillChunk(slot, job, chunk)
     if (others && chunk.length === size) this.#chunk = nextChunk(size, performance.now() - started)
     this.#counters.add('promptTokens', chunk.length)
     this.#counters.add('graphRuns', 1)
     job.filled += chunk.length
     if (!isReading(job) && !job.signal.aborted) this.#advance(job, logits)
+  }
+
+  /** The logits of the chunk's last position. A request that scores its prompt takes those of the others too. */
+  async #prefillChunk(
+    slot: number,
+    {generation, adapted, filled}: Job,
+    chunk: readonly number[],
+  ): Promise<Float32Array> {
+    if (!generation.scoresPrompt) return this.#decoder.prefill(this.#cache, slot, chunk, {adapted})
+    const logits = await this.#decoder.prefill(this.#cache, slot, chunk, {adapted, logits: 'all'})
+    generation.scorePrompt(logits, filled, chunk.length)
+    return logits.subarray(-logits.length / chunk.length)
   }
 
   /** The next token of every request whose prompt is read, in one run. */

@@ -1,6 +1,6 @@
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
-import type {GenerateEvent, GenerateSummary, TokenLogprob} from '../llm/index.js'
+import type {GenerateEvent, GenerateSummary, PromptToken, TokenLogprob} from '../llm/index.js'
 import type {HttpApp, ReplyStream} from '../net/index.js'
 
 /** Aborts when the client disconnects before its answer is complete. That is no fault of the server. */
@@ -22,20 +22,37 @@ export function refuseRoute(app: HttpApp, url: string, error: () => SvcError): v
 
 /** A reply that is not streamed. */
 export interface WholeReply {
+  /** Where it was asked for. */
+  prompt?: {text: string; logprobs?: PromptToken[]}
   text: string
   logprobs?: TokenLogprob[]
   summary: GenerateSummary
 }
 
-export async function collect(events: AsyncIterable<GenerateEvent>): Promise<WholeReply> {
-  let text = ''
-  let logprobs: TokenLogprob[] | undefined
-  for await (const event of events) {
-    if (event.type === 'done') return {text, ...(logprobs === undefined ? {} : {logprobs}), summary: event}
-    text += event.text
-    if (event.logprobs !== undefined) logprobs = [...(logprobs ?? []), ...event.logprobs]
+/** Puts the events of one reply together. */
+export class ReplyCollector {
+  readonly #reply: Omit<WholeReply, 'summary'> = {text: ''}
+  #summary: GenerateSummary | undefined
+
+  add(event: GenerateEvent): void {
+    if (event.type === 'done') this.#summary = event
+    else if (event.type === 'prompt') this.#reply.prompt = event
+    else {
+      this.#reply.text += event.text
+      if (event.logprobs !== undefined) this.#reply.logprobs = [...(this.#reply.logprobs ?? []), ...event.logprobs]
+    }
   }
-  throw new Error('The engine ended without a summary.')
+
+  whole(): WholeReply {
+    if (this.#summary === undefined) throw new Error('The engine ended without a summary.')
+    return {...this.#reply, summary: this.#summary}
+  }
+}
+
+export async function collect(events: AsyncIterable<GenerateEvent>): Promise<WholeReply> {
+  const collector = new ReplyCollector()
+  for await (const event of events) collector.add(event)
+  return collector.whole()
 }
 
 /** How long a failure can still be told by a status, ms; after that the stream begins, and failures go into it. */

@@ -184,6 +184,94 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.equal((await openai.models.retrieve('stories260K')).owned_by, 'svc')
     })
 
+    it('answers several prompts, as texts or in tokens, each as if it were alone', async () => {
+      const {openai} = clients(server)
+      const asked = {model: 'stories260K', temperature: 0, max_tokens: 8}
+      const texts = ['Once upon a', 'Lily and', 'The big'] as const
+      const alone = await Promise.all(texts.map((prompt) => openai.completions.create({...asked, prompt})))
+      const all = await openai.completions.create({...asked, prompt: [...texts], n: 2})
+      assert.deepEqual(
+        all.choices.map(({index, text}) => [index, text]),
+        alone.flatMap(({choices}, i) => [0, 1].map((which) => [2 * i + which, choices[0]?.text])),
+      )
+      const promptTokens = alone.reduce((sum, {usage}) => sum + (usage?.prompt_tokens ?? 0), 0)
+      assert.deepEqual([all.usage?.prompt_tokens, all.usage?.completion_tokens], [promptTokens, 48])
+
+      const streamed = texts.map(() => '')
+      for await (const {choices} of await openai.completions.create({...asked, prompt: [...texts], stream: true}))
+        for (const {index, text} of choices) streamed[index] += text
+      assert.deepEqual(
+        streamed,
+        alone.map(({choices}) => choices[0]?.text),
+      )
+      const tokens = await ollamaTokens(texts)
+      const inTokens = await openai.completions.create({...asked, prompt: tokens})
+      assert.deepEqual(
+        inTokens.choices.map(({text}) => text),
+        alone.map(({choices}) => choices[0]?.text),
+      )
+    })
+
+    /** The tokens of texts, as the other dialect gives them. */
+    const ollamaTokens = (texts: readonly string[]) =>
+      Promise.all(
+        texts.map(async (prompt) => {
+          const whole = await clients(server).ollama.generate({
+            model: 'stories260K',
+            prompt,
+            options: {num_predict: 1, temperature: 0},
+          })
+          return whole.context.slice(0, whole.prompt_eval_count)
+        }),
+      )
+
+    it('scores a continuation as an evaluation harness asks for it', async () => {
+      const {openai} = clients(server)
+      const score = async (whole: string, context: string) => {
+        const [tokens, before] = (await ollamaTokens([whole, context])) as [number[], number[]]
+        const {choices} = await openai.completions.create({
+          model: 'stories260K',
+          prompt: [tokens],
+          echo: true,
+          max_tokens: 1,
+          logprobs: 1,
+          temperature: 0,
+          seed: 1234,
+        })
+        const {
+          token_logprobs: chances = [],
+          top_logprobs: tops = [],
+          text_offset: offsets = [],
+        } = choices[0]?.logprobs ?? {}
+        assert.deepEqual([chances.length, chances[0], offsets.length], [tokens.length + 1, null, tokens.length + 1])
+        const scored = chances.slice(before.length, -1)
+        return {
+          sum: scored.reduce((sum, chance) => sum + chance, 0),
+          greedy: scored.every((chance, i) => chance === Math.max(...Object.values(tops[before.length + i] ?? {}))),
+        }
+      }
+      const told = await score('Once upon a time, there was a little girl', 'Once upon a')
+      const other = await score('Once upon a pizza of the big dog', 'Once upon a')
+      assert.equal(told.greedy, true)
+      assert.equal(other.greedy, false)
+      assert.ok(told.sum > -3 && other.sum < told.sum - 5, JSON.stringify([told, other]))
+    })
+
+    it('cancels the other prompts where one is refused', async () => {
+      const readTokens = () => counter(server, 'svc_tokens_total{kind="prompt"}')
+      const before = await readTokens()
+      const prompt = ['x'.repeat(2000), ...Array.from({length: 20}, () => 'Once')]
+      const refused = await post(server, '/v1/completions', {prompt, max_tokens: 400, temperature: 1})
+      assert.equal(refused.status, 400)
+      assert.match(await refused.text(), /context_length_exceeded/)
+      await until(server, 'svc_requests_running', 0)
+      await until(server, 'svc_requests_waiting', 0)
+      const [tokens] = await ollamaTokens(['Once'])
+      const most = 7 * (tokens?.length ?? 0)
+      const read = (await readTokens()) - (tokens?.length ?? 0) - before
+      assert.ok(read <= most, `${read} tokens of prompts were read, ${most} may be`)
+    })
+
     it('chats, whole and in a stream with its usage', async () => {
       const {openai} = clients(server)
       const asked = {

@@ -3,7 +3,7 @@ import {after, before, describe, it} from 'node:test'
 import {defaultSampling} from '../../src/decode/index.js'
 import {type GenerateEvent, type GenerateRequest, type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
 import {nextChunk} from '../../src/llm/scheduler.js'
-import {suiteFolder} from '../support/temporary.js'
+import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
 const ask = (text: string, maxTokens: number): GenerateRequest => ({
@@ -174,6 +174,108 @@ describe('many requests on one model', () => {
       submit(model, ask('x', 5), {event, fail: reject})
     })
     assert.deepEqual(atEnd, [0, 5])
+  })
+})
+
+describe('a prompt that is scored', () => {
+  const folder = suiteFolder()
+  let model: LanguageModel
+  before(async () => {
+    await writeTinyModel(folder, {contextLength: 1024})
+    await writeFiles(folder, {'generation_config.json': '{"eos_token_id": 256}'})
+    model = await loadLanguageModel(folder, {threads: 1, numCtx: 0, slots: 3, queueLimit: 4})
+  })
+  after(async () => {
+    await model.idle()
+    await model.release()
+  })
+  const vocabulary = 257
+  /** Longer than the longest chunk. */
+  const tokens = Array.from({length: 600}, (_, i) => (i * 31 + (i >> 3)) % 256)
+  const scored = (topLogprobs = vocabulary): GenerateRequest => ({
+    ...ask('', 0),
+    prompt: {kind: 'tokens', tokens},
+    topLogprobs,
+    echo: true,
+  })
+
+  async function promptOf(request: GenerateRequest): Promise<Extract<GenerateEvent, {type: 'prompt'}>> {
+    const {events, ended} = follow(model, request)
+    await ended
+    return events[0] as Extract<GenerateEvent, {type: 'prompt'}>
+  }
+
+  /** The chances of what comes after so many tokens, as a generation from there has them. */
+  async function chancesAfter(count: number) {
+    const {events, ended} = follow(model, {
+      ...ask('', 1),
+      prompt: {kind: 'tokens', tokens: tokens.slice(0, count)},
+      topLogprobs: vocabulary,
+      sampling: {...defaultSampling, temperature: 0, logitBias: {65: 100}},
+    })
+    await ended
+    const first = events[0]
+    assert.equal(first?.type, 'text')
+    return (first as Extract<GenerateEvent, {type: 'text'}>).logprobs?.[0]?.top ?? []
+  }
+
+  it('has the chances that a generation from each of its beginnings has', async () => {
+    const {logprobs = []} = await promptOf(scored())
+    assert.equal(logprobs.length, tokens.length)
+    assert.deepEqual([logprobs[0]?.logprob, logprobs[0]?.top, logprobs[0]?.bytes], [null, null, [tokens[0]]])
+    for (const at of [1, 2, 3, 17, 100, 511, 512, 513, 599]) {
+      const expected = await chancesAfter(at)
+      const {bytes, logprob, top} = logprobs[at] as (typeof logprobs)[number]
+      assert.deepEqual(bytes, [tokens[at]])
+      const same = expected.find((chance) => chance.bytes[0] === tokens[at] && chance.bytes.length === 1)
+      assert.ok(Math.abs((same?.logprob ?? 0) - (logprob as number)) < 1e-4, `position ${at}`)
+      assert.deepEqual(top?.[0]?.token, expected[0]?.token)
+      assert.ok(Math.abs((top?.[0]?.logprob ?? 0) - (expected[0]?.logprob ?? 1)) < 1e-4)
+    }
+  })
+
+  it('has the same chances whoever is computed beside it, and nothing after it where 0 tokens are wanted', async () => {
+    const alone = await promptOf(scored(1))
+    const endless = {...defaultSampling, temperature: 0, logitBias: {256: -100}}
+    const beside = follow(model, {...ask('x', 400), sampling: endless})
+    while (beside.events.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const {events, ended} = follow(model, scored(1))
+    assert.equal(await ended, '')
+    assert.deepEqual(
+      events.map(({type}) => type),
+      ['prompt', 'done'],
+    )
+    const {logprobs = []} = events[0] as typeof alone
+    for (const [i, {logprob}] of logprobs.entries())
+      assert.ok(Math.abs((logprob ?? 0) - (alone.logprobs?.[i]?.logprob ?? 0)) < 1e-4, `position ${i}`)
+    beside.abort()
+  })
+
+  it('may fill the whole context where nothing is to follow', async () => {
+    const full = {...scored(0), contextLength: tokens.length}
+    assert.equal((await promptOf(full)).logprobs?.length, tokens.length)
+    assert.throws(() => submit(model, {...full, maxTokens: 1}, {event: () => {}, fail: () => {}}), {
+      code: 'prompt_too_long',
+    })
+  })
+
+  it('is followed by the chance of the token that ends the text', async () => {
+    const sampling = {...defaultSampling, temperature: 0, logitBias: {256: 100}}
+    const ending = {...scored(1), maxTokens: 5, sampling}
+    const logprobsOf = async (request: GenerateRequest) => {
+      const {events, ended} = follow(model, request)
+      await ended
+      return events.flatMap((event) => (event.type === 'text' ? (event.logprobs ?? []) : [])).map(({token}) => token)
+    }
+    assert.deepEqual(await logprobsOf(ending), ['<s>'])
+    const {echo: _, ...plain} = ending
+    assert.deepEqual(await logprobsOf(plain), [])
+  })
+
+  it('is given as it was written, or decoded from its tokens', async () => {
+    const text = async (request: Partial<GenerateRequest>) => (await promptOf({...ask('', 0), ...request})).text
+    assert.equal(await text({prompt: {kind: 'raw', text: 'Hé'}, echo: 'Hé'}), 'Hé')
+    assert.equal(await text({prompt: {kind: 'tokens', tokens: [...Buffer.from('Hé')]}, echo: true}), 'Hé')
   })
 })
 

@@ -74,8 +74,11 @@ async function answer(
   await streamEvents<GenerateEvent>(
     events,
     () => ndjsonStream(reply),
-    (stream, event) =>
-      stream.write(event.type === 'done' ? wire.end(head(), ending(event), asked) : wire.chunk(head(), event)),
+    async (stream, event) => {
+      if (event.type === 'done') return stream.write(wire.end(head(), ending(event), asked))
+      // This dialect has no way to ask for the prompt.
+      if (event.type === 'text') return stream.write(wire.chunk(head(), event))
+    },
     (stream, error) => stream.write(asOllamaError(SvcError.from(error))),
     request,
   )

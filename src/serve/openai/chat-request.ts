@@ -7,7 +7,8 @@ import {refuseUnsupported, unsupportedByChat} from './unsupported.js'
 
 /** What `/v1/chat/completions` and `/v1/completions` ask for. */
 export interface OpenAiRequest extends Delivery {
-  request: GenerateRequest
+  /** One for each prompt. */
+  requests: readonly GenerateRequest[]
 }
 
 /**
@@ -19,16 +20,14 @@ export function readChatCompletion(body: unknown, defaults: OpenAiDefaults): Ope
   refuseUnsupported(fields, unsupportedByChat)
   fields.boolean('parallel_tool_calls')
   const older = fields.integer('max_tokens', {min: 1})
-  return {
-    ...readDelivery(fields),
-    request: {
-      prompt: {kind: 'chat', messages: readMessages(fields), overflow: 'refuse'},
-      maxTokens: fields.integer('max_completion_tokens', {min: 1}) ?? older ?? defaults.maxTokens,
-      stop: fields.texts('stop', {max: 4, longest: longestStop}) ?? [],
-      sampling: readSampling(fields, defaults),
-      ...given({topLogprobs: readTopLogprobs(fields)}),
-    },
+  const request: GenerateRequest = {
+    prompt: {kind: 'chat', messages: readMessages(fields), overflow: 'refuse'},
+    maxTokens: fields.integer('max_completion_tokens', {min: 1}) ?? older ?? defaults.maxTokens,
+    stop: fields.texts('stop', {max: 4, longest: longestStop}) ?? [],
+    sampling: readSampling(fields, defaults),
+    ...given({topLogprobs: readTopLogprobs(fields)}),
   }
+  return {...readDelivery(fields), requests: [request]}
 }
 
 function readTopLogprobs(fields: Fields): number | undefined {

@@ -7,12 +7,12 @@ export interface Delivery {
   stream: boolean
   /** A stream ends with a chunk that counts tokens. */
   includeUsage: boolean
-  /** Replies to generate one after the other, with seeds that count up from that of the request. */
+  /** Replies to generate to each prompt. */
   n: number
 }
 
-/** Most replies to one request: they are generated one after the other. */
-const mostChoices = 8
+/** Most replies to one prompt. */
+const mostReplies = 8
 
 /** @throws bad_request */
 export function readDelivery(body: Fields): Delivery {
@@ -22,6 +22,6 @@ export function readDelivery(body: Fields): Delivery {
     ...given({model: body.string('model') || undefined}),
     stream,
     includeUsage: stream && includeUsage,
-    n: body.integer('n', {min: 1, max: mostChoices}) ?? 1,
+    n: body.integer('n', {min: 1, max: mostReplies}) ?? 1,
   }
 }

@@ -1,4 +1,4 @@
-import type {GenerateSummary, TokenLogprob} from '../../llm/index.js'
+import type {GenerateSummary, PromptToken, TokenLogprob} from '../../llm/index.js'
 
 /** What every object of a reply carries. */
 export interface ReplyHead {
@@ -22,8 +22,15 @@ export interface ReplyText {
   logprobs?: readonly TokenLogprob[]
 }
 
-/** One of the n replies, whole. */
+/** The prompt, where it is to be repeated. */
+export interface PromptText {
+  text: string
+  logprobs?: readonly PromptToken[]
+}
+
+/** One of the replies, whole. */
 export interface Choice extends ReplyText {
+  prompt?: PromptText
   summary: GenerateSummary
 }
 
@@ -41,9 +48,12 @@ export const heading = (object: string, {id, created, model, systemFingerprint}:
 /** Nothing where no usage was asked for. */
 export const usageToCome = ({includeUsage}: StreamHead) => (includeUsage ? {usage: null} : {})
 
-/** The prompt is the same for all choices and counts once. */
-export function usageOf(summaries: readonly GenerateSummary[]) {
-  const prompt = summaries[0]?.promptTokens ?? 0
+/**
+ * A prompt is the same for all its choices and counts once.
+ * @param n choices of each prompt
+ */
+export function usageOf(summaries: readonly GenerateSummary[], n = summaries.length) {
+  const prompt = summaries.reduce((sum, {promptTokens}, i) => (i % n === 0 ? sum + promptTokens : sum), 0)
   const completion = summaries.reduce((sum, {completionTokens}) => sum + completionTokens, 0)
   return {prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion}
 }

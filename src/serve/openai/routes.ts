@@ -4,26 +4,44 @@ import {asOpenAiError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent, GenerateRequest, GenerateSummary} from '../../llm/index.js'
 import {type HttpApp, type ReplyStream, sseStream} from '../../net/index.js'
 import {generate, type ServeContext} from '../context.js'
-import {clientGone, collect, refuseRoute, streamEvents} from '../reply.js'
+import {clientGone, ReplyCollector, refuseRoute, streamEvents} from '../reply.js'
 import {type OpenAiRequest, readChatCompletion} from './chat-request.js'
 import {chatCompletion, chatDelta, chatEnd, chatOpening, chatUsage} from './chat-response.js'
 import {readCompletion} from './completion-request.js'
-import {charactersIn, completion, completionDelta, completionEnd, completionUsage} from './completion-response.js'
+import {
+  charactersIn,
+  charactersOf,
+  completion,
+  completionDelta,
+  completionEnd,
+  completionPrompt,
+  completionUsage,
+} from './completion-response.js'
 import {modelEntry, modelList} from './model.js'
-import {type Choice, type ReplyHead, type ReplyText, type StreamHead, systemFingerprint} from './reply.js'
+import {
+  type Choice,
+  type PromptText,
+  type ReplyHead,
+  type ReplyText,
+  type StreamHead,
+  systemFingerprint,
+} from './reply.js'
 import type {OpenAiDefaults} from './sampling.js'
 
 /** How one of the two generating routes writes its replies. */
 interface Wire {
   prefix: string
   read(body: unknown, defaults: OpenAiDefaults): OpenAiRequest
-  whole(head: ReplyHead, choices: readonly Choice[]): object
+  /** @param n choices of each prompt */
+  whole(head: ReplyHead, choices: readonly Choice[], n: number): object
   /** Undefined where a stream has no opening. */
   opening: ((head: StreamHead, index: number) => object) | undefined
-  /** Writes the pieces of one choice. */
-  deltas(head: StreamHead, index: number): (text: ReplyText) => object
+  /** Undefined where a prompt cannot be asked for. */
+  prompt: ((head: StreamHead, index: number, prompt: PromptText) => object) | undefined
+  /** Writes the pieces of one choice. @param offset characters of the prompt before them, where it is repeated */
+  deltas(head: StreamHead, index: number, offset: number): (text: ReplyText) => object
   end(head: StreamHead, index: number, summary: GenerateSummary): object
-  usage(head: StreamHead, summaries: readonly GenerateSummary[]): object
+  usage(head: StreamHead, summaries: readonly GenerateSummary[], n: number): object
 }
 
 const chatWire: Wire = {
@@ -31,6 +49,7 @@ const chatWire: Wire = {
   read: readChatCompletion,
   whole: chatCompletion,
   opening: chatOpening,
+  prompt: undefined,
   deltas: (head, index) => (text) => chatDelta(head, index, text),
   end: chatEnd,
   usage: chatUsage,
@@ -41,11 +60,12 @@ const completionWire: Wire = {
   read: readCompletion,
   whole: completion,
   opening: undefined,
-  deltas(head, index) {
-    let offset = 0
+  prompt: completionPrompt,
+  deltas(head, index, offset) {
+    let at = offset
     return (text) => {
-      const chunk = completionDelta(head, index, text, offset)
-      offset += charactersIn(text.logprobs ?? [])
+      const chunk = completionDelta(head, index, text, at)
+      at += charactersIn(text.logprobs ?? [])
       return chunk
     }
   },
@@ -84,63 +104,89 @@ async function answer(
     systemFingerprint: systemFingerprint(context.product, context.device === 'cpu' ? 'cpu' : 'cuda'),
     includeUsage: asked.includeUsage,
   }
-  const gone = clientGone(reply)
-  const choices = seeded(asked).map((one) => generate(context, one, gone))
-  if (!asked.stream) return wire.whole(head, await Promise.all(choices.map(collect)))
+  const requests = seeded(asked)
+  const events = replies(context, requests, clientGone(reply))
+  if (!asked.stream) {
+    const collectors = requests.map(() => new ReplyCollector())
+    for await (const {index, event} of events) collectors[index]?.add(event)
+    return wire.whole(
+      head,
+      collectors.map((collector) => collector.whole()),
+      asked.n,
+    )
+  }
   await streamEvents(
-    merge(choices),
+    events,
     () => sseStream(reply),
-    writer(wire, head, asked),
+    writer(wire, head, asked, requests.length),
     (stream, error) => stream.write(asOpenAiError(SvcError.from(error))),
     request,
   )
   return reply
 }
 
-/** The request once for each choice, with seeds that count up. */
-const seeded = ({n, request}: OpenAiRequest): GenerateRequest[] =>
-  Array.from({length: n}, (_, i) => ({
-    ...request,
-    sampling: {...request.sampling, seed: (request.sampling.seed + i) % 2 ** 32},
-  }))
+/** Each request once for each of its choices, with seeds that count up. */
+const seeded = ({n, requests}: OpenAiRequest): GenerateRequest[] =>
+  requests
+    .flatMap((request) => Array.from({length: n}, () => request))
+    .map((request, i) => ({...request, sampling: {...request.sampling, seed: (request.sampling.seed + i) % 2 ** 32}}))
 
 interface Indexed {
   index: number
   event: GenerateEvent
 }
 
-/** Events of several replies as they come. */
-async function* merge(replies: readonly AsyncGenerator<GenerateEvent, void, undefined>[]) {
-  const next = (index: number) =>
-    (replies[index] as (typeof replies)[number]).next().then((result) => ({index, result}))
-  const pending = new Map(replies.map((_, index) => [index, next(index)]))
+/** Most replies to one client that are computed or wait at once. */
+const mostAtOnce = 8
+
+/** Events of several replies as they come. Where one fails, or nobody wants more, the others are cancelled. */
+async function* replies(context: ServeContext, requests: readonly GenerateRequest[], gone: AbortSignal) {
+  const ended = new AbortController()
+  const signal = AbortSignal.any([gone, ended.signal])
+  const all = requests.map((request) => generate(context, request, signal))
+  const pending = new Map<number, Promise<{index: number; result: IteratorResult<GenerateEvent, void>}>>()
+  const advance = (index: number) => {
+    const next = all[index]?.next().then((result) => ({index, result}))
+    if (next !== undefined) pending.set(index, next)
+  }
+  let started = Math.min(mostAtOnce, all.length)
+  for (let index = 0; index < started; index++) advance(index)
   try {
     while (pending.size > 0) {
       const {index, result} = await Promise.race(pending.values())
-      if (result.done === true) pending.delete(index)
+      pending.delete(index)
+      if (result.done === true) advance(started++)
       else {
-        pending.set(index, next(index))
+        advance(index)
         yield {index, event: result.value} satisfies Indexed
       }
     }
   } finally {
     for (const promise of pending.values()) promise.catch(() => {})
-    await Promise.all(replies.map((reply) => reply.return().catch(() => {})))
+    ended.abort(new SvcError('interrupted', {}))
+    await Promise.all(all.map((reply) => reply.return().catch(() => {})))
   }
 }
 
-function writer(wire: Wire, head: StreamHead, {n, includeUsage}: OpenAiRequest) {
-  const deltas = Array.from({length: n}, (_, index) => wire.deltas(head, index))
+/** @param count of all choices */
+function writer(wire: Wire, head: StreamHead, {n, includeUsage}: OpenAiRequest, count: number) {
+  const deltas = Array.from({length: count}, (_, index) => wire.deltas(head, index, 0))
   const opened = new Set<number>()
   const summaries: GenerateSummary[] = []
+  let ended = 0
   return async (stream: ReplyStream, {index, event}: Indexed): Promise<void> => {
     if (!opened.has(index) && wire.opening !== undefined) await stream.write(wire.opening(head, index))
     opened.add(index)
+    if (event.type === 'prompt') {
+      deltas[index] = wire.deltas(head, index, charactersOf(event.text))
+      if (wire.prompt !== undefined) await stream.write(wire.prompt(head, index, event))
+      return
+    }
     if (event.type === 'text') return stream.write((deltas[index] as (text: ReplyText) => object)(event))
-    summaries.push(event)
+    summaries[index] = event
     await stream.write(wire.end(head, index, event))
-    if (summaries.length < n) return
-    if (includeUsage) await stream.write(wire.usage(head, summaries))
+    if (++ended < count) return
+    if (includeUsage) await stream.write(wire.usage(head, summaries, n))
     await stream.write('[DONE]')
   }
 }

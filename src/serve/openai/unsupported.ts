@@ -59,7 +59,6 @@ export const unsupportedInParts: readonly Row[] = [
 
 export const unsupportedByCompletions: readonly Row[] = [
   ...constraints,
-  {name: 'echo', allows: oneOf(false), say: 'echo is not supported'},
   {name: 'suffix', allows: oneOf(''), say: 'suffix is not supported'},
 ]
 

@@ -7,34 +7,29 @@ import {defaults, refusal} from '../samples.js'
 const user = (content: unknown) => ({role: 'user', content})
 const read = (body: object) => readChatCompletion({messages: [user('Hi')], ...body}, defaults)
 
-const plain: OpenAiRequest = {
-  stream: false,
-  includeUsage: false,
-  n: 1,
-  request: {
-    prompt: {kind: 'chat', messages: [{role: 'user', content: 'Hi'}], overflow: 'refuse'},
-    maxTokens: 512,
-    stop: [],
-    sampling: {
-      temperature: 0.7,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      seed: 99,
-      repeatPenalty: 1,
-      presencePenalty: 0,
-      frequencyPenalty: 0,
-      repeatLastN: -1,
-      logitBias: {},
-    },
+const request: GenerateRequest = {
+  prompt: {kind: 'chat', messages: [{role: 'user', content: 'Hi'}], overflow: 'refuse'},
+  maxTokens: 512,
+  stop: [],
+  sampling: {
+    temperature: 0.7,
+    topK: 0,
+    topP: 1,
+    minP: 0,
+    seed: 99,
+    repeatPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    repeatLastN: -1,
+    logitBias: {},
   },
 }
+const plain: OpenAiRequest = {stream: false, includeUsage: false, n: 1, requests: [request]}
 const asking = (changes: Partial<GenerateRequest>): OpenAiRequest => ({
   ...plain,
-  request: {...plain.request, ...changes},
+  requests: [{...request, ...changes}],
 })
-const sampled = (changes: Partial<GenerateRequest['sampling']>) =>
-  asking({sampling: {...plain.request.sampling, ...changes}})
+const sampled = (changes: Partial<GenerateRequest['sampling']>) => asking({sampling: {...request.sampling, ...changes}})
 const saying = (...messages: {role: 'system' | 'user' | 'assistant'; content: string}[]) =>
   asking({prompt: {kind: 'chat', messages, overflow: 'refuse'}})
 

@@ -7,34 +7,29 @@ import {defaults, refusal} from '../samples.js'
 
 const read = (body: object) => readCompletion({prompt: 'Once', ...body}, defaults)
 
-const plain: OpenAiRequest = {
-  stream: false,
-  includeUsage: false,
-  n: 1,
-  request: {
-    prompt: {kind: 'raw', text: 'Once'},
-    maxTokens: 512,
-    stop: [],
-    sampling: {
-      temperature: 0.7,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      seed: 99,
-      repeatPenalty: 1,
-      presencePenalty: 0,
-      frequencyPenalty: 0,
-      repeatLastN: -1,
-      logitBias: {},
-    },
+const request: GenerateRequest = {
+  prompt: {kind: 'raw', text: 'Once'},
+  maxTokens: 512,
+  stop: [],
+  sampling: {
+    temperature: 0.7,
+    topK: 0,
+    topP: 1,
+    minP: 0,
+    seed: 99,
+    repeatPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    repeatLastN: -1,
+    logitBias: {},
   },
 }
+const plain: OpenAiRequest = {stream: false, includeUsage: false, n: 1, requests: [request]}
 const asking = (changes: Partial<GenerateRequest>): OpenAiRequest => ({
   ...plain,
-  request: {...plain.request, ...changes},
+  requests: [{...request, ...changes}],
 })
-const sampled = (changes: Partial<GenerateRequest['sampling']>) =>
-  asking({sampling: {...plain.request.sampling, ...changes}})
+const sampled = (changes: Partial<GenerateRequest['sampling']>) => asking({sampling: {...request.sampling, ...changes}})
 
 describe('POST /v1/completions', () => {
   const accepted: [body: object, expected: OpenAiRequest][] = [
@@ -42,6 +37,30 @@ describe('POST /v1/completions', () => {
     [{prompt: ['Once']}, plain],
     [{prompt: ''}, asking({prompt: {kind: 'beginning'}})],
     [{prompt: null}, asking({prompt: {kind: 'beginning'}})],
+    [{prompt: [5, 0, 7]}, asking({prompt: {kind: 'tokens', tokens: [5, 0, 7]}})],
+    [
+      {prompt: ['Once', '', 'upon'], n: 2},
+      {
+        ...plain,
+        n: 2,
+        requests: [
+          request,
+          {...request, prompt: {kind: 'beginning'}},
+          {...request, prompt: {kind: 'raw', text: 'upon'}},
+        ],
+      },
+    ],
+    [
+      {prompt: [[5], [6, 7]], echo: true},
+      {
+        ...plain,
+        requests: [
+          {...request, prompt: {kind: 'tokens', tokens: [5]}, echo: true},
+          {...request, prompt: {kind: 'tokens', tokens: [6, 7]}, echo: true},
+        ],
+      },
+    ],
+    [{echo: true, max_tokens: 0, logprobs: 1}, asking({echo: 'Once', maxTokens: 0, topLogprobs: 1})],
     [{model: 'my-run'}, {...plain, model: 'my-run'}],
     [{max_tokens: 7}, asking({maxTokens: 7})],
     [{temperature: 1, top_p: 0.5, seed: 3}, sampled({temperature: 1, topP: 0.5, seed: 3})],
@@ -65,11 +84,18 @@ describe('POST /v1/completions', () => {
     it(`takes ${JSON.stringify(body)}`, () => assert.deepEqual(read(body), expected))
 
   const refused: [body: object, sentence: string, param: string][] = [
-    [{prompt: 5}, 'prompt must be of type string or list of strings', 'prompt'],
-    [{prompt: [1, 2]}, 'prompt must be of type string or list of strings', 'prompt'],
+    ...[5, {}, [-1], [1.5], [2 ** 60], [[]], ['a', [5]], [[5], 'a'], ['a', 5], [[5, 'a']]].map(
+      (prompt): [object, string, string] => [
+        {prompt},
+        'prompt must be a string, a list of token ids, or a list of either',
+        'prompt',
+      ],
+    ),
     [{prompt: []}, 'prompt must have at least 1 item', 'prompt'],
-    [{prompt: ['a', 'b']}, 'prompt must have at most 1 item', 'prompt'],
-    [{max_tokens: 0}, 'max_tokens must be at least 1', 'max_tokens'],
+    [{prompt: Array.from({length: 129}, () => 'a')}, 'prompt must have at most 128 items', 'prompt'],
+    [{prompt: Array.from({length: 43}, () => [5]), n: 3}, 'n must be at most 2 with 43 prompts', 'n'],
+    [{max_tokens: -1}, 'max_tokens must be at least 0', 'max_tokens'],
+    [{echo: 'yes'}, 'echo must be of type boolean', 'echo'],
     [{temperature: 3}, 'temperature must be between 0 and 2', 'temperature'],
     [{n: 9}, 'n must be between 1 and 8', 'n'],
     [{best_of: 1.5}, 'best_of must be of type integer', 'best_of'],
@@ -78,11 +104,10 @@ describe('POST /v1/completions', () => {
     [{stop: ['a', 'b', 'c', 'd', 'e']}, 'stop must have at most 4 items', 'stop'],
   ]
   for (const [body, sentence, param] of refused)
-    it(`refuses ${JSON.stringify(body)}`, () =>
+    it(`refuses ${JSON.stringify(body).slice(0, 60)}`, () =>
       assert.throws(() => read(body), refusal('bad_request', sentence, param)))
 
   const unsupported: [body: object, sentence: string, param: string][] = [
-    [{echo: true}, 'echo is not supported', 'echo'],
     [{suffix: 'end'}, 'suffix is not supported', 'suffix'],
     [{best_of: 3}, 'best_of must equal n: no reply is left out', 'best_of'],
     [{n: 2, best_of: 1}, 'best_of must equal n: no reply is left out', 'best_of'],

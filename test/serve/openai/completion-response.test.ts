@@ -5,6 +5,7 @@ import {
   completion,
   completionDelta,
   completionEnd,
+  completionPrompt,
   completionUsage,
 } from '../../../src/serve/openai/completion-response.js'
 import {logprobs, summaryOf} from '../samples.js'
@@ -46,6 +47,54 @@ describe('a text completion', () => {
         total_tokens: 27,
       },
     ))
+
+  it('counts each of several prompts once', () => {
+    const summaries = [1, 1, 2, 2].map((promptTokens) => summaryOf({promptTokens, completionTokens: 10}))
+    const counted = {prompt_tokens: 3, completion_tokens: 40, total_tokens: 43}
+    const choices = summaries.map((summary) => ({text: '', summary}))
+    assert.deepEqual(completion(head, choices, 2).usage, counted)
+    assert.deepEqual(completionUsage({...head, includeUsage: true}, summaries, 2).usage, counted)
+  })
+
+  const shown = (token: string, bytes: Iterable<number> = Buffer.from(token)) => ({token, bytes: [...bytes]})
+  const prompt = {
+    text: 'Zoë is',
+    logprobs: [
+      {...shown('<s>'), logprob: null, top: null},
+      {...shown(' Zo'), logprob: -1, top: [{...shown('A'), logprob: -0.5}]},
+      {...shown('\ufffd', [0xc3]), logprob: -2, top: [{...shown('B'), logprob: -0.25}]},
+      {...shown('\ufffd', [0xab]), logprob: -2, top: []},
+      {...shown(' is'), logprob: -3, top: []},
+    ],
+  }
+  const promptColumns = {
+    tokens: ['<s>', ' Zo', '\ufffd', '\ufffd', ' is'],
+    token_logprobs: [null, -1, -2, -2, -3],
+    top_logprobs: [null, {A: -0.5}, {B: -0.25}, {}, {}],
+    text_offset: [0, 0, 2, 3, 3],
+  }
+
+  it('begins with the prompt where it is to be repeated, its first token without a chance', () => {
+    const whole = completion(head, [{prompt, text: 'He', logprobs, summary}]).choices[0]
+    assert.deepEqual(whole?.text, 'Zoë isHe')
+    assert.deepEqual(whole?.logprobs, {
+      tokens: [...promptColumns.tokens, ...columns.tokens],
+      token_logprobs: [...promptColumns.token_logprobs, ...columns.token_logprobs],
+      top_logprobs: [...promptColumns.top_logprobs, ...columns.top_logprobs],
+      text_offset: [...promptColumns.text_offset, 6, 8],
+    })
+  })
+
+  it('is the prompt alone where nothing is to be generated', () => {
+    assert.deepEqual(completion(head, [{prompt, text: '', summary}]).choices[0]?.logprobs, promptColumns)
+    const bare = completion(head, [{prompt: {text: 'Zoë'}, text: '', summary}]).choices[0]
+    assert.deepEqual([bare?.text, bare?.logprobs], ['Zoë', null])
+  })
+
+  it('streams the prompt first', () =>
+    assert.deepEqual(completionPrompt({...head, includeUsage: false}, 1, prompt).choices, [
+      {text: 'Zoë is', index: 1, logprobs: promptColumns, finish_reason: null},
+    ]))
 
   it('has logprobs in columns', () =>
     assert.deepEqual(completion(head, [{text: 'He', logprobs, summary}]).choices[0]?.logprobs, columns))
