@@ -1,17 +1,58 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {ChatTemplate, declaredTemplate} from '../../src/text/index.js'
+import {ChatTemplate, chatml, declaredTemplate} from '../../src/text/index.js'
 
-const chatml = `{% for message in messages %}<|im_start|>{{ message.role }}
-{{ message.content }}<|im_end|>
-{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
-{% endif %}`
+const user = [{role: 'user', content: 'Hi'}] as const
 
 describe('a chat template', () => {
   it('asks for the assistant’s turn', () =>
     assert.equal(
       new ChatTemplate(chatml, 'chat_template.jinja').render([{role: 'user', content: 'Hi'}]),
       '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n',
+    ))
+
+  /** How published families write a turn, and what they write before one that goes on with `  It is `. */
+  const open: readonly [family: string, source: string, prompt: string][] = [
+    ['ChatML', chatml, '<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n  It is '],
+    [
+      'Llama 3',
+      `{{ bos_token }}{% for message in messages %}{{ '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n' + message['content'] | trim + '<|eot_id|>' }}{% endfor %}{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}`,
+      '<s><|start_header_id|>user<|end_header_id|>\n\nq<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nIt is',
+    ],
+    [
+      'Mistral',
+      `{{ bos_token }}{% for message in messages %}{% if message['role'] == 'user' %}{{ '[INST] ' + message['content'] + ' [/INST]' }}{% elif message['role'] == 'assistant' %}{{ message['content'] + eos_token }}{% else %}{{ raise_exception('Only user and assistant roles are supported!') }}{% endif %}{% endfor %}`,
+      '<s>[INST] q [/INST]  It is ',
+    ],
+    [
+      'one that always asks for a turn',
+      `{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}assistant:`,
+      'user: q\nassistant:   It is ',
+    ],
+  ]
+  for (const [family, source, prompt] of open)
+    it(`of ${family} leaves a turn of the assistant open that ends the conversation`, () => {
+      const messages = [
+        {role: 'user', content: 'q'},
+        {role: 'assistant', content: '  It is '},
+      ] as const
+      assert.equal(new ChatTemplate(source, 'f').render(messages, {bos: '<s>', eos: '</s>'}), prompt)
+    })
+
+  it('that closes earlier turns of the assistant leaves none of them open', () =>
+    assert.equal(
+      new ChatTemplate(chatml, 'f').render([
+        {role: 'assistant', content: 'a'},
+        {role: 'user', content: 'q\ufdd1'},
+        {role: 'assistant', content: ''},
+      ]),
+      '<|im_start|>assistant\na<|im_end|>\n<|im_start|>user\nq\ufffd<|im_end|>\n<|im_start|>assistant\n',
+    ))
+
+  it('that does not write the assistant’s last message refuses to go on with it', () =>
+    assert.throws(
+      () => new ChatTemplate('{{ messages[0].content }}', 'f').render([...user, {role: 'assistant', content: 'It is'}]),
+      {code: 'chat_refused', message: /does not write the last message of the assistant/},
     ))
 
   it('knows the special tokens by name', () =>
