@@ -60,11 +60,14 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
   }
 
   #rows(): Row[] {
-    const {device} = this.settings(speechSettings)
     return [
       {name: 'node', commands: 'all', check: checkNode},
       {name: 'settings', commands: 'all', check: () => this.#checkSettings()},
-      {name: 'runtime', commands: 'generate, serve, transcribe', check: () => checkEngine(device)},
+      {
+        name: 'runtime',
+        commands: 'generate, serve, transcribe',
+        check: () => checkEngine(this.settings(speechSettings).device),
+      },
       {name: 'model', commands: 'generate, serve, merge', check: checkGuide},
       {name: 'speech-model', commands: 'transcribe', check: () => this.checkModel()},
       {name: 'decoders', commands: 'transcribe', check: checkDecoders},

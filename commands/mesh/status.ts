@@ -1,5 +1,5 @@
 import {controlUrlFlag, formatMeshStatus, MeshCommand} from '../../src/cli/index.js'
-import {meshSettings} from '../../src/config/index.js'
+import {meshNodeSettings, meshSettings} from '../../src/config/index.js'
 
 export default class MeshStatus extends MeshCommand<typeof MeshStatus> {
   static override summary = 'Tell how this machine stands to the mesh.'
@@ -16,6 +16,8 @@ no error.`
   async run(): Promise<void> {
     const {meshStatus} = await import('../../src/mesh/index.js')
     const {controlUrl} = this.settings(meshSettings)
+    // The status reads these itself, and does not report a variable that cannot be read.
+    this.settings(meshNodeSettings)
     const status = await meshStatus(this.settingSources(meshSettings), {
       client: controlUrl === undefined ? undefined : await this.client(),
       version: this.config.version,

@@ -126,6 +126,8 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   protected logOptions(): {filter: string; format: 'auto' | 'text' | 'json'; secrets: string[]} {
     const sources = this.settingSources()
     const secrets = settingTables
+      // Another table may have a variable that stops only the commands that read it.
+      .filter(({rows}) => Object.values(rows).some(({secret}) => secret))
       .flatMap((table) => resolveSettings(table, sources).settings)
       .filter(({setting, value}) => setting.secret && typeof value === 'string')
       .map(({value}) => value as string)

@@ -1,6 +1,6 @@
 import {basename, extname} from 'node:path'
 import {type Command, Flags} from '@oclif/core'
-import {mcpSettings} from '../config/index.js'
+import {assistantSettings, mcpSettings} from '../config/index.js'
 import type {Application, Ports} from '../lang/index.js'
 import type {ToolHost, ToolRegistry} from '../mcp/index.js'
 import type {OperationBase, Tier} from '../operations/index.js'
@@ -66,6 +66,8 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
     const sources = this.settingSources()
     const {room, orchestrator} = await openWorkspace(this.workspace.root, sources)
     this.report(orchestrator.warnings)
+    // Tools read these when they ask a model, and do not report a variable that cannot be read.
+    this.settings(assistantSettings)
     for (const notice of orchestrator.notices) this.output.notice(notice)
     return {room, orchestrator, surface: 'mcp', version: this.config.version, sources, speech: this.#speech()}
   }

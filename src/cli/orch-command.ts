@@ -1,4 +1,5 @@
 import {Args, type Command, Flags} from '@oclif/core'
+import {assistantSettings} from '../config/index.js'
 import type {OrchEmptiedV1} from '../contracts/index.js'
 import type {OperationBase, OrchestratorRoom, Surface} from '../operations/index.js'
 import type {Orchestrator, Task} from '../orchestrator/index.js'
@@ -56,6 +57,8 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   /** Opens the workspace for operations of any kind. @param speech where this process recognises speech */
   protected async openOperations(surface: Surface, speech?: OperationBase['speech']): Promise<OperationBase> {
     const {room, orchestrator} = await this.open()
+    // Operations read these when they ask a model, and do not report a variable that cannot be read.
+    this.settings(assistantSettings)
     return {room, orchestrator, surface, version: this.config.version, sources: this.settingSources(), speech}
   }
 

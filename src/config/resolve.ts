@@ -92,7 +92,7 @@ export function resolveSettings<R extends SettingRows>(
       ...fromImplied(setting, env, envFile),
     ]
     const [winner, ...losers] = candidates
-    if (winner !== undefined && setting.planned) warnings.push(plannedWarning(winner.name ?? name))
+    if (winner?.value !== undefined && setting.planned) warnings.push(plannedWarning(winner.name ?? name))
     return {
       name: `${table.name}.${snakeCase(name)}`,
       setting,

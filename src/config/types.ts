@@ -120,7 +120,7 @@ const booleanWords: Record<BooleanWords, {expected: string; parse(value: string)
     },
   },
   flag: {
-    expected: 'true or false (in the environment, 1 or true to switch it on)',
+    expected: 'true or false (also 1, 0, no, off)',
     parse(value) {
       if (/^(1|true)$/i.test(value)) return true
       return /^(0|false|no|off)$/i.test(value) ? false : undefined

@@ -20,4 +20,14 @@ describe('a table', () => {
       formatTable(['NAME', 'NOTE'], [['a', 'one two three four /a/very/long/path/of/a/file']], 30),
       'NAME  NOTE\na     one two three four\n      /a/very/long/path/of/a/file\n',
     ))
+
+  it('continues every wide column below, and breaks long words before another column', () => {
+    const rows = [['group.with_a_long_name', '{"one":["program","argument"]}', 'file x']]
+    const table = formatTable(['SETTING', 'VALUE', 'FROM'], rows, 50)
+    assert.deepEqual(table.trimEnd().split('\n'), [
+      'SETTING               VALUE                 FROM',
+      'group.with_a_long_    {"one":["program",    file x',
+      'name                  "argument"]}',
+    ])
+  })
 })

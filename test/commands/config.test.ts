@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {realpath} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {type ConfigShowV1, contractViolations} from '../../src/contracts/index.js'
+import {type ConfigShowV1, contractViolations, type DoctorV1} from '../../src/contracts/index.js'
 import {svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -83,6 +83,65 @@ describe('svc config show', () => {
     assert.match(all.stdout, /^SETTING +VALUE +FROM +OVERRIDES\n/)
     const changed = await svcInTurn(['config', 'show', '--changed'], {cwd, env: {SVC_THREADS: '2'}})
     assert.match(changed.stdout, /^SETTING.*\nengine\.threads +2 +env SVC_THREADS\n$/)
+  })
+})
+
+describe('a boolean variable with another word', () => {
+  for (const [variable, args] of [
+    ['SVC_MESH_ENABLED', ['mesh', 'status']],
+    ['SVC_MESH_ADVERTISE_GPU', ['mesh', 'status']],
+    ['SVC_UNIFIED_ROUTING', ['orch', 'status']],
+    ['SVC_MCP_LLM_COST_EVENTS', ['orch', 'oplog']],
+    ['SVC_MCP_LLM_COST_EVENTS', ['mcp', 'call', 'svc_orchestrator_status']],
+    ['SVC_SPEECH_VERBOSE', ['speech', 'status']],
+    ['SVC_SPEECH_OFFLINE', ['config', 'check']],
+  ] as const)
+    it(`is warned of once by svc ${args.join(' ')}: ${variable}`, async (test) => {
+      const cwd = await workspace(test)
+      const {stderr, exitCode} = await svcInTurn(args, {cwd, env: {[variable]: 'maybe'}})
+      assert.equal(exitCode, 0, stderr)
+      const warnings = stderr.split('\n').filter((line) => line.startsWith('warning: '))
+      assert.equal(warnings.length, 1, stderr)
+      assert.match(
+        warnings[0] ?? '',
+        new RegExp(`${variable} takes true or false.*, not "maybe"; the variable is ignored`),
+      )
+    })
+})
+
+describe('a speech variable with an unknown word', () => {
+  for (const [variable, value] of [
+    ['SVC_SPEECH_DTYPE', 'q4'],
+    ['SVC_SPEECH_BACKEND', 'sherpa'],
+    ['SVC_SPEECH_TASK', 'sing'],
+  ] as const)
+    it(`stops every command that reads it, and no other: ${variable}`, async (test) => {
+      const cwd = await workspace(test)
+      await writeFiles(cwd, {'a.wav': ''})
+      const env = {[variable]: value}
+      for (const args of [
+        ['config', 'check'],
+        ['speech', 'status'],
+        ['transcribe', 'a.wav'],
+      ]) {
+        const {stdout, exitCode} = await svcInTurn([...args, '--json'], {cwd, env})
+        const {error} = JSON.parse(stdout)
+        assert.deepEqual([error.code, error.exit, exitCode], ['config_variable', 2, 2])
+        assert.match(error.message, new RegExp(`^${variable} takes one of .*, not "${value}"\\.$`))
+        assert.match(error.remediation, new RegExp(`^Set ${variable} to one of .*, or unset it\\.$`))
+      }
+      const {exitCode, stderr} = await svcInTurn(['orch', 'submit', 'work'], {cwd, env})
+      assert.equal(exitCode, 0, stderr)
+    })
+
+  it('is a finding of svc doctor, which goes on', async (test) => {
+    const env = {SVC_SPEECH_DTYPE: 'q4'}
+    const {stdout, exitCode} = await svcInTurn(['doctor', '--json'], {cwd: await workspace(test), env})
+    const {checks} = JSON.parse(stdout) as DoctorV1
+    const found = (name: string) => checks.find((check) => check.name === name)
+    assert.equal(exitCode, 1)
+    assert.match(found('settings')?.value ?? '', /^SVC_SPEECH_DTYPE takes one of/)
+    assert.equal(found('sqlite')?.state, 'ok')
   })
 })
 

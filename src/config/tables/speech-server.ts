@@ -24,6 +24,7 @@ export const speechServerSettings = settings('speech', () => ({
     env: ['SVC_SPEECH_TOKEN'],
     toml: ['speech.token'],
     secret: true,
+    planned: true,
     doc: 'Bearer token of the speech server; needed to listen on anything but loopback.',
   },
   workspace: {

@@ -22,7 +22,7 @@ export const configErrors = rows(() => ({
     http: 500,
     say: (p: {variable: string; expected: string; found: string}) =>
       `${p.variable} takes ${p.expected}, not ${p.found}.`,
-    hint: 'Change the variable or unset it; svc config show lists each setting with the values it takes.',
+    hint: (p: {variable: string; expected: string}) => `Set ${p.variable} to ${p.expected}, or unset it.`,
   },
   orchestrator_config_invalid: {
     exit: Exit.usage,
