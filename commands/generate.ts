@@ -15,6 +15,7 @@ A model with a chat template gets the prompt as a user's message; --raw sends it
 the text starts from the beginning-of-text token.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
+    '<%= config.bin %> <%= command.id %> --model ./runs/r7 --base --temperature 0 "Hello"',
     'cat question.txt | <%= config.bin %> <%= command.id %> --model ./my-model --temperature 0 -',
     '<%= config.bin %> <%= command.id %> --model ./my-model --json "Hello" | jq .timings',
   ]
@@ -39,18 +40,22 @@ the text starts from the beginning-of-text token.`
       multiple: true,
       multipleNonGreedy: true,
     }),
+    base: Flags.boolean({
+      description:
+        'Run the base model alone, without the adapter or merged weights of a run directory; a directory without them is run as it is.',
+    }),
     raw: Flags.boolean({description: 'Send the prompt as it is, without the chat template.'}),
   }
 
   async run(): Promise<void> {
-    const {model, stop = [], quiet} = this.flags
+    const {model, base: baseOnly, stop = [], quiet} = this.flags
     const {threads, numCtx, maxTokens, ...sampling} = this.settings(engineSettings)
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
 
     const {defaultSampling} = await import('../src/decode/index.js')
     const {startEngine} = await import('../src/llm/index.js')
-    const options = {threads, numCtx, log: this.logOptions(), signal: this.signal}
+    const options = {threads, numCtx, baseOnly, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
     try {
       const request = {prompt, maxTokens, stop, sampling: {...defaultSampling, ...sampling, seed}}

@@ -11,7 +11,7 @@ import {encodePrompt} from './prompt.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
 
-export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate'> {
+export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'> {
   /** Threads that compute; 0 takes one per physical core. */
   threads: number
   /** Context length in tokens; 0 takes the model's own, up to 8192. Never more than the model's own. */

@@ -8,7 +8,7 @@ import type {Prompt} from './request.js'
 /** What the thread is started with. */
 export interface PromptThreadStart {
   model: string
-  options: Pick<RunLookup, 'base' | 'ignoreEvalGate'>
+  options: Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'>
   log: Omit<LogOptions, 'stream'> | undefined
 }
 

@@ -51,6 +51,8 @@ export interface RunLookup {
   base?: string | undefined
   /** Serve although the evaluation says that training did damage. */
   ignoreEvalGate?: boolean | undefined
+  /** Leave out what training changed: the adapter and `merged.safetensors`. The evaluation does not count then. */
+  baseOnly?: boolean | undefined
   cwd?: string
   env?: Readonly<Record<string, string | undefined>>
 }
@@ -114,8 +116,12 @@ export interface FoundRun {
 export async function findRun(model: string, lookup: RunLookup = {}): Promise<FoundRun> {
   const around = {cwd: lookup.cwd ?? process.cwd(), env: lookup.env ?? process.env}
   const path = await locate(model, around)
-  if (lookup.ignoreEvalGate !== true) await refuseDamaged(path)
   const manifest = await readAdapterManifest(path)
+  if (lookup.baseOnly === true) {
+    const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
+    return {path, basePath, manifest, weights: undefined, merged: undefined, trained: false}
+  }
+  if (lookup.ignoreEvalGate !== true) await refuseDamaged(path)
   const weights = findAdapterWeights(path)
   const merged = existsSync(join(path, 'merged.safetensors')) ? join(path, 'merged.safetensors') : undefined
   const trained = manifest !== undefined || weights !== undefined || existsSync(join(path, 'training_manifest.json'))
