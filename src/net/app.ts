@@ -32,6 +32,8 @@ export interface AppOptions {
   headersTimeoutMs?: number
   /** Answer only requests whose Host is this machine: a page of another origin cannot rebind its name to reach us. */
   loopbackOnly?: boolean
+  /** Names that count as this machine's with `loopbackOnly`. */
+  allowedHosts?: readonly string[]
   /**
    * `parsed`: JSON whatever the content type says. `json`: the value of a body that must say it is JSON, undefined where
    * there is none. `text`: the text of such a body.
@@ -69,16 +71,18 @@ export function createApp(options: AppOptions): HttpApp {
     requestTimeoutMs = 60_000,
     headersTimeoutMs = Math.min(15_000, requestTimeoutMs),
     loopbackOnly = true,
+    allowedHosts = [],
     bodies = 'parsed',
     headers = {},
     tls,
   } = options
+  const allowed = new Set(allowedHosts.map((name) => name.toLowerCase()))
   let lastHost: string | undefined
   const refuseForeignHost = (request: FastifyRequest) => {
     const {host: given} = request.headers
     if (!loopbackOnly || (given !== undefined && given === lastHost)) return
     const {hostname: host} = request
-    if (!isLoopback(host)) throw new SvcError('host_forbidden', {host})
+    if (!isLoopback(host) && !allowed.has(host.toLowerCase())) throw new SvcError('host_forbidden', {host})
     // Clients of one machine say the same with every request.
     lastHost = given
   }
@@ -154,10 +158,10 @@ export function createApp(options: AppOptions): HttpApp {
   app.setNotFoundHandler((request, reply) => {
     const {method} = request
     const path = pathOf(request)
-    const allowed = methodsAt(path)
-    if (allowed.length === 0) throw new SvcError('route_unknown', {method, path})
-    reply.header('allow', allowed.join(', '))
-    throw new SvcError('method_not_allowed', {method, path, allowed})
+    const methods = methodsAt(path)
+    if (methods.length === 0) throw new SvcError('route_unknown', {method, path})
+    reply.header('allow', methods.join(', '))
+    throw new SvcError('method_not_allowed', {method, path, allowed: methods})
   })
   return app
 }

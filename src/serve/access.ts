@@ -1,6 +1,7 @@
+import type {IncomingHttpHeaders} from 'node:http'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
-import {bearsToken, type HttpApp, isLoopback} from '../net/index.js'
+import {bearsToken, type HttpApp, isLoopback, isSameSecret} from '../net/index.js'
 
 export interface AccessOptions {
   /** Undefined lets everyone in; tokens that clients send are ignored then. */
@@ -13,11 +14,13 @@ export interface AccessOptions {
 const open = new Set(['/', '/health'])
 const appSchemes = new Set(['app:', 'file:', 'tauri:', 'vscode-webview:'])
 const allowedHeaders =
-  /^(authorization|content-type|user-agent|accept|x-requested-with|x-request-id|openai-beta|x-stainless-.*)$/i
+  /^(authorization|x-api-key|content-type|user-agent|accept|x-requested-with|x-request-id|openai-beta|x-stainless-.*)$/i
 
-/** Whether a request bears the key, or none is needed. */
-export const holdsKey = (authorization: string | undefined, apiKey: string | undefined): boolean =>
-  apiKey === undefined || bearsToken(authorization, apiKey)
+/** Whether a request bears the key, as a bearer token or in `x-api-key`, or none is needed. */
+export function holdsKey({authorization, 'x-api-key': key}: IncomingHttpHeaders, apiKey: string | undefined): boolean {
+  if (apiKey === undefined || bearsToken(authorization, apiKey)) return true
+  return typeof key === 'string' && isSameSecret(key, apiKey)
+}
 
 /** Who may use the server: holders of the key, and web pages of this machine or of the allowed origins. */
 export function guardAccess(app: HttpApp, {apiKey, origins}: AccessOptions): void {
@@ -25,7 +28,7 @@ export function guardAccess(app: HttpApp, {apiKey, origins}: AccessOptions): voi
     allowOrigin(request, reply, origins)
     if (request.method === 'OPTIONS') return answerPreflight(request, reply)
     const path = request.url.split('?')[0] ?? ''
-    if (!open.has(path) && !holdsKey(request.headers.authorization, apiKey)) throw new SvcError('unauthorized', {})
+    if (!open.has(path) && !holdsKey(request.headers, apiKey)) throw new SvcError('unauthorized', {})
   })
 }
 

@@ -14,6 +14,8 @@ export interface ServerOptions extends HostOptions {
   apiKey: string | undefined
   /** Origins of web pages that may use the server, beside those of this machine. */
   origins: readonly string[]
+  /** Names of this machine that a Host header may have, beside those of loopback. */
+  allowedHosts: readonly string[]
   /** What a request gets that does not say. */
   maxTokens: number
   temperature: number
@@ -45,7 +47,7 @@ const besidePrompt = 1 << 20
  * @throws what `startEngine` and `listen` throw
  */
 export async function startServer(path: string, options: ServerOptions, signal: AbortSignal): Promise<InferenceServer> {
-  const {address, apiKey, origins, maxTokens, temperature, product, ...hostOptions} = options
+  const {address, apiKey, origins, allowedHosts, maxTokens, temperature, product, ...hostOptions} = options
   const host = await ModelHost.start(path, hostOptions, signal)
   const metrics = new ServerMetrics()
   const context: ServeContext = {
@@ -61,7 +63,8 @@ export async function startServer(path: string, options: ServerOptions, signal: 
       seed: () => Math.floor(Math.random() * 2 ** 32),
     },
   }
-  const app = createApp({target: 'serve', renderer, bodyLimit, loopbackOnly: isLoopback(address.host)})
+  const loopbackOnly = isLoopback(address.host)
+  const app = createApp({target: 'serve', renderer, bodyLimit, loopbackOnly, allowedHosts})
   guardAccess(app, {apiKey, origins})
   let closing = false
   // Not `onResponse`, which streams never reach.
@@ -75,7 +78,7 @@ export async function startServer(path: string, options: ServerOptions, signal: 
   app.get('/', async (_request, reply) => reply.type('text/plain; charset=utf-8').send('svc is running'))
   app.get('/health', async ({headers}) => ({
     status: 'ok',
-    ...(holdsKey(headers.authorization, apiKey) ? {model: host.served.name} : {}),
+    ...(holdsKey(headers, apiKey) ? {model: host.served.name} : {}),
     loaded: host.loaded !== undefined,
   }))
   app.get('/metrics', async (_request, reply) =>

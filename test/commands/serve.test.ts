@@ -643,12 +643,12 @@ describe('a server that is used badly', () => {
       method: 'OPTIONS',
       headers: {
         origin: 'http://localhost:3000',
-        'access-control-request-headers': 'authorization, x-stainless-os, x-evil',
+        'access-control-request-headers': 'authorization, x-api-key, x-stainless-os, x-evil',
       },
     })
     assert.deepEqual(
       [preflight.status, preflight.headers.get('access-control-allow-headers')],
-      [204, 'authorization, x-stainless-os'],
+      [204, 'authorization, x-api-key, x-stainless-os'],
     )
   })
 
@@ -716,9 +716,12 @@ describe('a server with a key that is stopped', () => {
   let server: RunningServer
   before(async () => {
     await writeTinyModel(model, {contextLength: 4096})
-    server = await startServer(['--model', model, '--api-key-env', 'MY_KEY'], {
-      env: {MY_KEY: 'sesame-open', SVC_LOG: 'info'},
-    })
+    server = await startServer(
+      ['--model', model, '--api-key-env', 'MY_KEY', '--allowed-hosts', 'host.docker.internal'],
+      {
+        env: {MY_KEY: 'sesame-open', SVC_LOG: 'info'},
+      },
+    )
   })
   after(() => server.stop())
 
@@ -727,6 +730,12 @@ describe('a server with a key that is stopped', () => {
     assert.deepEqual(await health(), {status: 'ok', loaded: true})
     const {model: name} = (await health(key)) as {model: string}
     assert.notEqual(name, '')
+  })
+
+  it('answers for the host names that --allowed-hosts lists', async () => {
+    const status = async (host: string) => (await httpRequest(`${server.baseUrl}/health`, {headers: {host}})).statusCode
+    assert.equal(await status('host.docker.internal'), 200)
+    assert.equal(await status('evil.example'), 403)
   })
 
   it('says so when the port is taken', async () => {
@@ -745,6 +754,9 @@ describe('a server with a key that is stopped', () => {
     assert.equal(await status({}), 401)
     assert.equal(await status({authorization: 'Bearer sesame-close'}), 401)
     assert.equal(await status(key), 200)
+    assert.equal(await status({'x-api-key': 'sesame-open'}), 200)
+    assert.equal(await status({'x-api-key': 'sesame-open', authorization: 'Bearer none'}), 200)
+    assert.equal(await status({'x-api-key': 'sesame-close'}), 401)
     assert.equal((await fetch(`${server.baseUrl}/health`)).status, 200)
     assert.equal((await fetch(`${server.baseUrl}/metrics`)).status, 401)
   })

@@ -296,6 +296,14 @@ describe('a server for this machine only', () => {
     assert.equal(calls, 0)
   })
 
+  it('answers for further names that it was given, and for no others', async (t) => {
+    const {baseUrl} = await serve(t, echo, {allowedHosts: ['Host.docker.internal', 'localhost.']})
+    assert.equal(await status(baseUrl, 'host.docker.internal:11435'), 200)
+    assert.equal(await status(baseUrl, 'localhost.'), 200)
+    assert.equal(await status(baseUrl, 'docker.internal'), 403)
+    assert.equal(await status(baseUrl, 'localhost..'), 403)
+  })
+
   it('is not fooled by a forwarded host', async (t) => {
     const {baseUrl} = await serve(t, echo)
     const {statusCode, body} = await request(`${baseUrl}/v1/echo`, {

@@ -59,4 +59,12 @@ export const serveSettings = settings('serve', () => ({
     default: [] as readonly string[],
     doc: 'Origins of web pages that may use the server, beside those of this machine.',
   },
+  allowedHosts: {
+    type: list(),
+    flag: 'allowed-hosts',
+    env: ['SVC_SERVE_ALLOWED_HOSTS'],
+    toml: ['serve.allowed_hosts'],
+    default: [] as readonly string[],
+    doc: 'Host names that requests may ask for, beside those of loopback, such as host.docker.internal.',
+  },
 }))

@@ -116,7 +116,7 @@ export const networkErrors = rows(() => ({
     exit: Exit.conflict,
     http: 403,
     say: (p: {host: string}) => `Requests for the host "${p.host}" are refused here.`,
-    hint: 'Use the loopback address that the server printed when it started.',
+    hint: 'Use the loopback address that the server printed when it started, or name the host in svc serve --allowed-hosts.',
   },
   route_unknown: {
     exit: Exit.notFound,
