@@ -5,7 +5,7 @@ import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
 import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
-import {describeModel, type ModelDescription} from './model-description.js'
+import {describeModel, type ModelDescription, recommendedSampling} from './model-description.js'
 import {endTokens, readModelText} from './model-text.js'
 import {encodePrompt} from './prompt.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
@@ -95,6 +95,7 @@ export async function loadLanguageModel(
       templateFault: template?.fault?.toRecord(),
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
       longestToken: tokenizer.longestToken,
+      recommended: recommendedSampling(generationConfig),
     },
     counters,
     encode,

@@ -33,13 +33,36 @@ export interface ModelDescription {
   stop: string[]
   /** Bytes of the longest token. */
   longestToken: number
+  /** Text of its licence, where its directory has one. */
+  license: string | undefined
+  /** Sampling that its `generation_config.json` recommends, by the names used there. */
+  recommended: Readonly<Record<string, number>>
+  /** Of the base and of merged weights; the adapter's are not among them. */
+  tensors: readonly {name: string; dtype: string; shape: readonly number[]}[]
 }
+
+type FromDirectory = Omit<
+  ModelDescription,
+  'contextLength' | 'template' | 'templateFault' | 'stop' | 'longestToken' | 'recommended'
+>
+
+/** A licence that is larger is not shown, bytes. */
+const largestLicense = 1 << 20
+
+/** Keys of `generation_config.json` about sampling. */
+const samplingKeys = ['temperature', 'top_k', 'top_p', 'min_p', 'repetition_penalty']
+
+/** What a `generation_config.json` recommends for sampling. */
+export const recommendedSampling = (config: Readonly<Record<string, unknown>>): Record<string, number> =>
+  Object.fromEntries(
+    samplingKeys.flatMap((key) => (Number.isFinite(config[key]) ? [[key, config[key] as number] as const] : [])),
+  )
 
 /** What can be told of a model from its directory and its configuration alone. */
 export async function describeModel(
-  {name, tensors, adapter, baseModel, trained}: RunDirectory,
+  {name, tensors, adapter, baseModel, trained, license}: RunDirectory,
   spec: DecoderSpec,
-): Promise<Omit<ModelDescription, 'contextLength' | 'template' | 'templateFault' | 'stop' | 'longestToken'>> {
+): Promise<FromDirectory> {
   const weights = [...tensors.values()]
   const files = [...new Set([...weights.map(({file}) => file), ...(adapter === undefined ? [] : [adapter.file])])]
   const stats = await Promise.all(files.map(async (file) => ({file, ...pick(await stat(file))})))
@@ -65,6 +88,19 @@ export async function describeModel(
     baseModel,
     adapted: adapter !== undefined,
     trained,
+    license: await readLicense(license),
+    tensors: weights.map(({name: tensor, dtype, shape}) => ({name: tensor, dtype, shape})),
+  }
+}
+
+async function readLicense(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  try {
+    const found = await stat(file)
+    return found.isFile() && found.size <= largestLicense ? await readFile(file, 'utf8') : undefined
+  } catch {
+    // The model runs as well without it.
+    return undefined
   }
 }
 

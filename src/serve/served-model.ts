@@ -24,4 +24,10 @@ export interface ServedModel {
   template: string | undefined
   /** Texts of the tokens that end a turn. */
   stop: readonly string[]
+  adapted: boolean
+  /** Text of the licence, where the directory has one. */
+  license: string | undefined
+  /** Sampling that `generation_config.json` recommends, by the names used there. */
+  recommended: Readonly<Record<string, number>>
+  tensors: readonly {name: string; dtype: string; shape: readonly number[]}[]
 }

@@ -1,4 +1,5 @@
 import {existsSync} from 'node:fs'
+import {readdir} from 'node:fs/promises'
 import {basename, dirname, join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {isFolder} from '../files/index.js'
@@ -33,6 +34,7 @@ export interface RunDirectory {
   tokenizerConfig?: string
   generationConfig?: string
   chatTemplate?: string
+  license?: string
   /** Every tensor of the model, by name; tensors of `merged.safetensors` replace those of the base. */
   tensors: TensorMap
   /** Whether `merged.safetensors` brings a head of its own, whatever the configuration says of tied embeddings. */
@@ -82,6 +84,7 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
     throw file === 'tokenizer.json' ? tokenizerMissing(path, tried) : new SvcError('model_file_missing', {file, tried})
   }
   const promptFormat = await readPromptFormat(path)
+  const license = (await findLicense(path)) ?? (await findLicense(basePath))
   return {
     name: basename(resolve(lookup.cwd ?? process.cwd(), model)),
     path,
@@ -91,6 +94,7 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
     ...optional('tokenizerConfig', 'tokenizer_config.json'),
     ...optional('generationConfig', 'generation_config.json'),
     ...optional('chatTemplate', 'chat_template.jinja'),
+    ...(license === undefined ? {} : {license}),
     tensors: overlay === undefined ? base : new Map([...base, ...overlay]),
     untied: overlay?.has(headName) === true,
     ...(adapter === undefined || isMerged(adapter, overlay) ? {} : {adapter}),
@@ -98,6 +102,11 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
     ...(promptFormat === undefined ? {} : {promptFormat}),
     trained: trained || merged !== undefined,
   }
+}
+
+async function findLicense(folder: string): Promise<string | undefined> {
+  const name = (await readdir(folder)).sort().find((candidate) => /^licen[cs]e(\.(txt|md))?$/i.test(candidate))
+  return name === undefined ? undefined : join(folder, name)
 }
 
 /** What lies in a run directory, before any weight is looked at. */

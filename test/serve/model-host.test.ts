@@ -1,13 +1,48 @@
 import assert from 'node:assert/strict'
+import {rm, symlink} from 'node:fs/promises'
+import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {ModelHost} from '../../src/serve/model-host.js'
-import {temporaryFolder} from '../support/temporary.js'
-import {writeTinyModel} from '../support/tiny-model.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {tinyAdapterFiles, writeTinyModel} from '../support/tiny-model.js'
 
 const dayMs = 86_400_000
 
 describe('a served model', () => {
+  it('is described by the licence, the recommended sampling and the tensors of its directories', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeTinyModel(join(folder, 'base'))
+    await writeFiles(join(folder, 'base'), {
+      'LICENSE.txt': 'MIT License',
+      'generation_config.json': '{"temperature": 0.6, "top_k": 20, "do_sample": true, "eos_token_id": 1}',
+    })
+    const {'adapter_manifest.json': manifest, ...adapter} = tinyAdapterFiles()
+    const declared = JSON.stringify({...JSON.parse(manifest as string), base_model: '../base'})
+    await writeFiles(join(folder, 'run'), {...adapter, 'adapter_manifest.json': declared})
+    const describe = async (name: string) => {
+      const options = {name, keepAlive: 'forever', threads: 1, numCtx: 0} as const
+      const host = await ModelHost.start(join(folder, name), options, new AbortController().signal)
+      await host.close()
+      return host.served
+    }
+    const run = await describe('run')
+    assert.deepEqual([run.license, run.recommended, run.adapted], ['MIT License', {temperature: 0.6, top_k: 20}, true])
+    assert.equal(run.tensors.length, 21)
+    assert.deepEqual(
+      run.tensors.find(({name}) => name === 'lm_head.weight'),
+      {name: 'lm_head.weight', dtype: 'F32', shape: [257, 48]},
+    )
+    await writeFiles(join(folder, 'run'), {license: 'Of the run'})
+    assert.equal((await describe('run')).license, 'Of the run')
+    await writeFiles(join(folder, 'base'), {'LICENSE.txt': 'x'.repeat((1 << 20) + 1)})
+    const {license, adapted} = await describe('base')
+    assert.deepEqual([license, adapted], [undefined, false])
+    await rm(join(folder, 'base/LICENSE.txt'))
+    await symlink('nowhere', join(folder, 'base/LICENSE'))
+    assert.equal((await describe('base')).license, undefined)
+  })
+
   it('stays in memory for as long as a request wants, also beyond what a timer can wait', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)

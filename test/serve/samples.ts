@@ -21,6 +21,10 @@ export const servedModel: ServedModel = {
   headCountKv: 2,
   template: undefined,
   stop: ['<|im_end|>'],
+  adapted: true,
+  license: undefined,
+  recommended: {},
+  tensors: [{name: 'model.norm.weight', dtype: 'F32', shape: [896]}],
 }
 
 /** The summary of the sheet's examples, with what a test changes. */

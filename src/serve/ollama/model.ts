@@ -22,6 +22,9 @@ export const version = (product: string, device: EffectiveDevice) => ({
   ...(device === 'cpu' ? {runtime: 'onnxruntime-cpu'} : {runtime: 'onnxruntime-cuda', cuda: true, device}),
 })
 
+/** What the model can do, in the words of the dialect. */
+const capabilities = ['completion']
+
 /** `GET /api/tags` */
 export const tags = (models: readonly ServedModel[]) => ({
   models: models.map((model) => ({
@@ -31,29 +34,30 @@ export const tags = (models: readonly ServedModel[]) => ({
     size: model.bytes,
     digest: model.digest,
     details: details(model),
+    capabilities,
   })),
 })
 
 /**
- * The model that `POST /api/show` asks for.
+ * The model that `POST /api/show` asks for, and whether its tensors are to be listed.
  * @throws bad_request, body_missing
  */
-export function readShow(body: unknown): string {
+export function readShow(body: unknown): {name: string; verbose: boolean} {
   const fields = Fields.ofBody(body)
-  fields.boolean('verbose')
+  const verbose = fields.boolean('verbose') === true
   const name = fields.string('model') || fields.string('name')
   if (!name) throw new SvcError('bad_request', {reason: 'model is required', param: 'model'})
-  return name
+  return {name, verbose}
 }
 
 /** `POST /api/show` */
-export const show = (model: ServedModel) => ({
-  license: '',
-  modelfile: '',
-  parameters: [['num_ctx', model.contextLength] as const, ...model.stop.map((text) => ['stop', text] as const)]
+export const show = (model: ServedModel, {verbose = false} = {}) => ({
+  license: model.license ?? '',
+  modelfile: modelfile(model),
+  parameters: parameters(model)
     .map(([key, value]) => `${key.padEnd(30)} ${JSON.stringify(value)}`)
     .join('\n'),
-  template: model.template ?? '{{ .Prompt }}',
+  template: templateOf(model),
   details: details(model),
   model_info: {
     'general.architecture': model.family,
@@ -65,9 +69,38 @@ export const show = (model: ServedModel) => ({
     [`${model.family}.attention.head_count`]: model.headCount,
     [`${model.family}.attention.head_count_kv`]: model.headCountKv,
   },
-  capabilities: ['completion'],
+  ...(verbose ? {tensors: model.tensors.map(({name, dtype, shape}) => ({name, type: dtype, shape}))} : {}),
+  capabilities,
   modified_at: model.modifiedAt.toISOString(),
 })
+
+const templateOf = ({template}: ServedModel) => template ?? '{{ .Prompt }}'
+
+/** What the server goes by where a request says nothing else. */
+const parameters = ({contextLength, stop}: ServedModel): (readonly [key: string, value: string | number])[] => [
+  ['num_ctx', contextLength],
+  ...stop.map((text) => ['stop', text] as const),
+]
+
+/** Names of parameters that differ from those of `generation_config.json`. */
+const parameterNames: Readonly<Record<string, string>> = {repetition_penalty: 'repeat_penalty'}
+
+/** The model as a Modelfile describes it; sampling that it recommends is a comment, since requests or flags set it. */
+function modelfile(model: ServedModel): string {
+  const {name, baseModel, adapted, license, recommended} = model
+  const line = ([key, value]: readonly [string, string | number]) => `PARAMETER ${key} ${JSON.stringify(value)}`
+  const lines = [
+    `FROM ${baseModel ?? name}`,
+    ...(adapted ? [`ADAPTER ${name}`] : []),
+    `TEMPLATE """${templateOf(model)}"""`,
+    ...parameters(model).map(line),
+    ...Object.entries(recommended).map(
+      ([key, value]) => `# generation_config.json recommends: ${line([parameterNames[key] ?? key, value])}`,
+    ),
+    ...(license === undefined ? [] : [`LICENSE """${license}"""`]),
+  ]
+  return `${lines.join('\n')}\n`
+}
 
 export interface LoadedModel {
   model: ServedModel

@@ -40,8 +40,9 @@ export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
     ps(host.loaded === undefined ? [] : [{model: host.served, device, expiresAt: host.loaded.expiresAt}]),
   )
   app.post('/api/show', async ({body}) => {
-    host.resolve(readShow(body))
-    return show(host.served)
+    const {name, verbose} = readShow(body)
+    host.resolve(name)
+    return show(host.served, {verbose})
   })
   app.post('/api/chat', (request, reply) => answer(context, chatWire, request, reply))
   app.post('/api/generate', {bodyLimit}, (request, reply) => answer(context, generateWire, request, reply))

@@ -37,6 +37,7 @@ describe('GET /api/tags', () => {
           size: 1_200_340_992,
           digest: 'ab'.repeat(32),
           details,
+          capabilities: ['completion'],
         },
       ],
     }))
@@ -58,14 +59,14 @@ describe('GET /api/tags', () => {
 })
 
 describe('POST /api/show', () => {
-  const asked: [body: object, name: string][] = [
-    [{model: 'my-run', verbose: true}, 'my-run'],
-    [{name: 'my-run'}, 'my-run'],
-    [{model: 'a', name: 'b'}, 'a'],
-    [{model: '', name: 'b'}, 'b'],
+  const asked: [body: object, name: string, verbose: boolean][] = [
+    [{model: 'my-run', verbose: true}, 'my-run', true],
+    [{name: 'my-run', verbose: null}, 'my-run', false],
+    [{model: 'a', name: 'b', verbose: false}, 'a', false],
+    [{model: '', name: 'b'}, 'b', false],
   ]
-  for (const [body, name] of asked)
-    it(`${JSON.stringify(body)} asks for ${name}`, () => assert.equal(readShow(body), name))
+  for (const [body, name, verbose] of asked)
+    it(`${JSON.stringify(body)} asks for ${name}`, () => assert.deepEqual(readShow(body), {name, verbose}))
 
   const refused: [body: unknown, code: string, sentence: string, param: string | null][] = [
     [{}, 'bad_request', 'model is required', 'model'],
@@ -81,7 +82,12 @@ describe('POST /api/show', () => {
   it('describes the model as the sheet shows', () =>
     assert.deepEqual(show(servedModel), {
       license: '',
-      modelfile: '',
+      modelfile: `FROM acme/small-base
+ADAPTER my-run
+TEMPLATE """{{ .Prompt }}"""
+PARAMETER num_ctx 8192
+PARAMETER stop "<|im_end|>"
+`,
       parameters: 'num_ctx                        8192\nstop                           "<|im_end|>"',
       template: '{{ .Prompt }}',
       details,
@@ -98,6 +104,36 @@ describe('POST /api/show', () => {
       capabilities: ['completion'],
       modified_at: '2026-01-05T10:11:12.000Z',
     }))
+
+  it('lists the tensors where it is to be verbose', () => {
+    const {tensors} = show(servedModel, {verbose: true})
+    assert.deepEqual(tensors, [{name: 'model.norm.weight', type: 'F32', shape: [896]}])
+    assert.equal('tensors' in show(servedModel), false)
+  })
+
+  it('has a licence, and a Modelfile of what the directory holds', () => {
+    const {license, modelfile} = show({
+      ...servedModel,
+      baseModel: undefined,
+      adapted: false,
+      template: '{{ messages }}',
+      stop: [],
+      license: 'MIT License\n',
+      recommended: {temperature: 0.6, repetition_penalty: 1.1},
+    })
+    assert.equal(license, 'MIT License\n')
+    assert.equal(
+      modelfile,
+      `FROM my-run
+TEMPLATE """{{ messages }}"""
+PARAMETER num_ctx 8192
+# generation_config.json recommends: PARAMETER temperature 0.6
+# generation_config.json recommends: PARAMETER repeat_penalty 1.1
+LICENSE """MIT License
+"""
+`,
+    )
+  })
 
   it('shows the template that the model has', () =>
     assert.equal(show({...servedModel, template: '{{ messages }}'}).template, '{{ messages }}'))
