@@ -32,6 +32,7 @@ const copied: Readonly<Record<string, string>> = {
   'log.format': 'src/log/logger.ts',
   'engine.temperature': 'src/decode/sampler.ts',
   'serve.origins': 'src/serve/access.ts',
+  'serve.allowedHosts': 'src/serve/server.ts',
   'mesh.workerResultVerifyKey': 'src/mesh/control-plane/auth/credentials.ts',
 }
 
