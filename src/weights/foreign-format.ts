@@ -7,46 +7,50 @@ import {SvcError} from '../errors/index.js'
  * The error of a directory without safetensors shards: it names weights of another format where there are some.
  * @param tried where shards were looked for
  */
-export async function weightsMissing(path: string, tried: readonly string[]): Promise<SvcError> {
+export const weightsMissing = async (path: string, tried: readonly string[]): Promise<SvcError> =>
+  (await foreignWeights(path)) ?? new SvcError('model_file_missing', {file: 'weights', tried})
+
+/** The error of a directory that has weights, but of another format; undefined where it has none. */
+export async function foreignWeights(path: string): Promise<SvcError | undefined> {
   const names = (await readdir(path)).sort()
   const gguf = names.find((name) => name.endsWith('.gguf'))
   if (gguf !== undefined) return ggufError(path, gguf)
-  const pickle = names.find((name) => /^(pytorch_model|consolidated|model).*\.(bin|pth|pt)$/.test(name))
-  if (pickle !== undefined) {
-    const load = `M.from_pretrained(${quoted(path)})`
-    const found = `PyTorch weights (${pickle})`
-    return new SvcError('model_format_unsupported', {
-      path,
-      missing: 'safetensors weights',
-      found,
-      convert: save(load, path),
-    })
-  }
-  return new SvcError('model_file_missing', {file: 'weights', tried})
+  const pickle = names.find((name) => /^(pytorch_model|model).*\.(bin|pth|pt)$/.test(name))
+  if (pickle !== undefined) return unsupportedWeights(path, `PyTorch weights (${pickle})`, saveSafetensors(path))
+  const original = names.find((name) => /^consolidated.*\.(pth|safetensors)$/.test(name))
+  return original === undefined
+    ? undefined
+    : unsupportedWeights(path, `weights in the layout of their author (${original})`)
 }
 
 /** The error of a GGUF file. @param folder where it is */
-export function ggufError(folder: string, file: string): SvcError {
-  const load = `M.from_pretrained(${quoted(folder)}, gguf_file=${quoted(basename(file))})`
-  const found = `a GGUF file (${basename(file)})`
-  return new SvcError('model_format_unsupported', {
-    path: folder,
-    missing: 'safetensors weights',
-    found,
-    convert: save(load, folder),
-  })
-}
+export const ggufError = (folder: string, file: string): SvcError =>
+  unsupportedWeights(folder, `a GGUF file (${basename(file)})`, saveSafetensors(folder, basename(file)))
 
 /** The error of a directory without `tokenizer.json`. */
 export function tokenizerMissing(path: string, tried: readonly string[]): SvcError {
   if (!existsSync(join(path, 'tokenizer.model')))
     return new SvcError('model_file_missing', {file: 'tokenizer.json', tried})
-  const convert = `python -c "from transformers import AutoTokenizer as T; T.from_pretrained(${quoted(path)}).save_pretrained(${quoted(path)})"`
+  const script = `from transformers import AutoTokenizer as T; T.from_pretrained(${quoted(path)}).save_pretrained(${quoted(path)})`
   const found = 'a SentencePiece model (tokenizer.model)'
-  return new SvcError('model_format_unsupported', {path, missing: 'tokenizer.json', found, convert})
+  return new SvcError('model_format_unsupported', {path, missing: 'tokenizer.json', found, convert: python(script)})
 }
 
-const save = (load: string, path: string) =>
-  `python -c "from transformers import AutoModelForCausalLM as M; ${load}.save_pretrained(${quoted(`${path}-safetensors`)})"`
+const unsupportedWeights = (path: string, found: string, convert?: string) =>
+  new SvcError('model_format_unsupported', {
+    path,
+    missing: 'safetensors weights',
+    found,
+    ...(convert === undefined ? {} : {convert}),
+  })
+
+/** The command that writes the model and its tokenizer beside their directory. */
+function saveSafetensors(path: string, gguf?: string): string {
+  const source = [quoted(path), ...(gguf === undefined ? [] : [`gguf_file=${quoted(gguf)}`])].join(', ')
+  const save = (type: string) => `${type}.from_pretrained(${source}).save_pretrained(${quoted(`${path}-safetensors`)})`
+  return python(`from transformers import AutoModelForCausalLM as M, AutoTokenizer as T; ${save('M')}; ${save('T')}`)
+}
+
+const python = (script: string) => `python -c "${script}"`
 
 const quoted = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`

@@ -12,7 +12,7 @@ import {
   readAdapter,
   readAdapterManifest,
 } from './adapter.js'
-import {ggufError, tokenizerMissing, weightsMissing} from './foreign-format.js'
+import {foreignWeights, ggufError, tokenizerMissing, weightsMissing} from './foreign-format.js'
 import {readPromptFormat} from './handoff-file.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
 import {readJsonObject} from './json-file.js'
@@ -175,7 +175,13 @@ async function locateBase(
       ? []
       : [resolve(path, declared), resolve(cwd, declared), await snapshotPlace(declared, 'main', hubCacheFolder(env))]
   const tried = [...new Set(places.filter((place) => place !== undefined))]
-  for (const place of tried) if ((await isFolder(place)) && (await hasShards(place))) return place
+  const folders: string[] = []
+  for (const place of tried) if (await isFolder(place)) folders.push(place)
+  for (const place of folders) if (await hasShards(place)) return place
+  for (const place of folders) {
+    const error = await foreignWeights(place)
+    if (error !== undefined) throw error
+  }
   if (declared === undefined) throw await weightsMissing(path, shardPlaces(path))
   throw new SvcError('base_model_not_found', {base: declared, tried: [...shardPlaces(path), ...tried]})
 }

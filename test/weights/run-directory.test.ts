@@ -6,7 +6,7 @@ import {commonFolder, openRunDirectory} from '../../src/weights/index.js'
 import {readShards} from '../../src/weights/shards.js'
 import {safetensorsFile} from '../support/safetensors-file.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
-import {tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
+import {tinyAdapterFiles, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 
 describe('a model directory', () => {
   it('goes by the last component of its path, however that is written', async (test) => {
@@ -91,7 +91,10 @@ describe('a model directory', () => {
         'model-00002-of-00002.safetensors': undefined,
         'pytorch_model-00001-of-00002.bin': '',
       },
-      {code: 'model_format_unsupported', hint: /^Run `python .*M\.from_pretrained\('\/.*'\)\.save_pretrained/},
+      {
+        code: 'model_format_unsupported',
+        hint: /^Run `python .*M\.from_pretrained\('(\/.*)'\)\.save_pretrained\('\1-safetensors'\); T\.from_pretrained\('\1'\)/,
+      },
     ],
     [
       'has only a GGUF file',
@@ -101,7 +104,35 @@ describe('a model directory', () => {
         'model-00002-of-00002.safetensors': undefined,
         'model.Q4_K_M.gguf': '',
       },
-      {code: 'model_format_unsupported', hint: /gguf_file='model\.Q4_K_M\.gguf'/},
+      {
+        code: 'model_format_unsupported',
+        hint: /M\.from_pretrained\('\/.*', gguf_file='model\.Q4_K_M\.gguf'\).*T\.from_pretrained\('\/.*', gguf_file=/,
+      },
+    ],
+    [
+      'has only the files of its author',
+      {
+        'model.safetensors.index.json': undefined,
+        'model-00001-of-00002.safetensors': undefined,
+        'model-00002-of-00002.safetensors': undefined,
+        'consolidated.00.pth': '',
+      },
+      {code: 'model_format_unsupported', hint: /^Download the same model in the layout of Hugging Face/},
+    ],
+    [
+      'has a base model that has only PyTorch weights',
+      {
+        'model.safetensors.index.json': undefined,
+        'model-00001-of-00002.safetensors': undefined,
+        'model-00002-of-00002.safetensors': undefined,
+        'base/pytorch_model.bin': '',
+        ...tinyAdapterFiles(),
+        'adapter_manifest.json': String(tinyAdapterFiles()['adapter_manifest.json']).replace(
+          '{',
+          '{"base_model":"base",',
+        ),
+      },
+      {code: 'model_format_unsupported', message: /\/base has no safetensors weights, only PyTorch weights/},
     ],
     [
       'has only a SentencePiece tokenizer',

@@ -36,9 +36,12 @@ export const modelErrors = rows(() => ({
   model_format_unsupported: {
     exit: Exit.failed,
     http: 500,
-    say: (p: {path: string; missing: string; found: string; convert: string}) =>
+    say: (p: {path: string; missing: string; found: string; convert?: string}) =>
       `${p.path} has no ${p.missing}, only ${p.found}.`,
-    hint: (p: {convert: string}) => `Run \`${p.convert}\` to convert it.`,
+    hint: ({convert}: {convert?: string}) =>
+      convert === undefined
+        ? 'Download the same model in the layout of Hugging Face, with config.json and model*.safetensors.'
+        : `Run \`${convert}\` to convert it.`,
   },
   model_file_invalid: {
     exit: Exit.failed,
