@@ -23,6 +23,7 @@ export {
   storeFlag,
 } from './db-command.js'
 export {type EventLog, openEventLog} from './event-log.js'
+export {formatCodes, formatExplanation} from './explain-text.js'
 export {followOutput} from './follow-output.js'
 export {readInput, readTextInput} from './input.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'

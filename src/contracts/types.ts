@@ -357,6 +357,42 @@ export interface DoctorV1 {
 }
 
 /**
+ * Result of svc explain --json: the code that was named, or all of them.
+ */
+export interface ExplainV1 {
+  codes: {
+    /**
+     * An error of a command or server, or a diagnostic of the data language.
+     */
+    kind: 'error' | 'diagnostic'
+    code: string
+    severity: 'error' | 'warning'
+    /**
+     * Exit status of a command that fails with the error.
+     */
+    exit: number | null
+    /**
+     * HTTP status of a server that answers with the error.
+     */
+    http: number | null
+    cause: string
+    fix: string
+    /**
+     * The message for an example, as people see it.
+     */
+    message: string
+    /**
+     * A program that earns the diagnostic.
+     */
+    example: string | null
+    /**
+     * The same program without it.
+     */
+    fixed: string | null
+  }[]
+}
+
+/**
  * Result of svc speech status --json.
  */
 export interface SpeechStatusV1 {

@@ -4,6 +4,7 @@
  */
 export {type ErrorCode, type ErrorParams, type ErrorRow, Exit, type ExitStatus} from './catalogue.js'
 export {type ErrorRecord, isErrorOf, SvcError} from './error.js'
+export type {ExplainedError} from './explain.js'
 export {
   asAudioError,
   asCliError,
@@ -16,3 +17,6 @@ export {
   type ErrorRenderer,
 } from './render.js'
 export {nearest} from './suggestion.js'
+
+/** Every error code with its cause, an example and the fix. The texts are loaded only here. */
+export const explainErrors = async () => (await import('./explain.js')).explainErrors()

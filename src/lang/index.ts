@@ -9,3 +9,6 @@ export * from './migrate/index.js'
 export * from './plan/index.js'
 export * from './run/index.js'
 export {formatSource} from './syntax/index.js'
+
+/** Every diagnostic code with its cause, an example and the fix. The texts are loaded only here. */
+export const explainDiagnostics = async () => (await import('./check/explain.js')).explainDiagnostics()

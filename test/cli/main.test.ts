@@ -167,6 +167,7 @@ describe('what a command loads', () => {
     [['transcribe', '--help'], []],
     [['transcribe', said], []],
     [['speech', 'status'], []],
+    [['explain', 'typecheck.null'], []],
     [['contracts', 'list'], ['yaml']],
     [['orch', 'fail', '--help'], []],
     [

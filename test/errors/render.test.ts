@@ -14,6 +14,7 @@ import {
   asText,
   type ErrorCode,
   Exit,
+  explainErrors,
   isErrorOf,
   SvcError,
 } from '../../src/errors/index.js'
@@ -83,6 +84,20 @@ describe('every error of the catalogue', () => {
       assert.deepEqual({...database, code: ''}, {ok: false, code: '', message, request_id: 'r-1'})
     })
   }
+})
+
+describe('the explanation of an error', async () => {
+  const explained = await explainErrors()
+  it('exists for every code', () => {
+    assert.deepEqual(explained.map(({code}) => code).sort(), [...codes].sort())
+  })
+
+  for (const {code, cause, message, fix} of explained)
+    it(`${code} has a cause, and an example without a gap`, () => {
+      assert.match(cause, /^[A-Za-z-].*\.$/)
+      for (const text of [message, fix]) assert.doesNotMatch(text, /undefined|\[object|NaN|\bnull\./)
+      assert.match(fix, /^[A-Z][^\n]*\.$/)
+    })
 })
 
 describe('a failed command', () => {

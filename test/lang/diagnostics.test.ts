@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {asJson, checkProgram, Lines, renderDiagnostics, severities} from '../../src/lang/index.js'
+import {diagnosticExplanations} from '../../src/lang/diagnostics/explanations.js'
+import {asJson, checkProgram, formatSource, Lines, renderDiagnostics, severities} from '../../src/lang/index.js'
 
 const task = '@table type Task { title: str, done: bool, tags: List[str], note: Option[str], n: int }\n'
 const inTask = (body: string) => `${task}fn f() to Unit {\n    ${body}\n}\n`
@@ -107,6 +108,16 @@ describe('a program that earns a diagnostic', () => {
         [[start, end]],
       )
       assert.equal(found[0]?.severity, severities[code as keyof typeof severities])
+    })
+})
+
+describe('the explanation of a diagnostic', () => {
+  for (const [code, {cause, fix, example, fixed}] of Object.entries(diagnosticExplanations))
+    it(`${code} has an example with this code alone, and a fixed program without diagnostics`, () => {
+      assert.deepEqual(new Set(checkProgram(example).diagnostics.map((found) => found.code)), new Set([code]))
+      assert.deepEqual(checkProgram(fixed).diagnostics, [])
+      assert.equal(formatSource(fixed), fixed)
+      for (const sentence of [cause, fix]) assert.match(sentence, /^[A-Za-z@?].*\.$/)
     })
 })
 

@@ -47,6 +47,13 @@ export const commandErrors = rows(() => ({
     say: (p: {flag: string; value: string; expected: string}) => `${p.flag} takes ${p.expected}, not "${p.value}".`,
     hint: 'Add --help to the command to see what each flag takes.',
   },
+  code_unknown: {
+    exit: Exit.notFound,
+    http: 404,
+    say: (p: {code: string; suggestion?: string | undefined}) =>
+      `There is no error or diagnostic code ${p.code}.${didYouMean(p.suggestion)}`,
+    hint: 'Run svc explain to list the codes.',
+  },
   stdin_not_utf8: {
     exit: Exit.usage,
     http: 400,

@@ -1,0 +1,22 @@
+import {type ErrorCode, type ErrorRow, type ExitStatus, errorCatalogue} from './catalogue.js'
+import {errorExplanations} from './explanations.js'
+
+/** An error code with its cause, its message for an example, and what to do about it. */
+export interface ExplainedError {
+  code: ErrorCode
+  exit: ExitStatus
+  http: number
+  cause: string
+  message: string
+  fix: string
+}
+
+/** Every error code, in the order of the catalogue. */
+export function explainErrors(): ExplainedError[] {
+  return Object.entries(errorCatalogue()).map(([code, row]) => {
+    const {exit, http, say, hint} = row as ErrorRow<object>
+    const {cause, example = {}} = errorExplanations[code as ErrorCode] as {cause: string; example?: object}
+    const fix = typeof hint === 'function' ? hint(example) : hint
+    return {code: code as ErrorCode, exit, http, cause, message: say(example), fix}
+  })
+}

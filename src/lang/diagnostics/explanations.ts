@@ -1,0 +1,518 @@
+import type {DiagnosticCode} from './codes.js'
+
+/** Why the checker reports a code, what to do about it, a program that earns this code alone, and the same one fixed. */
+export interface DiagnosticExplanation {
+  cause: string
+  fix: string
+  example: string
+  fixed: string
+}
+
+const task = '@table type Task { title: str, done: bool, priority: int, tags: List[str] }\n\n'
+const note = '@table type Note { text: str, embedding: List[float] }\n\n'
+const deep = (levels: number) => `fn answer() to int { return ${'('.repeat(levels)}1${')'.repeat(levels)} }\n`
+
+/** Loaded by `svc explain` alone. */
+export const diagnosticExplanations: {readonly [C in DiagnosticCode]: DiagnosticExplanation} = {
+  'parse.unexpected_char': {
+    cause: 'A character outside of strings and comments belongs to no token of the language.',
+    fix: 'Remove the character.',
+    example: 'fn price() to str { return $"5" }\n',
+    fixed: 'fn price() to str { return "5" }\n',
+  },
+  'parse.unterminated_string': {
+    cause: 'A string literal ends on the line where it starts.',
+    fix: 'Add the closing quote, and write \\n for a line break.',
+    example: 'fn greeting() to str { return "hello }\n}\n',
+    fixed: 'fn greeting() to str { return "hello" }\n',
+  },
+  'parse.block_comment': {
+    cause: 'The language has line comments only.',
+    fix: 'Begin each line of the comment with //.',
+    example: '/* Counts from one. */\nfn first() to int { return 1 }\n',
+    fixed: '// Counts from one.\nfn first() to int { return 1 }\n',
+  },
+  'parse.int_range': {
+    cause: 'Integers outside of plus or minus 2^53 - 1 cannot be represented exactly.',
+    fix: 'Use a smaller number, or keep it as a str or dec.',
+    example: 'fn most() to int { return 9007199254740993 }\n',
+    fixed: 'fn most() to int { return 9007199254740991 }\n',
+  },
+  'parse.unknown_escape': {
+    cause: 'A backslash in a string is followed by a character that has no meaning there.',
+    fix: 'Write the backslash twice.',
+    example: 'fn pattern() to str { return "\\d+" }\n',
+    fixed: 'fn pattern() to str { return "\\\\d+" }\n',
+  },
+  'parse.unexpected_token': {
+    cause: 'The parser found a token where something else has to come, such as an expression or a declaration.',
+    fix: 'Complete or remove the construct before the token.',
+    example: 'fn total() to int { return 1 + }\n',
+    fixed: 'fn total() to int { return 1 + 2 }\n',
+  },
+  'parse.expected_token': {
+    cause: 'The grammar allows one token only at this place, and another one was found.',
+    fix: 'Insert the token that the message names.',
+    example: '@table type Task { title str }\n',
+    fixed: '@table type Task { title: str }\n',
+  },
+  'parse.expected_newline': {
+    cause: 'Two statements are on one line without a separator.',
+    fix: 'Put the second statement on a line of its own, or write ; between them.',
+    example: 'fn greet() to Unit { print("hello") print("world") }\n',
+    fixed: 'fn greet() to Unit {\n    print("hello")\n    print("world")\n}\n',
+  },
+  'parse.too_deep': {
+    cause: 'Expressions or blocks are nested more than 200 levels deep.',
+    fix: 'Name a part of the expression with let, or move it into a function.',
+    example: deep(220),
+    fixed: deep(1),
+  },
+  'parse.endpoint_kind': {
+    cause: 'Every endpoint declares whether it reads, writes or does neither under a transaction.',
+    fix: 'Write (kind: query), (kind: mutation) or (kind: server).',
+    example: '@endpoint fn one() to int { return 1 }\n',
+    fixed: '@endpoint(kind: query) fn one() to int { return 1 }\n',
+  },
+  'parse.retired_decorator': {
+    cause: 'The decorator belongs to an earlier version of the language.',
+    fix: 'Use the form that the message names.',
+    example: '@query fn one() to int { return 1 }\n',
+    fixed: '@endpoint(kind: query) fn one() to int { return 1 }\n',
+  },
+  'parse.arrow_deprecated': {
+    cause: 'The arrow is the former spelling of a return type or a match arm.',
+    fix: 'Write to before a return type, and => in a match arm.',
+    example: 'fn one() -> int { return 1 }\n',
+    fixed: 'fn one() to int { return 1 }\n',
+  },
+  'parse.unsupported_declaration': {
+    cause: 'The declaration belongs to a larger language, of which the data language is a part; it is skipped.',
+    fix: 'Remove the declaration.',
+    example: 'import charts\n\nfn one() to int { return 1 }\n',
+    fixed: 'fn one() to int { return 1 }\n',
+  },
+  'parse.unsupported_decorator': {
+    cause: 'The data language knows no decorator of this name, so it would have no effect.',
+    fix: 'Remove the decorator.',
+    example: '@endpoint(kind: query) @cached fn one() to int { return 1 }\n',
+    fixed: '@endpoint(kind: query) fn one() to int { return 1 }\n',
+  },
+  'parse.unsupported_operator': {
+    cause: 'The operator is parsed for compatibility with a larger language and does nothing.',
+    fix: 'Remove the operator and its right side.',
+    example: 'fn yes() to bool { return true with false }\n',
+    fixed: 'fn yes() to bool { return true }\n',
+  },
+  'typecheck.unknown_table': {
+    cause: 'The program declares no table of this name.',
+    fix: 'Correct the name, or declare the table.',
+    example: `${task}fn all() to List[Task] { return db.Tasks.all() }\n`,
+    fixed: `${task}fn all() to List[Task] { return db.Task.all() }\n`,
+  },
+  'typecheck.unknown_column': {
+    cause: 'The table declares no column of this name.',
+    fix: 'Correct the name, or declare the column.',
+    example: `${task}fn find() to List[Task] { return db.Task.where({ titel: "tea" }) }\n`,
+    fixed: `${task}fn find() to List[Task] { return db.Task.where({ title: "tea" }) }\n`,
+  },
+  'typecheck.unknown_field': {
+    cause: 'The type of the value has no field of this name.',
+    fix: 'Use a field that the type declares.',
+    example: 'type Point { x: int, y: int }\n\nfn depth(p: Point) to int { return p.z }\n',
+    fixed: 'type Point { x: int, y: int }\n\nfn height(p: Point) to int { return p.y }\n',
+  },
+  'typecheck.unknown_type': {
+    cause: 'The name is neither a built-in type nor one that the program declares.',
+    fix: 'Correct the name, or declare the type.',
+    example: 'fn twice(n: integer) to int { return n + n }\n',
+    fixed: 'fn twice(n: int) to int { return n + n }\n',
+  },
+  'typecheck.undefined': {
+    cause: 'No variable, parameter or function of this name is in scope.',
+    fix: 'Correct the name, or declare it before its use.',
+    example: 'fn twice(count: int) to int { return cuont + count }\n',
+    fixed: 'fn twice(count: int) to int { return count + count }\n',
+  },
+  'typecheck.unknown_method': {
+    cause: 'The type of the value, or the table, has no method of this name.',
+    fix: 'Use one of the methods that the message lists.',
+    example: 'fn loud(word: str) to str { return word.upper() }\n',
+    fixed: 'fn loud(word: str) to str { return word.to_upper() }\n',
+  },
+  'typecheck.mismatch': {
+    cause: 'The type of an expression differs from the type that its place needs.',
+    fix: 'Change the expression or the declared type.',
+    example: 'fn count() to int { return "three" }\n',
+    fixed: 'fn count() to int { return 3 }\n',
+  },
+  'typecheck.arg_mismatch': {
+    cause: 'The type of an argument differs from the type of the parameter.',
+    fix: 'Pass a value of the type that the message names.',
+    example: 'fn twice(n: int) to int { return n + n }\nfn four() to int { return twice("2") }\n',
+    fixed: 'fn twice(n: int) to int { return n + n }\nfn four() to int { return twice(2) }\n',
+  },
+  'typecheck.arg_count': {
+    cause: 'A call has more arguments than the function has parameters, or lacks a required one.',
+    fix: 'Pass one value for every parameter without a default.',
+    example: 'fn twice(n: int) to int { return n + n }\nfn four() to int { return twice() }\n',
+    fixed: 'fn twice(n: int) to int { return n + n }\nfn four() to int { return twice(2) }\n',
+  },
+  'typecheck.arg_name': {
+    cause: 'A named argument matches no parameter, or one that has a value already.',
+    fix: 'Use the name of a parameter, once.',
+    example: 'fn twice(n: int = 1) to int { return n + n }\nfn four() to int { return twice(m = 2) }\n',
+    fixed: 'fn twice(n: int = 1) to int { return n + n }\nfn four() to int { return twice(n = 2) }\n',
+  },
+  'typecheck.missing_column': {
+    cause: 'insert() gives no value for a column that is neither optional nor has a default.',
+    fix: 'Add the column, or declare it as Option[...].',
+    example: '@table type Tag { name: str, color: str }\n\nfn add() to Unit { db.Tag.insert({ name: "home" }) }\n',
+    fixed:
+      '@table type Tag { name: str, color: str }\n\nfn add() to Unit { db.Tag.insert({ name: "home", color: "red" }) }\n',
+  },
+  'typecheck.insert_id': {
+    cause: 'The store assigns the primary key _id, and it never changes.',
+    fix: 'Leave _id out.',
+    example: '@table type Tag { name: str }\n\nfn add() to Unit { db.Tag.insert({ _id: 1, name: "home" }) }\n',
+    fixed: '@table type Tag { name: str }\n\nfn add() to Unit { db.Tag.insert({ name: "home" }) }\n',
+  },
+  'typecheck.duplicate_field': {
+    cause: 'A record or a predicate names the same key twice.',
+    fix: 'Keep one of them, or combine two conditions on a column in one object.',
+    example: `${task}fn middle() to List[Task] { return db.Task.where({ priority: { gt: 1 }, priority: { lt: 5 } }) }\n`,
+    fixed: `${task}fn middle() to List[Task] { return db.Task.where({ priority: { gt: 1, lt: 5 } }) }\n`,
+  },
+  'typecheck.missing_field': {
+    cause: 'A record gives no value for a field that is not optional.',
+    fix: 'Add the field.',
+    example: 'type Point { x: int, y: int }\n\nfn origin() to Point { return { x: 0 } }\n',
+    fixed: 'type Point { x: int, y: int }\n\nfn origin() to Point { return { x: 0, y: 0 } }\n',
+  },
+  'typecheck.predicate_shape': {
+    cause: 'filter() compares columns with values only; conditions with operators belong into where().',
+    fix: 'Use where() for the condition.',
+    example: `${task}fn urgent() to List[Task] { return db.Task.filter({ priority: { gt: 2 } }) }\n`,
+    fixed: `${task}fn urgent() to List[Task] { return db.Task.where({ priority: { gt: 2 } }) }\n`,
+  },
+  'typecheck.predicate_operator': {
+    cause: 'The predicate operator does not apply to a column of this type.',
+    fix: 'Use an operator that fits the type of the column.',
+    example: `${task}fn some() to List[Task] { return db.Task.where({ priority: { contains: 2 } }) }\n`,
+    fixed: `${task}fn some() to List[Task] { return db.Task.where({ tags: { contains: "home" } }) }\n`,
+  },
+  'typecheck.predicate_operator_unknown': {
+    cause: 'where() has no operator of this name.',
+    fix: 'Use one of the operators that the message lists.',
+    example: `${task}fn others() to List[Task] { return db.Task.where({ priority: { ne: 2 } }) }\n`,
+    fixed: `${task}fn others() to List[Task] { return db.Task.where({ priority: { neq: 2 } }) }\n`,
+  },
+  'typecheck.in_empty': {
+    cause: 'The list of an in condition is empty, so no row can match.',
+    fix: 'Give the list a value, or leave the query out.',
+    example: `${task}fn some() to List[Task] { return db.Task.where({ priority: { in: [] } }) }\n`,
+    fixed: `${task}fn some() to List[Task] { return db.Task.where({ priority: { in: [1, 2] } }) }\n`,
+  },
+  'typecheck.order_direction': {
+    cause: 'The second argument of order_by() is neither asc nor desc.',
+    fix: 'Write asc or desc.',
+    example: `${task}fn sorted() to List[Task] { return db.Task.all().order_by(priority, down) }\n`,
+    fixed: `${task}fn sorted() to List[Task] { return db.Task.all().order_by(priority, desc) }\n`,
+  },
+  'typecheck.limit_negative': {
+    cause: 'A limit is a number of rows and cannot be negative.',
+    fix: 'Use a limit of 0 or more.',
+    example: `${task}fn some() to List[Task] { return db.Task.all().limit(-1) }\n`,
+    fixed: `${task}fn some() to List[Task] { return db.Task.all().limit(10) }\n`,
+  },
+  'typecheck.select_empty': {
+    cause: 'select() names no column.',
+    fix: 'Name the columns to read, or leave select() out to read them all.',
+    example: `${task}fn titles() to List[Task] { return db.Task.all().select() }\n`,
+    fixed: `${task}fn titles() to List[Task] { return db.Task.all().select(title) }\n`,
+  },
+  'typecheck.duplicate_modifier': {
+    cause: 'A query has the same modifier twice.',
+    fix: 'Keep one of them.',
+    example: `${task}fn some() to List[Task] { return db.Task.all().limit(1).limit(2) }\n`,
+    fixed: `${task}fn some() to List[Task] { return db.Task.all().limit(2) }\n`,
+  },
+  'typecheck.modifier': {
+    cause: 'The modifier has no meaning after this operation, for instance limit() after get().',
+    fix: 'Remove the modifier.',
+    example: `${task}fn one() to Option[Task] { return db.Task.get(1).limit(1) }\n`,
+    fixed: `${task}fn one() to Option[Task] { return db.Task.get(1) }\n`,
+  },
+  'typecheck.count_modifier': {
+    cause: 'count() counts all rows that match, so order, limit and columns have no meaning.',
+    fix: 'Remove order_by(), limit() or select(), or use len() of the list.',
+    example: `${task}fn some() to Unit { print(db.Task.all().limit(5).count()) }\n`,
+    fixed: `${task}fn some() to Unit { print(db.Task.all().count()) }\n`,
+  },
+  'typecheck.retrieval_mode': {
+    cause: 'using() takes one of three retrieval modes.',
+    fix: 'Write fts, vector or hybrid.',
+    example:
+      '@table type Page { text: str }\n@search_index Page.by_text on (text)\n\n' +
+      'fn find(words: str) to List[Page] { return db.Page.where({ text: { matches: words } }).using(bm25) }\n',
+    fixed:
+      '@table type Page { text: str }\n@search_index Page.by_text on (text)\n\n' +
+      'fn find(words: str) to List[Page] { return db.Page.where({ text: { matches: words } }).using(fts) }\n',
+  },
+  'typecheck.hint_constant': {
+    cause: 'The argument of live() or using() must be known before the program runs.',
+    fix: 'Write the topic as a string literal.',
+    example: `${task}fn watch(topic: str) to List[Task] { return db.Task.all().live(topic) }\n`,
+    fixed: `${task}fn watch() to List[Task] { return db.Task.all().live("tasks") }\n`,
+  },
+  'typecheck.column_constant': {
+    cause: 'Columns in order_by() and select() are part of the statement, so they cannot be computed.',
+    fix: 'Name the column by a word or a string literal.',
+    example: `${task}fn sorted() to List[Task] { return db.Task.all().order_by("pri" + "ority") }\n`,
+    fixed: `${task}fn sorted() to List[Task] { return db.Task.all().order_by(priority) }\n`,
+  },
+  'typecheck.column_not_selected': {
+    cause: 'The query reads some columns only, and another one is used.',
+    fix: 'Add the column to select().',
+    example: `${task}fn first() to str { return db.Task.all().select(priority)[0].title }\n`,
+    fixed: `${task}fn first() to str { return db.Task.all().select(priority, title)[0].title }\n`,
+  },
+  'typecheck.table_handle': {
+    cause: 'A table is used as a value; only the result of an operation is one.',
+    fix: 'Call an operation, for instance db.Task.all().',
+    example: `${task}fn all() to Unit { let tasks = db.Task }\n`,
+    fixed: `${task}fn all() to Unit { let tasks = db.Task.all() }\n`,
+  },
+  'typecheck.reserved_column': {
+    cause: 'Names that start with an underscore belong to the store.',
+    fix: 'Choose a name without the underscore.',
+    example: '@table type Tag { _name: str }\n',
+    fixed: '@table type Tag { name: str }\n',
+  },
+  'typecheck.duplicate_column': {
+    cause: 'A table, an index or a select() names a column twice; SQL ignores upper and lower case.',
+    fix: 'Rename or remove one of them.',
+    example: '@table type Tag { name: str, Name: str }\n',
+    fixed: '@table type Tag { name: str, label: str }\n',
+  },
+  'typecheck.table_name': {
+    cause: 'Table names are PascalCase, and names that begin with svc, codex or sqlite are reserved.',
+    fix: 'Rename the table.',
+    example: '@table type tag { name: str }\n',
+    fixed: '@table type Tag { name: str }\n',
+  },
+  'typecheck.duplicate_table_name': {
+    cause: 'The names of two tables differ, but they map to the same SQL table.',
+    fix: 'Rename one of them.',
+    example: '@table type HTTPLog { path: str }\n@table type HttpLog { path: str }\n',
+    fixed: '@table type HttpLog { path: str }\n@table type AccessLog { path: str }\n',
+  },
+  'typecheck.column_type': {
+    cause: 'Values of this type cannot be stored in a column.',
+    fix: 'Use a type that can be stored, such as Option[int] for a value that may be absent.',
+    example: '@table type Tag { count: Result[int] }\n',
+    fixed: '@table type Tag { count: Option[int] }\n',
+  },
+  'typecheck.type_arity': {
+    cause: 'A generic type has too few or too many type arguments.',
+    fix: 'Give as many as the message asks for, for instance List[str].',
+    example: '@table type Tag { names: List }\n',
+    fixed: '@table type Tag { names: List[str] }\n',
+  },
+  'typecheck.duplicate_name': {
+    cause: 'Two declarations of one kind have the same name.',
+    fix: 'Rename one of them.',
+    example: 'fn one() to int { return 1 }\nfn one() to int { return 2 }\n',
+    fixed: 'fn one() to int { return 1 }\nfn two() to int { return 2 }\n',
+  },
+  'typecheck.duplicate_route': {
+    cause: 'Two routes have the same method and path; names of path parameters make no difference.',
+    fix: 'Change one of the paths, or merge the handlers.',
+    example:
+      'http get "/tags/{id}" (id: int) to int { return id }\nhttp get "/tags/{name}" (name: str) to str { return name }\n',
+    fixed:
+      'http get "/tags/{id}" (id: int) to int { return id }\nhttp get "/names/{name}" (name: str) to str { return name }\n',
+  },
+  'typecheck.route_path': {
+    cause: 'The path of a route must begin with / and be a valid URL path.',
+    fix: 'Correct the path.',
+    example: 'http get "tags" to int { return 1 }\n',
+    fixed: 'http get "/tags" to int { return 1 }\n',
+  },
+  'typecheck.param_type': {
+    cause: 'Parameters of endpoints are validated against their types, so each needs one that JSON can carry.',
+    fix: 'Add the type of the parameter.',
+    example: '@endpoint(kind: query) fn echo(text) to str { return "text" }\n',
+    fixed: '@endpoint(kind: query) fn echo(text: str) to str { return text }\n',
+  },
+  'typecheck.missing_return': {
+    cause: 'A path through the function ends without returning a value.',
+    fix: 'Return a value on every path.',
+    example: 'fn sign(n: int) to int { if n < 0 { return -1 } }\n',
+    fixed: 'fn sign(n: int) to int {\n    if n < 0 { return -1 }\n    return 1\n}\n',
+  },
+  'typecheck.immutable': {
+    cause: 'A variable declared with let keeps its value.',
+    fix: 'Declare it with let mut.',
+    example: 'fn count() to int {\n    let n = 1\n    n = 2\n    return n\n}\n',
+    fixed: 'fn count() to int {\n    let mut n = 1\n    n = 2\n    return n\n}\n',
+  },
+  'typecheck.assign_target': {
+    cause: 'Lists and records are values that do not change; only variables are assigned to.',
+    fix: 'Make a new value and assign it to the variable.',
+    example: 'fn more() to List[int] {\n    let mut list = [1]\n    list[0] = 2\n    return list\n}\n',
+    fixed: 'fn more() to List[int] {\n    let mut list = [1]\n    list = [2]\n    return list\n}\n',
+  },
+  'typecheck.operator': {
+    cause: 'The operator is not defined for the types of its operands.',
+    fix: 'Convert an operand, or use another operator.',
+    example: 'fn total() to int { return 1 + true }\n',
+    fixed: 'fn total() to int { return 1 + 1 }\n',
+  },
+  'typecheck.try_context': {
+    cause: '? returns early with an Error or None, and the function returns neither.',
+    fix: 'Let the function return Result or Option, or handle both cases with match.',
+    example: 'fn next(n: Option[int]) to int { return n? + 1 }\n',
+    fixed: 'fn next(n: Option[int]) to Option[int] { return Some(n? + 1) }\n',
+  },
+  'typecheck.try_operand': {
+    cause: '? unwraps a Result or an Option, and the value is neither.',
+    fix: 'Remove the ?.',
+    example: 'fn next(n: int) to Option[int] { return Some(n? + 1) }\n',
+    fixed: 'fn next(n: int) to Option[int] { return Some(n + 1) }\n',
+  },
+  'typecheck.pattern': {
+    cause: 'The pattern does not fit the type of the value, or let has a pattern that may not match.',
+    fix: 'Use match, with an arm for every case.',
+    example: 'fn value(n: Option[int]) to int {\n    let Some(found) = n\n    return found\n}\n',
+    fixed:
+      'fn value(n: Option[int]) to int {\n    return match n {\n        Some(found) => found\n        None => 0\n    }\n}\n',
+  },
+  'typecheck.null': {
+    cause: 'The language has no null; a value that may be absent is an Option.',
+    fix: 'Write None.',
+    example: 'fn nobody() to Option[str] { return null }\n',
+    fixed: 'fn nobody() to Option[str] { return None }\n',
+  },
+  'typecheck.not_callable': {
+    cause: 'A value that is not a function is called.',
+    fix: 'Remove the parentheses, or call a function.',
+    example: 'fn one() to int {\n    let n = 1\n    return n()\n}\n',
+    fixed: 'fn one() to int {\n    let n = 1\n    return n\n}\n',
+  },
+  'typecheck.not_iterable': {
+    cause: 'for iterates over a list, and the value is not one.',
+    fix: 'Use a list; range(a, b) makes one of numbers.',
+    example: 'fn show() to Unit { for i in 3 { print(i) } }\n',
+    fixed: 'fn show() to Unit { for i in range(0, 3) { print(i) } }\n',
+  },
+  'typecheck.not_indexable': {
+    cause: 'Only lists, strings and maps have elements.',
+    fix: 'Index a list, a string or a map.',
+    example: 'fn digit(n: int) to int { return n[0] }\n',
+    fixed: 'fn digit(n: List[int]) to int { return n[0] }\n',
+  },
+  'typecheck.match_not_exhaustive': {
+    cause: 'match has no arm for a value that its operand can have.',
+    fix: 'Add the missing arm, or _ for the rest.',
+    example: 'fn value(n: Option[int]) to int {\n    return match n {\n        Some(found) => found\n    }\n}\n',
+    fixed:
+      'fn value(n: Option[int]) to int {\n    return match n {\n        Some(found) => found\n        None => 0\n    }\n}\n',
+  },
+  'lint.query_not_readonly': {
+    cause: 'An endpoint of kind query writes to the database, perhaps through a function that it calls.',
+    fix: 'Declare it with (kind: mutation).',
+    example: `${task}@endpoint(kind: query)\nfn remove(id: Id[Task]) to bool { return db.Task.delete(id) }\n`,
+    fixed: `${task}@endpoint(kind: mutation)\nfn remove(id: Id[Task]) to bool { return db.Task.delete(id) }\n`,
+  },
+  'lint.unsafe_query_raw_clause': {
+    cause: 'SQL text in a program is not checked, and it invites injection.',
+    fix: 'Use where(), order_by() and limit().',
+    example: `${task}fn urgent() to Unit { db.Task.query("priority > 2") }\n`,
+    fixed: `${task}fn urgent() to Unit { db.Task.where({ priority: { gt: 2 } }) }\n`,
+  },
+  'lint.table_id_column': {
+    cause: 'Every table has the primary key _id, and a column id next to it is mistaken for it.',
+    fix: 'Remove the column, or rename it.',
+    example: '@table type Tag { id: int, name: str }\n',
+    fixed: '@table type Tag { code: int, name: str }\n',
+  },
+  'lint.index_unknown_table': {
+    cause: '@index names a table that the program does not declare.',
+    fix: 'Correct the name of the table.',
+    example: `${task}@index Tasks.by_title on (title)\n`,
+    fixed: `${task}@index Task.by_title on (title)\n`,
+  },
+  'lint.index_unknown_column': {
+    cause: '@index names a column that the table does not declare.',
+    fix: 'Correct the name of the column.',
+    example: `${task}@index Task.by_title on (titel)\n`,
+    fixed: `${task}@index Task.by_title on (title)\n`,
+  },
+  'lint.index_column_type': {
+    cause: 'The column is stored as JSON, which a B-tree index cannot order.',
+    fix: 'Index another column.',
+    example: `${task}@index Task.by_tags on (tags)\n`,
+    fixed: `${task}@index Task.by_title on (title)\n`,
+  },
+  'lint.index_no_columns': {
+    cause: 'The list of indexed columns is empty.',
+    fix: 'Name at least one column.',
+    example: `${task}@index Task.by_title on ()\n`,
+    fixed: `${task}@index Task.by_title on (title)\n`,
+  },
+  'lint.search_index_unknown_table': {
+    cause: '@search_index names a table that the program does not declare.',
+    fix: 'Correct the name of the table.',
+    example: `${task}@search_index Tasks.by_title on (title)\n`,
+    fixed: `${task}@search_index Task.by_title on (title)\n`,
+  },
+  'lint.search_index_unknown_field': {
+    cause: '@search_index names a column that the table does not declare.',
+    fix: 'Correct the name of the column.',
+    example: `${task}@search_index Task.by_title on (titel)\n`,
+    fixed: `${task}@search_index Task.by_title on (title)\n`,
+  },
+  'lint.search_index_field_type': {
+    cause: 'A full-text index is on text, and the column is not a str.',
+    fix: 'Index a column of type str.',
+    example: `${task}@search_index Task.by_title on (priority)\n`,
+    fixed: `${task}@search_index Task.by_title on (title)\n`,
+  },
+  'lint.vector_index_field_type': {
+    cause: 'A vector index is on one column of type List[float] or bytes, with 1 to 8192 dimensions.',
+    fix: 'Index the column that holds the vectors.',
+    example: `${note}@vector_index Note.by_meaning on (text) { dimensions: 384 }\n`,
+    fixed: `${note}@vector_index Note.by_meaning on (embedding) { dimensions: 384 }\n`,
+  },
+  'lint.db_query_root': {
+    cause: 'db.query(...) is the interface of another language.',
+    fix: 'Call an operation of a table.',
+    example: `${task}fn all() to Unit { db.query(Task) }\n`,
+    fixed: `${task}fn all() to Unit { db.Task.all() }\n`,
+  },
+  'lint.empty_filter': {
+    cause: 'A predicate without conditions reads every row of the table.',
+    fix: 'Write all(), which says so, or add a condition.',
+    example: `${task}fn every() to List[Task] { return db.Task.filter({}) }\n`,
+    fixed: `${task}fn every() to List[Task] { return db.Task.all() }\n`,
+  },
+  'lint.is_null_never': {
+    cause: 'The column is required, so it is never null.',
+    fix: 'Remove the condition, or declare the column as Option[...].',
+    example: `${task}fn open() to List[Task] { return db.Task.where({ title: { is_null: true } }) }\n`,
+    fixed: `${task}fn open() to List[Task] { return db.Task.where({ title: "" }) }\n`,
+  },
+  'lint.http_get_writes': {
+    cause: 'Browsers, proxies and crawlers repeat GET requests, so they should only read.',
+    fix: 'Use http post, http put or http delete.',
+    example: `${task}http get "/tasks/{id}/remove" (id: Id[Task]) to bool { return db.Task.delete(id) }\n`,
+    fixed: `${task}http delete "/tasks/{id}" (id: Id[Task]) to bool { return db.Task.delete(id) }\n`,
+  },
+  'lint.speech_in_mutation': {
+    cause: 'A mutation holds the write lock of the database, and transcription takes seconds.',
+    fix: 'Transcribe in an endpoint of kind server, and pass the text to a mutation.',
+    example: '@endpoint(kind: mutation)\nfn dictate(path: str) to Result[str] { return Speech.transcribe(path) }\n',
+    fixed: '@endpoint(kind: server)\nfn dictate(path: str) to Result[str] { return Speech.transcribe(path) }\n',
+  },
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {contractViolations, type ExplainV1} from '../../src/contracts/index.js'
+import {errorCatalogue} from '../../src/errors/catalogue.js'
+import {severities} from '../../src/lang/index.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
+
+describe('svc explain', () => {
+  it('prints the message, cause and fix of an error code', async () => {
+    const {stdout, stderr, exitCode} = await svcInTurn(['explain', 'wait_interrupted'])
+    assert.equal(
+      stdout,
+      `wait_interrupted (exit status 130, HTTP status 499)
+
+Message: Interrupted: T-0042 is InProgress, and goes on.
+Cause:   Ctrl-C ends the wait, not the task.
+Fix:     Wait for it again with svc orch task T-0042 --wait.
+`,
+    )
+    assert.deepEqual([stderr, exitCode], ['', 0])
+  })
+
+  it('prints an example of a diagnostic code, its message and the fixed program', async () => {
+    const {stdout} = await svcInTurn(['explain', 'typecheck.null'])
+    assert.equal(
+      stdout,
+      `typecheck.null (error of the data language)
+
+Cause:   The language has no null; a value that may be absent is an Option.
+Fix:     Write None.
+
+Example:
+
+    fn nobody() to Option[str] { return null }
+
+    error[typecheck.null]: There is no null; write None.
+     --> main.svc:1:37
+      |
+    1 | fn nobody() to Option[str] { return null }
+      |                                     ^^^^
+      = fix: Write None
+
+Fixed:
+
+    fn nobody() to Option[str] { return None }
+`,
+    )
+  })
+
+  it('prints JSON of one form for one code and for all of them', async () => {
+    const all = await explain([])
+    assert.deepEqual(
+      all.map(({code}) => code),
+      [...Object.keys(errorCatalogue()), ...Object.keys(severities)],
+    )
+    for (const code of ['audio_empty', 'parse.int_range'])
+      assert.deepEqual(
+        await explain([code]),
+        all.filter((one) => one.code === code),
+      )
+  })
+
+  it('lists every code without an argument', async () => {
+    const {stdout} = await svcInTurn(['explain'])
+    for (const code of ['audio_empty', 'parse.int_range']) assert.match(stdout, new RegExp(`^${code} `, 'm'))
+  })
+
+  it('suggests the nearest code for an unknown one', async () => {
+    const {stdout, stderr, exitCode} = await svcInTurn(['explain', 'typecheck.nul'])
+    assert.match(stderr, /typecheck\.nul\. Did you mean typecheck\.null\?/)
+    assert.deepEqual([stdout, exitCode], ['', 3])
+  })
+})
+
+async function explain(args: readonly string[]): Promise<ExplainV1['codes']> {
+  const result = JSON.parse((await svcInTurn(['explain', ...args, '--json'])).stdout) as ExplainV1
+  assert.deepEqual(await contractViolations('cli/explain.v1', result), [])
+  return result.codes
+}
