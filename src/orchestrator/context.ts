@@ -3,6 +3,7 @@ import type {HostProbe} from '../mesh/index.js'
 import type {Store} from '../store/index.js'
 import type {Scopes} from './agents/scope.js'
 import type {OrchestratorConfig} from './config.js'
+import type {TaskListener} from './listeners.js'
 import type {MessageBus} from './messages/bus.js'
 import type {AffinityGroup} from './routing/groups.js'
 
@@ -25,6 +26,8 @@ export interface OrchestratorContext {
   readonly groups: readonly AffinityGroup[]
   /** Messages between the agents of this process. */
   readonly bus: MessageBus
+  /** Parts of the program that act on changes of tasks and agents, in the same transaction. */
+  readonly listeners: readonly TaskListener[]
   /** What agents may write. */
   readonly scopes: Scopes
   /** Unix milliseconds. */

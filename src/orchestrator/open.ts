@@ -9,8 +9,10 @@ import type {OrchestratorContext} from './context.js'
 import {journeyFragment} from './journeys/schema.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {MessageBus} from './messages/bus.js'
+import {messageListener} from './messages/listener.js'
 import {messageFragment} from './messages/schema.js'
 import {operationLogFragment} from './operation-log/schema.js'
+import {planListener} from './plans/listener.js'
 import {planFragment} from './plans/schema.js'
 import {orchestratorFragment} from './schema.js'
 import {sessionFragment} from './sessions/row-journal.js'
@@ -72,6 +74,7 @@ export async function openOrchestrator({
       return live.current.scopes
     },
     bus: new MessageBus(now),
+    listeners: [planListener, messageListener],
     now,
     random,
     placementLog: logger('svc.orchestrator.placement'),

@@ -2,7 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {displayAgent} from '../ids.js'
-import {buryInbox} from '../messages/dead-letters.js'
+import {notify} from '../listeners.js'
 import {tellPlacement} from '../routing/tell-placement.js'
 import {requeueRow} from '../tasks/finish.js'
 import {moveToAgent} from '../tasks/move-to-agent.js'
@@ -47,7 +47,7 @@ export function retireAgent(context: OrchestratorContext, nameOrId: string | num
     const moved = handOver(context, agent, tasksIn(context, agent.id, waiting))
     store.run("UPDATE orch_agents SET state = 'retired', retired_at_ms = ? WHERE id = ?", [now(), agent.id])
     store.run('DELETE FROM orch_affinity WHERE agent_id = ?', [agent.id])
-    buryInbox(context, agent.id, 'its agent is retired')
+    notify(context, 'agentRetired', {agentId: agent.id})
     appendEvent(context, {type: 'agent_retired', agent_id: agent.id, name: agent.name})
     return {agent: {...agent, state: 'retired'}, moved}
   })

@@ -7,7 +7,7 @@ import {appendEvent} from '../events/event-log.js'
 import type {KeptOutput} from '../processors/kept-output.js'
 import type {Outcome, Processor, RunReport, Usage} from '../processors/processor.js'
 import type {Started} from '../tasks/dispatch.js'
-import {completeTask, failTask, giveBackTask, requeueRow, toResult} from '../tasks/finish.js'
+import {completeTask, failTask, giveBackTask, requeueRow} from '../tasks/finish.js'
 import {writeOutput} from '../tasks/output.js'
 import type {Task, TranscriptEntry} from '../tasks/task.js'
 import {requireRow, toTask} from '../tasks/task-rows.js'
@@ -154,7 +154,7 @@ function reportOf(
 }
 
 function writeOutcome(context: OrchestratorContext, {task, generation}: Started, outcome: Outcome): void {
-  const {task: completed} = completeTask(context, task.id, toResult(outcome), {generation})
+  const {task: completed} = completeTask(context, task.id, {...outcome.details, text: outcome.text}, {generation})
   idle(context, completed)
   if (outcome.usage !== undefined) charge(context, completed, outcome.usage)
 }

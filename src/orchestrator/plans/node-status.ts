@@ -2,6 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
 import {displayTask} from '../ids.js'
+import type {TaskChangeEvents} from '../listeners.js'
 import {given} from '../members.js'
 import type {TaskStatus} from '../vocabulary.js'
 import {type NodeKey, readyNodes} from './plan-rows.js'
@@ -41,24 +42,22 @@ const statusOfNode: Readonly<Record<TaskStatus, NodeStatus>> = {
 }
 
 /** A task has moved: where it does a node of a plan, the plan says so, in the same transaction. */
-export function tellNode(
+export function updateNode(
   context: OrchestratorContext,
-  taskId: number,
-  moved: TaskStatus,
-  {reason, isRestored}: {reason: string | null | undefined; isRestored: boolean},
+  {taskId, status: moved, reason, isRestored}: TaskChangeEvents['taskMoved'],
 ): void {
   const node = nodeOfTask(context, taskId)
   if (node === undefined) return
   if (!isRestored && (moved === 'Completed' || moved === 'Failed'))
     insertAttempt(context, node, {taskId, moved, reason})
-  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...given({reason: reason ?? undefined})})
+  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...given({reason})})
   settlePlan(context, node)
 }
 
 interface End {
   taskId: number
   moved: 'Completed' | 'Failed'
-  reason?: string | null | undefined
+  reason: string | undefined
 }
 
 function insertAttempt({store, now}: OrchestratorContext, node: NodeOfTask, {taskId, moved, reason}: End): void {

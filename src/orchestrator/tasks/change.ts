@@ -1,7 +1,7 @@
 import type {OrchestratorContext} from '../context.js'
 import {appendEvent} from '../events/event-log.js'
+import {notify} from '../listeners.js'
 import {isDue, reserveWrites} from '../locks.js'
-import {refuseReplaced} from '../plans/node-status.js'
 import {type Priority, priorities} from '../vocabulary.js'
 import {lastOpen, lostDependency, reopenDependencies} from './dependencies.js'
 import {homeAgent} from './home-agent.js'
@@ -38,7 +38,7 @@ const least = (ids: ReadonlySet<number>): number | undefined => (ids.size === 0 
 /** @throws invalid_transition, plan_step_replaced, dependency_failed, lock_conflict */
 function retryRow(context: OrchestratorContext, row: TaskRow): void {
   requireStatus(row, ['Failed'], 'Queued')
-  refuseReplaced(context, row.id)
+  notify(context, 'taskReopening', {taskId: row.id})
   const open = reopenDependencies(context, row.id)
   const agentId = homeAgent(context, row, row.agent_id)
   moveTask(context, row, open.length === 0 ? 'Queued' : 'Blocked', {

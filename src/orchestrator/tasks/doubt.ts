@@ -2,9 +2,8 @@ import {ensureResolutionAgent} from '../agents/spawn.js'
 import type {OrchestratorContext} from '../context.js'
 import {awardForResolutions} from '../events/awards.js'
 import {appendEvent} from '../events/event-log.js'
+import {notify} from '../listeners.js'
 import {releaseLocks} from '../locks.js'
-import {advancePlan} from '../plans/go-on.js'
-import {refuseReplaced} from '../plans/node-status.js'
 import type {TaskStatus} from '../vocabulary.js'
 import {failDependants, failWaiting} from './cancel.js'
 import {lastOpen, lostDependency, releaseDependants} from './dependencies.js'
@@ -130,7 +129,7 @@ function restoreEnd(context: OrchestratorContext, doubted: TaskRow, report: stri
   moveTask(context, row, end as TaskStatus, changes, true)
   if (end === 'Completed') releaseDependants(context, row.id)
   else failDependants(context, row.id)
-  advancePlan(context, row.id)
+  notify(context, 'taskEnded', {taskId: row.id})
 }
 
 /** The doubt does not stand for anything else that the task waited for: a person's consent, or its dependencies. */
@@ -140,7 +139,7 @@ function goOn(
   former: TaskStatus | null,
   {description, report}: {description: string; report: string},
 ): void {
-  if (ends.has(former)) refuseReplaced(context, row.id)
+  if (ends.has(former)) notify(context, 'taskReopening', {taskId: row.id})
   const awaitsConsent = former === 'BlockedOnApproval'
   const next = awaitsConsent ? 'BlockedOnApproval' : row.unmet_dependencies > 0 ? 'Blocked' : 'Queued'
   moveTask(context, row, next, {

@@ -5,10 +5,8 @@ import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {displayTask} from '../ids.js'
 import {releaseLocks} from '../locks.js'
+import {notify} from '../listeners.js'
 import {given} from '../members.js'
-import {advancePlan} from '../plans/go-on.js'
-import {replanAfterFailure} from '../plans/recover.js'
-import type {Outcome} from '../processors/processor.js'
 import {cancelRow, failDependants, giveUpFiles} from './cancel.js'
 import {releaseDependants} from './dependencies.js'
 import {moveTask, type TaskChanges} from './status.js'
@@ -67,7 +65,7 @@ export function completeRow(
   appendEvent(context, {type: 'task_completed', task_id: id, agent_id, ...given({audit_report: auditReport})})
   appendLineage(context, 'task_completed', toTask(row))
   releaseDependants(context, id)
-  advancePlan(context, id)
+  notify(context, 'taskEnded', {taskId: id})
 }
 
 /**
@@ -109,7 +107,7 @@ export function failRow(context: OrchestratorContext, row: TaskRow, reason: stri
   appendEvent(context, {type: 'task_failed', task_id: row.id, agent_id: row.agent_id, error: reason})
   appendLineage(context, 'task_failed', toTask(row), {reason})
   failDependants(context, row.id)
-  if (!replanAfterFailure(context, row.id, reason)) advancePlan(context, row.id)
+  notify(context, 'taskEnded', {taskId: row.id, failure: reason})
 }
 
 /**
@@ -120,7 +118,7 @@ export function failRow(context: OrchestratorContext, row: TaskRow, reason: stri
 export function cancelTask(context: OrchestratorContext, id: number, reason?: string): Task {
   return context.store.transaction(() => {
     cancelRow(context, requireRow(context, id), reason)
-    advancePlan(context, id)
+    notify(context, 'taskEnded', {taskId: id})
     return requireTask(context, id)
   })
 }
@@ -180,6 +178,3 @@ function requireClaim(context: OrchestratorContext, row: TaskRow, {generation, f
   if (generation === undefined) throw new SvcError('claim_required', {task, owner: owner ?? ''})
   throw new SvcError('claim_lost', {task, generation, current, status: labelOf(row)})
 }
-
-/** What is kept of a run. */
-export const toResult = ({text, details}: Outcome): TaskResult => ({...details, text})

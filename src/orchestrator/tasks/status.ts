@@ -1,7 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {OrchestratorContext} from '../context.js'
 import {displayTask} from '../ids.js'
-import {tellNode} from '../plans/node-status.js'
+import {notify} from '../listeners.js'
 import type {TaskStatus} from '../vocabulary.js'
 
 /**
@@ -65,7 +65,7 @@ const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
 const released: TaskChanges = {claim_owner: null, claim_expires_ms: null, current_phase: null}
 
 /**
- * The one way by which a task changes its state, and with it that of the node of a plan that it does.
+ * The one way by which a task changes its status.
  * @param isRestored it is over as it was before a doubt: that is no further attempt at its node
  * @throws invalid_transition
  */
@@ -85,5 +85,6 @@ export function moveTask(
     ...Object.values(columns),
     id,
   ])
-  if (from !== to) tellNode(context, id, to, {reason: changes.status_reason, isRestored})
+  if (from !== to)
+    notify(context, 'taskMoved', {taskId: id, status: to, reason: changes.status_reason ?? undefined, isRestored})
 }
