@@ -1,6 +1,6 @@
 import {OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import type {Acknowledged} from '../../src/messages/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {Acknowledged} from '../../src/orchestrator/index.js'
 
 const ack = commandCall(operationNamed('a2a_ack'))
 

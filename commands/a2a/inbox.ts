@@ -1,6 +1,6 @@
 import {excerpt, formatTable, OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import type {Inbox, Message} from '../../src/messages/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {Inbox, Message} from '../../src/orchestrator/index.js'
 
 const inbox = commandCall(operationNamed('a2a_inbox'))
 
@@ -20,7 +20,7 @@ those of a retired agent, by its id.`
 
   async run(): Promise<void> {
     const found = await this.perform<Inbox>(inbox)
-    const {displayAgent} = await import('../../src/orchestrator/index.js')
+    const {displayAgent} = await import('../../src/tasks/index.js')
     await this.output.result(found, ({messages}) => formatMessages(messages, displayAgent))
   }
 }

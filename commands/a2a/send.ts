@@ -1,6 +1,6 @@
 import {OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import type {Sent} from '../../src/messages/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {Sent} from '../../src/orchestrator/index.js'
 
 const send = commandCall(operationNamed('a2a_send'))
 

@@ -7,7 +7,8 @@ import type {DaemonReadyV1} from '../../src/contracts/index.js'
 import type {Face, ListenAddress, Publication, publish as publishDaemon} from '../../src/daemon/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
-import type {DaemonOptions, Orchestrator} from '../../src/orchestrator/index.js'
+import type {Orchestrator} from '../../src/orchestrator/index.js'
+import type {DaemonOptions} from '../../src/scheduler/index.js'
 
 /** How long requests that have come may take to be answered once it is asked to stop, ms. */
 const answerMs = 3000
@@ -110,7 +111,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
   }
 
   async #openFace(listen: ListenAddress, base: OperationBase): Promise<Face> {
-    const {room, orchestrator} = base
+    const {modules, orchestrator} = base
     const {token, lineTimeoutMs} = this.settings(daemonSettings)
     const {openFace} = await import('../../src/daemon/index.js')
     const face = await openFace({
@@ -119,7 +120,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
         ...base,
         orchestrator: await this.openBeside(orchestrator),
         onReload: async () => {
-          await room.reloadConfig(orchestrator, base.sources)
+          await modules.reloadConfig(orchestrator, base.sources)
         },
       },
       token,
@@ -148,13 +149,13 @@ end for as long as --drain says; those that do not are queued again. Then it exi
   }
 
   async #runTasks({base, listen, face, log, options}: Daemon): Promise<void> {
-    const {room, orchestrator} = base
+    const {modules, orchestrator} = base
     const isPrinting = this.output.json && listen?.kind !== 'stdio'
     let publication: Publication | undefined
     options.signal.addEventListener('abort', () => publication?.ending(), {once: true})
     try {
       const {publish} = await import('../../src/daemon/index.js')
-      await room.runDaemon(orchestrator, {
+      await modules.scheduler.runDaemon(orchestrator, {
         ...options,
         onReady: ({fence}, recovered) => {
           publication = this.#publish(publish, base, face)
@@ -177,8 +178,8 @@ end for as long as --drain says; those that do not are queued again. Then it exi
           if (last !== undefined) face?.sawEvent(last.id)
           for (const event of events) {
             if (isPrinting) this.#print(event)
-            else if (room.isTold(event.kind.type, orchestrator.config.logLevel))
-              this.output.notice(tellEvent(event.kind, room))
+            else if (modules.tasks.isTold(event.kind.type, orchestrator.config.logLevel))
+              this.output.notice(tellEvent(event.kind, modules.tasks))
           }
         },
       })
@@ -211,12 +212,12 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     return openEventLog(path, (fault) => this.output.notice(`warning: ${fault}`))
   }
 
-  async #processors({room, orchestrator}: OperationBase): Promise<DaemonOptions['processors']> {
+  async #processors({modules, orchestrator}: OperationBase): Promise<DaemonOptions['processors']> {
     const {resolveEndpoint} = await import('../../src/inference/index.js')
     const {registerSecret} = await import('../../src/log/index.js')
     const {endpoint, warnings} = resolveEndpoint(this.settingSources())
     this.report(warnings)
     for (const secret of [endpoint.apiKey, this.settings(daemonSettings).token]) registerSecret(secret)
-    return room.localProcessors(orchestrator, {endpoint, env: process.env})
+    return modules.scheduler.localProcessors(orchestrator, {endpoint, env: process.env})
   }
 }

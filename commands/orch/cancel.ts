@@ -26,10 +26,10 @@ each task, and ends with 1 if one was not cancelled. With one id the result unde
     const {reason} = this.flags
     const id = await this.single()
     if (id === undefined)
-      return this.actOnAll(openStatuses, (room, orchestrator, ids, dryRun) =>
-        room.cancelTasks(orchestrator, ids, {reason, dryRun}),
+      return this.actOnAll(openStatuses, (modules, orchestrator, ids, dryRun) =>
+        modules.tasks.cancelTasks(orchestrator, ids, {reason, dryRun}),
       )
-    const {room, orchestrator} = await this.open()
-    await this.printTask(room.cancelTask(orchestrator, id, reason))
+    const {modules, orchestrator} = await this.open()
+    await this.printTask(modules.tasks.cancelTask(orchestrator, id, reason))
   }
 }

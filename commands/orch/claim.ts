@@ -26,7 +26,7 @@ queued again.`
   }
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
+    const {modules, orchestrator} = await this.open()
     const {agent, as: owner = somebody(), ttl, wait} = this.flags
     const request = {
       owner,
@@ -35,7 +35,7 @@ queued again.`
     }
     const take = () => {
       try {
-        return room.claimTask(orchestrator, request)
+        return modules.tasks.claimTask(orchestrator, request)
       } catch (error) {
         if (wait && isErrorOf(error, 'no_task_to_claim')) return undefined
         throw error

@@ -16,7 +16,7 @@ every command that works on tasks. The token of the mesh is never shown.`
   }
 
   async run(): Promise<void> {
-    const {resolveOrchestratorConfig} = await import('../../src/orchestrator/index.js')
+    const {resolveOrchestratorConfig} = await import('../../src/tasks/index.js')
     const sources = this.settingSources()
     this.report(resolveOrchestratorConfig(sources).warnings)
     const settings = describeSettings(sources, orchestratorTables).settings.filter(

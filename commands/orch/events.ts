@@ -1,6 +1,7 @@
 import {Flags} from '@oclif/core'
 import {eventLine, eventTypes, OrchCommand, taskFlag} from '../../src/cli/index.js'
-import type {EventFilter, EventRecord, Orchestrator} from '../../src/orchestrator/index.js'
+import type {Orchestrator} from '../../src/orchestrator/index.js'
+import type {EventFilter, EventRecord} from '../../src/tasks/index.js'
 
 /** Events that are read at once. */
 const pageSize = 1000
@@ -32,20 +33,20 @@ interrupted: whoever keeps the last id it saw misses nothing.`
   }
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
+    const {modules, orchestrator} = await this.open()
     const {since, type: types, task: taskId, limit = Number.POSITIVE_INFINITY, follow} = this.flags
-    if (taskId !== undefined) room.requireTask(orchestrator, taskId)
+    if (taskId !== undefined) modules.tasks.requireTask(orchestrator, taskId)
     const filter = {
       ...(since === undefined ? {} : {since}),
       ...(types === undefined ? {} : {types}),
       ...(taskId === undefined ? {} : {taskId}),
     }
     const events = follow
-      ? room.followEvents(orchestrator, filter, this.signal)
-      : past(orchestrator, filter, room.readEvents, this.signal)
+      ? modules.tasks.followEvents(orchestrator, filter, this.signal)
+      : past(orchestrator, filter, modules.tasks.readEvents, this.signal)
     let shown = 0
     for await (const event of events) {
-      await this.output.line(event, eventLine(event, room))
+      await this.output.line(event, eventLine(event, modules.tasks))
       if (++shown >= limit) return
     }
   }

@@ -1,6 +1,6 @@
 import {OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {Task} from '../../src/orchestrator/index.js'
+import type {Task} from '../../src/tasks/index.js'
 
 const failTask = commandCall(operationNamed('fail_task'))
 

@@ -18,16 +18,16 @@ export default class OrchHeartbeat extends OrchCommand<typeof OrchHeartbeat> {
   }
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
+    const {modules, orchestrator} = await this.open()
     const {id} = this.args
     const {claim: generation, ttl} = this.flags
-    const ends = room.renewClaim(orchestrator, id, {
+    const ends = modules.tasks.renewClaim(orchestrator, id, {
       generation,
       ...(ttl === undefined ? {} : {ttlMs: ttl * 1000}),
     })
     const result: OrchHeartbeatV1 = {
       task_id: id,
-      display_id: room.displayTask(id),
+      display_id: modules.tasks.displayTask(id),
       generation,
       expires_at_ms: ends,
     }

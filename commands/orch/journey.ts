@@ -1,6 +1,6 @@
 import {formatTable, OperationCommand, operationArgs} from '../../src/cli/index.js'
+import type {CanonicalSteps} from '../../src/journeys/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {CanonicalSteps} from '../../src/orchestrator/index.js'
 
 const canonicalSteps = commandCall(operationNamed('journey_canonical_steps'))
 

@@ -2,7 +2,7 @@ import {Flags} from '@oclif/core'
 import {durationFlag, OrchCommand, statusFlag} from '../../src/cli/index.js'
 import type {OrchPruneV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import type {FinishedStatus} from '../../src/orchestrator/index.js'
+import type {FinishedStatus} from '../../src/tasks/index.js'
 
 export default class OrchPrune extends OrchCommand<typeof OrchPrune> {
   static override summary = 'Remove tasks that finished long ago.'
@@ -28,12 +28,16 @@ the store shrinks with svc db vacuum --store.`
   }
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
+    const {modules, orchestrator} = await this.open()
     const {'older-than': olderThanMs, status, 'dry-run': dryRun} = this.flags
     for (const value of status ?? [])
-      if (!room.finishedStatuses.includes(value as FinishedStatus))
+      if (!modules.tasks.finishedStatuses.includes(value as FinishedStatus))
         throw new SvcError('flag_value', {flag: '--status', value, expected: 'completed, failed or cancelled'})
-    const pruned = room.pruneTasks(orchestrator, {olderThanMs, status: status as FinishedStatus[] | undefined, dryRun})
+    const pruned = modules.tasks.pruneTasks(orchestrator, {
+      olderThanMs,
+      status: status as FinishedStatus[] | undefined,
+      dryRun,
+    })
     await this.output.result(pruned satisfies OrchPruneV1, formatPruned)
   }
 }

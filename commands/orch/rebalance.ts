@@ -11,7 +11,7 @@ export default class OrchRebalance extends OperationCommand<typeof OrchRebalance
 
   async run(): Promise<void> {
     const {moves} = await this.perform<OrchRebalanceV1>(rebalance)
-    const {displayAgent} = await import('../../src/orchestrator/index.js')
+    const {displayAgent} = await import('../../src/tasks/index.js')
     const lines = moves.map(({display_id, from_agent_id: from, to_agent_id: to}) => {
       return `${display_id} from ${displayAgent(from)} to ${displayAgent(to)}\n`
     })

@@ -1,12 +1,12 @@
 import {OperationCommand, operationArgs} from '../../src/cli/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {Task} from '../../src/orchestrator/index.js'
+import type {Task} from '../../src/tasks/index.js'
 
 const reorderTask = commandCall(operationNamed('reorder_task'))
 
 async function priority(value: string): Promise<string> {
-  const {priorities} = await import('../../src/orchestrator/index.js')
+  const {priorities} = await import('../../src/tasks/index.js')
   const found = priorities.find((each) => each === value.trim().toLowerCase())
   if (found !== undefined) return found
   throw new SvcError('flag_value', {flag: 'PRIORITY', value, expected: `one of ${priorities.join(', ')}`})

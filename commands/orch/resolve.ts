@@ -31,14 +31,15 @@ role again. What the agent earned by its doubt is shown.`
     const {validated = false, 'no-resume': isDone} = this.flags
     const report = await this.textOf(this.flags.report)
     if (report.trim() === '') throw new SvcError('usage', {reason: 'The report is blank.'})
-    const {room, orchestrator} = await this.open()
-    const task = room.resolveDoubt(orchestrator, this.args.id, {validated, report, resume: !isDone})
-    const awards = room.awardsOf(orchestrator, task.id)
+    const {modules, orchestrator} = await this.open()
+    const task = modules.tasks.resolveDoubt(orchestrator, this.args.id, {validated, report, resume: !isDone})
+    const awards = modules.tasks.awardsOf(orchestrator, task.id)
     await this.output.result({task, awards}, () =>
       [
         taskLine(task),
         ...awards.map(
-          ({award, points, agent_id: agent}) => `${room.displayAgent(agent)} earned ${award}, ${points} points`,
+          ({award, points, agent_id: agent}) =>
+            `${modules.tasks.displayAgent(agent)} earned ${award}, ${points} points`,
         ),
       ].join('\n'),
     )

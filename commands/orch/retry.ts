@@ -25,11 +25,11 @@ retried. With one id the result under --json is {"tasks"} with whole tasks.`
     const {dependants} = this.flags
     const id = await this.single()
     if (id === undefined)
-      return this.actOnAll(['Failed'], (room, orchestrator, ids, dryRun) =>
-        room.retryTasks(orchestrator, ids, {dependants, dryRun}),
+      return this.actOnAll(['Failed'], (modules, orchestrator, ids, dryRun) =>
+        modules.tasks.retryTasks(orchestrator, ids, {dependants, dryRun}),
       )
-    const {room, orchestrator} = await this.open()
-    const tasks = room.retryTask(orchestrator, id, {dependants})
+    const {modules, orchestrator} = await this.open()
+    const tasks = modules.tasks.retryTask(orchestrator, id, {dependants})
     await this.output.result({tasks}, () => tasks.map((task) => `${taskLine(task)}\n`).join(''))
   }
 }

@@ -14,8 +14,8 @@ With --watch it is shown anew whenever something has changed, with --json as one
   static override flags = {watch: Flags.boolean({char: 'w', description: 'Go on, and show what changes.'})}
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
-    const read = () => room.reportStatus(orchestrator)
+    const {modules, orchestrator} = await this.open()
+    const read = () => modules.reportStatus(orchestrator)
     if (this.flags.watch) await this.watch(read, formatStatus)
     else await this.output.result(read(), formatStatus)
   }

@@ -12,8 +12,9 @@ import {
 } from '../../src/cli/index.js'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import type {OrchestratorRoom} from '../../src/operations/index.js'
-import type {Accepted, Orchestrator, Task} from '../../src/orchestrator/index.js'
+import type {WorkspaceModules} from '../../src/operations/index.js'
+import type {Orchestrator} from '../../src/orchestrator/index.js'
+import type {Accepted, Task} from '../../src/tasks/index.js'
 
 /** Larger batches are submitted in parts. */
 const maxBatchBytes = 256 << 20
@@ -130,16 +131,16 @@ again.`
     const submissions = batch === undefined ? [await this.#task()] : await this.#readBatch(batch)
     // What flags say has the shape of the contract already; a batch comes from anywhere.
     if (batch !== undefined) {
-      const {taskOfBatch} = await import('../../src/orchestrator/index.js')
+      const {taskOfBatch} = await import('../../src/tasks/index.js')
       for (const [i, submission] of submissions.entries()) await check(submission, taskOfBatch(i, submission))
     }
-    const {room, orchestrator} = await this.open()
+    const {modules, orchestrator} = await this.open()
     const accepted =
       batch === undefined
-        ? submissions.map((submission) => room.submitTask(orchestrator, submission))
-        : room.submitBatch(orchestrator, submissions)
+        ? submissions.map((submission) => modules.tasks.submitTask(orchestrator, submission))
+        : modules.tasks.submitBatch(orchestrator, submissions)
     const isBatch = batch !== undefined
-    if (wait) await this.#wait(room, orchestrator, accepted, isBatch)
+    if (wait) await this.#wait(modules, orchestrator, accepted, isBatch)
     else await this.#print(accepted, isBatch)
   }
 
@@ -152,16 +153,16 @@ again.`
   }
 
   /** Waits for each in its turn, and fails with the first one that did not end well. */
-  async #wait(room: OrchestratorRoom, orchestrator: Orchestrator, accepted: readonly Accepted[], isBatch: boolean) {
+  async #wait(modules: WorkspaceModules, orchestrator: Orchestrator, accepted: readonly Accepted[], isBatch: boolean) {
     const {timeout: seconds} = this.flags
     const limit = seconds === undefined ? undefined : {seconds, fromMs: performance.now()}
     for (const one of accepted) this.output.notice(acceptedLine(one))
-    const tasks = accepted.map(({task_id: id}) => room.requireTask(orchestrator, id))
-    this.warnWithoutDaemon(room, orchestrator, tasks)
+    const tasks = accepted.map(({task_id: id}) => modules.tasks.requireTask(orchestrator, id))
+    this.warnWithoutDaemon(modules, orchestrator, tasks)
     let failed: Task | undefined
     for (const submitted of tasks) {
-      const task = await this.waitFor(room, orchestrator, submitted, limit)
-      if (!isBatch) return this.printEnd(task, room)
+      const task = await this.waitFor(modules, orchestrator, submitted, limit)
+      if (!isBatch) return this.printEnd(task, modules)
       if (task.status !== 'Completed') failed ??= task
       await this.output.line(task, taskLine(task))
     }

@@ -24,23 +24,23 @@ with 1 unless the task was completed. With --follow --json each piece is a line 
   }
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
+    const {modules, orchestrator} = await this.open()
     const {id} = this.args
     if (this.flags.follow) {
       const {json} = this.output
       const print = (text: string) => (json ? this.output.line({text}) : this.output.piece(text))
-      const task = await followOutput(room, orchestrator, id, {signal: this.signal, print})
+      const task = await followOutput(modules, orchestrator, id, {signal: this.signal, print})
       if (task.status !== 'Completed') throw notCompleted(task)
       await this.output.event(task)
       return
     }
     if (this.flags.wait) {
-      const task = room.requireTask(orchestrator, id)
-      this.warnWithoutDaemon(room, orchestrator, [task])
-      return this.printEnd(await this.waitFor(room, orchestrator, task), room)
+      const task = modules.tasks.requireTask(orchestrator, id)
+      this.warnWithoutDaemon(modules, orchestrator, [task])
+      return this.printEnd(await this.waitFor(modules, orchestrator, task), modules)
     }
-    const task = room.taskWithOutput(orchestrator, id)
+    const task = modules.tasks.taskWithOutput(orchestrator, id)
     if (this.flags.output && !this.output.json) await this.output.piece(task.output?.text ?? '')
-    else await this.output.result(task, () => formatTask(task, room))
+    else await this.output.result(task, () => formatTask(task, modules.tasks))
   }
 }

@@ -19,14 +19,14 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   }
 
   async run(): Promise<void> {
-    const {room, orchestrator} = await this.open()
+    const {modules, orchestrator} = await this.open()
     const {limit, before: beforeId, watch} = this.flags
     const filter = {
       limit,
-      ...taskFilter(room, orchestrator, this.flags),
+      ...taskFilter(modules, orchestrator, this.flags),
       ...(beforeId === undefined ? {} : {beforeId}),
     }
-    const read = () => ({tasks: room.listTasks(orchestrator, filter)})
+    const read = () => ({tasks: modules.tasks.listTasks(orchestrator, filter)})
     if (watch) await this.watch(read, ({tasks}) => formatTasks(tasks))
     else await this.output.result(read(), ({tasks}) => formatTasks(tasks))
   }

@@ -1,7 +1,9 @@
 import {decodeImaAdpcm} from './ima-adpcm.js'
 import {decodePcm} from './pcm.js'
-import type {FrameDecoder} from './wave.js'
 import {type WaveFormat, writeWaveHeader} from './wave-header.js'
+
+/** Whole frames of bytes in, one channel out. */
+export type FrameDecoder = (frames: Buffer) => Float32Array
 
 /**
  * A decoder of samples that are not linear; undefined for codecs that are left to ffmpeg. The package `wavefile` knows

@@ -2,14 +2,11 @@ import {SvcError} from '../errors/index.js'
 import type {ByteReader} from './byte-reader.js'
 import {decodePcm, type PcmEncoding, pcmEncodings, sampleBytes} from './pcm.js'
 import type {DecoderContext, Sound} from './sound.js'
-import {openWaveCodec} from './wave-codecs.js'
+import {type FrameDecoder, openWaveCodec} from './wave-codecs.js'
 import {readWaveHeader, type WaveFormat, type WaveHeader, writeWaveHeader} from './wave-header.js'
 
 /** Bytes that are decoded at once, at least one frame. */
 const pieceBytes = 64 << 10
-
-/** Whole frames of bytes in, one channel out. */
-export type FrameDecoder = (frames: Buffer) => Float32Array
 
 /**
  * A WAV file as sound, read from its start to its end. Where its codec is one for ffmpeg, a header to put in front of

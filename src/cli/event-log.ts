@@ -1,7 +1,7 @@
 import {closeSync, mkdirSync, openSync, writeSync} from 'node:fs'
 import {dirname} from 'node:path'
 import {writeFault} from '../files/index.js'
-import type {EventRecord} from '../orchestrator/index.js'
+import type {EventRecord} from '../tasks/index.js'
 
 /** A file that events are appended to. */
 export interface EventLog {

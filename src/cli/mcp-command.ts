@@ -64,12 +64,12 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
 
   async #openBase(): Promise<OperationBase> {
     const sources = this.settingSources()
-    const {room, orchestrator} = await openWorkspace(this.workspace.root, sources)
+    const {modules, orchestrator} = await openWorkspace(this.workspace.root, sources)
     this.report(orchestrator.warnings)
     // Tools read these when they ask a model, and do not report a variable that cannot be read.
     this.settings(assistantSettings)
     for (const notice of orchestrator.notices) this.output.notice(notice)
-    return {room, orchestrator, surface: 'mcp', version: this.config.version, sources, speech: this.#speech()}
+    return {modules, orchestrator, surface: 'mcp', version: this.config.version, sources, speech: this.#speech()}
   }
 
   #speech(): Ears {

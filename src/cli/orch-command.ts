@@ -1,8 +1,9 @@
 import {Args, type Command, Flags} from '@oclif/core'
 import {assistantSettings} from '../config/index.js'
 import type {OrchEmptiedV1} from '../contracts/index.js'
-import type {OperationBase, OrchestratorRoom, Surface} from '../operations/index.js'
-import type {Orchestrator, Task} from '../orchestrator/index.js'
+import type {OperationBase, Surface, WorkspaceModules} from '../operations/index.js'
+import type {Orchestrator} from '../orchestrator/index.js'
+import type {Task} from '../tasks/index.js'
 import {readTextInput} from './input.js'
 import {openWorkspace} from './open-workspace.js'
 import {agentLine, formatTask, taskLine} from './orch-text.js'
@@ -13,7 +14,7 @@ import {notCompleted, type Waiting, waitForTask} from './wait-for-task.js'
 
 /** Reads `42` or `T-0042`. @throws usage */
 export const parseTaskId = async (text: string): Promise<number> =>
-  (await import('../orchestrator/index.js')).parseTaskId(text)
+  (await import('../tasks/index.js')).parseTaskId(text)
 
 /** A task, as an argument. */
 export const taskArg = Args.custom<number>({parse: parseTaskId})({
@@ -33,14 +34,14 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   #other: Orchestrator | undefined
 
   /** Opens the orchestrator until the command ends. */
-  protected async open(): Promise<{room: OrchestratorRoom; orchestrator: Orchestrator}> {
+  protected async open(): Promise<{modules: WorkspaceModules; orchestrator: Orchestrator}> {
     const {configureLog} = await import('../log/index.js')
     configureLog(this.logOptions())
-    const {room, orchestrator} = await openWorkspace(this.workspace.root, this.settingSources())
+    const {modules, orchestrator} = await openWorkspace(this.workspace.root, this.settingSources())
     this.#orchestrator = orchestrator
     this.report(orchestrator.warnings)
     for (const notice of orchestrator.notices) this.output.notice(notice)
-    return {room, orchestrator}
+    return {modules, orchestrator}
   }
 
   /**
@@ -56,10 +57,10 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
 
   /** Opens the workspace for operations of any kind. @param speech where this process recognises speech */
   protected async openOperations(surface: Surface, speech?: OperationBase['speech']): Promise<OperationBase> {
-    const {room, orchestrator} = await this.open()
+    const {modules, orchestrator} = await this.open()
     // Operations read these when they ask a model, and do not report a variable that cannot be read.
     this.settings(assistantSettings)
-    return {room, orchestrator, surface, version: this.config.version, sources: this.settingSources(), speech}
+    return {modules, orchestrator, surface, version: this.config.version, sources: this.settingSources(), speech}
   }
 
   protected printTask(task: Task): Promise<void> {
@@ -77,32 +78,32 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
    * @throws as `waitForTask`
    */
   protected async waitFor(
-    room: OrchestratorRoom,
+    modules: WorkspaceModules,
     orchestrator: Orchestrator,
     {id, display_id}: Pick<Task, 'id' | 'display_id'>,
     limit?: Waiting['limit'],
   ): Promise<Task> {
     const {signal} = this
-    const look = () => room.requireTask(orchestrator, id)
+    const look = () => modules.tasks.requireTask(orchestrator, id)
     const isShown = !(this.flags as {quiet: boolean}).quiet && !this.output.json
     await withProgress(`Waiting for ${display_id}`, isShown, (tell) => {
       const show = ({status, current_phase: phase}: Task) => tell(phase === undefined ? status : `${status}, ${phase}`)
       return waitForTask(orchestrator, look, {signal, limit, show})
     })
-    return room.taskWithOutput(orchestrator, id)
+    return modules.tasks.taskWithOutput(orchestrator, id)
   }
 
   /** Says that nothing will run these tasks, where that is so. */
-  protected warnWithoutDaemon(room: OrchestratorRoom, orchestrator: Orchestrator, tasks: readonly Task[]): void {
-    if (tasks.some(({processor}) => processor !== 'external') && room.reportStatus(orchestrator).daemon === null)
+  protected warnWithoutDaemon(modules: WorkspaceModules, orchestrator: Orchestrator, tasks: readonly Task[]): void {
+    if (tasks.some(({processor}) => processor !== 'external') && modules.reportStatus(orchestrator).daemon === null)
       this.output.notice('notice: no daemon runs in this workspace; start one with svc daemon run.')
   }
 
   /** Prints a task that is over. @throws task_not_successful unless it was completed */
-  protected async printEnd(task: Task, room: OrchestratorRoom): Promise<void> {
-    if (task.status === 'Completed') return this.output.result(task, () => formatTask(task, room))
+  protected async printEnd(task: Task, modules: WorkspaceModules): Promise<void> {
+    if (task.status === 'Completed') return this.output.result(task, () => formatTask(task, modules.tasks))
     // Under --json a failure is one value: the error.
-    await this.output.piece(formatTask(task, room))
+    await this.output.piece(formatTask(task, modules.tasks))
     throw notCompleted(task)
   }
 

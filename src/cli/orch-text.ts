@@ -1,12 +1,5 @@
-import type {
-  Accepted,
-  Agent,
-  EventRecord,
-  EventType,
-  OrchestratorEvent,
-  StatusReport,
-  Task,
-} from '../orchestrator/index.js'
+import type {StatusReport} from '../orchestrator/index.js'
+import type {Accepted, Agent, EventRecord, EventType, OrchestratorEvent, Task} from '../tasks/index.js'
 import {formatTable} from './table.js'
 
 /** Text on one line of a terminal: what would move its cursor is a blank. */

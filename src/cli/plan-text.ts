@@ -1,4 +1,4 @@
-import type {Execution, Plan, PlanStatus, PlanStep, PlanSummary} from '../orchestrator/index.js'
+import type {Execution, Plan, PlanStatus, PlanStep, PlanSummary} from '../plans/index.js'
 import {excerpt, oneLine, plain, time} from './orch-text.js'
 import {formatTable} from './table.js'
 

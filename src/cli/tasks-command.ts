@@ -1,8 +1,9 @@
 import {Args, type Command, Flags} from '@oclif/core'
 import type {OrchOutcomesV1} from '../contracts/index.js'
 import {Exit, SvcError} from '../errors/index.js'
-import type {OrchestratorRoom} from '../operations/index.js'
-import type {Orchestrator, TaskFilter, TaskLabel, TaskOutcome} from '../orchestrator/index.js'
+import type {WorkspaceModules} from '../operations/index.js'
+import type {Orchestrator} from '../orchestrator/index.js'
+import type {TaskFilter, TaskLabel, TaskOutcome} from '../tasks/index.js'
 import {OrchCommand, parseTaskId} from './orch-command.js'
 import {durationFlag} from './time-flags.js'
 
@@ -20,7 +21,7 @@ export const statusFlag = Flags.custom<TaskLabel>({
   char: 's',
   helpValue: 'STATUS',
   parse: async (value) => {
-    const {taskStatuses} = await import('../orchestrator/index.js')
+    const {taskStatuses} = await import('../tasks/index.js')
     const labels = [...taskStatuses, 'RemoteHold'] as const
     const found = labels.find((label) => label.toLowerCase() === value.trim().toLowerCase())
     if (found !== undefined) return found
@@ -51,12 +52,12 @@ interface FilterFlags {
 
 /** @throws agent_not_found */
 export const taskFilter = (
-  room: OrchestratorRoom,
+  modules: WorkspaceModules,
   orchestrator: Orchestrator,
   {status, agent, 'session-id': sessionId, 'older-than': age}: FilterFlags,
 ): TaskFilter => ({
   ...(status === undefined ? {} : {status}),
-  ...(agent === undefined ? {} : {agentId: room.requireAgent(orchestrator, agent).id}),
+  ...(agent === undefined ? {} : {agentId: modules.tasks.requireAgent(orchestrator, agent).id}),
   ...(sessionId === undefined ? {} : {sessionId}),
   ...(age === undefined ? {} : {olderThanMs: orchestrator.now() - age}),
 })
@@ -85,13 +86,18 @@ export abstract class TasksCommand<T extends typeof Command = typeof Command> ex
    */
   protected async actOnAll(
     statuses: readonly TaskLabel[],
-    act: (room: OrchestratorRoom, orchestrator: Orchestrator, ids: readonly number[], dryRun: boolean) => TaskOutcome[],
+    act: (
+      modules: WorkspaceModules,
+      orchestrator: Orchestrator,
+      ids: readonly number[],
+      dryRun: boolean,
+    ) => TaskOutcome[],
   ): Promise<void> {
     const named = await this.#named()
-    const {room, orchestrator} = await this.open()
-    const filter = {status: statuses, ...taskFilter(room, orchestrator, this.flags as FilterFlags)}
-    const ids = named.length > 0 ? named : room.listTaskIds(orchestrator, filter)
-    const tasks = act(room, orchestrator, ids, this.#isDryRun)
+    const {modules, orchestrator} = await this.open()
+    const filter = {status: statuses, ...taskFilter(modules, orchestrator, this.flags as FilterFlags)}
+    const ids = named.length > 0 ? named : modules.tasks.listTaskIds(orchestrator, filter)
+    const tasks = act(modules, orchestrator, ids, this.#isDryRun)
     const failed = tasks.filter(({error}) => error !== undefined).length
     const result: OrchOutcomesV1 = {dry_run: this.#isDryRun, failed, tasks}
     await this.output.result(result, formatOutcomes)

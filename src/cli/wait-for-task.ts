@@ -1,5 +1,6 @@
 import {isErrorOf, SvcError} from '../errors/index.js'
-import type {Orchestrator, Task} from '../orchestrator/index.js'
+import type {Orchestrator} from '../orchestrator/index.js'
+import type {Task} from '../tasks/index.js'
 import {readings} from './store-changes.js'
 
 const ends: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Cancelled'])

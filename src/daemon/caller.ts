@@ -1,5 +1,5 @@
 import type {OperationContext} from '../operations/index.js'
-import type {EventFilter} from '../orchestrator/index.js'
+import type {EventFilter} from '../tasks/index.js'
 
 /** Who calls, as far as a method of the daemon itself has to do with it. */
 export interface Caller {

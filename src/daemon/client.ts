@@ -1,7 +1,7 @@
 import {once} from 'node:events'
 import {createConnection, type Socket} from 'node:net'
 import {SvcError} from '../errors/index.js'
-import type {EventRecord} from '../orchestrator/index.js'
+import type {EventRecord} from '../tasks/index.js'
 import {type Line, LineReader} from './framing.js'
 import {parsePeer, reachable} from './listen-address.js'
 import type {WireError} from './wire-error.js'

@@ -2,7 +2,7 @@ import type {Readable, Writable} from 'node:stream'
 import {isErrorOf, SvcError} from '../errors/index.js'
 import type {Logger} from '../log/index.js'
 import type {OperationBase} from '../operations/index.js'
-import type {EventFilter} from '../orchestrator/index.js'
+import type {EventFilter} from '../tasks/index.js'
 import {Batch} from './batch.js'
 import type {CallContext, Caller} from './caller.js'
 import {type Form, failureOf, type Refusal, type Request, readLine, resultOf} from './envelope.js'
@@ -382,13 +382,13 @@ export class Connection implements Worker, Caller {
   /** A page for everybody who is behind; more when these have been read. */
   #tellEvents(): void {
     const {
-      base: {room, orchestrator},
+      base: {modules, orchestrator},
       watch: {last},
     } = this.#service
     for (const subscription of this.#subscriptions.values()) {
       if (this.#isDone || this.#isUnread || !subscription.isBehind(last)) continue
       try {
-        this.#answers += subscription.read(room, orchestrator, last)
+        this.#answers += subscription.read(modules, orchestrator, last)
         this.#write()
       } catch (error) {
         // The next look is soon enough.

@@ -1,5 +1,5 @@
 import {isErrorOf} from '../errors/index.js'
-import type {OrchestratorRoom} from '../operations/index.js'
+import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 
 /** Between two looks at the store for what other processes wrote, ms. */
@@ -10,15 +10,15 @@ const pollMs = 50
  * looked at only while somebody listens.
  */
 export class EventWatch {
-  readonly #room: OrchestratorRoom
+  readonly #modules: WorkspaceModules
   readonly #orchestrator: Orchestrator
   readonly #listeners = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
   #dataVersion: number | undefined
   #last = 0
 
-  constructor(room: OrchestratorRoom, orchestrator: Orchestrator) {
-    this.#room = room
+  constructor(modules: WorkspaceModules, orchestrator: Orchestrator) {
+    this.#modules = modules
     this.#orchestrator = orchestrator
   }
 
@@ -29,7 +29,7 @@ export class EventWatch {
 
   /** Calls back whenever there are more events, until what it gives is called. */
   listen(listener: () => void): () => void {
-    const last = this.#room.lastEventId(this.#orchestrator)
+    const last = this.#modules.tasks.lastEventId(this.#orchestrator)
     this.#listeners.add(listener)
     this.#timer ??= setInterval(() => this.#poll(), pollMs)
     this.saw(last)
@@ -51,7 +51,7 @@ export class EventWatch {
   /** Looks now: something was written over the connection that this one reads through, which does not tell so. */
   look(): void {
     if (this.#listeners.size === 0) return
-    unlessBusy(() => this.saw(this.#room.lastEventId(this.#orchestrator)))
+    unlessBusy(() => this.saw(this.#modules.tasks.lastEventId(this.#orchestrator)))
   }
 
   /** The version of the data is the cheapest question: it changes when another connection has written. */
@@ -59,7 +59,7 @@ export class EventWatch {
     unlessBusy(() => {
       const version = this.#orchestrator.store.get<{data_version: number}>('PRAGMA data_version')?.data_version
       if (version === this.#dataVersion) return
-      this.saw(this.#room.lastEventId(this.#orchestrator))
+      this.saw(this.#modules.tasks.lastEventId(this.#orchestrator))
       this.#dataVersion = version
     })
   }

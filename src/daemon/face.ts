@@ -35,7 +35,7 @@ export interface Face extends Server {
  * @throws daemon_exposed, daemon_address_in_use, daemon_address_unavailable
  */
 export async function openFace({listen, base, onShutDown, ...options}: FaceOptions): Promise<Face> {
-  const watch = new EventWatch(base.room, base.orchestrator)
+  const watch = new EventWatch(base.modules, base.orchestrator)
   const log = logger('svc.daemon')
   const service: Service = {
     base,

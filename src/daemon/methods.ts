@@ -83,10 +83,10 @@ const handlers: Readonly<Record<string, Handler>> = {
   }),
   'orch.events.subscribe'(
     {types, since_id, task_id}: {types?: string[]; since_id?: number; task_id?: number},
-    {caller, room, orchestrator},
+    {caller, modules, orchestrator},
   ) {
-    if (task_id !== undefined) room.requireTask(orchestrator, task_id)
-    const since = since_id ?? room.lastEventId(orchestrator)
+    if (task_id !== undefined) modules.tasks.requireTask(orchestrator, task_id)
+    const since = since_id ?? modules.tasks.lastEventId(orchestrator)
     const id = caller.subscribe({
       since,
       ...(types === undefined ? {} : {types}),

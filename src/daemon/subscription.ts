@@ -1,5 +1,6 @@
-import {daemonNotifications, type OrchestratorRoom} from '../operations/index.js'
-import type {EventFilter, EventRecord, Orchestrator} from '../orchestrator/index.js'
+import {daemonNotifications, type WorkspaceModules} from '../operations/index.js'
+import type {Orchestrator} from '../orchestrator/index.js'
+import type {EventFilter, EventRecord} from '../tasks/index.js'
 import type {Request} from './envelope.js'
 
 /** Events that are read and written at once: few, since one may hold the description of a task. */
@@ -37,8 +38,12 @@ export class Subscription {
   }
 
   /** The lines of the next page. @param last id of the latest event that is known of */
-  read(room: OrchestratorRoom, orchestrator: Orchestrator, last: number): string {
-    const events: EventRecord[] = room.readEvents(orchestrator, {...this.#filter, since: this.#since, limit: pageSize})
+  read(modules: WorkspaceModules, orchestrator: Orchestrator, last: number): string {
+    const events: EventRecord[] = modules.tasks.readEvents(orchestrator, {
+      ...this.#filter,
+      since: this.#since,
+      limit: pageSize,
+    })
     // Those of a short page up to the last one that was known before it was read are all that there are.
     this.#since = Math.max(events.at(-1)?.id ?? 0, events.length < pageSize ? last : 0, this.#since)
     return events.map((event) => this.#line(JSON.stringify(event))).join('')

@@ -1,29 +1,9 @@
 import {availableParallelism} from 'node:os'
 import {SvcError} from '../errors/index.js'
-import type {Ports, RequestFacts} from '../lang/index.js'
+import type {Ports} from '../lang/index.js'
 import {startThread, type Thread} from '../thread/index.js'
-import type {Sources} from './parameters.js'
+import type {ReadMessage, ReadQuestion, ReadThreadStart} from './read-worker.js'
 import type {Answer} from './reply.js'
-
-/** What a thread is started with. */
-export interface ReadThreadStart {
-  source: string
-  path: string
-}
-
-/** A request that only reads. */
-export interface ReadQuestion {
-  /** Place of the route among those of the program. */
-  route: number
-  sources: Sources
-  facts: RequestFacts | undefined
-  requestId: string
-}
-
-/** `log` is what the program prints meanwhile. */
-export type ReadMessage =
-  | {type: 'answer'; answer: Answer}
-  | {type: 'log'; level: Parameters<Ports['log']>[0]; text: string}
 
 /** Requests that may wait for a thread. */
 const mostWaiting = 512

@@ -1,10 +1,29 @@
 /** A thread that answers requests which only read. See `read-thread.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
-import {Application, checkProgram, type Route} from '../lang/index.js'
-import {argumentReader, type ReadArguments} from './parameters.js'
-import type {ReadMessage, ReadQuestion, ReadThreadStart} from './read-thread.js'
+import {Application, checkProgram, type Ports, type RequestFacts, type Route} from '../lang/index.js'
+import {argumentReader, type ReadArguments, type Sources} from './parameters.js'
 import {type Answer, answerOf, answerOfFailure} from './reply.js'
+
+/** What a thread is started with. */
+export interface ReadThreadStart {
+  source: string
+  path: string
+}
+
+/** A request that only reads. */
+export interface ReadQuestion {
+  /** Place of the route among those of the program. */
+  route: number
+  sources: Sources
+  facts: RequestFacts | undefined
+  requestId: string
+}
+
+/** `log` is what the program prints meanwhile. */
+export type ReadMessage =
+  | {type: 'answer'; answer: Answer}
+  | {type: 'log'; level: Parameters<Ports['log']>[0]; text: string}
 
 const {source, path} = workerData as ReadThreadStart
 if (parentPort === null) throw new Error('read-worker.js runs in a worker thread.')

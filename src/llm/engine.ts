@@ -1,8 +1,8 @@
 import {setMaxListeners} from 'node:events'
-import {MessageChannel, type MessagePort, type Worker} from 'node:worker_threads'
-import {type ErrorRecord, SvcError} from '../errors/index.js'
+import {MessageChannel, type Worker} from 'node:worker_threads'
+import {SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
-import {type Greeting, startThread} from '../thread/index.js'
+import {startThread} from '../thread/index.js'
 import {type CounterName, EngineCounters} from './counters.js'
 import {EventQueue} from './event-queue.js'
 import {failure} from './failure.js'
@@ -10,7 +10,8 @@ import type {LoadOptions} from './language-model.js'
 import type {ModelDescription} from './model-description.js'
 import {mostBytes, withinBytes} from './prompt.js'
 import {type PromptThread, startPromptThread} from './prompt-thread.js'
-import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
+import type {GenerateEvent, GenerateRequest} from './request.js'
+import type {WorkerAnswer, WorkerRequest, WorkerStart} from './worker.js'
 
 export interface EngineOptions extends LoadOptions {
   /** How the worker logs; as the calling thread does. */
@@ -32,25 +33,6 @@ export interface Engine {
   /** Cancels what runs and frees the model. */
   close(): Promise<void>
 }
-
-/** What the worker is started with. */
-export interface WorkerStart {
-  model: string
-  options: LoadOptions
-  log: EngineOptions['log']
-  counters: SharedArrayBuffer
-}
-
-/** What the worker says first. */
-export type WorkerGreeting = Greeting<ModelDescription>
-
-/** What the worker is asked; each request has a port of its own for its answers. */
-export type WorkerRequest =
-  | {type: 'generate'; prompt: readonly number[]; request: TokenRequest; port: MessagePort}
-  | {type: 'close'}
-
-/** What comes back on the port of a request. Any message to the port cancels the request. */
-export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
 
 /**
  * Starts a worker thread and loads a model in it, and another one for its tokenizer.

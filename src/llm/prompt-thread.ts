@@ -1,26 +1,8 @@
-import {type ErrorRecord, SvcError} from '../errors/index.js'
-import type {LogOptions} from '../log/index.js'
+import {SvcError} from '../errors/index.js'
 import {startThread} from '../thread/index.js'
-import type {RunLookup} from '../weights/index.js'
 import {failure} from './failure.js'
+import type {PromptAnswer, PromptQuestion, PromptThreadStart} from './prompt-worker.js'
 import type {Prompt} from './request.js'
-
-/** What the thread is started with. */
-export interface PromptThreadStart {
-  model: string
-  options: Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'>
-  log: Omit<LogOptions, 'stream'> | undefined
-}
-
-/** What it is asked. Its first word is set to 1 where nobody wants the answer any more. */
-export interface PromptQuestion {
-  id: number
-  prompt: Prompt
-  contextLength: number
-  cancelled: SharedArrayBuffer
-}
-
-export type PromptAnswer = {id: number} & ({tokens: number[]} | {error: ErrorRecord})
 
 /** A model's tokenizer and chat template in a thread of their own. Prompts are encoded one after the other. */
 export interface PromptThread {

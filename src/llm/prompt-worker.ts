@@ -1,13 +1,30 @@
 /** The thread that turns prompts into tokens. See `prompt-thread.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
-import {SvcError} from '../errors/index.js'
-import {configureLog, logger} from '../log/index.js'
+import {type ErrorRecord, SvcError} from '../errors/index.js'
+import {configureLog, type LogOptions, logger} from '../log/index.js'
 import {asRecord, type Greeting} from '../thread/index.js'
-import {openRunDirectory} from '../weights/index.js'
+import {openRunDirectory, type RunLookup} from '../weights/index.js'
 import {failure} from './failure.js'
 import {type ModelText, readModelText} from './model-text.js'
 import {encodePrompt} from './prompt.js'
-import type {PromptAnswer, PromptQuestion, PromptThreadStart} from './prompt-thread.js'
+import type {Prompt} from './request.js'
+
+/** What the thread is started with. */
+export interface PromptThreadStart {
+  model: string
+  options: Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'>
+  log: Omit<LogOptions, 'stream'> | undefined
+}
+
+/** What it is asked. Its first word is set to 1 where nobody wants the answer any more. */
+export interface PromptQuestion {
+  id: number
+  prompt: Prompt
+  contextLength: number
+  cancelled: SharedArrayBuffer
+}
+
+export type PromptAnswer = {id: number} & ({tokens: number[]} | {error: ErrorRecord})
 
 const {model, options, log} = workerData as PromptThreadStart
 if (parentPort === null) throw new Error('prompt-worker.js runs in a worker thread.')

@@ -1,11 +1,32 @@
 /** The engine's thread: loads one model, answers requests until it is told to close. See `engine.ts`. */
-import {parentPort, workerData} from 'node:worker_threads'
-import {configureLog} from '../log/index.js'
-import {asRecord} from '../thread/index.js'
+import {type MessagePort, parentPort, workerData} from 'node:worker_threads'
+import type {ErrorRecord} from '../errors/index.js'
+import {configureLog, type LogOptions} from '../log/index.js'
+import {asRecord, type Greeting} from '../thread/index.js'
 import {EngineCounters} from './counters.js'
-import type {WorkerAnswer, WorkerGreeting, WorkerRequest, WorkerStart} from './engine.js'
 import {failure} from './failure.js'
-import {type LanguageModel, loadLanguageModel} from './language-model.js'
+import {type LanguageModel, type LoadOptions, loadLanguageModel} from './language-model.js'
+import type {ModelDescription} from './model-description.js'
+import type {GenerateEvent, TokenRequest} from './request.js'
+
+/** What the worker is started with. */
+export interface WorkerStart {
+  model: string
+  options: LoadOptions
+  log: Omit<LogOptions, 'stream'> | undefined
+  counters: SharedArrayBuffer
+}
+
+/** What the worker says first. */
+export type WorkerGreeting = Greeting<ModelDescription>
+
+/** What the worker is asked; each request has a port of its own for its answers. */
+export type WorkerRequest =
+  | {type: 'generate'; prompt: readonly number[]; request: TokenRequest; port: MessagePort}
+  | {type: 'close'}
+
+/** What comes back on the port of a request. Any message to the port cancels the request. */
+export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
 
 const {model, options, log, counters} = workerData as WorkerStart
 if (parentPort === null) throw new Error('worker.js runs in a worker thread.')

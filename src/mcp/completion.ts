@@ -1,5 +1,5 @@
 import type {OperationBase} from '../operations/index.js'
-import type {Task} from '../orchestrator/index.js'
+import type {Task} from '../tasks/index.js'
 import {conversationPage} from './resources/conversations.js'
 
 /** What can be completed. */
@@ -22,11 +22,11 @@ export async function complete(base: OperationBase, what: Completable, begun: st
 }
 
 async function candidates(base: OperationBase, what: Completable, word: string): Promise<string[]> {
-  const {room, orchestrator} = base
+  const {modules, orchestrator} = base
   const begins = (text: string) => text.toLowerCase().startsWith(word)
   switch (what) {
     case 'agent':
-      return room
+      return modules.tasks
         .listAgents(orchestrator)
         .map(({name}) => name)
         .filter(begins)
@@ -34,7 +34,7 @@ async function candidates(base: OperationBase, what: Completable, word: string):
       return (await conversationPage(base, {offset: 0, limit: 1000})).map(({session_id}) => session_id).filter(begins)
     default: {
       const status: Task['status'][] | undefined = what === 'doubted_task' ? ['Doubted'] : undefined
-      const tasks = room.listTasks(orchestrator, {limit: 1000, ...(status === undefined ? {} : {status})})
+      const tasks = modules.tasks.listTasks(orchestrator, {limit: 1000, ...(status === undefined ? {} : {status})})
       // `T-00` is completed to an id as it is shown, `4` to a number.
       return word.startsWith('t')
         ? tasks.map(({display_id}) => display_id).filter(begins)

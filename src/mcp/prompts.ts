@@ -4,7 +4,7 @@ import type {ContentBlock, Prompt} from '@modelcontextprotocol/sdk/types.js'
 import {SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import type {OperationBase} from '../operations/index.js'
-import type {Task} from '../orchestrator/index.js'
+import type {Task} from '../tasks/index.js'
 import type {Completable} from './completion.js'
 import {jsonType} from './resources/list.js'
 import {taskUri} from './resources/uri.js'
@@ -34,8 +34,8 @@ const taskPart = (task: Task): ContentBlock => ({
 })
 
 async function readTask(given: string, open: () => Promise<OperationBase>): Promise<Task> {
-  const {room, orchestrator} = await open()
-  return room.requireTask(orchestrator, room.parseTaskId(given))
+  const {modules, orchestrator} = await open()
+  return modules.tasks.requireTask(orchestrator, modules.tasks.parseTaskId(given))
 }
 
 /** A program to learn the language from. */

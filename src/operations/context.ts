@@ -1,19 +1,12 @@
 import type {SettingSources} from '../config/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
-import type {SpeechPort} from './speech-port.js'
+import type {Progress, SpeechPort} from './speech-port.js'
 
-/** The room of the orchestrator. Whoever performs operations has loaded it; whoever only lists them has not. */
-export type OrchestratorRoom = typeof import('../orchestrator/index.js')
+/** The modules of a workspace: loaded to perform operations, not to list them. */
+export type WorkspaceModules = typeof import('../orchestrator/index.js')
 
 /** Through which face an operation is called. */
 export type Surface = 'cli' | 'daemon' | 'mcp'
-
-/** How far an operation is. */
-export interface Progress {
-  done: number
-  total?: number
-  message?: string
-}
 
 /** What a person is asked in the middle of an operation. */
 export interface Question {
@@ -24,7 +17,7 @@ export interface Question {
 
 /** What all operations of a process work with. */
 export interface OperationBase {
-  readonly room: OrchestratorRoom
+  readonly modules: WorkspaceModules
   readonly orchestrator: Orchestrator
   readonly surface: Surface
   /** Version of this program. */

@@ -3,7 +3,7 @@
  * calls it. The methods of the daemon, the tools of the tool server and the verbs of the command line are three faces
  * of this table. Reading it loads no room of the domain; whoever performs an operation brings the rooms along.
  */
-export type {OperationBase, OperationContext, OrchestratorRoom, Progress, Question, Surface} from './context.js'
+export type {OperationBase, OperationContext, Question, Surface, WorkspaceModules} from './context.js'
 export {
   type DaemonMethod,
   type DaemonNotification,
@@ -14,6 +14,6 @@ export {
 export {type FaceNames, faceSchema, listedSchema, toInput} from './faces.js'
 export type {CliFace, Effect, Lane, Operation, Renames, RpcFace, Tier, ToolFace} from './operation.js'
 export {type Call, commandCall, createCall} from './perform.js'
-export type {SpeechPort, TranscribeRequest} from './speech-port.js'
+export type {Progress, SpeechPort, TranscribeRequest} from './speech-port.js'
 export {operationNamed, operations} from './table.js'
 export {DetailedError, ToolAnswer, toolAnswer} from './tool-answer.js'

@@ -1,5 +1,5 @@
 import {SvcError} from '../errors/index.js'
-import type {Acknowledged, Broadcasted, Inbox, MessageHistory, Sent} from '../orchestrator/index.js'
+import type {Acknowledged, Broadcasted, Inbox, MessageHistory, Sent} from '../messages/index.js'
 import type {OperationContext, Surface} from './context.js'
 import {renamed} from './renamed.js'
 
@@ -60,7 +60,7 @@ const usualRoute = (surface: Surface) => (surface === 'cli' ? 'db' : 'local')
 const usualSource = (surface: Surface) => (surface === 'cli' ? 'db' : 'merged')
 
 export function send(input: SendInput, context: OperationContext): Sent | Promise<Sent> {
-  const {room, orchestrator, surface, notice} = context
+  const {modules, orchestrator, surface, notice} = context
   const request = {
     route: usualRoute(surface),
     ...renamed(input, {
@@ -73,7 +73,7 @@ export function send(input: SendInput, context: OperationContext): Sent | Promis
       tenantId: 'tenant_id',
     }),
   }
-  const sent = room.sendAnywhere(orchestrator, request, context)
+  const sent = modules.messages.sendAnywhere(orchestrator, request, context)
   if (surface === 'cli' && !(sent instanceof Promise) && sent.route === 'local')
     notice('warning: A message of the route local ends with this command.')
   return sent
@@ -94,7 +94,7 @@ export function readInbox(input: InboxInput, context: OperationContext): Inbox |
   }
   const consumer = consumerOf(context, input, input.claim ? {operation: 'a2a_inbox', member: 'claim'} : undefined)
   const {signal, notice} = context
-  return context.room.readAnywhere(context.orchestrator, request, {consumer, signal, notice})
+  return context.modules.messages.readAnywhere(context.orchestrator, request, {consumer, signal, notice})
 }
 
 export function acknowledge(input: AckInput, context: OperationContext): Acknowledged | Promise<Acknowledged> {
@@ -110,14 +110,14 @@ export function acknowledge(input: AckInput, context: OperationContext): Acknowl
   }
   const isFailure = input.error !== undefined
   const {owner} = consumerOf(context, input, isFailure ? {operation: 'a2a_ack', member: 'error'} : undefined)
-  return context.room.ackAnywhere(context.orchestrator, request, owner, context)
+  return context.modules.messages.ackAnywhere(context.orchestrator, request, owner, context)
 }
 
-export const broadcast = (input: Sender, {room, orchestrator}: OperationContext): Broadcasted =>
-  room.broadcastMessage(orchestrator, renamed(input, sending))
+export const broadcast = (input: Sender, {modules, orchestrator}: OperationContext): Broadcasted =>
+  modules.messages.broadcastMessage(orchestrator, renamed(input, sending))
 
-export const history = (input: HistoryInput, {room, orchestrator}: OperationContext): MessageHistory =>
-  room.messageHistory(orchestrator, renamed(input, {sinceMs: 'since_ms', limit: 'limit', source: 'source'}))
+export const history = (input: HistoryInput, {modules, orchestrator}: OperationContext): MessageHistory =>
+  modules.messages.messageHistory(orchestrator, renamed(input, {sinceMs: 'since_ms', limit: 'limit', source: 'source'}))
 
 /**
  * Who claims: the one that is named, else this process. A server is the process of all its callers: as one owner they
@@ -125,7 +125,7 @@ export const history = (input: HistoryInput, {room, orchestrator}: OperationCont
  * @throws params_invalid
  */
 function consumerOf(
-  {room, sources, surface, notice}: OperationContext,
+  {modules, sources, surface, notice}: OperationContext,
   {consumer_id: owner}: Reader,
   claimed?: Claimed,
 ) {
@@ -134,7 +134,7 @@ function consumerOf(
       operation: claimed.operation,
       violations: [`with ${claimed.member} it takes consumer_id, which says whose claim it is among all who call here`],
     })
-  const consumer = room.consumerOf(sources, notice)
+  const consumer = modules.messages.consumerOf(sources, notice)
   return owner === undefined ? consumer : {...consumer, owner}
 }
 

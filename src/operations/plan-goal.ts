@@ -1,16 +1,16 @@
-import type {Draft, LoopMode, NewPlan, Plan, PlanDepth, RefinementRequest} from '../orchestrator/index.js'
+import type {Draft, LoopMode, NewPlan, Plan, PlanDepth, RefinementRequest} from '../plans/index.js'
 import type {OperationContext} from './context.js'
 import {placeOf, told} from './written-plan.js'
 
 /** Asks a model for steps: the one that this process is told of. */
 async function draft(
-  {room, orchestrator, sources, signal, notice, report}: OperationContext,
-  request: Parameters<typeof room.draftWithModel>[1],
+  {modules, orchestrator, sources, signal, notice, report}: OperationContext,
+  request: Parameters<typeof modules.plans.draftWithModel>[1],
   sampling: {temperature?: number | undefined; topP?: number | undefined} = {},
 ): Promise<Draft> {
   const {resolveEndpoint} = await import('../inference/index.js')
   const {endpoint} = resolveEndpoint(sources)
-  return room.draftWithModel(orchestrator, request, {endpoint, signal, notice, report, ...sampling})
+  return modules.plans.draftWithModel(orchestrator, request, {endpoint, signal, notice, report, ...sampling})
 }
 
 /** Steps of a model, where the settings have every plan made by one. */
@@ -54,13 +54,13 @@ const refinementOf = (input: PlanGoal): RefinementRequest => ({
 
 /** Has a model make a plan, makes it better where it is thin, and keeps it. */
 export async function planGoal(input: PlanGoal, context: OperationContext) {
-  const {room, orchestrator} = context
+  const {modules, orchestrator} = context
   const path = await placeOf(context, input.write_to_disk)
   const refinement = refinementOf(input)
   const request = {goal: input.goal, scopeFiles: input.scope_files, maxTasks: input.max_tasks, depth: input.plan_depth}
   const sampling = {temperature: input.temperature, topP: input.top_p}
   const made = await draft(context, {...request, refinement}, sampling)
-  const kept = room.newPlan(orchestrator, {
+  const kept = modules.plans.newPlan(orchestrator, {
     goal: input.goal,
     scopeFiles: input.scope_files,
     originSessionId: input.session_id,
@@ -69,7 +69,7 @@ export async function planGoal(input: PlanGoal, context: OperationContext) {
     forceRiskyReason: input.force_risky_reason,
     refinement: {rounds: made.rounds, stopReason: made.stopReason, metadata: metadataOf(made, input)},
   })
-  return answer(await told(context, path, kept), made, input, room.planMarkdown(kept))
+  return answer(await told(context, path, kept), made, input, modules.plans.planMarkdown(kept))
 }
 
 /** What is kept of how a plan came about. */

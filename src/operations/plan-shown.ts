@@ -1,4 +1,4 @@
-import type {PlanStatus} from '../orchestrator/index.js'
+import type {PlanStatus} from '../plans/index.js'
 
 const longestDescription = 200
 

@@ -1,5 +1,11 @@
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
-import type {Progress} from './context.js'
+
+/** How far an operation is. */
+export interface Progress {
+  done: number
+  total?: number
+  message?: string
+}
 
 /** What a caller wants of one transcription. */
 export interface TranscribeRequest {

@@ -1,14 +1,14 @@
 import {SvcError} from '../errors/index.js'
-import type {Plan} from '../orchestrator/index.js'
+import type {Plan} from '../plans/index.js'
 import type {OperationContext} from './context.js'
 
 /** Where a plan is to be written; a place that it cannot be written to is told before anything is done. */
 export async function placeOf(
-  {room, orchestrator}: OperationContext,
+  {modules, orchestrator}: OperationContext,
   isWritten: boolean | undefined,
 ): Promise<string | undefined> {
   if (isWritten !== true) return undefined
-  const path = await room.findPlanFile(orchestrator.root)
+  const path = await modules.plans.findPlanFile(orchestrator.root)
   const {lstat} = await import('node:fs/promises')
   const found = await lstat(path).catch(() => undefined)
   if (found !== undefined && !found.isFile()) throw new SvcError('plan_file_blocked', {path})
@@ -26,12 +26,12 @@ export async function told<P extends Plan>(
 }
 
 /** The plan is kept already: that it could not be written too is no reason to answer that there is none. */
-async function isWrittenTo(path: string, kept: Plan, {room, notice}: OperationContext): Promise<boolean> {
+async function isWrittenTo(path: string, kept: Plan, {modules, notice}: OperationContext): Promise<boolean> {
   try {
-    await room.writePlanFile(path, room.planMarkdown(kept))
+    await modules.plans.writePlanFile(path, modules.plans.planMarkdown(kept))
     return true
   } catch (error) {
-    notice(`notice: ${room.planFile} was not written: ${SvcError.from(error).message}`)
+    notice(`notice: ${modules.plans.planFile} was not written: ${SvcError.from(error).message}`)
     return false
   }
 }

@@ -1,9 +1,13 @@
 import type {SettingSources, SettingWarning} from '../config/index.js'
 import {type HostProbe, probeHost, readHost} from '../mesh/index.js'
-import {readScopes, type Scopes} from './agents/scope.js'
-import {type OrchestratorConfig, resolveOrchestratorConfig} from './config.js'
-import {detectGroups} from './routing/detect-groups.js'
-import type {AffinityGroup} from './routing/groups.js'
+import {
+  type AffinityGroup,
+  detectGroups,
+  type OrchestratorConfig,
+  readScopes,
+  resolveOrchestratorConfig,
+  type Scopes,
+} from '../tasks/index.js'
 
 /** All that comes from the files and the environment of a workspace, and may be others tomorrow. */
 export interface LiveSettings {

@@ -1,6 +1,6 @@
 import {type MeshSnapshot, takeSnapshot} from '../mesh/index.js'
-import type {OrchestratorContext} from './context.js'
-import {meshClientOf} from './mesh-client.js'
+import {meshClientOf} from '../messages/index.js'
+import type {TaskContext} from '../tasks/index.js'
 
 export type {MeshSnapshot}
 
@@ -10,10 +10,7 @@ export type {MeshSnapshot}
  * @returns undefined where no control plane is configured
  * @throws what the signal was aborted with
  */
-export function meshSnapshot(
-  {config, now}: OrchestratorContext,
-  signal?: AbortSignal,
-): Promise<MeshSnapshot> | undefined {
+export function meshSnapshot({config, now}: TaskContext, signal?: AbortSignal): Promise<MeshSnapshot> | undefined {
   const client = meshClientOf(config)
   return client === undefined ? undefined : takeSnapshot(client, {maxStaleMs: config.maxStaleMs, now, signal})
 }

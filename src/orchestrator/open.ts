@@ -2,23 +2,19 @@ import {homedir} from 'node:os'
 import {join, resolve} from 'node:path'
 import {resolveSettings, type SettingSources, type SettingWarning, workspaceSettings} from '../config/index.js'
 import {isErrorOf, SvcError} from '../errors/index.js'
+import {journeyFragment} from '../journeys/index.js'
 import {logger} from '../log/index.js'
+import {MessageBus, type MessageContext, messageFragment, messageListener} from '../messages/index.js'
+import {planFragment, planListener} from '../plans/index.js'
+import {sessionFragment} from '../sessions/index.js'
 import {type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
-import type {OrchestratorConfig} from './config.js'
-import type {OrchestratorContext} from './context.js'
-import {journeyFragment} from './journeys/schema.js'
+import {type OrchestratorConfig, orchestratorFragment, type TaskContext} from '../tasks/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
-import {MessageBus} from './messages/bus.js'
-import {messageListener} from './messages/listener.js'
-import {messageFragment} from './messages/schema.js'
+import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'
-import {planListener} from './plans/listener.js'
-import {planFragment} from './plans/schema.js'
-import {orchestratorFragment} from './schema.js'
-import {sessionFragment} from './sessions/row-journal.js'
 
 /** The orchestrator of a workspace, open. Close it when you are done. */
-export interface Orchestrator extends OrchestratorContext {
+export interface Orchestrator extends MessageContext {
   /** What was wrong with the settings, and which store was taken instead of the one that was asked for. */
   readonly warnings: readonly SettingWarning[]
   readonly notices: readonly string[]
@@ -74,7 +70,7 @@ export async function openOrchestrator({
       return live.current.scopes
     },
     bus: new MessageBus(now),
-    listeners: [planListener, messageListener],
+    listeners: [planListener, messageListener, operationLogListener],
     now,
     random,
     placementLog: logger('svc.orchestrator.placement'),
@@ -112,7 +108,7 @@ export const projectStorePath = (root: string): string => join(root, '.svc', 'st
 /** The store that is open; none where it is in memory, and gone with the process. */
 export type ActiveStore = 'project' | 'canonical' | 'none'
 
-export const activeStore = ({store, isKept, root}: OrchestratorContext): ActiveStore =>
+export const activeStore = ({store, isKept, root}: TaskContext): ActiveStore =>
   !isKept ? 'none' : store.path === projectStorePath(root) ? 'project' : 'canonical'
 
 function canonicalPath({canonicalStore, dataDir}: Pick<StorePlaces, 'canonicalStore' | 'dataDir'>): string {

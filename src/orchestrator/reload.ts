@@ -11,8 +11,8 @@ import {
   unknownKeys,
 } from '../config/index.js'
 import {SvcError} from '../errors/index.js'
-import type {OrchestratorConfig} from './config.js'
-import {appendEvent} from './events/event-log.js'
+import {appendEvent, type OrchestratorConfig} from '../tasks/index.js'
+
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import type {Orchestrator} from './open.js'
 

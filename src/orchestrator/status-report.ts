@@ -1,11 +1,6 @@
-import type {Agent} from './agents/agent.js'
-import {listAgents} from './agents/agent-rows.js'
-import type {OrchestratorContext} from './context.js'
-import {isHeld, readLease} from './loop/lease.js'
+import {isHeld, loadOutlook, readLease, scaleUpThreshold} from '../scheduler/index.js'
+import {type Agent, listAgents, type TaskContext, type TaskStatus} from '../tasks/index.js'
 import {type ActiveStore, activeStore} from './open.js'
-import {scaleUpThreshold} from './scaling/decide.js'
-import {loadOutlook} from './scaling/tick.js'
-import type {TaskStatus} from './vocabulary.js'
 
 /** How the orchestrator of a workspace stands. */
 export interface StatusReport {
@@ -48,7 +43,7 @@ export interface StatusReport {
   agents: Agent[]
 }
 
-export function reportStatus(context: OrchestratorContext): StatusReport {
+export function reportStatus(context: TaskContext): StatusReport {
   const {store, repositoryId, config, now} = context
   const counts = new Map(
     store
@@ -109,10 +104,10 @@ WHERE t.repository_id = ? AND t.status = 'Queued' AND t.file_manifest <> '[]' AN
   }
 }
 
-const count = ({store, repositoryId}: OrchestratorContext, sql: string): number =>
+const count = ({store, repositoryId}: TaskContext, sql: string): number =>
   store.get<{n: number}>(sql, [repositoryId])?.n ?? 0
 
-function describeDaemon(context: OrchestratorContext, nowMs: number): StatusReport['daemon'] {
+function describeDaemon(context: TaskContext, nowMs: number): StatusReport['daemon'] {
   const lease = readLease(context)
   if (lease === undefined || !isHeld(lease, nowMs)) return null
   return {pid: lease.pid, host: lease.host, since_ms: lease.acquired_at_ms}

@@ -1,8 +1,8 @@
 import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
+import type {KeepAlive} from './keep-alive.js'
 import type {ServerMetrics} from './metrics.js'
 import type {ModelHost} from './model-host.js'
-import type {KeepAlive} from './ollama/keep-alive.js'
-import type {EffectiveDevice} from './ollama/model.js'
+import type {EffectiveDevice} from './served-model.js'
 
 /** What the routes of both dialects work with. */
 export interface ServeContext {

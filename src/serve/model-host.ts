@@ -10,7 +10,7 @@ import {
   startEngine,
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
-import type {KeepAlive} from './ollama/keep-alive.js'
+import type {KeepAlive} from './keep-alive.js'
 import type {ServedModel} from './served-model.js'
 
 export interface HostOptions extends Omit<EngineOptions, 'signal'> {

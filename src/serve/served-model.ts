@@ -31,3 +31,6 @@ export interface ServedModel {
   recommended: Readonly<Record<string, number>>
   tensors: readonly {name: string; dtype: string; shape: readonly number[]}[]
 }
+
+/** `cpu`, or `cuda:0`: what the model runs on, whatever was asked for. */
+export type EffectiveDevice = 'cpu' | `cuda:${number}`

@@ -1,9 +1,11 @@
 import type {Worker} from 'node:worker_threads'
-import {type ErrorRecord, SvcError} from '../errors/index.js'
+import {SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
-import {type Failure, type Greeting, startThread} from '../thread/index.js'
-import type {LanguageGuess, RecognitionOptions, SpeechModel, SpeechModelDescription, WindowResult} from './model.js'
+import {startThread} from '../thread/index.js'
+import {failure} from './failure.js'
+import type {SpeechModel, SpeechModelDescription} from './model.js'
 import type {OpenSpeechModelOptions} from './open-model.js'
+import type {WorkerAnswer, WorkerRequest, WorkerStart} from './worker.js'
 
 export interface SpeechEngineOptions extends OpenSpeechModelOptions {
   /** How the worker logs; as the calling thread does. */
@@ -25,31 +27,6 @@ export interface SpeechEngine extends SpeechModel {
   /** Time from the start of the thread to a model that is ready, ms. */
   readonly loadMs: number
 }
-
-/** What the worker is started with. */
-export interface WorkerStart {
-  path: string
-  options: OpenSpeechModelOptions
-  log: SpeechEngineOptions['log']
-}
-
-/** What the worker says first. */
-export type WorkerGreeting = Greeting<SpeechModelDescription>
-
-/** A fault of the runtime has no row of its own: it is the recognition that failed. */
-export const failure: Failure = (reason, cause) => new SvcError('recognition_failed', {reason}, {cause})
-
-/** What the worker is asked. It does one thing after the other; `id` is the caller's. */
-export type WorkerRequest =
-  | {type: 'recognise'; id: number; samples: Float32Array; options: RecognitionOptions}
-  | {type: 'detect-language'; id: number; samples: Float32Array}
-  | {type: 'cancel'; id: number}
-  | {type: 'close'}
-
-export type WorkerAnswer =
-  | {type: 'recognised'; id: number; result: WindowResult}
-  | {type: 'detected'; id: number; guesses: LanguageGuess[]}
-  | {type: 'failed'; id: number; error: ErrorRecord}
 
 /** A request without its number. */
 type Question = WorkerRequest extends infer R ? (R extends {samples: Float32Array} ? Omit<R, 'id'> : never) : never

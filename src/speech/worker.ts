@@ -1,11 +1,33 @@
 /** The speech engine's thread: opens one model and recognises windows until it is told to close. See `engine.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
-import {SvcError} from '../errors/index.js'
-import {configureLog} from '../log/index.js'
-import {asRecord} from '../thread/index.js'
-import {failure, type WorkerAnswer, type WorkerGreeting, type WorkerRequest, type WorkerStart} from './engine.js'
-import type {SpeechModel} from './model.js'
-import {openSpeechModel} from './open-model.js'
+import {type ErrorRecord, SvcError} from '../errors/index.js'
+import {configureLog, type LogOptions} from '../log/index.js'
+import {asRecord, type Greeting} from '../thread/index.js'
+import {failure} from './failure.js'
+import type {LanguageGuess, RecognitionOptions, SpeechModel, SpeechModelDescription, WindowResult} from './model.js'
+import {type OpenSpeechModelOptions, openSpeechModel} from './open-model.js'
+
+/** What the worker is started with. */
+export interface WorkerStart {
+  path: string
+  options: OpenSpeechModelOptions
+  log: Omit<LogOptions, 'stream'> | undefined
+}
+
+/** What the worker says first. */
+export type WorkerGreeting = Greeting<SpeechModelDescription>
+
+/** What the worker is asked. It does one thing after the other; `id` is the caller's. */
+export type WorkerRequest =
+  | {type: 'recognise'; id: number; samples: Float32Array; options: RecognitionOptions}
+  | {type: 'detect-language'; id: number; samples: Float32Array}
+  | {type: 'cancel'; id: number}
+  | {type: 'close'}
+
+export type WorkerAnswer =
+  | {type: 'recognised'; id: number; result: WindowResult}
+  | {type: 'detected'; id: number; guesses: LanguageGuess[]}
+  | {type: 'failed'; id: number; error: ErrorRecord}
 
 const {path, options, log} = workerData as WorkerStart
 if (parentPort === null) throw new Error('worker.js runs in a worker thread.')

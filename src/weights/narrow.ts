@@ -1,4 +1,4 @@
-import type {FloatDtype} from './widen.js'
+import type {FloatDtype} from './dtype.js'
 
 const float = new Float32Array(1)
 const word = new Uint32Array(float.buffer)

@@ -1,29 +1,7 @@
 import {type FileHandle, open} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
-import {isWidened, widened, widenFloats} from './widen.js'
-
-/** Element types of the format, with their sizes in bytes. */
-const dtypes = {
-  BOOL: 1,
-  U8: 1,
-  I8: 1,
-  F8_E4M3: 1,
-  F8_E5M2: 1,
-  U16: 2,
-  I16: 2,
-  F16: 2,
-  BF16: 2,
-  U32: 4,
-  I32: 4,
-  F32: 4,
-  U64: 8,
-  I64: 8,
-  F64: 8,
-} as const
-
-export type Dtype = keyof typeof dtypes
-
-export const dtypeBytes = (dtype: Dtype): number => dtypes[dtype]
+import {type Dtype, dtypeBytes, isDtype, isWidened, widened} from './dtype.js'
+import {widenFloats} from './widen.js'
 
 /** Where one tensor lies: `offset` counts from the start of the file, in bytes. */
 export interface TensorEntry {
@@ -89,18 +67,17 @@ function parseHeader(file: string, {json, dataStart}: Header, fileSize: number):
 
 function parseEntry(file: string, name: string, entry: unknown, dataStart: number, dataBytes: number): TensorEntry {
   const {dtype, shape, data_offsets: offsets} = (entry ?? {}) as Record<string, unknown>
-  if (typeof dtype !== 'string' || !Object.hasOwn(dtypes, dtype))
-    throw invalid(file, `the tensor ${name} has the unknown dtype ${JSON.stringify(dtype)}`)
+  if (!isDtype(dtype)) throw invalid(file, `the tensor ${name} has the unknown dtype ${JSON.stringify(dtype)}`)
   if (!isSizes(shape)) throw invalid(file, `the tensor ${name} has no valid shape`)
   if (!isSizes(offsets) || offsets.length !== 2) throw invalid(file, `the tensor ${name} has no valid offsets`)
   const [start, end] = offsets as [number, number]
   if (start > end || end > dataBytes)
     throw invalid(file, `the tensor ${name} lies at bytes ${start} to ${end}, the data has ${dataBytes}`)
   const elements = shape.reduce((product, dim) => product * dim, 1)
-  const expected = elements * dtypes[dtype as Dtype]
+  const expected = elements * dtypeBytes(dtype)
   if (end - start !== expected)
     throw invalid(file, `the tensor ${name} has ${end - start} bytes, its shape and dtype need ${expected}`)
-  return {name, dtype: dtype as Dtype, shape, file, offset: dataStart + start, length: expected}
+  return {name, dtype, shape, file, offset: dataStart + start, length: expected}
 }
 
 function refuseOverlap(file: string, entries: readonly TensorEntry[]): void {

@@ -1,12 +1,5 @@
 import {endianness} from 'node:os'
-import type {Dtype} from './safetensors.js'
-
-/** The dtypes that 32-bit floats hold without loss. */
-export const widened = ['F32', 'F16', 'BF16'] as const
-
-export type FloatDtype = (typeof widened)[number]
-
-export const isWidened = (dtype: Dtype): dtype is FloatDtype => widened.includes(dtype as FloatDtype)
+import type {Dtype} from './dtype.js'
 
 /**
  * Widens little-endian floats to 32 bits: fills `target` from `bytes`, which may start anywhere.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {excerpt, formatTask, plain, tellEvent} from '../../src/cli/orch-text.js'
-import {displayAgent, displayTask, requireTask} from '../../src/orchestrator/index.js'
+import {displayAgent, displayTask, requireTask} from '../../src/tasks/index.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {submit} from '../orchestrator/support/tasks.js'
 

@@ -3,7 +3,7 @@ import {readFile, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
-import type {EventRecord, Task} from '../../src/orchestrator/index.js'
+import type {EventRecord, Task} from '../../src/tasks/index.js'
 import {assertFits, jsonLines, type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {OrchEmptiedV1, OrchRebalanceV1} from '../../src/contracts/index.js'
-import type {Agent} from '../../src/orchestrator/index.js'
+import type {Agent} from '../../src/tasks/index.js'
 import {orchWorkspace} from '../support/orch-workspace.js'
 
 const spawn = ['orch', 'agent', 'spawn']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import type {CanonicalSteps} from '../../src/orchestrator/index.js'
+import type {CanonicalSteps} from '../../src/journeys/index.js'
 import {assertFits, orchWorkspace} from '../support/orch-workspace.js'
 
 describe('svc orch journey', {concurrency: 3}, () => {

@@ -14,7 +14,10 @@ import type {
   OrchTaskV1,
 } from '../../src/contracts/index.js'
 import type {SvcError} from '../../src/errors/index.js'
-import {meshSnapshot, openSessions, type Plan, type PlanStatus, submitTask} from '../../src/orchestrator/index.js'
+import {meshSnapshot} from '../../src/orchestrator/index.js'
+import type {Plan, PlanStatus} from '../../src/plans/index.js'
+import {openSessions} from '../../src/sessions/index.js'
+import {submitTask} from '../../src/tasks/index.js'
 import {controlPlane} from '../orchestrator/support/control-plane.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {type Orch, type OrchOptions, orchUnder} from '../support/orch.js'

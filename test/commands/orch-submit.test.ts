@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {mkdir} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import type {Accepted, Task} from '../../src/orchestrator/index.js'
+import type {Accepted, Task} from '../../src/tasks/index.js'
 import {assertFits, jsonLines, orchWorkspace, templates} from '../support/orch-workspace.js'
 import {writeFiles} from '../support/temporary.js'
 

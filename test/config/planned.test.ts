@@ -16,7 +16,10 @@ const {
 } = config
 
 /** Sources that only declare settings, hand them on, or show them. */
-const notReaders = ['src/config/', 'src/orchestrator/config.ts', 'src/contracts/']
+const notReaders = ['src/config/', 'src/tasks/base/config.ts', 'src/contracts/']
+
+/** The modules that read the configuration which `src/tasks/base/config.ts` puts together. */
+const configReaders = /^src\/(tasks|messages|sessions|journeys|plans|scheduler|orchestrator)\//
 
 const sources = ['src', 'commands']
   .flatMap((folder) =>
@@ -45,8 +48,7 @@ function sourcesWith(table: config.SettingTable) {
   const named = new RegExp(`\\b${exportName}\\b`)
   const isOfOrchestrator = orchestratorTables.includes(table)
   return sources.filter(
-    ({path, code}) =>
-      named.test(code) || (isOfOrchestrator && (path.startsWith('src/orchestrator/') || /\bconfig\b/.test(code))),
+    ({path, code}) => named.test(code) || (isOfOrchestrator && (configReaders.test(path) || /\bconfig\b/.test(code))),
   )
 }
 

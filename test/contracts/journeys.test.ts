@@ -4,8 +4,8 @@ import {readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
 import {loadCommands} from '../../src/cli/package.js'
 import {contractViolations, findContract, readDocument} from '../../src/contracts/index.js'
+import {canonicalJourney, canonicalJourneySteps} from '../../src/journeys/canonical.js'
 import {operations} from '../../src/operations/index.js'
-import {canonicalJourney, canonicalJourneySteps} from '../../src/orchestrator/journeys/canonical.js'
 import {projectFile} from '../support/project.js'
 
 interface Limitations {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {existsSync, readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
 import {contractViolations, findContract, readDocument} from '../../src/contracts/index.js'
-import {inboxSources, planeOf, routes} from '../../src/orchestrator/messages/planes.js'
+import {inboxSources, planeOf, routes} from '../../src/messages/planes.js'
 import {projectFile} from '../support/project.js'
 
 interface Plane {

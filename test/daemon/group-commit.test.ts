@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import * as room from '../../src/orchestrator/index.js'
+import * as modules from '../../src/orchestrator/index.js'
 import {external, Peer, type Reply} from './support/daemon.js'
 import {openTestFace} from './support/open-test-face.js'
 
@@ -34,14 +34,14 @@ describe('requests that are kept together', () => {
     const taken = idsOf(answers.filter((_, i) => i % 4 === 0))
     assert.equal(taken.length, count / 4)
     assert.deepEqual(
-      room.listTasks(orchestrator, {limit: 1000}).map(({id}) => id),
+      modules.tasks.listTasks(orchestrator, {limit: 1000}).map(({id}) => id),
       [...taken].reverse(),
     )
   })
 
   it('are kept by one commit, which others see', async (t) => {
     const {addr, orchestrator} = await openTestFace(t)
-    const other = await room.openOrchestrator({root: orchestrator.root, sources: {env: {}}})
+    const other = await modules.openOrchestrator({root: orchestrator.root, sources: {env: {}}})
     t.after(() => other.close())
     const version = () => other.store.get<{data_version: number}>('PRAGMA data_version')?.data_version
     const peer = await Peer.connect(t, addr)
@@ -52,7 +52,7 @@ describe('requests that are kept together', () => {
     for (let i = 0; i < count; i++) {
       const [id] = idsOf([await peer.next()])
       // Whoever is told that a task was taken can count on it.
-      assert.ok(room.requireTask(other, id as number))
+      assert.ok(modules.tasks.requireTask(other, id as number))
       versions.add(version())
     }
     assert.ok(versions.size < count / 2, `${versions.size} commits`)
@@ -76,7 +76,7 @@ describe('requests that are kept together', () => {
     const lost = answers.filter(({error}) => error !== undefined)
     assert.ok(kept.length > 0 && lost.length > 0, `${kept.length} kept, ${lost.length} lost`)
     for (const {error} of lost) assert.equal(error?.data.kind, 'store_unwritable')
-    const found = room.listTasks(orchestrator, {limit: 1000}).map(({id}) => id)
+    const found = modules.tasks.listTasks(orchestrator, {limit: 1000}).map(({id}) => id)
     assert.deepEqual(found.slice(0, -1).reverse(), kept, 'exactly what was told to be taken is there')
 
     store.get('PRAGMA max_page_count = 1000000')

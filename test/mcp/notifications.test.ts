@@ -4,8 +4,8 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {Client} from '@modelcontextprotocol/sdk/client/index.js'
 import {InMemoryTransport} from '@modelcontextprotocol/sdk/inMemory.js'
 import {LoggingMessageNotificationSchema} from '@modelcontextprotocol/sdk/types.js'
-import type {CallHooks, Tool} from '../../src/mcp/index.js'
-import {ResourceFeed, ToolRegistry} from '../../src/mcp/index.js'
+import {type CallHooks, ResourceFeed, type Tool, ToolRegistry} from '../../src/mcp/index.js'
+
 import {createToolServer} from '../../src/mcp/server.js'
 
 /** A server with one tool that does what a test wants, and a client of it. */

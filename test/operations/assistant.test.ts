@@ -19,7 +19,7 @@ import {
   ToolAnswer,
   toolAnswer,
 } from '../../src/operations/index.js'
-import * as room from '../../src/orchestrator/index.js'
+import * as modules from '../../src/orchestrator/index.js'
 import {assertFits} from '../support/orch-workspace.js'
 import {inTurn, type Models, scriptedChat} from '../support/scripted-inference.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -42,11 +42,11 @@ async function workspace(test: TestContext, answers: string[], {surface = 'mcp',
     file: await readConfigFile(join(root, 'Svc.toml')),
     env: {SVC_DATA_DIR: join(root, 'data'), SVC_INFERENCE_URL: server.baseUrl, SVC_INFERENCE_MODEL: 'run-a', ...env},
   }
-  const orchestrator = await room.openOrchestrator({root, sources, fragments: [assistantFragment]})
+  const orchestrator = await modules.openOrchestrator({root, sources, fragments: [assistantFragment]})
   test.after(() => orchestrator.close())
   const told: Progress[] = []
   const context: OperationContext = {
-    room,
+    modules,
     orchestrator,
     surface,
     version: '0.0.0',
@@ -176,7 +176,7 @@ describe('a chat message', () => {
   it('costs what the settings say, as an event where that is wanted', async (test) => {
     const {call, orchestrator} = await workspace(test, ['Yes.'], {env: {SVC_MCP_LLM_COST_EVENTS: 'true'}})
     await call('chat_message', {prompt: 'Well?'})
-    const [event, ...more] = room.readEvents(orchestrator, {types: ['cost_incurred']})
+    const [event, ...more] = modules.tasks.readEvents(orchestrator, {types: ['cost_incurred']})
     assert.deepEqual(more, [])
     assert.deepEqual(event?.kind, {
       type: 'cost_incurred',
@@ -188,7 +188,7 @@ describe('a chat message', () => {
     })
     await assertFits('orchestration/event.v1', event)
     assert.equal(
-      tellEvent(event?.kind as room.OrchestratorEvent, room),
+      tellEvent(event?.kind as modules.tasks.OrchestratorEvent, modules.tasks),
       'a call cost 0.055 USD: run-a read 100 tokens and wrote 10',
     )
   })
@@ -196,7 +196,7 @@ describe('a chat message', () => {
   it('is no event where nothing is said, for the store is kept', async (test) => {
     const {call, orchestrator} = await workspace(test, ['Yes.'])
     await call('chat_message', {prompt: 'Well?'})
-    assert.deepEqual(room.readEvents(orchestrator, {types: ['cost_incurred']}), [])
+    assert.deepEqual(modules.tasks.readEvents(orchestrator, {types: ['cost_incurred']}), [])
   })
 })
 

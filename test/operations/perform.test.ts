@@ -10,7 +10,7 @@ import {
   operations,
   ToolAnswer,
 } from '../../src/operations/index.js'
-import type {Task} from '../../src/orchestrator/index.js'
+import type {Task} from '../../src/tasks/index.js'
 import {life} from './support/life.js'
 import {openContext} from './support/open-context.js'
 import {sample} from './support/sample.js'

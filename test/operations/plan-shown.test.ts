@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {presentStatus} from '../../src/operations/plan-shown.js'
-import type {PlanStatus} from '../../src/orchestrator/index.js'
+import type {PlanStatus} from '../../src/plans/index.js'
 
 const shown = (description: string) => {
   const step = {node_id: 'n1', status: 'pending', description, attempts: 0}

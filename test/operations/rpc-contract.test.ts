@@ -142,7 +142,7 @@ describe('a conversation with the daemon', () => {
       assert.deepEqual(faults(`${method}.params`, params), [], method)
       assert.deepEqual(faults(`${method}.result`, JSON.parse(JSON.stringify(value))), [], method)
     }
-    const [event] = context.room.readEvents(context.orchestrator, {limit: 1})
+    const [event] = context.modules.tasks.readEvents(context.orchestrator, {limit: 1})
     assert.deepEqual(await line({id: 's', payload: {type: 'event', subscription_id: 's1', event}}), [])
     const params = {subscription_id: 's1', event}
     assert.deepEqual(await line({jsonrpc: '2.0', method: 'orch.event', params}), [])

@@ -52,10 +52,10 @@ describe('the table of operations', () => {
   })
 
   it('is read without the rooms that do the work: the command line makes its flags of it', () => {
-    const room = projectFile('src/operations')
-    const files = readdirSync(room, {recursive: true, encoding: 'utf8'}).filter((file) => file.endsWith('.ts'))
+    const modules = projectFile('src/operations')
+    const files = readdirSync(modules, {recursive: true, encoding: 'utf8'}).filter((file) => file.endsWith('.ts'))
     const loaded = files.flatMap((file) => {
-      const source = readFileSync(`${room}/${file}`, 'utf8')
+      const source = readFileSync(`${modules}/${file}`, 'utf8')
       const eager = [...source.matchAll(/^(?:import|export) (?!type )[^;]*? from '([^']+)'$/gm)].map(
         ([, from = '']) => from,
       )

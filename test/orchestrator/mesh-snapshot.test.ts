@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import type {ServerResponse} from 'node:http'
 import {describe, it, type TestContext} from 'node:test'
 import {type Call, createCall, type OperationContext, operationNamed} from '../../src/operations/index.js'
-import * as room from '../../src/orchestrator/index.js'
+import * as modules from '../../src/orchestrator/index.js'
 import {type MeshSnapshot, meshSnapshot} from '../../src/orchestrator/index.js'
-import {takeLease} from '../../src/orchestrator/loop/lease.js'
+import {takeLease} from '../../src/scheduler/loop/lease.js'
 import {controlPlane} from './support/control-plane.js'
 import {openTestOrchestrator, startMs, type TestOptions} from './support/open-test-orchestrator.js'
 
@@ -190,8 +190,8 @@ describe('a control plane that is of no help', () => {
 
 describe('the status of the orchestrator', () => {
   const call: Call = createCall(operationNamed('status'), 'orch.status')
-  const status = async (orchestrator: room.Orchestrator) => {
-    const context = {room, orchestrator, surface: 'mcp', sources: {env: {}}} as unknown as OperationContext
+  const status = async (orchestrator: modules.Orchestrator) => {
+    const context = {modules, orchestrator, surface: 'mcp', sources: {env: {}}} as unknown as OperationContext
     const report = (await call.perform({}, context)) as object
     const {present} = operationNamed('status').faces.tool ?? {}
     return {report, shown: present?.(report as never, context) as Record<string, unknown>}
@@ -211,7 +211,7 @@ describe('the status of the orchestrator', () => {
 
   it('is there at once, without a word of the mesh, where there is none', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
-    const context = {room, orchestrator} as unknown as OperationContext
+    const context = {modules, orchestrator} as unknown as OperationContext
     const report = operationNamed('status').run({} as never, context) as Record<string, unknown>
     assert.equal(report.agent_count, 0)
     assert.ok(!('mesh_snapshot' in report))
@@ -238,10 +238,10 @@ describe('the status of the orchestrator', () => {
       effective_scale_up_threshold: 7,
     }
     assert.deepEqual(await facts(), before)
-    for (const goal of ['Add the parser', 'Add the printer']) room.newPlan(orchestrator, {goal})
-    const [plan] = room.listPlans(orchestrator)
-    room.executePlan(orchestrator, plan?.session_id ?? '')
-    room.spawnAgent(orchestrator, {name: 'a'})
+    for (const goal of ['Add the parser', 'Add the printer']) modules.plans.newPlan(orchestrator, {goal})
+    const [plan] = modules.plans.listPlans(orchestrator)
+    modules.plans.executePlan(orchestrator, plan?.session_id ?? '')
+    modules.spawnAgent(orchestrator, {name: 'a'})
     takeLease(orchestrator, 'test')
     assert.deepEqual(await facts(), {
       ...before,
@@ -249,16 +249,16 @@ describe('the status of the orchestrator', () => {
       oplog_count: 1,
       registered_worker_processes: 1,
     })
-    const {event_feed_mode} = room.reportStatus({...orchestrator, isKept: false})
+    const {event_feed_mode} = modules.reportStatus({...orchestrator, isKept: false})
     assert.equal(event_feed_mode, 'transient_only')
   })
 
   it('tells whether tasks are run, and whether they are kept', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
-    room.submitTask(orchestrator, {description: 'x'})
+    modules.tasks.submitTask(orchestrator, {description: 'x'})
     const waiting = await status(orchestrator)
     assert.deepEqual(waiting.report, {
-      ...room.reportStatus(orchestrator),
+      ...modules.reportStatus(orchestrator),
       db_configured: true,
       execution_mode: 'queue_only',
       worker_runtime_attached: false,

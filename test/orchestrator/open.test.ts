@@ -4,17 +4,16 @@ import {mkdir, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
+import {reportStatus, spawnAgent} from '../../src/orchestrator/index.js'
 import {
   claimTask,
   lastEventId,
   listAgents,
   listTasks,
   readEvents,
-  reportStatus,
   requireTask,
-  spawnAgent,
   submitTask,
-} from '../../src/orchestrator/index.js'
+} from '../../src/tasks/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {openTestOrchestrator, refused} from './support/open-test-orchestrator.js'
 import {complete, runAll, start, statusOf, submit, submitWriter} from './support/tasks.js'

@@ -6,16 +6,15 @@ import {describe, it, type TestContext} from 'node:test'
 import type {SettingSources} from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {type OperationContext, operationNamed} from '../../src/operations/index.js'
-import * as room from '../../src/orchestrator/index.js'
+import * as modules from '../../src/orchestrator/index.js'
 import {
   type Orchestrator,
   openOrchestrator,
   type Reload,
-  readEvents,
   reloadConfig,
   rereadSources,
-  submitTask,
 } from '../../src/orchestrator/index.js'
+import {readEvents, submitTask} from '../../src/tasks/index.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {until} from '../support/until.js'
@@ -40,7 +39,7 @@ async function opened(t: TestContext, toml: string, env: Readonly<Record<string,
     call: (more: Partial<OperationContext> = {}) =>
       operationNamed('reload_config').run(
         {} as never,
-        {room, orchestrator, sources, surface: 'daemon', notice: () => undefined, ...more} as OperationContext,
+        {modules, orchestrator, sources, surface: 'daemon', notice: () => undefined, ...more} as OperationContext,
       ) as Promise<{ok: true} & Reload>,
   }
 }
@@ -282,12 +281,12 @@ describe('a daemon whose settings are read anew', () => {
     const exec = (word: string) => `[orchestrator.exec]\nenabled = true\ntemplates = {say = ["echo", "${word}"]}\n`
     const {orchestrator, write, reload} = await opened(t, exec('old'))
     const endpoint = await scriptedEndpoint(t, 'run-a')
-    const {exec: processor} = room.localProcessors(orchestrator, {endpoint, env: process.env})
+    const {exec: processor} = modules.scheduler.localProcessors(orchestrator, {endpoint, env: process.env})
     await startDaemon(t, orchestrator, processor)
     const say = async () => {
       const {task_id: id} = submitTask(orchestrator, {description: 'x', processor: 'exec', exec: {template: 'say'}})
       await until(() => statusOf(orchestrator, id) === 'Completed', 'the end of the task')
-      return room.requireTask(orchestrator, id).result?.text
+      return modules.tasks.requireTask(orchestrator, id).result?.text
     }
     assert.equal(await say(), 'old')
     await write({'Svc.toml': exec('new')})
@@ -299,12 +298,12 @@ describe('a daemon whose settings are read anew', () => {
     const prices = (dear: string) => `[orchestrator]\ncost_preference = "economy"\nmodel_prices = {${dear} = 9.0}\n`
     const {orchestrator, write, reload} = await opened(t, prices('small'))
     const endpoint = await scriptedEndpoint(t, 'small', 'large')
-    const {ai} = room.localProcessors(orchestrator, {endpoint, env: process.env})
+    const {ai} = modules.scheduler.localProcessors(orchestrator, {endpoint, env: process.env})
     await startDaemon(t, orchestrator, ai)
     const model = async () => {
       const {task_id: id} = submitTask(orchestrator, {description: 'x'})
       await until(() => statusOf(orchestrator, id) === 'Completed', 'the end of the task')
-      return room.requireTask(orchestrator, id).result?.model
+      return modules.tasks.requireTask(orchestrator, id).result?.model
     }
     assert.equal(await model(), 'large')
     await write({'Svc.toml': prices('large')})

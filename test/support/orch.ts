@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
+import {spawnAgent} from '../../src/orchestrator/index.js'
+import {openDatabase} from '../../src/store/index.js'
 import {
   claimTask,
   completeTask,
   type EventType,
   failTask,
   type OrchestratorEvent,
-  spawnAgent,
   submitTask,
-} from '../../src/orchestrator/index.js'
-import {openDatabase} from '../../src/store/index.js'
+} from '../../src/tasks/index.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {jsonLines, orchWorkspace} from './orch-workspace.js'
 

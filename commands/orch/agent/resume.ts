@@ -1,6 +1,6 @@
 import {agentLine, OperationCommand, operationArgs} from '../../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../../src/operations/index.js'
-import type {Agent} from '../../../src/orchestrator/index.js'
+import type {Agent} from '../../../src/tasks/index.js'
 
 const resumeAgent = commandCall(operationNamed('resume_agent'))
 

@@ -1,6 +1,6 @@
 import {executionText, OperationCommand, operationArgs, operationFlags} from '../../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../../src/operations/index.js'
-import type {Execution} from '../../../src/orchestrator/index.js'
+import type {Execution} from '../../../src/plans/index.js'
 
 const executePlan = commandCall(operationNamed('execute_plan'))
 
@@ -19,7 +19,7 @@ done again.`
   static override flags = operationFlags(executePlan)
 
   async run(): Promise<void> {
-    const {displayTask} = await import('../../../src/orchestrator/index.js')
+    const {displayTask} = await import('../../../src/tasks/index.js')
     const execution = await this.perform<Execution>(executePlan)
     for (const {node_id, reason} of execution.held ?? [])
       this.output.notice(`notice: ${node_id} could not be submitted: ${reason}`)

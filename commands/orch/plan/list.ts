@@ -1,6 +1,6 @@
 import {formatPlans, OperationCommand, operationFlags} from '../../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../../src/operations/index.js'
-import type {PlanSummary} from '../../../src/orchestrator/index.js'
+import type {PlanSummary} from '../../../src/plans/index.js'
 
 const listPlans = commandCall(operationNamed('list_plans'))
 

@@ -1,6 +1,6 @@
 import {formatPlanStatus, OperationCommand, operationArgs} from '../../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../../src/operations/index.js'
-import type {PlanStatus} from '../../../src/orchestrator/index.js'
+import type {PlanStatus} from '../../../src/plans/index.js'
 
 const planStatus = commandCall(operationNamed('plan_status'))
 
@@ -16,7 +16,7 @@ latest version is shown.`
   static override args = operationArgs(planStatus)
 
   async run(): Promise<void> {
-    const {displayTask} = await import('../../../src/orchestrator/index.js')
+    const {displayTask} = await import('../../../src/tasks/index.js')
     const status = await this.perform<PlanStatus>(planStatus)
     await this.output.result(status, () => formatPlanStatus(status, displayTask))
   }

@@ -1,6 +1,6 @@
 import {logger} from '../../log/index.js'
 import type {OperationBase} from '../../operations/index.js'
-import type {EventRecord} from '../../orchestrator/index.js'
+import type {EventRecord} from '../../tasks/index.js'
 import {stateOf} from './conversations.js'
 import {type ResourceName, tasksUri, taskUri, transcriptUri, uriOf} from './uri.js'
 
@@ -52,7 +52,7 @@ export class ResourceFeed {
     const state = name.kind === 'chat' ? await stateOf(base, name.sessionId) : undefined
     const chat = state === undefined ? {} : {chat: {state, told: state()}}
     if (this.#timer === undefined) {
-      this.#since = base.room.lastEventId(base.orchestrator)
+      this.#since = base.modules.tasks.lastEventId(base.orchestrator)
       this.#timer = setInterval(() => this.#look(base), pollMs)
     }
     this.#subscriptions.set(this.#key(watcher, given), {name, given, watcher, ...chat})
@@ -104,10 +104,10 @@ export class ResourceFeed {
     }
   }
 
-  #newEvents({room, orchestrator}: OperationBase): EventRecord[] {
-    if (room.lastEventId(orchestrator) <= this.#since) return []
-    const events = room.readEvents(orchestrator, {since: this.#since})
-    this.#since = events.at(-1)?.id ?? room.lastEventId(orchestrator)
+  #newEvents({modules, orchestrator}: OperationBase): EventRecord[] {
+    if (modules.tasks.lastEventId(orchestrator) <= this.#since) return []
+    const events = modules.tasks.readEvents(orchestrator, {since: this.#since})
+    this.#since = events.at(-1)?.id ?? modules.tasks.lastEventId(orchestrator)
     return events
   }
 }

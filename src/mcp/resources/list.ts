@@ -45,9 +45,12 @@ export type ResourcePage = {resources: Resource[]; nextCursor?: string}
 /** One page: the recent tasks as a whole, every task, the newest first, then every conversation. */
 export async function listResources(base: OperationBase, place?: Place): Promise<ResourcePage> {
   if (place !== undefined && 'chatsFrom' in place) return listChats(base, place.chatsFrom)
-  const {room, orchestrator} = base
+  const {modules, orchestrator} = base
   const before = place?.tasksBefore
-  const tasks = room.listTasks(orchestrator, {limit: pageSize, ...(before === undefined ? {} : {beforeId: before})})
+  const tasks = modules.tasks.listTasks(orchestrator, {
+    limit: pageSize,
+    ...(before === undefined ? {} : {beforeId: before}),
+  })
   const resources = tasks.map(({id, display_id, status, description}) => ({
     uri: taskUri(id),
     name: display_id,

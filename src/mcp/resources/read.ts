@@ -1,6 +1,6 @@
 import {isErrorOf} from '../../errors/index.js'
 import type {OperationBase} from '../../operations/index.js'
-import type {Task} from '../../orchestrator/index.js'
+import type {Task} from '../../tasks/index.js'
 import {conversation} from './conversations.js'
 import type {ResourceName} from './uri.js'
 
@@ -9,16 +9,16 @@ const recent = 50
 
 /** What a resource holds; undefined where there is none. */
 export async function readResource(base: OperationBase, name: ResourceName): Promise<object | undefined> {
-  const {room, orchestrator} = base
-  if (name.kind === 'tasks') return {tasks: room.listTasks(orchestrator, {limit: recent})}
+  const {modules, orchestrator} = base
+  if (name.kind === 'tasks') return {tasks: modules.tasks.listTasks(orchestrator, {limit: recent})}
   if (name.kind === 'chat') return conversation(base, name.sessionId)
   const task = findTask(base, name.id)
   return name.kind === 'task' || task === undefined ? task : transcriptOf(task)
 }
 
-function findTask({room, orchestrator}: OperationBase, id: number): Task | undefined {
+function findTask({modules, orchestrator}: OperationBase, id: number): Task | undefined {
   try {
-    return room.requireTask(orchestrator, id)
+    return modules.tasks.requireTask(orchestrator, id)
   } catch (error) {
     if (isErrorOf(error, 'task_not_found')) return undefined
     throw error

@@ -1,5 +1,5 @@
-import type {Agent, Emptied} from '../../orchestrator/index.js'
-import type {OperationContext, OrchestratorRoom} from '../context.js'
+import type {Agent, Emptied} from '../../tasks/index.js'
+import type {OperationContext, WorkspaceModules} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, object, taskId, text} from '../schema.js'
 
@@ -17,17 +17,17 @@ interface Naming {
 
 const pause =
   (paused: boolean) =>
-  ({agent_id}: Naming, {room, orchestrator}: OperationContext): {ok: true; agent: Agent} => ({
+  ({agent_id}: Naming, {modules, orchestrator}: OperationContext): {ok: true; agent: Agent} => ({
     ok: true,
-    agent: room.toAgent(orchestrator, room.setPaused(orchestrator, agent_id, paused)),
+    agent: modules.tasks.toAgent(orchestrator, modules.setPaused(orchestrator, agent_id, paused)),
   })
 
-const emptied = ({agent: {id, name, state}, moved: tasks}: Emptied, {displayAgent}: OrchestratorRoom) => ({
+const emptied = ({agent: {id, name, state}, moved}: Emptied, {tasks: {displayAgent}}: WorkspaceModules) => ({
   agent_id: id,
   display_id: displayAgent(id),
   name,
   state,
-  moved: tasks,
+  moved,
 })
 
 /** Spawning agents, letting them rest and retiring them. */
@@ -45,7 +45,7 @@ export const agentOperations: readonly Operation[] = [
       tool: {name: 'svc_agent_list', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch agents'},
     },
-    run: (_, {room, orchestrator}) => ({agents: room.listAgents(orchestrator)}),
+    run: (_, {modules, orchestrator}) => ({agents: modules.tasks.listAgents(orchestrator)}),
   }),
   operation<object, object>({
     name: 'agent_ids',
@@ -56,7 +56,7 @@ export const agentOperations: readonly Operation[] = [
     input: object({}),
     output: object({agent_ids: list(integer())}, {required: ['agent_ids']}),
     faces: {rpc: {method: 'orch.agent_ids'}},
-    run: (_, {room, orchestrator}) => ({agent_ids: room.listAgents(orchestrator).map(({id}) => id)}),
+    run: (_, {modules, orchestrator}) => ({agent_ids: modules.tasks.listAgents(orchestrator).map(({id}) => id)}),
   }),
   operation<
     {
@@ -105,8 +105,8 @@ export const agentOperations: readonly Operation[] = [
       },
     },
     run({name, dynamic = false, parent_agent_id: parent, source_task_id, delegation_reason, labels, model}, context) {
-      const {room, orchestrator} = context
-      const row = room.spawnAgent(orchestrator, {
+      const {modules, orchestrator} = context
+      const row = modules.spawnAgent(orchestrator, {
         name,
         ...(dynamic ? {kind: 'dynamic'} : {}),
         ...(parent === undefined ? {} : {parent}),
@@ -115,7 +115,7 @@ export const agentOperations: readonly Operation[] = [
         ...(labels === undefined ? {} : {labels}),
         ...(model === undefined ? {} : {model}),
       })
-      return {agent_id: row.id, agent: room.toAgent(orchestrator, row)}
+      return {agent_id: row.id, agent: modules.tasks.toAgent(orchestrator, row)}
     },
   }),
   operation<Naming, object>({
@@ -163,9 +163,9 @@ export const agentOperations: readonly Operation[] = [
       rpc: {method: 'orch.map_agent_session'},
       tool: {name: 'svc_map_agent_session', tier: 'dev', lane: 'interop'},
     },
-    run: ({agent_id, session_id}, {room, orchestrator}) => ({
+    run: ({agent_id, session_id}, {modules, orchestrator}) => ({
       ok: true,
-      agent: room.toAgent(orchestrator, room.mapSession(orchestrator, agent_id, session_id)),
+      agent: modules.tasks.toAgent(orchestrator, modules.tasks.mapSession(orchestrator, agent_id, session_id)),
     }),
   }),
   operation<Naming, object>({
@@ -184,9 +184,9 @@ export const agentOperations: readonly Operation[] = [
       tool: {name: 'svc_drain_agent', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch agent drain', renames: {agent: 'agent_id'}, args: ['agent']},
     },
-    run({agent_id}, {room, orchestrator}) {
-      const result = room.drainAgent(orchestrator, agent_id)
-      return {drained_count: result.moved.length, ...emptied(result, room)}
+    run({agent_id}, {modules, orchestrator}) {
+      const result = modules.tasks.drainAgent(orchestrator, agent_id)
+      return {drained_count: result.moved.length, ...emptied(result, modules)}
     },
   }),
   operation<Naming, object>({
@@ -205,9 +205,9 @@ export const agentOperations: readonly Operation[] = [
       tool: {name: 'svc_retire_agent', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch agent retire', renames: {agent: 'agent_id'}, args: ['agent']},
     },
-    run({agent_id}, {room, orchestrator}) {
-      const result = room.retireAgent(orchestrator, agent_id)
-      return {remaining_tasks: result.moved.length, ...emptied(result, room)}
+    run({agent_id}, {modules, orchestrator}) {
+      const result = modules.tasks.retireAgent(orchestrator, agent_id)
+      return {remaining_tasks: result.moved.length, ...emptied(result, modules)}
     },
   }),
   operation<object, object>({
@@ -226,10 +226,10 @@ export const agentOperations: readonly Operation[] = [
       tool: {name: 'svc_rebalance', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch rebalance'},
     },
-    run(_, {room, orchestrator}) {
-      const moves = room.rebalance(orchestrator).map(({taskId: id, from, to}) => ({
+    run(_, {modules, orchestrator}) {
+      const moves = modules.scheduler.rebalance(orchestrator).map(({taskId: id, from, to}) => ({
         task_id: id,
-        display_id: room.displayTask(id),
+        display_id: modules.tasks.displayTask(id),
         from_agent_id: from,
         to_agent_id: to,
       }))

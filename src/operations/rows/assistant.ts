@@ -13,17 +13,17 @@ const prompt = text(undefined, {minLength: 1, maxLength: 262_144})
 
 /** What the orchestrator decides for the room, and keeps of what it does. */
 async function openFor(context: OperationContext): Promise<Assistant> {
-  const {room, orchestrator, sources} = context
+  const {modules, orchestrator, sources} = context
   const {openAssistant} = await import('../../assistant/index.js')
   const {modelPrices, costPreference} = orchestrator.config
   return openAssistant(orchestrator, sources, {
     chooseModel(registry, {economy, ...work}: Work) {
-      const choice = room.chooseModel(registry, {}, modelPrices, economy ? 'economy' : costPreference)
-      room.recordRoutingDecision(orchestrator, {...work, choice})
+      const choice = modules.tasks.chooseModel(registry, {}, modelPrices, economy ? 'economy' : costPreference)
+      modules.tasks.recordRoutingDecision(orchestrator, {...work, choice})
       return choice.model
     },
-    costOf: (model, tokens) => room.costOf(model, tokens, modelPrices),
-    onCost: (usage) => room.tellCost(orchestrator, usage),
+    costOf: (model, tokens) => modules.tasks.costOf(model, tokens, modelPrices),
+    onCost: (usage) => modules.tasks.tellCost(orchestrator, usage),
   })
 }
 
@@ -150,11 +150,11 @@ export const assistantOperations: readonly Operation[] = [
       tool: {name: 'svc_chat_message', tier: 'core', lane: 'ai', unlisted: ofAnyCall},
     },
     async run(input, context) {
-      const {room, orchestrator, surface, signal, report} = context
+      const {modules, orchestrator, surface, signal, report} = context
       const said = promptOf(input)
       limitSizes(input)
       const {journey_id = null, session_id = null, thread_id = null, trace_id = null, correlation_id = null} = input
-      const journey = room.journeyEnvelope(
+      const journey = modules.journeys.journeyEnvelope(
         {
           journey_id,
           session_id,
@@ -253,11 +253,11 @@ export const assistantOperations: readonly Operation[] = [
       },
     },
     async run(input, context) {
-      const {room, orchestrator, surface, signal, report} = context
+      const {modules, orchestrator, surface, signal, report} = context
       const prompted = worded('generate_code', '/prompt', input.prompt)
       const {journey_id = null, session_id: sessionId = '', trace_id = null, correlation_id = null} = input
       const {generateCode, traceOf} = await import('../../assistant/index.js')
-      const envelope = room.journeyEnvelope(
+      const envelope = modules.journeys.journeyEnvelope(
         {journey_id, session_id: sessionId, trace_id, correlation_id},
         {repositoryId: orchestrator.repositoryId, surface},
       )

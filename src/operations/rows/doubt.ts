@@ -1,4 +1,4 @@
-import type {Award, Task} from '../../orchestrator/index.js'
+import type {Award, Task} from '../../tasks/index.js'
 import type {OperationContext, Question} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, taskId, text} from '../schema.js'
@@ -31,19 +31,24 @@ const questionOf = ({display_id, description, status_reason}: Task): Question =>
 })
 
 /** Somebody else may settle the doubt while the person is asked: then that counts, and the person is told so. */
-async function askPerson(doubted: Task, {ask, notice, room, orchestrator}: OperationContext): Promise<Doubted> {
+async function askPerson(doubted: Task, {ask, notice, modules, orchestrator}: OperationContext): Promise<Doubted> {
   const {id: task_id, agent_name: resolver_agent} = doubted
   const answer = await ask?.(questionOf(doubted))
   const isAnswer = typeof answer?.validated === 'boolean' && typeof answer.report === 'string'
   if (!isAnswer) return {task_id, status: doubted.status, resolver_agent}
   const resolution = {validated: answer.validated as boolean, report: answer.report as string}
   return orchestrator.store.transaction(() => {
-    const {status, display_id} = room.requireTask(orchestrator, task_id)
+    const {status, display_id} = modules.tasks.requireTask(orchestrator, task_id)
     if (status !== 'Doubted') {
       notice(`warning: ${display_id} is ${status} by now; the answer about its doubt was not taken.`)
       return {task_id, status, resolver_agent}
     }
-    return {task_id, status: room.resolveDoubt(orchestrator, task_id, resolution).status, resolver_agent, resolution}
+    return {
+      task_id,
+      status: modules.tasks.resolveDoubt(orchestrator, task_id, resolution).status,
+      resolver_agent,
+      resolution,
+    }
   })
 }
 
@@ -72,9 +77,9 @@ export const doubtOperations: readonly Operation[] = [
       cli: {command: 'orch doubt', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},
     },
     async run({task_id, reason}, context) {
-      const {room, orchestrator} = context
-      const told = await askPerson(room.doubtTask(orchestrator, task_id, reason), context)
-      return {...told, task: room.requireTask(orchestrator, task_id)}
+      const {modules, orchestrator} = context
+      const told = await askPerson(modules.tasks.doubtTask(orchestrator, task_id, reason), context)
+      return {...told, task: modules.tasks.requireTask(orchestrator, task_id)}
     },
   }),
   operation<{task_id: number; validated: boolean; report: string; resume?: boolean}, {task: Task; awards: Award[]}>({
@@ -98,9 +103,9 @@ export const doubtOperations: readonly Operation[] = [
       tool: {name: 'svc_resolve_doubt', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch resolve', own: true},
     },
-    run({task_id, validated, report: said, resume = true}, {room, orchestrator}) {
-      const resolved = room.resolveDoubt(orchestrator, task_id, {validated, report: said, resume})
-      return {task: resolved, awards: room.awardsOf(orchestrator, task_id)}
+    run({task_id, validated, report: said, resume = true}, {modules, orchestrator}) {
+      const resolved = modules.tasks.resolveDoubt(orchestrator, task_id, {validated, report: said, resume})
+      return {task: resolved, awards: modules.tasks.awardsOf(orchestrator, task_id)}
     },
   }),
   operation<{task_id: number; reason?: string}, {ok: true; task: Task}>({
@@ -116,9 +121,9 @@ export const doubtOperations: readonly Operation[] = [
       tool: {name: 'svc_overrule_doubt', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch overrule', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},
     },
-    run: ({task_id, reason}, {room, orchestrator}) => ({
+    run: ({task_id, reason}, {modules, orchestrator}) => ({
       ok: true,
-      task: room.overruleDoubt(orchestrator, task_id, reason),
+      task: modules.tasks.overruleDoubt(orchestrator, task_id, reason),
     }),
   }),
 ]

@@ -1,4 +1,5 @@
-import type {CanonicalSteps, LoggedOperation} from '../../orchestrator/index.js'
+import type {CanonicalSteps} from '../../journeys/index.js'
+import type {LoggedOperation} from '../../orchestrator/index.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, text} from '../schema.js'
 
@@ -43,7 +44,7 @@ export const journeyOperations: readonly Operation[] = [
       tool: {name: 'svc_journey_canonical_steps', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch journey', renames: {id: 'journey_id'}, args: ['id']},
     },
-    run: ({journey_id}, {room, orchestrator}) => room.canonicalSteps(orchestrator, journey_id),
+    run: ({journey_id}, {modules, orchestrator}) => modules.journeys.canonicalSteps(orchestrator, journey_id),
   }),
   operation<Which, Reversed>({
     name: 'undo_operation',
@@ -58,7 +59,7 @@ export const journeyOperations: readonly Operation[] = [
       tool: {name: 'svc_undo_operation', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch undo', renames: {op: 'op_id'}, args: ['op']},
     },
-    run: ({op_id}, {room, orchestrator}) => ({ok: true, operation: room.undoOperation(orchestrator, op_id)}),
+    run: ({op_id}, {modules, orchestrator}) => ({ok: true, operation: modules.undoOperation(orchestrator, op_id)}),
   }),
   operation<Which, Reversed>({
     name: 'redo_operation',
@@ -73,7 +74,7 @@ export const journeyOperations: readonly Operation[] = [
       tool: {name: 'svc_redo_operation', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch redo', renames: {op: 'op_id'}, args: ['op']},
     },
-    run: ({op_id}, {room, orchestrator}) => ({ok: true, operation: room.redoOperation(orchestrator, op_id)}),
+    run: ({op_id}, {modules, orchestrator}) => ({ok: true, operation: modules.redoOperation(orchestrator, op_id)}),
   }),
   operation<{limit?: number}, {operations: LoggedOperation[]}>({
     name: 'list_operations',
@@ -88,6 +89,6 @@ export const journeyOperations: readonly Operation[] = [
       tool: {name: 'svc_oplog', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch oplog'},
     },
-    run: ({limit = 50}, {room, orchestrator}) => ({operations: room.listOperations(orchestrator, {limit})}),
+    run: ({limit = 50}, {modules, orchestrator}) => ({operations: modules.listOperations(orchestrator, {limit})}),
   }),
 ]

@@ -1,4 +1,4 @@
-import type {Acknowledged, Broadcasted, Inbox, MessageHistory, Sent} from '../../orchestrator/index.js'
+import type {Acknowledged, Broadcasted, Inbox, MessageHistory, Sent} from '../../messages/index.js'
 import {type Operation, operation} from '../operation.js'
 import {
   type AckInput,

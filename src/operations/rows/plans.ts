@@ -1,12 +1,4 @@
-import type {
-  Execution,
-  Plan,
-  PlanMode,
-  PlanStatus,
-  PlanStatusWord,
-  PlanSummary,
-  Replanned,
-} from '../../orchestrator/index.js'
+import type {Execution, Plan, PlanMode, PlanStatus, PlanStatusWord, PlanSummary, Replanned} from '../../plans/index.js'
 import {type Operation, operation} from '../operation.js'
 import {type PlanGoal, planGoal, stepsByModel} from '../plan-goal.js'
 import {presentStatus} from '../plan-shown.js'
@@ -88,11 +80,11 @@ export const planOperations: readonly Operation[] = [
       },
     },
     async run(input, context) {
-      const {room, orchestrator} = context
+      const {modules, orchestrator} = context
       const path = await placeOf(context, input.write_to_disk)
       const {goal: asked, mode: wanted, scope_files, max_tasks} = input
       const request = {goal: asked, mode: wanted, scopeFiles: scope_files, maxTasks: max_tasks}
-      const kept = room.newPlan(orchestrator, {
+      const kept = modules.plans.newPlan(orchestrator, {
         ...request,
         steps: await stepsByModel(context, request),
         originSessionId: input.session_id,
@@ -189,11 +181,11 @@ export const planOperations: readonly Operation[] = [
       },
     },
     async run(input, context) {
-      const {room, orchestrator} = context
+      const {modules, orchestrator} = context
       const path = await placeOf(context, input.write_to_disk)
       const {session_id: id, delta_hint: delta, mode: wanted} = input
-      const {version, ...request} = room.replanRequest(orchestrator, id, {delta, mode: wanted})
-      const kept = room.replan(orchestrator, id, {
+      const {version, ...request} = modules.plans.replanRequest(orchestrator, id, {delta, mode: wanted})
+      const kept = modules.plans.replan(orchestrator, id, {
         delta,
         mode: wanted,
         steps: await stepsByModel(context, request),
@@ -245,7 +237,7 @@ export const planOperations: readonly Operation[] = [
       },
       cli: {command: 'orch plan status', renames: {plan: 'session_id'}, args: ['plan']},
     },
-    run: ({session_id}, {room, orchestrator}) => room.planStatus(orchestrator, session_id),
+    run: ({session_id}, {modules, orchestrator}) => modules.plans.planStatus(orchestrator, session_id),
   }),
   operation<{session_id: string; tenant_id?: string; mode?: PlanMode}, Execution>({
     name: 'execute_plan',
@@ -269,8 +261,8 @@ export const planOperations: readonly Operation[] = [
         placeholders: {tenant_id: 'ID'},
       },
     },
-    run: ({session_id, tenant_id, mode: wanted}, {room, orchestrator}) =>
-      room.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: wanted}),
+    run: ({session_id, tenant_id, mode: wanted}, {modules, orchestrator}) =>
+      modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: wanted}),
   }),
   operation<{status?: PlanStatusWord; session_id?: string; limit?: number}, {plans: PlanSummary[]}>({
     name: 'list_plans',
@@ -307,8 +299,8 @@ export const planOperations: readonly Operation[] = [
       },
       cli: {command: 'orch plan list', placeholders: {session_id: 'ID'}},
     },
-    run: ({status, session_id, limit}, {room, orchestrator}) => ({
-      plans: room.listPlans(orchestrator, {status, originSessionId: session_id, limit}),
+    run: ({status, session_id, limit}, {modules, orchestrator}) => ({
+      plans: modules.plans.listPlans(orchestrator, {status, originSessionId: session_id, limit}),
     }),
   }),
 ]

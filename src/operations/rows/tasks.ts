@@ -1,5 +1,5 @@
 import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
-import type {FinishedStatus, Task} from '../../orchestrator/index.js'
+import type {FinishedStatus, Task} from '../../tasks/index.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
 
@@ -107,7 +107,7 @@ export const taskOperations: readonly Operation[] = [
       },
       cli: {command: 'orch submit', own: true},
     },
-    run: (input, {room, orchestrator}) => room.submitTask(orchestrator, input),
+    run: (input, {modules, orchestrator}) => modules.tasks.submitTask(orchestrator, input),
   }),
   operation<{tasks: SubmitTaskV1[]}, object>({
     name: 'submit_batch',
@@ -121,7 +121,7 @@ export const taskOperations: readonly Operation[] = [
       rpc: {method: 'orch.submit_batch'},
       tool: {name: 'svc_submit_batch', tier: 'advanced', lane: 'workflow'},
     },
-    run: ({tasks}, {room, orchestrator}) => ({tasks: room.submitBatch(orchestrator, tasks)}),
+    run: ({tasks}, {modules, orchestrator}) => ({tasks: modules.tasks.submitBatch(orchestrator, tasks)}),
   }),
   operation<{task_id: number}, object>({
     name: 'task_status',
@@ -138,14 +138,14 @@ export const taskOperations: readonly Operation[] = [
       rpc: {method: 'orch.task_status'},
       tool: {name: 'svc_task_status', tier: 'core', lane: 'workflow'},
     },
-    run({task_id}, {room, orchestrator}) {
+    run({task_id}, {modules, orchestrator}) {
       const {
         status: label,
         status_reason,
         agent_id,
         agent_name,
         updated_at_ms,
-      } = room.requireTask(orchestrator, task_id)
+      } = modules.tasks.requireTask(orchestrator, task_id)
       const reason = status_reason === undefined ? {} : {reason: status_reason}
       return {task_id, status: label, agent_id, agent_name, ...reason, updated_at_ms}
     },
@@ -166,8 +166,10 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_get_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch task', own: true},
     },
-    run: ({task_id, output = false}, {room, orchestrator}) => ({
-      task: output ? room.taskWithOutput(orchestrator, task_id) : room.requireTask(orchestrator, task_id),
+    run: ({task_id, output = false}, {modules, orchestrator}) => ({
+      task: output
+        ? modules.tasks.taskWithOutput(orchestrator, task_id)
+        : modules.tasks.requireTask(orchestrator, task_id),
     }),
   }),
   operation<
@@ -192,15 +194,15 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_task_list', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch tasks', own: true},
     },
-    run({status: wanted, agent_id, session_id, limit, before_id}, {room, orchestrator}) {
+    run({status: wanted, agent_id, session_id, limit, before_id}, {modules, orchestrator}) {
       const filter = {
         ...(wanted === undefined ? {} : {status: wanted}),
-        ...(agent_id === undefined ? {} : {agentId: room.requireAgent(orchestrator, agent_id).id}),
+        ...(agent_id === undefined ? {} : {agentId: modules.tasks.requireAgent(orchestrator, agent_id).id}),
         ...(session_id === undefined ? {} : {sessionId: session_id}),
         ...(limit === undefined ? {} : {limit}),
         ...(before_id === undefined ? {} : {beforeId: before_id}),
       }
-      return {tasks: room.listTasks(orchestrator, filter)}
+      return {tasks: modules.tasks.listTasks(orchestrator, filter)}
     },
   }),
   operation<{task_id: number; attestation?: Attestation | null; generation?: number; force?: boolean}, object>({
@@ -231,8 +233,8 @@ export const taskOperations: readonly Operation[] = [
         piped: ['summary'],
       },
     },
-    run: ({task_id, attestation: said, ...finisher}, {room, orchestrator}) =>
-      room.completeTask(orchestrator, task_id, toResult(said ?? undefined), finisher),
+    run: ({task_id, attestation: said, ...finisher}, {modules, orchestrator}) =>
+      modules.tasks.completeTask(orchestrator, task_id, toResult(said ?? undefined), finisher),
   }),
   operation<{task_id: number; reason?: string; generation?: number; force?: boolean}, object>({
     name: 'fail_task',
@@ -256,8 +258,8 @@ export const taskOperations: readonly Operation[] = [
         chars: {reason: 'r'},
       },
     },
-    run: ({task_id, reason = '', ...finisher}, {room, orchestrator}) =>
-      ok(room.failTask(orchestrator, task_id, reason, finisher)),
+    run: ({task_id, reason = '', ...finisher}, {modules, orchestrator}) =>
+      ok(modules.tasks.failTask(orchestrator, task_id, reason, finisher)),
   }),
   operation<{task_id: number; reason?: string}, object>({
     name: 'cancel_task',
@@ -272,7 +274,7 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_cancel_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch cancel', own: true},
     },
-    run: ({task_id, reason}, {room, orchestrator}) => ok(room.cancelTask(orchestrator, task_id, reason)),
+    run: ({task_id, reason}, {modules, orchestrator}) => ok(modules.tasks.cancelTask(orchestrator, task_id, reason)),
   }),
   operation<{task_id: number; dependants?: boolean}, object>({
     name: 'retry_task',
@@ -290,8 +292,8 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_retry_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch retry', own: true},
     },
-    run: ({task_id, dependants = false}, {room, orchestrator}) => ({
-      tasks: room.retryTask(orchestrator, task_id, {dependants}),
+    run: ({task_id, dependants = false}, {modules, orchestrator}) => ({
+      tasks: modules.tasks.retryTask(orchestrator, task_id, {dependants}),
     }),
   }),
   operation<{older_than_ms: number; status?: FinishedStatus[]; dry_run?: boolean}, object>({
@@ -313,8 +315,8 @@ export const taskOperations: readonly Operation[] = [
       rpc: {method: 'orch.prune_tasks'},
       cli: {command: 'orch prune', own: true},
     },
-    run: ({older_than_ms: olderThanMs, status: wanted, dry_run: dryRun}, {room, orchestrator}) =>
-      room.pruneTasks(orchestrator, {olderThanMs, status: wanted, dryRun}),
+    run: ({older_than_ms: olderThanMs, status: wanted, dry_run: dryRun}, {modules, orchestrator}) =>
+      modules.tasks.pruneTasks(orchestrator, {olderThanMs, status: wanted, dryRun}),
   }),
   operation<{task_id: number; priority?: string}, object>({
     name: 'reorder_task',
@@ -329,8 +331,8 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_reorder_task', tier: 'dev', lane: 'workflow', required: ['priority']},
       cli: {command: 'orch reorder', renames: {id: 'task_id'}, args: ['id', 'priority'], required: ['priority']},
     },
-    run: ({task_id, priority: given = 'normal'}, {room, orchestrator}) =>
-      ok(room.reorderTask(orchestrator, task_id, room.parsePriority(given))),
+    run: ({task_id, priority: given = 'normal'}, {modules, orchestrator}) =>
+      ok(modules.reorderTask(orchestrator, task_id, modules.tasks.parsePriority(given))),
   }),
   operation<{task_id: number}, object>({
     name: 'approve_task',
@@ -345,7 +347,7 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_approve_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch approve', renames: {id: 'task_id'}, args: ['id']},
     },
-    run: ({task_id}, {room, orchestrator}) => ok(room.approveTask(orchestrator, task_id)),
+    run: ({task_id}, {modules, orchestrator}) => ok(modules.tasks.approveTask(orchestrator, task_id)),
   }),
   operation<{owner: string; agent_id?: string | number; ttl_ms?: number}, object>({
     name: 'claim_task',
@@ -367,8 +369,8 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_claim_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch claim', own: true},
     },
-    run: ({owner, agent_id, ttl_ms}, {room, orchestrator}) =>
-      room.claimTask(orchestrator, {
+    run: ({owner, agent_id, ttl_ms}, {modules, orchestrator}) =>
+      modules.tasks.claimTask(orchestrator, {
         owner,
         ...(agent_id === undefined ? {} : {agent: agent_id}),
         ...(ttl_ms === undefined ? {} : {ttlMs: ttl_ms}),
@@ -394,8 +396,8 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_renew_claim', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch heartbeat', own: true},
     },
-    run: ({task_id, generation: claim, ttl_ms}, {room, orchestrator}) => ({
-      expires_at_ms: room.renewClaim(orchestrator, task_id, {
+    run: ({task_id, generation: claim, ttl_ms}, {modules, orchestrator}) => ({
+      expires_at_ms: modules.tasks.renewClaim(orchestrator, task_id, {
         generation: claim,
         ...(ttl_ms === undefined ? {} : {ttlMs: ttl_ms}),
       }),

@@ -1,4 +1,5 @@
-import type {EventRecord, MeshSnapshot, Reload, StatusReport, WorkspaceJourney} from '../../orchestrator/index.js'
+import type {MeshSnapshot, Reload, StatusReport, WorkspaceJourney} from '../../orchestrator/index.js'
+import type {EventRecord} from '../../tasks/index.js'
 import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {renamed} from '../renamed.js'
@@ -15,8 +16,8 @@ interface Status extends StatusReport {
 }
 
 /** Asks the mesh only where there is one: without it the answer is there at once. */
-function statusOf(_: object, {room, orchestrator, sources, signal}: OperationContext): Status | Promise<Status> {
-  const report = room.reportStatus(orchestrator)
+function statusOf(_: object, {modules, orchestrator, sources, signal}: OperationContext): Status | Promise<Status> {
+  const report = modules.reportStatus(orchestrator)
   const isRun = report.daemon !== null
   const status: Status = {
     ...report,
@@ -25,7 +26,7 @@ function statusOf(_: object, {room, orchestrator, sources, signal}: OperationCon
     worker_runtime_attached: isRun,
   }
   return (
-    room.meshSnapshot(orchestrator, signal)?.then(async (mesh_snapshot) => {
+    modules.meshSnapshot(orchestrator, signal)?.then(async (mesh_snapshot) => {
       await recordSnapshot(mesh_snapshot, {orchestrator, sources})
       return {...status, mesh_snapshot}
     }) ?? status
@@ -139,7 +140,7 @@ export const workspaceOperations: readonly Operation[] = [
       rpc: {method: 'orch.workspace_journey'},
       tool: {name: 'svc_workspace_journey', tier: 'dev', lane: 'workflow'},
     },
-    run: (_, {room, orchestrator, sources}) => room.workspaceJourney(orchestrator, {sources}),
+    run: (_, {modules, orchestrator, sources}) => modules.workspaceJourney(orchestrator, {sources}),
   }),
   operation<object, {ok: true} & Reload>({
     name: 'reload_config',
@@ -161,9 +162,9 @@ export const workspaceOperations: readonly Operation[] = [
       rpc: {method: 'orch.reload_config'},
       tool: {name: 'svc_reload_config', tier: 'dev', lane: 'workflow'},
     },
-    async run(_, {room, orchestrator, sources, onReload, notice}) {
-      const reload = await room.reloadConfig(orchestrator, sources, onReload)
-      room.tellReload(orchestrator, reload, notice)
+    async run(_, {modules, orchestrator, sources, onReload, notice}) {
+      const reload = await modules.reloadConfig(orchestrator, sources, onReload)
+      modules.tellReload(orchestrator, reload, notice)
       return {ok: true, ...reload}
     },
   }),
@@ -185,8 +186,8 @@ export const workspaceOperations: readonly Operation[] = [
       tool: {name: 'svc_poll_events', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch events', own: true},
     },
-    run: (input, {room, orchestrator}) => ({
-      events: room.readEvents(orchestrator, {
+    run: (input, {modules, orchestrator}) => ({
+      events: modules.tasks.readEvents(orchestrator, {
         limit: 50,
         ...renamed(input, {limit: 'limit', since: 'since_id', types: 'types', taskId: 'task_id'}),
       }),

@@ -1,7 +1,6 @@
 import {SvcError} from '../../errors/index.js'
-import type {OrchestratorContext} from '../context.js'
-import {displayOperation, displayTask} from '../ids.js'
-import {given} from '../members.js'
+import {displayOperation, displayTask, given, type TaskContext} from '../../tasks/index.js'
+
 import {type LoggedOperation, type OperationName, type Payloads, summaries} from './operation.js'
 
 /** A row of `agent_oplog`. */
@@ -18,7 +17,7 @@ const select = 'SELECT id, operation, payload, summary, undone, timestamp_ms FRO
 
 /** Writes what was done, in the transaction that does it. */
 export function logOperation<K extends OperationName>(
-  {store, repositoryId, now}: OrchestratorContext,
+  {store, repositoryId, now}: TaskContext,
   operation: K,
   payload: Payloads[K],
   {undone = false} = {},
@@ -32,7 +31,7 @@ export function logOperation<K extends OperationName>(
 
 /** Writes that it is undone, or done again, and what it is about now. */
 export function updateOperation<K extends OperationName>(
-  {store}: OrchestratorContext,
+  {store}: TaskContext,
   {id, operation}: OperationRow<K>,
   payload: Payloads[K],
   undone: boolean,
@@ -46,7 +45,7 @@ export function updateOperation<K extends OperationName>(
 }
 
 /** @throws operation_not_found */
-export function requireOperation({store, repositoryId}: OrchestratorContext, id: number): OperationRow {
+export function requireOperation({store, repositoryId}: TaskContext, id: number): OperationRow {
   const row = store.get<OperationRow>(`${select} AND id = ?`, [repositoryId, id])
   if (row === undefined) throw new SvcError('operation_not_found', {operation: displayOperation(id)})
   return row
@@ -57,13 +56,13 @@ ORDER BY id DESC LIMIT 1`
 
 /** What is known of the submission of a task: only one that was undone once is in the log. */
 export const findSubmission = (
-  {store, repositoryId}: OrchestratorContext,
+  {store, repositoryId}: TaskContext,
   taskId: number,
 ): OperationRow<'submit_task'> | undefined =>
   store.get<OperationRow<'submit_task'>>(submissionSql, [repositoryId, taskId])
 
 /** @throws operation_not_found */
-export function requireSubmission(context: OrchestratorContext, taskId: number): OperationRow<'submit_task'> {
+export function requireSubmission(context: TaskContext, taskId: number): OperationRow<'submit_task'> {
   const row = findSubmission(context, taskId)
   if (row === undefined) throw new SvcError('operation_not_found', {operation: displayTask(taskId)})
   return row
@@ -76,7 +75,7 @@ export function toOperation({payload, undone, ...row}: OperationRow): LoggedOper
 
 /** Operations that can be undone or done again, the latest first. */
 export const listOperations = (
-  {store, repositoryId}: OrchestratorContext,
+  {store, repositoryId}: TaskContext,
   {limit = 50}: {limit?: number} = {},
 ): LoggedOperation[] =>
   store.all<OperationRow>(`${select} ORDER BY id DESC LIMIT ?`, [repositoryId, limit]).map(toOperation)

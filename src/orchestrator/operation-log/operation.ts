@@ -1,6 +1,4 @@
-import type {Spawn} from '../agents/spawn.js'
-import {displayAgent, displayTask} from '../ids.js'
-import type {Priority} from '../vocabulary.js'
+import {displayAgent, displayTask, type Priority, type Spawn} from '../../tasks/index.js'
 
 /** What it takes to undo an operation, and to do it again. */
 export interface Payloads {

@@ -1,4 +1,4 @@
-import type {OrchestratorContext} from '../context.js'
+import type {TaskContext} from '../../tasks/index.js'
 
 /** Operations that are deleted in one go. */
 const pruneSize = 1000
@@ -11,5 +11,5 @@ export const pruneSql = `DELETE FROM agent_oplog WHERE id IN (
  * Deletes operations that are older than so many days, the oldest first and only some at a time; gives how many. They
  * cannot be undone any more.
  */
-export const pruneOperations = ({store, repositoryId, now}: OrchestratorContext, days: number): number =>
+export const pruneOperations = ({store, repositoryId, now}: TaskContext, days: number): number =>
   store.run(pruneSql, [repositoryId, now() - days * dayMs, pruneSize]).changes

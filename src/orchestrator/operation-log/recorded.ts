@@ -1,10 +1,17 @@
-import type {AgentRow} from '../agents/agent-rows.js'
-import {setPaused as pause, type Spawn, spawnAgent as spawn, workingAgent} from '../agents/spawn.js'
-import type {OrchestratorContext} from '../context.js'
-import {reorderTask as reorder} from '../tasks/change.js'
-import type {Task} from '../tasks/task.js'
-import {requireRow} from '../tasks/task-rows.js'
-import {type Priority, priorities} from '../vocabulary.js'
+import {
+  type AgentRow,
+  type Priority,
+  setPaused as pause,
+  priorities,
+  reorderTask as reorder,
+  requireRow,
+  type Spawn,
+  spawnAgent as spawn,
+  type Task,
+  type TaskContext,
+  workingAgent,
+} from '../../tasks/index.js'
+
 import {logOperation} from './operation-rows.js'
 
 /*
@@ -13,7 +20,7 @@ import {logOperation} from './operation-rows.js'
  */
 
 /** @throws as the operation behind it */
-export function reorderTask(context: OrchestratorContext, id: number, priority: Priority): Task {
+export function reorderTask(context: TaskContext, id: number, priority: Priority): Task {
   return context.store.transaction(() => {
     const from = priorities[requireRow(context, id).priority]
     const task = reorder(context, id, priority)
@@ -23,7 +30,7 @@ export function reorderTask(context: OrchestratorContext, id: number, priority: 
 }
 
 /** @throws as the operation behind it */
-export function setPaused(context: OrchestratorContext, nameOrId: string | number, paused: boolean): AgentRow {
+export function setPaused(context: TaskContext, nameOrId: string | number, paused: boolean): AgentRow {
   return context.store.transaction(() => {
     const {id, name, state} = workingAgent(context, nameOrId)
     const agent = pause(context, id, paused)
@@ -33,7 +40,7 @@ export function setPaused(context: OrchestratorContext, nameOrId: string | numbe
 }
 
 /** @throws as the operation behind it */
-export function spawnAgent(context: OrchestratorContext, asked: Spawn): AgentRow {
+export function spawnAgent(context: TaskContext, asked: Spawn): AgentRow {
   return context.store.transaction(() => {
     const agent = spawn(context, asked)
     logOperation(context, 'spawn_agent', {agent_id: agent.id, spawn: {...asked, name: agent.name}})

@@ -1,15 +1,22 @@
-import {type AgentRow, agentRows} from '../agents/agent-rows.js'
-import {retireAgent} from '../agents/retire.js'
-import {setPaused, spawnAgent} from '../agents/spawn.js'
-import type {OrchestratorContext} from '../context.js'
-import {displayAgent, displayTask} from '../ids.js'
-import {countUnread} from '../messages/unread.js'
-import {nodeOfTask} from '../plans/node-status.js'
-import {cancelRow} from '../tasks/cancel.js'
-import {reorderTask} from '../tasks/change.js'
-import {submitTask} from '../tasks/submit.js'
-import {requireRow, type TaskRow} from '../tasks/task-rows.js'
-import {type Priority, priorities} from '../vocabulary.js'
+import {countUnread, type MessageContext} from '../../messages/index.js'
+import {nodeOfTask} from '../../plans/index.js'
+import {
+  type AgentRow,
+  agentRows,
+  cancelRow,
+  displayAgent,
+  displayTask,
+  type Priority,
+  priorities,
+  reorderTask,
+  requireRow,
+  retireAgent,
+  setPaused,
+  spawnAgent,
+  submitTask,
+  type TaskRow,
+} from '../../tasks/index.js'
+
 import type {OperationName, Payloads} from './operation.js'
 import {submissionOf} from './submission-of.js'
 
@@ -24,8 +31,8 @@ export class Changed extends Error {
  */
 interface Reversal<P> {
   /** @throws Changed, and what the operations behind it throw */
-  undo(context: OrchestratorContext, payload: P): P
-  redo(context: OrchestratorContext, payload: P): P
+  undo(context: MessageContext, payload: P): P
+  redo(context: MessageContext, payload: P): P
 }
 
 export const reversals: {readonly [K in OperationName]: Reversal<Payloads[K]>} = {
@@ -71,7 +78,7 @@ export const reversals: {readonly [K in OperationName]: Reversal<Payloads[K]>} =
 }
 
 function reorder(
-  context: OrchestratorContext,
+  context: MessageContext,
   payload: Payloads['reorder_task'],
   {is, shall}: {is: Priority; shall: Priority},
 ): Payloads['reorder_task'] {
@@ -84,21 +91,21 @@ function reorder(
   return payload
 }
 
-function turn<P extends Payloads['pause_agent']>(context: OrchestratorContext, payload: P, to: 'active' | 'paused'): P {
+function turn<P extends Payloads['pause_agent']>(context: MessageContext, payload: P, to: 'active' | 'paused'): P {
   const {id, name, state} = requireThere(context, payload.agent_id)
   if (state === to) throw new Changed(`${name} (${displayAgent(id)}) is ${state} already`)
   setPaused(context, id, to === 'paused')
   return payload
 }
 
-function requireThere(context: OrchestratorContext, id: number): AgentRow {
+function requireThere(context: MessageContext, id: number): AgentRow {
   const agent = agentRows(context).find((row) => row.id === id)
   if (agent === undefined) throw new Changed(`${displayAgent(id)} is retired by now`)
   return agent
 }
 
 /** Tasks of an agent that are not over; one in doubt is still its own. */
-const openTasks = ({store}: OrchestratorContext, agentId: number): number =>
+const openTasks = ({store}: MessageContext, agentId: number): number =>
   store.get<{tasks: number}>(
     `SELECT count(*) AS tasks FROM orch_tasks WHERE (agent_id = ? OR doubted_agent_id = ?)
   AND status NOT IN ('Completed', 'Failed', 'Cancelled')`,
@@ -113,14 +120,14 @@ function refuseStarted({id, status, started_at_ms: started}: TaskRow): void {
 }
 
 /** Submitted again, it would be a task that does no step, and the plan would wait for one that is cancelled. */
-function refusePlanned(context: OrchestratorContext, {id}: TaskRow): void {
+function refusePlanned(context: MessageContext, {id}: TaskRow): void {
   const node = nodeOfTask(context, id)
   if (node !== undefined)
     throw new Changed(`${displayTask(id)} does the step ${node.node_id} of ${node.plan_session_id}`)
 }
 
 /** Whoever built upon it would fail with it. */
-function refuseAwaited({store}: OrchestratorContext, {id}: TaskRow): void {
+function refuseAwaited({store}: MessageContext, {id}: TaskRow): void {
   const other = store.get<{task_id: number}>(
     `SELECT d.task_id FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.task_id
 WHERE d.depends_on = ? AND t.status NOT IN ('Completed', 'Failed', 'Cancelled') ORDER BY d.task_id LIMIT 1`,

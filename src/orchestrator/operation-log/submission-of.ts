@@ -1,16 +1,19 @@
 import type {SubmitTaskV1} from '../../contracts/index.js'
-import {agentRows} from '../agents/agent-rows.js'
-import type {OrchestratorContext} from '../context.js'
-import {given} from '../members.js'
-import type {ManifestEntry} from '../tasks/task.js'
-import type {TaskRequest, TaskRow} from '../tasks/task-rows.js'
-import {priorities} from '../vocabulary.js'
+import {
+  agentRows,
+  given,
+  type ManifestEntry,
+  priorities,
+  type TaskContext,
+  type TaskRequest,
+  type TaskRow,
+} from '../../tasks/index.js'
 
 /**
  * What asked for a task, from its row: for the agent that has it, while that one is there. It has no idempotency key,
  * which stays with the task that is there.
  */
-export function submissionOf(context: OrchestratorContext, row: TaskRow): SubmitTaskV1 {
+export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
   const {depends_on, exec, capability_requirements, requires_approval, task_timeout_ms, retries, ...hints} = JSON.parse(
     row.request,
   ) as TaskRequest

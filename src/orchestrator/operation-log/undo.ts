@@ -1,10 +1,16 @@
 import {SvcError} from '../../errors/index.js'
-import type {OrchestratorContext} from '../context.js'
-import {appendEvent} from '../events/event-log.js'
-import {excerpt} from '../excerpt.js'
-import {displayOperation, displayTask, matchOperationId, matchTaskId} from '../ids.js'
-import {given} from '../members.js'
-import {requireRow} from '../tasks/task-rows.js'
+import type {MessageContext} from '../../messages/index.js'
+import {
+  appendEvent,
+  displayOperation,
+  displayTask,
+  excerpt,
+  given,
+  matchOperationId,
+  matchTaskId,
+  requireRow,
+} from '../../tasks/index.js'
+
 import type {LoggedOperation, OperationName, Payloads} from './operation.js'
 import {
   findSubmission,
@@ -23,7 +29,7 @@ import {Changed, reversals} from './reversals.js'
  * @param which `OP-000007` or `7`; `T-0042` for the submission of a task, which gets into the log by this
  * @throws operation_not_found, task_not_found, operation_conflict, usage
  */
-export const undoOperation = (context: OrchestratorContext, which: string): LoggedOperation =>
+export const undoOperation = (context: MessageContext, which: string): LoggedOperation =>
   context.store.transaction(() => reverse(context, find(context, which, 'undo'), 'undo'))
 
 /**
@@ -32,7 +38,7 @@ export const undoOperation = (context: OrchestratorContext, which: string): Logg
  * @param which as for `undoOperation`
  * @throws operation_not_found, operation_conflict, usage, and what the operation itself is refused with
  */
-export const redoOperation = (context: OrchestratorContext, which: string): LoggedOperation =>
+export const redoOperation = (context: MessageContext, which: string): LoggedOperation =>
   context.store.transaction(() => reverse(context, find(context, which, 'redo'), 'redo'))
 
 type Direction = 'undo' | 'redo'
@@ -43,7 +49,7 @@ interface Found {
   row: OperationRow
 }
 
-function find(context: OrchestratorContext, which: string, direction: Direction): Found {
+function find(context: MessageContext, which: string, direction: Direction): Found {
   const id = matchOperationId(which)
   if (id !== undefined) return {name: displayOperation(id), row: requireOperation(context, id)}
   const taskId = matchTaskId(which)
@@ -59,7 +65,7 @@ function find(context: OrchestratorContext, which: string, direction: Direction)
  * The submission of a task. The row of the task says all that there is to know of it, so that submitting, which is done
  * all the time, writes nothing for the sake of undoing, which is rare.
  */
-function submission(context: OrchestratorContext, taskId: number): OperationRow {
+function submission(context: MessageContext, taskId: number): OperationRow {
   const known = findSubmission(context, taskId)
   if (known !== undefined) return known
   const description = excerpt(lineOf(requireRow(context, taskId).description), longestExcerpt)
@@ -71,7 +77,7 @@ const longestExcerpt = 100
 
 const lineOf = (description: string): string => description.replaceAll(/\p{Cc}+/gu, ' ').trim()
 
-function reverse(context: OrchestratorContext, {name, row}: Found, direction: Direction): LoggedOperation {
+function reverse(context: MessageContext, {name, row}: Found, direction: Direction): LoggedOperation {
   const undoes = direction === 'undo'
   const conflict = (reason: string, cause?: Error) =>
     new SvcError('operation_conflict', {operation: name, what: undoes ? 'undone' : 'redone', reason}, {cause})
@@ -86,12 +92,12 @@ function reverse(context: OrchestratorContext, {name, row}: Found, direction: Di
   return operation
 }
 
-function apply<K extends OperationName>(context: OrchestratorContext, row: OperationRow<K>, direction: Direction) {
+function apply<K extends OperationName>(context: MessageContext, row: OperationRow<K>, direction: Direction) {
   const payload = reversals[row.operation][direction](context, JSON.parse(row.payload) as Payloads[K])
   updateOperation(context, row, payload, direction === 'undo')
 }
 
-function tell(context: OrchestratorContext, operation: LoggedOperation): void {
+function tell(context: MessageContext, operation: LoggedOperation): void {
   const {op_id, operation: name, summary, undone, task_id, agent_id} = operation
   appendEvent(context, {
     type: undone ? 'operation_undone' : 'operation_redone',

@@ -1,15 +1,12 @@
 import {SvcError} from '../../errors/index.js'
 import {Fields} from '../body.js'
-import type {ServedModel} from '../served-model.js'
+import type {EffectiveDevice, ServedModel} from '../served-model.js'
 
 /**
  * What clients take for the version of the server: dotted numbers, the level of the API that they may expect. From
  * 0.13.3 on they may expect `/v1/responses`.
  */
 const compatibility = '0.12.0'
-
-/** `cpu`, or `cuda:0`: what the model runs on, whatever was asked for. */
-export type EffectiveDevice = 'cpu' | `cuda:${number}`
 
 /**
  * `GET /api/version`. Clients look for the names of GPU runtimes anywhere in it, so on the CPU none may occur, not

@@ -1,8 +1,8 @@
 import {SvcError} from '../../errors/index.js'
 import {headName, isHead, type LoraDelta} from '../adapter.js'
+import {type FloatDtype, isWidened} from '../dtype.js'
 import {refuseOtherThanFloats, type TensorEntry} from '../safetensors.js'
 import type {TensorMap} from '../shards.js'
-import {type FloatDtype, isWidened} from '../widen.js'
 import type {MergeInputs} from './merge-inputs.js'
 
 /** One tensor of the result. */

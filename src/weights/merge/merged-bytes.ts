@@ -1,7 +1,8 @@
 import {SvcError} from '../../errors/index.js'
+import {dtypeBytes, isWidened} from '../dtype.js'
 import {narrowFloats} from '../narrow.js'
-import {dtypeBytes, readTensorBytes} from '../safetensors.js'
-import {isWidened, widenFloats} from '../widen.js'
+import {readTensorBytes} from '../safetensors.js'
+import {widenFloats} from '../widen.js'
 import {addLowRank, readLowRank} from './low-rank.js'
 import type {PlannedTensor} from './merge-plan.js'
 

@@ -2,9 +2,10 @@ import {existsSync} from 'node:fs'
 import {copyFile, mkdir, readdir, writeFile} from 'node:fs/promises'
 import {basename, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import type {FloatDtype} from '../dtype.js'
+import {dtypeBytes} from '../dtype.js'
 import {readJsonObject} from '../json-file.js'
-import {dtypeBytes} from '../safetensors.js'
-import type {FloatDtype} from '../widen.js'
+
 import {findBeside} from './merge-inputs.js'
 import type {MergePlan, PlannedTensor} from './merge-plan.js'
 

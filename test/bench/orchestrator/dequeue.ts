@@ -1,4 +1,4 @@
-import {cancelTask, claimTask, completeTask, submitBatch} from '../../../src/orchestrator/index.js'
+import {cancelTask, claimTask, completeTask, submitBatch} from '../../../src/tasks/index.js'
 import {median, round} from '../measure.js'
 import {withOrchestrator} from './workspace.js'
 

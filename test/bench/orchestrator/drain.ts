@@ -1,4 +1,6 @@
-import {type Processor, reportStatus, runDaemon, submitBatch} from '../../../src/orchestrator/index.js'
+import {reportStatus} from '../../../src/orchestrator/index.js'
+import {type Processor, runDaemon} from '../../../src/scheduler/index.js'
+import {submitBatch} from '../../../src/tasks/index.js'
 import {round} from '../measure.js'
 import {withOrchestrator} from './workspace.js'
 

@@ -1,6 +1,6 @@
-import {noCapabilities} from '../../../src/orchestrator/capabilities.js'
-import {chooseAgent} from '../../../src/orchestrator/routing/choose.js'
-import type {RoutingAgent, RoutingPolicy, RoutingRequest} from '../../../src/orchestrator/routing/score.js'
+import {noCapabilities} from '../../../src/tasks/base/capabilities.js'
+import {chooseAgent} from '../../../src/tasks/routing/choose.js'
+import type {RoutingAgent, RoutingPolicy, RoutingRequest} from '../../../src/tasks/routing/score.js'
 import {uniformFloats} from '../../support/random-floats.js'
 import {median, round} from '../measure.js'
 

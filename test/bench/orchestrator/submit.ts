@@ -1,5 +1,5 @@
-import {submitBatch, submitTask} from '../../../src/orchestrator/index.js'
 import type {Store} from '../../../src/store/index.js'
+import {submitBatch, submitTask} from '../../../src/tasks/index.js'
 import {median, round} from '../measure.js'
 import {withOrchestrator} from './workspace.js'
 

@@ -1,7 +1,7 @@
 import type {TestContext} from 'node:test'
 import {openFace} from '../../../src/daemon/index.js'
 import {configureLog} from '../../../src/log/index.js'
-import * as room from '../../../src/orchestrator/index.js'
+import * as modules from '../../../src/orchestrator/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 
 /** The part of a daemon that answers, in this process. */
@@ -10,7 +10,7 @@ export async function openTestFace(test: TestContext, {lineTimeoutMs = 60_000} =
   const orchestrator = await openTestOrchestrator(test, {clock: 'real'})
   const face = await openFace({
     listen: {kind: 'tcp', host: '127.0.0.1', port: 0},
-    base: {room, orchestrator, surface: 'daemon', version: '1', sources: {env: {}}, speech: undefined},
+    base: {modules, orchestrator, surface: 'daemon', version: '1', sources: {env: {}}, speech: undefined},
     token: undefined,
     allowRemote: false,
     lineTimeoutMs,

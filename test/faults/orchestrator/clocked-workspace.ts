@@ -2,16 +2,9 @@ import {join} from 'node:path'
 import {readConfigFile} from '../../../src/config/index.js'
 import {SvcError} from '../../../src/errors/index.js'
 import {resolveEndpoint} from '../../../src/inference/index.js'
-import {
-  claimTask,
-  completeTask,
-  localProcessors,
-  openOrchestrator,
-  renewClaim,
-  retryTask,
-  runDaemon,
-  submitTask,
-} from '../../../src/orchestrator/index.js'
+import {openOrchestrator} from '../../../src/orchestrator/index.js'
+import {localProcessors, runDaemon} from '../../../src/scheduler/index.js'
+import {claimTask, completeTask, renewClaim, retryTask, submitTask} from '../../../src/tasks/index.js'
 import type {ClockAnswer, ClockStep} from './clock-steps.js'
 
 /** A workspace that is opened with a clock of its own. */

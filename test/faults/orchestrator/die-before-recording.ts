@@ -5,7 +5,8 @@
 import {join} from 'node:path'
 import {readConfigFile} from '../../../src/config/index.js'
 import {resolveEndpoint} from '../../../src/inference/index.js'
-import {localProcessors, openOrchestrator, runDaemon} from '../../../src/orchestrator/index.js'
+import {openOrchestrator} from '../../../src/orchestrator/index.js'
+import {localProcessors, runDaemon} from '../../../src/scheduler/index.js'
 
 const [root = ''] = process.argv.slice(2)
 const sources = {env: process.env, file: await readConfigFile(join(root, 'Svc.toml'))}

@@ -1,6 +1,6 @@
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import {randomSource} from '../../../src/decode/index.js'
-import {priorities} from '../../../src/orchestrator/index.js'
+import {priorities} from '../../../src/tasks/index.js'
 import {agentNames} from './workspace.js'
 
 /** One call: a task alone, or a batch. */

@@ -5,7 +5,8 @@
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {readConfigFile} from '../../../src/config/index.js'
-import {openOrchestrator, submitBatch, submitTask} from '../../../src/orchestrator/index.js'
+import {openOrchestrator} from '../../../src/orchestrator/index.js'
+import {submitBatch, submitTask} from '../../../src/tasks/index.js'
 import {planCalls} from './submissions.js'
 
 const [root = '', name = '', count = '', seed = ''] = process.argv.slice(2)

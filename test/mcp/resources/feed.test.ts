@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {ResourceFeed} from '../../../src/mcp/index.js'
 import type {OperationBase} from '../../../src/operations/index.js'
-import * as room from '../../../src/orchestrator/index.js'
+import * as modules from '../../../src/orchestrator/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {until} from '../../support/orch-workspace.js'
 
@@ -12,10 +12,10 @@ async function watched(t: TestContext) {
   let opened = 0
   const feed = new ResourceFeed(async () => {
     opened++
-    return {room, orchestrator} as unknown as OperationBase
+    return {modules, orchestrator} as unknown as OperationBase
   })
   t.after(() => feed.close())
-  for (const description of ['one', 'two']) room.submitTask(orchestrator, {description})
+  for (const description of ['one', 'two']) modules.tasks.submitTask(orchestrator, {description})
   const watcher = () => {
     const told: string[] = []
     return {
@@ -55,14 +55,14 @@ describe('the feed of resources', () => {
   it('tells each watcher of its own resources, of nothing that was before, and of each change once', async (t) => {
     const {feed, watcher, orchestrator} = await watched(t)
     const [a, b] = [watcher(), watcher()]
-    room.doubtTask(orchestrator, 1)
+    modules.tasks.doubtTask(orchestrator, 1)
     await feed.subscribe(a, first, 'svc://tasks/T-0001')
     await feed.subscribe(b, second, 'svc://tasks/2')
     await feed.subscribe(b, {kind: 'transcript', id: 2}, 'svc://tasks/2/transcript')
-    room.cancelTask(orchestrator, 2)
+    modules.tasks.cancelTask(orchestrator, 2)
     await until(() => b.told.length > 0, 'the second is told')
     assert.deepEqual([a.told, b.told], [[], ['svc://tasks/2', 'svc://tasks/2/transcript']])
-    room.cancelTask(orchestrator, 1)
+    modules.tasks.cancelTask(orchestrator, 1)
     await until(() => a.told.length > 0, 'the first is told')
     assert.deepEqual([a.told, b.told.length], [['svc://tasks/T-0001'], 2])
   })
@@ -72,9 +72,9 @@ describe('the feed of resources', () => {
     const a = watcher()
     await feed.subscribe(a, first, 'x')
     feed.leave(a)
-    room.doubtTask(orchestrator, 1)
+    modules.tasks.doubtTask(orchestrator, 1)
     await feed.subscribe(a, {kind: 'tasks'}, 'all')
-    room.submitTask(orchestrator, {description: 'three'})
+    modules.tasks.submitTask(orchestrator, {description: 'three'})
     await until(() => a.told.includes('list'), 'there is a new task')
     assert.deepEqual(a.told, ['all', 'list'])
   })

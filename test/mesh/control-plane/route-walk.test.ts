@@ -4,8 +4,8 @@ import {SvcError} from '../../../src/errors/index.js'
 import {features} from '../../../src/mesh/protocol/features.js'
 import {mayUse, type Role} from '../../../src/mesh/protocol/roles.js'
 import {routes} from '../../../src/mesh/protocol/routes.js'
-import type {Asked} from './support/ask.js'
-import {ask} from './support/ask.js'
+import {type Asked, ask} from './support/ask.js'
+
 import {
   askDocumented,
   assertFitsResponse,

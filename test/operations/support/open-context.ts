@@ -1,6 +1,6 @@
 import {assistantFragment} from '../../../src/assistant/index.js'
 import type {OperationContext} from '../../../src/operations/index.js'
-import * as room from '../../../src/orchestrator/index.js'
+import * as modules from '../../../src/orchestrator/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 /** A workspace of its own with what operations are called with; nothing outside of it is touched, and no model asked. */
@@ -12,10 +12,10 @@ export async function openContext(
   await writeFiles(root, {'Svc.toml': '[orchestrator]\nmin_agents = 0\n'})
   const env = {SVC_DATA_DIR: `${root}/data`, SVC_INFERENCE_URL: 'http://127.0.0.1:9'}
   const sources = {env}
-  const orchestrator = await room.openOrchestrator({root, sources, fragments: [assistantFragment]})
+  const orchestrator = await modules.openOrchestrator({root, sources, fragments: [assistantFragment]})
   test.after(() => orchestrator.close())
   return {
-    room,
+    modules,
     orchestrator,
     surface: 'daemon',
     version: '0.0.0',

@@ -3,28 +3,29 @@ import {describe, it} from 'node:test'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import type {SvcError} from '../../../src/errors/index.js'
 import {
+  listOperations,
+  redoOperation,
+  reorderTask,
+  setPaused,
+  spawnAgent,
+  undoOperation,
+} from '../../../src/orchestrator/index.js'
+import {executePlan, planStatus} from '../../../src/plans/index.js'
+import {rebalance} from '../../../src/scheduler/index.js'
+import {
   cancelTask,
   claimTask,
   drainAgent,
-  executePlan,
   listAgents,
-  listOperations,
   listTasks,
-  planStatus,
   readEvents,
-  rebalance,
-  redoOperation,
-  reorderTask,
   requireAgent,
   requireTask,
   retireAgent,
-  setPaused,
-  spawnAgent,
   submitTask,
-  undoOperation,
-} from '../../../src/orchestrator/index.js'
-import {ackHere, sendHere} from '../messages/support/agents.js'
-import {diamond} from '../plans/support.js'
+} from '../../../src/tasks/index.js'
+import {ackHere, sendHere} from '../../messages/support/agents.js'
+import {diamond} from '../../plans/support.js'
 import {contents, openTestOrchestrator, refused, type TestOrchestrator} from '../support/open-test-orchestrator.js'
 import {start, statusOf, submit, submitWriter} from '../support/tasks.js'
 

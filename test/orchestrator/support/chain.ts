@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {requireTask, submitBatch} from '../../../src/orchestrator/index.js'
+import {requireTask, submitBatch} from '../../../src/tasks/index.js'
 import {openTestOrchestrator} from './open-test-orchestrator.js'
 import {fail, runAll} from './tasks.js'
 

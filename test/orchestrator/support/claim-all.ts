@@ -3,7 +3,8 @@
  * of those that it completed. Arguments: the workspace, the name of the client.
  */
 import {isErrorOf} from '../../../src/errors/index.js'
-import {claimTask, completeTask, openOrchestrator} from '../../../src/orchestrator/index.js'
+import {openOrchestrator} from '../../../src/orchestrator/index.js'
+import {claimTask, completeTask} from '../../../src/tasks/index.js'
 
 const [root = '', owner = ''] = process.argv.slice(2)
 const orchestrator = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR: `${root}/data`}}})

@@ -1,12 +1,12 @@
+import type {Orchestrator} from '../../../src/orchestrator/index.js'
 import {
   type DaemonOptions,
-  type Orchestrator,
   type Outcome,
   type Processor,
   type RunReport,
   runDaemon,
-  type Task,
-} from '../../../src/orchestrator/index.js'
+} from '../../../src/scheduler/index.js'
+import type {Task} from '../../../src/tasks/index.js'
 
 export type Script = (task: Task, report: RunReport, signal: AbortSignal) => Promise<Outcome> | Outcome
 

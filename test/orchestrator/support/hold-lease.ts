@@ -1,5 +1,6 @@
 /** A daemon whose runs never end. Argument: the workspace. */
-import {openOrchestrator, runDaemon} from '../../../src/orchestrator/index.js'
+import {openOrchestrator} from '../../../src/orchestrator/index.js'
+import {runDaemon} from '../../../src/scheduler/index.js'
 import {ScriptedProcessor, untilAborted} from './daemon.js'
 
 const [root = ''] = process.argv.slice(2)

@@ -1,5 +1,8 @@
 import {randomSource} from '../../../src/decode/index.js'
 import {isErrorOf, SvcError} from '../../../src/errors/index.js'
+import {reorderTask, setPaused, spawnAgent} from '../../../src/orchestrator/index.js'
+import {rebalance} from '../../../src/scheduler/index.js'
+import {scalingTick} from '../../../src/scheduler/scaling/tick.js'
 import {
   approveTask,
   cancelTask,
@@ -11,22 +14,17 @@ import {
   listAgents,
   overruleDoubt,
   priorities,
-  rebalance,
   renewClaim,
-  reorderTask,
   requireTask,
   resolveDoubt,
   retireAgent,
   retryTask,
-  setPaused,
-  spawnAgent,
   submitBatch,
   submitTask,
   type TaskStatus,
-} from '../../../src/orchestrator/index.js'
-import {sweepLocks} from '../../../src/orchestrator/locks.js'
-import {scalingTick} from '../../../src/orchestrator/scaling/tick.js'
-import {freeDeadClaims} from '../../../src/orchestrator/tasks/claim.js'
+} from '../../../src/tasks/index.js'
+import {freeDeadClaims} from '../../../src/tasks/lifecycle/claim.js'
+import {sweepLocks} from '../../../src/tasks/locks.js'
 import type {TestOrchestrator} from './open-test-orchestrator.js'
 import {startOne} from './tasks.js'
 

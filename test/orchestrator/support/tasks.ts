@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
+import type {Orchestrator} from '../../../src/orchestrator/index.js'
 import {
   cancelTask,
   claimTask,
   completeTask,
   doubtTask,
   failTask,
-  type Orchestrator,
   requireTask,
   submitTask,
   type TaskStatus,
-} from '../../../src/orchestrator/index.js'
-import {startNext} from '../../../src/orchestrator/tasks/dispatch.js'
+} from '../../../src/tasks/index.js'
+import {startNext} from '../../../src/tasks/lifecycle/dispatch.js'
 
 /** Submits a task and gives its id. */
 export const submit = (orchestrator: Orchestrator, submission: Partial<SubmitTaskV1> = {}): number =>

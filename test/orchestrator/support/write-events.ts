@@ -2,7 +2,8 @@
  * A process that submits tasks to a workspace, one after the other. Arguments: the workspace, how many, and a word for
  * their descriptions.
  */
-import {openOrchestrator, submitTask} from '../../../src/orchestrator/index.js'
+import {openOrchestrator} from '../../../src/orchestrator/index.js'
+import {submitTask} from '../../../src/tasks/index.js'
 
 const [root = '', count = '0', word = ''] = process.argv.slice(2)
 const orchestrator = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR: `${root}/data`}}})

@@ -1,5 +1,5 @@
-import type {Hold} from './holds.js'
-import {claimHolds, leaseHolds, overlaps, untilOf} from './holds.js'
+import {claimHolds, type Hold, leaseHolds, overlaps, untilOf} from './holds.js'
+
 import type {Finding, Oracle, Violation} from './oracle.js'
 
 /** A key has at most one lease that has not ended. */

@@ -1,0 +1,73 @@
+import {logger} from '../log/index.js'
+
+/** Entries that a subscriber may lag behind by. */
+export const boardCapacity = 256
+
+/** Told of an entry; the next one comes when it is done. */
+export type Listener<T> = (entry: T) => unknown
+
+export interface Subscription {
+  /** Entries that were lost because the listener lagged behind. */
+  readonly dropped: number
+  close(): void
+}
+
+/** Tells every subscriber each entry in its order. One that is slow loses the oldest of those that it has not heard. */
+export class BulletinBoard<T extends object> {
+  readonly #subscribers = new Set<Subscriber<T>>()
+
+  post(entry: T): void {
+    for (const subscriber of this.#subscribers) subscriber.push(entry)
+  }
+
+  subscribe(listener: Listener<T>): Subscription {
+    const subscriber = new Subscriber(listener)
+    this.#subscribers.add(subscriber)
+    return {
+      get dropped() {
+        return subscriber.dropped
+      },
+      close: () => {
+        this.#subscribers.delete(subscriber)
+        subscriber.close()
+      },
+    }
+  }
+}
+
+class Subscriber<T extends object> {
+  dropped = 0
+  readonly #listener: Listener<T>
+  readonly #waiting: T[] = []
+  #isTelling = false
+
+  constructor(listener: Listener<T>) {
+    this.#listener = listener
+  }
+
+  push(entry: T): void {
+    if (this.#waiting.length >= boardCapacity) {
+      this.#waiting.shift()
+      this.dropped++
+    }
+    this.#waiting.push(entry)
+    if (!this.#isTelling) void this.#tell()
+  }
+
+  close(): void {
+    this.#waiting.length = 0
+  }
+
+  async #tell(): Promise<void> {
+    this.#isTelling = true
+    for (let entry = this.#waiting.shift(); entry !== undefined; entry = this.#waiting.shift())
+      try {
+        const told = this.#listener(entry)
+        // One that is done at once never lags behind.
+        if (told instanceof Promise) await told
+      } catch (error) {
+        logger('svc.orchestrator.messages').warn({err: error}, 'A subscriber of broadcasts failed.')
+      }
+    this.#isTelling = false
+  }
+}

@@ -1,0 +1,204 @@
+import {SvcError} from '../errors/index.js'
+import {given} from '../tasks/index.js'
+import {BulletinBoard, type Listener, type Subscription} from './bulletin-board.js'
+import {compareToEarlier, type MessageKey} from './idempotency-key.js'
+import {byUrgency, type Delivered, type Draft, displayMessage, type Message} from './message.js'
+
+/** Messages that one inbox holds, and all inboxes together. */
+export const inboxCapacity = 100
+export const busCapacity = 1024
+/** How long a message waits to be acknowledged, ms. */
+export const messageTtlMs = 300_000
+
+/** A message in one inbox. */
+interface Copy {
+  readonly agent: number
+  readonly letter: Letter
+  acknowledged: boolean
+}
+
+/** What was sent, to however many. */
+interface Letter {
+  readonly id: number
+  readonly draft: Draft
+  /** Null is every agent but the sender. */
+  readonly receiver: number | null
+  readonly key: string | undefined
+  readonly sentAtMs: number
+  readonly copies: Copy[]
+}
+
+/** What the bus remembers of what was sent. */
+export interface BusHistory {
+  /** Messages since the process started, also those that are not remembered. */
+  total: number
+  /** The newest first. */
+  messages: Message[]
+}
+
+/**
+ * Messages between the agents of one process, in memory: gone when it ends. Each agent has an inbox; reading takes
+ * nothing out of it. Where an inbox is full, what is acknowledged or too old makes room, else the oldest message, which
+ * is counted as dropped.
+ */
+export class MessageBus {
+  readonly #now: () => number
+  readonly #inboxes = new Map<number, Set<Copy>>()
+  /** Copies in the order in which they came. */
+  readonly #copies = new Set<Copy>()
+  readonly #trail: Letter[] = []
+  readonly #dropped = new Map<number, number>()
+  readonly #board = new BulletinBoard<Message>()
+  #lastId = 0
+
+  /** @param now Unix ms */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Puts a message into an inbox. @throws message_key_conflict */
+  send(draft: Draft, receiver: number, key: MessageKey): Delivered {
+    const earlier = this.#earlier(draft, receiver, key)
+    if (earlier !== undefined) return {message: toMessage(earlier.letter, earlier), isRepeated: true, dropped: 0}
+    const letter = this.#write(draft, receiver, key.text)
+    const dropped = this.#deliver(letter, receiver)
+    return {message: toMessage(letter), isRepeated: false, dropped}
+  }
+
+  /** Puts a message into many inboxes, and on the board. */
+  broadcast(draft: Draft, receivers: readonly number[]): Delivered {
+    const letter = this.#write(draft, null)
+    let dropped = 0
+    for (const receiver of receivers) dropped += this.#deliver(letter, receiver)
+    const message = toMessage(letter)
+    this.#board.post(message)
+    return {message, isRepeated: false, dropped}
+  }
+
+  /** Has somebody told of every broadcast from now on. */
+  subscribe(listener: Listener<Message>): Subscription {
+    return this.#board.subscribe(listener)
+  }
+
+  /** The unread messages of an agent, the most urgent first, then the oldest. */
+  unread(agent: number): Message[] {
+    const copies = [...(this.#inboxes.get(agent) ?? [])].filter((copy) => this.#isUnread(copy))
+    return copies.map((copy) => toMessage(copy.letter, copy)).sort(byUrgency)
+  }
+
+  /** A message in the inbox of an agent, read or not; undefined where there is none. */
+  find(agent: number, id: number): Message | undefined {
+    const copy = this.#find(agent, id)
+    return copy === undefined ? undefined : toMessage(copy.letter, copy)
+  }
+
+  /** Whether a message is acknowledged now; false where it had been before, or is not in the inbox. */
+  acknowledge(agent: number, id: number): boolean {
+    const copy = this.#find(agent, id)
+    if (copy === undefined || copy.acknowledged) return false
+    copy.acknowledged = true
+    return true
+  }
+
+  /** What was sent after a moment, as far as it is remembered: the last 1024 messages. */
+  history(sinceMs: number, limit: number): BusHistory {
+    const since = this.#trail.filter(({sentAtMs}) => sentAtMs > sinceMs)
+    const messages = since.slice(-limit).reverse()
+    return {total: this.#lastId, messages: messages.map((letter) => toMessage(letter))}
+  }
+
+  /** Unread messages that were dropped since the process started: of one agent, or of all. */
+  dropped(agent?: number): number {
+    if (agent !== undefined) return this.#dropped.get(agent) ?? 0
+    return [...this.#dropped.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  #earlier(draft: Draft, receiver: number, key: MessageKey): Copy | undefined {
+    const known = [...(this.#inboxes.get(receiver) ?? [])].findLast(
+      (copy) => copy.letter.key === key.text && copy.letter.draft.sender === draft.sender && !this.#isExpired(copy),
+    )
+    if (known === undefined) return undefined
+    const {letter, acknowledged} = known
+    const {type, payload} = letter.draft
+    const earlier = {type, payload, timestampMs: letter.sentAtMs, acknowledged}
+    const comparison = compareToEarlier(key, draft, earlier, this.#now())
+    if (comparison === 'conflicting')
+      throw new SvcError('message_key_conflict', {key: key.text, message: displayMessage(letter.id)})
+    return comparison === 'repeated' ? known : undefined
+  }
+
+  #write(draft: Draft, receiver: number | null, key?: string): Letter {
+    const letter = {id: ++this.#lastId, draft, receiver, key, sentAtMs: this.#now(), copies: []}
+    this.#trail.push(letter)
+    if (this.#trail.length > busCapacity) this.#trail.shift()
+    return letter
+  }
+
+  /** Gives how many unread messages were dropped. */
+  #deliver(letter: Letter, agent: number): number {
+    this.#forgetExpired()
+    const inbox = this.#inboxes.get(agent) ?? new Set()
+    this.#inboxes.set(agent, inbox)
+    const dropped = this.#makeRoom(inbox, inboxCapacity) + this.#makeRoom(this.#copies, busCapacity)
+    const copy = {agent, letter, acknowledged: false}
+    letter.copies.push(copy)
+    inbox.add(copy)
+    this.#copies.add(copy)
+    return dropped
+  }
+
+  #makeRoom(copies: Set<Copy>, capacity: number): number {
+    if (copies.size < capacity) return 0
+    const [oldest] = copies
+    const victim = [...copies].find((copy) => !this.#isUnread(copy)) ?? oldest
+    if (victim === undefined) return 0
+    const isLost = this.#isUnread(victim)
+    this.#remove(victim)
+    if (isLost) this.#dropped.set(victim.agent, this.dropped(victim.agent) + 1)
+    return isLost ? 1 : 0
+  }
+
+  #forgetExpired(): void {
+    for (const copy of this.#copies) {
+      if (!this.#isExpired(copy)) return
+      this.#remove(copy)
+    }
+  }
+
+  #remove(copy: Copy): void {
+    this.#copies.delete(copy)
+    this.#inboxes.get(copy.agent)?.delete(copy)
+  }
+
+  #find(agent: number, id: number): Copy | undefined {
+    const inbox = this.#inboxes.get(agent) ?? []
+    return [...inbox].find((copy) => copy.letter.id === id && !this.#isExpired(copy))
+  }
+
+  #isUnread(copy: Copy): boolean {
+    return !copy.acknowledged && !this.#isExpired(copy)
+  }
+
+  #isExpired({letter}: Copy): boolean {
+    return this.#now() - letter.sentAtMs >= messageTtlMs
+  }
+}
+
+/** A message as it is in one inbox; without one, acknowledged where every receiver has done so. */
+function toMessage({id, draft, receiver, sentAtMs, copies}: Letter, copy?: Copy): Message {
+  const {sender, type, payload, priority, correlationId, threadId, tenantId} = draft
+  return {
+    id,
+    display_id: displayMessage(id),
+    sender,
+    receiver,
+    msg_type: type,
+    payload,
+    priority,
+    timestamp_ms: sentAtMs,
+    acknowledged: copy?.acknowledged ?? (copies.length > 0 && copies.every(({acknowledged}) => acknowledged)),
+    route: 'local',
+    delivery_plane: receiver === null ? 'broadcast' : 'local_ephemeral',
+    ...given({correlation_id: correlationId, thread_id: threadId, tenant_id: tenantId}),
+  }
+}

@@ -1,0 +1,20 @@
+import {createMeshClient, type MeshClient} from '../../mesh/index.js'
+import type {OrchestratorConfig} from '../../tasks/index.js'
+
+/** One client for as long as the settings are the same: its connections are used again. */
+const clients = new WeakMap<OrchestratorConfig, MeshClient>()
+
+/** A client of the control plane that is configured; undefined where there is none. */
+export function meshClientOf(config: OrchestratorConfig): MeshClient | undefined {
+  const {controlUrl: baseUrl} = config
+  if (baseUrl === undefined) return undefined
+  const known = clients.get(config)
+  if (known !== undefined) return known
+  const {token: mesh, scopeId: scope, meshNode, meshHttpTimeoutMs: timeoutMs} = config
+  const {workerToken: worker, submitterToken: submitter, adminToken: admin, jwtHmacSecret} = config.meshSecrets
+  const {nodeId, retryTransient: retry} = meshNode
+  const tokens = {mesh, worker, submitter, admin, jwtHmacSecret, nodeId, scope}
+  const client = createMeshClient({baseUrl, tokens, timeoutMs, retry})
+  clients.set(config, client)
+  return client
+}

@@ -1,0 +1,48 @@
+import {fragment} from '../store/index.js'
+
+/**
+ * Durable inboxes. A message is unread until it is acknowledged, or until it has been delivered as often as is allowed,
+ * or its agent retires, and it becomes a dead letter. Times are Unix milliseconds.
+ *
+ * - The payload comes last: what is looked at to choose a message lies before it, so a long one is read when it is wanted.
+ * - `claim_until_ms` without an owner is a message that could not be handled, and rests until then.
+ * - A key that was derived from the content is taken from its message when a new one needs it: then it is null.
+ * - The number in `a2a_messages_exhausted` is `maxDeliveries`; a query has to name the same one to find the index.
+ */
+export const messageFragment = fragment(
+  'messages',
+  `
+CREATE TABLE a2a_messages (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  message_uuid TEXT NOT NULL UNIQUE,
+  repository_id TEXT NOT NULL,
+  sender_agent INTEGER NOT NULL REFERENCES orch_agents (id),
+  receiver_agent INTEGER NOT NULL REFERENCES orch_agents (id),
+  msg_type TEXT NOT NULL,
+  priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 3),
+  thread_id TEXT,
+  correlation_id TEXT,
+  tenant_id TEXT,
+  idempotency_key TEXT,
+  claim_owner TEXT,
+  claim_until_ms INTEGER,
+  delivery_attempts INTEGER NOT NULL DEFAULT 0,
+  last_claim_error TEXT,
+  created_at_ms INTEGER NOT NULL,
+  acknowledged_at_ms INTEGER,
+  dead_lettered_at_ms INTEGER,
+  payload TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX a2a_messages_key ON a2a_messages (repository_id, sender_agent, receiver_agent, idempotency_key)
+  WHERE idempotency_key IS NOT NULL;
+CREATE INDEX a2a_messages_unread ON a2a_messages (repository_id, receiver_agent, priority DESC, id)
+  WHERE acknowledged_at_ms IS NULL AND dead_lettered_at_ms IS NULL;
+CREATE INDEX a2a_messages_exhausted ON a2a_messages (repository_id)
+  WHERE delivery_attempts >= 10 AND acknowledged_at_ms IS NULL AND dead_lettered_at_ms IS NULL;
+CREATE INDEX a2a_messages_dead ON a2a_messages (repository_id, receiver_agent, priority DESC, id)
+  WHERE acknowledged_at_ms IS NULL AND dead_lettered_at_ms IS NOT NULL;
+CREATE INDEX a2a_messages_acknowledged ON a2a_messages (repository_id, acknowledged_at_ms)
+  WHERE acknowledged_at_ms IS NOT NULL;
+CREATE INDEX a2a_messages_history ON a2a_messages (repository_id, created_at_ms);
+`,
+)

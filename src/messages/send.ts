@@ -1,0 +1,126 @@
+import {SvcError} from '../errors/index.js'
+import {given, requireAgent} from '../tasks/index.js'
+import type {MessageContext} from './context.js'
+
+import {messageKey} from './idempotency-key.js'
+import {bindIdentity, type IdentityBinding} from './identity.js'
+import {insertMessage} from './insert.js'
+import {type Draft, type MessageType, messagePriorities, parseMessageType} from './message.js'
+import {type DeliveryPlane, type OpenRoute, parseWord, planeOf, type Route} from './planes.js'
+
+/** What is sent to whomever it goes. Agents are named by their ids or their names. */
+export interface Sending {
+  sender: string | number
+  /** One that nobody knows counts as `free_form`. */
+  type: string
+  payload: string
+  /** `normal` where it is left out. */
+  priority?: string
+  /** Of the sender; named where it has one. */
+  sessionId?: string
+}
+
+export interface SendRequest extends Sending {
+  receiver: string | number
+  /** `local` where it is left out. */
+  route?: string
+  /** A message is sent once under the key; the correlation id where it is left out. */
+  key?: string
+  correlationId?: string
+  threadId?: string
+  tenantId?: string
+}
+
+/** A message was sent. Members of the relay are those of messages to other machines. */
+export interface Sent extends IdentityBinding {
+  message_id: number
+  /** `M-000012` on the route `local`, `mesh:1042` on the route `mesh`. */
+  display_id?: string
+  /** Null but on the route `db`. */
+  db_message_uuid: string | null
+  sender: number
+  receiver: number
+  msg_type: MessageType
+  route: Route
+  delivery_plane: DeliveryPlane
+  route_ok: true
+  /** It was there already, under the same key. */
+  duplicate: boolean
+  idempotency_key: string
+  correlation_id: string | null
+  tenant_id: string | null
+  relay_attempted: boolean
+  relay_ok: boolean
+  /** Unread messages that had to make room for this one. */
+  dropped_messages: number
+}
+
+/** Most characters of a payload. */
+const longestPayload = 131_072
+/** Most characters of a key, and of the ids that a message carries. */
+const longestId = 512
+
+/**
+ * Sends a message to the inbox of an agent of this machine. Under a key that the sender chose, or its correlation id, a
+ * message is sent once; without one, only what is repeated within a minute and still unread counts as the same.
+ * @throws agent_not_found, agent_session_mismatch, message_invalid, message_key_conflict, usage
+ */
+export function sendMessage(
+  context: MessageContext,
+  {route = 'local', ...request}: SendRequest & {route?: OpenRoute},
+): Sent {
+  if (route === 'local') return send(context, request, route)
+  return context.store.transaction(() => send(context, request, route))
+}
+
+function send(context: MessageContext, request: SendRequest, route: OpenRoute): Sent {
+  const {draft, binding} = toDraft(context, request)
+  const {id: receiver} = requireAgent(context, request.receiver)
+  const key = messageKey(draft, receiver, request.key)
+  const {message, isRepeated, dropped} =
+    route === 'local' ? context.bus.send(draft, receiver, key) : insertMessage(context, draft, receiver, key)
+  return {
+    message_id: message.id,
+    db_message_uuid: message.uuid ?? null,
+    sender: draft.sender,
+    receiver,
+    msg_type: message.msg_type,
+    route,
+    delivery_plane: planeOf[route],
+    route_ok: true,
+    duplicate: isRepeated,
+    idempotency_key: key.text,
+    correlation_id: message.correlation_id ?? null,
+    tenant_id: message.tenant_id ?? null,
+    relay_attempted: false,
+    relay_ok: false,
+    dropped_messages: dropped,
+    ...given({display_id: message.display_id}),
+    ...binding,
+  }
+}
+
+/** @throws agent_not_found, agent_session_mismatch, message_invalid, usage */
+export function toDraft(
+  context: MessageContext,
+  {sender: nameOrId, type, payload, priority = 'normal', sessionId, ...rest}: Sending & Partial<SendRequest>,
+): {draft: Draft; binding: IdentityBinding} {
+  const {key, correlationId, threadId, tenantId} = rest
+  const ids = {key, 'correlation id': correlationId, 'thread id': threadId, 'tenant id': tenantId}
+  for (const [what, id] of Object.entries(ids))
+    if (id !== undefined && (id.trim() === '' || id.length > longestId))
+      throw new SvcError('message_invalid', {fault: `its ${what} is blank or longer than ${longestId} characters`})
+  if (payload.length > longestPayload)
+    throw new SvcError('message_invalid', {fault: `its payload is longer than ${longestPayload} characters`})
+  const sender = requireAgent(context, nameOrId)
+  return {
+    binding: bindIdentity(sender, sessionId),
+    draft: {
+      sender: sender.id,
+      type: parseMessageType(type),
+      payload,
+      priority: parseWord(priority, messagePriorities, 'priority'),
+      ...given({correlationId, threadId, tenantId}),
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import {SvcError} from '../errors/index.js'
+import type {MessageContext} from './context.js'
+import {buryMessage} from './dead-letters.js'
+import {maxDeliveries} from './delivery.js'
+import type {MessageReference} from './message.js'
+import {type MessageRow, requireMessage} from './message-rows.js'
+
+/** What a consumer has done with a durable message. */
+export interface Settled {
+  row: MessageRow
+  /** False where it had been acknowledged before. */
+  acknowledged: boolean
+}
+
+/**
+ * Acknowledges a message of the agent's inbox: it is not delivered again. Whoever says so, since what is done is done.
+ * @throws message_not_found
+ */
+export function acknowledgeMessage(context: MessageContext, agent: number, reference: MessageReference): Settled {
+  const {store, now} = context
+  return store.transaction(() => {
+    const row = requireMessage(context, agent, reference)
+    if (row.acknowledged_at_ms !== null) return {row, acknowledged: false}
+    store.run(
+      'UPDATE a2a_messages SET acknowledged_at_ms = ?, claim_owner = NULL, claim_until_ms = NULL WHERE id = ?',
+      [now(), row.id],
+    )
+    return {row, acknowledged: true}
+  })
+}
+
+/** Of what went wrong this much is kept, characters. */
+const longestError = 4096
+
+/**
+ * Says that a claimed message could not be handled. It rests until the claim would have ended, and is delivered again,
+ * to whomever; after the last delivery it is a dead letter at once.
+ * @throws message_not_found; message_claim_lost where the owner does not have it
+ */
+export function failMessage(
+  context: MessageContext,
+  agent: number,
+  reference: MessageReference,
+  {owner, error}: {owner: string; error: string},
+): MessageRow {
+  const {store, now} = context
+  return store.transaction(() => {
+    const row = requireMessage(context, agent, reference)
+    const isHeld = row.claim_owner === owner && row.claim_until_ms !== null && row.claim_until_ms > now()
+    if (!isHeld) throw new SvcError('message_claim_lost', {message: row.message_uuid, owner})
+    store.run('UPDATE a2a_messages SET last_claim_error = ?, claim_owner = NULL WHERE id = ?', [
+      error.slice(0, longestError),
+      row.id,
+    ])
+    return row.delivery_attempts >= maxDeliveries
+      ? buryMessage(context, row.id)
+      : requireMessage(context, agent, reference)
+  })
+}

@@ -1,0 +1,6 @@
+import type {TaskListener} from '../../tasks/index.js'
+import {pruneOperations} from './prune.js'
+
+export const operationLogListener: TaskListener = {
+  cleanup: (context, {retentionDays}) => pruneOperations(context, retentionDays),
+}

@@ -1,0 +1,97 @@
+import type {ManifestEntry} from '../../tasks/index.js'
+import {wordsOf} from './clauses.js'
+
+/** Endings that make a word with a `/` a file. */
+const extensions = new Set(
+  (
+    'c cc cfg conf cpp cs css csv env go gql h hpp html ini java js json jsonl jsx kt lock lua md mdx mjs cjs mts php proto ' +
+    'ps1 py rb rs scss sh sql svc svelte svg swift tf toml ts tsx txt vue wasm xml yaml yml zig'
+  ).split(' '),
+)
+
+/** First folders that make a word with a `/` a path of the workspace. */
+const folders = new Set(
+  (
+    'app apps assets benches bin cmd commands config configs contracts crates docs examples include internal lib libs man ' +
+    'migrations packages pkg public schemas scripts spec src styles test tests tools .github .svc'
+  ).split(' '),
+)
+
+const change = /\b(?:fix|edit|chang|add|implement|updat|refactor|writ|creat|delet|remov|patch)(?:e?s|e?d|es|ing|e)?\b/i
+
+/** Whether a text asks for something to be changed. */
+export const asksForChange = (text: string): boolean => change.test(text)
+
+/** Paths that a text names: words with a `/` and a known ending or first folder, each once, in their order. */
+export function pathsIn(text: string): string[] {
+  const words = wordsOf(text).filter((word) => word.length <= longestPath)
+  return [...new Set(words.map(bare).filter(isPath))]
+}
+
+/** A longer word names no file, characters. */
+const longestPath = 4096
+
+/** A word without the quotes, marks and slashes around it, and without a place in a file (`:12:3`). */
+const bare = (word: string): string =>
+  word
+    .replace(/^[`'"“(<[{]+/, '')
+    .replace(/[`'"”)>\]},;:!?.]+$/, '')
+    .replace(/(?::\d+){1,2}$/, '')
+    .replace(/^\.\//, '')
+    .replace(/\/+$/, '')
+
+function isPath(word: string): boolean {
+  if (!word.includes('/') || word.includes('://') || word.startsWith('/') || word.startsWith('~')) return false
+  const parts = word.split('/')
+  if (parts.includes('..')) return false
+  const ending = /\.([a-z0-9]+)$/i.exec(parts.at(-1) ?? '')?.[1]?.toLowerCase()
+  return (ending !== undefined && extensions.has(ending)) || folders.has(parts[0] ?? '')
+}
+
+/** The files that a goal is about, relative to the root, and which of them a name may mean. */
+export interface Scope {
+  paths: readonly string[]
+  byName: ReadonlyMap<string, readonly number[]>
+}
+
+/** Looked up once for every step, made once for a goal. */
+export function scopeOf(paths: readonly string[]): Scope {
+  const byName = new Map<string, number[]>()
+  for (const [place, path] of paths.entries()) {
+    const name = path.split('/').at(-1)?.toLowerCase() ?? ''
+    for (const each of new Set([name, name.replace(/\.[^.]+$/, '')])) {
+      const places = byName.get(each)
+      if (places === undefined) byName.set(each, [place])
+      else places.push(place)
+    }
+  }
+  return {paths, byName}
+}
+
+/** Files of the scope that a step may look at where it names none; a longer list says nothing about one step. */
+const mostScopeFiles = 64
+
+/**
+ * The files of one step: those that it names, written where it asks for a change and else read. Where it names none,
+ * those of the scope that it mentions by their names; where there are none of these either, it may read the scope.
+ */
+export function filesOf(description: string, scope: Scope): ManifestEntry[] {
+  const access = asksForChange(description) ? 'write' : 'read'
+  const named = pathsIn(description)
+  const meant = named.length > 0 ? named : mentioned(description, scope)
+  if (meant.length > 0) return meant.map((path) => ({path, access}))
+  const {paths} = scope
+  return paths.length <= mostScopeFiles ? paths.map((path) => ({path, access: 'read' as const})) : []
+}
+
+/** Files whose name, with or without its ending, is a word of the text; a word that is the name of many means none. */
+function mentioned(text: string, {paths, byName}: Scope): string[] {
+  const short = wordsOf(text.toLowerCase()).filter((word) => word.length <= longestPath)
+  const places = new Set(
+    short.flatMap((word) => {
+      const meant = byName.get(bare(word)) ?? []
+      return meant.length <= mostScopeFiles ? meant : []
+    }),
+  )
+  return [...places].toSorted((a, b) => a - b).map((place) => paths[place] as string)
+}

@@ -1,0 +1,28 @@
+import type {TaskCategory} from '../../tasks/index.js'
+import {wordsOf} from './clauses.js'
+import {asksForChange} from './files.js'
+
+/** How hard a text sounds, 1 to 10, by how much it says: few words ask for little. */
+export function complexityOf(text: string): number {
+  const words = wordsOf(text).length
+  return (complexities.find(([most]) => words <= most) ?? [0, 9])[1]
+}
+
+const complexities: readonly (readonly [mostWords: number, complexity: number])[] = [
+  [6, 2],
+  [16, 5],
+  [30, 7],
+]
+
+/** The first that fits is the kind of a step. */
+const kinds: readonly (readonly [TaskCategory, RegExp])[] = [
+  ['testing', /\b(?:tests?|testing|verify|validate|validation|regressions?)\b/i],
+  ['debugging', /\b(?:fix|debug|bugs?|crash|crashes|reproduce)\b/i],
+  ['review', /\b(?:review|audit)\b/i],
+  ['research', /\b(?:research|investigate|explore|compare|evaluate|find out)\b/i],
+]
+
+export function categoryOf(text: string): TaskCategory {
+  const [found] = kinds.find(([, words]) => words.test(text)) ?? []
+  return found ?? (asksForChange(text) ? 'codegen' : 'general')
+}

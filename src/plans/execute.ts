@@ -1,0 +1,55 @@
+import {type ErrorCode, SvcError} from '../errors/index.js'
+import {given, type TaskContext} from '../tasks/index.js'
+
+import {requireIds} from './new-plan.js'
+import {settlePlan} from './node-status.js'
+import {failedNodes, requirePlan, updatePlan} from './plan-rows.js'
+import {requirePlanning, strategyOf} from './planning.js'
+import {submitReady} from './submit-ready.js'
+import type {PlanMode} from './vocabulary.js'
+
+/** What came of having a plan executed. */
+export interface Execution {
+  /** Tasks that were submitted now, in the order of their nodes. */
+  task_ids: number[]
+  ok: true
+  /** Nodes that could be done now, were they not refused; they are tried again by themselves. */
+  held?: HeldNode[]
+}
+
+export interface HeldNode {
+  node_id: string
+  code: ErrorCode
+  reason: string
+}
+
+/**
+ * Has a plan worked through: every node of its latest version that waits for nothing becomes a task, and whenever one
+ * is completed, those that waited for it alone do, until all are. Done again, it changes nothing that is under way.
+ * @throws plan_not_found, planning_disabled, plan_mode_unsupported, plan_id_too_long, orchestrator_disabled,
+ *   plan_stuck; why no node at all could be submitted
+ */
+export function executePlan(
+  context: TaskContext,
+  planId: string,
+  {tenantId, mode = 'auto'}: {tenantId?: string | undefined; mode?: PlanMode | undefined} = {},
+): Execution {
+  requirePlanning(context)
+  strategyOf(mode)
+  requireIds({tenant_id: tenantId})
+  if (!context.config.enabled) throw new SvcError('orchestrator_disabled', {})
+  return context.store.transaction(() => {
+    const {plan_session_id: id} = requirePlan(context, planId)
+    updatePlan(context, id, {status: 'active', ...given({tenant_id: tenantId})})
+    const {taskIds, refused} = submitReady(context, requirePlan(context, id))
+    settlePlan(context, {plan_session_id: id})
+    const [first] = refused
+    if (taskIds.length === 0 && first !== undefined) throw first.error
+    if (requirePlan(context, id).status === 'failed')
+      throw new SvcError('plan_stuck', {plan: id, nodes: failedNodes(context, id)})
+    const held = refused.map(({node_id, error}) => heldNode(node_id, error))
+    return {task_ids: taskIds, ok: true, ...given({held: held.length === 0 ? undefined : held})}
+  })
+}
+
+const heldNode = (node_id: string, {code, message: reason}: SvcError): HeldNode => ({node_id, code, reason})

@@ -1,0 +1,13 @@
+import type {TaskListener} from '../tasks/index.js'
+import {advancePlan} from './advance.js'
+import {refuseReplaced, updateNode} from './node-status.js'
+import {replanAfterFailure} from './recover.js'
+
+/** Keeps plans in step with the tasks of their nodes. */
+export const planListener: TaskListener = {
+  taskMoved: updateNode,
+  taskEnded(context, {taskId, failure}) {
+    if (failure === undefined || !replanAfterFailure(context, taskId, failure)) advancePlan(context, taskId)
+  },
+  taskReopening: (context, {taskId}) => refuseReplaced(context, taskId),
+}

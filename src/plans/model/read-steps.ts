@@ -1,0 +1,152 @@
+import {SvcError} from '../../errors/index.js'
+import {batchOrder, normaliseManifest, type TaskCategory, taskCategories} from '../../tasks/index.js'
+
+import {asksForChange} from '../drafting/files.js'
+import {categoryOf, complexityOf} from '../drafting/kind.js'
+import type {DraftStep} from '../drafting/step.js'
+import {triggersOf} from '../drafting/triggers.js'
+
+/** What an answer is: steps, or why it is none. */
+export type Reading = {steps: DraftStep[]} | {fault: string}
+
+export interface ReadOptions {
+  /** Root of the workspace: files outside of it are none. */
+  root: string
+  /** Most steps; those after them are left out. */
+  limit: number
+}
+
+const longestDescription = 4000
+const mostFiles = 200
+
+/** Reads the steps that a model has written. Members that nobody asked for are left out. */
+export function readSteps(text: string, options: ReadOptions): Reading {
+  try {
+    const elements = elementsOf(text)
+    const order = placesOf(elements)
+    const steps = elements.map((element, place) => readStep(element, {place, order, ...options}))
+    requireOrder(steps)
+    return {steps: steps.slice(0, options.limit).map((step) => within(step, options.limit))}
+  } catch (error) {
+    if (error instanceof Unfit) return {fault: error.message}
+    throw error
+  }
+}
+
+/** An answer that is no plan; the message says why, as a clause. */
+class Unfit extends Error {}
+
+type Element = Readonly<Record<string, unknown>>
+
+function elementsOf(text: string): Element[] {
+  const value = parse(arrayText(text))
+  if (!Array.isArray(value)) throw new Unfit('it is no JSON array')
+  if (value.length === 0) throw new Unfit('the array has no steps')
+  for (const [i, element] of value.entries())
+    if (typeof element !== 'object' || element === null || Array.isArray(element))
+      throw new Unfit(`element ${i + 1} is no object`)
+  return value as Element[]
+}
+
+/** The array, without the tags, the fence or the words around it. */
+function arrayText(text: string): string {
+  const tagged = /<execute>([\s\S]*?)(?:<\/execute>|$)/i.exec(text)?.[1] ?? text
+  const fenced = /```(?:json)?\s*\n([\s\S]*?)```/i.exec(tagged)?.[1] ?? tagged
+  const [from, to] = [fenced.indexOf('['), fenced.lastIndexOf(']')]
+  return from === -1 || to < from ? fenced : fenced.slice(from, to + 1)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Unfit('it is not JSON')
+  }
+}
+
+/** Place of each step, from 0, by its id; a step without an id has its place, from 1, as one. */
+function placesOf(elements: readonly Element[]): ReadonlyMap<number, number> {
+  const places = new Map<number, number>()
+  for (const [place, {id = place + 1}] of elements.entries()) {
+    if (typeof id !== 'number' || !Number.isSafeInteger(id))
+      throw new Unfit(`the id of step ${place + 1} is no whole number`)
+    if (places.has(id)) throw new Unfit(`two steps have the id ${id}`)
+    places.set(id, place)
+  }
+  return places
+}
+
+interface Place extends ReadOptions {
+  place: number
+  order: ReadonlyMap<number, number>
+}
+
+function readStep(element: Element, {place, order, root}: Place): DraftStep {
+  const refuse = (fault: string): never => {
+    throw new Unfit(`step ${place + 1} ${fault}`)
+  }
+  const {description, files = [], category, estimated_complexity: complexity, depends_on: after} = element
+  if (typeof description !== 'string' || description.trim() === '') return refuse('has no description')
+  if (description.length > longestDescription)
+    return refuse(`has a description of more than ${longestDescription} characters`)
+  if (!isTexts(files) || files.length > mostFiles) return refuse('has files that are no short list of paths')
+  if (category !== undefined && !isCategory(category)) return refuse('is of a category that there is not')
+  if (complexity !== undefined && !isComplexity(complexity)) return refuse('has a complexity that is not from 1 to 10')
+  if (after !== undefined && !isIds(after)) return refuse('depends on what is no list of ids')
+  const text = description.trim()
+  return {
+    description: text,
+    dependsOn:
+      after === undefined
+        ? before(place)
+        : [...new Set(after)].map((id) => order.get(id) ?? refuse(`depends on ${id}, which is no step`)),
+    files: manifest(root, text, files) ?? refuse('has a file outside of the workspace'),
+    category: category ?? categoryOf(text),
+    complexity: complexity ?? complexityOf(text),
+    ...(category === 'testing' ? {role: 'verifier' as const} : {}),
+    triggers: triggersOf(text),
+  }
+}
+
+/** A step that does not say what it waits for waits for the one before it. */
+const before = (place: number): number[] => (place === 0 ? [] : [place - 1])
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+
+const isIds = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'number')
+
+const isCategory = (value: unknown): value is TaskCategory => taskCategories.some((one) => one === value)
+
+const isComplexity = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 10
+
+function manifest(root: string, description: string, files: readonly string[]) {
+  const access = asksForChange(description) ? 'write' : 'read'
+  try {
+    return normaliseManifest(
+      root,
+      files.map((path) => ({path, access})),
+    )
+  } catch (error) {
+    if (error instanceof SvcError) return undefined
+    throw error
+  }
+}
+
+function requireOrder(steps: readonly DraftStep[]): void {
+  try {
+    const dependencies = steps.map(({dependsOn}) => dependsOn)
+    batchOrder(dependencies, (place) => `Step ${place + 1}`)
+  } catch (error) {
+    if (error instanceof SvcError) throw new Unfit('its steps wait for each other')
+    throw error
+  }
+}
+
+/** Without dependencies on steps that are left out. */
+const within = (step: DraftStep, limit: number): DraftStep => ({
+  ...step,
+  dependsOn: step.dependsOn.filter((place) => place < limit),
+})

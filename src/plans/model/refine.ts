@@ -1,0 +1,133 @@
+import type {TaskContext} from '../../tasks/index.js'
+import {type Adequacy, assess} from '../drafting/adequacy.js'
+import type {DraftStep} from '../drafting/step.js'
+import type {LoopMode, PlanDepth} from '../vocabulary.js'
+import {modelFailure, type PlanAnswer, type PlanModel, type PlanModelOptions, tokensOfText} from './plan-model.js'
+import {type PlanQuestion, refinePrompt} from './prompts.js'
+import {readSteps} from './read-steps.js'
+
+/** How long a plan is made better. */
+export interface RefinementRequest {
+  mode: LoopMode
+  /** With the mode `off`, a plan that is thin or risky is refined nevertheless. */
+  autoExpand: boolean
+  maxRounds: number
+  /** Tokens that all rounds together may take, questions and answers. */
+  budgetTokens: number
+  /** Mean risk of the steps, 0 to 1, above which a plan is refined. */
+  riskThreshold: number
+}
+
+export type StopReason = 'sufficient' | 'rounds_exhausted' | 'budget_exhausted' | 'no_improvement' | 'model_failed'
+
+/** Steps, and how they came about. */
+export interface Draft {
+  steps: DraftStep[]
+  madeBy: 'model' | 'goal'
+  depth: PlanDepth
+  adequacy: Adequacy
+  /** How often the model was asked for better steps. */
+  rounds: number
+  /** Tokens that these rounds took. */
+  tokens: number
+  /** Why it was not asked again; absent where nothing was to be refined. */
+  stopReason?: StopReason
+}
+
+export interface Drafting extends PlanModelOptions {
+  /** Told what a person should know. */
+  notice: (text: string) => void
+  /** Told before every question. */
+  report?: (progress: {done: number; total: number; message: string}) => void
+}
+
+/** Rounds that a plan gets where nobody asked for any, but it is thin or risky. */
+const mostUnasked = 4
+/** With fewer tokens left, an answer would be cut off. */
+const fewestTokens = 256
+
+interface Refining {
+  model: PlanModel
+  question: PlanQuestion
+  request: RefinementRequest
+  /** Most tokens of one answer. */
+  maxTokens: number
+  drafting: Drafting
+}
+
+/**
+ * Has a plan made better, again and again, while it wants it: until it is good enough, the rounds or the tokens are used
+ * up, or the model has nothing better. The best plan is kept.
+ */
+export async function refine(context: TaskContext, first: Draft, refining: Refining): Promise<Draft> {
+  const {request} = refining
+  const most = request.mode === 'off' ? Math.min(request.maxRounds, mostUnasked) : request.maxRounds
+  if (!wantsMore(request, first.adequacy)) return first
+  let best = first
+  let stopReason: StopReason = 'rounds_exhausted'
+  while (best.rounds < most) {
+    const prompt = refinePrompt(refining.question, best.steps, best.adequacy)
+    const left = request.budgetTokens - best.tokens - tokensOfText(prompt)
+    if (left < fewestTokens) {
+      stopReason = 'budget_exhausted'
+      break
+    }
+    const next = await round(context, best, {...refining, prompt, maxTokens: Math.min(refining.maxTokens, left)})
+    best = next.draft
+    if (next.stop !== undefined) {
+      stopReason = next.stop
+      break
+    }
+  }
+  return {...best, stopReason}
+}
+
+/** Whether a plan is to be made better: always, or where it is thin or risky. */
+function wantsMore({mode, autoExpand, riskThreshold}: RefinementRequest, {tooThin, meanRisk}: Adequacy): boolean {
+  if (mode === 'force') return true
+  return (mode === 'auto' || autoExpand) && (tooThin || meanRisk > riskThreshold)
+}
+
+interface Round {
+  draft: Draft
+  stop?: StopReason
+}
+
+async function round(
+  context: TaskContext,
+  best: Draft,
+  {model, question, request, drafting, prompt, maxTokens}: Refining & {prompt: string},
+): Promise<Round> {
+  const rounds = best.rounds + 1
+  drafting.report?.({done: rounds, total: 1 + request.maxRounds, message: `Refining the plan, round ${rounds}`})
+  let answer: PlanAnswer
+  try {
+    answer = await model.ask(prompt, maxTokens)
+  } catch (error) {
+    tellEnd(drafting, modelFailure(error, drafting.signal).message)
+    return {draft: {...best, rounds}, stop: 'model_failed'}
+  }
+  const tokens = best.tokens + answer.tokens
+  const read = readSteps(answer.text, {root: context.root, limit: question.limit})
+  if ('fault' in read) {
+    tellEnd(drafting, `The answer of the model is no plan: ${read.fault}.`)
+    return {draft: {...best, rounds, tokens}, stop: 'model_failed'}
+  }
+  const adequacy = assess(question.goal, read.steps)
+  const isForced = request.mode === 'force'
+  const gain = worthOf(adequacy) - worthOf(best.adequacy)
+  const draft = {
+    ...best,
+    rounds,
+    tokens,
+    ...(gain > 0 || (isForced && gain === 0) ? {steps: read.steps, adequacy} : {}),
+  }
+  if (isForced) return {draft}
+  if (!wantsMore(request, draft.adequacy)) return {draft, stop: 'sufficient'}
+  return gain > 0 ? {draft} : {draft, stop: 'no_improvement'}
+}
+
+/** How good a plan is: what it covers, less what it risks. */
+const worthOf = ({score, meanRisk}: Adequacy): number => score - meanRisk
+
+const tellEnd = ({notice}: Drafting, why: string): void => notice(`notice: the plan was not refined further: ${why}`)

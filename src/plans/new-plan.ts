@@ -1,0 +1,156 @@
+import {randomUUID} from 'node:crypto'
+import {SvcError} from '../errors/index.js'
+import {
+  appendEvent,
+  appendPlanLineage,
+  given,
+  longest,
+  normaliseManifest,
+  normalisePath,
+  type TaskContext,
+} from '../tasks/index.js'
+
+import {stepsFromGoal} from './drafting/from-goal.js'
+import type {DraftStep} from './drafting/step.js'
+import {nodeOf} from './node.js'
+import {insertVersion, requirePlan} from './plan-rows.js'
+import {requirePlanning, strategyOf} from './planning.js'
+import {type Review, review} from './review.js'
+import {type Plan, viewPlan} from './view.js'
+import type {PlanMode} from './vocabulary.js'
+
+export interface NewPlan {
+  goal: string
+  /** Session in which the goal came up: the plan has an id of its own. */
+  originSessionId?: string | undefined
+  /** Session of questions whose answers it is made with. */
+  questionSessionId?: string | undefined
+  tenantId?: string | undefined
+  mode?: PlanMode | undefined
+  /** Files that the goal is about. */
+  scopeFiles?: readonly string[] | undefined
+  /** Most steps. */
+  maxTasks?: number | undefined
+  /** Steps that somebody else has made; made from the goal when left out. */
+  steps?: readonly DraftStep[] | undefined
+  /** Why steps that look risky or vague are taken nevertheless. */
+  forceRiskyReason?: string | undefined
+  /** How the steps were refined. */
+  refinement?: Refinement | undefined
+}
+
+/** How often a model was asked for better steps, and why it was not asked again. */
+export interface Refinement {
+  rounds: number
+  stopReason?: string | undefined
+  metadata: object
+}
+
+/**
+ * Makes a plan of a goal, and keeps it. Nothing is submitted by that.
+ * @throws planning_disabled, plan_goal_invalid, plan_id_too_long, plan_mode_unsupported, task_path_escapes,
+ *   plan_rejected
+ */
+export function newPlan(context: TaskContext, request: NewPlan): Plan {
+  requirePlanning(context)
+  const {goal, mode = 'auto', forceRiskyReason} = request
+  requireGoal(goal)
+  const {originSessionId, questionSessionId, tenantId} = request
+  requireIds({session_id: originSessionId, tenant_id: tenantId})
+  requireIds({session_id: questionSessionId})
+  const strategy = strategyOf(mode)
+  const steps = request.steps ?? draftSteps(context, request)
+  const reviewed = review(context, goal, steps, forceRiskyReason)
+  const scope = scopePaths(context, request)
+  const id = `plan-${randomUUID()}`
+  return context.store.transaction(() => {
+    insertPlan(context, id, strategy, {...request, scope})
+    insertVersion(context, id, {
+      version: 1,
+      quality_score: reviewed.adequacy.score,
+      reviewer_verdict: reviewed.verdict,
+      nodes: steps.map((step, i) => nodeOf(step, i, firstIds, {forceRiskyReason})),
+    })
+    appendEvent(context, {type: 'plan_session_created', plan_session_id: id, strategy, nodes: steps.length})
+    appendEvent(context, {type: 'plan_version_created', plan_session_id: id, version: 1})
+    appendPlanLineage(context, 'plan_session_created', requirePlan(context, id), {strategy, nodes: steps.length})
+    return withFindings(viewPlan(context, requirePlan(context, id)), reviewed, firstIds)
+  })
+}
+
+/**
+ * The steps of a goal, made without a model. Files that it names outside of the workspace are none of its files.
+ * @throws task_path_escapes where the scope leaves the workspace
+ */
+export function draftSteps(context: TaskContext, request: DraftRequest): DraftStep[] {
+  const {root} = context
+  const {goal, maxTasks, mode} = request
+  const steps = stepsFromGoal({
+    goal,
+    scope: scopePaths(context, request),
+    direct: mode === 'direct',
+    ...given({limit: maxTasks}),
+  })
+  return steps.map((step) => ({...step, files: normaliseManifest(root, step.files)}))
+}
+
+/** Files that a goal is about, relative to the root of the workspace. @throws task_path_escapes */
+export const scopePaths = ({root}: TaskContext, {scopeFiles = []}: Pick<NewPlan, 'scopeFiles'>): string[] =>
+  scopeFiles.map((path) => normalisePath(root, path))
+
+export type DraftRequest = Pick<NewPlan, 'goal' | 'scopeFiles' | 'maxTasks' | 'mode'>
+
+/** Longest goal, and longest addition to one, characters. */
+const longestGoal = 65_536
+
+/** @throws plan_goal_invalid */
+export function requireGoal(goal: string): void {
+  if (goal.trim() === '') throw new SvcError('plan_goal_invalid', {fault: 'is blank'})
+  if (goal.length > longestGoal)
+    throw new SvcError('plan_goal_invalid', {fault: `has ${goal.length} characters, and ${longestGoal} are allowed`})
+}
+
+/** Ids go on to the tasks of a plan, which take no longer ones. @throws plan_id_too_long */
+export function requireIds(ids: {session_id?: string | undefined; tenant_id?: string | undefined}): void {
+  for (const [name, id] of Object.entries(given(ids))) {
+    const limit = longest[name as keyof typeof ids]
+    if (id.length > limit) throw new SvcError('plan_id_too_long', {name, length: id.length, limit})
+  }
+}
+
+const firstIds = (place: number): string => `n${place + 1}`
+
+/** @param idOf id of the node that a step became, by its place */
+export function withFindings(plan: Plan, {findings}: Review, idOf: (place: number) => string): Plan {
+  if (findings.size === 0) return plan
+  return {...plan, findings: [...findings].map(([place, codes]) => ({node_id: idOf(place), codes}))}
+}
+
+function insertPlan(
+  {store, repositoryId, now}: TaskContext,
+  id: string,
+  strategy: string,
+  {goal, originSessionId, questionSessionId, tenantId, refinement, scope}: NewPlan & {scope: readonly string[]},
+): void {
+  const at = now()
+  store.run(
+    `INSERT INTO plan_sessions (plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json,
+  strategy, question_session_id, iterative_loop_round, iterative_stop_reason, iterative_loop_metadata_json, created_at, updated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      id,
+      repositoryId,
+      originSessionId?.trim() || null,
+      tenantId?.trim() || null,
+      goal,
+      JSON.stringify(scope),
+      strategy,
+      questionSessionId?.trim() || null,
+      refinement?.rounds ?? 0,
+      refinement?.stopReason ?? null,
+      refinement === undefined ? null : JSON.stringify(refinement.metadata),
+      at,
+      at,
+    ],
+  )
+}

@@ -1,0 +1,149 @@
+import {SvcError} from '../errors/index.js'
+import type {NodeStatus} from '../tasks/index.js'
+import {
+  appendEvent,
+  displayTask,
+  given,
+  type TaskChangeEvents,
+  type TaskContext,
+  type TaskStatus,
+} from '../tasks/index.js'
+import {type NodeKey, readyNodes} from './plan-rows.js'
+import type {PlanStatusWord} from './vocabulary.js'
+
+/** The node that a task does. */
+export type NodeOfTask = NodeKey
+
+/** Undefined where the task belongs to no plan, as nearly all do: one look at an index. */
+export const nodeOfTask = ({store}: TaskContext, taskId: number): NodeOfTask | undefined =>
+  store.get<NodeOfTask>('SELECT plan_session_id, version, node_id FROM plan_node_tasks WHERE task_id = ?', [taskId])
+
+/**
+ * A node that has failed may have others in its place by now: to try its task again would be to do the work twice.
+ * @throws plan_step_replaced
+ */
+export function refuseReplaced({store}: TaskContext, taskId: number): void {
+  const replaced = store.get<{plan: string; node: string; version: number}>(
+    `SELECT p.plan_session_id AS plan, p.node_id AS node, s.current_version AS version
+FROM plan_node_tasks p JOIN plan_sessions s ON s.plan_session_id = p.plan_session_id
+WHERE p.task_id = ? AND p.version <> s.current_version`,
+    [taskId],
+  )
+  if (replaced !== undefined) throw new SvcError('plan_step_replaced', {task: displayTask(taskId), ...replaced})
+}
+
+/** What the state of a task means for its node. Whatever waits, be it for a person, is queued. */
+const statusOfNode: Readonly<Record<TaskStatus, NodeStatus>> = {
+  Queued: 'queued',
+  Blocked: 'queued',
+  BlockedOnApproval: 'queued',
+  Doubted: 'queued',
+  InProgress: 'in_progress',
+  Completed: 'completed',
+  Failed: 'failed',
+  Cancelled: 'cancelled',
+}
+
+/** A task has moved: where it does a node of a plan, the plan says so, in the same transaction. */
+export function updateNode(
+  context: TaskContext,
+  {taskId, status: moved, reason, isRestored}: TaskChangeEvents['taskMoved'],
+): void {
+  const node = nodeOfTask(context, taskId)
+  if (node === undefined) return
+  if (!isRestored && (moved === 'Completed' || moved === 'Failed'))
+    insertAttempt(context, node, {taskId, moved, reason})
+  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...given({reason})})
+  settlePlan(context, node)
+}
+
+interface End {
+  taskId: number
+  moved: 'Completed' | 'Failed'
+  reason: string | undefined
+}
+
+function insertAttempt({store, now}: TaskContext, node: NodeOfTask, {taskId, moved, reason}: End): void {
+  const {plan_session_id: plan, version, node_id: id} = node
+  const at = now()
+  store.run(
+    `INSERT INTO plan_node_attempts (plan_session_id, version, node_id, attempt_no, task_id, outcome, error_text,
+  latency_ms, created_at)
+VALUES (@plan, @version, @id,
+  (SELECT count(*) + 1 FROM plan_node_attempts WHERE plan_session_id = @plan AND node_id = @id),
+  @task, @outcome, @error, (SELECT max(0, @at - started_at_ms) FROM orch_tasks WHERE id = @task), @at)`,
+    {
+      plan,
+      version,
+      id,
+      task: taskId,
+      outcome: moved === 'Completed' ? 'completed' : 'failed',
+      error: moved === 'Failed' ? (reason ?? null) : null,
+      at,
+    },
+  )
+}
+
+/** Changes the state of a node, and tells it; one that is superseded stays so, and one that stands so already. */
+export function setNodeStatus(
+  context: TaskContext,
+  {plan_session_id, version, node_id}: NodeOfTask,
+  status: NodeStatus,
+  {taskId, reason}: {taskId?: number; reason?: string} = {},
+): void {
+  const {changes} = context.store.run(
+    `UPDATE plan_nodes SET status = @status, held_reason = NULL, updated_at = @at
+WHERE plan_session_id = @plan AND version = @version
+  AND node_id = @node AND status NOT IN ('superseded', @status)`,
+    {plan: plan_session_id, version, node: node_id, status, at: context.now()},
+  )
+  if (changes === 0) return
+  appendEvent(context, {
+    type: 'plan_node_status',
+    plan_session_id,
+    version,
+    node_id,
+    status,
+    ...given({task_id: taskId, reason}),
+  })
+}
+
+/** A node could be done now, were it not refused: told where the reason is another one than before. */
+export function holdNode(context: TaskContext, {plan_session_id, version, node_id}: NodeKey, reason: string): void {
+  const {changes} = context.store.run(
+    `UPDATE plan_nodes SET held_reason = @reason WHERE plan_session_id = @plan AND version = @version AND node_id = @node
+  AND held_reason IS NOT @reason`,
+    {plan: plan_session_id, version, node: node_id, reason},
+  )
+  if (changes > 0)
+    appendEvent(context, {type: 'plan_node_status', plan_session_id, version, node_id, status: 'pending', reason})
+}
+
+/** Brings the state of a plan that is executed into line with the nodes of its latest version. */
+export function settlePlan(context: TaskContext, {plan_session_id: id}: {plan_session_id: string}): void {
+  const {store, now} = context
+  const plan = store.get<{status: PlanStatusWord; version: number}>(
+    'SELECT status, current_version AS version FROM plan_sessions WHERE plan_session_id = ?',
+    [id],
+  )
+  if (plan === undefined || plan.status === 'pending') return
+  const status = statusOf(context, id, plan.version)
+  if (status !== plan.status)
+    store.run('UPDATE plan_sessions SET status = ?, updated_at = ? WHERE plan_session_id = ?', [status, now(), id])
+}
+
+/** A plan is failed when nothing of it is under way and nothing of it can go on. */
+function statusOf(context: TaskContext, id: string, version: number): PlanStatusWord {
+  const statuses = new Set(
+    context.store
+      .all<{status: NodeStatus}>('SELECT DISTINCT status FROM plan_nodes WHERE plan_session_id = ? AND version = ?', [
+        id,
+        version,
+      ])
+      .map(({status}) => status),
+  )
+  const has = (...some: NodeStatus[]) => some.some((each) => statuses.has(each))
+  if (statuses.size === 0 || (statuses.size === 1 && has('completed'))) return 'completed'
+  if (has('queued', 'in_progress') || !has('failed', 'cancelled')) return 'active'
+  return readyNodes(context, id, version).length > 0 ? 'active' : 'failed'
+}

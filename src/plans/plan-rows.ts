@@ -1,0 +1,230 @@
+import {nearest, SvcError} from '../errors/index.js'
+import type {NodeStatus, PlanStrategy, TaskContext} from '../tasks/index.js'
+import type {ExecutionPolicy, PlanNode} from './node.js'
+import type {PlanStatusWord, Verdict} from './vocabulary.js'
+
+/** A row of `plan_sessions`. */
+export interface PlanRow {
+  plan_session_id: string
+  repository_id: string
+  origin_session_id: string | null
+  tenant_id: string | null
+  goal_text: string
+  /** Paths of files that the goal is about, relative to the root of the workspace. */
+  scope_files_json: string
+  strategy: PlanStrategy
+  current_version: number
+  status: PlanStatusWord
+  created_at: number
+  updated_at: number
+}
+
+/** A row of `plan_versions`, without what it belongs to. */
+export interface VersionRow {
+  version: number
+  quality_score: number
+  reviewer_verdict: Verdict
+}
+
+const columns =
+  'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json, strategy, current_version, status, created_at, updated_at'
+
+/** Ids among which the one is looked for that somebody may have meant. */
+const mostSuggestions = 500
+
+/** @throws plan_not_found with the nearest id */
+export function requirePlan({store, repositoryId}: TaskContext, id: string): PlanRow {
+  const row = store.get<PlanRow>(
+    `SELECT ${columns} FROM plan_sessions WHERE plan_session_id = ? AND repository_id = ?`,
+    [id, repositoryId],
+  )
+  if (row !== undefined) return row
+  const ids = store
+    .all<{id: string}>(
+      'SELECT plan_session_id AS id FROM plan_sessions WHERE repository_id = ? ORDER BY created_at DESC LIMIT ?',
+      [repositoryId, mostSuggestions],
+    )
+    .map((known) => known.id)
+  const suggestion = ids.find((known) => id.length >= shortestBeginning && known.startsWith(id)) ?? nearest(id, ids)
+  throw new SvcError('plan_not_found', {plan: id, suggestion})
+}
+
+/** `plan-` and four digits: with fewer, any plan might be meant. */
+const shortestBeginning = 9
+
+interface NodeRow {
+  node_id: string
+  description: string
+  dependencies_json: string
+  execution_policy_json: string
+  status: NodeStatus
+  workflow_invocation: string | null
+}
+
+const nodeColumns = 'node_id, description, dependencies_json, execution_policy_json, status, workflow_invocation'
+
+/** Nodes of a version, in their order. */
+export const nodesOf = ({store}: TaskContext, planId: string, version: number): PlanNode[] =>
+  store
+    .all<NodeRow>(`SELECT ${nodeColumns} FROM plan_nodes WHERE plan_session_id = ? AND version = ? ORDER BY ordinal`, [
+      planId,
+      version,
+    ])
+    .map(toNode)
+
+const toNode = (row: NodeRow): PlanNode => ({
+  node_id: row.node_id,
+  description: row.description,
+  depends_on: JSON.parse(row.dependencies_json) as string[],
+  policy: JSON.parse(row.execution_policy_json) as ExecutionPolicy,
+  status: row.status,
+  workflow: row.workflow_invocation,
+})
+
+/** One node of a version. */
+export function requireNode(context: TaskContext, {plan_session_id, version, node_id}: NodeKey): PlanNode {
+  const row = context.store.get<NodeRow>(
+    `SELECT ${nodeColumns} FROM plan_nodes WHERE plan_session_id = ? AND version = ? AND node_id = ?`,
+    [plan_session_id, version, node_id],
+  )
+  return toNode(row as NodeRow)
+}
+
+export interface NodeKey {
+  plan_session_id: string
+  version: number
+  node_id: string
+}
+
+/** Ids of the pending nodes whose dependencies are completed; of large plans only what this needs is read. */
+export function readyNodes({store}: TaskContext, planId: string, version: number): string[] {
+  const nodes = store.all<Pick<NodeRow, 'node_id' | 'status' | 'dependencies_json'>>(
+    `SELECT node_id, status, dependencies_json FROM plan_nodes
+WHERE plan_session_id = ? AND version = ? AND status IN ('pending', 'completed') ORDER BY ordinal`,
+    [planId, version],
+  )
+  const completed = new Set(nodes.filter(({status}) => status === 'completed').map(({node_id: id}) => id))
+  const isReady = ({status, dependencies_json: ids}: (typeof nodes)[number]) =>
+    status === 'pending' && (JSON.parse(ids) as string[]).every((id) => completed.has(id))
+  return nodes.filter(isReady).map(({node_id: id}) => id)
+}
+
+/** Nodes of the latest version that did not end well. */
+export const failedNodes = ({store}: TaskContext, planId: string): string[] =>
+  store
+    .all<{node_id: string}>(
+      `SELECT n.node_id FROM plan_nodes n
+  JOIN plan_sessions s ON s.plan_session_id = n.plan_session_id AND s.current_version = n.version
+WHERE n.plan_session_id = ? AND n.status IN ('failed', 'cancelled') ORDER BY n.ordinal`,
+      [planId],
+    )
+    .map(({node_id: id}) => id)
+
+/** Plans that are executed and have a node that was refused. */
+export const plansWithHeld = ({store, repositoryId}: TaskContext): PlanRow[] =>
+  store.all<PlanRow>(
+    `SELECT ${columns} FROM plan_sessions WHERE repository_id = ? AND status = 'active'
+  AND (plan_session_id, current_version) IN
+    (SELECT plan_session_id, version FROM plan_nodes WHERE held_reason IS NOT NULL AND status = 'pending')`,
+    [repositoryId],
+  )
+
+export const versionOf = ({store}: TaskContext, {plan_session_id: id, current_version: version}: PlanRow) =>
+  store.get<VersionRow>(
+    'SELECT version, quality_score, reviewer_verdict FROM plan_versions WHERE plan_session_id = ? AND version = ?',
+    [id, version],
+  ) as VersionRow
+
+export interface NewVersion extends VersionRow {
+  parent?: number
+  /** What it was made because of. */
+  trigger?: {event: string; payload: object}
+  nodes: readonly PlanNode[]
+}
+
+/**
+ * Writes a version with its nodes; what is the latest one is not changed by it. A node that is in the one before too has
+ * changed when it did there.
+ */
+export function insertVersion({store, now}: TaskContext, planId: string, version: NewVersion): void {
+  const {parent, trigger, nodes} = version
+  const at = now()
+  store.run(
+    `INSERT INTO plan_versions (plan_session_id, version, parent_version, trigger_event, trigger_payload_json,
+  quality_score, reviewer_verdict, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      planId,
+      version.version,
+      parent ?? null,
+      trigger?.event ?? null,
+      trigger === undefined ? null : JSON.stringify(trigger.payload),
+      version.quality_score,
+      version.reviewer_verdict,
+      at,
+    ],
+  )
+  for (const [i, {node_id, description, depends_on, policy, status, workflow}] of nodes.entries())
+    store.run(
+      `INSERT INTO plan_nodes (plan_session_id, version, node_id, ordinal, description, dependencies_json,
+  execution_policy_json, status, workflow_invocation, created_at, updated_at)
+VALUES (@plan, @version, @id, @ordinal, @description, @dependencies, @policy, @status, @workflow, @at, coalesce(
+  (SELECT updated_at FROM plan_nodes WHERE plan_session_id = @plan AND version = @parent AND node_id = @id), @at))`,
+      {
+        plan: planId,
+        version: version.version,
+        parent: parent ?? null,
+        id: node_id,
+        ordinal: i + 1,
+        description,
+        dependencies: JSON.stringify(depends_on),
+        policy: JSON.stringify(policy),
+        status,
+        workflow,
+        at,
+      },
+    )
+}
+
+/** The number of the next node id of a plan: ids of other versions mean other nodes. */
+export function nextNodeNumber({store}: TaskContext, planId: string): number {
+  const row = store.get<{last: number | null}>(
+    'SELECT max(CAST(substr(node_id, 2) AS INTEGER)) AS last FROM plan_nodes WHERE plan_session_id = ?',
+    [planId],
+  )
+  return (row?.last ?? 0) + 1
+}
+
+/** Has the tasks of nodes that are in the next version too tell how they stand there. */
+export const carryTasks = ({store}: TaskContext, planId: string, from: number, to: number): void => {
+  store.run(
+    `UPDATE plan_node_tasks SET version = @to WHERE plan_session_id = @plan AND version = @from
+  AND node_id IN (SELECT node_id FROM plan_nodes WHERE plan_session_id = @plan AND version = @to)`,
+    {plan: planId, from, to},
+  )
+}
+
+/** What of a version is not over goes on in the next one, or not at all. */
+export const supersedeOpen = ({store, now}: TaskContext, planId: string, version: number): void => {
+  store.run(
+    `UPDATE plan_nodes SET status = 'superseded', held_reason = NULL, updated_at = ? WHERE plan_session_id = ? AND version = ?
+  AND status IN ('pending', 'queued', 'in_progress')`,
+    [now(), planId, version],
+  )
+}
+
+/** Columns of a plan that change. */
+export interface PlanChanges {
+  goal_text?: string
+  strategy?: PlanStrategy
+  current_version?: number
+  status?: PlanStatusWord
+  tenant_id?: string
+}
+
+export function updatePlan({store, now}: TaskContext, planId: string, changes: PlanChanges): void {
+  const names = Object.keys(changes)
+  store.run(
+    `UPDATE plan_sessions SET ${names.map((name) => `${name} = ?, `).join('')}updated_at = ? WHERE plan_session_id = ?`,
+    [...Object.values(changes), now(), planId],
+  )
+}

@@ -1,0 +1,117 @@
+import {type ExecutionRole, given, type TaskCategory, type TaskContext} from '../tasks/index.js'
+import {goOn} from './advance.js'
+import {assess} from './drafting/adequacy.js'
+import type {DraftStep} from './drafting/step.js'
+import {isTestFailure, triggerMet} from './drafting/triggers.js'
+import {nodeOf, type PlanNode} from './node.js'
+import {nodeOfTask} from './node-status.js'
+import {
+  carryTasks,
+  insertVersion,
+  nextNodeNumber,
+  nodesOf,
+  type PlanRow,
+  requirePlan,
+  supersedeOpen,
+  updatePlan,
+} from './plan-rows.js'
+import {tellReplan} from './replan.js'
+import type {ReplanTrigger} from './vocabulary.js'
+
+const longestReason = 2000
+
+/**
+ * A task has failed: where it did a node of a plan that calls for another plan after such a failure, and the settings
+ * let that happen by itself, the plan gets a version in which the node is done again, after somebody has seen a failed
+ * test fail once more. Everything else goes on in it as it stood.
+ * @returns whether there is such a version now
+ */
+export function replanAfterFailure(context: TaskContext, taskId: number, failure: string): boolean {
+  const lost = lostNode(context, taskId, failure)
+  if (lost === undefined) return false
+  const {plan, nodes, failed, trigger} = lost
+  const {plan_session_id: id, current_version: parent} = plan
+  const version = parent + 1
+  const reason = failure.slice(0, longestReason)
+  const steps = recoverySteps(failed, reason)
+  insertVersion(context, id, {
+    version,
+    parent,
+    trigger: {event: 'task_failed', payload: {task_id: taskId, reason, trigger}},
+    quality_score: assess(plan.goal_text, steps).score,
+    reviewer_verdict: 'pending',
+    nodes: replaced(nodes, failed, steps, nextNodeNumber(context, id)),
+  })
+  carryTasks(context, id, parent, version)
+  supersedeOpen(context, id, parent)
+  updatePlan(context, id, {current_version: version, status: 'active'})
+  tellReplan(context, plan, version, {reason: trigger, taskId})
+  goOn(context, requirePlan(context, id))
+  return true
+}
+
+interface LostNode {
+  plan: PlanRow
+  /** Of the latest version. */
+  nodes: readonly PlanNode[]
+  failed: PlanNode
+  trigger: ReplanTrigger
+}
+
+/** The node of a failed task, where its plan is to be made anew because of it. */
+function lostNode(context: TaskContext, taskId: number, failure: string): LostNode | undefined {
+  const {planningEnabled, planningReplanEnabled} = context.config
+  const found = planningEnabled && planningReplanEnabled ? nodeOfTask(context, taskId) : undefined
+  if (found === undefined) return undefined
+  const plan = requirePlan(context, found.plan_session_id)
+  if (found.version !== plan.current_version || plan.status === 'pending') return undefined
+  const nodes = nodesOf(context, plan.plan_session_id, plan.current_version)
+  const failed = nodes.find(({node_id}) => node_id === found.node_id)
+  if (failed === undefined || failed.policy.max_retries < 1) return undefined
+  const trigger = triggerMet(failed.policy.replan_triggers, failure)
+  return trigger === undefined ? undefined : {plan, nodes, failed, trigger}
+}
+
+/** What is done in the place of a node that has failed. */
+function recoverySteps({description, policy}: PlanNode, reason: string): DraftStep[] {
+  const {file_manifest: files, enqueue_hints: hints, replan_triggers: triggers} = policy
+  const again = {
+    description: `${description}\n\nIt was tried before, and failed:\n${reason}`,
+    files,
+    category: (hints?.task_category ?? 'general') as TaskCategory,
+    complexity: hints?.complexity ?? 5,
+    ...given({role: hints?.execution_role as ExecutionRole | undefined}),
+    triggers,
+  }
+  if (!isTestFailure(reason)) return [{...again, dependsOn: []}]
+  const reproduce: DraftStep = {
+    description: `Reproduce this failure, and tell what causes it:\n${reason}`,
+    dependsOn: [],
+    files: files.map(({path}) => ({path, access: 'read'})),
+    category: 'debugging',
+    complexity: again.complexity,
+    role: 'reproducer',
+    triggers: [],
+  }
+  return [reproduce, {...again, dependsOn: [0]}]
+}
+
+/** The nodes of a version with new ones in the place of one of them: what waited for it waits for the last of these. */
+function replaced(
+  nodes: readonly PlanNode[],
+  failed: PlanNode,
+  steps: readonly DraftStep[],
+  number: number,
+): PlanNode[] {
+  const idOf = (place: number) => `n${number + place}`
+  const last = idOf(steps.length - 1)
+  const maxRetries = failed.policy.max_retries - 1
+  const added = steps.map((step, i): PlanNode => {
+    const node = nodeOf(step, i, idOf, {forceRiskyReason: failed.policy.force_risky_reason, maxRetries})
+    const workflow = i === steps.length - 1 ? failed.workflow : null
+    return {...node, workflow, depends_on: i === 0 ? failed.depends_on : node.depends_on}
+  })
+  return nodes.flatMap((node) =>
+    node === failed ? added : [{...node, depends_on: node.depends_on.map((id) => (id === failed.node_id ? last : id))}],
+  )
+}

@@ -1,0 +1,94 @@
+import {fragment} from '../store/index.js'
+
+/**
+ * The tables of plans, in the store that has the tasks. A plan has versions, and a version nodes, in the order of their
+ * `ordinal`; a node id means the same node in every version that has it, and is never given out again. Times are Unix
+ * milliseconds, JSON columns hold what their names say.
+ *
+ * `plan_node_tasks` says of a task which node it does; a task that belongs to no plan has no row. It follows a node into
+ * the next version, so the version is always the latest one that has the node.
+ *
+ * `held_reason` says of a pending node that it could be done now, and why its task was refused.
+ */
+export const planFragment = fragment(
+  'plans',
+  `
+CREATE TABLE plan_sessions (
+  plan_session_id TEXT PRIMARY KEY,
+  repository_id TEXT NOT NULL,
+  origin_session_id TEXT,
+  tenant_id TEXT,
+  goal_text TEXT NOT NULL,
+  strategy TEXT NOT NULL CHECK (strategy IN
+    ('immediate_act', 'continuous_ooda', 'sequential_dag', 'hierarchical_htn', 'workflow_handoff')),
+  current_version INTEGER NOT NULL DEFAULT 1,
+  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'active', 'completed', 'failed')),
+  question_session_id TEXT,
+  iterative_loop_round INTEGER NOT NULL DEFAULT 0,
+  iterative_stop_reason TEXT,
+  iterative_loop_metadata_json TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX plan_sessions_latest ON plan_sessions (repository_id, created_at);
+
+CREATE TABLE plan_versions (
+  plan_session_id TEXT NOT NULL REFERENCES plan_sessions (plan_session_id),
+  version INTEGER NOT NULL CHECK (version >= 1),
+  parent_version INTEGER,
+  trigger_event TEXT,
+  trigger_payload_json TEXT,
+  quality_score REAL NOT NULL DEFAULT 0,
+  reviewer_verdict TEXT NOT NULL DEFAULT 'pending' CHECK (reviewer_verdict IN ('pending', 'accepted', 'flagged')),
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (plan_session_id, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE plan_nodes (
+  plan_session_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  node_id TEXT NOT NULL,
+  ordinal INTEGER NOT NULL,
+  description TEXT NOT NULL,
+  dependencies_json TEXT NOT NULL DEFAULT '[]',
+  execution_policy_json TEXT NOT NULL DEFAULT '{}',
+  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN
+    ('pending', 'queued', 'in_progress', 'completed', 'failed', 'cancelled', 'superseded')),
+  workflow_invocation TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (plan_session_id, version, node_id),
+  FOREIGN KEY (plan_session_id, version) REFERENCES plan_versions (plan_session_id, version)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX plan_nodes_order ON plan_nodes (plan_session_id, version, ordinal);
+CREATE INDEX plan_nodes_status ON plan_nodes (plan_session_id, version, status);
+
+CREATE TABLE plan_node_attempts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  plan_session_id TEXT NOT NULL REFERENCES plan_sessions (plan_session_id),
+  version INTEGER NOT NULL,
+  node_id TEXT NOT NULL,
+  attempt_no INTEGER NOT NULL,
+  task_id INTEGER REFERENCES orch_tasks (id),
+  outcome TEXT NOT NULL CHECK (outcome IN ('completed', 'failed')),
+  error_text TEXT,
+  latency_ms INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX plan_node_attempts_node ON plan_node_attempts (plan_session_id, node_id, attempt_no);
+
+CREATE TABLE plan_node_tasks (
+  task_id INTEGER PRIMARY KEY REFERENCES orch_tasks (id),
+  plan_session_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  node_id TEXT NOT NULL,
+  FOREIGN KEY (plan_session_id, version, node_id) REFERENCES plan_nodes (plan_session_id, version, node_id)
+) STRICT;
+CREATE INDEX plan_node_tasks_node ON plan_node_tasks (plan_session_id, version, node_id);
+`,
+  `
+ALTER TABLE plan_nodes ADD COLUMN held_reason TEXT;
+CREATE INDEX plan_nodes_held ON plan_nodes (plan_session_id, version) WHERE held_reason IS NOT NULL;
+`,
+  "ALTER TABLE plan_sessions ADD COLUMN scope_files_json TEXT NOT NULL DEFAULT '[]';",
+)

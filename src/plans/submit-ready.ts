@@ -1,0 +1,107 @@
+import {createHash} from 'node:crypto'
+import type {SubmitTaskV1} from '../contracts/index.js'
+import {type ErrorCode, isErrorOf, SvcError} from '../errors/index.js'
+import {given, linkLineage, submitTask, type TaskContext} from '../tasks/index.js'
+
+import type {PlanNode} from './node.js'
+import {holdNode, setNodeStatus} from './node-status.js'
+import {type PlanRow, readyNodes, requireNode} from './plan-rows.js'
+
+interface Refused {
+  node_id: string
+  error: SvcError
+}
+
+/**
+ * Submits every pending node whose dependencies are completed. One that is refused is held: it says why, and is tried
+ * again.
+ */
+export function submitReady(context: TaskContext, plan: PlanRow): {taskIds: number[]; refused: Refused[]} {
+  const {plan_session_id, current_version: version} = plan
+  const taskIds: number[] = []
+  const refused: Refused[] = []
+  // What keeps every task out is not asked again for each of them.
+  let closed: SvcError | undefined = context.config.planningEnabled ? undefined : new SvcError('planning_disabled', {})
+  for (const node_id of readyNodes(context, plan_session_id, version)) {
+    const node = {plan_session_id, version, node_id}
+    const outcome = closed ?? trySubmit(context, plan, requireNode(context, node))
+    if (typeof outcome === 'number') {
+      taskIds.push(outcome)
+      continue
+    }
+    if (closing.has(outcome.code)) closed = outcome
+    refused.push({node_id, error: outcome})
+    holdNode(context, node, `${outcome.code}: ${outcome.message}`)
+  }
+  return {taskIds, refused}
+}
+
+/** Refusals that hold for every node. */
+const closing: ReadonlySet<ErrorCode> = new Set(['queue_full', 'orchestrator_disabled', 'planning_disabled'])
+
+/** Refusals that say something of a node or of the moment, and nothing of the store. */
+const refusals: ReadonlySet<ErrorCode> = new Set([
+  'lock_conflict',
+  'scope_denied',
+  'queue_full',
+  'max_agents_reached',
+  'orchestrator_disabled',
+  'task_invalid',
+  'task_path_escapes',
+  'agent_not_found',
+])
+
+/** @returns the id of the task, or why there is none */
+function trySubmit(context: TaskContext, plan: PlanRow, node: PlanNode, agent?: string): number | SvcError {
+  try {
+    return submitNode(context, plan, node, agent)
+  } catch (error) {
+    // Whoever has the files gets the node too: it waits for its turn there.
+    if (agent === undefined && isErrorOf(error, 'lock_conflict'))
+      return trySubmit(context, plan, node, error.params.holder)
+    if (error instanceof SvcError && refusals.has(error.code)) return error
+    throw error
+  }
+}
+
+/** One node in a savepoint of its own: of one that is refused nothing is left. */
+const submitNode = (context: TaskContext, plan: PlanRow, node: PlanNode, agent: string | undefined): number =>
+  context.store.transaction(() => {
+    const {plan_session_id, current_version: version} = plan
+    const {node_id} = node
+    const {task_id: taskId} = submitTask(context, submissionOf(context, plan, node, agent))
+    context.store.run('INSERT INTO plan_node_tasks (task_id, plan_session_id, version, node_id) VALUES (?, ?, ?, ?)', [
+      taskId,
+      plan_session_id,
+      version,
+      node_id,
+    ])
+    linkLineage(context, taskId, {plan_session_id, node_id})
+    setNodeStatus(context, {plan_session_id, version, node_id}, 'queued', {taskId})
+    return taskId
+  })
+
+function submissionOf(
+  {config}: TaskContext,
+  {plan_session_id, origin_session_id, tenant_id}: PlanRow,
+  {node_id, description, policy}: PlanNode,
+  agent: string | undefined,
+): SubmitTaskV1 {
+  return {
+    description,
+    priority: 'normal',
+    file_manifest: [...policy.file_manifest],
+    thread_id: threadOf(plan_session_id, node_id),
+    ...given({
+      requires_approval: config.planningAutoModeEnabled ? undefined : true,
+      enqueue_hints: policy.enqueue_hints,
+      session_id: origin_session_id ?? undefined,
+      tenant_id: tenant_id ?? undefined,
+      target_agent: agent,
+    }),
+  }
+}
+
+/** The same for a node in every version and in every process. */
+const threadOf = (planId: string, nodeId: string): string =>
+  `plan-${createHash('sha256').update(`${planId}:${nodeId}`).digest('hex').slice(0, 16)}`

@@ -1,0 +1,65 @@
+import type {NodeStatus, PlanStrategy} from '../tasks/index.js'
+import {given, type ManifestEntry, type TaskContext} from '../tasks/index.js'
+import type {QualityFinding} from './drafting/quality.js'
+import type {PlanNode} from './node.js'
+import {nodesOf, type PlanRow, versionOf} from './plan-rows.js'
+import type {Verdict} from './vocabulary.js'
+
+/** A step as every surface shows it. */
+export interface PlanStep {
+  /** Place in its version, from 1. */
+  id: number
+  node_id: string
+  description: string
+  /** Places of the steps that come first. */
+  depends_on: number[]
+  status: NodeStatus
+  files: readonly ManifestEntry[]
+  category: string
+  /** 1 to 10. */
+  complexity: number
+  workflow?: string
+  test_decision: 'deferred'
+}
+
+export interface PlanVersion {
+  version: number
+  /** 0 to 1: how well the steps cover the goal, as far as words tell. */
+  quality_score: number
+  reviewer_verdict: Verdict
+  steps: PlanStep[]
+}
+
+/** A plan with its latest version. */
+export interface Plan {
+  session_id: string
+  goal: string
+  strategy: PlanStrategy
+  summary: string
+  versions: [PlanVersion]
+  /** What is wrong with steps, where it is looked at. */
+  findings?: {node_id: string; codes: readonly QualityFinding[]}[]
+}
+
+export function viewPlan(context: TaskContext, plan: PlanRow): Plan {
+  const {plan_session_id: session_id, goal_text: goal, strategy} = plan
+  const steps = stepsOf(nodesOf(context, session_id, plan.current_version))
+  const summary = `${steps.length} plan node(s) materialized`
+  return {session_id, goal, strategy, summary, versions: [{...versionOf(context, plan), steps}]}
+}
+
+export function stepsOf(nodes: readonly PlanNode[]): PlanStep[] {
+  const places = new Map(nodes.map(({node_id: id}, i) => [id, i + 1]))
+  return nodes.map(({node_id, description, depends_on, policy, status, workflow}, i) => ({
+    id: i + 1,
+    node_id,
+    description,
+    depends_on: depends_on.flatMap((id) => places.get(id) ?? []),
+    status,
+    files: policy.file_manifest,
+    category: policy.enqueue_hints?.task_category ?? 'general',
+    complexity: policy.enqueue_hints?.complexity ?? 5,
+    ...given({workflow: workflow ?? undefined}),
+    test_decision: 'deferred',
+  }))
+}

@@ -1,0 +1,8 @@
+/** The loop of the daemon: it starts queued tasks, runs them with processors, scales the agents and cleans up. */
+export {type DaemonOptions, runDaemon} from './loop/daemon.js'
+export {isHeld, readLease} from './loop/lease.js'
+export {localProcessors} from './processors/local-processors.js'
+export type {Outcome, Processor, RunReport} from './processors/processor.js'
+export {scaleUpThreshold} from './scaling/decide.js'
+export {rebalance} from './scaling/rebalance-queues.js'
+export {loadOutlook} from './scaling/tick.js'

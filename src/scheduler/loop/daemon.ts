@@ -1,0 +1,262 @@
+import {randomUUID} from 'node:crypto'
+import os from 'node:os'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {isErrorOf, SvcError} from '../../errors/index.js'
+import {goOnWithHeld} from '../../plans/index.js'
+import {openSessions, type Sessions} from '../../sessions/index.js'
+import {
+  agentsWithWork,
+  type EventRecord,
+  freeDeadClaims,
+  lastEventId,
+  notify,
+  type ProcessorName,
+  pruneEvents,
+  pruneOutput,
+  readEvents,
+  type Started,
+  startNext,
+  sweepLocks,
+  type TaskContext,
+} from '../../tasks/index.js'
+import type {Processor} from '../processors/processor.js'
+import {type ResourceSample, readResources, resourceUsage} from '../scaling/load.js'
+import {scalingTick} from '../scaling/tick.js'
+
+import {type Lease, releaseLease, renewalMs, renewLease, requireLease, takeLease} from './lease.js'
+import {recoverRuns} from './recover.js'
+import {type Run, startRun} from './run-task.js'
+
+export interface DaemonOptions {
+  /** External tasks are run by clients. */
+  processors: Readonly<Record<Exclude<ProcessorName, 'external'>, Processor>>
+  /** Ends the loop: runs may go on for `drainMs`, then they are aborted and queued again. */
+  signal: AbortSignal
+  /** False leaves queued tasks to clients that claim them. */
+  runsTasks?: boolean
+  drainMs?: number
+  /** Told once the lease is held and what a predecessor left behind is queued again. */
+  onReady?: (lease: Lease, recovered: number) => void
+  /** Told of everything that happens, by whomever. */
+  onEvents?: (events: readonly EventRecord[]) => void
+}
+
+/** Between two looks at the store for what other processes wrote, ms. */
+const pollMs = 50
+/** Between two rounds of upkeep, ms. */
+const tickMs = 1000
+const defaultDrainMs = 10_000
+
+/**
+ * The loop that runs the tasks of a workspace: one at a time for each agent. It is the only one of its workspace, and
+ * holds nothing that its successor would miss: killed at any moment, its lease is taken over and its tasks are queued
+ * again.
+ * @throws daemon_running, daemon_replaced; store_busy where the store stays locked
+ */
+export async function runDaemon(context: TaskContext, options: DaemonOptions): Promise<void> {
+  const holder = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+  const lease = takeLease(context, holder)
+  const loop = new Loop(context, lease, options)
+  try {
+    options.onReady?.(lease, recoverRuns(context, lease))
+    await loop.run()
+  } catch (error) {
+    loop.fault ??= error
+    throw error
+  } finally {
+    await loop.drain()
+    releaseLease(context, lease)
+    loop.tell()
+  }
+  if (loop.fault !== undefined) throw loop.fault
+}
+
+/** No version of the store is this one: it is looked at again. */
+const unknownVersion = -1
+
+class Loop {
+  readonly #context: TaskContext
+  readonly #lease: Lease
+  readonly #options: DaemonOptions
+  readonly #runs = new Map<number, Run>()
+  readonly #sessions: Sessions
+  #resources: ResourceSample = readResources()
+  #lastEvent: number
+  #dataVersion = unknownVersion
+  #renewed = performance.now()
+  /** What ends the loop although nobody asked it to. */
+  fault: unknown
+  #wake: () => void = () => undefined
+
+  constructor(context: TaskContext, lease: Lease, options: DaemonOptions) {
+    this.#context = context
+    this.#lease = lease
+    this.#options = options
+    this.#sessions = openSessions(context)
+    this.#lastEvent = lastEventId(context)
+  }
+
+  async run(): Promise<void> {
+    const {signal} = this.#options
+    let ticked = Number.NEGATIVE_INFINITY
+    while (!signal.aborted) {
+      const now = performance.now()
+      const isTick = now - ticked >= tickMs
+      try {
+        this.#renew()
+        if (isTick) {
+          ticked = now
+          this.#upkeep()
+        }
+        if (this.#hasChanged() || isTick) {
+          this.#endLostRuns()
+          this.#dispatch()
+          this.tell()
+        }
+      } catch (error) {
+        // Somebody writes for a long time: the next round is soon enough, while the lease is held.
+        if (!isErrorOf(error, 'store_busy')) throw error
+        this.#dataVersion = unknownVersion
+      }
+      if (this.fault !== undefined) throw this.fault
+      await this.#pause()
+    }
+  }
+
+  /** Lets what runs end; what does not end in time is aborted, and queued again. */
+  async drain(): Promise<void> {
+    const {drainMs = defaultDrainMs} = this.#options
+    const started = performance.now()
+    while (this.#runs.size > 0) {
+      const patience = this.fault === undefined ? drainMs : 0
+      if (performance.now() - started >= patience) this.#endAll()
+      else this.#whileDraining()
+      const ended = [...this.#runs.values()].map(({done}) => done.catch(() => undefined))
+      await Promise.race([Promise.all(ended), sleep(pollMs)])
+    }
+  }
+
+  /** What runs for a term that is over is not this one's to queue again. */
+  #endAll(): void {
+    const isReplaced = isErrorOf(this.fault, 'daemon_replaced')
+    for (const run of this.#runs.values()) run.end(isReplaced ? 'claim_lost' : 'draining')
+  }
+
+  /** The lease stays held, and a task that is cancelled ends now. */
+  #whileDraining(): void {
+    try {
+      this.#renew()
+      this.#endLostRuns()
+    } catch (error) {
+      if (!isErrorOf(error, 'store_busy')) this.fault ??= error
+    }
+  }
+
+  #renew(): void {
+    if (performance.now() - this.#renewed < renewalMs) return
+    renewLease(this.#context, this.#lease)
+    this.#renewed = performance.now()
+  }
+
+  /** Passes on what has happened since the last time. */
+  tell(): void {
+    const {onEvents} = this.#options
+    while (onEvents !== undefined) {
+      const events = readEvents(this.#context, {since: this.#lastEvent})
+      const last = events.at(-1)
+      if (last === undefined) return
+      this.#lastEvent = last.id
+      onEvents(events)
+    }
+  }
+
+  #upkeep(): void {
+    const {store, config} = this.#context
+    const resources = readResources()
+    const usage = resourceUsage(this.#resources, resources)
+    this.#resources = resources
+    store.transaction(() => {
+      requireLease(this.#context, this.#lease)
+      freeDeadClaims(this.#context)
+      sweepLocks(this.#context)
+      goOnWithHeld(this.#context)
+      scalingTick(this.#context, usage)
+      pruneEvents(this.#context, config.eventRetentionDays)
+      pruneOutput(this.#context, config.eventRetentionDays)
+      notify(this.#context, 'cleanup', {retentionDays: config.eventRetentionDays})
+      this.#sessions.tick()
+    })
+  }
+
+  /** Whether another process has written, or this one outside of the loop. */
+  #hasChanged(): boolean {
+    const row = this.#context.store.get<{data_version: number}>('PRAGMA data_version')
+    const version = row?.data_version ?? 0
+    const changed = version !== this.#dataVersion
+    this.#dataVersion = version
+    return changed
+  }
+
+  /** A task that was cancelled, doubted or moved while it ran is nobody's business here any more. */
+  #endLostRuns(): void {
+    if (this.#runs.size === 0) return
+    const {store} = this.#context
+    const ids = JSON.stringify([...this.#runs.keys()])
+    const current = store.all<{id: number; status: string; claim_generation: number}>(
+      'SELECT id, status, claim_generation FROM orch_tasks WHERE id IN (SELECT value FROM json_each(?))',
+      [ids],
+    )
+    for (const {id, status, claim_generation: generation} of current) {
+      const run = this.#runs.get(id)
+      if (run !== undefined && (status !== 'InProgress' || run.generation !== generation)) run.end('claim_lost')
+    }
+  }
+
+  /** Starts a task for every agent that has one waiting and runs none. */
+  #dispatch(): void {
+    if (this.#options.runsTasks === false) return
+    const context = this.#context
+    const runs = [...this.#runs.values()]
+    const busy = new Set(runs.map(({agentId}) => agentId))
+    const waiting = () => agentsWithWork(context).filter((id) => !busy.has(id))
+    if (waiting().length === 0) return
+    const starter = {owner: `daemon:${this.#lease.fence}`, besides: runs.map(({taskId}) => taskId)}
+    const started = context.store.transaction(() => {
+      requireLease(context, this.#lease)
+      return waiting().flatMap((id) => startNext(context, id, starter) ?? [])
+    })
+    for (const one of started) this.#start(one)
+  }
+
+  #start(started: Started): void {
+    const {processor: name, id} = started.task
+    const processor = this.#options.processors[name as 'ai' | 'exec']
+    const run = startRun(this.#context, this.#lease, started, processor)
+    this.#runs.set(id, run)
+    run.done
+      .catch((error: unknown) => {
+        this.fault ??= error ?? new SvcError('internal', {reason: 'a run ended without a reason'})
+      })
+      .finally(() => {
+        this.#runs.delete(id)
+        this.#dataVersion = unknownVersion
+        this.#wake()
+      })
+  }
+
+  /** Waits for the next look, or for the end of a run; always long enough for signals and sockets to be served. */
+  #pause(): Promise<void> {
+    const {signal} = this.#options
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', wake)
+        this.#wake = () => undefined
+        setImmediate(resolve)
+      }
+      const timer = setTimeout(wake, this.#dataVersion === unknownVersion ? 0 : pollMs)
+      this.#wake = wake
+      signal.addEventListener('abort', wake, {once: true})
+    })
+  }
+}

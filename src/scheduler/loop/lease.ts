@@ -1,0 +1,105 @@
+import os from 'node:os'
+import {SvcError} from '../../errors/index.js'
+import {isAlive, processStart} from '../../process/index.js'
+import {appendEvent, type TaskContext} from '../../tasks/index.js'
+
+/** The row that says which process runs the tasks of a workspace. */
+export interface Lease {
+  holder: string
+  host: string
+  pid: number
+  /** When the process started, as its system tells it: a pid that was given out again is another process. */
+  process_start: string
+  /** Term of the holder: each one has a higher number than the last. */
+  fence: number
+  acquired_at_ms: number
+  expires_at_ms: number
+}
+
+const name = 'daemon'
+/** How long a holder that is not heard of keeps the lease, ms; it renews it several times in that. */
+export const leaseTtlMs = 15_000
+export const renewalMs = 3000
+
+export const readLease = ({store, repositoryId}: TaskContext): Lease | undefined =>
+  store.get<Lease>('SELECT * FROM orch_leases WHERE repository_id = ? AND name = ?', [repositoryId, name])
+
+/**
+ * Takes the lease where it is free: nobody has it, its term is over, or its holder was a process of this machine that
+ * is no more. A term that ends later than any could counts as over: the clock was set back.
+ * @throws daemon_running
+ */
+export function takeLease(context: TaskContext, holder: string): Lease {
+  const {store, repositoryId, now} = context
+  return store.transaction(() => {
+    const current = readLease(context)
+    const at = now()
+    if (current !== undefined && isHeld(current, at))
+      throw new SvcError('daemon_running', {pid: current.pid, host: current.host})
+    const lease: Lease = {
+      holder,
+      host: os.hostname(),
+      pid: process.pid,
+      process_start: processStart(process.pid) ?? '',
+      fence: (current?.fence ?? 0) + 1,
+      acquired_at_ms: at,
+      expires_at_ms: at + leaseTtlMs,
+    }
+    store.run(
+      `INSERT INTO orch_leases (repository_id, name, holder, host, pid, process_start, fence, acquired_at_ms, expires_at_ms)
+VALUES (@repository, @name, @holder, @host, @pid, @process_start, @fence, @acquired_at_ms, @expires_at_ms)
+ON CONFLICT DO UPDATE SET holder = excluded.holder, host = excluded.host, pid = excluded.pid,
+  process_start = excluded.process_start, fence = excluded.fence, acquired_at_ms = excluded.acquired_at_ms,
+  expires_at_ms = excluded.expires_at_ms`,
+      {repository: repositoryId, name, ...lease},
+    )
+    appendEvent(context, {type: 'daemon_started', holder, fence: lease.fence})
+    return lease
+  })
+}
+
+/** Whether the holder of a lease is there, as far as can be told. */
+export function isHeld({host, pid, process_start: start, expires_at_ms: expires}: Lease, at: number): boolean {
+  const isInTerm = expires > at && expires <= at + leaseTtlMs
+  if (host !== os.hostname()) return isInTerm
+  // On this machine the process itself tells more than any clock, where it can be told from another of the same number.
+  return isAlive(pid, start) && (start !== '' || isInTerm)
+}
+
+/**
+ * Makes sure, within a transaction, that this process still is the holder: whatever it writes then is written before
+ * another one takes over, or not at all.
+ * @throws daemon_replaced
+ */
+export function requireLease({store, repositoryId}: TaskContext, {fence}: Lease): void {
+  const current = store.get<{fence: number}>('SELECT fence FROM orch_leases WHERE repository_id = ? AND name = ?', [
+    repositoryId,
+    name,
+  ])
+  if (current?.fence !== fence) throw new SvcError('daemon_replaced', {fence: current?.fence ?? 0})
+}
+
+/** @throws daemon_replaced */
+export function renewLease(context: TaskContext, lease: Lease): void {
+  const {store, repositoryId, now} = context
+  store.transaction(() => {
+    requireLease(context, lease)
+    store.run('UPDATE orch_leases SET expires_at_ms = ? WHERE repository_id = ? AND name = ?', [
+      now() + leaseTtlMs,
+      repositoryId,
+      name,
+    ])
+  })
+}
+
+/** Gives the lease back, where it is still this one. The row stays: the next term has the next number. */
+export function releaseLease(context: TaskContext, {fence, holder}: Lease): void {
+  const {store, repositoryId} = context
+  store.transaction(() => {
+    const {changes} = store.run(
+      "UPDATE orch_leases SET expires_at_ms = 0, pid = 0, process_start = '' WHERE repository_id = ? AND name = ? AND fence = ?",
+      [repositoryId, name, fence],
+    )
+    if (changes > 0) appendEvent(context, {type: 'daemon_stopped', holder, fence})
+  })
+}

@@ -1,0 +1,113 @@
+import {SvcError} from '../../errors/index.js'
+import type {Generation, generate, InferenceEndpoint} from '../../inference/index.js'
+import type {HttpClient} from '../../net/index.js'
+import {
+  type CostPreference,
+  chooseModel,
+  costOf,
+  localProvider,
+  type ModelChoice,
+  type ModelPrices,
+  type Task,
+  type TaskPhase,
+  taskPhases,
+  type Usage,
+} from '../../tasks/index.js'
+
+import type {Outcome, Processor, RunReport} from './processor.js'
+import {type PhaseBudget, phaseBudget, phasePrompt, systemPrompt} from './prompts.js'
+
+export interface AiOptions {
+  endpoint: InferenceEndpoint
+  prices: ModelPrices
+  costPreference: CostPreference
+  /** Longest silence of the server, ms. A large model on a CPU reads for minutes before its first word. */
+  idleTimeoutMs?: number
+  /** Told once per run, before the model is asked. */
+  onModelChosen?: (task: Task, choice: ModelChoice) => void
+}
+
+/** The phase whose answer is the result of the task. The phases after it judge that answer, and are details. */
+const resultPhase: TaskPhase = 'act'
+
+/**
+ * Has a model work through a task in phases, one streamed generation each. Every phase reads what the earlier ones
+ * answered.
+ */
+export const aiProcessor = (options: AiOptions): Processor => ({
+  async run(task, report, signal) {
+    signal.throwIfAborted()
+    // The client of the server is heavy: whoever only looks at tasks does without.
+    const {contextLengthOf, generate, inferenceClient, modelRegistry, servedModels} = await import(
+      '../../inference/index.js'
+    )
+    const {endpoint, prices, costPreference, idleTimeoutMs = 300_000} = options
+    const client = inferenceClient(endpoint, {idleTimeoutMs})
+    try {
+      const registry = modelRegistry(endpoint, await servedModels(client, signal))
+      const choice = chooseModel(registry, task, prices, costPreference)
+      options.onModelChosen?.(task, choice)
+      const contextLength = endpoint.contextLength ?? (await contextLengthOf(client, choice.model, signal))
+      const budget = phaseBudget(contextLength, endpoint.maxTokens)
+      const generations = await workThrough(task, choice.model, {generate, client, endpoint, budget, report, signal})
+      return outcome(choice.model, generations, prices)
+    } finally {
+      await client.close()
+    }
+  },
+})
+
+interface Work {
+  generate: typeof generate
+  client: HttpClient
+  endpoint: InferenceEndpoint
+  budget: PhaseBudget
+  report: RunReport
+  signal: AbortSignal
+}
+
+type Generations = Readonly<Record<TaskPhase, Generation>>
+
+async function workThrough(task: Task, model: string, work: Work): Promise<Generations> {
+  const {client, report, signal} = work
+  const {temperature, contextLength} = work.endpoint
+  const {promptBytes, answerTokens: maxTokens} = work.budget
+  const generations: Partial<Record<TaskPhase, Generation>> = {}
+  for (const phase of taskPhases) {
+    signal.throwIfAborted()
+    report.phase(phase)
+    const prompt = phasePrompt(phase, task, answersOf(generations), promptBytes)
+    const generation = await work.generate(
+      client,
+      {model, system: systemPrompt, prompt, temperature, maxTokens, contextLength},
+      signal,
+    )
+    generations[phase] = generation
+    const answer = generation.text.trim()
+    if (answer !== '') report.message(`${phase}: ${answer}`)
+    else if (phase === resultPhase)
+      throw new SvcError('task_run_failed', {reason: `the model ${model} answered nothing when it was to do the work`})
+  }
+  return generations as Generations
+}
+
+const answersOf = (generations: Partial<Generations>): Partial<Record<TaskPhase, string>> =>
+  Object.fromEntries(Object.entries(generations).map(([phase, {text}]) => [phase, text.trim()]))
+
+function outcome(model: string, generations: Generations, prices: ModelPrices): Outcome {
+  const phases = answersOf(generations)
+  const cutOff = taskPhases.filter((phase) => generations[phase].cutOff)
+  return {
+    text: phases[resultPhase] ?? '',
+    details: {model, phases, ...(cutOff.length > 0 ? {cut_off: cutOff} : {})},
+    usage: usage(model, Object.values(generations), prices),
+  }
+}
+
+function usage(model: string, generations: readonly Generation[], prices: ModelPrices): Usage {
+  const sum = (of: (generation: Generation) => number) => generations.reduce((total, each) => total + of(each), 0)
+  const inputTokens = sum((each) => each.inputTokens)
+  const outputTokens = sum((each) => each.outputTokens)
+  const costUsd = costOf(model, inputTokens + outputTokens, prices)
+  return {provider: localProvider, model, inputTokens, outputTokens, costUsd}
+}

@@ -1,0 +1,109 @@
+import {SvcError} from '../../errors/index.js'
+import {processStart} from '../../process/index.js'
+import {type ExecPolicy, planExec, type Task} from '../../tasks/index.js'
+
+import {type GroupEnd, runInGroup} from './process-group.js'
+import type {Outcome, Processor} from './processor.js'
+
+/** @property root of the workspace, where every command runs */
+export interface ExecOptions extends ExecPolicy {
+  timeoutMs: number
+  /** Most bytes that are kept of what a command writes: a quarter of its beginning, the rest of its end. */
+  maxOutputBytes: number
+  /** Of the parent: a command gets a few harmless variables of it and no other. */
+  env: Readonly<Record<string, string | undefined>>
+}
+
+const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const
+
+/** Ids of a task that a command finds in its environment. */
+const taskVariables: readonly (readonly [variable: string, of: (task: Task) => string | number | undefined])[] = [
+  ['SVC_TASK_ID', ({id}) => id],
+  ['SVC_TASK_UID', ({uid}) => uid],
+  ['SVC_TASK_ATTEMPT', ({generation}) => generation],
+  ['SVC_TASK_AGENT_ID', ({agent_id}) => agent_id],
+  ['SVC_TASK_TRACE_ID', ({trace_id}) => trace_id],
+  ['SVC_TASK_CORRELATION_ID', ({correlation_id}) => correlation_id],
+  ['SVC_TASK_SESSION_ID', ({session_id}) => session_id],
+  ['SVC_TASK_THREAD_ID', ({thread_id}) => thread_id],
+  ['SVC_TASK_JOURNEY_ID', ({journey_id}) => journey_id],
+  ['SVC_TASK_TENANT_ID', ({tenant_id}) => tenant_id],
+  ['SVC_TASK_CAMPAIGN_ID', ({campaign_id}) => campaign_id],
+]
+
+/** Lines of standard error that an error repeats. */
+const repeatedLines = 3
+
+/** Runs commands that the workspace's configuration holds; a task only chooses one and fills in its values. */
+export const execProcessor = (options: ExecOptions): Processor => ({
+  async run(task, report, signal) {
+    const argv = planExec(task, options)
+    const {root: cwd, maxOutputBytes} = options
+    const timeoutMs = task.task_timeout_ms ?? options.timeoutMs
+    const env = environment(options.env, task)
+    const template = task.exec?.template ?? ''
+    const command = {argv, cwd, env, timeoutMs, maxOutputBytes}
+    const onStart = (pid: number) => report.process(pid, processStart(pid) ?? '')
+    const end = await runInGroup(command, signal, onStart, report.output).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw startError(template, argv[0], error)
+    })
+    const failure = failureOf(end, timeoutMs)
+    if (failure !== undefined)
+      throw new SvcError('task_run_failed', {
+        reason: `${template} ${failure}`,
+        exitCode: end.exitCode ?? undefined,
+        stderr: end.output.lastLines(repeatedLines),
+      })
+    return outcome(template, argv[0], end)
+  },
+})
+
+function environment(parent: ExecOptions['env'], task: Task): Record<string, string> {
+  const variables = [
+    ...inherited.map((name) => [name, parent[name]] as const),
+    ...taskVariables.map(([name, of]) => [name, of(task)] as const),
+  ]
+  return Object.fromEntries(
+    variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
+  )
+}
+
+/** Of the machine, not of the task: it may have room for one more process later. */
+const passing = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+const lasting: Readonly<Record<string, (program: string) => string>> = {
+  ENOENT: (program) => `the program ${program} is not there`,
+  EACCES: (program) => `the program ${program} may not be run`,
+  E2BIG: () => 'its command line is too long for this system',
+}
+
+function startError(template: string, program: string, error: unknown): unknown {
+  const {code = '', message} = error as NodeJS.ErrnoException
+  if (error instanceof SvcError || passing.has(code)) return error
+  const reason = `${template} cannot be started: ${lasting[code]?.(program) ?? message}`
+  return new SvcError('task_run_failed', {reason}, {cause: error})
+}
+
+/** What went wrong, to be said after the name of the template. */
+function failureOf({timedOut, exitCode, signal}: GroupEnd, timeoutMs: number): string | undefined {
+  if (timedOut) return `was stopped, since it ran longer than ${timeoutMs} ms`
+  if (signal !== null) return `was ended by ${signal}`
+  return exitCode === 0 ? undefined : `ended with status ${exitCode}`
+}
+
+function outcome(template: string, program: string, end: GroupEnd): Outcome {
+  const stdout = end.output.text('stdout')
+  return {
+    text: stdout.trim(),
+    details: {
+      template,
+      program,
+      exit_code: end.exitCode,
+      duration_ms: end.durationMs,
+      stdout,
+      stderr: end.output.text('stderr'),
+      truncated: end.output.missing > 0,
+    },
+  }
+}

@@ -1,0 +1,143 @@
+import {type ChildProcess, type ChildProcessByStdio, spawn} from 'node:child_process'
+import {once} from 'node:events'
+import type {Readable} from 'node:stream'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {KeptOutput} from '../../tasks/index.js'
+
+/** A program to be run, with nothing of its parent but what is named here. */
+export interface GroupCommand {
+  argv: readonly [program: string, ...args: string[]]
+  cwd: string
+  env: Readonly<Record<string, string>>
+  timeoutMs: number
+  /** Most bytes that are kept of standard output and standard error together. */
+  maxOutputBytes: number
+}
+
+export interface GroupEnd {
+  /** Null where a signal ended it. */
+  exitCode: number | null
+  signal: NodeJS.Signals | null
+  timedOut: boolean
+  durationMs: number
+  output: KeptOutput
+}
+
+/** From the friendly signal to the other one, ms. */
+const graceMs = 2000
+/** How long the pipes are read on when the program itself has ended, ms: its children may be about to finish. */
+const lingerMs = 500
+const pollMs = 20
+/** A timer that is set to more fires at once. */
+const longestTimerMs = 2 ** 31 - 1
+
+/**
+ * Runs a program to its end, as the leader of a process group of its own, without a shell and without input. When it
+ * has ended, when its time is up or when the signal aborts, the whole group is ended: children that it left behind
+ * too, first by SIGTERM, then by SIGKILL. A process that leaves the group on purpose is beyond reach.
+ * @param onStart told the id of the group, which is that of its leader
+ * @param onOutput called whenever it has written something
+ * @throws what the signal was aborted with; what `onStart` throws; the error of the system where the program cannot
+ *   be started
+ */
+export async function runInGroup(
+  command: GroupCommand,
+  signal: AbortSignal,
+  onStart: (pid: number) => void = () => {},
+  onOutput: (output: KeptOutput) => void = () => {},
+): Promise<GroupEnd> {
+  signal.throwIfAborted()
+  const started = performance.now()
+  const {child, pid} = await start(command)
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const closed = once(child, 'close')
+  const output = new KeptOutput(command.maxOutputBytes, onOutput)
+  output.record('stdout', child.stdout)
+  output.record('stderr', child.stderr)
+  const killAll = () => void send(pid, 'SIGKILL')
+  process.once('exit', killAll)
+  // Not AbortSignal.timeout: nothing but a combined signal would hold it, and that lets it be collected.
+  const timeUp = new AbortController()
+  const timer = setTimeout(() => timeUp.abort(), Math.min(command.timeoutMs, longestTimerMs))
+  /** Whether it ended by itself. */
+  const lifetime = async () => {
+    onStart(pid)
+    const ended = await firstOf(exited, AbortSignal.any([signal, timeUp.signal]))
+    if (ended) await withinLinger(closed)
+    return ended
+  }
+  try {
+    const ended = await lifetime().finally(() => endGroup(pid))
+    const [exitCode, exitSignal] = await exited
+    await withinLinger(closed)
+    signal.throwIfAborted()
+    return {
+      exitCode,
+      signal: exitSignal,
+      timedOut: !ended,
+      durationMs: Math.round(performance.now() - started),
+      output,
+    }
+  } finally {
+    output.end()
+    clearTimeout(timer)
+    process.off('exit', killAll)
+    // Whoever holds the other ends has left the group: nobody listens any more.
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>
+
+/** A program that is not there is an event; a command line that is too long is thrown. */
+async function start({argv: [program, ...args], cwd, env}: GroupCommand): Promise<{child: Child; pid: number}> {
+  const child = spawn(program, args, {cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe']})
+  await once(child, 'spawn')
+  return {child, pid: pidOf(child)}
+}
+
+function pidOf({pid}: ChildProcess): number {
+  if (pid === undefined) throw new Error('A process that has started has an id.')
+  return pid
+}
+
+/** Whether the promise came first. */
+async function firstOf(exited: Promise<unknown>, stop: AbortSignal): Promise<boolean> {
+  if (stop.aborted) return false
+  const settled = new AbortController()
+  const stopped = once(stop, 'abort', {signal: settled.signal}).then(
+    () => false,
+    () => false,
+  )
+  try {
+    return await Promise.race([exited.then(() => true), stopped])
+  } finally {
+    settled.abort()
+  }
+}
+
+const withinLinger = (closed: Promise<unknown>) => Promise.race([closed, sleep(lingerMs, undefined, {ref: false})])
+
+/**
+ * Resolves when nobody of the group is left, or when everybody got the signal that nobody survives. Where process 1
+ * collects no dead orphans, these count as living until the time is up.
+ */
+async function endGroup(pid: number): Promise<void> {
+  if (!send(pid, 'SIGTERM')) return
+  const deadline = performance.now() + graceMs
+  while (performance.now() < deadline) {
+    await sleep(pollMs)
+    if (!send(pid, 0)) return
+  }
+  send(pid, 'SIGKILL')
+}
+
+/** Whether there was anybody to get it. As long as one of the group lives, no other process gets the id. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pid, signal)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,141 @@
+import {assumedPrice, type Priority, priorities} from '../../tasks/index.js'
+
+import {taskWeight} from './load.js'
+
+export interface RebalanceAgent {
+  id: number
+  /** Weighted load, with the task that it runs. */
+  load: number
+  /** It gets no tasks; its own may leave. */
+  paused: boolean
+  /** US dollars per 1,000 tokens of its model. */
+  pricePer1k?: number | undefined
+}
+
+/** A task that waits in a queue. */
+export interface QueuedTask {
+  id: number
+  agentId: number
+  priority: Priority
+  complexity: number
+  createdAtMs: number
+  /** False where another agent than its own has locked a file that it writes. */
+  movable: boolean
+}
+
+export interface RebalanceOptions {
+  costPreference: 'performance' | 'economy'
+  /**
+   * Moves urgent tasks alone, away from agents that have more than this many of them waiting. Without it, tasks of any
+   * priority move from the busiest agents to the least busy ones.
+   */
+  urgentThreshold?: number | undefined
+  /** Whether an agent has what a task needs; every agent has where it is not given. */
+  fits?: (taskId: number, agentId: number) => boolean
+}
+
+export interface Move {
+  taskId: number
+  from: number
+  to: number
+}
+
+/** How far beyond the average an agent's load must be before tasks leave it. */
+const tolerance = 2
+
+/** Which queued tasks should change agents. Loads are kept up to date from move to move. */
+export function planRebalance(
+  agents: readonly RebalanceAgent[],
+  tasks: readonly QueuedTask[],
+  options: RebalanceOptions,
+): Move[] {
+  const queues = agents.map((agent) => ({...agent, tasks: departures(tasks, agent.id)}))
+  return options.urgentThreshold === undefined
+    ? levelLoads(queues, options)
+    : spreadUrgent(queues, options, options.urgentThreshold)
+}
+
+/** An urgent rebalance is due where an agent has too many urgent tasks waiting and another one could help. */
+export function urgentRebalanceDue(
+  urgentDepths: readonly number[],
+  {urgentRebalanceThreshold, scalingCooldownMs}: {urgentRebalanceThreshold: number; scalingCooldownMs: number},
+  nowMs: number,
+  lastRebalanceMs?: number,
+): boolean {
+  if (urgentRebalanceThreshold <= 0 || urgentDepths.length < 2) return false
+  if (lastRebalanceMs !== undefined && nowMs - lastRebalanceMs < scalingCooldownMs) return false
+  return urgentDepths.some((depth) => depth > urgentRebalanceThreshold)
+}
+
+/** An agent and what waits for it, while moves are planned. */
+interface AgentQueue extends RebalanceAgent {
+  tasks: QueuedTask[]
+}
+
+/** The tasks of an agent in the order in which they should leave: the ones it would come to last go first. */
+function departures(tasks: readonly QueuedTask[], agentId: number): QueuedTask[] {
+  const rank = ({priority}: QueuedTask) => priorities.indexOf(priority)
+  return tasks
+    .filter((task) => task.agentId === agentId)
+    .sort((a, b) => rank(a) - rank(b) || b.createdAtMs - a.createdAtMs || b.id - a.id)
+}
+
+/**
+ * For each pair of an agent far above the average load and one below it, one task. No move leaves its target with as
+ * much as its source had, so a second run right after finds nothing to turn back.
+ */
+function levelLoads(queues: readonly AgentQueue[], options: RebalanceOptions): Move[] {
+  const average = queues.reduce((sum, {load}) => sum + load, 0) / Math.max(queues.length, 1)
+  const isOver = ({load}: AgentQueue) => load > average + tolerance
+  const isUnder = ({load, paused}: AgentQueue) => load < average && !paused
+  const sources = queues.filter(isOver).sort((a, b) => b.load - a.load || a.id - b.id)
+  const targets = queues.filter(isUnder).sort(byPreference(options))
+  const moves: Move[] = []
+  for (const source of sources)
+    for (const target of targets) {
+      if (!isOver(source)) break
+      if (!isUnder(target)) continue
+      const task = source.tasks.find((one) => target.load + weight(one) < source.load && mayMove(one, target, options))
+      if (task !== undefined) moves.push(move(task, source, target))
+    }
+  return moves
+}
+
+/** Urgent tasks leave an agent until no more than the threshold are left, to agents that stay within it. */
+function spreadUrgent(queues: readonly AgentQueue[], options: RebalanceOptions, threshold: number): Move[] {
+  const moves: Move[] = []
+  const sources = queues
+    .filter((queue) => urgentTasks(queue).length > threshold)
+    .sort((a, b) => urgentTasks(b).length - urgentTasks(a).length || a.id - b.id)
+  for (const source of sources)
+    for (const task of urgentTasks(source)) {
+      if (urgentTasks(source).length <= threshold) break
+      const target = queues
+        .filter((queue) => !queue.paused && urgentTasks(queue).length < threshold && mayMove(task, queue, options))
+        .sort(byPreference(options))[0]
+      if (target !== undefined) moves.push(move(task, source, target))
+    }
+  return moves
+}
+
+const urgentTasks = ({tasks}: AgentQueue) => tasks.filter(({priority}) => priority === 'urgent')
+
+const weight = ({priority, complexity}: QueuedTask) => taskWeight(priority, complexity)
+
+const mayMove = ({id, movable}: QueuedTask, target: AgentQueue, {fits}: RebalanceOptions) =>
+  movable && (fits?.(id, target.id) ?? true)
+
+/** The least busy first; the cheapest first where money is to be saved. */
+function byPreference({costPreference}: RebalanceOptions): (a: AgentQueue, b: AgentQueue) => number {
+  const price = ({pricePer1k = assumedPrice}: AgentQueue) => (costPreference === 'economy' ? pricePer1k : 0)
+  return (a, b) => price(a) - price(b) || a.load - b.load || a.id - b.id
+}
+
+/** Plans one move and brings both agents up to date. A task moves only once. */
+function move(task: QueuedTask, source: AgentQueue, target: AgentQueue): Move {
+  source.tasks = source.tasks.filter((one) => one !== task)
+  source.load -= weight(task)
+  target.load += weight(task)
+  target.tasks = [...target.tasks, {...task, movable: false}]
+  return {taskId: task.id, from: source.id, to: target.id}
+}

@@ -1,0 +1,18 @@
+import {resolve} from 'node:path'
+import type {TaskContext} from '../tasks/index.js'
+import {fileJournal} from './file-journal.js'
+import {memoryJournal} from './memory-journal.js'
+import {rowJournal} from './row-journal.js'
+import {Sessions} from './sessions.js'
+
+/**
+ * The sessions of a workspace. They are rows of its store, and one that is a file is read in when it is asked for;
+ * where there is no store they are files.
+ */
+export function openSessions({store, isKept, repositoryId, root, config, now, random}: TaskContext): Sessions {
+  const {sessionsDir, persist, ...limits} = config.session
+  const files = fileJournal(resolve(root, sessionsDir), repositoryId)
+  if (!persist) return new Sessions({journal: memoryJournal(), ...limits, now, random})
+  if (!isKept) return new Sessions({journal: files, ...limits, now, random})
+  return new Sessions({journal: rowJournal(store, repositoryId), older: files, ...limits, now, random})
+}

@@ -1,0 +1,5 @@
+import {SvcError} from '../errors/index.js'
+import type {Failure} from '../thread/index.js'
+
+/** A fault of the runtime has no row of its own: it is the recognition that failed. */
+export const failure: Failure = (reason, cause) => new SvcError('recognition_failed', {reason}, {cause})

@@ -1,0 +1,84 @@
+import {readdir, readFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import type {Scopes, TaskContext} from '../base/context.js'
+import {matchesGlob} from '../base/glob.js'
+import type {ManifestEntry} from '../base/task.js'
+import {appendEvent} from '../events/event-log.js'
+import type {AgentRow} from './agent-rows.js'
+
+type Writer = Pick<AgentRow, 'id' | 'name'>
+
+/**
+ * What the files `.svc/agents/NAME.md` of a workspace say: each may begin with a block of YAML between two lines of
+ * dashes, whose `scope` lists patterns.
+ * @throws document_unparsable
+ */
+export async function readScopes(root: string): Promise<Scopes> {
+  const folder = join(root, '.svc', 'agents')
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    // A folder that is there and cannot be read may hold limits.
+    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw SvcError.from(error)
+    return []
+  })
+  const scopes = new Map<string, readonly string[]>()
+  for (const name of names.filter((each) => each.endsWith('.md'))) {
+    const path = join(folder, name)
+    const scope = await scopeOf(path)
+    if (scope !== undefined) scopes.set(name.slice(0, -'.md'.length), scope)
+  }
+  return scopes
+}
+
+async function scopeOf(path: string): Promise<readonly string[] | undefined> {
+  const text = await readFile(path, 'utf8')
+  const front = /^---\r?\n([\s\S]*?)\r?\n---\s*(\r?\n|$)/.exec(text)?.[1]
+  if (front === undefined) return undefined
+  const {parse} = await import('yaml')
+  const scope = readYaml(path, () => (parse(front) as {scope?: unknown} | null)?.scope)
+  if (scope === undefined || scope === null) return undefined
+  const patterns = [scope].flat()
+  if (patterns.every((pattern) => typeof pattern === 'string')) return patterns
+  throw new SvcError('document_unparsable', {subject: path, reason: 'its scope is no list of patterns'})
+}
+
+function readYaml<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const [reason = ''] = (error as Error).message.split('\n')
+    throw new SvcError('document_unparsable', {subject: path, reason: reason.replace(/:$/, '')}, {cause: error})
+  }
+}
+
+/**
+ * Looks at the files that a task of an agent would write. One outside of the agent's scope is refused where scope is
+ * enforced strictly, unless the agent has earned better; else it is only told of.
+ * @throws scope_denied
+ */
+export function checkScope(context: TaskContext, agent: Writer, writes: readonly ManifestEntry[]): void {
+  const {scopes, config} = context
+  const scope = scopes.get(agent.name)
+  if (scope === undefined || config.scopeEnforcement === 'disabled') return
+  const outside = writes.filter(({path}) => !scope.some((pattern) => covers(pattern, path)))
+  const [first] = outside
+  if (first === undefined) return
+  if (config.scopeEnforcement === 'strict' && !isRelaxed(context, agent))
+    throw new SvcError('scope_denied', {agent: agent.name, path: first.path})
+  for (const {path} of outside)
+    appendEvent(context, {type: 'scope_violation', agent_id: agent.id, path, reason: `scope is ${scope.join(', ')}`})
+}
+
+/** A pattern covers what it matches, what lies under a folder that it names, and the folders on the way to it. */
+const covers = (pattern: string, path: string): boolean =>
+  matchesGlob(path, pattern) || path.startsWith(`${pattern.replace(/\/$/, '')}/`) || pattern.startsWith(`${path}/`)
+
+/** An agent that has been reliable for long enough is only told of what it may not do. */
+function isRelaxed({store, repositoryId, config}: TaskContext, {name}: Writer): boolean {
+  if (!config.trustGateRelaxEnabled) return false
+  const stored = store.get<{reliability: number}>(
+    "SELECT reliability FROM reliability_scores WHERE repository_id = ? AND entity_type = 'agent' AND entity_id = ?",
+    [repositoryId, name],
+  )
+  return stored !== undefined && stored.reliability >= config.trustGateRelaxMinReliability
+}

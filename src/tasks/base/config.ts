@@ -1,0 +1,138 @@
+import {
+  attentionTlxWeightSettings,
+  defaultAgentCapabilitySettings,
+  interruptionCalibrationSettings,
+  meshNodeSettings,
+  meshSecretSettings,
+  meshSettings,
+  orchestrationMigrationSettings,
+  orchestratorAttentionSettings,
+  orchestratorDelegationSettings,
+  orchestratorExecSettings,
+  orchestratorGateSettings,
+  orchestratorPlanningSettings,
+  orchestratorRoutingSettings,
+  orchestratorScalingSettings,
+  orchestratorSessionSettings,
+  orchestratorSettings,
+  resolveSettings,
+  type SettingRows,
+  type SettingSources,
+  type SettingTable,
+  type SettingValues,
+  type SettingWarning,
+  socratesPolicySettings,
+} from '../../config/index.js'
+import {SvcError} from '../../errors/index.js'
+import type {Capabilities} from './capabilities.js'
+import {given} from './members.js'
+
+type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
+
+type FlatValues = Values<typeof orchestratorSettings> &
+  Values<typeof orchestratorScalingSettings> &
+  Values<typeof orchestratorRoutingSettings> &
+  Values<typeof orchestratorGateSettings> &
+  Values<typeof orchestratorPlanningSettings> &
+  Values<typeof orchestratorAttentionSettings> &
+  Values<typeof orchestrationMigrationSettings> &
+  Values<typeof orchestratorDelegationSettings> &
+  Values<typeof meshSettings>
+
+/** Everything that can be set about the orchestrator. Times end in `Ms` or `Secs`. */
+export type OrchestratorConfig = Readonly<FlatValues> & {
+  readonly exec: Readonly<Values<typeof orchestratorExecSettings>>
+  readonly session: Readonly<Values<typeof orchestratorSessionSettings>>
+  /** This machine as a node of a mesh, and what it shows to a control plane beside its token. */
+  readonly meshNode: Readonly<Values<typeof meshNodeSettings>>
+  readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
+  /** Only the thresholds that are set; the policy has the others. */
+  readonly socratesPolicy: Readonly<Partial<SocratesThresholds>>
+  readonly attentionTlxWeights: Readonly<Values<typeof attentionTlxWeightSettings>>
+  readonly interruptionCalibration: Readonly<Values<typeof interruptionCalibrationSettings>>
+  readonly defaultAgentCapabilities: Readonly<Capabilities>
+}
+
+/**
+ * Thresholds of confidence, 0 to 1 but for the last two, which are percentages. They stand here and nowhere else: what
+ * is set replaces them one by one.
+ */
+export const socratesDefaults = {
+  abstainThreshold: 0.35,
+  askForHelpThreshold: 0.55,
+  maxContradictionRatioForAnswer: 0.4,
+  minPersistConfidence: 0.6,
+  minTrainingPairConfidence: 0.75,
+  minReviewFindingConfidence: 80,
+  minPromptReportConfidence: 80,
+}
+
+export type SocratesThresholds = typeof socratesDefaults
+
+/**
+ * The configuration that the environment and the file give.
+ * @throws config_type where the file has a value of a wrong type
+ * @throws orchestrator_config_invalid where settings that are sound by themselves contradict each other
+ */
+export function resolveOrchestratorConfig(sources: SettingSources): {
+  config: OrchestratorConfig
+  warnings: SettingWarning[]
+} {
+  const warnings: SettingWarning[] = []
+  const read = <R extends SettingRows>(table: SettingTable<R>): SettingValues<R> => {
+    const resolution = resolveSettings(table, sources)
+    warnings.push(...resolution.warnings)
+    return resolution.values
+  }
+  const mesh = read(meshSettings)
+  const config: OrchestratorConfig = {
+    ...read(orchestratorSettings),
+    ...read(orchestratorScalingSettings),
+    ...read(orchestratorRoutingSettings),
+    ...read(orchestratorGateSettings),
+    ...read(orchestratorPlanningSettings),
+    ...read(orchestratorAttentionSettings),
+    ...read(orchestrationMigrationSettings),
+    ...read(orchestratorDelegationSettings),
+    ...mesh,
+    exec: read(orchestratorExecSettings),
+    session: read(orchestratorSessionSettings),
+    meshNode: read(meshNodeSettings),
+    meshSecrets: read(meshSecretSettings),
+    socratesPolicy: given(read(socratesPolicySettings)),
+    attentionTlxWeights: read(attentionTlxWeightSettings),
+    interruptionCalibration: read(interruptionCalibrationSettings),
+    defaultAgentCapabilities: agentCapabilities(read(defaultAgentCapabilitySettings), mesh),
+  }
+  const faults = contradictions(config)
+  if (faults.length > 0) throw new SvcError('orchestrator_config_invalid', {faults})
+  return {config, warnings}
+}
+
+/** What the file says of every agent, with what it says of this node of the mesh. */
+function agentCapabilities(
+  configured: Values<typeof defaultAgentCapabilitySettings>,
+  {labels, advertiseGpu}: Values<typeof meshSettings>,
+): Capabilities {
+  return {
+    ...given(configured),
+    gpu_cuda: configured.gpu_cuda || advertiseGpu,
+    labels: [...new Set([...configured.labels, ...labels])],
+  }
+}
+
+function contradictions({minAgents, maxAgents, socratesPolicy}: OrchestratorConfig): string[] {
+  const {abstainThreshold, askForHelpThreshold} = {...socratesDefaults, ...socratesPolicy}
+  return [
+    atMost('orchestrator.min_agents', minAgents, 'orchestrator.max_agents', maxAgents),
+    atMost(
+      'orchestrator.socrates_policy.abstain_threshold',
+      abstainThreshold,
+      'orchestrator.socrates_policy.ask_for_help_threshold',
+      askForHelpThreshold,
+    ),
+  ].flat()
+}
+
+const atMost = (lower: string, low: number, upper: string, high: number): string[] =>
+  low <= high ? [] : [`${lower} is ${low}, more than the ${high} of ${upper}`]

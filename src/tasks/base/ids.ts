@@ -1,0 +1,32 @@
+import {SvcError} from '../../errors/index.js'
+
+const display = (letter: string, digits: number) => (id: number) => `${letter}-${String(id).padStart(digits, '0')}`
+
+/** `T-0042` */
+export const displayTask = display('T', 4)
+/** `A-03` */
+export const displayAgent = display('A', 2)
+/** `OP-000007` */
+export const displayOperation = display('OP', 6)
+
+/** Reads `42` or `T-0042`. @throws usage */
+export const parseTaskId = (text: string): number => parseId(text, 'T', 'task')
+/** Reads `3` or `A-03`; undefined where the text is no id, since agents have names too. */
+export const matchAgentId = (text: string): number | undefined => matchId(text, 'A')
+/** Reads `7` or `OP-000007`. */
+export const matchOperationId = (text: string): number | undefined => matchId(text, 'OP')
+/** Reads `42` or `T-0042`. */
+export const matchTaskId = (text: string): number | undefined => matchId(text, 'T')
+
+function matchId(text: string, letter: string): number | undefined {
+  const digits = new RegExp(`^(?:${letter}-)?0*([1-9]\\d{0,14})$`, 'i').exec(text.trim())?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+function parseId(text: string, letter: string, what: string): number {
+  const id = matchId(text, letter)
+  if (id !== undefined) return id
+  throw new SvcError('usage', {
+    reason: `${JSON.stringify(text)} is no ${what} id; one looks like 42 or ${letter}-0042.`,
+  })
+}

@@ -1,0 +1,40 @@
+import type {TaskContext} from './context.js'
+
+/** Small facts about the workspace that outlive a process, each a JSON value under its own name. */
+interface StoredState {
+  /** Weighted loads of the last ticks, the latest last. */
+  load_history: readonly number[]
+  last_scale_up_ms: number
+  last_rebalance_ms: number
+  /** The last event that the receiver of awards has seen. */
+  awards_cursor: number
+}
+
+export function readState<K extends keyof StoredState>(
+  {store, repositoryId}: TaskContext,
+  key: K,
+): StoredState[K] | undefined {
+  const row = store.get<{value: string}>('SELECT value FROM orch_state WHERE repository_id = ? AND key = ?', [
+    repositoryId,
+    key,
+  ])
+  return row === undefined ? undefined : (JSON.parse(row.value) as StoredState[K])
+}
+
+export function writeState<K extends keyof StoredState>(
+  {store, repositoryId}: TaskContext,
+  key: K,
+  value: StoredState[K],
+): void {
+  store.run(
+    `INSERT INTO orch_state (repository_id, key, value) VALUES (?, ?, ?)
+ON CONFLICT DO UPDATE SET value = excluded.value`,
+    [repositoryId, key, JSON.stringify(value)],
+  )
+}
+
+/** A moment that was written down; one that lies ahead, because the clock was set back, tells nothing. */
+export function momentOf(context: TaskContext, key: 'last_scale_up_ms' | 'last_rebalance_ms'): number | undefined {
+  const stored = readState(context, key)
+  return stored === undefined || stored > context.now() ? undefined : stored
+}

@@ -1,0 +1,58 @@
+import type {TaskContext} from '../base/context.js'
+import {readState, writeState} from '../base/state.js'
+import type {TaskResolved} from './event.js'
+import {readEvents} from './event-log.js'
+
+/** What an agent got for the way in which its doubt was settled. */
+export interface Award {
+  task_id: number
+  agent_id: number
+  award: 'healthy_skepticism' | 'internal_affairs' | 'blind_faith'
+  points: number
+  report: string
+  awarded_at_ms: number
+}
+
+const points: Readonly<Record<Award['award'], number>> = {
+  healthy_skepticism: 200,
+  internal_affairs: 200,
+  blind_faith: 0,
+}
+
+/** A report that finds an agent to have agreed where it should not have. */
+const tooAgreeable = /\b(over-?agreeable|sycophan\w*|agreed? (?:too|with everything)|yes-?man)\b/i
+
+/**
+ * The receiver of awards: a consumer of `task_resolved` events. A doubt that was justified is rewarded, the more where
+ * it uncovered an agent that agrees to everything; one that was not is noted. Each event counts once, however often
+ * this runs and whoever runs it.
+ */
+export function awardForResolutions(context: TaskContext): void {
+  const {store, repositoryId, now} = context
+  const since = readState(context, 'awards_cursor') ?? 0
+  const events = readEvents(context, {since, types: ['task_resolved']})
+  for (const {id, kind} of events) {
+    const {task_id, agent_id, validated, report} = kind as TaskResolved
+    for (const award of awardsFor(validated, report))
+      store.run(
+        `INSERT INTO orch_awards (repository_id, event_id, task_id, agent_id, award, points, report, awarded_at_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        [repositoryId, id, task_id, agent_id, award, points[award], report, now()],
+      )
+  }
+  const last = events.at(-1)
+  if (last !== undefined) writeState(context, 'awards_cursor', last.id)
+}
+
+function awardsFor(validated: boolean, report: string): Award['award'][] {
+  if (validated) return ['blind_faith']
+  return tooAgreeable.test(report) ? ['healthy_skepticism', 'internal_affairs'] : ['healthy_skepticism']
+}
+
+/** The awards of a task, the oldest first. */
+export const awardsOf = ({store, repositoryId}: TaskContext, taskId: number): Award[] =>
+  store.all<Award>(
+    `SELECT task_id, agent_id, award, points, report, awarded_at_ms FROM orch_awards
+WHERE repository_id = ? AND task_id = ? ORDER BY id`,
+    [repositoryId, taskId],
+  )

@@ -1,0 +1,112 @@
+import {setTimeout as sleep} from 'node:timers/promises'
+import type {TaskContext} from '../base/context.js'
+import {withoutNulls} from '../base/members.js'
+import type {EventRecord, EventType, OrchestratorEvent} from './event.js'
+
+/** Writes an event in the transaction of what it tells. Gives its id. */
+export function appendEvent({store, repositoryId, now}: TaskContext, event: OrchestratorEvent): number {
+  const {type, ...payload} = event
+  const {task_id: taskId = null, agent_id: agentId = null} = event as {task_id?: number; agent_id?: number}
+  const {lastInsertRowid} = store.run(
+    'INSERT INTO orch_events (repository_id, timestamp_ms, type, task_id, agent_id, payload) VALUES (?, ?, ?, ?, ?, ?)',
+    [repositoryId, now(), type, taskId, agentId, JSON.stringify(payload)],
+  )
+  return Number(lastInsertRowid)
+}
+
+interface EventRow {
+  id: number
+  timestamp_ms: number
+  type: EventType
+  payload: string
+  journey_id: string | null
+  session_id: string | null
+  thread_id: string | null
+  trace_id: string | null
+  correlation_id: string | null
+}
+
+export interface EventFilter {
+  /** Only events after this id. */
+  since?: number
+  types?: readonly string[]
+  taskId?: number
+  limit?: number
+}
+
+/** Most events that are read at once. */
+const pageSize = 1000
+
+/** Events in their order, the oldest first. */
+export function readEvents(
+  {store, repositoryId}: TaskContext,
+  {since = 0, types = [], taskId, limit = pageSize}: EventFilter = {},
+): EventRecord[] {
+  const rows = store.all<EventRow>(
+    `SELECT e.id, e.timestamp_ms, e.type, e.payload, t.journey_id, t.session_id, t.thread_id, t.trace_id, t.correlation_id
+FROM orch_events e LEFT JOIN orch_tasks t ON t.id = e.task_id
+WHERE e.id > @since AND e.repository_id = @repository AND (@task IS NULL OR e.task_id = @task)
+  AND (@types IS NULL OR e.type IN (SELECT value FROM json_each(@types)))
+ORDER BY e.id LIMIT @limit`,
+    {
+      since,
+      repository: repositoryId,
+      task: taskId ?? null,
+      types: types.length === 0 ? null : JSON.stringify(types),
+      limit,
+    },
+  )
+  return rows.map(toRecord)
+}
+
+function toRecord({id, timestamp_ms, type, payload, ...ids}: EventRow): EventRecord {
+  const correlation = withoutNulls(ids) as Record<string, string>
+  return {
+    id,
+    timestamp_ms,
+    kind: {type, ...JSON.parse(payload)} as OrchestratorEvent,
+    ...(Object.keys(correlation).length === 0 ? {} : {correlation}),
+  }
+}
+
+/** Id of the latest event; 0 where there is none. */
+export const lastEventId = ({store}: TaskContext): number =>
+  store.get<{id: number}>('SELECT coalesce(max(id), 0) AS id FROM orch_events')?.id ?? 0
+
+/** Between two looks for new events, ms. */
+const pollMs = 100
+
+/** Events as they happen, from those after `since`; ends when the signal aborts. */
+export async function* followEvents(
+  context: TaskContext,
+  filter: EventFilter,
+  signal: AbortSignal,
+): AsyncGenerator<EventRecord> {
+  let since = filter.since ?? lastEventId(context)
+  while (!signal.aborted) {
+    const last = lastEventId(context)
+    const found = since < last ? readEvents(context, {...filter, since}) : []
+    for (const event of found) {
+      yield event
+      since = event.id
+    }
+    if (found.length > 0) continue
+    // Those up to here are of other types.
+    since = Math.max(since, last)
+    await sleep(pollMs, undefined, {signal}).catch(() => undefined)
+  }
+}
+
+/** Events that are looked at in one go when old ones are deleted. */
+const pruneSize = 1000
+const dayMs = 86_400_000
+
+/** Deletes events that are older than so many days, the oldest first and only some at a time; gives how many. */
+export const pruneEvents = ({store, repositoryId, now}: TaskContext, days: number): number =>
+  store.run(
+    `DELETE FROM orch_events WHERE id IN (SELECT id FROM (
+  SELECT id, timestamp_ms FROM orch_events e WHERE repository_id = ?
+    AND NOT EXISTS (SELECT 1 FROM orch_awards WHERE event_id = e.id) ORDER BY id LIMIT ?) WHERE timestamp_ms < ? OR timestamp_ms > ?)`,
+    // One of tomorrow was written while the clock was wrong, and is older than those that come after it.
+    [repositoryId, pruneSize, now() - days * dayMs, now() + dayMs],
+  ).changes

@@ -1,0 +1,61 @@
+import type {TaskContext} from '../base/context.js'
+import type {Task} from '../base/task.js'
+
+export type LineageKind = 'task_submitted' | 'task_completed' | 'task_failed' | 'task_delegated'
+export type PlanLineageKind = 'plan_session_created' | 'plan_replan_triggered'
+
+type Subject = Pick<Task, 'id' | 'agent_id' | 'session_id' | 'journey_id' | 'thread_id' | 'trace_id' | 'correlation_id'>
+
+/** Writes what became of a task, and of which plan, where it is kept for years; nothing while lineage is switched off. */
+export function appendLineage(context: TaskContext, kind: LineageKind, task: Subject, facts: object = {}): void {
+  const {store, repositoryId, now, config} = context
+  if (config.lineageOff) return
+  const {id, agent_id, session_id, journey_id, thread_id, trace_id, correlation_id} = task
+  store.run(
+    `INSERT INTO orchestration_lineage_events (repository_id, kind, task_id, agent_id, session_id, plan_session_id,
+  plan_node_id, payload_json, created_at_ms)
+VALUES (@repository, @kind, @task, @agent, @session, (SELECT plan_session_id FROM plan_node_tasks WHERE task_id = @task),
+  (SELECT node_id FROM plan_node_tasks WHERE task_id = @task), @payload, @at)`,
+    {
+      repository: repositoryId,
+      kind,
+      task: id,
+      agent: agent_id,
+      session: session_id ?? null,
+      payload: JSON.stringify({journey_id, thread_id, trace_id, correlation_id, ...facts}),
+      at: now(),
+    },
+  )
+}
+
+/** Says of which plan a task is whose submission has been written already. */
+export function linkLineage(
+  {store, repositoryId}: TaskContext,
+  taskId: number,
+  {plan_session_id, node_id}: {plan_session_id: string; node_id: string},
+): void {
+  store.run(
+    `UPDATE orchestration_lineage_events SET plan_session_id = ?, plan_node_id = ?
+WHERE repository_id = ? AND task_id = ?`,
+    [plan_session_id, node_id, repositoryId, taskId],
+  )
+}
+
+/** No task: the ids of tasks begin with 1. */
+const noTask = 0
+
+/** Writes what became of a plan where it is kept for years; nothing while lineage is switched off. */
+export function appendPlanLineage(
+  {store, repositoryId, now, config}: TaskContext,
+  kind: PlanLineageKind,
+  {plan_session_id, origin_session_id}: {plan_session_id: string; origin_session_id: string | null},
+  facts: object,
+  taskId = noTask,
+): void {
+  if (config.lineageOff) return
+  store.run(
+    `INSERT INTO orchestration_lineage_events (repository_id, kind, task_id, session_id, plan_session_id, payload_json,
+  created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [repositoryId, kind, taskId, origin_session_id, plan_session_id, JSON.stringify(facts), now()],
+  )
+}

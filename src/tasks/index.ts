@@ -1,0 +1,104 @@
+/**
+ * The tasks of a workspace: rows, statuses, events, locks, agents and routing. The store is the truth: every operation is
+ * one transaction on it, with or without a daemon. Other modules act on changes through listeners.
+ */
+export {
+  type AgentRow,
+  agentRows,
+  agentsWithWork,
+  capabilitiesOf,
+  listAgents,
+  loadUnits,
+  queuedOf,
+  requireAgent,
+  toAgent,
+  type WorkingAgent,
+  workingAgents,
+} from './agents/agent-rows.js'
+export {readScopes} from './agents/scope.js'
+export {ensureAgents, mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
+export type {Agent, AgentKind, AgentState} from './base/agent.js'
+export type {Capabilities} from './base/capabilities.js'
+export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
+export {notify, type Scopes, type TaskChangeEvents, type TaskContext, type TaskListener} from './base/context.js'
+export {excerpt} from './base/excerpt.js'
+export type {AffinityGroup} from './base/groups.js'
+export {
+  displayAgent,
+  displayOperation,
+  displayTask,
+  matchAgentId,
+  matchOperationId,
+  matchTaskId,
+  parseTaskId,
+} from './base/ids.js'
+export {KeptOutput} from './base/kept-output.js'
+export {given, withoutNulls} from './base/members.js'
+export {orchestratorFragment} from './base/schema.js'
+export {momentOf, readState, writeState} from './base/state.js'
+export type {ManifestEntry, Task, TaskResult, TranscriptEntry} from './base/task.js'
+export {
+  type ExecutionRole,
+  type NodeStatus,
+  nodeStatuses,
+  type PlanStrategy,
+  type Priority,
+  type ProcessorName,
+  parsePriority,
+  planStrategies,
+  priorities,
+  type TaskCategory,
+  type TaskLabel,
+  type TaskPhase,
+  type TaskStatus,
+  taskCategories,
+  taskPhases,
+  taskStatuses,
+} from './base/vocabulary.js'
+export {type Award, awardsOf} from './events/awards.js'
+export {tellCost, type Usage} from './events/cost.js'
+export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
+export {appendEvent, type EventFilter, followEvents, lastEventId, pruneEvents, readEvents} from './events/event-log.js'
+export {isTold} from './events/level.js'
+export {appendPlanLineage, linkLineage} from './events/lineage.js'
+export {cancelRow} from './lifecycle/cancel.js'
+export {approveTask, reorderTask, retryTask} from './lifecycle/change.js'
+export {type ClaimRequest, claimTask, freeDeadClaims, longestClaimMs, renewClaim} from './lifecycle/claim.js'
+export {batchOrder} from './lifecycle/dependencies.js'
+export {type Started, startNext} from './lifecycle/dispatch.js'
+export {doubtTask, overruleDoubt, type Resolution, resolveDoubt} from './lifecycle/doubt.js'
+export {type Completion, cancelTask, completeTask, failTask, giveBackTask, requeueRow} from './lifecycle/finish.js'
+export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
+export {moveToAgent} from './lifecycle/move-to-agent.js'
+export {outputStart, pruneOutput, readOutput, taskWithOutput, writeOutput} from './lifecycle/output.js'
+export {type FinishedStatus, finishedStatuses, type Pruned, pruneTasks} from './lifecycle/prune.js'
+export {drainAgent, type Emptied, retireAgent} from './lifecycle/retire-agent.js'
+export {
+  listTaskIds,
+  listTasks,
+  requireRow,
+  requireTask,
+  selectTask,
+  type TaskFilter,
+  type TaskRequest,
+  type TaskRow,
+  toTask,
+} from './lifecycle/task-rows.js'
+export {sweepLocks} from './locks.js'
+export {
+  assumedPrice,
+  type CostPreference,
+  chooseModel,
+  costOf,
+  type ModelChoice,
+  type ModelPrices,
+} from './models/choose-model.js'
+export {type RoutingDecision, recordRoutingDecision} from './models/routing-decision.js'
+export {localProvider} from './models/routing-reason.js'
+export {detectGroups} from './routing/detect-groups.js'
+export {meetsRequirements} from './routing/meets-requirements.js'
+export {isGpuEligible, isSchedulable, type RemoteHint} from './routing/remote.js'
+export {type ExecPolicy, planExec} from './submission/exec-argv.js'
+export {normaliseManifest, normalisePath} from './submission/manifest.js'
+export {longest} from './submission/submission.js'
+export {type Accepted, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'

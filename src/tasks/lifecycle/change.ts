@@ -1,0 +1,106 @@
+import {notify, type TaskContext} from '../base/context.js'
+import type {ManifestEntry, Task} from '../base/task.js'
+import {type Priority, priorities} from '../base/vocabulary.js'
+import {appendEvent} from '../events/event-log.js'
+import {isDue, reserveWrites} from '../locks.js'
+import {lastOpen, lostDependency, reopenDependencies} from './dependencies.js'
+import {homeAgent} from './home-agent.js'
+import {moveTask} from './status.js'
+import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.js'
+
+/**
+ * Tries a failed task again, at the place in its queue that it had; one whose dependencies are not all completed waits
+ * for them.
+ * @param dependants also those that failed because this one did, and those that failed because of them, unless they
+ *   wait for another one that failed too
+ * @throws task_not_found, invalid_transition, plan_step_replaced, dependency_failed, lock_conflict
+ */
+export function retryTask(context: TaskContext, id: number, {dependants = false} = {}): Task[] {
+  return context.store.transaction(() => {
+    retryRow(context, requireRow(context, id))
+    const retried = new Set([id])
+    const found = new Set(dependants ? failedDependants(context, id) : [])
+    // What a task waits for has a smaller id than the task itself, so its own turn came before.
+    for (let next = least(found); next !== undefined; next = least(found)) {
+      found.delete(next)
+      if (!mayRetry(context, next)) continue
+      retryRow(context, requireRow(context, next))
+      retried.add(next)
+      for (const further of failedDependants(context, next)) found.add(further)
+    }
+    return [...retried].map((each) => requireTask(context, each))
+  })
+}
+
+const least = (ids: ReadonlySet<number>): number | undefined => (ids.size === 0 ? undefined : Math.min(...ids))
+
+/** @throws invalid_transition, plan_step_replaced, dependency_failed, lock_conflict */
+function retryRow(context: TaskContext, row: TaskRow): void {
+  requireStatus(row, ['Failed'], 'Queued')
+  notify(context, 'taskReopening', {taskId: row.id})
+  const open = reopenDependencies(context, row.id)
+  const agentId = homeAgent(context, row, row.agent_id)
+  moveTask(context, row, open.length === 0 ? 'Queued' : 'Blocked', {
+    agent_id: agentId,
+    retry_count: row.retry_count + 1,
+    fault_count: 0,
+    status_reason: null,
+    not_before_ms: null,
+    unmet_dependencies: open.length,
+    blocked_on: open.at(-1) ?? null,
+  })
+  if (open.length === 0) lockAgain(context, {...row, agent_id: agentId})
+  appendEvent(context, {type: 'task_requeued', task_id: row.id, agent_id: agentId, reason: 'retry'})
+}
+
+/** Tasks that failed because one that they wait for did. */
+const failedDependants = ({store}: TaskContext, id: number): number[] =>
+  store
+    .all<{id: number}>(
+      `SELECT t.id FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.task_id
+WHERE d.depends_on = ? AND t.status = 'Failed' AND t.status_reason LIKE 'dependency_failed:%'`,
+      [id],
+    )
+    .map((row) => row.id)
+
+/** Whether everything that it waits for may still be completed. */
+const mayRetry = (context: TaskContext, id: number): boolean => lostDependency(context, id) === undefined
+
+/** @throws lock_conflict */
+function lockAgain(context: TaskContext, row: TaskRow): void {
+  if (isDue(context, row.start_after_ms)) reserveWrites(context, row, JSON.parse(row.file_manifest) as ManifestEntry[])
+}
+
+/**
+ * Gives a waiting task another priority, and with it another place in its queue. What is being run is never moved.
+ * @throws task_not_found, invalid_transition
+ */
+export function reorderTask(context: TaskContext, id: number, priority: Priority): Task {
+  return context.store.transaction(() => {
+    const row = requireRow(context, id)
+    requireStatus(row, ['Queued', 'Blocked', 'BlockedOnApproval'], 'Queued')
+    context.store.run('UPDATE orch_tasks SET priority = ?, updated_at_ms = ? WHERE id = ?', [
+      priorities.indexOf(priority),
+      context.now(),
+      id,
+    ])
+    appendEvent(context, {type: 'task_reordered', task_id: id, agent_id: row.agent_id, priority})
+    return requireTask(context, id)
+  })
+}
+
+/**
+ * A person consents to a task that waits for it.
+ * @throws task_not_found, invalid_transition, lock_conflict
+ */
+export function approveTask(context: TaskContext, id: number): Task {
+  return context.store.transaction(() => {
+    const row = requireRow(context, id)
+    requireStatus(row, ['BlockedOnApproval'], 'Queued')
+    const isReady = row.unmet_dependencies === 0
+    moveTask(context, row, isReady ? 'Queued' : 'Blocked', {blocked_on: lastOpen(context, id)})
+    if (isReady) lockAgain(context, row)
+    appendEvent(context, {type: 'task_approved', task_id: id, agent_id: row.agent_id})
+    return requireTask(context, id)
+  })
+}

@@ -1,0 +1,101 @@
+import type {TaskContext} from '../base/context.js'
+import type {ManifestEntry, Task} from '../base/task.js'
+import {appendEvent} from '../events/event-log.js'
+import {recordAffinity, takeLocks, writesOf} from '../locks.js'
+import {clearOutput} from './output.js'
+import {moveTask} from './status.js'
+import {requireTask, type TaskRow} from './task-rows.js'
+
+/** Waiting tasks that one look takes in: those before the one that can be started may wait for files. */
+const lookAhead = 64
+/** Tasks that are looked at in one go at most; the next look is at those after them. */
+const mostLooks = 2048
+/** How long a task waits for files that another one has, before it is looked at again, ms. */
+const filePauseMs = 1000
+/** No pause is longer: one that seems to be comes from a clock that was set back. */
+const longestPauseMs = 120_000
+
+type Candidate = Pick<TaskRow, 'id' | 'status' | 'agent_id' | 'file_manifest' | 'claim_generation'>
+
+const select = `SELECT id, status, agent_id, file_manifest, claim_generation FROM orch_tasks
+WHERE status = 'Queued' AND (not_before_ms IS NULL OR not_before_ms <= @now OR not_before_ms > @now + ${longestPauseMs})
+  AND (start_after_ms IS NULL OR start_after_ms <= @now)`
+
+/** A task that is started, and the generation under which its end will count. */
+export interface Started {
+  task: Task
+  generation: number
+}
+
+export interface Starter {
+  /** Who runs it, as it is told in events. */
+  owner: string
+  /** Unix ms at which the claim ends unless it is renewed; none for the daemon, which holds a lease for all. */
+  expiresAtMs?: number
+  /** Tasks whose last run is still ending. */
+  besides?: readonly number[]
+}
+
+/**
+ * Takes the next task of an agent that this process itself can run: the first of its queue that is due and whose files
+ * are free.
+ */
+export function startNext(context: TaskContext, agentId: number, starter: Starter): Started | undefined {
+  const sql = `${select} AND agent_id = @agent AND processor <> 'external' ORDER BY priority DESC, id LIMIT @limit`
+  return startFirst(context, starter, (limit) =>
+    context.store.all<Candidate>(sql, {agent: agentId, now: context.now(), limit}),
+  )
+}
+
+/** Takes the next task for a client, of one agent or of any that is not paused. */
+export function startExternal(
+  context: TaskContext,
+  agentId: number | undefined,
+  starter: Starter,
+): Started | undefined {
+  const {store, repositoryId, now} = context
+  const sql = `${select} AND repository_id = @repository AND processor = 'external' AND (@agent IS NULL OR agent_id = @agent)
+  AND agent_id NOT IN (SELECT id FROM orch_agents WHERE state = 'paused') ORDER BY priority DESC, id LIMIT @limit`
+  return startFirst(context, starter, (limit) =>
+    store.all<Candidate>(sql, {repository: repositoryId, agent: agentId ?? null, now: now(), limit}),
+  )
+}
+
+/** Nearly always the first one can be started. One that cannot is not due for a while: the next look is at others. */
+function startFirst(
+  context: TaskContext,
+  starter: Starter,
+  look: (limit: number) => readonly Candidate[],
+): Started | undefined {
+  const {besides = []} = starter
+  for (let seen = 0, limit = 1; seen < mostLooks; seen += limit, limit = lookAhead) {
+    const candidates = look(limit)
+    for (const candidate of candidates) {
+      const started = besides.includes(candidate.id) ? undefined : start(context, candidate, starter)
+      if (started !== undefined) return started
+    }
+    if (candidates.length < limit) return undefined
+  }
+  return undefined
+}
+
+function start(context: TaskContext, row: Candidate, {owner, expiresAtMs}: Starter): Started | undefined {
+  const {store, now} = context
+  const {id, agent_id: agentId} = row
+  const files = JSON.parse(row.file_manifest) as ManifestEntry[]
+  if (takeLocks(context, {taskId: id, agentId, files, purpose: 'run'}) !== undefined) {
+    store.run('UPDATE orch_tasks SET not_before_ms = ? WHERE id = ?', [now() + filePauseMs, id])
+    return undefined
+  }
+  const generation = row.claim_generation + 1
+  moveTask(context, row, 'InProgress', {
+    claim_owner: owner,
+    claim_generation: generation,
+    claim_expires_ms: expiresAtMs ?? null,
+  })
+  clearOutput(context, id)
+  recordAffinity(context, agentId, writesOf(files))
+  store.run('UPDATE orch_agents SET last_active_ms = ? WHERE id = ?', [now(), agentId])
+  appendEvent(context, {type: 'task_started', task_id: id, agent_id: agentId, owner, generation})
+  return {task: requireTask(context, id), generation}
+}

@@ -1,0 +1,13 @@
+import type {TaskContext} from '../base/context.js'
+import {tellPlacement} from '../routing/placement-event.js'
+import {placeAgain} from './place-again.js'
+import type {TaskRow} from './task-rows.js'
+
+/** The agent that a task goes back to: the one that it had, or another one where that has retired. */
+export function homeAgent(context: TaskContext, row: TaskRow, agentId: number): number {
+  const known = context.store.get("SELECT 1 FROM orch_agents WHERE id = ? AND state <> 'retired'", [agentId])
+  if (known !== undefined) return agentId
+  const placement = placeAgain(context, row)
+  tellPlacement(context, row, placement)
+  return placement.agent.id
+}

@@ -1,0 +1,11 @@
+import type {TaskContext} from '../base/context.js'
+import {type Placement, placeTask} from '../routing/place.js'
+import {type TaskRow, toTask} from './task-rows.js'
+
+/** Finds an agent for a task that is there already, other than the one that it leaves. */
+export function placeAgain(context: TaskContext, row: TaskRow, without?: number): Placement {
+  const task = toTask(row)
+  const {description, phase_label, file_manifest, capability_requirements: requirements, active_skill: skill} = task
+  const leaving = without === undefined ? {} : {without}
+  return placeTask(context, {description, phase_label, file_manifest, requirements, skill, ...leaving})
+}

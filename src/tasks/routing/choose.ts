@@ -1,0 +1,96 @@
+import {type Capabilities, hardCapabilities} from '../base/capabilities.js'
+import {catchAllGroup} from '../base/groups.js'
+import type {RemoteHint} from './remote.js'
+import type {RoutingAgent, RoutingPolicy, RoutingRequest} from './request.js'
+import {type Score, type Scorer, scorerOf} from './score.js'
+
+/** The agent that gets the task, or the name of the one to start for it. */
+export type Choice = {kind: 'agent'; agent: RoutingAgent; score: Score} | {kind: 'spawn'; name: string}
+
+export interface Surroundings {
+  remote: readonly RemoteHint[]
+  /** From 0 to 1, without 1. */
+  random: () => number
+}
+
+/** What an agent is called that is started for work of no group. */
+const firstAgent = 'default'
+const generalAgent = 'general'
+
+/** An agent below is not worth a try: something that the task needs is missing. */
+const explorationFloor = -1000
+
+/**
+ * Chooses among the active agents the one with the highest score; of equals the one with the lower load, then with the
+ * lower id. A task that nothing ties to any agent (nobody owns its files, no agent stands for their groups, and it
+ * needs nothing) starts an agent for its group. Where it has none, it goes to the best agent there is, or to one for
+ * general work, by the setting.
+ */
+export function chooseAgent(
+  request: RoutingRequest,
+  agents: readonly RoutingAgent[],
+  policy: RoutingPolicy,
+  {remote, random}: Surroundings,
+): Choice {
+  const group = request.firstGroup === catchAllGroup ? undefined : request.firstGroup
+  if (agents.length === 0) return {kind: 'spawn', name: group ?? firstAgent}
+  const scorer = scorerOf(request, policy, remote)
+  if (!needsSomething(request.requirements) && !agents.some((agent) => isTied(agent, request))) {
+    const name = group ?? (policy.fallbackToSingleAgent ? undefined : generalAgent)
+    if (name !== undefined) return agentOfName(name, agents, scorer)
+  }
+  const agent = explored(agents, scorer, policy, random) ?? bestAgent(agents, scorer)
+  return {kind: 'agent', agent, score: scorer.score(agent)}
+}
+
+function needsSomething(needs: Capabilities | undefined): boolean {
+  if (needs === undefined) return false
+  const {min_vram_mb = 0, min_cpu_cores = 0, labels} = needs
+  return (
+    hardCapabilities.some((capability) => needs[capability]) ||
+    needs.prefer_gpu_compute ||
+    min_vram_mb > 0 ||
+    min_cpu_cores > 0 ||
+    labels.length > 0
+  )
+}
+
+function isTied({id, name}: RoutingAgent, {ownedFiles, groupVotes, defaultAgents}: RoutingRequest): boolean {
+  if (ownedFiles.has(id) || groupVotes.has(name)) return true
+  for (const group of groupVotes.keys()) if (defaultAgents.get(group) === name) return true
+  return false
+}
+
+function agentOfName(name: string, agents: readonly RoutingAgent[], scorer: Scorer): Choice {
+  const agent = agents.find((one) => one.name === name)
+  return agent === undefined ? {kind: 'spawn', name} : {kind: 'agent', agent, score: scorer.score(agent)}
+}
+
+/** With the set probability, any agent that is not out of the question: this is how a new one comes to be known. */
+function explored(
+  agents: readonly RoutingAgent[],
+  scorer: Scorer,
+  {attentionEnabled, routingExplorationEpsilon}: RoutingPolicy,
+  random: () => number,
+): RoutingAgent | undefined {
+  if (!attentionEnabled || routingExplorationEpsilon <= 0 || random() >= routingExplorationEpsilon) return undefined
+  const worthTrying = agents.filter((agent) => scorer.total(agent) >= explorationFloor)
+  return worthTrying[Math.floor(random() * worthTrying.length)]
+}
+
+function bestAgent(agents: readonly RoutingAgent[], scorer: Scorer): RoutingAgent {
+  let best = agents[0] as RoutingAgent
+  let most = scorer.total(best)
+  for (let i = 1; i < agents.length; i++) {
+    const agent = agents[i] as RoutingAgent
+    const total = scorer.total(agent)
+    if (total > most || (total === most && isPreferred(agent, best))) {
+      best = agent
+      most = total
+    }
+  }
+  return best
+}
+
+const isPreferred = (one: RoutingAgent, other: RoutingAgent) =>
+  one.load === other.load ? one.id < other.id : one.load < other.load

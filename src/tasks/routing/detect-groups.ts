@@ -1,0 +1,102 @@
+import {readdir, readFile, stat} from 'node:fs/promises'
+import {basename, join} from 'node:path'
+import {matchesGlob} from '../base/glob.js'
+import {type AffinityGroup, catchAllGroup} from '../base/groups.js'
+
+/** Folders that hold no sources of the workspace. */
+const skipped = ['node_modules', 'dist', 'build', 'target', 'vendor', 'venv']
+/** Folders below the root that a pattern with `**` is tried on. */
+const deepest = 5
+const projectFiles = ['pyproject.toml', 'setup.py', 'go.mod']
+
+/**
+ * The groups of a workspace that declares none: one per npm workspace, `node-<package>`; one per folder just below the
+ * root with a Python or Go project, `<folder>-group`; where there are neither, one for everything. A file that cannot
+ * be read or is no JSON declares nothing.
+ */
+export async function detectGroups(root: string): Promise<AffinityGroup[]> {
+  const packages = await npmPackages(root)
+  const taken = new Set(packages.map(({folder}) => folder))
+  const projects = (await projectFolders(root)).filter((folder) => !taken.has(folder))
+  const groups = [
+    ...packages.map(({folder, name}) => ({name: `node-${name}`, patterns: [`${folder}/**`]})),
+    ...projects.map((folder) => ({name: `${folder}-group`, patterns: [`${folder}/**`]})),
+  ]
+  return groups.length > 0 ? groups : [{name: catchAllGroup, patterns: ['**/*']}]
+}
+
+/** A package in another package's folder comes first, since the first group that matches counts. */
+async function npmPackages(root: string): Promise<{folder: string; name: string}[]> {
+  const patterns = workspacePatterns(await readJson(join(root, 'package.json')))
+  if (patterns.length === 0) return []
+  const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
+  const unwanted = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
+  const depth = Math.max(...wanted.map(depthOf), 0)
+  const matching = (await foldersBelow(root, depth)).filter(
+    (folder) =>
+      wanted.some((pattern) => matchesGlob(folder, pattern)) && !unwanted.some((one) => matchesGlob(folder, one)),
+  )
+  const packages = await Promise.all(
+    matching.map(async (folder) => {
+      const manifest = await readJson(join(root, folder, 'package.json'))
+      return manifest === undefined ? [] : [{folder, name: packageName(manifest) ?? basename(folder)}]
+    }),
+  )
+  const depthFirst = (folder: string) => -folder.split('/').length
+  return packages.flat().sort((a, b) => depthFirst(a.folder) - depthFirst(b.folder) || (a.folder < b.folder ? -1 : 1))
+}
+
+const depthOf = (pattern: string) => (pattern.includes('**') ? deepest : pattern.split('/').filter(Boolean).length)
+
+/** An array, or an object with one under `packages`. A slash at either end says nothing here. */
+function workspacePatterns(manifest: Record<string, unknown> | undefined): string[] {
+  const declared = manifest?.workspaces
+  const list = isRecord(declared) ? declared.packages : declared
+  if (!Array.isArray(list)) return []
+  return list.filter((pattern) => typeof pattern === 'string').map((pattern) => pattern.replace(/\/$/, ''))
+}
+
+/** Without the scope: `@acme/web` is `web`. */
+function packageName({name}: Record<string, unknown>): string | undefined {
+  return typeof name === 'string' && name !== '' ? name.slice(name.lastIndexOf('/') + 1) : undefined
+}
+
+async function projectFolders(root: string): Promise<string[]> {
+  const folders = await foldersBelow(root, 1)
+  const found = await Promise.all(
+    folders.map(async (folder) => {
+      const files = await Promise.all(projectFiles.map((file) => isFile(join(root, folder, file))))
+      return files.includes(true) ? [folder] : []
+    }),
+  )
+  return found.flat().sort()
+}
+
+/** Relative paths with `/`. Links are not followed: they may lead in a circle. */
+async function foldersBelow(root: string, depth: number, below = ''): Promise<string[]> {
+  if (depth === 0) return []
+  const entries = await readdir(join(root, below), {withFileTypes: true}).catch(() => [])
+  const folders = entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !skipped.includes(entry.name))
+    .map(({name}) => (below === '' ? name : `${below}/${name}`))
+  const deeper = await Promise.all(folders.map((folder) => foldersBelow(root, depth - 1, folder)))
+  return [...folders, ...deeper.flat()]
+}
+
+const isFile = (path: string) =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+
+async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

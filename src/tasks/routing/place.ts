@@ -1,0 +1,169 @@
+import {isErrorOf, SvcError} from '../../errors/index.js'
+import {capabilitiesOf, findAgentNamed, loadUnits, type WorkingAgent} from '../agents/agent-rows.js'
+import {ensureAgents, spawnAgent} from '../agents/spawn.js'
+import type {Capabilities} from '../base/capabilities.js'
+import type {TaskContext} from '../base/context.js'
+import {groupOf} from '../base/groups.js'
+import type {ManifestEntry} from '../base/task.js'
+import type {PlacementReason} from '../base/vocabulary.js'
+import {ownedFiles} from '../locks.js'
+import {chooseAgent} from './choose.js'
+import {decidePlacement} from './placement.js'
+import type {RoutingAgent, RoutingRequest} from './score.js'
+
+/** What routing looks at in a task. */
+export interface Placeable {
+  description: string
+  phase_label: string
+  file_manifest: readonly ManifestEntry[]
+  target_agent?: string | undefined
+  requirements: Capabilities | undefined
+  skill: string | undefined
+  /** An agent that it leaves. */
+  without?: number
+}
+
+export interface Placement {
+  agent: WorkingAgent
+  reason: PlacementReason
+  /** What the score of the agent is made of, where routing chose. */
+  terms: Readonly<Record<string, number>>
+}
+
+/** Finds the agent for a task, and spawns one where the rules say so. */
+export function placeTask(context: TaskContext, task: Placeable): Placement {
+  const agents = ensureAgents(context)
+  const {target_agent: target, requirements} = task
+  const {agent, terms} = target === undefined ? route(context, task, agents) : aim(context, target)
+  const {reason} = decidePlacement({
+    gated: false,
+    relay: 'not_tried',
+    localVram: agents.map((row) => capabilitiesOf(row).min_vram_mb),
+    ...(requirements?.min_vram_mb === undefined ? {} : {minVramMb: requirements.min_vram_mb}),
+  })
+  return {agent, reason, terms}
+}
+
+type Routed = Pick<Placement, 'agent' | 'terms'>
+
+/** @throws max_agents_reached; usage where it is the agent of doubted tasks */
+function aim(context: TaskContext, name: string): Routed {
+  const known = findAgentNamed(context, name)
+  const agent = known ?? spawnAgent(context, {name, kind: 'dynamic', reason: 'route_spawn'})
+  if (agent.kind === 'resolution')
+    throw new SvcError('usage', {reason: `The agent ${name} has the tasks in doubt, and runs none.`})
+  return {agent, terms: {}}
+}
+
+function route(context: TaskContext, task: Placeable, agents: readonly WorkingAgent[]): Routed {
+  const {config, random} = context
+  const others = agents.filter(({id}) => id !== task.without)
+  const active = others.filter(({state}) => state === 'active')
+  // Where every agent is paused the task waits for one of them.
+  const candidates = active.length > 0 ? active : others
+  const request = describeRequest(context, task)
+  const choice = chooseAgent(request, describeAgents(context, candidates), config, {remote: [], random})
+  if (choice.kind === 'agent') {
+    const terms = Object.fromEntries(choice.score.terms.map(({term, points}) => [term, points]))
+    return {agent: candidates.find(({id}) => id === choice.agent.id) as WorkingAgent, terms}
+  }
+  return {agent: newAgent(context, choice.name) ?? leastBusy(candidates), terms: {}}
+}
+
+/** Undefined where there is one of that name, which routing has passed over, or where no more may be spawned. */
+function newAgent(context: TaskContext, name: string): WorkingAgent | undefined {
+  if (findAgentNamed(context, name) !== undefined) return undefined
+  try {
+    return spawnAgent(context, {name, kind: 'dynamic', reason: 'route_spawn'})
+  } catch (error) {
+    if (isErrorOf(error, 'max_agents_reached')) return undefined
+    throw error
+  }
+}
+
+function leastBusy(agents: readonly WorkingAgent[]): WorkingAgent {
+  const [first] = [...agents].sort((a, b) => a.load - b.load || a.id - b.id)
+  if (first === undefined) throw new SvcError('max_agents_reached', {limit: 0})
+  return first
+}
+
+function describeRequest(context: TaskContext, task: Placeable): RoutingRequest {
+  const {description, file_manifest: files, phase_label: phaseLabel, requirements, skill} = task
+  const groupVotes = new Map<string, number>()
+  for (const {path} of files) {
+    const group = groupOf(path, context.groups)
+    if (group !== undefined) groupVotes.set(group, (groupVotes.get(group) ?? 0) + 1)
+  }
+  const [firstGroup] = groupVotes.keys()
+  return {
+    ownedFiles: ownedFiles(context, files),
+    groupVotes,
+    ...(firstGroup === undefined ? {} : {firstGroup}),
+    defaultAgents: new Map(),
+    ...(requirements === undefined ? {} : {requirements}),
+    description,
+    phaseLabel,
+    ...(skill === undefined ? {} : {skill}),
+    localTokens: description.length / 4 + 200 * files.length,
+    nowMs: context.now(),
+  }
+}
+
+interface Standing {
+  trust: number
+  completion?: number
+  reliability?: number
+  skills: Record<string, number>
+}
+
+const newcomer: Standing = {trust: 0.5, skills: {}}
+
+function describeAgents(context: TaskContext, agents: readonly WorkingAgent[]): RoutingAgent[] {
+  const standings = readStandings(context)
+  return agents.map((row) => {
+    const {trust, completion, reliability, skills} = standings.get(row.name) ?? newcomer
+    return {
+      id: row.id,
+      name: row.name,
+      load: row.load / loadUnits,
+      capabilities: capabilitiesOf(row),
+      trust,
+      ...(completion === undefined ? {} : {completionTrust: completion}),
+      ...(reliability === undefined ? {} : {reliability}),
+      skillReliability: skills,
+      recentValidationFailures: row.validation_failures,
+      ...(row.reducer_cooldown_until_ms === null ? {} : {reducerCooldownUntilMs: row.reducer_cooldown_until_ms}),
+      hasWorkflow: false,
+    }
+  })
+}
+
+/** How agents have done, by name: read only where it counts. */
+function readStandings({store, repositoryId, config}: TaskContext): ReadonlyMap<string, Standing> {
+  const standings = new Map<string, Standing>()
+  const of = (name: string): Standing => {
+    const found = standings.get(name) ?? {...newcomer, skills: {}}
+    standings.set(name, found)
+    return found
+  }
+  if (config.attentionEnabled || config.socratesReputationRouting)
+    for (const row of store.all<{agent_name: string; score: number; completion: number | null}>(
+      'SELECT agent_name, score, completion FROM agent_trust WHERE repository_id = ?',
+      [repositoryId],
+    )) {
+      const standing = of(row.agent_name)
+      standing.trust = row.score
+      if (row.completion !== null) standing.completion = row.completion
+    }
+  if (config.socratesReputationRouting)
+    for (const row of store.all<{entity_type: string; entity_id: string; reliability: number}>(
+      "SELECT entity_type, entity_id, reliability FROM reliability_scores WHERE repository_id = ? AND entity_type IN ('agent', 'agent_skill')",
+      [repositoryId],
+    ))
+      if (row.entity_type === 'agent') of(row.entity_id).reliability = row.reliability
+      else {
+        const [name = '', skill = ''] = row.entity_id.split('\0')
+        of(name).skills[skill] = row.reliability
+      }
+  return standings
+}

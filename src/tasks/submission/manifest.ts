@@ -1,0 +1,31 @@
+import {isAbsolute, relative, resolve, sep} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import type {ManifestEntry} from '../base/task.js'
+
+const longestPath = 4096
+
+/**
+ * A path of a manifest as it is stored: relative to the root, with `/`, without `.` and `..`. Symbolic links are not
+ * followed: the path is a name that locks and agents agree on, and whoever opens the file checks it again.
+ * @throws task_path_escapes, task_invalid
+ */
+export function normalisePath(root: string, path: string): string {
+  if (path.trim() === '' || path.includes('\0') || path.length > longestPath)
+    throw new SvcError('task_path_escapes', {path: path.slice(0, 200)})
+  // A drive letter means another root, also on a system that has none.
+  if (/^[a-z]:[\\/]/i.test(path) && sep === '/') throw new SvcError('task_path_escapes', {path})
+  const inside = relative(root, resolve(root, path))
+  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside))
+    throw new SvcError('task_path_escapes', {path})
+  return sep === '/' ? inside : inside.replaceAll(sep, '/')
+}
+
+/** One entry per file: who reads and writes a file writes it. */
+export function normaliseManifest(root: string, entries: readonly ManifestEntry[]): ManifestEntry[] {
+  const files = new Map<string, ManifestEntry>()
+  for (const {path, access} of entries) {
+    const name = normalisePath(root, path)
+    if (access === 'write' || !files.has(name)) files.set(name, {path: name, access})
+  }
+  return [...files.values()]
+}

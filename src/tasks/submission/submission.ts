@@ -1,0 +1,181 @@
+import {randomUUID} from 'node:crypto'
+import {isDeepStrictEqual} from 'node:util'
+import type {SubmitTaskV1} from '../../contracts/index.js'
+import {SvcError} from '../../errors/index.js'
+import {parseCapabilities} from '../base/capabilities.js'
+import type {OrchestratorConfig} from '../base/config.js'
+import {given} from '../base/members.js'
+import type {Correlation, ManifestEntry, Task} from '../base/task.js'
+import {
+  benchmarkTiers,
+  executionRoles,
+  type Priority,
+  type ProcessorName,
+  priorities,
+  processorNames,
+  taskCategories,
+} from '../base/vocabulary.js'
+import type {TaskRequest} from '../lifecycle/task-rows.js'
+import {readTags} from './description-tags.js'
+import {planExec} from './exec-argv.js'
+import {normaliseManifest} from './manifest.js'
+
+/** A submission that has been read: every word known, every path inside, every default filled in. */
+export interface NewTask extends Correlation {
+  description: string
+  priority: Priority
+  file_manifest: readonly ManifestEntry[]
+  /** Places, from 0, in the batch that it came with. */
+  batch_dependencies: readonly number[]
+  target_agent?: string
+  processor: ProcessorName
+  category: Task['category']
+  complexity: number
+  phase_label: string
+  execution_role?: NonNullable<Task['execution_role']>
+  idempotency_key?: string
+  not_before_ms?: number
+  request: TaskRequest
+}
+
+/** Most characters of what a caller may write, as the contract has them: a submission need not come through it. */
+export const longest = {
+  session_id: 2048,
+  journey_id: 2048,
+  thread_id: 2048,
+  trace_id: 256,
+  correlation_id: 256,
+  tenant_id: 256,
+  campaign_id: 256,
+  idempotency_key: 256,
+  target_agent: 128,
+  model_preference: 256,
+  model_override: 512,
+  active_skill: 256,
+} as const
+
+const longestDescription = 131_072
+const mostFiles = 10_000
+
+/**
+ * Reads what somebody submits. Words are taken in any case, blank strings are none, complexity counts as the nearest
+ * of 1 to 10.
+ * @param place how the task is called in an error: `The task`, or `Task 3 of the batch ("Review it")`
+ * @throws task_invalid, task_path_escapes
+ */
+export function readSubmission(
+  submission: SubmitTaskV1,
+  {root, config, place = 'The task'}: {root: string; config: OrchestratorConfig; place?: string},
+): NewTask {
+  const refuse = (fault: string): never => {
+    throw new SvcError('task_invalid', {place, fault})
+  }
+  const {description, enqueue_hints: hints = {}} = submission
+  if (typeof description !== 'string' || description.trim() === '') refuse('its description is blank')
+  if (description.length > longestDescription)
+    refuse(`its description has ${description.length} characters, and ${longestDescription} are allowed`)
+  const files = filesOf(submission, refuse)
+  if (files.length > mostFiles) refuse(`it names ${files.length} files, and ${mostFiles} are allowed`)
+
+  const word = <T extends string>(what: string, given: string | undefined, words: readonly T[]): T | undefined => {
+    const asked = text(given)?.toLowerCase()
+    if (asked === undefined) return undefined
+    return words.find((one) => one === asked) ?? refuse(`${given} is no ${what}; there are ${words.join(', ')}`)
+  }
+  for (const [name, value] of Object.entries({...hints, ...submission})) {
+    const limit = (longest as Readonly<Record<string, number>>)[name] ?? Number.POSITIVE_INFINITY
+    if (typeof value === 'string' && value.length > limit)
+      refuse(`its ${name} has ${value.length} characters, and ${limit} are allowed`)
+  }
+  const tags = readTags(description)
+  const processor = word('processor', submission.processor, processorNames) ?? config.defaultProcessor
+  if (processor === 'exec' && submission.exec === undefined) refuse('an exec task names no command template')
+  if (processor !== 'exec' && submission.exec !== undefined) refuse(`an ${processor} task runs no command template`)
+  const exec = submission.exec === undefined ? undefined : {params: {}, ...submission.exec}
+  if (exec !== undefined) planExec({id: 0, description, exec}, {...config.exec, root})
+  const manifest = files.map(({path, access}) => ({
+    path,
+    access: word('access', access, ['read', 'write'] as const) ?? 'read',
+  }))
+  const role = word('execution role', hints.execution_role, executionRoles)
+  const tier = word('benchmark tier', hints.benchmark_tier, benchmarkTiers) ?? known(tags.tier, benchmarkTiers)
+  const needed = capabilities(submission, place)
+
+  return {
+    description,
+    priority: word('priority', submission.priority, priorities) ?? config.defaultPriority,
+    file_manifest: normaliseManifest(root, manifest),
+    batch_dependencies: [...new Set(submission.temp_deps ?? [])],
+    ...given({
+      target_agent: text(submission.target_agent),
+      execution_role: role,
+      not_before_ms: submission.not_before_ms,
+    }),
+    processor,
+    category: categoryOf(hints.task_category ?? tags.category),
+    complexity: Math.min(10, Math.max(1, Math.round(hints.complexity ?? 5))),
+    phase_label: tags.phase,
+    trace_id: text(submission.trace_id) ?? text(hints.trace_id) ?? randomUUID().replaceAll('-', ''),
+    ...given({
+      journey_id: text(submission.journey_id),
+      session_id: text(submission.session_id),
+      thread_id: text(submission.thread_id) ?? text(hints.thread_id),
+      correlation_id: text(submission.correlation_id),
+      tenant_id: text(submission.tenant_id) ?? text(hints.tenant_id),
+      campaign_id: text(hints.campaign_id) ?? tags.campaign,
+      idempotency_key: text(submission.idempotency_key),
+    }),
+    request: {
+      depends_on: [...new Set(submission.depends_on ?? [])],
+      tool_hints: unique([...(hints.tool_hints ?? []), ...tags.tools]),
+      research_hints: unique([...(hints.research_hints ?? []), ...tags.research]),
+      is_detached: hints.is_detached ?? false,
+      ...given({
+        exec,
+        capability_requirements: needed,
+        model_preference: text(hints.model_preference),
+        model_override: text(hints.model_override),
+        benchmark_tier: tier,
+        budget: hints.budget,
+        active_skill: text(hints.active_skill),
+        task_timeout_ms: submission.task_timeout_ms,
+        retries: submission.retries,
+        requires_approval:
+          (submission.requires_approval ?? hints.requires_approval) === true ? (true as const) : undefined,
+      }),
+    },
+  }
+}
+
+/** The manifest under either of its names. */
+function filesOf({file_manifest: manifest, files}: SubmitTaskV1, refuse: (fault: string) => never) {
+  if (manifest !== undefined && files !== undefined && !isDeepStrictEqual(manifest, files))
+    refuse('its files and its file_manifest differ; give only one of them')
+  return manifest ?? files ?? []
+}
+
+function capabilities({capability_requirements: needed, enqueue_hints: hints}: SubmitTaskV1, place: string) {
+  const labels = hints?.required_labels ?? []
+  if (needed === undefined && labels.length === 0) return undefined
+  try {
+    const parsed = parseCapabilities(needed ?? {})
+    return {...parsed, labels: unique([...parsed.labels, ...labels])}
+  } catch (error) {
+    const fault = (error as Error).message.replace(/\.$/, '')
+    throw new SvcError('task_invalid', {place, fault}, {cause: error})
+  }
+}
+
+/** A category that nobody knows is a general task: the list grows, and old programs must go on. */
+function categoryOf(given: string | undefined): Task['category'] {
+  const asked = given?.trim().toLowerCase().replaceAll(/[_-]/g, '')
+  return taskCategories.find((one) => one === asked) ?? 'general'
+}
+
+/** A tag may be part of a text that means something else: a word that nobody knows is none. */
+const known = <T extends string>(tag: string | undefined, words: readonly T[]): T | undefined =>
+  words.find((one) => one === tag?.toLowerCase())
+
+const text = (value: string | undefined): string | undefined => value?.trim() || undefined
+
+const unique = (items: readonly string[]) => [...new Set(items.map((item) => item.trim()).filter(Boolean))]

@@ -1,0 +1,291 @@
+import {randomUUID} from 'node:crypto'
+import {isDeepStrictEqual} from 'node:util'
+import type {SubmitTaskV1} from '../../contracts/index.js'
+import {Exit, SvcError} from '../../errors/index.js'
+import {queuedOf, workingAgents} from '../agents/agent-rows.js'
+import {checkScope} from '../agents/scope.js'
+import {spawnAgent} from '../agents/spawn.js'
+import type {TaskContext} from '../base/context.js'
+import {excerpt} from '../base/excerpt.js'
+import {displayTask} from '../base/ids.js'
+import {type PlacementReason, priorities, type TaskStatus} from '../base/vocabulary.js'
+import {appendEvent} from '../events/event-log.js'
+import {appendLineage} from '../events/lineage.js'
+import {cancelRow} from '../lifecycle/cancel.js'
+import {batchOrder, openDependencies, writeDependencies} from '../lifecycle/dependencies.js'
+import {selectTask, type TaskRequest, type TaskRow} from '../lifecycle/task-rows.js'
+import {isDue, recordAffinity, reserveWrites, writesOf} from '../locks.js'
+import {type Placement, placeTask} from '../routing/place.js'
+import {tellPlacement} from '../routing/placement-event.js'
+import {type NewTask, readSubmission} from './submission.js'
+
+/** What a caller gets for a task that was taken. */
+export interface Accepted {
+  task_id: number
+  display_id: string
+  uid: string
+  agent_id: number
+  agent_name: string
+  status: TaskStatus
+  placement_reason: PlacementReason
+  trace_id: string
+  /** The task was there already, under the same key. */
+  duplicate?: true
+  orchestration_contract?: 'v2'
+}
+
+/**
+ * Takes a task: reads it, finds an agent, takes its files, writes it with its events, in one transaction.
+ * @throws orchestrator_disabled, task_invalid, task_path_escapes, dependency_unknown, dependency_failed,
+ *   lock_conflict, scope_denied, exec_disabled and what a command template is wrong in, max_agents_reached, queue_full, idempotency_mismatch
+ */
+export function submitTask(context: TaskContext, submission: SubmitTaskV1): Accepted {
+  const {store, root, config} = context
+  requireEnabled(context)
+  const task = readSubmission(submission, {root, config})
+  if (task.batch_dependencies.length > 0)
+    throw new SvcError('task_invalid', {
+      place: 'The task',
+      fault: 'temp_deps counts tasks of a batch, and it stands alone',
+    })
+  return store.transaction(() => acceptTask(context, task, task.request.depends_on))
+}
+
+const largestBatch = 200_000
+
+/** Takes many tasks, all or none; they may wait for each other. @throws as `submitTask`, and dependency_cycle */
+export function submitBatch(context: TaskContext, submissions: readonly SubmitTaskV1[]): Accepted[] {
+  const {store, root, config} = context
+  requireEnabled(context)
+  if (submissions.length > largestBatch)
+    throw new SvcError('task_invalid', {place: 'The batch', fault: `it has more than ${largestBatch} tasks`})
+  const nameOf = (place: number) => taskOfBatch(place, submissions[place])
+  const tasks = submissions.map((submission, i) =>
+    inBatch(nameOf(i), () => readSubmission(submission, {root, config, place: nameOf(i)})),
+  )
+  const dependencies = tasks.map(({batch_dependencies: places}) => places)
+  const order = batchOrder(dependencies, (place) => taskOfBatch(place, submissions[place], ''))
+  return store.transaction(() => {
+    const taken: Accepted[] = []
+    for (const place of order) {
+      const task = tasks[place] as NewTask
+      const within = task.batch_dependencies.map((other) => (taken[other] as Accepted).task_id)
+      const dependsOn = [...new Set([...task.request.depends_on, ...within])]
+      taken[place] = inBatch(nameOf(place), () => acceptTask(context, task, dependsOn))
+    }
+    return taken
+  })
+}
+
+/** Of a description in the name of a task of a batch; characters. */
+const longestName = 60
+
+/** How a task of a batch is called in an error: by its number, from 1, and its description. */
+export function taskOfBatch(place: number, submission: unknown, batch = ' of the batch'): string {
+  const {description} = (submission ?? {}) as {description?: unknown}
+  const text =
+    typeof description === 'string'
+      ? description
+          .slice(0, 2 * longestName)
+          .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+          .trim()
+      : ''
+  return `Task ${place + 1}${batch}${text === '' ? '' : ` ("${excerpt(text, longestName)}")`}`
+}
+
+/** Names the task of a batch in whatever it is refused with. */
+function inBatch<T>(name: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.exit === Exit.unavailable || error.code === 'task_invalid') throw error
+    throw new SvcError(error.code, error.params, {message: `${name}: ${error.message}`, cause: error})
+  }
+}
+
+function requireEnabled({config}: TaskContext): void {
+  if (!config.enabled) throw new SvcError('orchestrator_disabled', {})
+}
+
+function acceptTask(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Accepted {
+  const known = findDuplicate(context, task)
+  if (known !== undefined) return {...accepted(context, known), duplicate: true}
+  const open = openDependencies(context, dependsOn)
+  const placement = place(context, task, dependsOn)
+  checkScope(context, placement.agent, writesOf(task.file_manifest))
+  const status = firstStatus(task, open)
+  const row = insertTask(context, task, {placement, status, dependsOn, open})
+  writeDependencies(context, row.id, dependsOn, open)
+  if (status === 'Queued' && isDue(context, task.not_before_ms)) reserveWrites(context, row, task.file_manifest)
+  recordAffinity(context, placement.agent.id, writesOf(task.file_manifest))
+  tell(context, row, task, placement)
+  return accepted(context, {...row, agent_name: placement.agent.name})
+}
+
+function findDuplicate({store, repositoryId}: TaskContext, task: NewTask): TaskRow | undefined {
+  const key = task.idempotency_key
+  if (key === undefined) return undefined
+  const row = store.get<TaskRow>(`${selectTask} WHERE t.repository_id = ? AND t.idempotency_key = ?`, [
+    repositoryId,
+    key,
+  ])
+  if (row !== undefined && !asksTheSame(row, task))
+    throw new SvcError('idempotency_mismatch', {key, task: displayTask(row.id)})
+  return row
+}
+
+/** Whether a task that is there asks for what a new one asks for; what it waits for may have other ids in a batch. */
+function asksTheSame(row: TaskRow, task: NewTask): boolean {
+  const {depends_on: _, ...known} = JSON.parse(row.request) as TaskRequest
+  const {depends_on: __, ...asked} = task.request
+  return (
+    row.description === task.description &&
+    row.processor === task.processor &&
+    row.file_manifest === JSON.stringify(task.file_manifest) &&
+    isDeepStrictEqual(known, JSON.parse(JSON.stringify(asked)))
+  )
+}
+
+/** A task that needs a person's consent waits for it; one that waits for others is blocked by the last of them. */
+function firstStatus(task: NewTask, open: readonly number[]): TaskStatus {
+  if (task.request.requires_approval === true) return 'BlockedOnApproval'
+  return open.length > 0 ? 'Blocked' : 'Queued'
+}
+
+function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Placement {
+  const room = makeRoom(context, task, dependsOn)
+  const {target_agent, description, phase_label, file_manifest} = task
+  const {capability_requirements: requirements, active_skill: skill} = task.request
+  return placeTask(context, {
+    description,
+    phase_label,
+    file_manifest,
+    target_agent: room ?? target_agent,
+    requirements,
+    skill,
+  })
+}
+
+/**
+ * Where the queues are full: by the strategy of the configuration the task is refused, or takes the place of the
+ * weakest one, or gets an agent of its own.
+ * @returns name of the agent that was spawned for it
+ * @throws queue_full
+ */
+function makeRoom(context: TaskContext, task: NewTask, dependsOn: readonly number[]): string | undefined {
+  const {maxQueueLen: limit, queueOverflowStrategy: strategy} = context.config
+  if (limit === 0) return undefined
+  const queued = workingAgents(context).reduce((sum, row) => sum + queuedOf(row), 0)
+  if (queued < limit) return undefined
+  const maySpawn = workingAgents(context).length < context.config.maxAgents && task.target_agent === undefined
+  if (strategy === 'spawn_new_agent' && maySpawn)
+    return spawnAgent(context, {
+      name: `overflow-${randomUUID().slice(0, 8)}`,
+      kind: 'dynamic',
+      reason: 'queue_overflow',
+    }).name
+  const weakest = strategy === 'drop_lowest' ? weakestQueued(context, dependsOn) : undefined
+  if (weakest === undefined || weakest.priority >= priorities.indexOf(task.priority))
+    throw new SvcError('queue_full', {queued, limit})
+  cancelRow(context, weakest, 'queue_overflow')
+  return undefined
+}
+
+/** The task that would be run last of those that no other one waits for. */
+const weakestQueued = ({store, repositoryId}: TaskContext, besides: readonly number[]): TaskRow | undefined =>
+  store.get<TaskRow>(
+    `${selectTask} WHERE t.repository_id = ? AND t.status = 'Queued' AND t.id NOT IN (SELECT value FROM json_each(?))
+  AND NOT EXISTS (SELECT 1 FROM orch_dependencies d WHERE d.depends_on = t.id AND d.is_met = 0)
+ORDER BY t.priority, t.id DESC LIMIT 1`,
+    [repositoryId, JSON.stringify(besides)],
+  )
+
+interface Inserted {
+  id: number
+  uid: string
+  status: TaskStatus
+  agent_id: number
+  placement_reason: PlacementReason
+  trace_id: string
+}
+
+interface Standing {
+  placement: Placement
+  status: TaskStatus
+  dependsOn: readonly number[]
+  open: readonly number[]
+}
+
+function insertTask(context: TaskContext, task: NewTask, {placement, status, dependsOn, open}: Standing): Inserted {
+  const {store, repositoryId, now} = context
+  const uid = randomUUID()
+  const at = now()
+  const {lastInsertRowid} = store.run(
+    `INSERT INTO orch_tasks (uid, repository_id, idempotency_key, status, blocked_on, unmet_dependencies, agent_id, priority,
+  complexity, category, phase_label, execution_role, processor, description, file_manifest, request, journey_id, session_id,
+  thread_id, trace_id, correlation_id, tenant_id, campaign_id, placement_reason, start_after_ms, created_at_ms, updated_at_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      uid,
+      repositoryId,
+      task.idempotency_key ?? null,
+      status,
+      status === 'Blocked' ? (open.at(-1) ?? null) : null,
+      open.length,
+      placement.agent.id,
+      priorities.indexOf(task.priority),
+      task.complexity,
+      task.category,
+      task.phase_label,
+      task.execution_role ?? null,
+      task.processor,
+      task.description,
+      JSON.stringify(task.file_manifest),
+      JSON.stringify({...task.request, depends_on: dependsOn}),
+      task.journey_id ?? null,
+      task.session_id ?? null,
+      task.thread_id ?? null,
+      task.trace_id,
+      task.correlation_id ?? null,
+      task.tenant_id ?? null,
+      task.campaign_id ?? null,
+      placement.reason,
+      task.not_before_ms ?? null,
+      at,
+      at,
+    ],
+  )
+  return {
+    id: Number(lastInsertRowid),
+    uid,
+    status,
+    agent_id: placement.agent.id,
+    placement_reason: placement.reason,
+    trace_id: task.trace_id,
+  }
+}
+
+function tell(context: TaskContext, {id, status, agent_id}: Inserted, task: NewTask, placement: Placement): void {
+  const description = excerpt(task.description, longestExcerpt)
+  appendEvent(context, {type: 'task_submitted', task_id: id, agent_id, description, status})
+  tellPlacement(context, {id, status, trace_id: task.trace_id}, placement)
+  appendLineage(context, 'task_submitted', {...task, id, agent_id}, {processor: task.processor})
+}
+
+/** Of a description in an event, which is no copy of a task; characters. */
+const longestExcerpt = 200
+
+function accepted({config, isKept}: TaskContext, row: Inserted & {agent_name: string}): Accepted {
+  const {id, uid, agent_id, agent_name, status, placement_reason, trace_id} = row
+  return {
+    task_id: id,
+    display_id: displayTask(id),
+    uid,
+    agent_id,
+    agent_name,
+    status,
+    placement_reason,
+    trace_id,
+    ...(config.orchestrationV2Enabled && isKept ? {orchestration_contract: 'v2' as const} : {}),
+  }
+}

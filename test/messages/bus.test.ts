@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {configureLog} from '../../src/log/index.js'
+import type {MessageContext} from '../../src/messages/context.js'
+import {broadcastMessage, messageHistory, readInbox} from '../../src/messages/index.js'
+import type {Message} from '../../src/messages/message.js'
+import {refused} from '../orchestrator/support/open-test-orchestrator.js'
+import {ackHere, consumer, openWithAgents} from './support/agents.js'
+
+const local = (orchestrator: MessageContext, agent: string) =>
+  readInbox(orchestrator, {agent, source: 'local'}, consumer('tester', 2048))
+
+const payloads = (orchestrator: MessageContext, agent: string) =>
+  local(orchestrator, agent).messages.map(({payload}) => payload)
+
+describe('an inbox in memory', () => {
+  it('has the most urgent messages first, then the first that came, whatever the clock does', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    for (const [priority, payload] of [
+      ['low', 'f'],
+      ['normal', 'd'],
+      ['critical', 'a'],
+      ['normal', 'e'],
+      ['high', 'b'],
+      ['high', 'c'],
+    ] as const) {
+      orchestrator.say(payload, {priority})
+      orchestrator.clock.ms -= 10
+    }
+    assert.equal(payloads(orchestrator, 'bert').join(''), 'abcdef')
+    const {messages} = local(orchestrator, 'bert')
+    assert.equal(messages[0]?.display_id, 'M-000003')
+    assert.equal(messages[0]?.id, 3)
+  })
+
+  it('keeps a message that was read until it is acknowledged, once', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const {message_id: id} = orchestrator.say('hello')
+    for (let i = 0; i < 3; i++) assert.deepEqual(payloads(orchestrator, 'bert'), ['hello'])
+    assert.equal(id, 1)
+    const ack = () => ackHere(orchestrator, {agent: 'bert', message: 'm-000001'}, 'tester')
+    assert.deepEqual(
+      [ack(), ack()].map(({acknowledged, local_acknowledged, message_id}) => [
+        acknowledged,
+        local_acknowledged,
+        message_id,
+      ]),
+      [
+        [true, true, 1],
+        [false, false, 1],
+      ],
+    )
+    assert.deepEqual(payloads(orchestrator, 'bert'), [])
+  })
+
+  it('has no message of another inbox, and none that never was', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const {message_id: message} = orchestrator.say('hello')
+    for (const wrong of [
+      {agent: 'carl', message},
+      {agent: 'bert', message: 2},
+      {agent: 'bert', message: 'M-000002'},
+    ]) {
+      const error = refused('message_not_found', () => ackHere(orchestrator, wrong, 'tester'))
+      assert.deepEqual([error.exit, error.status, error.params.message], [3, 404, error.params.message])
+    }
+    for (const wrong of ['0', 'x', '-1', '1.5', ''])
+      refused('usage', () => ackHere(orchestrator, {agent: 'bert', message: wrong}, 'tester'))
+    refused('usage', () => ackHere(orchestrator, {agent: 'bert', message, error: 'broken'}, 'tester'))
+    assert.deepEqual(payloads(orchestrator, 'bert'), ['hello'])
+  })
+
+  it('forgets a message after five minutes', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const {message_id: message} = orchestrator.say('old')
+    orchestrator.clock.ms += 1000
+    orchestrator.say('young')
+    orchestrator.clock.ms += 298_999
+    assert.deepEqual(payloads(orchestrator, 'bert'), ['old', 'young'])
+    orchestrator.clock.ms += 1
+    assert.deepEqual(payloads(orchestrator, 'bert'), ['young'])
+    refused('message_not_found', () => ackHere(orchestrator, {agent: 'bert', message}, 'tester'))
+    assert.equal(local(orchestrator, 'bert').dropped_messages, 0)
+  })
+
+  it('holds a hundred: then the oldest goes, and is counted', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const dropped = Array.from({length: 103}, (_, i) => orchestrator.say(String(i)).dropped_messages)
+    assert.deepEqual(dropped, [...Array(100).fill(0), 1, 1, 1])
+    const kept = payloads(orchestrator, 'bert')
+    assert.deepEqual([kept.length, kept[0], kept.at(-1)], [100, '3', '102'])
+    orchestrator.say('x', {receiver: 'carl'})
+    assert.equal(local(orchestrator, 'bert').dropped_messages, 3)
+    assert.equal(local(orchestrator, 'carl').dropped_messages, 0)
+    assert.equal(messageHistory(orchestrator, {}).dropped_messages, 3)
+  })
+
+  it('that is full gives up what is acknowledged, or too old, before anything unread', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    for (let i = 0; i < 100; i++) orchestrator.say(String(i))
+    ackHere(orchestrator, {agent: 'bert', message: 50}, 'tester')
+    assert.equal(orchestrator.say('more').dropped_messages, 0)
+    assert.equal(payloads(orchestrator, 'bert').length, 100)
+    orchestrator.clock.ms += 300_000
+    assert.equal(orchestrator.say('later').dropped_messages, 0)
+    assert.deepEqual(payloads(orchestrator, 'bert'), ['later'])
+  })
+
+  it('and all others hold 1024 together', async (t) => {
+    const {bus, ...orchestrator} = await openWithAgents(t)
+    const draft = {sender: 1, type: 'free_form', priority: 'normal'} as const
+    const send = (receiver: number, i: number) =>
+      bus.send({...draft, payload: String(i)}, receiver, {text: `${receiver}-${i}`, isGiven: true})
+    for (let receiver = 10; receiver < 21; receiver++) for (let i = 0; i < 93; i++) send(receiver, i)
+    assert.equal(bus.unread(10).length, 93, '1023 are there')
+    assert.equal(send(30, 0).dropped, 0)
+    assert.equal(send(30, 1).dropped, 1)
+    assert.deepEqual([bus.unread(10).length, bus.unread(10)[0]?.payload, bus.dropped(10)], [92, '1', 1])
+    assert.equal(messageHistory({...orchestrator, bus}, {source: 'local', limit: 2000}).returned, 1024)
+  })
+})
+
+describe('a broadcast', () => {
+  it('is in the inbox of every agent but its sender, and is acknowledged by each alone', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const sent = broadcastMessage(orchestrator, {sender: 'anna', type: 'broadcast_news', payload: 'released'})
+    assert.deepEqual(
+      [sent.delivered_to, sent.dropped_messages, sent.route, sent.delivery_plane],
+      [2, 0, 'local', 'broadcast'],
+    )
+    assert.deepEqual(payloads(orchestrator, 'anna'), [])
+    const [message] = local(orchestrator, 'bert').messages
+    assert.deepEqual(
+      [message?.receiver, message?.delivery_plane, message?.route, message?.msg_type],
+      [null, 'broadcast', 'local', 'broadcast_news'],
+    )
+    const acked = ackHere(orchestrator, {agent: 'bert', message: sent.message_id}, 'tester')
+    assert.deepEqual([acked.acknowledged, acked.delivery_plane], [true, 'broadcast'])
+    assert.deepEqual(payloads(orchestrator, 'carl'), ['released'])
+    assert.equal(messageHistory(orchestrator, {}).messages[0]?.acknowledged, false)
+    ackHere(orchestrator, {agent: 'carl', message: sent.message_id}, 'tester')
+    assert.equal(messageHistory(orchestrator, {}).messages[0]?.acknowledged, true)
+  })
+
+  it('is sent each time, also where it says the same', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const news = () => broadcastMessage(orchestrator, {sender: 'anna', type: 'free_form', payload: 'again'})
+    assert.notEqual(news().message_id, news().message_id)
+    assert.deepEqual(payloads(orchestrator, 'bert'), ['again', 'again'])
+  })
+
+  it('tells how many unread messages its copies pushed out', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    for (let i = 0; i < 100; i++) orchestrator.say(String(i))
+    const sent = broadcastMessage(orchestrator, {sender: 'carl', type: 'free_form', payload: 'x'})
+    assert.deepEqual([sent.delivered_to, sent.dropped_messages], [2, 1])
+  })
+})
+
+describe('a subscriber of broadcasts', () => {
+  const broadcast = (orchestrator: MessageContext, payload: string) =>
+    broadcastMessage(orchestrator, {sender: 'anna', type: 'free_form', payload})
+
+  it('hears each from now on, in order, until it leaves; messages for one agent are not for it', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    broadcast(orchestrator, 'before')
+    const heard: string[] = []
+    const subscription = orchestrator.bus.subscribe(({payload}) => heard.push(payload))
+    for (let i = 0; i < 1000; i++) broadcast(orchestrator, String(i))
+    orchestrator.say('private')
+    assert.deepEqual(
+      heard,
+      Array.from({length: 1000}, (_, i) => String(i)),
+    )
+    assert.equal(subscription.dropped, 0)
+    subscription.close()
+    broadcast(orchestrator, 'after')
+    assert.equal(heard.length, 1000)
+  })
+
+  it('that lags behind loses the oldest beyond 256, which are counted, and holds up nobody else', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const heard: string[] = []
+    const quick: Message[] = []
+    let go = () => {}
+    const first = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const subscription = orchestrator.bus.subscribe(async ({payload}) => {
+      heard.push(payload)
+      await first
+    })
+    orchestrator.bus.subscribe((message) => {
+      quick.push(message)
+    })
+    for (let i = 0; i <= 300; i++) broadcast(orchestrator, String(i))
+    assert.deepEqual([heard, subscription.dropped, quick.length], [['0'], 300 - 256, 301])
+    go()
+    while (heard.length < 257) await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual([heard[1], heard.at(-1)], ['45', '300'])
+  })
+
+  it('that fails is told of the next one all the same, and the log of what was wrong', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const logged: string[] = []
+    configureLog({filter: 'warn', format: 'json', stream: {write: (line) => logged.push(line)}})
+    t.after(() => configureLog({filter: 'warn', format: 'auto'}))
+    const heard: string[] = []
+    orchestrator.bus.subscribe(({payload}) => {
+      heard.push(payload)
+      throw new Error('at once')
+    })
+    orchestrator.bus.subscribe(async ({payload}) => {
+      heard.push(payload)
+      throw new Error('later')
+    })
+    for (const payload of ['a', 'b']) {
+      broadcast(orchestrator, payload)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.deepEqual(heard, ['a', 'a', 'b', 'b'])
+    const told = logged.map((line) => JSON.parse(line)).filter(({target}) => target === 'svc.orchestrator.messages')
+    assert.deepEqual(
+      told.map(({err}) => err.message),
+      ['at once', 'later', 'at once', 'later'],
+    )
+  })
+})

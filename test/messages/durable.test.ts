@@ -1,0 +1,419 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {contractViolations} from '../../src/contracts/index.js'
+import type {MessageContext} from '../../src/messages/context.js'
+import {pruneMessages, readInbox, sweepDeadLetters} from '../../src/messages/index.js'
+import {spawnAgent} from '../../src/orchestrator/index.js'
+import {scalingTick} from '../../src/scheduler/scaling/tick.js'
+import {readEvents, retireAgent} from '../../src/tasks/index.js'
+import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
+import {submit} from '../orchestrator/support/tasks.js'
+import {type Agents, ackHere, consumer, giveSession, openWithAgents} from './support/agents.js'
+
+const inbox = (context: MessageContext, request: {limit?: number; dead?: boolean} = {}) =>
+  readInbox(context, {agent: 'bert', source: 'db', ...request}, consumer())
+
+const claim = (context: MessageContext, owner: string, limit?: number) =>
+  readInbox(
+    context,
+    {agent: 'bert', source: 'db', claim: true, ...(limit === undefined ? {} : {limit})},
+    consumer(owner),
+  ).messages
+
+const texts = (messages: readonly {payload: string}[]) => messages.map(({payload}) => payload).join('')
+
+const ack = (context: MessageContext, message: string | number, owner = 'w') =>
+  ackHere(context, {agent: 'bert', message, route: 'db'}, owner)
+
+const fail = (context: MessageContext, message: number, owner: string, error: string) =>
+  ackHere(context, {agent: 'bert', message, route: 'db', error}, owner)
+
+/** A workspace with one durable message for bert, whose id is 1. */
+async function withMessage(test: Parameters<typeof openWithAgents>[0]) {
+  const orchestrator = await openWithAgents(test)
+  const {db_message_uuid} = orchestrator.say('work', {route: 'db'})
+  const wait = (ms: number) => {
+    orchestrator.clock.ms += ms
+  }
+  return {orchestrator, uuid: db_message_uuid ?? '', wait}
+}
+
+describe('a durable message', () => {
+  it('has all that its sender said, and is told of by an event', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const {message_id, db_message_uuid, correlation_id, tenant_id, ...sent} = orchestrator.say('{"a":1}', {
+      route: 'db',
+      type: 'help_request',
+      priority: 'high',
+      correlationId: 'c-1',
+      threadId: 'th-1',
+      tenantId: 'te-1',
+    })
+    assert.match(db_message_uuid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    assert.deepEqual([message_id, correlation_id, tenant_id, sent.duplicate], [1, 'c-1', 'te-1', false])
+    assert.deepEqual([sent.relay_attempted, sent.relay_ok, sent.dropped_messages], [false, false, 0])
+    assert.deepEqual(inbox(orchestrator).messages, [
+      {
+        id: 1,
+        uuid: db_message_uuid,
+        sender: 1,
+        receiver: 2,
+        msg_type: 'help_request',
+        payload: '{"a":1}',
+        priority: 'high',
+        timestamp_ms: orchestrator.clock.ms,
+        acknowledged: false,
+        route: 'db',
+        delivery_plane: 'local_durable',
+        correlation_id: 'c-1',
+        thread_id: 'th-1',
+        tenant_id: 'te-1',
+        delivery_attempts: 0,
+        dead_lettered: false,
+      },
+    ])
+    const [event] = readEvents(orchestrator, {types: ['message_sent']})
+    assert.deepEqual(event?.kind, {
+      type: 'message_sent',
+      agent_id: 2,
+      sender_agent_id: 1,
+      message_id: 1,
+      message_uuid: db_message_uuid,
+      msg_type: 'help_request',
+    })
+  })
+
+  it('is there for the process that comes next, until it is acknowledged', async (t) => {
+    const {orchestrator, uuid} = await withMessage(t)
+    const next = await openTestOrchestrator(t, {root: orchestrator.root, clock: orchestrator.clock})
+    assert.equal(texts(inbox(next).messages), 'work')
+    assert.equal(ack(next, uuid.toUpperCase()).acknowledged, true)
+    assert.equal(texts(inbox(orchestrator).messages), '')
+    assert.equal(inbox(orchestrator).unread_count, 0)
+  })
+
+  it('is seen by whoever looks, and taken by none of them', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    for (let i = 0; i < 3; i++) assert.equal(inbox(orchestrator).messages[0]?.delivery_attempts, 0)
+    assert.equal(claim(orchestrator, 'a')[0]?.delivery_attempts, 1)
+    const [seen] = inbox(orchestrator).messages
+    assert.deepEqual([seen?.claim_owner, seen?.claim_until_ms], ['a', orchestrator.clock.ms + 120_000])
+  })
+
+  it('is acknowledged once, by its uuid or its id', async (t) => {
+    const {orchestrator, uuid} = await withMessage(t)
+    orchestrator.say('more', {route: 'db'})
+    const answers = [uuid, 1, 2, '2', uuid].map((reference) => ack(orchestrator, reference))
+    assert.deepEqual(
+      answers.map(({acknowledged, message_id}) => [acknowledged, message_id]),
+      [
+        [true, 1],
+        [false, 1],
+        [true, 2],
+        [false, 2],
+        [false, 1],
+      ],
+    )
+    assert.equal(answers[0]?.db_message_uuid, uuid)
+  })
+
+  it('is not that of another agent, another repository or another route', async (t) => {
+    const {orchestrator, uuid} = await withMessage(t)
+    for (const message of [uuid, 1] as const) {
+      refused('message_not_found', () => ackHere(orchestrator, {agent: 'carl', message, route: 'db'}, 'w'))
+      assert.throws(() => ack({...orchestrator, repositoryId: 'another'}, message))
+    }
+    refused('message_not_found', () => ackHere(orchestrator, {agent: 'bert', message: 1}, 'w'))
+    refused('message_not_found', () => ack(orchestrator, 2))
+    refused('message_not_found', () => ack(orchestrator, '00000000-0000-4000-8000-000000000000'))
+    assert.equal(inbox(orchestrator).unread_count, 1)
+  })
+
+  it('is not sent where the transaction around it fails', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    retireAgent(orchestrator, 'bert')
+    refused('agent_not_found', () => orchestrator.say('x', {route: 'db'}))
+    assert.deepEqual(orchestrator.store.all('SELECT * FROM a2a_messages'), [])
+    assert.deepEqual(readEvents(orchestrator, {types: ['message_sent']}), [])
+  })
+})
+
+describe('a consumer that claims', () => {
+  it('gets the most urgent first, then the first that came, whatever the clock does', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    for (const [priority, payload] of [
+      ['normal', 'c'],
+      ['low', 'f'],
+      ['critical', 'a'],
+      ['normal', 'd'],
+      ['high', 'b'],
+      ['normal', 'e'],
+    ] as const) {
+      orchestrator.say(payload, {route: 'db', priority})
+      orchestrator.clock.ms -= 10
+    }
+    assert.equal(texts(inbox(orchestrator).messages), 'abcdef')
+    assert.equal(texts(claim(orchestrator, 'x', 2)), 'ab')
+    assert.equal(texts(claim(orchestrator, 'y', 3)), 'cde')
+    assert.equal(texts(claim(orchestrator, 'z')), 'f')
+    assert.equal(texts(claim(orchestrator, 'z')), 'f')
+  })
+
+  it('has its messages alone for two minutes, and again as often as it asks, which counts once', async (t) => {
+    const {orchestrator, wait} = await withMessage(t)
+    for (let i = 0; i < 30; i++) {
+      assert.deepEqual(
+        claim(orchestrator, 'first').map(({delivery_attempts: times}) => times),
+        [1],
+      )
+      wait(119_999)
+      assert.deepEqual(claim(orchestrator, 'second'), [])
+    }
+    wait(1)
+    const [message] = claim(orchestrator, 'second')
+    assert.deepEqual([message?.delivery_attempts, message?.claim_owner], [2, 'second'])
+    assert.deepEqual(claim(orchestrator, 'first'), [])
+  })
+
+  it('whose claim has ended may have it again, as another delivery', async (t) => {
+    const {orchestrator, wait} = await withMessage(t)
+    claim(orchestrator, 'first')
+    wait(120_000)
+    assert.equal(claim(orchestrator, 'first')[0]?.delivery_attempts, 2)
+  })
+
+  it('may still say that it is done when its claim has ended', async (t) => {
+    const {orchestrator, wait} = await withMessage(t)
+    claim(orchestrator, 'first')
+    wait(120_000)
+    claim(orchestrator, 'second')
+    assert.equal(ack(orchestrator, 1, 'first').acknowledged, true)
+    assert.deepEqual(claim(orchestrator, 'second'), [])
+  })
+
+  it('does not keep a message for ever because the clock was set back', async (t) => {
+    const {orchestrator, wait} = await withMessage(t)
+    claim(orchestrator, 'first')
+    wait(-1000)
+    assert.deepEqual(claim(orchestrator, 'second'), [], 'a small step is none')
+    wait(-3_600_000)
+    assert.equal(claim(orchestrator, 'second')[0]?.delivery_attempts, 2)
+  })
+
+  it('takes only what is for its agent, in its repository', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    orchestrator.say('other', {route: 'db', receiver: 'carl'})
+    orchestrator.store.run("UPDATE a2a_messages SET repository_id = 'another' WHERE id = 1")
+    assert.deepEqual(claim(orchestrator, 'x'), [])
+    assert.equal(inbox(orchestrator).unread_count, 0)
+  })
+})
+
+/** Has it delivered so often, each delivery until its claim ends. */
+function deliver(orchestrator: Agents, times: number, owner = 'w'): number {
+  let delivered = 0
+  for (let i = 0; i < times; i++) {
+    delivered += claim(orchestrator, owner).length
+    orchestrator.clock.ms += 120_000
+  }
+  return delivered
+}
+
+const deadEvents = (orchestrator: Agents) =>
+  readEvents(orchestrator, {types: ['message_dead_lettered']}).map(({kind}) => kind)
+
+describe('a message that nobody can handle', () => {
+  it('is delivered ten times, then it is a dead letter: listed with a flag, and told by one event', async (t) => {
+    const {orchestrator, uuid} = await withMessage(t)
+    assert.equal(deliver(orchestrator, 10), 10)
+    assert.deepEqual(deadEvents(orchestrator), [])
+    assert.equal(deliver(orchestrator, 20), 0)
+    const dead = {agent_id: 2, sender_agent_id: 1, message_id: 1, message_uuid: uuid, msg_type: 'free_form'}
+    assert.deepEqual(deadEvents(orchestrator), [{type: 'message_dead_lettered', ...dead, delivery_attempts: 10}])
+
+    assert.deepEqual(inbox(orchestrator).messages, [])
+    assert.equal(inbox(orchestrator).unread_count, 0)
+    const [letter] = inbox(orchestrator, {dead: true}).messages
+    assert.deepEqual([letter?.uuid, letter?.dead_lettered, letter?.delivery_attempts], [uuid, true, 10])
+    assert.equal(ack(orchestrator, 1).dead_lettered, true)
+    assert.deepEqual(inbox(orchestrator, {dead: true}).messages, [])
+  })
+
+  it('is not dead while its last consumer has it, and can still be acknowledged', async (t) => {
+    const {orchestrator, wait} = await withMessage(t)
+    deliver(orchestrator, 9)
+    claim(orchestrator, 'last')
+    wait(119_999)
+    assert.equal(inbox(orchestrator).unread_count, 1)
+    assert.equal(claim(orchestrator, 'last')[0]?.delivery_attempts, 10)
+    assert.equal(ack(orchestrator, 1).dead_lettered, false)
+    wait(1_000_000)
+    assert.deepEqual([inbox(orchestrator, {dead: true}).messages, deadEvents(orchestrator)], [[], []])
+  })
+
+  for (const [what, look] of [
+    ['a look at the inbox', (orchestrator: Agents) => inbox(orchestrator)],
+    ['a claim of another agent', (o: Agents) => readInbox(o, {agent: 'carl', claim: true}, consumer())],
+    ['a sweep', sweepDeadLetters],
+  ] as const)
+    it(`is found dead by ${what}`, async (t) => {
+      const {orchestrator} = await withMessage(t)
+      deliver(orchestrator, 10)
+      look(orchestrator)
+      assert.equal(deadEvents(orchestrator).length, 1)
+      look(orchestrator)
+      assert.equal(deadEvents(orchestrator).length, 1)
+    })
+
+  it('rests when its consumer says so, is not lost, and keeps the reason', async (t) => {
+    const {orchestrator, wait} = await withMessage(t)
+    claim(orchestrator, 'w')
+    wait(20_000)
+    const failed = fail(orchestrator, 1, 'w', 'the disk is full')
+    assert.deepEqual([failed.acknowledged, failed.dead_lettered, failed.message_id], [false, false, 1])
+    const [message] = inbox(orchestrator).messages
+    assert.deepEqual([message?.last_claim_error, message?.claim_owner], ['the disk is full', undefined])
+    for (const owner of ['w', 'other']) assert.deepEqual(claim(orchestrator, owner), [], 'it rests')
+    wait(100_000)
+    assert.equal(claim(orchestrator, 'w')[0]?.delivery_attempts, 2)
+  })
+
+  it('and fails for the tenth time is a dead letter at once, with the reason', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    deliver(orchestrator, 9)
+    claim(orchestrator, 'w')
+    assert.equal(fail(orchestrator, 1, 'w', 'no such file').dead_lettered, true)
+    const [event] = deadEvents(orchestrator)
+    assert.equal(event?.type === 'message_dead_lettered' && event.error, 'no such file')
+    assert.equal(inbox(orchestrator, {dead: true}).messages[0]?.last_claim_error, 'no such file')
+  })
+
+  it('cannot be given up by whoever does not have it', async (t) => {
+    const {orchestrator, wait} = await withMessage(t)
+    const giveUp = (owner: string) => refused('message_claim_lost', () => fail(orchestrator, 1, owner, 'broken'))
+    giveUp('w')
+    claim(orchestrator, 'first')
+    giveUp('w')
+    wait(120_000)
+    giveUp('first')
+    claim(orchestrator, 'second')
+    giveUp('first')
+    ack(orchestrator, 1)
+    giveUp('second')
+    refused('message_not_found', () => fail(orchestrator, 2, 'w', 'broken'))
+    assert.equal(orchestrator.store.get<{e: null}>('SELECT last_claim_error AS e FROM a2a_messages')?.e, null)
+  })
+
+  it('does not stand in the way of the others', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    deliver(orchestrator, 10)
+    orchestrator.say('next', {route: 'db', priority: 'low'})
+    assert.equal(texts(claim(orchestrator, 'w', 1)), 'next')
+  })
+})
+
+describe('messages to an agent that retires', () => {
+  it('are dead letters with a reason, whoever had one, and the next agent of the name has none of them', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    orchestrator.say('read', {route: 'db', key: 'read'})
+    ack(orchestrator, 2)
+    orchestrator.say('claimed', {route: 'db', priority: 'high'})
+    claim(orchestrator, 'w', 1)
+    orchestrator.say('for carl', {route: 'db', receiver: 'carl'})
+    retireAgent(orchestrator, 'bert')
+    assert.deepEqual(
+      deadEvents(orchestrator).map((event) =>
+        event.type === 'message_dead_lettered' ? [event.message_id, event.delivery_attempts, event.error] : event,
+      ),
+      [
+        [3, 1, 'its agent is retired'],
+        [1, 0, 'its agent is retired'],
+      ],
+    )
+    for (const {kind, ...event} of readEvents(orchestrator, {types: ['message_dead_lettered']}))
+      assert.deepEqual(await contractViolations('orchestration/event.v1', {...event, kind}), [])
+    spawnAgent(orchestrator, {name: 'bert'})
+    assert.equal(inbox(orchestrator).unread_count, 0)
+    assert.deepEqual(inbox(orchestrator, {dead: true}).messages, [])
+    assert.equal(readInbox(orchestrator, {agent: 'carl', source: 'db'}, consumer()).unread_count, 1)
+  })
+
+  for (const id of [2, '2', 'A-02', 'a-2'])
+    it(`are read and acknowledged by its id, as ${JSON.stringify(id)}, though its name is another's`, async (t) => {
+      const {orchestrator, uuid} = await withMessage(t)
+      retireAgent(orchestrator, 'bert')
+      spawnAgent(orchestrator, {name: 'bert'})
+      const dead = () => readInbox(orchestrator, {agent: id, source: 'db', dead: true}, consumer()).messages
+      assert.deepEqual(
+        dead().map((message) => [message.uuid, message.dead_lettered, message.last_claim_error]),
+        [[uuid, true, 'its agent is retired']],
+      )
+      assert.equal(ackHere(orchestrator, {agent: id, message: uuid}, 'w').acknowledged, true)
+      assert.deepEqual(dead(), [])
+    })
+
+  it('are nobody else’s: not under its name, not under its id as a name, not without its session', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    giveSession(orchestrator, 'bert', 's')
+    retireAgent(orchestrator, 'bert')
+    const read = (agent: string | number, sessionId?: string) =>
+      readInbox(
+        orchestrator,
+        {agent, source: 'db', dead: true, ...(sessionId === undefined ? {} : {sessionId})},
+        consumer(),
+      )
+    refused('agent_not_found', () => read('bert'))
+    refused('agent_not_found', () => read(9))
+    refused('agent_session_mismatch', () => read(2))
+    assert.equal(read(2, 's').messages.length, 1)
+    spawnAgent(orchestrator, {name: '2'})
+    assert.deepEqual(read('2').messages, [])
+    refused('agent_not_found', () => readInbox({...orchestrator, repositoryId: 'another'}, {agent: 2}, consumer()))
+  })
+
+  it('cannot be sent any more', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    retireAgent(orchestrator, 'bert')
+    refused('agent_not_found', () => orchestrator.say('late', {route: 'db', receiver: 2}))
+  })
+
+  it('are dead letters also where scaling retires it', async (t) => {
+    const orchestrator = await openWithAgents(t, {toml: '[orchestrator]\nscaling_enabled = true\n'})
+    orchestrator.store.run("UPDATE orch_agents SET kind = 'dynamic' WHERE name = 'bert'")
+    orchestrator.say('work', {route: 'db'})
+    orchestrator.clock.ms += 86_400_000
+    assert.deepEqual(scalingTick(orchestrator, {cpu: 0, memory: 0}).retired, ['bert'])
+    assert.equal(readInbox(orchestrator, {agent: 2, dead: true}, consumer()).messages.length, 1)
+    assert.equal(deadEvents(orchestrator).length, 1)
+  })
+
+  it('stay unread where it cannot retire', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    for (const name of ['anna', 'carl']) retireAgent(orchestrator, name)
+    submit(orchestrator, {target_agent: 'bert'})
+    refused('last_agent', () => retireAgent(orchestrator, 'bert'))
+    assert.equal(inbox(orchestrator).unread_count, 1)
+    assert.deepEqual(deadEvents(orchestrator), [])
+  })
+})
+
+describe('messages that are done with', () => {
+  it('are deleted so many days after they were acknowledged; others stay', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    const day = 86_400_000
+    for (const payload of ['old', 'young', 'unread']) orchestrator.say(payload, {route: 'db', key: payload})
+    ack(orchestrator, 1)
+    orchestrator.clock.ms += 5 * day
+    ack(orchestrator, 2)
+    orchestrator.clock.ms += 2 * day
+    assert.equal(pruneMessages(orchestrator), 0)
+    orchestrator.clock.ms++
+    assert.equal(pruneMessages({...orchestrator, repositoryId: 'another'}), 0)
+    assert.equal(pruneMessages(orchestrator), 1)
+    assert.equal(pruneMessages(orchestrator, 1), 1)
+    orchestrator.clock.ms += 1000 * day
+    assert.equal(pruneMessages(orchestrator), 0)
+    assert.equal(texts(inbox(orchestrator).messages), 'unread')
+    assert.equal(orchestrator.say('old', {route: 'db', key: 'old'}).duplicate, false, 'its key is free')
+  })
+})

@@ -1,0 +1,56 @@
+import type {TestContext} from 'node:test'
+import type {MessageContext} from '../../../src/messages/context.js'
+import {
+  type Acknowledged,
+  type AckRequest,
+  ackAnywhere,
+  type Consumer,
+  type SendRequest,
+  type Sent,
+  sendAnywhere,
+} from '../../../src/messages/index.js'
+import {spawnAgent} from '../../../src/orchestrator/index.js'
+import {
+  openTestOrchestrator,
+  type TestOptions,
+  type TestOrchestrator,
+} from '../../orchestrator/support/open-test-orchestrator.js'
+
+export type Agents = TestOrchestrator & {
+  /** Sends from anna to bert. */
+  say(payload: string, request?: Partial<SendRequest>): Sent
+}
+
+/** A workspace with the agents anna (1), bert (2) and carl (3). */
+export async function openWithAgents(test: Pick<TestContext, 'after'>, options: TestOptions = {}): Promise<Agents> {
+  const orchestrator = await openTestOrchestrator(test, options)
+  for (const name of ['anna', 'bert', 'carl']) spawnAgent(orchestrator, {name})
+  return {
+    ...orchestrator,
+    say: (payload, request = {}) =>
+      sendHere(orchestrator, {sender: 'anna', receiver: 'bert', type: 'free_form', payload, ...request}),
+  }
+}
+
+const nowhere = {sources: {env: {}}}
+
+/** Sends within this machine, where nobody is waited for. */
+export const sendHere = (orchestrator: MessageContext, request: SendRequest): Sent =>
+  atOnce(sendAnywhere(orchestrator, request, nowhere))
+
+/** Acknowledges a message of this machine. */
+export const ackHere = (orchestrator: MessageContext, request: AckRequest, owner: string): Acknowledged =>
+  atOnce(ackAnywhere(orchestrator, request, owner, nowhere))
+
+function atOnce<T extends object>(answer: T | Promise<T>): T {
+  if (answer instanceof Promise) throw new TypeError('it went over the mesh')
+  return answer
+}
+
+/** Someone who reads. */
+export const consumer = (owner = 'tester', limit = 256): Consumer => ({owner, limit})
+
+/** Gives an agent a session, as an assistant that works for it would have. */
+export const giveSession = ({store}: TestOrchestrator, agent: string, session: string): void => {
+  store.run('UPDATE orch_agents SET session_id = ? WHERE name = ?', [session, agent])
+}

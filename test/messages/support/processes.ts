@@ -1,0 +1,54 @@
+import {type ChildProcess, spawn} from 'node:child_process'
+import {once} from 'node:events'
+import {writeFile} from 'node:fs/promises'
+import {projectFile} from '../../support/project.js'
+import {gateFile} from './gate.js'
+
+/** A program of this folder, in a process of its own. */
+export interface RunningProgram {
+  /** What it has printed by the time that it ends. */
+  readonly output: Promise<string>
+  /** Resolves when it has printed something. */
+  readonly printed: Promise<unknown>
+  kill(): Promise<void>
+}
+
+export function startProgram(
+  test: {after(work: () => Promise<void>): void},
+  name: string,
+  ...args: string[]
+): RunningProgram {
+  const file = projectFile(`dist/test/messages/support/${name}.js`)
+  const child = spawn(process.execPath, [file, ...args], {stdio: ['ignore', 'pipe', 'inherit'], timeout: 60_000})
+  const closed = once(child, 'close')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await closed
+  }
+  test.after(kill)
+  return {output: outputOf(child, closed), printed: once(child.stdout, 'data'), kill}
+}
+
+/** Starts a program several times, lets all go at once, and gives what each printed after that. */
+export async function race<T>(
+  test: {after(work: () => Promise<void>): void},
+  name: string,
+  root: string,
+  argumentLists: readonly string[][],
+): Promise<T[]> {
+  const programs = argumentLists.map((args) => startProgram(test, name, root, ...args))
+  await Promise.all(programs.map(({printed}) => printed))
+  await writeFile(gateFile(root), '')
+  const outputs = await Promise.all(programs.map(({output}) => output))
+  return outputs.map((output) => JSON.parse(output.replace('ready\n', '')) as T)
+}
+
+async function outputOf({stdout}: ChildProcess, closed: Promise<unknown[]>): Promise<string> {
+  let text = ''
+  stdout?.on('data', (chunk) => {
+    text += chunk
+  })
+  const [code, signal] = await closed
+  if (code !== 0 && signal !== 'SIGKILL') throw new Error(`ended with ${code ?? signal}`)
+  return text
+}

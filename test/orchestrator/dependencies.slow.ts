@@ -1,3 +1,0 @@
-import {describeChain} from './support/chain.js'
-
-describeChain(10_000)

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import {spawn} from 'node:child_process'
+import {once} from 'node:events'
+import {describe, it} from 'node:test'
+import {executePlan, listPlans, planStatus, replan} from '../../src/plans/index.js'
+import {claimTask, completeTask, requireTask} from '../../src/tasks/index.js'
+import type {TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {projectFile} from '../support/project.js'
+import {until} from '../support/until.js'
+import {diamond, doNext, nodesNow, openUnattended} from './support.js'
+
+/** Has the store refuse the next row of a table, as a full disk would. */
+const refuse = ({store}: TestOrchestrator, table: string): void => {
+  store.run(`CREATE TRIGGER refused BEFORE INSERT ON ${table} BEGIN SELECT raise(ABORT, 'no room'); END`)
+}
+
+describe('a plan whose store gives up', () => {
+  it('is executed or not, never in part', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = diamond(orchestrator)
+    refuse(orchestrator, 'plan_node_tasks')
+    assert.throws(() => executePlan(orchestrator, id))
+    assert.equal(orchestrator.store.get('SELECT 1 FROM orch_tasks'), undefined)
+    assert.equal(planStatus(orchestrator, id).status, 'pending')
+    orchestrator.store.run('DROP TRIGGER refused')
+    assert.equal(executePlan(orchestrator, id).task_ids.length, 1)
+  })
+
+  it('has no step completed whose followers could not be submitted', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = diamond(orchestrator)
+    executePlan(orchestrator, id)
+    const {task, generation} = claimTask(orchestrator, {owner: 'me'})
+    refuse(orchestrator, 'plan_node_tasks')
+    assert.throws(() => completeTask(orchestrator, task.id, undefined, {generation}))
+    assert.equal(requireTask(orchestrator, task.id).status, 'InProgress')
+    assert.deepEqual(nodesNow(orchestrator, id), ['n1 in_progress', 'n2 pending', 'n3 pending', 'n4 pending'])
+    assert.equal(planStatus(orchestrator, id).steps[0]?.attempts, 0)
+    orchestrator.store.run('DROP TRIGGER refused')
+    completeTask(orchestrator, task.id, undefined, {generation})
+    assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 queued', 'n3 queued', 'n4 pending'])
+  })
+
+  it('is made anew or stays as it was', async (t) => {
+    const orchestrator = await openUnattended(t)
+    const {session_id: id} = diamond(orchestrator)
+    executePlan(orchestrator, id)
+    refuse(orchestrator, 'orchestration_lineage_events')
+    assert.throws(() => replan(orchestrator, id, {delta: 'Add the fifth part'}))
+    assert.deepEqual(nodesNow(orchestrator, id), ['n1 queued', 'n2 pending', 'n3 pending', 'n4 pending'])
+    assert.equal(requireTask(orchestrator, 1).status, 'Queued')
+    assert.equal(planStatus(orchestrator, id).goal, 'Add four parts')
+  })
+})
+
+/** Nodes whose state is not the one of their task, or whose time has come and that are not submitted. */
+const inconsistent = ({store}: TestOrchestrator): unknown[] =>
+  store.all(
+    `SELECT n.plan_session_id, n.node_id, n.status, t.status AS task
+FROM plan_nodes n JOIN plan_sessions s USING (plan_session_id)
+  LEFT JOIN plan_node_tasks p USING (plan_session_id, version, node_id) LEFT JOIN orch_tasks t ON t.id = p.task_id
+WHERE s.status <> 'pending' AND n.status <> CASE t.status
+  WHEN 'Queued' THEN 'queued' WHEN 'InProgress' THEN 'in_progress' WHEN 'Completed' THEN 'completed'
+  ELSE iif(EXISTS (SELECT 1 FROM json_each(n.dependencies_json) d JOIN plan_nodes o
+    ON o.plan_session_id = n.plan_session_id AND o.version = n.version AND o.node_id = d.value
+    WHERE o.status <> 'completed'), 'pending', 'queued') END`,
+  )
+
+describe('plans whose process is killed', () => {
+  it('are found as a transaction left them, and go on to their end', async (t) => {
+    const orchestrator = await openUnattended(t, {clock: 'real'})
+    for (let kills = 0; kills < 6; kills++) {
+      const worker = spawn(process.execPath, [projectFile('dist/test/plans/work-through.js'), orchestrator.root], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      t.after(() => worker.kill('SIGKILL'))
+      let done = 0
+      worker.stdout.on('data', (lines: Buffer) => {
+        done += lines.toString().split('\n').length - 1
+      })
+      await until(() => done > 5 * kills, 'tasks are done')
+      worker.kill('SIGKILL')
+      await once(worker, 'exit')
+      assert.deepEqual(inconsistent(orchestrator), [])
+    }
+    // The task that the last one had is nobody's once its claim has ended.
+    orchestrator.store.run("UPDATE orch_tasks SET claim_expires_ms = 1 WHERE status = 'InProgress'")
+    for (const {session_id: id} of listPlans(orchestrator, {status: 'pending'})) executePlan(orchestrator, id)
+    for (const {session_id: id} of listPlans(orchestrator, {status: 'active', limit: 1000}))
+      while (planStatus(orchestrator, id).status === 'active') doNext(orchestrator)
+    const plans = listPlans(orchestrator, {limit: 100_000})
+    assert.ok(plans.length > 6, `${plans.length} plans`)
+    assert.deepEqual([...new Set(plans.map(({status}) => status))], ['completed'])
+    assert.deepEqual(orchestrator.store.get<object>('SELECT count(*) AS tasks FROM plan_node_tasks'), {
+      tasks: plans.length * 4,
+    })
+  })
+})

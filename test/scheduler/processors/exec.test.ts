@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import {execFile} from 'node:child_process'
+import {readFile, realpath, stat} from 'node:fs/promises'
+import os from 'node:os'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {promisify} from 'node:util'
+import {isErrorOf, SvcError} from '../../../src/errors/index.js'
+import {isAlive} from '../../../src/process/index.js'
+import {type ExecOptions, execProcessor} from '../../../src/scheduler/processors/exec.js'
+import type {Outcome, RunReport} from '../../../src/scheduler/processors/processor.js'
+import type {Task} from '../../../src/tasks/base/task.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+import {aTask, recordedReport, underCollection, unstopped} from './a-task.js'
+
+interface Setup extends Partial<ExecOptions> {
+  task?: Partial<Task>
+  params?: Record<string, string>
+  signal?: AbortSignal
+  report?: RunReport
+  /** Arguments after the script. */
+  args?: readonly string[]
+}
+
+/** A workspace with one template, `run`, which runs a script of Node. */
+async function workspace(test: TestContext, script: string) {
+  const root = await realpath(await temporaryFolder(test))
+  await writeFiles(root, {'script.mjs': script})
+  const run = ({
+    task,
+    params = {},
+    signal = unstopped,
+    report = recordedReport(),
+    args = [],
+    ...options
+  }: Setup = {}): Promise<Outcome> =>
+    execProcessor({
+      root,
+      templates: {run: [process.execPath, 'script.mjs', ...args]},
+      enabled: true,
+      timeoutMs: 30_000,
+      maxOutputBytes: 1 << 20,
+      env: process.env,
+      ...options,
+    }).run(aTask({processor: 'exec', exec: {template: 'run', params}, ...task}), report, signal)
+  return {root, run}
+}
+
+/** The reason for which a run fails. */
+async function failure(run: Promise<unknown>): Promise<string> {
+  const error = await run.then(
+    () => assert.fail('it should have failed'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(isErrorOf(error, 'task_run_failed'), String(error))
+  return error.message
+}
+
+const promised = promisify(execFile)
+
+/** Whether a process still does anything: one that is dead and that nobody has asked about yet does not. */
+async function lives(pid: number): Promise<boolean> {
+  const state = await promised('ps', ['-o', 'stat=', '-p', String(pid)]).then(
+    ({stdout}) => stdout.trim(),
+    () => '',
+  )
+  return state !== '' && !state.startsWith('Z')
+}
+
+/** Waits for a file that a script writes as a whole. */
+async function written(path: string): Promise<string> {
+  for (let tries = 0; tries < 500; tries++) {
+    const text = await readFile(path, 'utf8').catch(() => '')
+    if (text.endsWith('\n')) return text.trim()
+    await sleep(20)
+  }
+  return assert.fail(`${path} was unstopped written`)
+}
+
+describe('a command of the workspace', () => {
+  it('gives what it writes, its status and its time', async (test) => {
+    const {run} = await workspace(test, 'console.log("\\n  two\\nlines "); console.error("a warning")')
+    const {text, details} = await run()
+    assert.equal(text, 'two\nlines')
+    const {duration_ms: duration, ...rest} = details
+    assert.ok(Number.isInteger(duration) && Number(duration) > 0)
+    assert.deepEqual(rest, {
+      template: 'run',
+      program: process.execPath,
+      exit_code: 0,
+      stdout: '\n  two\nlines \n',
+      stderr: 'a warning\n',
+      truncated: false,
+    })
+  })
+
+  it('runs in the root of the workspace, with the values of the task and without a shell', async (test) => {
+    const script = 'console.log(JSON.stringify([process.cwd(), ...process.argv.slice(2)]))'
+    const {root, run} = await workspace(test, script)
+    const {text} = await run({
+      args: ['{file}', '{task_id}', '{description}', '$HOME', '*'],
+      params: {file: 'a b; touch owned'},
+      task: {description: '$(touch owned) `touch owned`'},
+    })
+    assert.deepEqual(JSON.parse(text), [root, 'a b; touch owned', '42', '$(touch owned) `touch owned`', '$HOME', '*'])
+    await assert.rejects(stat(join(root, 'owned')), {code: 'ENOENT'})
+  })
+
+  it('has a program of the workspace where the template says so', async (test) => {
+    const {run} = await workspace(test, '')
+    assert.equal((await run({templates: {run: ['sh', '-c', 'echo here']}})).text, 'here')
+    assert.match(await failure(run({templates: {run: ['./script.mjs']}})), /\.\/script\.mjs may not be run\.$/)
+  })
+
+  it('finds no secrets in its environment, but who it works for', async (test) => {
+    const {run} = await workspace(test, 'console.log(JSON.stringify(process.env))')
+    const {text} = await run({
+      env: {
+        PATH: process.env.PATH,
+        HOME: '/home/somebody',
+        LANG: 'C',
+        SVC_MESH_TOKEN: 'secret',
+        SVC_INFERENCE_API_KEY: 'secret',
+        AWS_SECRET_ACCESS_KEY: 'secret',
+        NODE_OPTIONS: '--no-warnings',
+      },
+      task: {session_id: 's-1'},
+    })
+    const {PATH: path, ...rest} = JSON.parse(text)
+    assert.equal(path, process.env.PATH)
+    assert.deepEqual(rest, {
+      HOME: '/home/somebody',
+      LANG: 'C',
+      SVC_TASK_ID: '42',
+      SVC_TASK_UID: aTask().uid,
+      SVC_TASK_AGENT_ID: '3',
+      SVC_TASK_ATTEMPT: '1',
+      SVC_TASK_TRACE_ID: aTask().trace_id,
+      SVC_TASK_SESSION_ID: 's-1',
+    })
+  })
+
+  it('is told by the id of its process while that runs, and by when it started', async (test) => {
+    const {run} = await workspace(test, 'console.log(process.pid); setTimeout(() => {}, 100)')
+    const told: {pid: number; alive: boolean; reborn: boolean}[] = []
+    const process = (pid: number, start: string) =>
+      void told.push({pid, alive: isAlive(pid, start), reborn: isAlive(pid, `${start}1`)})
+    const {text} = await run({report: {...recordedReport(), process}})
+    // Where the system does not tell when a process started, nobody can say whether it is another one.
+    const reborn = os.platform() !== 'linux'
+    assert.deepEqual(told, [{pid: Number(text), alive: true, reborn}])
+  })
+
+  it('does not go on where it cannot be told', async (test) => {
+    const {run} = await workspace(test, 'setTimeout(() => {}, 60000)')
+    let told = 0
+    const process = (pid: number) => {
+      told = pid
+      throw new SvcError('store_busy', {path: 'store.db'})
+    }
+    await assert.rejects(run({report: {...recordedReport(), process}}), {code: 'store_busy'})
+    assert.equal(await lives(told), false)
+  })
+
+  it('finds its input at an end', async (test) => {
+    const {run} = await workspace(test, 'let n = 0; for await (const c of process.stdin) n += c.length; console.log(n)')
+    assert.equal((await run()).text, '0')
+  })
+
+  it('may have more time than a timer can count', async (test) => {
+    const {run} = await workspace(test, 'setTimeout(() => console.log("done"), 50)')
+    assert.equal((await run({timeoutMs: 2 ** 40})).text, 'done')
+  })
+
+  it('is not started where commands are off, or where its values do not fit', async (test) => {
+    const {root, run} = await workspace(test, 'await (await import("node:fs")).promises.writeFile("ran", "")')
+    await assert.rejects(run({enabled: false}), {code: 'exec_disabled'})
+    await assert.rejects(run({params: {x: 'y'}}), {code: 'exec_params_unused'})
+    await assert.rejects(run({signal: AbortSignal.abort(new Error('before'))}), {message: 'before'})
+    await assert.rejects(stat(join(root, 'ran')), {code: 'ENOENT'})
+  })
+})
+
+describe('a command that fails', () => {
+  it('hands over what it wrote into both pipes, in the order of its arrival', async (test) => {
+    const {run} = await workspace(
+      test,
+      'process.stdout.write("FAIL a.test.js\\n", () => setTimeout(() => console.error("AssertionError"), 100)); process.exitCode = 1',
+    )
+    const pieces: string[] = []
+    let end = 0
+    const output: RunReport['output'] = (kept) => {
+      pieces.push(...kept.since(end).map(({bytes}) => bytes.toString()))
+      end = kept.total
+    }
+    await failure(run({report: {...recordedReport(), output}}))
+    assert.equal(pieces.join(''), 'FAIL a.test.js\nAssertionError\n')
+  })
+
+  it('says its status and the last lines of its standard error', async (test) => {
+    const {run} = await workspace(
+      test,
+      'for (const line of ["one", "two", "", "three", "four"]) console.error(line)\nprocess.exitCode = 3',
+    )
+    assert.equal(await failure(run()), 'The task was not done: run ended with status 3: two / three / four.')
+  })
+
+  it('says them also where the output was too much to be kept', async (test) => {
+    const {run} = await workspace(
+      test,
+      'console.log("x".repeat(100000)); console.error("y".repeat(100000)); console.error("the cause"); process.exitCode = 1',
+    )
+    assert.match(await failure(run({maxOutputBytes: 10})), /status 1: y{300} \/ the cause\.$/)
+  })
+
+  it('says its status where it says nothing else', async (test) => {
+    const {run} = await workspace(test, 'process.exitCode = 9')
+    assert.equal(await failure(run()), 'The task was not done: run ended with status 9.')
+  })
+
+  it('says which signal ended it', async (test) => {
+    const {run} = await workspace(test, 'process.kill(process.pid, "SIGKILL")')
+    assert.equal(await failure(run()), 'The task was not done: run was ended by SIGKILL.')
+  })
+
+  it('says that its program is not there', async (test) => {
+    const {run} = await workspace(test, '')
+    assert.match(
+      await failure(run({templates: {run: ['no-such-program-x']}})),
+      /program no-such-program-x is not there\.$/,
+    )
+  })
+
+  it('says that its command line is too long', async (test) => {
+    const {run} = await workspace(test, '')
+    const description = 'x'.repeat(131_072 * 40)
+    assert.match(await failure(run({args: ['{description}'], task: {description}})), /command line is too long/)
+  })
+})
+
+describe('a command that writes too much', () => {
+  it('goes on, and its output is cut with a mark', async (test) => {
+    const {root, run} = await workspace(
+      test,
+      `import {writeFileSync} from 'node:fs'
+       for (let i = 0; i < 300; i++) if (!process.stdout.write('0123456789'.repeat(1000))) await new Promise((go) => process.stdout.once('drain', go))
+       writeFileSync('end', 'reached\\n')`,
+    )
+    const {text, details} = await run({maxOutputBytes: 25})
+    assert.equal(text, '012345\n[2999975 bytes are missing here]\n1234567890123456789')
+    assert.equal(details.truncated, true)
+    assert.equal(await written(join(root, 'end')), 'reached')
+  })
+})
+
+/** Starts a child of its own, which tells its id in a file and then does as it is told for a minute. */
+const withChild = (child: string, rest: string) => `
+  import {spawn} from 'node:child_process'
+  import {existsSync} from 'node:fs'
+  const child = ${JSON.stringify(`${child}; require('fs').writeFileSync('pid', process.pid + '\\n'); setTimeout(() => {}, 60000)`)}
+  spawn(process.execPath, ['-e', child], {stdio: STDIO})
+  while (!existsSync('pid')) await new Promise((go) => setTimeout(go, 10))
+  ${rest}`
+const wait = 'setTimeout(() => {}, 60000)'
+const stubborn = "process.on('SIGTERM', () => {})"
+
+describe('a command that does not end', {concurrency: true}, () => {
+  it('is stopped when its time is up, and its children with it', async (test) => {
+    const {root, run} = await workspace(test, withChild('', wait).replace('STDIO', "'inherit'"))
+    const message = await failure(underCollection(run({timeoutMs: 4000})))
+    assert.equal(message, 'The task was not done: run was stopped, since it ran longer than 4000 ms.')
+    assert.equal(await lives(Number(await written(join(root, 'pid')))), false)
+  })
+
+  it('is stopped when the time of its task is up, in the place of that of the workspace', async (test) => {
+    const {run} = await workspace(test, wait)
+    const message = await failure(run({timeoutMs: 60_000, task: {task_timeout_ms: 200}}))
+    assert.equal(message, 'The task was not done: run was stopped, since it ran longer than 200 ms.')
+  })
+
+  it('is stopped the hard way where it does not listen, and its children with it', async (test) => {
+    const {root, run} = await workspace(test, withChild(stubborn, `${stubborn}; ${wait}`).replace('STDIO', "'ignore'"))
+    const stop = new AbortController()
+    const running = run({signal: stop.signal})
+    const child = Number(await written(join(root, 'pid')))
+    assert.equal(await lives(child), true)
+    const started = performance.now()
+    stop.abort(new Error('Enough.'))
+    await assert.rejects(running, {message: 'Enough.'})
+    const took = performance.now() - started
+    assert.ok(took > 1800 && took < 8000, `${took} ms`)
+    await sleep(50)
+    assert.equal(await lives(child), false)
+  })
+
+  it('may clean up when it is stopped', async (test) => {
+    const {root, run} = await workspace(
+      test,
+      `import {writeFileSync} from 'node:fs'
+       process.on('SIGTERM', () => setTimeout(() => { writeFileSync('clean', 'yes\\n'); process.exit(0) }, 100))
+       writeFileSync('ready', 'yes\\n')
+       setTimeout(() => {}, 60000)`,
+    )
+    const stop = new AbortController()
+    const running = run({signal: stop.signal})
+    await written(join(root, 'ready'))
+    stop.abort(new Error('Enough.'))
+    await assert.rejects(running, {message: 'Enough.'})
+    assert.equal(await readFile(join(root, 'clean'), 'utf8'), 'yes\n')
+  })
+})
+
+describe('a command whose parent ends first', () => {
+  it('ends with it', async (test) => {
+    const {root} = await workspace(test, '')
+    const module = new URL('../../../src/scheduler/processors/process-group.js', import.meta.url)
+    const parent = `
+      import {existsSync} from 'node:fs'
+      import {runInGroup} from ${JSON.stringify(module)}
+      const argv = ['sh', '-c', 'echo $$ > pid; exec sleep 60']
+      const command = {argv, cwd: '.', env: {PATH: process.env.PATH}, timeoutMs: 60000, maxOutputBytes: 9}
+      void runInGroup(command, new AbortController().signal)
+      setInterval(() => existsSync('pid') && process.exit(), 50)`
+    await promised(process.execPath, ['--input-type=module', '--eval', parent], {cwd: root})
+    const child = Number(await written(join(root, 'pid')))
+    for (let tries = 0; tries < 100 && (await lives(child)); tries++) await sleep(20)
+    assert.equal(await lives(child), false)
+  })
+})
+
+describe('a command that leaves children behind', {concurrency: true}, () => {
+  for (const [kind, stdio] of [
+    ['that hold its output', "'inherit'"],
+    ['that are silent', "'ignore'"],
+  ] as const)
+    it(`${kind}: they end with it, and its result counts`, async (test) => {
+      const script = withChild('', 'console.log("done"); process.exit(0)').replace('STDIO', stdio)
+      const {root, run} = await workspace(test, script)
+      assert.equal((await run()).text, 'done')
+      assert.equal(await lives(Number(await written(join(root, 'pid')))), false)
+    })
+
+  it('that finish soon: what they write counts', async (test) => {
+    const {run} = await workspace(test, '')
+    const {text} = await run({templates: {run: ['sh', '-c', '(sleep 0.2; echo late) & echo early']}})
+    assert.equal(text, 'early\nlate')
+  })
+})

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {spawnAgent} from '../../src/orchestrator/index.js'
+import {awardForResolutions} from '../../src/tasks/events/awards.js'
+import {awardsOf, doubtTask, requireTask, resolveDoubt, retireAgent} from '../../src/tasks/index.js'
+import {openTestOrchestrator, startMs} from '../orchestrator/support/open-test-orchestrator.js'
+import {submit} from '../orchestrator/support/tasks.js'
+
+describe('what an agent gets for a doubt', () => {
+  const reports: readonly [validated: boolean, report: string, awards: readonly (readonly [string, number])[]][] = [
+    [false, 'The table was missing.', [['healthy_skepticism', 200]]],
+    [
+      false,
+      'The reviewer was over-agreeable: it agreed with everything.',
+      [
+        ['healthy_skepticism', 200],
+        ['internal_affairs', 200],
+      ],
+    ],
+    [
+      false,
+      'A case of Sycophancy.',
+      [
+        ['healthy_skepticism', 200],
+        ['internal_affairs', 200],
+      ],
+    ],
+    [true, 'All was well.', [['blind_faith', 0]]],
+  ]
+  for (const [validated, report, expected] of reports)
+    it(`that was ${validated ? 'not ' : ''}justified: ${report}`, async (t) => {
+      const orchestrator = await openTestOrchestrator(t)
+      const id = submit(orchestrator)
+      const {agent_id} = requireTask(orchestrator, id)
+      doubtTask(orchestrator, id)
+      resolveDoubt(orchestrator, id, {validated, report})
+      assert.deepEqual(
+        awardsOf(orchestrator, id),
+        expected.map(([award, points]) => ({task_id: id, agent_id, award, points, report, awarded_at_ms: startMs})),
+      )
+    })
+
+  it('is given once, however often the events are gone through, also from the start', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    doubtTask(orchestrator, id)
+    resolveDoubt(orchestrator, id, {validated: false, report: 'yes-man'})
+    const awards = awardsOf(orchestrator, id)
+    assert.equal(awards.length, 2)
+    orchestrator.clock.ms += 1000
+    awardForResolutions(orchestrator)
+    orchestrator.store.run("DELETE FROM orch_state WHERE key = 'awards_cursor'")
+    awardForResolutions(orchestrator)
+    assert.deepEqual(awardsOf(orchestrator, id), awards)
+  })
+
+  it('is given again for the next doubt about the same task', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    for (const report of ['one', 'two']) {
+      doubtTask(orchestrator, id)
+      resolveDoubt(orchestrator, id, {validated: false, report})
+    }
+    assert.deepEqual(
+      awardsOf(orchestrator, id).map(({report}) => report),
+      ['one', 'two'],
+    )
+  })
+
+  it('is its own, also where it has retired meanwhile', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const doubter = spawnAgent(orchestrator, {name: 'doubter'})
+    spawnAgent(orchestrator, {name: 'other'})
+    const id = submit(orchestrator, {target_agent: 'doubter'})
+    doubtTask(orchestrator, id)
+    retireAgent(orchestrator, 'doubter')
+    resolveDoubt(orchestrator, id, {validated: false, report: 'well seen'})
+    assert.equal(awardsOf(orchestrator, id)[0]?.agent_id, doubter.id)
+  })
+})

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {chooseModel, costOf, type ModelChoice} from '../../src/tasks/models/choose-model.js'
+import {routingReason} from '../../src/tasks/models/routing-reason.js'
+import {aTask} from '../scheduler/processors/a-task.js'
+
+const registry = ['run-a', 'run-b', 'run-c'].map((id) => ({id}))
+const hit = (model: string, fallback = false): ModelChoice => ({model, registryHit: true, fallback})
+
+describe('the model of a task', () => {
+  const prices = {'run-a': 0.01, 'run-b': 0.001, 'run-c': 0.001}
+  const override = {model_override: 'run-z', model_preference: 'run-b'}
+  const cases: readonly [string, Parameters<typeof chooseModel>[1], object, 'performance' | 'economy', ModelChoice][] =
+    [
+      ['is the first one', {}, prices, 'performance', hit('run-a')],
+      ['is the one it wishes for', {model_preference: 'run-c'}, prices, 'performance', hit('run-c')],
+      [
+        'is the one it wishes for, also where that costs more',
+        {model_preference: 'run-a'},
+        prices,
+        'economy',
+        hit('run-a'),
+      ],
+      [
+        'is the first one where its wish is unknown',
+        {model_preference: 'x'},
+        prices,
+        'performance',
+        hit('run-a', true),
+      ],
+      ['is the cheapest where its wish is unknown', {model_preference: 'x'}, prices, 'economy', hit('run-b', true)],
+      ['is the one it demands', {...override, model_override: 'run-c'}, prices, 'economy', hit('run-c')],
+      [
+        'is the one it demands, also where nobody knows it',
+        override,
+        prices,
+        'performance',
+        {model: 'run-z', registryHit: false, fallback: false},
+      ],
+      ['is the cheapest, and of two the earlier one', {}, prices, 'economy', hit('run-b')],
+      ['costs 0.003 where it has no price: less than a dear one', {}, {'run-a': 0.0031}, 'economy', hit('run-b')],
+      ['costs 0.003 where it has no price: more than a cheap one', {}, {'run-c': 0.0029}, 'economy', hit('run-c')],
+      ['costs 0.003 where it has no price: as much as the first', {}, {'run-c': 0.003}, 'economy', hit('run-a')],
+      ['may be free', {}, {'run-c': 0}, 'economy', hit('run-c')],
+    ]
+  for (const [name, task, priceList, preference, expected] of cases)
+    it(name, () =>
+      assert.deepEqual(chooseModel(registry, task, priceList as Record<string, number>, preference), expected),
+    )
+
+  it('may bear the name of something that every object has', () => {
+    const odd = [{id: 'constructor'}, {id: 'run-a'}]
+    assert.deepEqual(chooseModel(odd, {}, {'run-a': 0.004}, 'economy'), hit('constructor'))
+    assert.equal(costOf('constructor', 1000, {}), 0)
+  })
+})
+
+describe('the cost of a task', () => {
+  it('is the price per 1,000 tokens, and nothing where there is no price', () => {
+    assert.equal(costOf('run-a', 1500, {'run-a': 0.02}), 0.03)
+    assert.equal(costOf('run-b', 1500, {'run-a': 0.02}), 0)
+  })
+})
+
+describe('the reason of a routing decision', () => {
+  const task = aTask({id: 12})
+  const policy = {costPreference: 'performance', unifiedRouting: false} as const
+
+  it('says what was asked for and what was chosen', () => {
+    assert.deepEqual(routingReason(task, hit('run-a'), policy), {
+      schema_version: 1,
+      task_category: 'general',
+      estimated_complexity: 5,
+      usage_provider: 'local',
+      usage_model: 'run-a',
+      registry_hit: true,
+      cost_preference: 'performance',
+      fallback: false,
+      route_policy_profile: 'default',
+      task_id: 12,
+    })
+  })
+
+  it('is marked while the experiment is on, and only then', () => {
+    const marked = routingReason(task, hit('run-a'), {...policy, unifiedRouting: true})
+    assert.equal(
+      JSON.stringify(marked),
+      '{"schema_version":1,"task_category":"general","estimated_complexity":5,"usage_provider":"local",' +
+        '"usage_model":"run-a","registry_hit":true,"cost_preference":"performance","fallback":false,' +
+        '"unified_routing_env":true,"route_policy_profile":"default","task_id":12}',
+    )
+    assert.ok(!('unified_routing_env' in routingReason(task, hit('run-a'), policy)))
+  })
+
+  it('fits into 4096 bytes, whatever a model is called', () => {
+    for (const character of ['x', '\u0001', '\ud800', '𝄞']) {
+      const {usage_model: name, ...rest} = routingReason(task, hit(character.repeat(20_000)), policy)
+      assert.ok(name.startsWith(character))
+      assert.ok(Buffer.byteLength(JSON.stringify({...rest, usage_model: name})) <= 4096)
+    }
+  })
+})

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {
+  cancelTask,
+  claimTask,
+  completeTask,
+  failTask,
+  longestClaimMs,
+  readEvents,
+  renewClaim,
+  requireTask,
+  submitBatch,
+} from '../../src/tasks/index.js'
+import {freeDeadClaims} from '../../src/tasks/lifecycle/claim.js'
+import {runProgram} from '../orchestrator/support/child-process.js'
+import {
+  contents,
+  openTestOrchestrator,
+  refused,
+  type TestOptions,
+} from '../orchestrator/support/open-test-orchestrator.js'
+import {start, startOne, statusOf, submit} from '../orchestrator/support/tasks.js'
+
+const external = {processor: 'external'} as const
+
+/** A workspace with one external task that a client has claimed for 20 seconds. */
+async function claimed(t: {after(work: () => void): void}, options: TestOptions = {}) {
+  const orchestrator = await openTestOrchestrator(t, options)
+  const id = submit(orchestrator, external)
+  const {generation} = claimTask(orchestrator, {owner: 'first', ttlMs: 20_000})
+  const wait = (ms: number) => {
+    orchestrator.clock.ms += ms
+  }
+  return {orchestrator, id, generation, wait}
+}
+
+/** What a client may say about its task under its claim. */
+const words = {
+  complete: (o, id, generation) => completeTask(o, id, {text: 'late'}, {generation}),
+  fail: (o, id, generation) => failTask(o, id, 'late', {generation}),
+  heartbeat: (o, id, generation) => renewClaim(o, id, {generation}),
+} satisfies Record<string, (o: Parameters<typeof completeTask>[0], id: number, generation: number) => unknown>
+
+/** What anybody may say about the task of another one. */
+const ends = {
+  complete: (o, id, finisher) => completeTask(o, id, {text: 'mine'}, finisher),
+  fail: (o, id, finisher) => failTask(o, id, 'mine', finisher),
+} satisfies Record<
+  string,
+  (o: Parameters<typeof completeTask>[0], id: number, finisher: Parameters<typeof completeTask>[3]) => unknown
+>
+
+describe('a task that somebody holds', () => {
+  for (const [word, end] of Object.entries(ends)) {
+    it(`is not ended by a ${word} without its claim, and nothing changes`, async (t) => {
+      const {orchestrator, id, generation} = await claimed(t)
+      const before = contents(orchestrator)
+      const {exit, message} = refused('claim_required', () => end(orchestrator, id, {}))
+      assert.deepEqual([exit, message], [4, 'T-0001 is held by first, and no claim was given.'])
+      refused('claim_lost', () => end(orchestrator, id, {generation: generation + 1}))
+      assert.deepEqual(contents(orchestrator), before)
+    })
+
+    it(`is not ended by a ${word} without the claim of the daemon that runs it`, async (t) => {
+      const orchestrator = await openTestOrchestrator(t)
+      const id = start(orchestrator, submit(orchestrator))
+      refused('claim_required', () => end(orchestrator, id, {}))
+      assert.equal(statusOf(orchestrator, id), 'InProgress')
+    })
+
+    it(`is taken over by a ${word} with force, which is an event, and its holder is late`, async (t) => {
+      const {orchestrator, id, generation} = await claimed(t)
+      const {agent_id} = requireTask(orchestrator, id)
+      end(orchestrator, id, {force: true})
+      assert.equal(statusOf(orchestrator, id), word === 'complete' ? 'Completed' : 'Failed')
+      const [event] = readEvents(orchestrator, {types: ['task_claim_overridden']})
+      assert.deepEqual(event?.kind, {type: 'task_claim_overridden', task_id: id, agent_id, owner: 'first', generation})
+      for (const say of Object.values(words)) refused('claim_lost', () => say(orchestrator, id, generation))
+    })
+
+    it(`is ended by a ${word} of its holder without such an event, also with force`, async (t) => {
+      const {orchestrator, id, generation} = await claimed(t)
+      end(orchestrator, id, {generation, force: true})
+      assert.deepEqual(readEvents(orchestrator, {types: ['task_claim_overridden']}), [])
+    })
+  }
+})
+
+describe('a client that claims', () => {
+  it('gets the most urgent external task, then the oldest, and none of another kind', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    submit(orchestrator, {priority: 'urgent'})
+    const [first, second] = [submit(orchestrator, external), submit(orchestrator, external)]
+    const urgent = submit(orchestrator, {...external, priority: 'urgent'})
+    const ids = [1, 2, 3].map(() => claimTask(orchestrator, {owner: 'x'}).task.id)
+    assert.deepEqual(ids, [urgent, first, second])
+    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'x'}))
+  })
+
+  it('is never given by the daemon what it may claim', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const {agent_id} = requireTask(orchestrator, submit(orchestrator, external))
+    assert.equal(startOne(orchestrator, agent_id), undefined)
+  })
+
+  it('may ask for the tasks of one agent, by its name or its id', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const one = submit(orchestrator, {...external, target_agent: 'one'})
+    const two = submit(orchestrator, {...external, target_agent: 'two'})
+    assert.equal(claimTask(orchestrator, {owner: 'x', agent: 'two'}).task.id, two)
+    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'x', agent: 'two'}))
+    assert.equal(
+      claimTask(orchestrator, {owner: 'x', agent: `A-0${requireTask(orchestrator, one).agent_id}`}).task.id,
+      one,
+    )
+    refused('agent_not_found', () => claimTask(orchestrator, {owner: 'x', agent: 'three'}))
+  })
+
+  it('is seen with its claim, until the task is over', async (t) => {
+    const {orchestrator, id, generation} = await claimed(t)
+    const {claim, status} = requireTask(orchestrator, id)
+    assert.deepEqual(claim, {owner: 'first', generation: 1, expires_at_ms: orchestrator.clock.ms + 20_000})
+    assert.equal(status, 'InProgress')
+    completeTask(orchestrator, id, {text: 'done'}, {generation})
+    const {claim: gone, result} = requireTask(orchestrator, id)
+    assert.deepEqual([gone, result], [undefined, {text: 'done'}])
+  })
+
+  it('keeps its task as long as it is heard of', async (t) => {
+    const {orchestrator, id, generation, wait} = await claimed(t)
+    for (let i = 0; i < 10; i++) {
+      wait(19_000)
+      assert.equal(renewClaim(orchestrator, id, {generation, ttlMs: 20_000}), orchestrator.clock.ms + 20_000)
+      assert.equal(freeDeadClaims(orchestrator), 0)
+    }
+    assert.equal(completeTask(orchestrator, id, undefined, {generation}).outcome, 'completed')
+  })
+
+  it('has its claim ended four heartbeats after it was last heard of, where it named no time', async (t) => {
+    const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nheartbeat_interval_ms = 100\n'})
+    submit(orchestrator, external)
+    claimTask(orchestrator, {owner: 'x'})
+    orchestrator.clock.ms += 399
+    assert.equal(freeDeadClaims(orchestrator), 0)
+    orchestrator.clock.ms += 1
+    assert.equal(freeDeadClaims(orchestrator), 1)
+  })
+
+  it('and asks for longer than a claim may last does not lose it at once', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    submit(orchestrator, external)
+    claimTask(orchestrator, {owner: 'first', ttlMs: longestClaimMs + 1})
+    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'second'}))
+  })
+})
+
+describe('a client that falls silent', () => {
+  it('loses its task to the next one, in the place that it had', async (t) => {
+    const {orchestrator, id, wait} = await claimed(t)
+    const younger = submit(orchestrator, external)
+    wait(20_000)
+    const {task, generation} = claimTask(orchestrator, {owner: 'second'})
+    assert.deepEqual([task.id, task.retry_count, task.claim?.owner], [id, 1, 'second'])
+    assert.ok(generation > 1)
+    assert.equal(claimTask(orchestrator, {owner: 'third'}).task.id, younger)
+    const [event] = readEvents(orchestrator, {types: ['task_claim_expired']})
+    assert.deepEqual(event?.kind, {
+      type: 'task_claim_expired',
+      task_id: id,
+      agent_id: task.agent_id,
+      owner: 'first',
+      generation: 1,
+    })
+  })
+
+  for (const [word, say] of Object.entries(words)) {
+    it(`is refused a late ${word} once its task is queued again, and changes nothing`, async (t) => {
+      const {orchestrator, id, generation, wait} = await claimed(t)
+      wait(20_000)
+      freeDeadClaims(orchestrator)
+      const before = contents(orchestrator)
+      const {params} = refused('claim_lost', () => say(orchestrator, id, generation))
+      assert.deepEqual(params, {task: 'T-0001', generation: 1, current: 2, status: 'Queued'})
+      assert.deepEqual(contents(orchestrator), before)
+    })
+
+    it(`is refused a late ${word} while another one works on it, and changes nothing`, async (t) => {
+      const {orchestrator, id, generation, wait} = await claimed(t)
+      wait(20_000)
+      const second = claimTask(orchestrator, {owner: 'second'})
+      const before = contents(orchestrator)
+      refused('claim_lost', () => say(orchestrator, id, generation))
+      assert.deepEqual(contents(orchestrator), before)
+      completeTask(orchestrator, id, {text: 'in time'}, {generation: second.generation})
+      assert.equal(requireTask(orchestrator, id).result?.text, 'in time')
+      refused('claim_lost', () => say(orchestrator, id, second.generation))
+    })
+
+    it(`is refused a ${word} after the task was cancelled, and changes nothing`, async (t) => {
+      const {orchestrator, id, generation} = await claimed(t)
+      cancelTask(orchestrator, id)
+      const before = contents(orchestrator)
+      refused('claim_lost', () => say(orchestrator, id, generation))
+      assert.deepEqual(contents(orchestrator), before)
+    })
+  }
+
+  it('and takes longer than a task may take has failed it', async (t) => {
+    const {orchestrator, id, generation, wait} = await claimed(t, {toml: '[orchestrator]\ntask_timeout_ms = 30000\n'})
+    wait(15_000)
+    renewClaim(orchestrator, id, {generation})
+    wait(15_001)
+    assert.equal(freeDeadClaims(orchestrator), 1)
+    assert.deepEqual([statusOf(orchestrator, id), requireTask(orchestrator, id).status_reason], ['Failed', 'timeout'])
+  })
+
+  it('is found out by the next client also where that gets nothing', async (t) => {
+    const toml = '[orchestrator]\ntask_timeout_ms = 30000\n'
+    const {orchestrator, id, generation, wait} = await claimed(t, {toml})
+    wait(19_000)
+    renewClaim(orchestrator, id, {generation, ttlMs: 20_000})
+    wait(12_000)
+    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'second'}))
+    assert.equal(statusOf(orchestrator, id), 'Failed')
+  })
+})
+
+describe('a claim while the clock is set', () => {
+  for (const [how, ms] of [
+    ['back', -3_600_000],
+    ['forward', 3_600_000],
+  ] as const)
+    it(`an hour ${how} never leaves two clients whose word counts`, async (t) => {
+      const {orchestrator, id, generation, wait} = await claimed(t, {
+        toml: '[orchestrator]\ntask_timeout_ms = 7200000\n',
+      })
+      wait(ms)
+      const second = claimTask(orchestrator, {owner: 'second'})
+      assert.equal(second.task.id, id)
+      refused('claim_lost', () => completeTask(orchestrator, id, undefined, {generation}))
+      completeTask(orchestrator, id, undefined, {generation: second.generation})
+    })
+
+  it('back by a little is kept', async (t) => {
+    const {orchestrator, id, generation, wait} = await claimed(t)
+    wait(-60_000)
+    assert.equal(freeDeadClaims(orchestrator), 0)
+    renewClaim(orchestrator, id, {generation})
+    completeTask(orchestrator, id, undefined, {generation})
+  })
+})
+
+describe('clients in several processes', () => {
+  it('share the tasks: each is claimed and completed once', async (t) => {
+    const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
+    const submissions = Array.from({length: 200}, () => ({description: 'work', ...external}))
+    const ids = submitBatch(orchestrator, submissions).map(({task_id}) => task_id)
+    const printed = await Promise.all(['a', 'b'].map((name) => runProgram('claim-all', orchestrator.root, name)))
+    const done = printed.map((text) => JSON.parse(text) as number[])
+    assert.deepEqual(
+      done.flat().sort((a, b) => a - b),
+      ids,
+    )
+    const counts = orchestrator.store.all('SELECT DISTINCT status, claim_generation FROM orch_tasks')
+    assert.deepEqual(counts, [{status: 'Completed', claim_generation: 1}])
+    assert.equal(readEvents(orchestrator, {types: ['task_completed']}).length, 200)
+  })
+})

@@ -1,0 +1,3 @@
+import {describeChain} from '../orchestrator/support/chain.js'
+
+describeChain(10_000)

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {SvcError} from '../../src/errors/index.js'
+import {type ExecTemplates, execBuiltins, planExec, resolveArgv} from '../../src/tasks/submission/exec-argv.js'
+import {aTask} from '../scheduler/processors/a-task.js'
+
+const builtins = execBuiltins({id: 42, description: 'Say {x}; rm -rf $(root)'}, '/w')
+const resolve = (templates: ExecTemplates, params: Record<string, string> = {}, template = 't') =>
+  resolveArgv({template, params}, templates, builtins)
+
+describe('the command line of a task', () => {
+  const cases: readonly [string, readonly string[], Record<string, string>, string[]][] = [
+    ['stands as it is without placeholders', ['make', '-s'], {}, ['make', '-s']],
+    ['has the values of the task', ['p', '{a}', '{b}'], {a: '1', b: '2'}, ['p', '1', '2']],
+    ['has values within an argument', ['p', '--in={a}/{b}.{a}'], {a: 'x', b: 'y'}, ['p', '--in=x/y.x']],
+    ['has what every task has', ['p', '{task_id}', '{root}'], {}, ['p', '42', '/w']],
+    ['keeps a value one argument, whatever it holds', ['p', '{description}'], {}, ['p', 'Say {x}; rm -rf $(root)']],
+    ['fills no placeholder of a value', ['p', '{a}', '{b}'], {a: '{b}', b: '{a}'}, ['p', '{b}', '{a}']],
+    ['takes $& of a value as it is', ['p', '{a}'], {a: '$& $1'}, ['p', '$& $1']],
+    ['takes an empty value', ['p', '{a}'], {a: ''}, ['p', '']],
+    [
+      'leaves other braces alone',
+      ['p', '{print $1}', '{}', '{"a": {"b": 1}}', '{1}'],
+      {},
+      ['p', '{print $1}', '{}', '{"a": {"b": 1}}', '{1}'],
+    ],
+  ]
+  for (const [name, template, params, expected] of cases)
+    it(name, () => assert.deepEqual(resolve({t: template}, params), expected))
+})
+
+describe('a task that asks for a command line that cannot be', () => {
+  const program = {lint: ['lint', '{file}']}
+  const cases: readonly [string, () => unknown, SvcError['code'], RegExp][] = [
+    [
+      'names no template',
+      () => resolveArgv(undefined, program, builtins),
+      'exec_template_missing',
+      /names no command template/,
+    ],
+    [
+      'names an unknown template',
+      () => resolve(program, {}, 'rm'),
+      'exec_template_unknown',
+      /no command template rm\.$/,
+    ],
+    ['misspells a template', () => resolve(program, {}, 'lnit'), 'exec_template_unknown', /Did you mean lint\?$/],
+    ['names what every object has', () => resolve(program, {}, 'constructor'), 'exec_template_unknown', /constructor/],
+    ['lacks a value', () => resolve(program, {}, 'lint'), 'exec_params_missing', /lint needs a value for file\.$/],
+    [
+      'gives a value that has no place',
+      () => resolve(program, {file: 'a', shell: 'b'}, 'lint'),
+      'exec_params_unused',
+      /lint has no placeholder shell\.$/,
+    ],
+    [
+      'misspells a value',
+      () => resolve(program, {fiel: 'a'}, 'lint'),
+      'exec_params_unused',
+      /fiel\. Did you mean file\?$/,
+    ],
+    [
+      'sets what every task has',
+      () => resolve({t: ['p', '{root}']}, {root: '/'}),
+      'exec_param_invalid',
+      /value of root/,
+    ],
+    ['sends a NUL', () => resolve(program, {file: 'a\0b'}, 'lint'), 'exec_param_invalid', /value of file .* NUL/],
+    [
+      'describes itself with a NUL',
+      () => resolveArgv({template: 't', params: {}}, {t: ['p', '{description}']}, {...builtins, description: '\0'}),
+      'exec_param_invalid',
+      /value of description .* NUL/,
+    ],
+    ['would choose the program', () => resolve({t: ['{a}', '-v']}, {a: 'sh'}), 'exec_template_invalid', /placeholder/],
+    ['finds an empty template', () => resolve({t: []}), 'exec_template_invalid', /names no program/],
+    ['finds a template with a NUL', () => resolve({t: ['p', 'a\0']}), 'exec_template_invalid', /NUL/],
+  ]
+  for (const [name, attempt, code, message] of cases)
+    it(`${name}: the error says so`, () => {
+      assert.throws(attempt, (error) => error instanceof SvcError && error.code === code && message.test(error.message))
+    })
+
+  it('is refused where commands are off, whatever it names', () => {
+    const task = aTask({exec: {template: 'rm', params: {}}})
+    assert.throws(() => planExec(task, {enabled: false, templates: program, root: '/w'}), {code: 'exec_disabled'})
+    assert.throws(() => planExec(task, {enabled: true, templates: program, root: '/w'}), {
+      code: 'exec_template_unknown',
+    })
+  })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {reportStatus} from '../../src/orchestrator/index.js'
+import {cancelTask, completeTask, failTask, readEvents, requireTask} from '../../src/tasks/index.js'
+import {giveBackTask, retryPauseMs} from '../../src/tasks/lifecycle/finish.js'
+import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
+import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/open-test-orchestrator.js'
+import {start, startOne, statusOf, submit} from '../orchestrator/support/tasks.js'
+
+describe('a task that ends', () => {
+  it('well has its result, its times, and counts for its agent', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator)
+    orchestrator.clock.ms += 10
+    start(orchestrator, id)
+    orchestrator.clock.ms += 20
+    const {outcome, task} = completeTask(orchestrator, id, {text: 'done', exit_status: 0}, {generation: 1})
+    assert.equal(outcome, 'completed')
+    const {status, result, created_at_ms, started_at_ms, finished_at_ms} = task
+    assert.deepEqual(
+      {status, result, created_at_ms, started_at_ms, finished_at_ms},
+      {
+        status: 'Completed',
+        result: {text: 'done', exit_status: 0},
+        created_at_ms: startMs,
+        started_at_ms: startMs + 10,
+        finished_at_ms: startMs + 30,
+      },
+    )
+    const {agents, total_completed, total_weighted_load} = reportStatus(orchestrator)
+    assert.deepEqual([agents[0]?.completed, total_completed, total_weighted_load], [1, 1, 0])
+  })
+
+  it('badly has its reason', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = start(orchestrator, submit(orchestrator))
+    const {status, status_reason, finished_at_ms} = failTask(orchestrator, id, 'The tests are red.', {generation: 1})
+    assert.deepEqual([status, status_reason, finished_at_ms], ['Failed', 'The tests are red.', startMs])
+    const [event] = readEvents(orchestrator, {types: ['task_failed']})
+    assert.equal(event?.kind.type === 'task_failed' && event.kind.error, 'The tests are red.')
+  })
+
+  it('by being cancelled says why, and who runs it is told by its claim', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = start(orchestrator, submit(orchestrator))
+    const {claim_generation: generation} = requireRow(orchestrator, id)
+    const {status, status_reason} = cancelTask(orchestrator, id, 'not needed')
+    assert.deepEqual([status, status_reason], ['Cancelled', 'not needed'])
+    refused('claim_lost', () => completeTask(orchestrator, id, undefined, {generation}))
+    const [event] = readEvents(orchestrator, {types: ['task_cancelled']})
+    assert.deepEqual(event?.kind, {type: 'task_cancelled', task_id: id, agent_id: 1, reason: 'not needed'})
+  })
+
+  it('counts in the lengths and loads that the status tells', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const urgent = submit(orchestrator, {priority: 'urgent'})
+    submit(orchestrator, {enqueue_hints: {complexity: 10}})
+    submit(orchestrator, {priority: 'background'})
+    start(orchestrator, urgent)
+    const {total_weighted_load, total_queued, total_in_progress, agents} = reportStatus(orchestrator)
+    assert.deepEqual([total_weighted_load, total_queued, total_in_progress], [5.4, 2, 1])
+    const [agent] = agents
+    assert.deepEqual(
+      [agent?.queued, agent?.queued_normal, agent?.queued_background, agent?.queued_urgent, agent?.running],
+      [2, 1, 1, 0, 1],
+    )
+  })
+})
+
+describe('a task that the infrastructure failed', () => {
+  it('waits a second, then two, four, and never more than a minute', () => {
+    assert.deepEqual([0, 1, 2, 5, 6, 19].map(retryPauseMs), [1000, 2000, 4000, 32_000, 60_000, 60_000])
+  })
+
+  it('is not started before its pause is over, while others are', async (t) => {
+    const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_task_retries = 2\n'})
+    const [id, other] = [submit(orchestrator), submit(orchestrator)]
+    const giveBack = () => {
+      start(orchestrator, id)
+      const {claim_generation: generation} = requireRow(orchestrator, id)
+      return giveBackTask(orchestrator, id, 'connection refused', {generation})
+    }
+    const {status, status_reason, not_before_ms} = giveBack()
+    assert.deepEqual([status, status_reason, not_before_ms], ['Queued', 'connection refused', startMs + 1000])
+    assert.equal(startOne(orchestrator, 1), other)
+    orchestrator.clock.ms += 999
+    assert.equal(startOne(orchestrator, 1), undefined)
+    orchestrator.clock.ms += 1
+    assert.equal(giveBack().not_before_ms, orchestrator.clock.ms + 2000)
+    orchestrator.clock.ms += 2000
+    assert.equal(giveBack().status, 'Failed')
+    assert.equal(requireTask(orchestrator, id).status_reason, 'connection refused')
+  })
+
+  it('does not wait for an hour where the clock is set back by one', async (t) => {
+    const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_task_retries = 2\n'})
+    const id = start(orchestrator, submit(orchestrator))
+    giveBackTask(orchestrator, id, 'connection refused', {generation: 1})
+    orchestrator.clock.ms -= 3_600_000
+    assert.equal(startOne(orchestrator, 1), id)
+    assert.equal(statusOf(orchestrator, id), 'InProgress')
+  })
+})

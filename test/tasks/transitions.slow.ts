@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import {describe, it, type TestContext} from 'node:test'
+import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.js'
+
+describe('a workspace in which everything happens at once', () => {
+  let walks: Promise<Awaited<ReturnType<typeof walkWorkspace>>[]> | undefined
+  const walk = (t: TestContext) => {
+    walks ??= Promise.all([1, 2, 3, 4].map((seed) => walkWorkspace(t, seed, 3000)))
+    return walks
+  }
+
+  it('is put through all that can happen', async (t) => {
+    // One walk alone may miss what is rare.
+    const total = new Map<string, number>()
+    for (const {done} of await walk(t))
+      for (const [name, times] of done) total.set(name, (total.get(name) ?? 0) + times)
+    assert.equal(total.size, 24, [...total.keys()].join())
+    for (const [name, times] of total) assert.ok(times >= 3, `${name}: ${times}`)
+  })
+
+  for (const {name} of invariants)
+    it(name, async (t) => {
+      for (const {faults} of await walk(t)) assert.equal(faults.get(name), undefined)
+    })
+})

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import {describe, it, type TestContext} from 'node:test'
+import {SvcError} from '../../src/errors/index.js'
+import {type Orchestrator, reorderTask} from '../../src/orchestrator/index.js'
+import {
+  approveTask,
+  cancelTask,
+  completeTask,
+  doubtTask,
+  failTask,
+  overruleDoubt,
+  requireTask,
+  resolveDoubt,
+  retryTask,
+  type TaskStatus,
+  taskStatuses,
+} from '../../src/tasks/index.js'
+import {moveTask} from '../../src/tasks/lifecycle/status.js'
+import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
+import {contents, openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
+import {statusOf, taskThatIs} from '../orchestrator/support/tasks.js'
+import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.js'
+
+/** Where a task may go from each state, besides staying. */
+const allowed: Readonly<Record<TaskStatus, string>> = {
+  Queued: 'InProgress Doubted Cancelled',
+  InProgress: 'Queued Blocked BlockedOnApproval Doubted Completed Failed Cancelled',
+  Blocked: 'Queued Doubted Failed Cancelled',
+  BlockedOnApproval: 'Queued InProgress Blocked Doubted Failed Cancelled',
+  Doubted: 'Queued Blocked BlockedOnApproval Completed Failed Cancelled',
+  Completed: 'Doubted',
+  Failed: 'Queued Blocked Cancelled Doubted',
+  Cancelled: 'Doubted',
+}
+
+/** Does something and takes it back, so that the next try starts from the same state. */
+function tentatively(orchestrator: Orchestrator, work: () => void): void {
+  const undo = new Error('taken back')
+  try {
+    orchestrator.store.transaction(() => {
+      work()
+      throw undo
+    })
+  } catch (error) {
+    if (error !== undo) throw error
+  }
+}
+
+describe('the states of a task', () => {
+  for (const from of taskStatuses)
+    it(`${from} goes where it may, and nowhere else`, async (t) => {
+      const orchestrator = await openTestOrchestrator(t)
+      const id = taskThatIs(orchestrator, from)
+      for (const to of taskStatuses)
+        tentatively(orchestrator, () => {
+          const row = requireRow(orchestrator, id)
+          if (from === to || allowed[from].split(' ').includes(to)) {
+            moveTask(orchestrator, row, to)
+            assert.equal(requireRow(orchestrator, id).status, to)
+            return
+          }
+          const before = contents(orchestrator)
+          const {params} = refused('invalid_transition', () => moveTask(orchestrator, row, to))
+          assert.deepEqual([params.from, params.to], [from, to])
+          assert.deepEqual(contents(orchestrator), before)
+        })
+    })
+})
+
+const report = {validated: false, report: 'not so'}
+
+/** The claim of whoever holds a task; none where nobody does. */
+const holder = (o: Orchestrator, id: number) => {
+  const {status, generation} = requireTask(o, id)
+  return status === 'InProgress' ? {generation} : {}
+}
+
+/** What a user may ask for, and what becomes of a task in each state: nothing where the state is left out. */
+const requests: readonly {
+  name: string
+  ask: (orchestrator: Orchestrator, id: number) => unknown
+  becomes: Partial<Record<TaskStatus, TaskStatus>>
+}[] = [
+  {name: 'complete', ask: (o, id) => completeTask(o, id, undefined, holder(o, id)), becomes: {InProgress: 'Completed'}},
+  {name: 'fail', ask: (o, id) => failTask(o, id, 'broken', holder(o, id)), becomes: {InProgress: 'Failed'}},
+  {
+    name: 'cancel',
+    ask: (o, id) => cancelTask(o, id),
+    becomes: {
+      Queued: 'Cancelled',
+      InProgress: 'Cancelled',
+      Blocked: 'Cancelled',
+      BlockedOnApproval: 'Cancelled',
+      Doubted: 'Cancelled',
+      Failed: 'Cancelled',
+      Cancelled: 'Cancelled',
+    },
+  },
+  {
+    name: 'doubt',
+    ask: (o, id) => doubtTask(o, id, 'unclear'),
+    becomes: {
+      Queued: 'Doubted',
+      InProgress: 'Doubted',
+      Blocked: 'Doubted',
+      BlockedOnApproval: 'Doubted',
+      Doubted: 'Doubted',
+      Completed: 'Doubted',
+      Failed: 'Doubted',
+      Cancelled: 'Doubted',
+    },
+  },
+  {name: 'resolve', ask: (o, id) => resolveDoubt(o, id, report), becomes: {Doubted: 'Queued'}},
+  {name: 'overrule', ask: (o, id) => overruleDoubt(o, id), becomes: {Doubted: 'Completed'}},
+  {name: 'retry', ask: (o, id) => retryTask(o, id), becomes: {Failed: 'Queued'}},
+  {name: 'approve', ask: (o, id) => approveTask(o, id), becomes: {BlockedOnApproval: 'Queued'}},
+  {
+    name: 'reorder',
+    ask: (o, id) => reorderTask(o, id, 'urgent'),
+    becomes: {Queued: 'Queued', Blocked: 'Blocked', BlockedOnApproval: 'BlockedOnApproval'},
+  },
+]
+
+describe('what a user asks of a task', () => {
+  for (const {name, ask, becomes} of requests)
+    it(`${name}: works in the states where it means something, and changes nothing in the others`, async (t) => {
+      const orchestrator = await openTestOrchestrator(t)
+      for (const from of taskStatuses)
+        tentatively(orchestrator, () => {
+          const id = taskThatIs(orchestrator, from)
+          const to = becomes[from]
+          if (to === undefined) {
+            const before = contents(orchestrator)
+            refused('invalid_transition', () => ask(orchestrator, id))
+            assert.deepEqual(contents(orchestrator), before)
+          } else {
+            ask(orchestrator, id)
+            assert.equal(statusOf(orchestrator, id), to, `from ${from}`)
+          }
+        })
+    })
+
+  it('of one that is not there is not found', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    for (const {ask} of requests) refused('task_not_found', () => ask(orchestrator, 1))
+    assert.ok(SvcError.from(refused('task_not_found', () => cancelTask(orchestrator, 7))).message.includes('T-0007'))
+  })
+})
+
+// Longer walks, of more seeds, are in `transitions.slow.ts`.
+describe('a workspace in which everything happens at once', () => {
+  let walks: Promise<Awaited<ReturnType<typeof walkWorkspace>>[]> | undefined
+  const walk = (t: TestContext) => {
+    walks ??= Promise.all([walkWorkspace(t, 3, 1000)])
+    return walks
+  }
+
+  it('is put through all that can happen', async (t) => {
+    for (const {done} of await walk(t)) {
+      assert.equal(done.size, 24, [...done.keys()].join())
+      for (const [name, times] of done) assert.ok(times >= 3, `${name}: ${times}`)
+    }
+  })
+
+  for (const {name} of invariants)
+    it(name, async (t) => {
+      for (const {faults} of await walk(t)) assert.equal(faults.get(name), undefined)
+    })
+})
