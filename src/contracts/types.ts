@@ -50,11 +50,7 @@ export interface ConfigShowV1 {
     value: unknown
     origin: Origin
     /** Sources that also gave a value and lost, the strongest first. */
-    overridden: {
-      source: Source
-      name?: string
-      value: unknown
-    }[]
+    overridden: {source: Source; name?: string; value: unknown}[]
     env: string[]
     toml: string[]
     takes: string
@@ -147,12 +143,7 @@ export interface TranscribeV1 {
     avg_logprob: number
     no_speech_prob: number
     /** Only with word timestamps; the words as they were recognised. */
-    words?: {
-      word: string
-      start_ms: number
-      end_ms: number
-      probability: number
-    }[]
+    words?: {word: string; start_ms: number; end_ms: number; probability: number}[]
   }[]
   /** exp of the mean log-probability of the tokens. */
   asr_confidence?: number
@@ -170,10 +161,7 @@ export interface TranscribeV1 {
     rtf: number
   }
   /** What is not as it should be with the recording. */
-  warnings?: {
-    code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite'
-    message: string
-  }[]
+  warnings?: {code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite'; message: string}[]
   /** File that the transcript was written to. */
   output_path?: string
 }
@@ -302,21 +290,9 @@ export interface SpeechStatusV1 {
       route_max_user_turns: number
       orchestrator_min_confidence: number
     }
-    hf: {
-      retry_attempts: number
-      retry_delay_ms: number
-    }
-    llm: {
-      llm_refinement_default: boolean
-      llm_min_det_confidence: number
-      llm_max_output_tokens: number
-    }
-    logit: {
-      bias_strength: number
-      bias_max_tokens: number
-      constrained_trie: boolean
-      trie_stuck_steps: number
-    }
+    hf: {retry_attempts: number; retry_delay_ms: number}
+    llm: {llm_refinement_default: boolean; llm_min_det_confidence: number; llm_max_output_tokens: number}
+    logit: {bias_strength: number; bias_max_tokens: number; constrained_trie: boolean; trie_stuck_steps: number}
   }
 }
 
@@ -422,40 +398,23 @@ export interface DbCheckV1 {
     category: 'parse' | 'typecheck' | 'lint'
     message: string
     file_path: string
-    /** Lines and columns count from 1, columns in UTF-16 units; the end is not included. */
-    span: {
-      start_line: number
-      start_col: number
-      end_line: number
-      end_col: number
-    }
+    span: Span
     ast_node_kind: null
     missing_cases: string[]
     expected_type: string | null
     found_type: string | null
     correction_hints: string[]
-    suggested_fixes: {
-      label: string
-      replacement: string
-      /** Lines and columns count from 1, columns in UTF-16 units; the end is not included. */
-      span: {
-        start_line: number
-        start_col: number
-        end_line: number
-        end_col: number
-      }
-    }[]
-    related_spans: {
-      message: string
-      /** Lines and columns count from 1, columns in UTF-16 units; the end is not included. */
-      span: {
-        start_line: number
-        start_col: number
-        end_line: number
-        end_col: number
-      }
-    }[]
+    suggested_fixes: {label: string; replacement: string; span: Span}[]
+    related_spans: {message: string; span: Span}[]
   }[]
+}
+
+/** Lines and columns count from 1, columns in UTF-16 units; the end is not included. */
+export interface Span {
+  start_line: number
+  start_col: number
+  end_line: number
+  end_col: number
 }
 
 /** Result of svc db explain --json. */
@@ -471,9 +430,7 @@ export interface DbExplainV1 {
       fn: string
       table: string
       op: string
-      predicate: {
-        [k: string]: unknown
-      } | null
+      predicate: {[k: string]: unknown} | null
       projection: string[] | null
       order_by: string[][]
       has_limit: boolean
@@ -497,44 +454,48 @@ export interface DbFilesV1 {
 }
 
 /** Result of svc db fmt --json. */
-export type DbFmtV1 = {
-  file: string
-  changed: boolean
-}[]
+export type DbFmtV1 = {file: string; changed: boolean}[]
 
 /** Result of svc db migrate --json. */
 export interface DbMigrateV1 {
   database: string
   up_to_date: boolean
-  steps: {
-    action:
-      | 'create_table'
-      | 'add_column'
-      | 'change_column'
-      | 'rebuild_table'
-      | 'create_index'
-      | 'drop_index'
-      | 'drop_column'
-      | 'drop_table'
-    class: 'auto' | 'needs_default' | 'rebuild' | 'manual'
-    blocking: boolean
-    table?: string
-    column?: string
-    index?: string
-    from?: string
-    to?: string
-    sql?: string
-    /** What stands in the way, with the first rows that do. */
-    reason?: string
-    /** The flag of svc db migrate that decides it. */
-    resolve_with?: string
-  }[]
+  steps: MigrationStep[]
   applied: number
   left: number
   /** A copy of the database as it was. */
   backup?: string
   /** Older copies that were removed. */
   removed_backups?: string[]
+}
+
+/** A step from a live database to a program. */
+export interface MigrationStep {
+  action:
+    | 'create_table'
+    | 'add_column'
+    | 'change_column'
+    | 'rebuild_table'
+    | 'create_index'
+    | 'drop_index'
+    | 'drop_column'
+    | 'drop_table'
+  /** auto: applied automatically; needs_default, rebuild: once the named flag is passed; manual: only when named. */
+  class: 'auto' | 'needs_default' | 'rebuild' | 'manual'
+  /** Without the step the program does not work. */
+  blocking: boolean
+  table?: string
+  column?: string
+  index?: string
+  /** Of a changed column: what it is. */
+  from?: string
+  /** Of a changed column: what it becomes. */
+  to?: string
+  sql?: string
+  /** What stands in the way, with the first rows that do. */
+  reason?: string
+  /** The flag of svc db migrate that decides it. */
+  resolve_with?: string
 }
 
 /** Result of svc db test --json. */
@@ -563,37 +524,9 @@ export interface DbStatusV1 {
   file: string
   size_bytes: number
   journal_mode: string
-  tables: {
-    name: string
-    rows: number
-  }[]
-  last_migration: {
-    applied_at: string
-    source_digest: string
-  } | null
-  pending: {
-    action:
-      | 'create_table'
-      | 'add_column'
-      | 'change_column'
-      | 'rebuild_table'
-      | 'create_index'
-      | 'drop_index'
-      | 'drop_column'
-      | 'drop_table'
-    class: 'auto' | 'needs_default' | 'rebuild' | 'manual'
-    blocking: boolean
-    table?: string
-    column?: string
-    index?: string
-    from?: string
-    to?: string
-    sql?: string
-    /** What stands in the way, with the first rows that do. */
-    reason?: string
-    /** The flag of svc db migrate that decides it. */
-    resolve_with?: string
-  }[]
+  tables: {name: string; rows: number}[]
+  last_migration: {applied_at: string; source_digest: string} | null
+  pending: MigrationStep[]
 }
 
 /** Result of svc db metrics --json. */
@@ -701,14 +634,10 @@ export interface SubmitTaskV1 {
   exec?: {
     /** A command template of the workspace. */
     template: string
-    params?: {
-      [k: string]: string
-    }
+    params?: {[k: string]: string}
   }
   /** What its agent must have, such as gpu_cuda or labels. */
-  capability_requirements?: {
-    [k: string]: unknown
-  }
+  capability_requirements?: {[k: string]: unknown}
   enqueue_hints?: {
     task_category?: string
     /** 1 to 10. */
@@ -721,10 +650,7 @@ export interface SubmitTaskV1 {
     thread_id?: string
     trace_id?: string
     tenant_id?: string
-    budget?: {
-      max_cost_usd?: number
-      max_latency_ms?: number
-    }
+    budget?: {max_cost_usd?: number; max_latency_ms?: number}
     tool_hints?: string[]
     research_hints?: string[]
     required_labels?: string[]
@@ -756,44 +682,43 @@ export interface OrchAcceptedV1 {
   uid: string
   agent_id: number
   agent_name: string
-  status:
-    | 'Queued'
-    | 'InProgress'
-    | 'Blocked'
-    | 'BlockedOnApproval'
-    | 'Doubted'
-    | 'Completed'
-    | 'Failed'
-    | 'Cancelled'
-    | 'RemoteHold'
-  placement_reason:
-    | 'local_queue_default'
-    | 'populi_remote_lease_hold'
-    | 'local_queue_fallback_after_remote_relay_error'
-    | 'local_queue_fallback_insufficient_vram'
+  status: TaskLabel
+  placement_reason: PlacementReason
   trace_id: string
   /** It was there already, under the same key. */
   duplicate?: true
   orchestration_contract?: 'v2'
 }
 
+/** The state of a task; RemoteHold is one in progress that another node has. */
+export type TaskLabel =
+  | 'Queued'
+  | 'InProgress'
+  | 'Blocked'
+  | 'BlockedOnApproval'
+  | 'Doubted'
+  | 'Completed'
+  | 'Failed'
+  | 'Cancelled'
+  | 'RemoteHold'
+
+/** Why a task was placed where it is. */
+export type PlacementReason =
+  | 'local_queue_default'
+  | 'populi_remote_lease_hold'
+  | 'local_queue_fallback_after_remote_relay_error'
+  | 'local_queue_fallback_insufficient_vram'
+
 /** A task, as svc orch task --json and the commands that change one print it. */
 export interface OrchTaskV1 {
   id: number
+  /** Such as T-0042. */
   display_id: string
+  /** Unique across all stores. */
   uid: string
   repository_id: string
   idempotency_key?: string
-  status:
-    | 'Queued'
-    | 'InProgress'
-    | 'Blocked'
-    | 'BlockedOnApproval'
-    | 'Doubted'
-    | 'Completed'
-    | 'Failed'
-    | 'Cancelled'
-    | 'RemoteHold'
+  status: TaskLabel
   /** Why it failed, was doubted, cancelled or queued again. */
   status_reason?: string
   /** The task that it waits for. */
@@ -803,65 +728,29 @@ export interface OrchTaskV1 {
   priority: 'background' | 'normal' | 'urgent'
   description: string
   category: string
+  /** 1 to 10. */
   complexity: number
+  /** Label of [PHASE:NAME] in the description, else single_shot. */
   phase_label: string
   execution_role?: 'planner' | 'builder' | 'verifier' | 'reproducer' | 'researcher'
   processor: 'ai' | 'exec' | 'external'
-  exec?: {
-    template: string
-    params: {
-      [k: string]: string
-    }
-  }
-  /** Files relative to the root of the workspace. */
-  file_manifest: {
-    path: string
-    access: 'read' | 'write'
-  }[]
+  exec?: {template: string; params: {[k: string]: string}}
+  file_manifest: ManifestEntry[]
   /** Tasks that must be completed first. */
   depends_on: number[]
   /** What its agent must have. */
-  capability_requirements?: {
-    gpu_cuda: boolean
-    gpu_metal: boolean
-    gpu_vulkan: boolean
-    gpu_webgpu: boolean
-    npu: boolean
-    visual_eligible: boolean
-    multi_modal: boolean
-    prefer_gpu_compute: boolean
-    device_class?: string
-    /** MiB. */
-    min_vram_mb?: number
-    min_cpu_cores?: number
-    cpu_cores?: number
-    arch?: string
-    hostname?: string
-    routing_tier?: string
-    labels: string[]
-  }
+  capability_requirements?: Capabilities
   model_preference?: string
   model_override?: string
   benchmark_tier?: string
-  budget?: {
-    max_cost_usd?: number
-    max_latency_ms?: number
-  }
+  budget?: {max_cost_usd?: number; max_latency_ms?: number}
   tool_hints: string[]
   research_hints: string[]
   active_skill?: string
   is_detached: boolean
-  placement_reason:
-    | 'local_queue_default'
-    | 'populi_remote_lease_hold'
-    | 'local_queue_fallback_after_remote_relay_error'
-    | 'local_queue_fallback_insufficient_vram'
+  placement_reason: PlacementReason
   /** The node that has it. */
-  remote_delegate?: {
-    idempotency_key: string
-    lease_id?: string
-    claimer_node_id?: string
-  }
+  remote_delegate?: {idempotency_key: string; lease_id?: string; claimer_node_id?: string}
   /** The client that works on it. */
   claim?: {
     owner: string
@@ -872,17 +761,9 @@ export interface OrchTaskV1 {
   /** Of its latest claim or run: what was done under an earlier one no longer counts. */
   generation: number
   current_phase?: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
-  transcript: {
-    agent_id: number
-    agent_name: string
-    message: string
-    timestamp_ms: number
-  }[]
+  transcript: {agent_id: number; agent_name: string; message: string; timestamp_ms: number}[]
   /** What came of it; its processor may have added more. */
-  result?: {
-    text: string
-    [k: string]: unknown
-  }
+  result?: {text: string; [k: string]: unknown}
   /** What its command has written, in its latest run. */
   output?: {
     /** Both pipes; a line counts the bytes that are missing. */
@@ -915,10 +796,44 @@ export interface OrchTaskV1 {
   journey_id?: string
   session_id?: string
   thread_id?: string
+  /** W3C trace id where possible; generated when the caller passes none. */
   trace_id: string
   correlation_id?: string
   tenant_id?: string
   campaign_id?: string
+}
+
+/** A file that a task reads or writes: a path relative to the root of the workspace, with /. */
+export interface ManifestEntry {
+  path: string
+  access: 'read' | 'write'
+}
+
+/** What an agent has, or what a task needs. */
+export interface Capabilities {
+  gpu_cuda: boolean
+  gpu_metal: boolean
+  gpu_vulkan: boolean
+  gpu_webgpu: boolean
+  npu: boolean
+  visual_eligible: boolean
+  multi_modal: boolean
+  /** A wish of a task, which costs an agent without an accelerator points but no more. */
+  prefer_gpu_compute: boolean
+  /** server, desktop, mobile, browser, or any other word. */
+  device_class?: string
+  /** MiB: offered by an agent, needed by a task. */
+  min_vram_mb?: number
+  /** Needed by a task. */
+  min_cpu_cores?: number
+  /** Logical CPUs of an agent. */
+  cpu_cores?: number
+  /** x86_64, aarch64. */
+  arch?: string
+  hostname?: string
+  routing_tier?: string
+  /** key=value by convention; a task's must all be covered. */
+  labels: string[]
 }
 
 /** Result of svc orch cancel --json and svc orch retry --json for several tasks. */
@@ -933,11 +848,7 @@ export interface OrchOutcomesV1 {
     /** Its state now, where it was changed. */
     status?: string
     /** Why it was not changed. */
-    error?: {
-      code: string
-      message: string
-      remediation: string
-    }
+    error?: {code: string; message: string; remediation: string}
   }[]
 }
 
@@ -1005,43 +916,24 @@ export interface OrchStatusV1 {
     /** Since when, Unix ms. */
     since_ms: number
   } | null
-  agents: {
-    id: number
-    display_id: string
-    [k: string]: unknown
-  }[]
+  agents: {id: number; display_id: string; [k: string]: unknown}[]
 }
 
 /** Result of svc orch agent spawn, pause and resume under --json. */
 export interface OrchAgentV1 {
   id: number
+  /** Such as A-03. */
   display_id: string
   name: string
+  /** Reserved agents are spawned by a person or to reach the least number; dynamic ones by routing and scaling, and they retire when they are idle; the resolution agent has the tasks in doubt and never runs any. */
   kind: 'reserved' | 'dynamic' | 'resolution'
   state: 'active' | 'paused' | 'retired'
   parent_agent_id?: number
   source_task_id?: number
   spawn_reason?: string
   /** What it has. */
-  capabilities: {
-    gpu_cuda: boolean
-    gpu_metal: boolean
-    gpu_vulkan: boolean
-    gpu_webgpu: boolean
-    npu: boolean
-    visual_eligible: boolean
-    multi_modal: boolean
-    prefer_gpu_compute: boolean
-    device_class?: string
-    /** MiB. */
-    min_vram_mb?: number
-    min_cpu_cores?: number
-    cpu_cores?: number
-    arch?: string
-    hostname?: string
-    routing_tier?: string
-    labels: string[]
-  }
+  capabilities: Capabilities
+  /** Name of the model that it asks, where it has one of its own. */
   model?: string
   session_id?: string
   activity: 'writing' | 'reading' | 'executing' | 'thinking' | 'waiting_for_input' | 'idle'
@@ -1052,6 +944,7 @@ export interface OrchAgentV1 {
   running: number
   doubted: number
   completed: number
+  /** Sum over its queued and running tasks of priority weight times complexity / 5. */
   weighted_load: number
   owned_files: number
   current_phase?: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
@@ -1065,11 +958,7 @@ export interface OrchAgentV1 {
 
 /** Result of svc orch agents --json. */
 export interface OrchAgentsV1 {
-  agents: {
-    id: number
-    display_id: string
-    [k: string]: unknown
-  }[]
+  agents: {id: number; display_id: string; [k: string]: unknown}[]
 }
 
 /** Result of svc orch agent drain --json and svc orch agent retire --json. */
@@ -1084,22 +973,13 @@ export interface OrchEmptiedV1 {
 
 /** Result of svc orch rebalance --json. */
 export interface OrchRebalanceV1 {
-  moves: {
-    task_id: number
-    display_id: string
-    from_agent_id: number
-    to_agent_id: number
-  }[]
+  moves: {task_id: number; display_id: string; from_agent_id: number; to_agent_id: number}[]
 }
 
 /** Result of svc orch claim --json. */
 export interface OrchClaimV1 {
   /** As the contract cli/orch-task.v1 describes it. */
-  task: {
-    id: number
-    display_id: string
-    [k: string]: unknown
-  }
+  task: {id: number; display_id: string; [k: string]: unknown}
   /** Under which the task is to be completed or failed. */
   generation: number
 }
@@ -1251,23 +1131,23 @@ export interface MeshDashboardReadyV1 {
 /** Result of svc mesh nodes --json. */
 export interface MeshNodesV1 {
   schema_version: number
-  nodes: {
-    id: string
-    version: string
-    last_seen_unix_ms: number
-    capabilities?: {
-      labels?: string[]
-      [k: string]: unknown
-    }
-    scope_id?: string
-    maintenance?: boolean
-    maintenance_until_unix_ms?: number
-    quarantined?: boolean
-    [k: string]: unknown
-  }[]
+  nodes: MeshNode[]
   /** Messages that are neither acknowledged nor claimed. */
   queue_depth?: number
   server_time_unix_ms?: number
+  [k: string]: unknown
+}
+
+/** A node as the control plane has it; newer ones tell more. */
+export interface MeshNode {
+  id: string
+  version: string
+  last_seen_unix_ms: number
+  capabilities?: {labels?: string[]; [k: string]: unknown}
+  scope_id?: string
+  maintenance?: boolean
+  maintenance_until_unix_ms?: number
+  quarantined?: boolean
   [k: string]: unknown
 }
 
@@ -1277,21 +1157,7 @@ export interface MeshNodesChangeV1 {
   event: 'listed' | 'joined' | 'changed' | 'left'
   /** Only a node that is ok takes work. */
   state: 'ok' | 'stale' | 'maintenance' | 'quarantined'
-  /** A node as the control plane has it; newer ones tell more. */
-  node: {
-    id: string
-    version: string
-    last_seen_unix_ms: number
-    capabilities?: {
-      labels?: string[]
-      [k: string]: unknown
-    }
-    scope_id?: string
-    maintenance?: boolean
-    maintenance_until_unix_ms?: number
-    quarantined?: boolean
-    [k: string]: unknown
-  }
+  node: MeshNode
 }
 
 /** A line of svc mesh join --json. */
@@ -1304,13 +1170,7 @@ export type MeshJoinV1 =
       role: 'worker' | 'mesh'
       scope_id: string | null
     }
-  | {
-      event: 'joined'
-      node_id: string
-      control_url: string
-      scope_id: string | null
-      pid: number
-    }
+  | {event: 'joined'; node_id: string; control_url: string; scope_id: string | null; pid: number}
   | {
       event: 'failed'
       node_id: string
@@ -1323,10 +1183,7 @@ export type MeshJoinV1 =
       /** Until the next try. */
       next_ms: number
     }
-  | {
-      event: 'rejoining'
-      node_id: string
-    }
+  | {event: 'rejoining'; node_id: string}
   | {
       event: 'left'
       node_id: string
@@ -1368,65 +1225,40 @@ export interface MeshStatusV1 {
   error: string | null
   /** Where the first of the secrets comes from that lie in a file. */
   env_file: string | null
-  security: {
-    token_set: boolean
-    worker_token_set: boolean
-    submitter_token_set: boolean
-    admin_token_set: boolean
-    jwt_secret_set: boolean
-    bootstrap_token_set: boolean
-    /** No secret at all, one token for everything, or one for each role. */
-    mesh_auth_mode: 'open' | 'legacy_mesh_only' | 'role_mix'
-    scope_set: boolean
-  }
-  overlay: {
-    provider: 'tailscale' | 'wireguard' | 'zerotier'
-    available: boolean
-    connected: boolean
-    detail: string
-  }[]
+  security: MeshSecurity
+  overlay: {provider: 'tailscale' | 'wireguard' | 'zerotier'; available: boolean; connected: boolean; detail: string}[]
   registry_path: string
   /** The nodes that this machine was started as; null where its file cannot be read. */
-  registry: {
-    schema_version: number
-    nodes: {
-      id: string
-      version: string
-      last_seen_unix_ms: number
-      capabilities?: {
-        labels?: string[]
-        [k: string]: unknown
-      }
-      scope_id?: string
-      maintenance?: boolean
-      maintenance_until_unix_ms?: number
-      quarantined?: boolean
-      [k: string]: unknown
-    }[]
-    [k: string]: unknown
-  } | null
+  registry: {schema_version: number; nodes: MeshNode[]; [k: string]: unknown} | null
   registry_error: string | null
   /** What this machine tells of itself as a node. */
   self_record: {
     /** Null before it has joined, where none is set. */
     id: string | null
     version: string
-    capabilities: {
-      [k: string]: unknown
-    }
+    capabilities: {[k: string]: unknown}
     [k: string]: unknown
   }
   queue: {
     pending_count: number
-    pending_by_kind?: {
-      [k: string]: unknown
-    }
-    pending_by_priority?: {
-      [k: string]: unknown
-    }
+    pending_by_kind?: {[k: string]: unknown}
+    pending_by_priority?: {[k: string]: unknown}
     dead_count?: number
     [k: string]: unknown
   } | null
+}
+
+/** Which secrets of the mesh are set. */
+export interface MeshSecurity {
+  token_set: boolean
+  worker_token_set: boolean
+  submitter_token_set: boolean
+  admin_token_set: boolean
+  jwt_secret_set: boolean
+  bootstrap_token_set: boolean
+  /** open: no secret at all; legacy_mesh_only: one token for everything; role_mix: one for each role, or tokens that name theirs. */
+  mesh_auth_mode: 'open' | 'legacy_mesh_only' | 'role_mix'
+  scope_set: boolean
 }
 
 /** Result of svc mesh inbox --json. */
@@ -1513,9 +1345,7 @@ export interface MeshAuditV1 {
     action: string
     /** The key of a lease, a node, a message. */
     target: string
-    detail: {
-      [k: string]: unknown
-    }
+    detail: {[k: string]: unknown}
     [k: string]: unknown
   }[]
   /** What --before takes for the next page, where there is one. */
@@ -1546,14 +1376,10 @@ export interface MeshProveV1 {
     operation: string
     sent: number
     /** How often each status was answered; unknown where no answer came. */
-    outcomes: {
-      [k: string]: number
-    }
+    outcomes: {[k: string]: number}
   }[]
   /** How often each fault was made. */
-  faults: {
-    [k: string]: number
-  }
+  faults: {[k: string]: number}
   invariants: {
     id: string
     /** What is always so. */

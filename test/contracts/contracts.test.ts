@@ -85,6 +85,11 @@ describe('every schema', () => {
       assert.notEqual(description ?? '', '')
     })
 
+    it(`${id} refers to its own definitions alone, so that its file can be copied`, async () => {
+      const references = (await readFile(file, 'utf8')).matchAll(/"\$ref": *"([^"]*)"/g)
+      for (const [, reference = ''] of references) assert.match(reference, /^#\/\$defs\//)
+    })
+
     it(`${id} can be used, and refuses what is no document at all`, async () => {
       assert.notDeepEqual(await contractViolations(id, 42), [])
     })

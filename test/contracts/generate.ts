@@ -49,7 +49,7 @@ async function readSchemas(): Promise<ReadonlyMap<string, Schema>> {
 async function typeOf(schema: Schema, name: string, references: string[]): Promise<string> {
   const type = await compile(withTypeNames(schema, references) as Schema, name, {
     bannerComment: '',
-    style: {semi: false, singleQuote: true, bracketSpacing: false, printWidth: 120},
+    style: {semi: false, singleQuote: true, bracketSpacing: false, objectWrap: 'collapse', printWidth: 120},
   })
   return type.replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */')
 }
@@ -70,12 +70,8 @@ function withTypeNames(value: unknown, references: string[]): unknown {
   return Object.fromEntries(Object.entries(schema).map(([key, item]) => [key, withTypeNames(item, references)]))
 }
 
-/** `plane_id`: PlaneId */
-const typeName = (name: string) =>
-  name
-    .split('_')
-    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
-    .join('')
+/** `plane_id`: PlaneId, `A2aSendV1`: A2ASendV1, as the compiler of schemas spells them. */
+const typeName = (name: string) => name.replace(/(^|_|(?<=\d))[a-z]/g, (start) => start.slice(-1).toUpperCase())
 
 /** Names that are imported from the contracts. */
 function importedNames(): ReadonlySet<string> {

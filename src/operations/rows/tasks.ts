@@ -13,8 +13,8 @@ const generation = integer(
 const force = flag('Take the task over from its current holder.')
 
 /** What a task can be shown as: one of its own states, or held for another node. */
-const {enum: labels} = (contractSchema('cli/orch-task.v1') as {properties: {status: {enum: readonly string[]}}})
-  .properties.status
+const {enum: labels} = (contractSchema('cli/orch-task.v1') as {$defs: {task_label: {enum: readonly string[]}}}).$defs
+  .task_label
 const status = oneOf(labels)
 
 /** A task as far as callers branch on it; all of it is in the answer. */
