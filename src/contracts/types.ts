@@ -993,6 +993,23 @@ export interface OrchHeartbeatV1 {
   expires_at_ms: number
 }
 
+/** Result of svc orch undo --json and svc orch redo --json. */
+export interface OrchOperationV1 {
+  id: number
+  op_id: string
+  operation: 'reorder_task' | 'pause_agent' | 'resume_agent' | 'spawn_agent' | 'submit_task'
+  /** What was done. */
+  summary: string
+  /** Whether it is taken back at present. */
+  undone: boolean
+  /** When it came into the log, Unix ms. */
+  timestamp_ms: number
+  /** The task that it is about now. */
+  task_id?: number
+  /** The agent that it is about now. */
+  agent_id?: number
+}
+
 /** What a request says of itself to everything that is written down of it. Other members are allowed. */
 export interface JourneyEnvelopeV1 {
   envelope_version: 1
@@ -1057,6 +1074,141 @@ export interface DaemonStopV1 {
   stopped: true
 }
 
+/** Something that happened to a task or an agent. */
+export interface OrchestrationEventV1 {
+  /** Grows in the order in which things happened. */
+  id: number
+  timestamp_ms: number
+  /** What has happened: type says what, the members beside it are its facts. */
+  kind:
+    | {
+        type: 'task_submitted'
+        task_id: number
+        agent_id: number
+        description: string
+        status:
+          'Queued' | 'InProgress' | 'Blocked' | 'BlockedOnApproval' | 'Doubted' | 'Completed' | 'Failed' | 'Cancelled'
+      }
+    | {
+        type: 'task_placed'
+        task_id: number
+        agent_id: number
+        placement_reason: PlacementReason
+        lease_id: string | null
+        /** Tasks queued for the agent once this one is in. */
+        queue_len: number
+        trace_id: string
+        /** Terms of the score of the chosen agent; only while unified routing telemetry is on. */
+        reason?: {[k: string]: number}
+      }
+    | {type: 'task_started'; task_id: number; agent_id: number; owner: string; generation: number}
+    | {
+        type: 'task_phase_changed'
+        task_id: number
+        agent_id: number
+        phase: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
+      }
+    | {type: 'task_completed'; task_id: number; agent_id: number; audit_report?: string}
+    | {type: 'task_failed'; task_id: number; agent_id: number; error: string}
+    | {type: 'task_cancelled'; task_id: number; agent_id: number; reason?: string}
+    | {type: 'task_requeued'; task_id: number; agent_id: number; reason: string; not_before_ms?: number}
+    | {type: 'task_unblocked' | 'task_approved'; task_id: number; agent_id: number}
+    | {type: 'task_reordered'; task_id: number; agent_id: number; priority: 'background' | 'normal' | 'urgent'}
+    | {type: 'task_moved'; task_id: number; agent_id: number; from_agent_id: number}
+    | {type: 'task_claim_expired'; task_id: number; agent_id: number; owner: string; generation: number}
+    | {type: 'task_claim_overridden'; task_id: number; agent_id: number; owner: string; generation: number}
+    | {type: 'task_doubted'; task_id: number; agent_id: number; reason?: string}
+    | {type: 'task_resolved'; task_id: number; agent_id: number; validated: boolean; report: string}
+    | {type: 'agent_spawned'; agent_id: number; name: string; reason?: string}
+    | {type: 'agent_retired'; agent_id: number; name: string}
+    | {type: 'agent_paused' | 'agent_resumed'; agent_id: number}
+    | {
+        type: 'agent_heartbeat'
+        agent_id: number
+        activity: 'writing' | 'reading' | 'executing' | 'thinking' | 'waiting_for_input' | 'idle'
+      }
+    | {type: 'scope_violation'; agent_id: number; path: string; reason: string}
+    | {
+        type: 'cost_incurred'
+        task_id?: number
+        agent_id?: number
+        provider: string
+        model: string
+        input_tokens: number
+        output_tokens: number
+        cost_usd: number
+      }
+    | {
+        type: 'message_sent'
+        /** Whose inbox it is. */
+        agent_id: number
+        sender_agent_id: number
+        message_id: number
+        message_uuid: string
+        msg_type: string
+      }
+    | {
+        type: 'message_dead_lettered'
+        /** Whose inbox it is. */
+        agent_id: number
+        sender_agent_id: number
+        message_id: number
+        message_uuid: string
+        msg_type: string
+        delivery_attempts: number
+        /** Why its last delivery failed, where a reason is known. */
+        error?: string
+      }
+    | {type: 'urgent_rebalance_triggered'; moved: number}
+    | {
+        type: 'plan_session_created'
+        plan_session_id: string
+        strategy: 'immediate_act' | 'continuous_ooda' | 'sequential_dag' | 'hierarchical_htn' | 'workflow_handoff'
+        nodes: number
+      }
+    | {type: 'plan_version_created'; plan_session_id: string; version: number; parent_version?: number}
+    | {
+        type: 'replan_triggered'
+        plan_session_id: string
+        version: number
+        /** replan where somebody asked for it, else what failed. */
+        reason: string
+        task_id?: number
+      }
+    | {
+        type: 'plan_node_status'
+        plan_session_id: string
+        version: number
+        node_id: string
+        /** pending where it could not be submitted. */
+        status: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
+        task_id?: number
+        reason?: string
+      }
+    | {type: 'daemon_started' | 'daemon_stopped'; holder: string; fence: number}
+    | {
+        type: 'operation_undone' | 'operation_redone'
+        op_id: string
+        operation: string
+        summary: string
+        task_id?: number
+        agent_id?: number
+      }
+    | {
+        type: 'config_reloaded'
+        /** Names of the settings that are others now. */
+        changed: string[]
+      }
+  /** Ids of the request that the task came with. */
+  correlation?: {
+    journey_id?: string
+    session_id?: string
+    thread_id?: string
+    trace_id?: string
+    correlation_id?: string
+  }
+}
+
 /** How the writing of a program by a model went. */
 export interface RuntimeGenerationKpiV1 {
   schema: 'svc_runtime_generation_kpi_v1'
@@ -1094,6 +1246,95 @@ export interface FileOutcomesV1 {
   bytes_written: number
   artifact_kind: 'svc_generated'
   post_write_snapshot_id?: string | number
+}
+
+/** Result of svc a2a send --json. */
+export interface A2ASendV1 {
+  message_id: number
+  display_id?: string
+  /** Names a message of the route db in all workspaces. */
+  db_message_uuid: string | null
+  sender: number
+  receiver: number
+  msg_type: string
+  route: 'local' | 'db' | 'mesh'
+  delivery_plane: 'local_ephemeral' | 'local_durable' | 'remote_mesh'
+  route_ok: true
+  /** The message was there already, under the same key. */
+  duplicate: boolean
+  idempotency_key: string
+  correlation_id: string | null
+  tenant_id: string | null
+  relay_attempted: boolean
+  relay_ok: boolean
+  /** Unread messages that had to make room for this one. */
+  dropped_messages: number
+  sender_identity_binding: 'verified' | 'unbound'
+  binding_advisory: string | null
+}
+
+/** Result of svc a2a inbox --json. */
+export interface A2AInboxV1 {
+  agent_id: number
+  source: 'merged' | 'local' | 'db' | 'mesh'
+  delivery_planes: ('local_ephemeral' | 'local_durable' | 'remote_mesh')[]
+  routes: ('local' | 'db' | 'mesh')[]
+  /** Unread messages, also those that are not shown; of the mesh those that were read. */
+  unread_count: number
+  remote_attempted: boolean
+  remote_ok: boolean
+  /** Unread messages that were lost since the process started. */
+  dropped_messages: number
+  suppressed_count: number
+  focus_depth_filter_active: boolean
+  /** For whom the messages were claimed. */
+  consumer_id?: string
+  messages: InboxMessage[]
+}
+
+/** A message in an inbox. Members that say nothing are left out. */
+export interface InboxMessage {
+  id: number
+  /** M-000012 of the route local, whose ids are those of the process; mesh:1042 of the route mesh. */
+  display_id?: string
+  /** Only of the route db. */
+  uuid?: string
+  /** Digits where an agent of another machine has an id that a number cannot hold. */
+  sender: number | string
+  /** Null is every agent but the sender. */
+  receiver: number | null
+  msg_type: string
+  payload: string
+  priority: 'low' | 'normal' | 'high' | 'critical'
+  timestamp_ms: number
+  acknowledged: boolean
+  route: 'local' | 'db' | 'mesh'
+  delivery_plane: 'local_ephemeral' | 'local_durable' | 'remote_mesh' | 'broadcast'
+  correlation_id?: string
+  thread_id?: string
+  tenant_id?: string
+  /** How often it was claimed; not of the route local, as what follows. */
+  delivery_attempts?: number
+  claim_owner?: string
+  claim_until_ms?: number
+  last_claim_error?: string
+  /** It was delivered too often, or its agent is retired: it is not delivered again. */
+  dead_lettered?: boolean
+}
+
+/** Result of svc a2a ack --json. */
+export interface A2AAckV1 {
+  /** False where it had been acknowledged before, or failed. */
+  acknowledged: boolean
+  message_id: number
+  db_message_uuid: string | null
+  route: 'local' | 'db' | 'mesh'
+  delivery_plane: 'local_ephemeral' | 'local_durable' | 'remote_mesh' | 'broadcast'
+  local_acknowledged: boolean
+  remote_attempted: boolean
+  remote_acknowledged: boolean
+  /** It is not delivered again. */
+  dead_lettered: boolean
 }
 
 /** Result of svc mcp config --json. */

@@ -1,3 +1,4 @@
+import type {OrchOperationV1} from '../../contracts/index.js'
 import type {Spawn} from '../agents/spawn.js'
 import {displayAgent, displayTask} from '../ids.js'
 import type {Priority} from '../vocabulary.js'
@@ -16,19 +17,7 @@ export interface Payloads {
 export type OperationName = keyof Payloads
 
 /** Something that a person did and can take back, as it is printed. */
-export interface LoggedOperation {
-  id: number
-  /** `OP-000007`. */
-  op_id: string
-  operation: OperationName
-  /** What was done, without a full stop. */
-  summary: string
-  /** It is taken back at present. */
-  undone: boolean
-  timestamp_ms: number
-  task_id?: number
-  agent_id?: number
-}
+export type LoggedOperation = OrchOperationV1
 
 /** What was done, in a few words. */
 export const summaries: {readonly [K in OperationName]: (payload: Payloads[K]) => string} = {
