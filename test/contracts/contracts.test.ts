@@ -96,6 +96,16 @@ describe('every schema', () => {
   }
 })
 
+describe('a schema with definitions', () => {
+  it('reports what does not fit a definition at its place in the document', async () => {
+    const warning = {code: 'unknown_setting', subject: 'a.b', message: 'It is not a setting.', line: 7}
+    const document = {ok: true, root: '/w', file: null, warnings: [warning]}
+    assert.deepEqual(await contractViolations('cli/config-check.v1', document), [
+      '/warnings/0 has an unknown member "line"',
+    ])
+  })
+})
+
 describe('every OpenAPI document', () => {
   for (const contract of openApis) {
     const {id, file} = contract
