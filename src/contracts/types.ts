@@ -398,19 +398,19 @@ export interface DbCheckV1 {
     category: 'parse' | 'typecheck' | 'lint'
     message: string
     file_path: string
-    span: Span
+    span: SourceSpan
     ast_node_kind: null
     missing_cases: string[]
     expected_type: string | null
     found_type: string | null
     correction_hints: string[]
-    suggested_fixes: {label: string; replacement: string; span: Span}[]
-    related_spans: {message: string; span: Span}[]
+    suggested_fixes: {label: string; replacement: string; span: SourceSpan}[]
+    related_spans: {message: string; span: SourceSpan}[]
   }[]
 }
 
 /** Lines and columns count from 1, columns in UTF-16 units; the end is not included. */
-export interface Span {
+export interface SourceSpan {
   start_line: number
   start_col: number
   end_line: number
