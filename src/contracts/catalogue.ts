@@ -13,8 +13,8 @@ export interface Contract {
 }
 
 /**
- * What the file of a contract is: one JSON Schema, an OpenAPI document that describes routes, or a document that states
- * facts and fits a schema of the catalogue.
+ * What the file of a contract is: one JSON Schema, an OpenAPI document that describes routes, or a document that fits a
+ * schema of the catalogue.
  */
 export type ContractKind = 'schema' | 'openapi' | 'document'
 
@@ -77,7 +77,7 @@ async function readCatalogue(): Promise<readonly Listed[]> {
 /** A JSON Schema, as a value. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** The schema of a contract, by the id that is the name of its file; read at once, for those who declare with it. */
+/** The schema of a contract, by the id that is the name of its file; read synchronously, for declarations. */
 export const contractSchema = (id: string): Schema =>
   JSON.parse(readFileSync(join(contractsFolder, `${id}.schema.json`), 'utf8'))
 
@@ -91,8 +91,8 @@ export async function findContract(id: string): Promise<Contract> {
 }
 
 /**
- * The contract that documents can be held to.
- * @throws contract_unknown; usage when it is no schema
+ * The contract that documents can be validated against.
+ * @throws contract_unknown; usage when it is not a schema
  */
 export async function findSchema(id: string): Promise<Contract> {
   const contract = await findContract(id)

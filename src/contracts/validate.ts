@@ -12,15 +12,15 @@ import {
 import {readDocument} from './document.js'
 
 let shared: Promise<Ajv2020> | undefined
-/** For schemas that are no contracts. */
+/** For schemas that are not contracts. */
 let sharedByParts: Promise<Ajv2020> | undefined
 
 const compiled = new Map<string, Promise<ValidateFunction>>()
 
-/** Violations are cut after this many: the first ones say what is wrong. */
+/** Most violations that are listed: the first ones say what is wrong. */
 const maxViolations = 8
 
-/** The validator is heavy: it is loaded when something is validated. */
+/** Ajv is heavy: it is loaded when something is validated. */
 async function createAjv(): Promise<Ajv2020> {
   const [{Ajv2020}, {default: addFormats}] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')])
   const created = new Ajv2020({allErrors: true, strict: true, allowUnionTypes: true})
@@ -47,8 +47,7 @@ async function compile(file: string): Promise<ValidateFunction> {
 }
 
 /**
- * Holds every contract to what it claims: schemas and the schemas of OpenAPI documents compile, and a document fits its
- * schema.
+ * Checks every contract: schemas and the schemas of OpenAPI documents compile, and a document fits its schema.
  * @throws contract_broken; document_unparsable, contract_violation, contract_unknown for documents
  */
 export async function checkContracts(): Promise<void> {
@@ -58,7 +57,7 @@ export async function checkContracts(): Promise<void> {
 }
 
 /**
- * Holds a document of the catalogue to its schema.
+ * Validates a document of the catalogue against its schema.
  * @throws document_unparsable, contract_violation, contract_unknown
  */
 export async function checkDocument({contract: {file}, schema}: ContractDocument): Promise<void> {
@@ -66,7 +65,7 @@ export async function checkDocument({contract: {file}, schema}: ContractDocument
 }
 
 /**
- * Compiles the schemas among the components of an OpenAPI document; gives them by name.
+ * Compiles the schemas among the components of an OpenAPI document; returns them by name.
  * @throws contract_broken
  */
 export async function compileComponents({id, file}: Contract): Promise<ReadonlyMap<string, ValidateFunction>> {
@@ -84,7 +83,7 @@ export async function compileComponents({id, file}: Contract): Promise<ReadonlyM
 
 /**
  * What is wrong with a value, one line each; empty when it fits.
- * @throws contract_unknown, contract_broken; usage when the contract is no schema
+ * @throws contract_unknown, contract_broken; usage when the contract is not a schema
  */
 export async function contractViolations(id: string, value: unknown): Promise<string[]> {
   const {file} = await findSchema(id)
@@ -95,7 +94,7 @@ export async function contractViolations(id: string, value: unknown): Promise<st
 export type Check = (value: unknown) => string[]
 
 /**
- * The check of a schema that is no contract of its own.
+ * The check of a schema that is not a contract.
  * @throws contract_broken
  */
 export async function compileSchema(schema: Schema, name: string): Promise<Check> {
@@ -109,7 +108,7 @@ export async function compileSchema(schema: Schema, name: string): Promise<Check
   }
 }
 
-/** One for all, but for what has a name of its own: another schema may have the same. */
+/** One instance for all schemas, except those with an id: another schema may have the same id. */
 function validatorOfParts(schema: Schema): Promise<Ajv2020> {
   if (JSON.stringify(schema).includes('"$id"')) return createAjv()
   sharedByParts ??= createAjv()

@@ -1,9 +1,10 @@
+import type {A2AAckV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import type {MessageContext} from './context.js'
 import {bindIdentity} from './identity.js'
 import {matchMeshMessage} from './mesh-message.js'
 import {displayMessage, type MessageReference} from './message.js'
-import {type DeliveryPlane, parseWord, planeOf, type Route, routes} from './planes.js'
+import {parseWord, planeOf, routes} from './planes.js'
 import {requireReceiver} from './receiver.js'
 import {acknowledgeMessage, failMessage} from './settle.js'
 
@@ -20,21 +21,8 @@ export interface AckRequest {
   sessionId?: string
 }
 
-/** What became of a message. */
-export interface Acknowledged {
-  /** False where it had been acknowledged before, or could not be handled. */
-  acknowledged: boolean
-  message_id: number
-  /** Null but on the route `db`. */
-  db_message_uuid: string | null
-  route: Route
-  delivery_plane: DeliveryPlane
-  local_acknowledged: boolean
-  remote_attempted: boolean
-  remote_acknowledged: boolean
-  /** It is not delivered again. */
-  dead_lettered: boolean
-}
+/** The outcome of acknowledging a message. */
+export type Acknowledged = A2AAckV1
 
 /** On which route a message is, and what it is called there. */
 type Located = LocatedHere | {route: 'mesh'; id: number}

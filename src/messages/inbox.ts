@@ -1,3 +1,4 @@
+import type {A2AInboxV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {given} from '../tasks/index.js'
 import {claimMessages} from './claim.js'
@@ -6,15 +7,7 @@ import type {MessageContext} from './context.js'
 import {sweepDeadLetters} from './dead-letters.js'
 import {bindIdentity} from './identity.js'
 import {byUrgencyAcrossPlanes, type Message} from './message.js'
-import {
-  type DeliveryPlane,
-  type InboxSource,
-  type OpenRoute,
-  type OpenSource,
-  planeOf,
-  type Route,
-  routesOf,
-} from './planes.js'
+import {type InboxSource, type OpenRoute, type OpenSource, planeOf, type Route, routesOf} from './planes.js'
 import {requireReceiver} from './receiver.js'
 import {countUnread, readDeadLetters, readUnread} from './unread.js'
 
@@ -35,22 +28,8 @@ export interface InboxRequest {
   sessionId?: string
 }
 
-/** What an inbox has. */
-export interface Inbox {
-  agent_id: number
-  source: InboxSource
-  delivery_planes: DeliveryPlane[]
-  routes: Route[]
-  /** Unread messages, also those that are not shown; of the mesh those that were read. */
-  unread_count: number
-  remote_attempted: boolean
-  remote_ok: boolean
-  /** Unread messages that were lost since this process started. */
-  dropped_messages: number
-  suppressed_count: number
-  focus_depth_filter_active: boolean
-  /** For whom the messages were claimed. */
-  consumer_id?: string
+/** The contents of an inbox. */
+export interface Inbox extends A2AInboxV1 {
   messages: Message[]
 }
 

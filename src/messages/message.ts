@@ -1,4 +1,4 @@
-import type {DeliveryPlane, Route} from './planes.js'
+import type {InboxMessage} from '../contracts/index.js'
 
 /** What a message is about. */
 export const messageTypes = [
@@ -51,34 +51,9 @@ export interface Draft {
   tenantId?: string
 }
 
-/** A message in an inbox. Members that say nothing are left out. */
-export interface Message {
-  id: number
-  /** `M-000012` of the route `local`, whose ids are those of this process; `mesh:1042` of the route `mesh`. */
-  display_id?: string
-  /** Only of the route `db`. */
-  uuid?: string
-  /** Decimal digits where an agent of another machine has an id that a number cannot hold. */
-  sender: number | string
-  /** Null is every agent but the sender. */
-  receiver: number | null
+/** A message in an inbox. */
+export interface Message extends InboxMessage {
   msg_type: MessageType
-  payload: string
-  priority: MessagePriority
-  timestamp_ms: number
-  acknowledged: boolean
-  route: Route
-  delivery_plane: DeliveryPlane
-  correlation_id?: string
-  thread_id?: string
-  tenant_id?: string
-  /** How often it was claimed; not of the route `local`, as what follows. */
-  delivery_attempts?: number
-  claim_owner?: string
-  claim_until_ms?: number
-  last_claim_error?: string
-  /** It was delivered too often, or its agent is retired: it is not delivered again. */
-  dead_lettered?: boolean
 }
 
 /** A message is in its inbox. */

@@ -1,3 +1,4 @@
+import type {A2ASendV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {given, requireAgent} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
@@ -6,7 +7,7 @@ import {messageKey} from './idempotency-key.js'
 import {bindIdentity, type IdentityBinding} from './identity.js'
 import {insertMessage} from './insert.js'
 import {type Draft, type MessageType, messagePriorities, parseMessageType} from './message.js'
-import {type DeliveryPlane, type OpenRoute, parseWord, planeOf, type Route} from './planes.js'
+import {type OpenRoute, parseWord, planeOf} from './planes.js'
 
 /** What is sent to whomever it goes. Agents are named by their ids or their names. */
 export interface Sending {
@@ -32,27 +33,8 @@ export interface SendRequest extends Sending {
 }
 
 /** A message was sent. Members of the relay are those of messages to other machines. */
-export interface Sent extends IdentityBinding {
-  message_id: number
-  /** `M-000012` on the route `local`, `mesh:1042` on the route `mesh`. */
-  display_id?: string
-  /** Null but on the route `db`. */
-  db_message_uuid: string | null
-  sender: number
-  receiver: number
+export interface Sent extends A2ASendV1 {
   msg_type: MessageType
-  route: Route
-  delivery_plane: DeliveryPlane
-  route_ok: true
-  /** It was there already, under the same key. */
-  duplicate: boolean
-  idempotency_key: string
-  correlation_id: string | null
-  tenant_id: string | null
-  relay_attempted: boolean
-  relay_ok: boolean
-  /** Unread messages that had to make room for this one. */
-  dropped_messages: number
 }
 
 /** Most characters of a payload. */

@@ -3,6 +3,7 @@ import type {Schema} from '../contracts/index.js'
 import {daemonMethods, daemonProtocol} from './daemon-methods.js'
 import {choose, envelopes, has, isOneOf, ref} from './rpc-envelopes.js'
 import {object, oneOf, partOf} from './schema.js'
+import {shapes} from './shapes.js'
 import {operations} from './table.js'
 
 /** A method of the daemon, as far as a client sees it. */
@@ -39,7 +40,7 @@ export function rpcContract(): Schema {
   const part = (schema: Schema): Schema => {
     const {$defs = {}, ...own} = partOf(schema)
     for (const [name, definition] of Object.entries($defs as object)) share(shared, name, definition)
-    return own
+    return withReferences(own) as Schema
   }
   const methods = rpcMethods.flatMap(({method, summary, input, output}) => [
     [`${method}.params`, {description: summary, ...part(input)}] as const,
@@ -63,10 +64,31 @@ export function rpcContract(): Schema {
         type: 'object',
         allOf: rpcMethods.map(({method, aliases, input}) => callOf([method, ...aliases], method, input)),
       },
+      ...shapes,
       ...Object.fromEntries(shared),
       ...Object.fromEntries(methods),
     },
   }
+}
+
+/** What is defined under a name, in the place of which others refer to it. */
+const definitions: ReadonlyMap<unknown, string> = new Map([
+  ...rpcMethods.flatMap(({method, input, output}): [Schema, string][] => [
+    [input, `${method}.params`],
+    [output, `${method}.result`],
+  ]),
+  ...Object.entries(shapes).map(([name, shape]): [Schema, string] => [shape, name]),
+])
+
+/** The members of a schema, each a reference where it is defined under a name. */
+function withReferences(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const refer = (member: unknown) => {
+    const name = definitions.get(member)
+    return name === undefined ? withReferences(member) : ref(name)
+  }
+  if (Array.isArray(value)) return value.map(refer)
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, refer(member)]))
 }
 
 function callOf(names: readonly string[], method: string, {required = []}: {required?: readonly unknown[]}): Schema {

@@ -41,6 +41,7 @@ export const choose = (cases: readonly (readonly [condition: Schema, schema: Sch
  * methods.
  */
 export const envelopes: Readonly<Record<string, Schema>> = {
+  ErrorData: errorData,
   About: {
     ...object(
       {
@@ -86,12 +87,10 @@ export const envelopes: Readonly<Record<string, Schema>> = {
     ...ref('Call'),
   },
   WrappedResult: wrapped({type: {const: 'result'}, value: anything}),
-  WrappedError: wrapped({type: {const: 'error'}, message: text(), code: {const: 1}, kind: text(), data: errorData}, [
-    'type',
-    'message',
-    'code',
-    'kind',
-  ]),
+  WrappedError: wrapped(
+    {type: {const: 'error'}, message: text(), code: {const: 1}, kind: text(), data: ref('ErrorData')},
+    ['type', 'message', 'code', 'kind'],
+  ),
   JsonRpcRequest: {
     ...object(
       {jsonrpc: version, id: jsonRpcId, method: ref('Method'), params: {type: ['object', 'null']}},
@@ -106,7 +105,7 @@ export const envelopes: Readonly<Record<string, Schema>> = {
       jsonrpc: version,
       id: jsonRpcId,
       error: object(
-        {code: {enum: errorCodes}, message: text(), data: errorData},
+        {code: {enum: errorCodes}, message: text(), data: ref('ErrorData')},
         {required: ['code', 'message', 'data']},
       ),
     },

@@ -1,45 +1,10 @@
+import type {OrchStatusV1} from '../contracts/index.js'
 import {isHeld, loadOutlook, readLease, scaleUpThreshold} from '../scheduler/index.js'
 import {type Agent, listAgents, type TaskContext, type TaskStatus} from '../tasks/index.js'
-import {type ActiveStore, activeStore} from './open.js'
+import {activeStore} from './open.js'
 
-/** How the orchestrator of a workspace stands. */
-export interface StatusReport {
-  enabled: boolean
-  repository_id: string
-  store: string
-  active_store: ActiveStore
-  agent_count: number
-  reserved_agents: number
-  dynamic_agents: number
-  total_queued: number
-  total_in_progress: number
-  total_completed: number
-  total_blocked: number
-  total_failed: number
-  total_cancelled: number
-  total_doubted: number
-  locked_files: number
-  /** Tasks that wait because another agent has one of their files. */
-  total_contention: number
-  total_weighted_load: number
-  predicted_load: number
-  max_handoff_count: number
-  scaling_profile: string
-  /** Load of each agent from which another one is started. */
-  effective_scale_up_threshold: number
-  planning: {
-    /** Plans whose steps are being done. */
-    active_sessions: number
-    total_sessions: number
-  }
-  /** Operations that can be undone or done again. */
-  oplog_count: number
-  /** Whether events are kept, or gone with the process. */
-  event_feed_mode: 'database_and_transient' | 'transient_only'
-  /** Processes that run tasks of themselves: the daemon, where there is one. */
-  registered_worker_processes: number
-  /** The loop that runs tasks; null while none does. */
-  daemon: {pid: number; host: string; since_ms: number} | null
+/** The state of the orchestrator of a workspace. */
+export interface StatusReport extends Omit<OrchStatusV1, 'agents'> {
   agents: Agent[]
 }
 

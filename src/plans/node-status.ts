@@ -1,5 +1,4 @@
 import {SvcError} from '../errors/index.js'
-import type {NodeStatus} from '../tasks/index.js'
 import {
   appendEvent,
   displayTask,
@@ -9,7 +8,7 @@ import {
   type TaskStatus,
 } from '../tasks/index.js'
 import {type NodeKey, readyNodes} from './plan-rows.js'
-import type {PlanStatusWord} from './vocabulary.js'
+import type {NodeStatus, PlanStatusWord} from './vocabulary.js'
 
 /** The node that a task does. */
 export type NodeOfTask = NodeKey

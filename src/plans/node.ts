@@ -1,7 +1,6 @@
-import type {NodeStatus} from '../tasks/index.js'
 import {given, type ManifestEntry} from '../tasks/index.js'
 import type {DraftStep} from './drafting/step.js'
-import type {ReplanTrigger} from './vocabulary.js'
+import type {NodeStatus, ReplanTrigger} from './vocabulary.js'
 
 /** What a node's task may do, and what becomes of the plan where it fails. */
 export interface ExecutionPolicy {

@@ -1,7 +1,7 @@
 import {nearest, SvcError} from '../errors/index.js'
-import type {NodeStatus, PlanStrategy, TaskContext} from '../tasks/index.js'
+import type {TaskContext} from '../tasks/index.js'
 import type {ExecutionPolicy, PlanNode} from './node.js'
-import type {PlanStatusWord, Verdict} from './vocabulary.js'
+import type {NodeStatus, PlanStatusWord, PlanStrategy, Verdict} from './vocabulary.js'
 
 /** A row of `plan_sessions`. */
 export interface PlanRow {

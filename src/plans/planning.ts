@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
-import type {PlanStrategy, TaskContext} from '../tasks/index.js'
-import type {PlanMode} from './vocabulary.js'
+import type {TaskContext} from '../tasks/index.js'
+import type {PlanMode, PlanStrategy} from './vocabulary.js'
 
 /** @throws planning_disabled */
 export function requirePlanning({config}: TaskContext): void {

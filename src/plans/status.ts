@@ -1,8 +1,7 @@
-import type {NodeStatus, PlanStrategy} from '../tasks/index.js'
 import {given, type TaskContext} from '../tasks/index.js'
 import {nodesOf, type PlanRow, requirePlan} from './plan-rows.js'
 import {type PlanStep, stepsOf} from './view.js'
-import type {PlanStatusWord} from './vocabulary.js'
+import type {NodeStatus, PlanStatusWord, PlanStrategy} from './vocabulary.js'
 
 /** How many steps of the latest version stand how; one that nobody will do any more counts as pending. */
 export interface StepCounts {

@@ -1,9 +1,8 @@
-import type {NodeStatus, PlanStrategy} from '../tasks/index.js'
 import {given, type ManifestEntry, type TaskContext} from '../tasks/index.js'
 import type {QualityFinding} from './drafting/quality.js'
 import type {PlanNode} from './node.js'
 import {nodesOf, type PlanRow, versionOf} from './plan-rows.js'
-import type {Verdict} from './vocabulary.js'
+import type {NodeStatus, PlanStrategy, Verdict} from './vocabulary.js'
 
 /** A step as every surface shows it. */
 export interface PlanStep {

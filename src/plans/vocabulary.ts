@@ -1,5 +1,27 @@
 /** The words of plans, each list once. */
 
+/** How a goal is gone about. Only `immediate_act` and `sequential_dag` are made here. */
+export const planStrategies = [
+  'immediate_act',
+  'continuous_ooda',
+  'sequential_dag',
+  'hierarchical_htn',
+  'workflow_handoff',
+] as const
+export type PlanStrategy = (typeof planStrategies)[number]
+
+/** Statuses of a step of a plan. */
+export const nodeStatuses = [
+  'pending',
+  'queued',
+  'in_progress',
+  'completed',
+  'failed',
+  'cancelled',
+  'superseded',
+] as const
+export type NodeStatus = (typeof nodeStatuses)[number]
+
 /** How a caller wants a goal gone about: as it seems best, as one step, as steps, or handed to a workflow. */
 export const planModes = ['auto', 'direct', 'force_plan', 'workflow_only'] as const
 export type PlanMode = (typeof planModes)[number]

@@ -39,13 +39,9 @@ export {momentOf, readState, writeState} from './base/state.js'
 export type {ManifestEntry, Task, TaskResult, TranscriptEntry} from './base/task.js'
 export {
   type ExecutionRole,
-  type NodeStatus,
-  nodeStatuses,
-  type PlanStrategy,
   type Priority,
   type ProcessorName,
   parsePriority,
-  planStrategies,
   priorities,
   type TaskCategory,
   type TaskLabel,

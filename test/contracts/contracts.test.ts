@@ -85,10 +85,25 @@ describe('every schema', () => {
       assert.notEqual(description ?? '', '')
     })
 
+    it(`${id} refers to its own definitions alone, so that its file can be copied`, async () => {
+      const references = (await readFile(file, 'utf8')).matchAll(/"\$ref": *"([^"]*)"/g)
+      for (const [, reference = ''] of references) assert.match(reference, /^#\/\$defs\//)
+    })
+
     it(`${id} can be used, and refuses what is no document at all`, async () => {
       assert.notDeepEqual(await contractViolations(id, 42), [])
     })
   }
+})
+
+describe('a schema with definitions', () => {
+  it('reports what does not fit a definition at its place in the document', async () => {
+    const warning = {code: 'unknown_setting', subject: 'a.b', message: 'It is not a setting.', line: 7}
+    const document = {ok: true, root: '/w', file: null, warnings: [warning]}
+    assert.deepEqual(await contractViolations('cli/config-check.v1', document), [
+      '/warnings/0 has an unknown member "line"',
+    ])
+  })
 })
 
 describe('every OpenAPI document', () => {

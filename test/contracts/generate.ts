@@ -1,26 +1,90 @@
+import {readdirSync, readFileSync} from 'node:fs'
 import {readFile, writeFile} from 'node:fs/promises'
 import {pathToFileURL} from 'node:url'
+import {isDeepStrictEqual} from 'node:util'
 import {compile} from 'json-schema-to-typescript'
-import {listContracts} from '../../src/contracts/index.js'
+import {listContracts, type Schema} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
 
 const target = projectFile('src/contracts/types.ts')
 const banner = '// Generated from contracts/ by `npm run contracts`. Do not edit.\n'
 
-/** The TypeScript types of every schema, as one module. */
+/** The TypeScript types that the program and its tests import, and those that they refer to, as one module. */
 export async function generateTypes(): Promise<string> {
-  const parts: string[] = []
-  for (const {file} of await listContracts('schema')) {
-    const {$id: _, ...schema} = JSON.parse(await readFile(file, 'utf8'))
-    parts.push(
-      await compile(schema, schema.title, {
-        bannerComment: '',
-        declareExternallyReferenced: true,
-        style: {semi: false, singleQuote: true, bracketSpacing: false, printWidth: 120},
-      }),
-    )
+  const schemas = await readSchemas()
+  const parts = new Map<string, string>()
+  const emit = async (name: string): Promise<void> => {
+    const schema = schemas.get(name)
+    if (schema === undefined || parts.has(name)) return
+    const references: string[] = []
+    // A type is printed before those that it refers to; one that refers to itself is known by now.
+    parts.set(name, '')
+    parts.set(name, await typeOf(schema, name, references))
+    for (const reference of references) await emit(reference)
   }
-  return `${banner}\n${parts.join('\n')}`
+  const imported = importedNames()
+  for (const name of schemas.keys()) if (imported.has(name)) await emit(name)
+  return `${banner}\n${[...parts.values()].join('\n')}`
+}
+
+/**
+ * Every contract, and the definitions of all, by the names of their types.
+ * @throws TypeError where two of one name differ
+ */
+async function readSchemas(): Promise<ReadonlyMap<string, Schema>> {
+  const schemas = new Map<string, Schema>()
+  for (const {file} of await listContracts('schema')) {
+    const {$id: _, title, $defs = {}, ...schema} = JSON.parse(await readFile(file, 'utf8'))
+    for (const [name, definition] of Object.entries<Schema>({[title]: schema, ...$defs})) {
+      const type = typeName(name)
+      const known = schemas.get(type)
+      if (known !== undefined && !isDeepStrictEqual(known, definition))
+        throw new TypeError(`${file} has another definition of ${name} than a schema before it`)
+      schemas.set(type, definition)
+    }
+  }
+  return schemas
+}
+
+async function typeOf(schema: Schema, name: string, references: string[]): Promise<string> {
+  const type = await compile(withTypeNames(schema, references) as Schema, name, {
+    bannerComment: '',
+    style: {semi: false, singleQuote: true, bracketSpacing: false, objectWrap: 'collapse', printWidth: 120},
+  })
+  return type.replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */')
+}
+
+/**
+ * The schema with the name of a type in the place of each reference, and with arrays of any length: a type for each
+ * length would be many. The names are added to `references`.
+ */
+function withTypeNames(value: unknown, references: string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => withTypeNames(item, references))
+  if (typeof value !== 'object' || value === null) return value
+  const {$ref, minItems: _, maxItems: __, ...schema} = value as {$ref?: string; minItems?: number; maxItems?: number}
+  if ($ref !== undefined) {
+    const name = typeName($ref.replace('#/$defs/', ''))
+    references.push(name)
+    return {...schema, tsType: name}
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, item]) => [key, withTypeNames(item, references)]))
+}
+
+/** `plane_id`: PlaneId, `A2aSendV1`: A2ASendV1, as the compiler of schemas spells them. */
+const typeName = (name: string) => name.replace(/(^|_|(?<=\d))[a-z]/g, (start) => start.slice(-1).toUpperCase())
+
+/** Names that are imported from the contracts. */
+function importedNames(): ReadonlySet<string> {
+  const clauses = ['src', 'commands', 'test'].flatMap((folder) =>
+    readdirSync(projectFile(folder), {recursive: true, encoding: 'utf8'})
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [
+        ...readFileSync(projectFile(`${folder}/${file}`), 'utf8').matchAll(
+          /^(?:import|export) (?:type )?\{([^}]*)\} from '.*\/contracts\/index\.js'$/gm,
+        ),
+      ]),
+  )
+  return new Set(clauses.flatMap(([, names = '']) => names.match(/\w+/g) ?? []))
 }
 
 export const readTypes = () => readFile(target, 'utf8')

@@ -30,20 +30,20 @@ async function planned(path: string, source: string): Promise<Step | undefined> 
 }
 
 describe('a type that changes within one class of storage', () => {
-  const place = 'type Place { modules: str }'
+  const place = 'type Place { room: str }'
   const state = 'type State = | Open | Shut(why: str)'
 
   for (const [name, before, after, stored, reason] of [
     [
       'a record gains a field',
       one(place, 'v: Place'),
-      one('type Place { modules: str, floor: int }', 'v: Place'),
+      one('type Place { room: str, floor: int }', 'v: Place'),
       `'{"room":"A"}'`,
       '1 value is not of type Place, in row 1',
     ],
     [
       'a record loses a field',
-      one('type Place { modules: str, floor: int }', 'v: Place'),
+      one('type Place { room: str, floor: int }', 'v: Place'),
       one(place, 'v: Place'),
       `'{"room":"A","floor":1}'`,
       '1 value is not of type Place, in row 1',
@@ -116,7 +116,7 @@ describe('a type that changes within one class of storage', () => {
     ['a number becomes a truth value', task('v: int'), task('v: bool'), ['0', '1']],
     [
       'a field goes that no value has',
-      one('type Place { modules: str, floor: Option[int] }', 'v: Place'),
+      one('type Place { room: str, floor: Option[int] }', 'v: Place'),
       one(place, 'v: Place'),
       [`'{"room":"A"}'`],
     ],
@@ -142,7 +142,7 @@ describe('a type that changes within one class of storage', () => {
     [
       'a record gains a field that may be left out',
       one(place, 'v: Place'),
-      one('type Place { modules: str, floor: Option[int] }', 'v: Place'),
+      one('type Place { room: str, floor: Option[int] }', 'v: Place'),
       `'{"room":"A"}'`,
     ],
     [
@@ -151,16 +151,11 @@ describe('a type that changes within one class of storage', () => {
       one('type State = | Held | Open | Shut(why: str)', 'v: State'),
       `'{"_tag":"Open"}'`,
     ],
-    [
-      'a record has another name',
-      one(place, 'v: Place'),
-      one('type Room { modules: str }', 'v: Room'),
-      `'{"room":"A"}'`,
-    ],
+    ['a record has another name', one(place, 'v: Place'), one('type Room { room: str }', 'v: Room'), `'{"room":"A"}'`],
     [
       'a field may be empty now',
       one(place, 'v: Place'),
-      one('type Place { modules: Option[str] }', 'v: Place'),
+      one('type Place { room: Option[str] }', 'v: Place'),
       `'{"room":"A"}'`,
     ],
     ['a list of integers becomes one of numbers', task('v: List[int]'), task('v: List[float]'), "'[1]'"],
@@ -194,7 +189,7 @@ describe('a type that changes within one class of storage', () => {
     })
 
   it('is told again after a change that was no step', async (t) => {
-    const wider = one('type Place { modules: str, floor: Option[int] }', 'v: Place')
+    const wider = one('type Place { room: str, floor: Option[int] }', 'v: Place')
     const path = await database(t, one(place, 'v: Place'))
     await migrate(program(wider), path)
     execute(path, insert(`'{"room":"A","floor":1}'`))
@@ -225,7 +220,7 @@ describe('a type that changes within one class of storage', () => {
 })
 
 describe('--using', () => {
-  const before = `type Place { modules: str }
+  const before = `type Place { room: str }
 type State = | Open | Shut(why: str)
 ${task('title: str, state: State, place: Place, price: Option[int]')}`
   const filled = [
@@ -236,21 +231,21 @@ ${task('title: str, state: State, place: Place, price: Option[int]')}`
 
   it('computes columns from the old row, by its old types', async (t) => {
     const path = await database(t, before, ...filled)
-    const after = `type Place { modules: str, floor: int }
+    const after = `type Place { room: str, floor: int }
 type State = | Todo | Done(reason: str)
 ${task('name: str, state: State, place: Place, price: dec, note: Option[str]', all)}`
     const usings = [
       'Task.name=old.title.to_upper()',
       'Task.state=match old.state { Open => Todo, Shut(why) => Done(why) }',
-      'Task.place={ modules: old.place.modules, floor: old._id }',
+      'Task.place={ room: old.place.room, floor: old._id }',
       'Task.price=match old.price { Some(n) => if n > 2 { 3dec } else { 0dec }, None => 0dec }',
       'Task.note=old.title',
     ]
     const {steps} = await migrated(path, after, decide({usings, drops: ['Task.title']}))
     assert.equal(steps.filter(({blocking}) => blocking).length, 5)
     assert.deepEqual(await query(path, after, 'all'), [
-      {_id: 1, name: 'A', state: {_tag: 'Todo'}, place: {modules: 'A', floor: 1}, price: '3', note: 'a'},
-      {_id: 2, name: 'B', state: {_tag: 'Done', reason: 'x'}, place: {modules: 'B', floor: 2}, price: '0', note: 'b'},
+      {_id: 1, name: 'A', state: {_tag: 'Todo'}, place: {room: 'A', floor: 1}, price: '3', note: 'a'},
+      {_id: 2, name: 'B', state: {_tag: 'Done', reason: 'x'}, place: {room: 'B', floor: 2}, price: '0', note: 'b'},
     ])
   })
 
@@ -335,9 +330,9 @@ describe('a database of an earlier version, which kept no types', () => {
 
   it('gives Json to --using where only SQLite knows the column', async (t) => {
     const source = (fields: string) => one(`type Place { ${fields} }`, 'v: Place')
-    const path = await database(t, source('modules: str'), old, insert(`'{"room":"A"}'`))
-    const after = source('modules: str, floor: int')
-    await migrated(path, after, decide({usings: ['Task.v={ modules: old.v.get_str("room").unwrap(), floor: 1 }']}))
+    const path = await database(t, source('room: str'), old, insert(`'{"room":"A"}'`))
+    const after = source('room: str, floor: int')
+    await migrated(path, after, decide({usings: ['Task.v={ room: old.v.get_str("room").unwrap(), floor: 1 }']}))
     assert.deepEqual(values(path, 'SELECT v FROM task'), ['{"room":"A","floor":1}'])
   })
 })

@@ -1,31 +1,11 @@
+import type {DbCheckV1, SourceSpan} from '../../contracts/index.js'
 import type {Diagnostic, Span} from './diagnostic.js'
 import {Lines} from './lines.js'
 
-interface SpanJson {
-  start_line: number
-  start_col: number
-  end_line: number
-  end_col: number
-}
-
 /** A diagnostic as tools read it; lines and columns count from 1. */
-export interface DiagnosticJson {
-  error_code: string
-  severity: 'error' | 'warning'
-  category: 'parse' | 'typecheck' | 'lint'
-  message: string
-  file_path: string
-  span: SpanJson
-  ast_node_kind: null
-  missing_cases: string[]
-  expected_type: string | null
-  found_type: string | null
-  correction_hints: string[]
-  suggested_fixes: {label: string; replacement: string; span: SpanJson}[]
-  related_spans: {message: string; span: SpanJson}[]
-}
+export type DiagnosticJson = DbCheckV1['diagnostics'][number]
 
-function spanOf({start, end}: Span, lines: Lines): SpanJson {
+function spanOf({start, end}: Span, lines: Lines): SourceSpan {
   const from = lines.at(start)
   const to = lines.at(end)
   return {start_line: from.line, start_col: from.col, end_line: to.line, end_col: to.col}

@@ -1,4 +1,5 @@
 import type {Database} from 'better-sqlite3'
+import type {MigrationStep} from '../../contracts/index.js'
 import {type Column, type Index, type Program, show, type Table} from '../check/index.js'
 import {columnDefinition, createIndex, createTable, sqlType} from '../emit/index.js'
 import {keyOf, quoted} from '../plan/index.js'
@@ -16,35 +17,8 @@ import {
   triggersOf,
 } from './live-schema.js'
 
-/**
- * `auto` happens by itself, `needs_default` and `rebuild` once the named flag is given, `manual` never without being
- * named. A blocking step that is left keeps the program from working.
- */
-export type StepClass = 'auto' | 'needs_default' | 'rebuild' | 'manual'
-
-export interface Step {
-  action:
-    | 'create_table'
-    | 'add_column'
-    | 'change_column'
-    | 'rebuild_table'
-    | 'create_index'
-    | 'drop_index'
-    | 'drop_column'
-    | 'drop_table'
-  class: StepClass
-  blocking: boolean
-  table?: string
-  column?: string
-  index?: string
-  /** Of a changed column: what it is and what it becomes. */
-  from?: string
-  to?: string
-  sql?: string
-  /** What stands in the way, with the first rows that do. */
-  reason?: string
-  resolve_with?: string
-}
+export type Step = MigrationStep
+export type StepClass = Step['class']
 
 /**
  * The steps from a live database to a program, in the order in which they are taken.

@@ -2,6 +2,7 @@ import {createHash} from 'node:crypto'
 import {existsSync} from 'node:fs'
 import {rm} from 'node:fs/promises'
 import type {Database} from 'better-sqlite3'
+import type {DbMigrateV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {openDatabase, storeError} from '../../store/index.js'
 import type {Index, Program, Table} from '../check/index.js'
@@ -16,18 +17,7 @@ import {type LiveSchema, noSchema, readLiveSchema} from './live-schema.js'
 import {RebuildFailed, rebuildTable} from './rebuild.js'
 import {checkUsing} from './using.js'
 
-export interface MigrationReport {
-  database: string
-  up_to_date: boolean
-  steps: Step[]
-  /** How many of them were taken, and how many are left. */
-  applied: number
-  left: number
-  /** A copy of the database as it was, where there was something to lose. */
-  backup?: string
-  /** Older copies that were taken away. */
-  removed_backups?: string[]
-}
+export type MigrationReport = DbMigrateV1
 
 export interface MigrateOptions {
   decisions?: Decisions

@@ -6,8 +6,11 @@ import {
   resolveSettings,
   type SettingSources,
 } from '../../config/index.js'
+import type {MeshSecurity} from '../../contracts/index.js'
 import {realPathInside} from '../../files/index.js'
 import {type LocalRegistry, readLocalRegistry, registryPath} from './local-registry.js'
+
+export type {MeshSecurity}
 
 /** How this process takes part in the mesh. Of secrets only whether they are set. */
 export interface MeshEnvironment {
@@ -23,19 +26,6 @@ export interface MeshEnvironment {
   heartbeat_secs: number
   codex_telemetry: boolean
   security: MeshSecurity
-}
-
-/** Which secrets of the mesh are set. */
-export interface MeshSecurity {
-  token_set: boolean
-  worker_token_set: boolean
-  submitter_token_set: boolean
-  admin_token_set: boolean
-  jwt_secret_set: boolean
-  bootstrap_token_set: boolean
-  /** `legacy_mesh_only`: one token for everything; `role_mix`: one for each role, or tokens that name theirs. */
-  mesh_auth_mode: 'open' | 'legacy_mesh_only' | 'role_mix'
-  scope_set: boolean
 }
 
 export function meshSecurity(sources: SettingSources): MeshSecurity {

@@ -2,11 +2,8 @@ import type {Agent, Emptied} from '../../tasks/index.js'
 import type {OperationContext, WorkspaceModules} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, object, taskId, text} from '../schema.js'
+import {agent} from '../shapes.js'
 
-const agent = object(
-  {id: integer(), display_id: text(), name: text(), state: text(), queued: integer(), running: integer()},
-  {required: ['id', 'display_id', 'name', 'state', 'queued', 'running'], open: true},
-)
 const named = object({agent_id: agentId}, {required: ['agent_id']})
 const changed = object({ok: flag(), agent}, {required: ['ok', 'agent']})
 const moved = list(integer(), 'Tasks that went to other agents.')

@@ -2,11 +2,7 @@ import type {Award, Task} from '../../tasks/index.js'
 import type {OperationContext, Question} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, taskId, text} from '../schema.js'
-
-const task = object(
-  {id: integer(), display_id: text(), status: text(), agent_name: text(), description: text()},
-  {required: ['id', 'display_id', 'status', 'agent_name', 'description'], open: true},
-)
+import {task} from '../shapes.js'
 
 const report = text('What was found out, for the agent and for the record.', {minLength: 1, maxLength: 131_072})
 

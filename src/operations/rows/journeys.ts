@@ -2,18 +2,14 @@ import type {CanonicalSteps} from '../../journeys/index.js'
 import type {LoggedOperation} from '../../orchestrator/index.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, text} from '../schema.js'
+import {loggedOperation} from '../shapes.js'
 
 const step = object(
   {step_id: text(), ordinal: integer(), actor: text(), primary_operation_id: text(), maturity: text()},
   {required: ['step_id', 'ordinal', 'actor', 'maturity'], open: true},
 )
 
-/** Something that can be undone, as far as callers branch on it. */
-const logged = object(
-  {op_id: text(), operation: text(), summary: text(), undone: flag()},
-  {required: ['op_id', 'operation', 'summary', 'undone'], open: true},
-)
-const reversed = object({ok: flag(), operation: logged}, {required: ['ok', 'operation']})
+const reversed = object({ok: flag(), operation: loggedOperation}, {required: ['ok', 'operation']})
 const which = object(
   {
     op_id: text('The operation: OP-000007 or 7; the submission of a task: T-0042.', {minLength: 1, maxLength: 32}),
@@ -83,7 +79,7 @@ export const journeyOperations: readonly Operation[] = [
     effect: 'read',
     idempotent: true,
     input: object({limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50})}),
-    output: object({operations: list(logged)}, {required: ['operations']}),
+    output: object({operations: list(loggedOperation)}, {required: ['operations']}),
     faces: {
       rpc: {method: 'orch.oplog'},
       tool: {name: 'svc_oplog', tier: 'dev', lane: 'workflow'},

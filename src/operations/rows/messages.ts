@@ -13,6 +13,7 @@ import {
   send,
 } from '../perform-messages.js'
 import {agentId, flag, integer, list, object, text} from '../schema.js'
+import {message} from '../shapes.js'
 
 const agentNamed = (description: string) => ({...agentId, description})
 
@@ -32,20 +33,6 @@ const plane = text('Plane on which it travels: local_ephemeral, local_durable, r
 /** What every answer about one message says. */
 const where = {message_id: integer(), route: text(), delivery_plane: plane}
 const whereRequired = ['message_id', 'route', 'delivery_plane']
-
-const message = object(
-  {
-    id: integer(),
-    uuid: text(),
-    sender: {type: ['integer', 'string']},
-    receiver: {type: ['integer', 'null']},
-    msg_type: text(),
-    payload: text(),
-    route: text(),
-    delivery_plane: text(),
-  },
-  {required: ['id', 'sender', 'receiver', 'msg_type', 'payload', 'route', 'delivery_plane'], open: true},
-)
 
 /** Messages between agents. */
 export const messageOperations: readonly Operation[] = [

@@ -3,6 +3,7 @@ import {type Operation, operation} from '../operation.js'
 import {type PlanGoal, planGoal, stepsByModel} from '../plan-goal.js'
 import {presentStatus} from '../plan-shown.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
+import {planVersion} from '../shapes.js'
 import {placeOf, told} from '../written-plan.js'
 
 const goalLength = {minLength: 1, maxLength: 65_536}
@@ -22,15 +23,11 @@ const toDisk = flag('Also write PLAN.md.')
 const tenant = text('Tenant that it belongs to.', {maxLength: 256})
 const forceRisky = text('Why risky or vague steps are kept.', {minLength: 1, maxLength: 4096})
 
-const step = object(
-  {id: integer(), node_id: text(), description: text(), depends_on: list(integer()), status: text()},
-  {required: ['id', 'node_id', 'description', 'depends_on', 'status'], open: true},
-)
 const planMembers = {
   session_id: text(),
   goal: text(),
   summary: text(),
-  versions: list(object({version: integer(), steps: list(step)}, {required: ['version', 'steps'], open: true})),
+  versions: list(planVersion),
   written_to_disk: flag(),
 }
 const planRequired = ['session_id', 'versions']

@@ -2,6 +2,7 @@ import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
 import type {FinishedStatus, Task} from '../../tasks/index.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
+import {task} from '../shapes.js'
 
 const priority = text('background, normal or urgent.', {maxLength: 16})
 const generation = integer(
@@ -13,15 +14,10 @@ const generation = integer(
 const force = flag('Take the task over from its current holder.')
 
 /** What a task can be shown as: one of its own states, or held for another node. */
-const {enum: labels} = (contractSchema('cli/orch-task.v1') as {properties: {status: {enum: readonly string[]}}})
-  .properties.status
+const {enum: labels} = (contractSchema('cli/orch-task.v1') as {$defs: {task_label: {enum: readonly string[]}}}).$defs
+  .task_label
 const status = oneOf(labels)
 
-/** A task as far as callers branch on it; all of it is in the answer. */
-const task = object(
-  {id: integer(), display_id: text(), status: text(), agent_name: text(), description: text()},
-  {required: ['id', 'display_id', 'status', 'agent_name', 'description'], open: true},
-)
 const done = object({ok: flag(), task}, {required: ['ok', 'task']})
 const ok = (changed: Task) => ({ok: true as const, task: changed})
 

@@ -1,3 +1,4 @@
+import type {OrchOperationV1} from '../../contracts/index.js'
 import {displayAgent, displayTask, type Priority, type Spawn} from '../../tasks/index.js'
 
 /** What it takes to undo an operation, and to do it again. */
@@ -14,19 +15,7 @@ export interface Payloads {
 export type OperationName = keyof Payloads
 
 /** Something that a person did and can take back, as it is printed. */
-export interface LoggedOperation {
-  id: number
-  /** `OP-000007`. */
-  op_id: string
-  operation: OperationName
-  /** What was done, without a full stop. */
-  summary: string
-  /** It is taken back at present. */
-  undone: boolean
-  timestamp_ms: number
-  task_id?: number
-  agent_id?: number
-}
+export type LoggedOperation = OrchOperationV1
 
 /** What was done, in a few words. */
 export const summaries: {readonly [K in OperationName]: (payload: Payloads[K]) => string} = {

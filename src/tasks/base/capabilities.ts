@@ -1,35 +1,9 @@
+import type {Capabilities} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {HostProbe} from '../../mesh/index.js'
 import {given} from './members.js'
 
-/**
- * What an agent has, or what a task needs: one shape for both. Names are those of the wire.
- */
-export interface Capabilities {
-  gpu_cuda: boolean
-  gpu_metal: boolean
-  gpu_vulkan: boolean
-  gpu_webgpu: boolean
-  npu: boolean
-  visual_eligible: boolean
-  multi_modal: boolean
-  /** A wish of a task, which costs an agent without an accelerator points but no more. */
-  prefer_gpu_compute: boolean
-  /** `server`, `desktop`, `mobile`, `browser`, or any other word. */
-  device_class?: string
-  /** MiB: offered by an agent, needed by a task. */
-  min_vram_mb?: number
-  /** Needed by a task. */
-  min_cpu_cores?: number
-  /** Logical CPUs of an agent. */
-  cpu_cores?: number
-  /** `x86_64`, `aarch64`. */
-  arch?: string
-  hostname?: string
-  routing_tier?: string
-  /** `key=value` by convention; a task's must all be covered. */
-  labels: readonly string[]
-}
+export type {Capabilities}
 
 /** Nothing offered, and nothing needed. */
 export const noCapabilities: Capabilities = {

@@ -70,25 +70,3 @@ export const placementReasons = [
   'local_queue_fallback_insufficient_vram',
 ] as const
 export type PlacementReason = (typeof placementReasons)[number]
-
-/** How a goal is gone about. Only `immediate_act` and `sequential_dag` are made here. */
-export const planStrategies = [
-  'immediate_act',
-  'continuous_ooda',
-  'sequential_dag',
-  'hierarchical_htn',
-  'workflow_handoff',
-] as const
-export type PlanStrategy = (typeof planStrategies)[number]
-
-/** Statuses of a step of a plan. */
-export const nodeStatuses = [
-  'pending',
-  'queued',
-  'in_progress',
-  'completed',
-  'failed',
-  'cancelled',
-  'superseded',
-] as const
-export type NodeStatus = (typeof nodeStatuses)[number]

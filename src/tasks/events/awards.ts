@@ -1,6 +1,6 @@
 import type {TaskContext} from '../base/context.js'
 import {readState, writeState} from '../base/state.js'
-import type {TaskResolved} from './event.js'
+import type {OrchestratorEvent} from './event.js'
 import {readEvents} from './event-log.js'
 
 /** What an agent got for the way in which its doubt was settled. */
@@ -32,7 +32,7 @@ export function awardForResolutions(context: TaskContext): void {
   const since = readState(context, 'awards_cursor') ?? 0
   const events = readEvents(context, {since, types: ['task_resolved']})
   for (const {id, kind} of events) {
-    const {task_id, agent_id, validated, report} = kind as TaskResolved
+    const {task_id, agent_id, validated, report} = kind as Extract<OrchestratorEvent, {type: 'task_resolved'}>
     for (const award of awardsFor(validated, report))
       store.run(
         `INSERT INTO orch_awards (repository_id, event_id, task_id, agent_id, award, points, report, awarded_at_ms)

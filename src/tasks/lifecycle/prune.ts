@@ -1,3 +1,4 @@
+import type {OrchPruneV1} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
 import type {TaskStatus} from '../base/vocabulary.js'
 import {listTaskIds} from './task-rows.js'
@@ -18,13 +19,7 @@ export interface PruneRequest {
 const keptReasons = ['dependency', 'plan', 'journey', 'run'] as const
 type KeptReason = (typeof keptReasons)[number]
 
-export interface Pruned {
-  dry_run: boolean
-  /** How many tasks were removed; in a dry run how many would be. */
-  removed: number
-  /** How many finished tasks of that age stay, by the reason. */
-  kept: Readonly<Record<KeptReason, number>>
-}
+export type Pruned = OrchPruneV1
 
 /**
  * Removes tasks that finished long ago, with their events, output, awards and operations; lineage stays. Their ids are

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto'
 import {isDeepStrictEqual} from 'node:util'
-import type {SubmitTaskV1} from '../../contracts/index.js'
+import type {OrchAcceptedV1, SubmitTaskV1} from '../../contracts/index.js'
 import {Exit, SvcError} from '../../errors/index.js'
 import {queuedOf, workingAgents} from '../agents/agent-rows.js'
 import {checkScope} from '../agents/scope.js'
@@ -20,18 +20,8 @@ import {tellPlacement} from '../routing/placement-event.js'
 import {type NewTask, readSubmission} from './submission.js'
 
 /** What a caller gets for a task that was taken. */
-export interface Accepted {
-  task_id: number
-  display_id: string
-  uid: string
-  agent_id: number
-  agent_name: string
+export interface Accepted extends OrchAcceptedV1 {
   status: TaskStatus
-  placement_reason: PlacementReason
-  trace_id: string
-  /** The task was there already, under the same key. */
-  duplicate?: true
-  orchestration_contract?: 'v2'
 }
 
 /**

@@ -1,0 +1,52 @@
+import type {Schema} from '../contracts/index.js'
+import {flag, integer, list, object, text} from './schema.js'
+
+// Shapes that several operations share, as far as callers branch on them: an answer has more members.
+
+export const task = object(
+  {id: integer(), display_id: text(), status: text(), agent_name: text(), description: text()},
+  {required: ['id', 'display_id', 'status', 'agent_name', 'description'], open: true},
+)
+
+export const agent = object(
+  {id: integer(), display_id: text(), name: text(), state: text(), queued: integer(), running: integer()},
+  {required: ['id', 'display_id', 'name', 'state', 'queued', 'running'], open: true},
+)
+
+export const loggedOperation = object(
+  {op_id: text(), operation: text(), summary: text(), undone: flag()},
+  {required: ['op_id', 'operation', 'summary', 'undone'], open: true},
+)
+
+const planStep = object(
+  {id: integer(), node_id: text(), description: text(), depends_on: list(integer()), status: text()},
+  {required: ['id', 'node_id', 'description', 'depends_on', 'status'], open: true},
+)
+
+export const planVersion = object(
+  {version: integer(), steps: list(planStep)},
+  {required: ['version', 'steps'], open: true},
+)
+
+export const message = object(
+  {
+    id: integer(),
+    uuid: text(),
+    sender: {type: ['integer', 'string']},
+    receiver: {type: ['integer', 'null']},
+    msg_type: text(),
+    payload: text(),
+    route: text(),
+    delivery_plane: text(),
+  },
+  {required: ['id', 'sender', 'receiver', 'msg_type', 'payload', 'route', 'delivery_plane'], open: true},
+)
+
+/** By their names in the contract of the daemon's methods. */
+export const shapes: Readonly<Record<string, Schema>> = {
+  Task: task,
+  Agent: agent,
+  LoggedOperation: loggedOperation,
+  PlanVersion: planVersion,
+  InboxEntry: message,
+}
