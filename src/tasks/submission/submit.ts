@@ -1,22 +1,20 @@
-import {randomUUID} from 'node:crypto'
 import {isDeepStrictEqual} from 'node:util'
 import type {OrchAcceptedV1, SubmitTaskV1} from '../../contracts/index.js'
 import {Exit, SvcError} from '../../errors/index.js'
-import {queuedOf, workingAgents} from '../agents/agent-rows.js'
 import {checkScope} from '../agents/scope.js'
-import {spawnAgent} from '../agents/spawn.js'
 import type {TaskContext} from '../base/context.js'
 import {excerpt} from '../base/excerpt.js'
 import {displayTask} from '../base/ids.js'
-import {type PlacementReason, priorities, type TaskStatus} from '../base/vocabulary.js'
+import type {TaskStatus} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
-import {cancelRow} from '../lifecycle/cancel.js'
-import {batchOrder, openDependencies, writeDependencies} from '../lifecycle/dependencies.js'
+import {batchOrder, openDependencies} from '../lifecycle/dependencies.js'
 import {selectTask, type TaskRequest, type TaskRow} from '../lifecycle/task-rows.js'
 import {isDue, recordAffinity, reserveWrites, writesOf} from '../locks.js'
 import {type Placement, placeTask} from '../routing/place.js'
 import {tellPlacement} from '../routing/placement-event.js'
+import {type InsertedTask, insertTask} from './insert.js'
+import {makeRoom} from './make-room.js'
 import {type NewTask, readSubmission} from './submission.js'
 
 /** What a caller gets for a task that was taken. */
@@ -97,18 +95,18 @@ function requireEnabled({config}: TaskContext): void {
   if (!config.enabled) throw new SvcError('orchestrator_disabled', {})
 }
 
+/**
+ * Accepts a validated task in a transaction of the caller: finds its duplicate, places it, inserts it, reserves its files
+ * and records its events.
+ */
 function acceptTask(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Accepted {
-  const known = findDuplicate(context, task)
-  if (known !== undefined) return {...accepted(context, known), duplicate: true}
+  const duplicate = findDuplicate(context, task)
+  if (duplicate !== undefined) return {...accepted(context, duplicate), duplicate: true}
   const open = openDependencies(context, dependsOn)
   const placement = place(context, task, dependsOn)
-  checkScope(context, placement.agent, writesOf(task.file_manifest))
-  const status = firstStatus(task, open)
-  const row = insertTask(context, task, {placement, status, dependsOn, open})
-  writeDependencies(context, row.id, dependsOn, open)
-  if (status === 'Queued' && isDue(context, task.not_before_ms)) reserveWrites(context, row, task.file_manifest)
-  recordAffinity(context, placement.agent.id, writesOf(task.file_manifest))
-  tell(context, row, task, placement)
+  const row = insertTask(context, task, {placement, dependsOn, open})
+  reserveFiles(context, task, row)
+  recordSubmission(context, task, row, placement)
   return accepted(context, {...row, agent_name: placement.agent.name})
 }
 
@@ -136,17 +134,12 @@ function asksTheSame(row: TaskRow, task: NewTask): boolean {
   )
 }
 
-/** A task that needs a person's consent waits for it; one that waits for others is blocked by the last of them. */
-function firstStatus(task: NewTask, open: readonly number[]): TaskStatus {
-  if (task.request.requires_approval === true) return 'BlockedOnApproval'
-  return open.length > 0 ? 'Blocked' : 'Queued'
-}
-
+/** Finds the agent for a task. @throws queue_full, max_agents_reached, scope_denied */
 function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Placement {
   const room = makeRoom(context, task, dependsOn)
   const {target_agent, description, phase_label, file_manifest} = task
   const {capability_requirements: requirements, active_skill: skill} = task.request
-  return placeTask(context, {
+  const placement = placeTask(context, {
     description,
     phase_label,
     file_manifest,
@@ -154,108 +147,22 @@ function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]
     requirements,
     skill,
   })
+  checkScope(context, placement.agent, writesOf(file_manifest))
+  return placement
 }
 
-/**
- * Where the queues are full: by the strategy of the configuration the task is refused, or takes the place of the
- * weakest one, or gets an agent of its own.
- * @returns name of the agent that was spawned for it
- * @throws queue_full
- */
-function makeRoom(context: TaskContext, task: NewTask, dependsOn: readonly number[]): string | undefined {
-  const {maxQueueLen: limit, queueOverflowStrategy: strategy} = context.config
-  if (limit === 0) return undefined
-  const queued = workingAgents(context).reduce((sum, row) => sum + queuedOf(row), 0)
-  if (queued < limit) return undefined
-  const maySpawn = workingAgents(context).length < context.config.maxAgents && task.target_agent === undefined
-  if (strategy === 'spawn_new_agent' && maySpawn)
-    return spawnAgent(context, {
-      name: `overflow-${randomUUID().slice(0, 8)}`,
-      kind: 'dynamic',
-      reason: 'queue_overflow',
-    }).name
-  const weakest = strategy === 'drop_lowest' ? weakestQueued(context, dependsOn) : undefined
-  if (weakest === undefined || weakest.priority >= priorities.indexOf(task.priority))
-    throw new SvcError('queue_full', {queued, limit})
-  cancelRow(context, weakest, 'queue_overflow')
-  return undefined
+/** A task that may start takes its locks now; another one when it can. Its files prefer its agent either way. */
+function reserveFiles(context: TaskContext, task: NewTask, row: InsertedTask): void {
+  if (row.status === 'Queued' && isDue(context, task.not_before_ms)) reserveWrites(context, row, task.file_manifest)
+  recordAffinity(context, row.agent_id, writesOf(task.file_manifest))
 }
 
-/** The task that would be run last of those that no other one waits for. */
-const weakestQueued = ({store, repositoryId}: TaskContext, besides: readonly number[]): TaskRow | undefined =>
-  store.get<TaskRow>(
-    `${selectTask} WHERE t.repository_id = ? AND t.status = 'Queued' AND t.id NOT IN (SELECT value FROM json_each(?))
-  AND NOT EXISTS (SELECT 1 FROM orch_dependencies d WHERE d.depends_on = t.id AND d.is_met = 0)
-ORDER BY t.priority, t.id DESC LIMIT 1`,
-    [repositoryId, JSON.stringify(besides)],
-  )
-
-interface Inserted {
-  id: number
-  uid: string
-  status: TaskStatus
-  agent_id: number
-  placement_reason: PlacementReason
-  trace_id: string
-}
-
-interface Standing {
-  placement: Placement
-  status: TaskStatus
-  dependsOn: readonly number[]
-  open: readonly number[]
-}
-
-function insertTask(context: TaskContext, task: NewTask, {placement, status, dependsOn, open}: Standing): Inserted {
-  const {store, repositoryId, now} = context
-  const uid = randomUUID()
-  const at = now()
-  const {lastInsertRowid} = store.run(
-    `INSERT INTO orch_tasks (uid, repository_id, idempotency_key, status, blocked_on, unmet_dependencies, agent_id, priority,
-  complexity, category, phase_label, execution_role, processor, description, file_manifest, request, journey_id, session_id,
-  thread_id, trace_id, correlation_id, tenant_id, campaign_id, placement_reason, start_after_ms, created_at_ms, updated_at_ms)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      uid,
-      repositoryId,
-      task.idempotency_key ?? null,
-      status,
-      status === 'Blocked' ? (open.at(-1) ?? null) : null,
-      open.length,
-      placement.agent.id,
-      priorities.indexOf(task.priority),
-      task.complexity,
-      task.category,
-      task.phase_label,
-      task.execution_role ?? null,
-      task.processor,
-      task.description,
-      JSON.stringify(task.file_manifest),
-      JSON.stringify({...task.request, depends_on: dependsOn}),
-      task.journey_id ?? null,
-      task.session_id ?? null,
-      task.thread_id ?? null,
-      task.trace_id,
-      task.correlation_id ?? null,
-      task.tenant_id ?? null,
-      task.campaign_id ?? null,
-      placement.reason,
-      task.not_before_ms ?? null,
-      at,
-      at,
-    ],
-  )
-  return {
-    id: Number(lastInsertRowid),
-    uid,
-    status,
-    agent_id: placement.agent.id,
-    placement_reason: placement.reason,
-    trace_id: task.trace_id,
-  }
-}
-
-function tell(context: TaskContext, {id, status, agent_id}: Inserted, task: NewTask, placement: Placement): void {
+function recordSubmission(
+  context: TaskContext,
+  task: NewTask,
+  {id, status, agent_id}: InsertedTask,
+  placement: Placement,
+): void {
   const description = excerpt(task.description, longestExcerpt)
   appendEvent(context, {type: 'task_submitted', task_id: id, agent_id, description, status})
   tellPlacement(context, {id, status, trace_id: task.trace_id}, placement)
@@ -265,7 +172,7 @@ function tell(context: TaskContext, {id, status, agent_id}: Inserted, task: NewT
 /** Of a description in an event, which is no copy of a task; characters. */
 const longestExcerpt = 200
 
-function accepted({config, isKept}: TaskContext, row: Inserted & {agent_name: string}): Accepted {
+function accepted({config, isKept}: TaskContext, row: InsertedTask & {agent_name: string}): Accepted {
   const {id, uid, agent_id, agent_name, status, placement_reason, trace_id} = row
   return {
     task_id: id,

@@ -1,0 +1,81 @@
+import {randomUUID} from 'node:crypto'
+import type {TaskContext} from '../base/context.js'
+import {type PlacementReason, priorities, type TaskStatus} from '../base/vocabulary.js'
+import {writeDependencies} from '../lifecycle/dependencies.js'
+import type {Placement} from '../routing/place.js'
+import type {NewTask} from './submission.js'
+
+export interface InsertedTask {
+  id: number
+  uid: string
+  status: TaskStatus
+  agent_id: number
+  placement_reason: PlacementReason
+  trace_id: string
+}
+
+interface Placed {
+  placement: Placement
+  dependsOn: readonly number[]
+  /** Those that are not completed. */
+  open: readonly number[]
+}
+
+/** Inserts a task with its dependencies. */
+export function insertTask(context: TaskContext, task: NewTask, {placement, dependsOn, open}: Placed): InsertedTask {
+  const {store, repositoryId, now} = context
+  const uid = randomUUID()
+  const status = firstStatus(task, open)
+  const at = now()
+  const {lastInsertRowid} = store.run(
+    `INSERT INTO orch_tasks (uid, repository_id, idempotency_key, status, blocked_on, unmet_dependencies, agent_id, priority,
+  complexity, category, phase_label, execution_role, processor, description, file_manifest, request, journey_id, session_id,
+  thread_id, trace_id, correlation_id, tenant_id, campaign_id, placement_reason, start_after_ms, created_at_ms, updated_at_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      uid,
+      repositoryId,
+      task.idempotency_key ?? null,
+      status,
+      status === 'Blocked' ? (open.at(-1) ?? null) : null,
+      open.length,
+      placement.agent.id,
+      priorities.indexOf(task.priority),
+      task.complexity,
+      task.category,
+      task.phase_label,
+      task.execution_role ?? null,
+      task.processor,
+      task.description,
+      JSON.stringify(task.file_manifest),
+      JSON.stringify({...task.request, depends_on: dependsOn}),
+      task.journey_id ?? null,
+      task.session_id ?? null,
+      task.thread_id ?? null,
+      task.trace_id,
+      task.correlation_id ?? null,
+      task.tenant_id ?? null,
+      task.campaign_id ?? null,
+      placement.reason,
+      task.not_before_ms ?? null,
+      at,
+      at,
+    ],
+  )
+  const id = Number(lastInsertRowid)
+  writeDependencies(context, id, dependsOn, open)
+  return {
+    id,
+    uid,
+    status,
+    agent_id: placement.agent.id,
+    placement_reason: placement.reason,
+    trace_id: task.trace_id,
+  }
+}
+
+/** A task that needs a person's consent waits for it; one that waits for others is blocked by the last of them. */
+function firstStatus(task: NewTask, open: readonly number[]): TaskStatus {
+  if (task.request.requires_approval === true) return 'BlockedOnApproval'
+  return open.length > 0 ? 'Blocked' : 'Queued'
+}
