@@ -119,7 +119,7 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
   }
 
   async #checkInference(): Promise<Finding> {
-    const {probeEndpoint, resolveEndpoint} = await import('../src/inference/index.js')
+    const {probeEndpoint, resolveEndpoint} = await import('../src/inference-client/index.js')
     const {endpoint} = resolveEndpoint(this.settingSources())
     const {baseUrl, model} = endpoint
     const probe = await probeEndpoint(endpoint)

@@ -53,7 +53,7 @@ the text starts from the beginning-of-text token.`
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
 
-    const {defaultSampling} = await import('../src/decode/index.js')
+    const {defaultSampling} = await import('../src/sampling/index.js')
     const {startEngine} = await import('../src/llm/index.js')
     const options = {threads, numCtx, baseOnly, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))

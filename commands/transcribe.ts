@@ -134,7 +134,7 @@ recording a name such as talk.srt is the file itself, in the format of its endin
 
   /** Gives how many warnings there were. */
   async #transcribe(transcriber: Transcriber, recording: string, {format, files, rule}: Destination): Promise<number> {
-    const {createFormat, createMeter, writeTranscript} = await import('../src/speech/index.js')
+    const {createFormat, createProgress, writeTranscript} = await import('../src/speech/index.js')
     const file = files.get(recording)
     const writer = createFormat(format)
     const streams = file === undefined && !this.output.json
@@ -142,10 +142,10 @@ recording a name such as talk.srt is the file itself, in the format of its endin
     // Segments that appear on the terminal are progress enough.
     const shown = !this.flags.quiet && !(streams && process.stdout.isTTY)
     const result = await withProgress(`Transcribing ${basename(recording)}`, shown, (show) => {
-      const meter = createMeter(show)
+      const progress = createProgress(show)
       return this.#read(transcriber, recording, {
-        onStart: meter.start,
-        onProgress: meter.advance,
+        onStart: progress.start,
+        onProgress: progress.advance,
         ...(streams ? {onSegment: (segment) => print(writer.segment(segment))} : {}),
       })
     })

@@ -1,5 +1,5 @@
 // Generates text through the library: node examples/generate.mjs MODEL_DIRECTORY "Once upon a time"
-import {defaultSampling} from 'svc-toolkit/decode'
+import {defaultSampling} from 'svc-toolkit/sampling'
 import {startEngine} from 'svc-toolkit/llm'
 
 const [model, prompt] = process.argv.slice(2)

@@ -1,10 +1,10 @@
 import {resolve} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Flags} from '@oclif/core'
-import {type EventLog, OrchCommand, openEventLog, settingFlags, tellEvent} from '../../src/cli/index.js'
+import {describeEvent, type EventLog, OrchCommand, openEventLog, settingFlags} from '../../src/cli/index.js'
 import {daemonSettings, meshNodeSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
-import type {Face, ListenAddress, Publication, publish as publishDaemon} from '../../src/daemon/index.js'
+import type {ListenAddress, Publication, publish as publishDaemon, RpcServer} from '../../src/daemon/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
@@ -22,7 +22,7 @@ type Publish = typeof publishDaemon
 interface Daemon {
   base: OperationBase
   listen: ListenAddress | undefined
-  face: Face | undefined
+  server: RpcServer | undefined
   log: EventLog
   options: Pick<DaemonOptions, 'processors' | 'signal' | 'runsTasks' | 'drainMs'>
 }
@@ -75,18 +75,18 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     const processors = await this.#processors(base)
     const log = this.#openEventLog(base.orchestrator)
     try {
-      const face = listen === undefined ? undefined : await this.#openFace(listen, base)
+      const server = listen === undefined ? undefined : await this.#openServer(listen, base)
       const signal = AbortSignal.any([this.signal, this.#over.signal])
       let closed: Promise<void> | undefined
       const close = () => {
-        closed ??= face?.close(answerMs)
+        closed ??= server?.close(answerMs)
       }
       signal.addEventListener('abort', close, {once: true})
       try {
         const daemon: Daemon = {
           base,
           listen,
-          face,
+          server,
           log,
           options: {processors, signal, runsTasks: agentFleet, drainMs: this.flags.drain * 1000},
         }
@@ -110,11 +110,11 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     await whileAnnounced({sources, version, place: async () => orchestrator, notice}, run)
   }
 
-  async #openFace(listen: ListenAddress, base: OperationBase): Promise<Face> {
+  async #openServer(listen: ListenAddress, base: OperationBase): Promise<RpcServer> {
     const {modules, orchestrator} = base
     const {token, lineTimeoutMs} = this.settings(daemonSettings)
-    const {openFace} = await import('../../src/daemon/index.js')
-    const face = await openFace({
+    const {openRpcServer} = await import('../../src/daemon/index.js')
+    const server = await openRpcServer({
       listen,
       base: {
         ...base,
@@ -128,27 +128,27 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       lineTimeoutMs,
       onShutDown: () => this.#over.abort(),
     })
-    face.ended.then(() => this.#over.abort())
+    server.ended.then(() => this.#over.abort())
     if (listen.kind === 'tcp') await this.warnWithoutTls(listen.host)
-    return face
+    return server
   }
 
   /** Where another process runs the tasks, waits until it does so no more; requests are answered all the while. */
   async #runUnlessRun(daemon: Daemon): Promise<void> {
     const {signal} = daemon.options
-    for (let isTold = false; ; isTold = true)
+    for (let isLogged = false; ; isLogged = true)
       try {
         return await this.#runTasks(daemon)
       } catch (error) {
         if (!isErrorOf(error, 'daemon_running')) throw error
         const {pid, host} = error.params
-        if (!isTold) this.output.notice(`notice: process ${pid} on ${host} runs the tasks of this workspace.`)
+        if (!isLogged) this.output.notice(`notice: process ${pid} on ${host} runs the tasks of this workspace.`)
         await sleep(retryMs, undefined, {signal}).catch(() => undefined)
         if (signal.aborted) return
       }
   }
 
-  async #runTasks({base, listen, face, log, options}: Daemon): Promise<void> {
+  async #runTasks({base, listen, server, log, options}: Daemon): Promise<void> {
     const {modules, orchestrator} = base
     const isPrinting = this.output.json && listen?.kind !== 'stdio'
     let publication: Publication | undefined
@@ -158,12 +158,12 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       await modules.scheduler.runDaemon(orchestrator, {
         ...options,
         onReady: ({fence}, recovered) => {
-          publication = this.#publish(publish, base, face)
+          publication = this.#publish(publish, base, server)
           const {path: store} = orchestrator.store
-          const addr = face?.address === undefined ? {} : {addr: face.address}
+          const addr = server?.address === undefined ? {} : {addr: server.address}
           const ready: DaemonReadyV1 = {event: 'ready', pid: process.pid, fence, recovered, store, ...addr}
           if (isPrinting) this.#print(ready)
-          if (face?.address !== undefined) this.output.notice(`Listening on ${face.address}.`)
+          if (server?.address !== undefined) this.output.notice(`Listening on ${server.address}.`)
           const found = recovered === 0 ? '' : `; ${recovered} tasks of the last daemon are queued again`
           const {root} = this.workspace
           this.output.notice(
@@ -175,11 +175,11 @@ end for as long as --drain says; those that do not are queued again. Then it exi
         onEvents: (events) => {
           log.append(events)
           const last = events.at(-1)
-          if (last !== undefined) face?.sawEvent(last.id)
+          if (last !== undefined) server?.sawEvent(last.id)
           for (const event of events) {
             if (isPrinting) this.#print(event)
-            else if (modules.tasks.isTold(event.kind.type, orchestrator.config.logLevel))
-              this.output.notice(tellEvent(event.kind, modules.tasks))
+            else if (modules.tasks.isLogged(event.kind.type, orchestrator.config.logLevel))
+              this.output.notice(describeEvent(event.kind, modules.tasks))
           }
         },
       })
@@ -189,10 +189,10 @@ end for as long as --drain says; those that do not are queued again. Then it exi
   }
 
   /** A workspace that cannot be written to has a daemon that has to be told of by other means. */
-  #publish(publish: Publish, {orchestrator}: OperationBase, face: Face | undefined): Publication | undefined {
+  #publish(publish: Publish, {orchestrator}: OperationBase, server: RpcServer | undefined): Publication | undefined {
     try {
       return publish(this.workspace.root, {
-        addr: face?.address ?? null,
+        addr: server?.address ?? null,
         protocol: daemonProtocol,
         repository_id: orchestrator.repositoryId,
         started_at_ms: Date.now(),
@@ -213,7 +213,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
   }
 
   async #processors({modules, orchestrator}: OperationBase): Promise<DaemonOptions['processors']> {
-    const {resolveEndpoint} = await import('../../src/inference/index.js')
+    const {resolveEndpoint} = await import('../../src/inference-client/index.js')
     const {registerSecret} = await import('../../src/log/index.js')
     const {endpoint, warnings} = resolveEndpoint(this.settingSources())
     this.report(warnings)

@@ -1,7 +1,7 @@
 import {Args, Flags} from '@oclif/core'
 import {DbCommand, programFlag} from '../../src/cli/index.js'
 import type {DbFmtV1} from '../../src/contracts/index.js'
-import {writeWholeFile} from '../../src/files/index.js'
+import {writeFileAtomic} from '../../src/files/index.js'
 
 export default class DbFmt extends DbCommand<typeof DbFmt> {
   static override summary = 'Format data-language programs.'
@@ -31,7 +31,7 @@ its errors are printed. - formats standard input to standard output.`
         )
       if (path === '-' && !this.flags.check) return this.output.result({text: formatted}, () => formatted)
       const changed = formatted !== source.text
-      if (changed && !this.flags.check) await writeWholeFile(source.path, formatted)
+      if (changed && !this.flags.check) await writeFileAtomic(source.path, formatted)
       result.push({file: source.path, changed})
     }
     const changed = result.filter((file) => file.changed)

@@ -1,8 +1,8 @@
 import {watch} from 'node:fs'
 import {Flags} from '@oclif/core'
+import type {EndpointServer} from '../../src/app-server/index.js'
 import {DbCommand, databaseFlag, programArg, programFlag, type Source, settingFlags} from '../../src/cli/index.js'
 import {appSettings} from '../../src/config/index.js'
-import type {EndpointServer} from '../../src/endpoints/index.js'
 import {asText, SvcError} from '../../src/errors/index.js'
 import type {Program} from '../../src/lang/index.js'
 
@@ -71,7 +71,7 @@ The database is migrated first by the steps that lose nothing; a step that needs
     const path = this.flags['no-migrate']
       ? await this.fittingDatabase(program, (step) => step.class === 'auto' || step.blocking)
       : await this.prepareDatabase(program)
-    const {startEndpoints} = await import('../../src/endpoints/index.js')
+    const {startEndpoints} = await import('../../src/app-server/index.js')
     const {host} = this.settings(appSettings)
     const title = source.path.replace(/^.*\//, '')
     return startEndpoints(program, {address: {host, port}, path, ports: this.ports(), token, title})

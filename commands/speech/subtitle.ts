@@ -51,15 +51,15 @@ is compared to subtitles that are known to be right.`
     const reference = this.flags.reference === undefined ? undefined : await readText(resolve(this.flags.reference))
     const transcriber = await this.createTranscriber({refine: this.flags.refine, prefersWords: true})
     try {
-      const {createMeter} = await import('../../src/speech/index.js')
+      const {createProgress} = await import('../../src/speech/index.js')
       const result = await withProgress(`Listening to ${basename(recording)}`, !this.flags.quiet, (show) => {
-        const meter = createMeter(show)
+        const progress = createProgress(show)
         return transcriber.transcribe(
           {path: resolve(recording)},
           {
             signal: this.signal,
-            onStart: meter.start,
-            onProgress: meter.advance,
+            onStart: progress.start,
+            onProgress: progress.advance,
             onWarning: ({message}) => this.output.notice(`warning: ${message}`),
           },
         )

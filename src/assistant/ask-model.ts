@@ -1,5 +1,5 @@
 import {SvcError} from '../errors/index.js'
-import type {ChatRequest, Generation} from '../inference/index.js'
+import type {ChatRequest, Generation} from '../inference-client/index.js'
 import type {Assistant, Work} from './assistant.js'
 
 /** What may differ from one question to the next. */
@@ -27,7 +27,7 @@ export async function withModel<T>(
 ): Promise<T> {
   signal.throwIfAborted()
   const {chat, defaultGenerationLimits, inferenceClient, modelRegistry, servedModels} = await import(
-    '../inference/index.js'
+    '../inference-client/index.js'
   )
   const {endpoint, timeoutMs} = assistant
   const client = inferenceClient(endpoint, {idleTimeoutMs})

@@ -1,5 +1,5 @@
 import {assistantSettings, resolveSettings, type SettingSources} from '../config/index.js'
-import type {InferenceEndpoint} from '../inference/index.js'
+import type {InferenceEndpoint} from '../inference-client/index.js'
 import type {Store} from '../store/index.js'
 
 /** What of a workspace this room works on. The store has the tables of `assistantFragment`. */
@@ -66,7 +66,7 @@ export async function openAssistant(
   sources: SettingSources,
   ports: AssistantPorts,
 ): Promise<Assistant> {
-  const {resolveEndpoint} = await import('../inference/index.js')
+  const {resolveEndpoint} = await import('../inference-client/index.js')
   const {endpoint} = resolveEndpoint(sources)
   const {llmCostEvents: tellsCost = !isKept, timeoutMs} = resolveSettings(assistantSettings, sources).values
   return {store, repositoryId, root, isKept, now, endpoint, timeoutMs, tellsCost, ...ports}

@@ -14,7 +14,7 @@ export interface EnergyVadOptions {
 
 /** How far a voice stands out of the background when it begins, and while it goes on, dB. */
 const beginExcess = 5
-const goOnExcess = 2.5
+const sustainExcess = 2.5
 /** How far below the threshold soft frames still belong to a voice, and bands count, dB. */
 const softRange = 8
 const bandRange = 22
@@ -47,7 +47,7 @@ export function energyVad({
   const background = new Background({leastLevel: leastLevel - softRange, bandFloor: leastLevel - bandRange})
   const regions = new RegionBuilder<StandoutFrame>({
     begin: beginExcess,
-    goOn: goOnExcess,
+    sustain: sustainExcess,
     mergeGap: Math.max(1, Math.round((mergeGapMs - frameOverlapMs) / 10)),
     shortest: shortestVoice,
     longest: Math.round(maxRegionSec * 100),

@@ -78,7 +78,7 @@ export function neuralVad(
   if (signature === undefined) throw new TypeError('The inputs of the model are not those of a voice detector.')
   const regions = new RegionBuilder<ScoredFrame>({
     begin: threshold,
-    goOn: threshold - hysteresis,
+    sustain: threshold - hysteresis,
     mergeGap: Math.max(1, Math.round(mergeGapMs / frameMs)),
     shortest: shortestVoice,
     longest: Math.round((maxRegionSec * 1000) / frameMs),

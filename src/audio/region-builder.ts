@@ -7,7 +7,7 @@ export interface RegionRules<F extends ScoredFrame> {
   /** Score from which a voice begins. */
   begin: number
   /** Score down to which it goes on. */
-  goOn: number
+  sustain: number
   /** Frames without a voice that do not end a region. */
   mergeGap: number
   /** Frames in a row that a voice needs. */
@@ -59,7 +59,7 @@ export class RegionBuilder<F extends ScoredFrame> {
 
   /** Takes the next frame; gives the region that ended with it. */
   add(frame: F): FrameSpan | undefined {
-    const {begin, goOn, mergeGap, onset} = this.#rules
+    const {begin, sustain, mergeGap, onset} = this.#rules
     const at = this.#frame++
     const candidate = this.#candidate
     if (candidate === undefined) {
@@ -69,7 +69,7 @@ export class RegionBuilder<F extends ScoredFrame> {
       return undefined
     }
     candidate.frames.push(frame)
-    const voiced = frame.score >= (candidate.run > 0 ? goOn : begin)
+    const voiced = frame.score >= (candidate.run > 0 ? sustain : begin)
     if (voiced) this.#extend(candidate, at)
     else {
       candidate.run = 0
@@ -90,9 +90,9 @@ export class RegionBuilder<F extends ScoredFrame> {
   }
 
   #open(at: number): void {
-    const {goOn, onset} = this.#rules
+    const {sustain, onset} = this.#rules
     let back = 1
-    while (back <= onset && (this.#before.at(-1 - back)?.score ?? -Infinity) >= goOn) back++
+    while (back <= onset && (this.#before.at(-1 - back)?.score ?? -Infinity) >= sustain) back++
     const frames = this.#before.slice(-back)
     this.#before = []
     const start = at + 1 - frames.length

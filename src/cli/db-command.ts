@@ -4,7 +4,7 @@ import {Args, type Command, Flags} from '@oclif/core'
 import {appSettings, speechServerSettings} from '../config/index.js'
 import type {DbFilesV1} from '../contracts/index.js'
 import {isErrorOf, nearest, SvcError} from '../errors/index.js'
-import {realPathInside, writeGenerated} from '../files/index.js'
+import {containedPath, writeGenerated} from '../files/index.js'
 import type {
   Diagnostic,
   InsertRecord,
@@ -238,7 +238,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
   async #transcribe(path: string): Promise<Transcription> {
     const root = this.settings(speechServerSettings).workspace ?? this.workspace.root
     try {
-      const file = await realPathInside(root, path)
+      const file = await containedPath(root, path)
       this.#transcriber ??= await this.createTranscriber({refine: true})
       const {transcript} = await this.#transcriber.transcribe({path: file}, {signal: this.signal})
       return {ok: transcript.text.trim()}

@@ -52,6 +52,7 @@ export {OrchCommand, taskArg, taskFlag} from './orch-command.js'
 export {
   acceptedLine,
   agentLine,
+  describeEvent,
   eventLine,
   eventTypes,
   excerpt,
@@ -60,7 +61,6 @@ export {
   formatTask,
   formatTasks,
   taskLine,
-  tellEvent,
 } from './orch-text.js'
 export {Output} from './output.js'
 export {overwriteFlag} from './overwrite-flag.js'

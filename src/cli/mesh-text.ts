@@ -63,8 +63,8 @@ const changeWords: Readonly<Record<NodeChange['event'], string>> = {
 /** `12:04:31 rig1 has changed: stale, 0.1.0, pool=train` */
 export function changeLine({event, state, node}: NodeChange, at: Date): string {
   const facts = [stateText(node, state), oneLine(node.version), labelsOf(node)].filter(Boolean)
-  const told = event === 'left' ? '' : `: ${facts.join(', ')}`
-  return `${at.toISOString().slice(11, 19)} ${oneLine(node.id)} ${changeWords[event]}${told}`
+  const details = event === 'left' ? '' : `: ${facts.join(', ')}`
+  return `${at.toISOString().slice(11, 19)} ${oneLine(node.id)} ${changeWords[event]}${details}`
 }
 
 export function formatLeases(leases: readonly ExecLease[]): string {

@@ -23,7 +23,7 @@ export abstract class OperationCommand<T extends typeof Command = typeof Command
 
   /** What was given, under the names of the command; texts from standard input where `-` asks for it. */
   async #given(call: Call): Promise<Record<string, unknown>> {
-    const {args = [], piped = []} = call.operation.faces.cli ?? {}
+    const {args = [], piped = []} = call.operation.bindings.cli ?? {}
     const said = {args: this.args, flags: this.flags} as Record<'args' | 'flags', Readonly<Record<string, unknown>>>
     const given: Record<string, unknown> = {}
     for (const name of memberNames(call)) {

@@ -1,6 +1,6 @@
 import {Args, Flags} from '@oclif/core'
 import type {AlphabetLowercase, ArgInput, FlagInput} from '@oclif/core/interfaces'
-import type {Call, CliFace} from '../operations/index.js'
+import type {Call, CliBinding} from '../operations/index.js'
 import {taskArg, taskFlag} from './orch-command.js'
 
 /** A member of an input, as far as the command line asks. */
@@ -24,13 +24,13 @@ export type WordParsers = Readonly<Record<string, (word: string) => Promise<stri
 
 /** The arguments of a command, from what its operation takes. @throws TypeError where a member cannot be one */
 export function operationArgs(call: Call, parsers: WordParsers = {}): ArgInput {
-  const {args = []} = faceOf(call)
+  const {args = []} = bindingOf(call)
   return Object.fromEntries(args.map((name) => [name, argOf(name, call, parsers)]))
 }
 
 /** The flags of a command, from what its operation takes. @throws TypeError where a member cannot be one */
 export function operationFlags(call: Call): FlagInput {
-  const {args = []} = faceOf(call)
+  const {args = []} = bindingOf(call)
   const names = memberNames(call).filter((name) => !args.includes(name))
   return Object.fromEntries(names.map((name) => [flagName(name), flagOf(name, call)]))
 }
@@ -43,7 +43,7 @@ function argOf(name: string, call: Call, {[name]: parse}: WordParsers): ArgInput
 }
 
 function flagOf(name: string, call: Call): FlagInput[string] {
-  const {chars = {}, placeholders = {}} = faceOf(call)
+  const {chars = {}, placeholders = {}} = bindingOf(call)
   const char = chars[name] as AlphabetLowercase | undefined
   const common = {...shown(name, call), ...(char === undefined ? {} : {char})}
   const valued = (otherwise: string) => ({...common, helpValue: placeholders[name] ?? otherwise})
@@ -66,7 +66,7 @@ function shown(name: string, call: Call): {description: string; required: boolea
   const member = memberOf(name, call)
   const {required = []} = call.schema as {required?: readonly string[]}
   const ways = [
-    ...(faceOf(call).piped?.includes(name) ? ['- reads it from standard input'] : []),
+    ...(bindingOf(call).piped?.includes(name) ? ['- reads it from standard input'] : []),
     ...(isA(member, 'array') ? ['may be repeated'] : []),
   ]
   return {
@@ -75,13 +75,13 @@ function shown(name: string, call: Call): {description: string; required: boolea
   }
 }
 
-const faceOf = ({operation}: Call): Partial<CliFace> => operation.faces.cli ?? {}
+const bindingOf = ({operation}: Call): Partial<CliBinding> => operation.bindings.cli ?? {}
 
 const memberOf = (name: string, {schema}: Call): Member =>
   (schema.properties as Readonly<Record<string, Member>> | undefined)?.[name] ?? {}
 
 /** A task is given as 42 or T-0042, whatever the command calls it. */
-const isTask = (name: string, call: Call): boolean => /(^|[._])task_id$/.test(faceOf(call).renames?.[name] ?? name)
+const isTask = (name: string, call: Call): boolean => /(^|[._])task_id$/.test(bindingOf(call).renames?.[name] ?? name)
 
 const isA = ({type}: Member, kind: string): boolean => [type].flat().includes(kind)
 

@@ -86,8 +86,8 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
     const {signal} = this
     const look = () => modules.tasks.requireTask(orchestrator, id)
     const isShown = !(this.flags as {quiet: boolean}).quiet && !this.output.json
-    await withProgress(`Waiting for ${display_id}`, isShown, (tell) => {
-      const show = ({status, current_phase: phase}: Task) => tell(phase === undefined ? status : `${status}, ${phase}`)
+    await withProgress(`Waiting for ${display_id}`, isShown, (print) => {
+      const show = ({status, current_phase: phase}: Task) => print(phase === undefined ? status : `${status}, ${phase}`)
       return waitForTask(orchestrator, look, {signal, limit, show})
     })
     return modules.tasks.taskWithOutput(orchestrator, id)

@@ -167,15 +167,20 @@ export interface IdNames {
 
 /** An event on one line: its id, its moment, its type, and a sentence. */
 export const eventLine = ({id, timestamp_ms: at, kind}: EventRecord, names: IdNames): string =>
-  `${String(id).padStart(5)}  ${time(at)}  ${kind.type.padEnd(19)}  ${tellEvent(kind, names)}`
+  `${String(id).padStart(5)}  ${time(at)}  ${kind.type.padEnd(19)}  ${describeEvent(kind, names)}`
 
 /** What has happened, as a sentence. */
-export const tellEvent = (event: OrchestratorEvent, names: IdNames): string => {
+export const describeEvent = (event: OrchestratorEvent, names: IdNames): string => {
   const {displayTask, displayAgent} = names
   const {task_id: task, agent_id: agent} = event as {task_id?: number; agent_id?: number}
-  const tell = tellings[event.type] as (event: OrchestratorEvent, task: string, agent: string, names: IdNames) => string
+  const describe = descriptions[event.type] as (
+    event: OrchestratorEvent,
+    task: string,
+    agent: string,
+    names: IdNames,
+  ) => string
   return oneLine(
-    tell(event, task === undefined ? '' : displayTask(task), agent === undefined ? '' : displayAgent(agent), names),
+    describe(event, task === undefined ? '' : displayTask(task), agent === undefined ? '' : displayAgent(agent), names),
   )
 }
 
@@ -187,7 +192,7 @@ type Tellings = {
 
 const because = (reason: string | undefined) => (reason === undefined ? '' : `: ${reason}`)
 
-const tellings: Tellings = {
+const descriptions: Tellings = {
   task_submitted: ({description, status}, task, agent) => `${task} submitted, ${status} with ${agent}: ${description}`,
   task_placed: ({placement_reason}, task, agent) => `${task} placed with ${agent}: ${placement_reason}`,
   task_started: ({owner, generation}, task, agent) => `${task} started for ${agent} by ${owner}, claim ${generation}`,
@@ -232,4 +237,4 @@ const tellings: Tellings = {
 }
 
 /** Every type of event there is. */
-export const eventTypes = Object.keys(tellings) as EventType[]
+export const eventTypes = Object.keys(descriptions) as EventType[]

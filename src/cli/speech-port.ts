@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto'
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
-import {realPathInside} from '../files/index.js'
+import {containedPath} from '../files/index.js'
 import type {SpeechPort, TranscribeRequest} from '../operations/index.js'
 import type {Transcriber, TranscriberOptions} from '../speech/index.js'
 
@@ -44,7 +44,7 @@ export function openEars({root, profile: usual, minConfidence, createTranscriber
   ) => {
     signal.throwIfAborted()
     const {path, language_hint: language, profile = usual, debug_parser_payload: debug = false} = request
-    const file = await realPathInside(root, path)
+    const file = await containedPath(root, path)
     const {transcribePayload} = await import('../speech/index.js')
     const transcriber = await transcriberFor(profile)
     let total: number | undefined

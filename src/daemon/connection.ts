@@ -197,7 +197,7 @@ export class Connection implements Worker, Caller {
       }
       this.#write()
       this.#service.watch.look()
-      this.#tellEvents()
+      this.#sendEvents()
       this.#settle()
     } catch (error) {
       this.#service.log.error({err: error, connection: this.#transport.name}, 'connection lost by a fault')
@@ -380,7 +380,7 @@ export class Connection implements Worker, Caller {
   }
 
   /** A page for everybody who is behind; more when these have been read. */
-  #tellEvents(): void {
+  #sendEvents(): void {
     const {
       base: {modules, orchestrator},
       watch: {last},

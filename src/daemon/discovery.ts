@@ -1,6 +1,6 @@
 import {readFileSync, rmSync} from 'node:fs'
 import {join} from 'node:path'
-import {writeWholeFileSync} from '../files/index.js'
+import {writeFileAtomicSync} from '../files/index.js'
 import {isAlive, processStart} from '../process/index.js'
 
 /** What the daemon of a workspace says about itself, for those who look for it. */
@@ -51,7 +51,7 @@ export function publish(root: string, facts: Omit<Discovery, 'pid' | 'process_st
 
 /** At once and whole, readable by its owner alone. */
 const write = (root: string, facts: Discovery): void =>
-  writeWholeFileSync(discoveryPath(root), `${JSON.stringify(facts)}\n`, {mode: 0o600, folderMode: 0o700})
+  writeFileAtomicSync(discoveryPath(root), `${JSON.stringify(facts)}\n`, {mode: 0o600, folderMode: 0o700})
 
 /** What the file says; undefined where there is none, or it was not written by a daemon. */
 export function readDiscovery(root: string): Discovery | undefined {

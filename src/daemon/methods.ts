@@ -46,7 +46,7 @@ export function createMethods(): Methods {
 }
 
 function operationMethod(row: Operation): Method[] {
-  const {rpc} = row.faces
+  const {rpc} = row.bindings
   if (rpc === undefined) return []
   const {method: name, aliases = []} = rpc
   return [{name, aliases, summary: row.summary, effect: row.effect, call: createCall(row, name)}]
@@ -116,7 +116,7 @@ function ownMethod({method: name, aliases = [], summary, input, output}: DaemonM
     idempotent: true,
     input,
     output,
-    faces: {},
+    bindings: {},
     run: (given, context) => handler(given, context as CallContext, list()),
   }
   return {name, aliases, summary, effect: undefined, call: createCall(row, name)}

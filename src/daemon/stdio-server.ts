@@ -27,7 +27,7 @@ export function serveStdio(service: Service): Server {
     ended,
     async close(graceMs) {
       connection.finish()
-      await Promise.race([ended, patience(graceMs)])
+      await Promise.race([ended, delay(graceMs)])
       connection.abandon()
       // An input that is read keeps the process alive.
       input.destroy()
@@ -35,4 +35,4 @@ export function serveStdio(service: Service): Server {
   }
 }
 
-const patience = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
+const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())

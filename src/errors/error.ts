@@ -23,21 +23,21 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'SvcError'
   readonly code: C
   readonly params: ErrorParams<C>
-  readonly #told: string | undefined
+  readonly #remoteMessage: string | undefined
 
   constructor(code: C, params: ErrorParams<C>, {message, ...options}: SvcErrorOptions = {}) {
     const row = errorCatalogue()[code] as ErrorRow<ErrorParams<C>>
     super(message ?? row.say(params), options)
     this.code = code
     this.params = params
-    this.#told = message
+    this.#remoteMessage = message
   }
 
   /**
    * An error that another program has told of, by its code, in the sentence of that program, since the facts of the case
    * did not come along; undefined where the code is of no row, or of one whose hint needs the facts.
    */
-  static told(code: string, message: string): SvcError | undefined {
+  static fromRemote(code: string, message: string): SvcError | undefined {
     if (!Object.hasOwn(errorCatalogue(), code)) return undefined
     const known = code as ErrorCode
     if (typeof (errorCatalogue()[known] as ErrorRow<never>).hint === 'function') return undefined
@@ -75,7 +75,7 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   toRecord(): ErrorRecord {
     const {code, params} = this
     const stack = (this.cause as Error | undefined)?.stack ?? this.stack
-    return {code, params, ...(this.#told === undefined ? {} : {message: this.#told}), stack}
+    return {code, params, ...(this.#remoteMessage === undefined ? {} : {message: this.#remoteMessage}), stack}
   }
 
   static fromRecord(record: ErrorRecord): SvcError {

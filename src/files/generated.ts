@@ -1,8 +1,8 @@
 import {createHash} from 'node:crypto'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
+import {writeFileAtomic} from './atomic-write.js'
 import {checkOutputs, type OutputRule} from './output.js'
-import {writeWholeFile} from './whole.js'
 
 /** Beside generated files: the SHA-256 of each as it was written, by name. */
 const listName = '.svc-generated.json'
@@ -33,9 +33,9 @@ export async function writeGenerated(
     foreign.map(({path}) => path),
     rule,
   )
-  for (const {path, text, isForeign} of changed) await writeWholeFile(path, text, {keep: isForeign && !rule.overwrite})
+  for (const {path, text, isForeign} of changed) await writeFileAtomic(path, text, {keep: isForeign && !rule.overwrite})
   const after = new Map([...before, ...Object.entries(files).map(([name, text]) => [name, digestOf(text)] as const)])
-  await writeWholeFile(list, `${JSON.stringify(Object.fromEntries([...after].sort()), null, 2)}\n`)
+  await writeFileAtomic(list, `${JSON.stringify(Object.fromEntries([...after].sort()), null, 2)}\n`)
 }
 
 const digestOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex')

@@ -3,9 +3,10 @@
  * that are written whole or not at all, by one process at a time, and replace others only where they may. Also the
  * folder of this package.
  */
+
+export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
+export {containedOutput, containedPath} from './containment.js'
 export {writeGenerated} from './generated.js'
-export {outputInside, realPathInside} from './inside.js'
 export {type FileLock, lockFile} from './lock.js'
 export {checkOutputs, isFolder, type OutputRule, writeOutput} from './output.js'
 export {packageRoot} from './package.js'
-export {writeFault, writeWholeFile, writeWholeFileSync} from './whole.js'

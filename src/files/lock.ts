@@ -3,7 +3,7 @@ import {mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {SvcError} from '../errors/index.js'
-import {writeFault} from './whole.js'
+import {writeFault} from './atomic-write.js'
 
 /** A lock that one process at a time has. */
 export interface FileLock {
@@ -15,7 +15,7 @@ export interface FileLock {
 /** A lock that is older is that of a process that died, ms. Work under a lock takes a few milliseconds. */
 const staleMs = 2000
 /** How long one is waited for, ms. */
-const patienceMs = 15_000
+const timeoutMs = 15_000
 
 /**
  * Takes the lock of a file, which is a file beside it that only one can make.
@@ -28,7 +28,7 @@ export async function lockFile(path: string): Promise<FileLock> {
     throw writeFault(error, path)
   }
   await mkdir(dirname(lock), {recursive: true, mode: 0o700}).catch(fail)
-  const latest = performance.now() + patienceMs
+  const latest = performance.now() + timeoutMs
   while (!(await take(lock, mark).catch(fail))) {
     await removeStale(lock)
     if (performance.now() > latest)

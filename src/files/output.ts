@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
-import {writeWholeFile} from './whole.js'
+import {writeFileAtomic} from './atomic-write.js'
 
 /** What a command may do to files that are there. */
 export interface OutputRule {
@@ -35,7 +35,7 @@ export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}:
  */
 export async function writeOutput(path: string, content: string | Uint8Array, rule: OutputRule): Promise<void> {
   await checkOutputs([path], rule)
-  await writeWholeFile(path, content, {keep: !rule.overwrite})
+  await writeFileAtomic(path, content, {keep: !rule.overwrite})
 }
 
 export const isFolder = async (path: string): Promise<boolean> => (await fileAt(path))?.isDirectory() === true

@@ -1,4 +1,4 @@
-import {createSampler, logProbabilities, type Sampler} from '../decode/index.js'
+import {createSampler, logProbabilities, type Sampler} from '../sampling/index.js'
 import {OutputText, type Tokenizer} from '../text/index.js'
 import type {GenerateEvent, GenerateSummary, PromptToken, TokenChance, TokenLogprob, TokenRequest} from './request.js'
 
@@ -90,7 +90,7 @@ export class Generation {
   next(logits: Float32Array): GenerateEvent[] {
     if (this.completionTokens > 0) return this.#choose(logits)
     this.#firstToken = performance.now()
-    return [...this.#tellPrompt(), ...(this.#limit === 0 ? this.#finish('length') : this.#choose(logits))]
+    return [...this.#emitPrompt(), ...(this.#limit === 0 ? this.#finish('length') : this.#choose(logits))]
   }
 
   #choose(logits: Float32Array): GenerateEvent[] {
@@ -100,14 +100,14 @@ export class Generation {
       this.#logprobs.push(this.#logprob(logits, token, this.#topLogprobs))
     if (ends) return this.#finish('stop')
     this.tokens.push(token)
-    const events = this.#tell(this.#output.push(token))
+    const events = this.#emit(this.#output.push(token))
     if (this.#output.stopped) return [...events, ...this.#finish('stop')]
     if (this.completionTokens >= this.#limit) return [...events, ...this.#finish('length')]
     return events
   }
 
   #finish(reason: GenerateSummary['finishReason']): GenerateEvent[] {
-    const rest = this.#tell(this.#output.end(), true)
+    const rest = this.#emit(this.#output.end(), true)
     this.#finishReason = this.#output.stopped ? 'stop' : reason
     const now = performance.now()
     const summary: GenerateSummary = {
@@ -122,13 +122,13 @@ export class Generation {
     return [...rest, {type: 'done', ...summary}]
   }
 
-  #tellPrompt(): GenerateEvent[] {
+  #emitPrompt(): GenerateEvent[] {
     if (this.#echo === undefined) return []
     const text = this.#echo === true ? this.#tokenizer.decode(this.tokens) : this.#echo
     return [{type: 'prompt', text, ...(this.scoresPrompt ? {logprobs: this.#promptLogprobs} : {})}]
   }
 
-  #tell(text: string, last = false): GenerateEvent[] {
+  #emit(text: string, last = false): GenerateEvent[] {
     const logprobs = this.#logprobs
     if (text === '' && !(last && logprobs.length > 0)) return []
     this.#logprobs = []

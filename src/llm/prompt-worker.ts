@@ -31,7 +31,7 @@ if (parentPort === null) throw new Error('prompt-worker.js runs in a worker thre
 const parent = parentPort
 if (log !== undefined) configureLog(log)
 
-let isTold = false
+let isLogged = false
 
 function answer(
   {tokenizer, template}: ModelText,
@@ -44,9 +44,9 @@ function answer(
   try {
     check()
     const tokens = encodePrompt({tokenizer, template, contextLength}, prompt, check)
-    if (prompt.kind === 'chat' && template === undefined && !isTold) {
+    if (prompt.kind === 'chat' && template === undefined && !isLogged) {
       logger('llm').warn('The model has no chat template: the prompt is sent as it is.')
-      isTold = true
+      isLogged = true
     }
     return {id, tokens}
   } catch (error) {

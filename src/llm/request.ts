@@ -1,4 +1,4 @@
-import type {SamplingOptions} from '../decode/index.js'
+import type {SamplingOptions} from '../sampling/index.js'
 import type {ChatMessage} from '../text/index.js'
 
 /** What a text goes on from. */

@@ -31,7 +31,7 @@ interface Job {
 const isReading = ({filled, promptTokens}: Job) => filled < promptTokens
 
 /** Longest that a running stream shall wait for another request's prompt, ms. */
-const patienceMs = 150
+const longestPauseMs = 150
 const smallestChunk = 4
 const firstChunk = 16
 const largestChunk = 512
@@ -238,6 +238,6 @@ export class Scheduler {
  * tokens, so the size is found by steps and not by division alone.
  */
 export function nextChunk(size: number, ms: number): number {
-  if (ms > patienceMs) return Math.max(smallestChunk, Math.floor((size * patienceMs) / ms))
-  return ms < 0.6 * patienceMs ? Math.min(largestChunk, 2 * size) : size
+  if (ms > longestPauseMs) return Math.max(smallestChunk, Math.floor((size * longestPauseMs) / ms))
+  return ms < 0.6 * longestPauseMs ? Math.min(largestChunk, 2 * size) : size
 }

@@ -34,28 +34,28 @@ export interface Caller {
   ): Promise<ElicitResult>
 }
 
-/** What an operation can tell and ask its caller while it runs. What it tells goes out before its answer does. */
-export function callHooks(extra: Extra, caller: Caller): CallHooks & {told(): Promise<void>} {
+/** What an operation can notify and ask its caller while it runs. Its notifications are sent before its answer. */
+export function callHooks(extra: Extra, caller: Caller): CallHooks & {flushed(): Promise<void>} {
   let sent: Promise<void> = Promise.resolve()
-  const tell = (notification: ServerNotification) => {
+  const notify = (notification: ServerNotification) => {
     sent = sent.then(() => extra.sendNotification(notification)).catch(() => undefined)
   }
   return {
     signal: extra.signal,
-    report: progressOf(extra, tell),
+    report: progressOf(extra, notify),
     notice: (text) => {
       const [, word, rest = text] = /^(warning|notice): (.*)$/s.exec(text) ?? []
       const level = word === 'warning' ? 'warning' : 'notice'
       if (logLevels.indexOf(level) >= logLevels.indexOf(caller.level()))
-        tell({method: 'notifications/message', params: {level, logger: 'svc', data: rest}})
+        notify({method: 'notifications/message', params: {level, logger: 'svc', data: rest}})
     },
     ask: asking(extra, caller),
-    told: () => sent,
+    flushed: () => sent,
   }
 }
 
 /** Only where the caller wants to know; the number must never stand still. */
-function progressOf(extra: Extra, tell: (notification: ServerNotification) => void): (progress: Progress) => void {
+function progressOf(extra: Extra, notify: (notification: ServerNotification) => void): (progress: Progress) => void {
   const progressToken = extra._meta?.progressToken
   if (progressToken === undefined) return () => undefined
   let last = -Infinity
@@ -63,7 +63,7 @@ function progressOf(extra: Extra, tell: (notification: ServerNotification) => vo
     if (!(done > last)) return
     last = done
     const params = {progressToken, progress: done}
-    tell({
+    notify({
       method: 'notifications/progress',
       params: {...params, ...(total === undefined ? {} : {total}), ...(message === undefined ? {} : {message})},
     })

@@ -4,7 +4,7 @@ import {posix, win32} from 'node:path'
 import {isDeepStrictEqual} from 'node:util'
 import type {ParseError} from 'jsonc-parser'
 import {SvcError} from '../errors/index.js'
-import {writeFault, writeWholeFile} from '../files/index.js'
+import {writeFault, writeFileAtomic} from '../files/index.js'
 
 /** How a client starts a server. */
 export interface ServerEntry {
@@ -92,7 +92,7 @@ export async function mergeIntoClientFile(
   const merged = await merge(text, configuration, path)
   if (merged === text) return null
   const copy = before === undefined ? undefined : await backUp(target)
-  await writeWholeFile(target, merged)
+  await writeFileAtomic(target, merged)
   return copy
 }
 

@@ -47,10 +47,10 @@ export function faultOf(thrown: unknown): Fault {
 export function failure({error, meta}: Fault, more: Readonly<Record<string, unknown>> = {}): Envelope {
   const {code, message, hint} =
     error.code === 'internal' ? new SvcError('internal', {reason: 'the log of the server says more'}) : error
-  const told = {success: false, error: message, code: code as string, remediation: hint}
-  if (code !== 'params_invalid') return {...told, ...withMeta(more, meta)}
+  const body = {success: false, error: message, code: code as string, remediation: hint}
+  if (code !== 'params_invalid') return {...body, ...withMeta(more, meta)}
   const {violations} = error.params as {violations: readonly string[]}
-  return {...told, code: 'invalid_arguments', ...withMeta(more, meta, {issues: violations.map(issueOf)})}
+  return {...body, code: 'invalid_arguments', ...withMeta(more, meta, {issues: violations.map(issueOf)})}
 }
 
 /** `/limit must be <= 1000`, or a sentence about the whole. */

@@ -27,9 +27,9 @@ export function handleTools(
       extra.sendRequest({method: 'elicitation/create', params}, ElicitResultSchema, options),
   }
   const call = async (name: string, given: Readonly<Record<string, unknown>>, extra: Extra) => {
-    const {told, ...hooks} = callHooks(extra, caller)
+    const {flushed, ...hooks} = callHooks(extra, caller)
     const {envelope} = await callTool(registry, name, given, host, hooks)
-    await told()
+    await flushed()
     return {
       content: [{type: 'text' as const, text: JSON.stringify(envelope)}],
       structuredContent: {...envelope},

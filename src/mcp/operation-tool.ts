@@ -5,25 +5,25 @@ import type {Hints, Tool} from './tool.js'
 
 /** The tool of an operation, where it has one. */
 export function operationTool(operation: Operation): Tool | undefined {
-  const {tool: face} = operation.faces
-  if (face === undefined) return undefined
-  const call = createCall(operation, face.name, face)
+  const {tool: binding} = operation.bindings
+  if (binding === undefined) return undefined
+  const call = createCall(operation, binding.name, binding)
   return {
-    name: face.name,
-    tier: face.tier,
-    lane: face.lane,
+    name: binding.name,
+    tier: binding.tier,
+    lane: binding.lane,
     input: call.schema,
     listed: {
-      name: face.name,
+      name: binding.name,
       description: operation.summary,
-      inputSchema: listedSchema(call.schema, face.unlisted),
-      outputSchema: envelopeSchema(listedOutput(face.output ?? operation.output)),
+      inputSchema: listedSchema(call.schema, binding.unlisted),
+      outputSchema: envelopeSchema(listedOutput(binding.output ?? operation.output)),
       annotations: {title: operation.title, ...hintsOf(operation.effect, operation)},
     },
     async call(args, host, hooks) {
       const context = {...(await host.open()), ...hooks}
       const result = await call.perform(args, context)
-      return asAnswer(face.present === undefined ? result : await present(face, result, context))
+      return asAnswer(binding.present === undefined ? result : await present(binding, result, context))
     },
   }
 }

@@ -39,7 +39,7 @@ class Subscriber<T extends object> {
   dropped = 0
   readonly #listener: Listener<T>
   readonly #waiting: T[] = []
-  #isTelling = false
+  #isNotifying = false
 
   constructor(listener: Listener<T>) {
     this.#listener = listener
@@ -51,23 +51,23 @@ class Subscriber<T extends object> {
       this.dropped++
     }
     this.#waiting.push(entry)
-    if (!this.#isTelling) void this.#tell()
+    if (!this.#isNotifying) void this.#notify()
   }
 
   close(): void {
     this.#waiting.length = 0
   }
 
-  async #tell(): Promise<void> {
-    this.#isTelling = true
+  async #notify(): Promise<void> {
+    this.#isNotifying = true
     for (let entry = this.#waiting.shift(); entry !== undefined; entry = this.#waiting.shift())
       try {
-        const told = this.#listener(entry)
+        const handled = this.#listener(entry)
         // One that is done at once never lags behind.
-        if (told instanceof Promise) await told
+        if (handled instanceof Promise) await handled
       } catch (error) {
         logger('svc.orchestrator.messages').warn({err: error}, 'A subscriber of broadcasts failed.')
       }
-    this.#isTelling = false
+    this.#isNotifying = false
   }
 }

@@ -12,13 +12,13 @@ import {inboxSources, parseWord, routes} from './planes.js'
 import {type SendRequest, type Sent, sendMessage} from './send.js'
 
 /** Sends a message on whichever route it names: within this machine at once, to other machines with a promise. */
-export function sendAnywhere(context: MessageContext, request: SendRequest, calling: Calling): Sent | Promise<Sent> {
+export function sendRouted(context: MessageContext, request: SendRequest, calling: Calling): Sent | Promise<Sent> {
   const route = parseWord(request.route ?? 'local', routes, 'route')
   return route === 'mesh' ? sendOverMesh(context, request, calling) : sendMessage(context, {...request, route})
 }
 
 /** Acknowledges a message on whichever route it is: `mesh:1042` says it itself. */
-export function ackAnywhere(
+export function ackRouted(
   context: MessageContext,
   request: AckRequest,
   owner: string,
@@ -41,7 +41,7 @@ export interface Reader extends Pick<Calling, 'signal'> {
  * Reads an inbox from whichever source is named. `merged` has the mesh too where there is one; where that cannot be
  * asked, the inbox is shown without it.
  */
-export function readAnywhere(context: MessageContext, request: InboxRequest, reader: Reader): Inbox | Promise<Inbox> {
+export function readRouted(context: MessageContext, request: InboxRequest, reader: Reader): Inbox | Promise<Inbox> {
   const source = parseWord(request.source ?? 'merged', inboxSources, 'source')
   if (source === 'mesh') return readMeshInbox(context, request, reader)
   const isMerged = source === 'merged' && hasMesh(context) && request.dead !== true

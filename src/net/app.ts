@@ -88,7 +88,7 @@ export function createApp(options: AppOptions): HttpApp {
   }
   const log = logger(target)
   // Node.js looks for connections that are too slow twice a minute unless told otherwise.
-  const patience = {
+  const timeouts = {
     headersTimeout: headersTimeoutMs,
     connectionsCheckingInterval: Math.min(5000, headersTimeoutMs / 2),
   }
@@ -97,7 +97,7 @@ export function createApp(options: AppOptions): HttpApp {
     // Every line names its request itself: a logger of its own for each request would cost more than most requests. An
     // app that is handed a logger would also watch for the end of every answer, to log it.
     childLoggerFactory: () => log as FastifyBaseLogger,
-    ...(tls === undefined ? {http: patience} : {https: {...secureOptions(tls), ...patience}}),
+    ...(tls === undefined ? {http: timeouts} : {https: {...secureOptions(tls), ...timeouts}}),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',

@@ -24,16 +24,16 @@ export interface Operation {
   readonly input: Schema
   /** JSON Schema of an object. */
   readonly output: Schema
-  readonly faces: Faces
+  readonly bindings: Bindings
   /** @param input fits the schema; what a command gives has its shape, and may be longer than its limits */
   run(input: never, context: OperationContext): unknown
 }
 
 /** Where an operation can be called from. */
-export interface Faces {
+export interface Bindings {
   readonly rpc?: RpcFace
   readonly tool?: ToolFace
-  readonly cli?: CliFace
+  readonly cli?: CliBinding
 }
 
 export interface RpcFace {
@@ -74,7 +74,7 @@ export interface ToolFace {
 }
 
 /** Members of the input are named as they are called here, with `_`: the flag of `session_id` is `--session-id`. */
-export interface CliFace {
+export interface CliBinding {
   /** `orch approve` */
   readonly command: string
   /** The command does more than call the operation: its arguments and flags are its own, none come from the input. */
@@ -96,8 +96,8 @@ export interface CliFace {
 
 /** Declares an operation; the types of its input and output are those of its handler. */
 export const operation = <I, O>(
-  row: Omit<Operation, 'run' | 'faces'> & {
-    faces: Omit<Faces, 'tool'> & {
+  row: Omit<Operation, 'run' | 'bindings'> & {
+    bindings: Omit<Bindings, 'tool'> & {
       tool?: Omit<ToolFace, 'present'> & {present?: (output: O, context: OperationContext) => unknown}
     }
     run(input: I, context: OperationContext): O | Promise<O>

@@ -1,5 +1,5 @@
 import {daemonMethods, daemonProtocol} from './daemon-methods.js'
-import type {Faces, Operation} from './operation.js'
+import type {Bindings, Operation} from './operation.js'
 import {operations} from './table.js'
 
 /** A page that lists every operation with what each face calls it, in Markdown. */
@@ -8,14 +8,14 @@ export function operationsPage(): string {
     `\`${operation.name}\``,
     operation.summary,
     operation.effect,
-    commandOf(operation.faces),
-    methodOf(operation.faces.rpc),
-    toolOf(operation.faces),
+    commandOf(operation.bindings),
+    methodOf(operation.bindings.rpc),
+    toolOf(operation.bindings),
   ])
   const parts = [
     '# What can be done in a workspace',
     'Generated from the table of operations by `npm run contracts`. Do not edit.',
-    'Every operation has one name, one input and one output, and up to three faces: a command of `svc`, a method of the ' +
+    'Every operation has one name, one input and one output, and up to three bindings: a command of `svc`, a method of the ' +
       'daemon and a tool of the tool server. `svc orch status --help`, `orch.methods` and `tools/list` tell what each ' +
       'of them takes; [orch-daemon-rpc-methods.schema.json](orch-daemon-rpc-methods.schema.json) is the contract of the ' +
       'methods.',
@@ -31,12 +31,12 @@ export function operationsPage(): string {
   return `${parts.join('\n\n')}\n`
 }
 
-const commandOf = ({cli}: Faces): string => (cli === undefined ? '' : `\`svc ${cli.command}\``)
+const commandOf = ({cli}: Bindings): string => (cli === undefined ? '' : `\`svc ${cli.command}\``)
 
 const methodOf = (face: {method: string; aliases?: readonly string[]} | undefined): string =>
   face === undefined ? '' : [face.method, ...(face.aliases ?? [])].map((name) => `\`${name}\``).join(', ')
 
-const toolOf = ({tool}: Operation['faces']): string => (tool === undefined ? '' : `\`${tool.name}\` (${tool.tier})`)
+const toolOf = ({tool}: Operation['bindings']): string => (tool === undefined ? '' : `\`${tool.name}\` (${tool.tier})`)
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n')

@@ -73,7 +73,7 @@ export function send(input: SendInput, context: OperationContext): Sent | Promis
       tenantId: 'tenant_id',
     }),
   }
-  const sent = modules.messages.sendAnywhere(orchestrator, request, context)
+  const sent = modules.messages.sendRouted(orchestrator, request, context)
   if (surface === 'cli' && !(sent instanceof Promise) && sent.route === 'local')
     notice('warning: A message of the route local ends with this command.')
   return sent
@@ -94,7 +94,7 @@ export function readInbox(input: InboxInput, context: OperationContext): Inbox |
   }
   const consumer = consumerOf(context, input, input.claim ? {operation: 'a2a_inbox', member: 'claim'} : undefined)
   const {signal, notice} = context
-  return context.modules.messages.readAnywhere(context.orchestrator, request, {consumer, signal, notice})
+  return context.modules.messages.readRouted(context.orchestrator, request, {consumer, signal, notice})
 }
 
 export function acknowledge(input: AckInput, context: OperationContext): Acknowledged | Promise<Acknowledged> {
@@ -110,7 +110,7 @@ export function acknowledge(input: AckInput, context: OperationContext): Acknowl
   }
   const isFailure = input.error !== undefined
   const {owner} = consumerOf(context, input, isFailure ? {operation: 'a2a_ack', member: 'error'} : undefined)
-  return context.modules.messages.ackAnywhere(context.orchestrator, request, owner, context)
+  return context.modules.messages.ackRouted(context.orchestrator, request, owner, context)
 }
 
 export const broadcast = (input: Sender, {modules, orchestrator}: OperationContext): Broadcasted =>

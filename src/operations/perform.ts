@@ -1,7 +1,7 @@
 import {type Check, compileSchema, type Schema} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
+import {type BindingNames, bindingSchema, toInput} from './bindings.js'
 import type {OperationContext} from './context.js'
-import {type FaceNames, faceSchema, toInput} from './faces.js'
 import type {Operation} from './operation.js'
 
 /** An operation as one face offers it. */
@@ -25,8 +25,8 @@ export interface Call {
 }
 
 /** @param name how the operation is called by a face, @param names what its members are called there */
-export function createCall(operation: Operation, name: string, names: FaceNames = {}): Call {
-  const schema = faceSchema(operation.input, names)
+export function createCall(operation: Operation, name: string, names: BindingNames = {}): Call {
+  const schema = bindingSchema(operation.input, names)
   let check: Check | undefined
   let compiling: Promise<Check> | undefined
   const run = (given: Readonly<Record<string, unknown>>, context: OperationContext): unknown =>
@@ -58,7 +58,7 @@ export function createCall(operation: Operation, name: string, names: FaceNames 
  * @throws TypeError where no command takes its flags from the input: a fault of the table
  */
 export function commandCall(operation: Operation): Call {
-  const {cli} = operation.faces
+  const {cli} = operation.bindings
   if (cli === undefined || cli.own) throw new TypeError(`no command is made of ${operation.name}`)
   return createCall(operation, `svc ${cli.command}`, cli)
 }

@@ -1,6 +1,6 @@
 import type {Draft, LoopMode, NewPlan, Plan, PlanDepth, RefinementRequest} from '../plans/index.js'
 import type {OperationContext} from './context.js'
-import {placeOf, told} from './written-plan.js'
+import {placeOf, reportPlan} from './written-plan.js'
 
 /** Asks a model for steps: the one that this process is told of. */
 async function draft(
@@ -8,7 +8,7 @@ async function draft(
   request: Parameters<typeof modules.plans.draftWithModel>[1],
   sampling: {temperature?: number | undefined; topP?: number | undefined} = {},
 ): Promise<Draft> {
-  const {resolveEndpoint} = await import('../inference/index.js')
+  const {resolveEndpoint} = await import('../inference-client/index.js')
   const {endpoint} = resolveEndpoint(sources)
   return modules.plans.draftWithModel(orchestrator, request, {endpoint, signal, notice, report, ...sampling})
 }
@@ -69,7 +69,7 @@ export async function planGoal(input: PlanGoal, context: OperationContext) {
     forceRiskyReason: input.force_risky_reason,
     refinement: {rounds: made.rounds, stopReason: made.stopReason, metadata: metadataOf(made, input)},
   })
-  return answer(await told(context, path, kept), made, input, modules.plans.planMarkdown(kept))
+  return answer(await reportPlan(context, path, kept), made, input, modules.plans.planMarkdown(kept))
 }
 
 /** What is kept of how a plan came about. */

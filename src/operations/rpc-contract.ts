@@ -18,7 +18,7 @@ export interface RpcMethod {
 /** Every method: what the daemon answers itself, then the operations in the order of the table. */
 export const rpcMethods: readonly RpcMethod[] = [
   ...daemonMethods.map(({aliases = [], ...own}) => ({...own, aliases})),
-  ...operations.flatMap(({summary, input, output, faces: {rpc}}) =>
+  ...operations.flatMap(({summary, input, output, bindings: {rpc}}) =>
     rpc === undefined ? [] : [{method: rpc.method, aliases: rpc.aliases ?? [], summary, input, output}],
   ),
 ]

@@ -16,7 +16,7 @@ export async function placeOf(
 }
 
 /** Tells what is wrong with a plan that has been kept, and writes it where that was asked for. */
-export async function told<P extends Plan>(
+export async function reportPlan<P extends Plan>(
   context: OperationContext,
   path: string | undefined,
   kept: P,

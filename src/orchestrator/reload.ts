@@ -94,7 +94,7 @@ async function reloadOne({root, live}: Orchestrator, sources: SettingSources, re
  * Writes that settings were read anew, for everybody who follows what happens.
  * @param warn told where that cannot be written: the settings are in place all the same
  */
-export function tellReload(
+export function announceReload(
   orchestrator: Orchestrator,
   {changed}: Pick<Reload, 'changed'>,
   warn: (text: string) => void,

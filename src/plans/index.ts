@@ -1,5 +1,5 @@
 /** Plans: a goal drafted into steps, reviewed, executed as tasks, and replanned where steps fail. */
-export {goOnWithHeld} from './advance.js'
+export {retryHeldPlans} from './advance.js'
 export type {DraftStep} from './drafting/step.js'
 export {type Execution, executePlan} from './execute.js'
 export {planListener} from './listener.js'

@@ -1,5 +1,5 @@
 import type {TaskListener} from '../tasks/index.js'
-import {advancePlan} from './advance.js'
+import {advancePlanOf} from './advance.js'
 import {refuseReplaced, updateNode} from './node-status.js'
 import {replanAfterFailure} from './recover.js'
 
@@ -7,7 +7,7 @@ import {replanAfterFailure} from './recover.js'
 export const planListener: TaskListener = {
   taskMoved: updateNode,
   taskEnded(context, {taskId, failure}) {
-    if (failure === undefined || !replanAfterFailure(context, taskId, failure)) advancePlan(context, taskId)
+    if (failure === undefined || !replanAfterFailure(context, taskId, failure)) advancePlanOf(context, taskId)
   },
   taskReopening: (context, {taskId}) => refuseReplaced(context, taskId),
 }

@@ -1,11 +1,11 @@
 import {lstat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import {realPathInside} from '../files/index.js'
+import {containedPath} from '../files/index.js'
 import {wordsOf} from './drafting/clauses.js'
 import type {Plan, PlanStep} from './view.js'
 
-export {writeWholeFile as writePlanFile} from '../files/index.js'
+export {writeFileAtomic as writePlanFile} from '../files/index.js'
 
 /** Where a plan is written for people, at the root of the workspace. */
 export const planFile = 'PLAN.md'
@@ -50,7 +50,7 @@ export async function findPlanFile(root: string): Promise<string> {
   const path = join(root, planFile)
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined || !found.isSymbolicLink()) return path
-  return realPathInside(root, planFile).catch((cause: unknown) => {
+  return containedPath(root, planFile).catch((cause: unknown) => {
     throw new SvcError('plan_file_escapes', {path}, {cause})
   })
 }

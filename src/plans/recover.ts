@@ -1,5 +1,5 @@
 import {type ExecutionRole, given, type TaskCategory, type TaskContext} from '../tasks/index.js'
-import {goOn} from './advance.js'
+import {advancePlan} from './advance.js'
 import {assess} from './drafting/adequacy.js'
 import type {DraftStep} from './drafting/step.js'
 import {isTestFailure, triggerMet} from './drafting/triggers.js'
@@ -15,7 +15,7 @@ import {
   supersedeOpen,
   updatePlan,
 } from './plan-rows.js'
-import {tellReplan} from './replan.js'
+import {emitReplan} from './replan.js'
 import type {ReplanTrigger} from './vocabulary.js'
 
 const longestReason = 2000
@@ -45,8 +45,8 @@ export function replanAfterFailure(context: TaskContext, taskId: number, failure
   carryTasks(context, id, parent, version)
   supersedeOpen(context, id, parent)
   updatePlan(context, id, {current_version: version, status: 'active'})
-  tellReplan(context, plan, version, {reason: trigger, taskId})
-  goOn(context, requirePlan(context, id))
+  emitReplan(context, plan, version, {reason: trigger, taskId})
+  advancePlan(context, requirePlan(context, id))
   return true
 }
 

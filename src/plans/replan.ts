@@ -85,7 +85,7 @@ export function replan(context: TaskContext, planId: string, request: Replan): R
     })
     supersede(context, plan, version)
     updatePlan(context, id, {goal_text: draft.goal, strategy, current_version: version, status: 'pending'})
-    tellReplan(context, plan, version, {reason: 'replan'})
+    emitReplan(context, plan, version, {reason: 'replan'})
     return {...withFindings(viewPlan(context, requirePlan(context, id)), reviewed, idOf), replan_version: version}
   })
 }
@@ -156,7 +156,7 @@ WHERE p.plan_session_id = ? AND p.version = ? AND t.status NOT IN ('Completed', 
 }
 
 /** Tells that there is another version, and why. */
-export function tellReplan(
+export function emitReplan(
   context: TaskContext,
   plan: PlanRow,
   version: number,

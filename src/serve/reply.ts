@@ -21,7 +21,7 @@ export function refuseRoute(app: HttpApp, url: string, error: () => SvcError): v
 }
 
 /** A reply that is not streamed. */
-export interface WholeReply {
+export interface CollectedReply {
   /** Where it was asked for. */
   prompt?: {text: string; logprobs?: PromptToken[]}
   text: string
@@ -31,7 +31,7 @@ export interface WholeReply {
 
 /** Puts the events of one reply together. */
 export class ReplyCollector {
-  readonly #reply: Omit<WholeReply, 'summary'> = {text: ''}
+  readonly #reply: Omit<CollectedReply, 'summary'> = {text: ''}
   #summary: GenerateSummary | undefined
 
   add(event: GenerateEvent): void {
@@ -43,20 +43,20 @@ export class ReplyCollector {
     }
   }
 
-  whole(): WholeReply {
+  reply(): CollectedReply {
     if (this.#summary === undefined) throw new Error('The engine ended without a summary.')
     return {...this.#reply, summary: this.#summary}
   }
 }
 
-export async function collect(events: AsyncIterable<GenerateEvent>): Promise<WholeReply> {
+export async function collect(events: AsyncIterable<GenerateEvent>): Promise<CollectedReply> {
   const collector = new ReplyCollector()
   for await (const event of events) collector.add(event)
-  return collector.whole()
+  return collector.reply()
 }
 
 /** How long a failure can still be told by a status, ms; after that the stream begins, and failures go into it. */
-const patienceMs = 1000
+const headerWaitMs = 1000
 const pingMs = 10_000
 
 /**
@@ -74,7 +74,7 @@ export async function streamEvents<T>(
 ): Promise<void> {
   const first = events.next()
   first.catch(() => {})
-  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())])
+  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, headerWaitMs).unref())])
   const stream = open()
   const pings = setInterval(() => stream.ping(), pingMs)
   try {

@@ -100,8 +100,8 @@ export async function startServer(path: string, options: ServerOptions, signal: 
     async close(drainMs) {
       closing = true
       const drained = app.close()
-      const patience = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
-      await Promise.race([drained, patience])
+      const timeout = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
+      await Promise.race([drained, timeout])
       await host.close()
       app.server.closeAllConnections()
       await drained

@@ -14,7 +14,6 @@ export {
   locateSpeechModel,
   speechModelId,
 } from './locate-model.js'
-export {createMeter, type Meter} from './meter.js'
 export {
   type Alternative,
   type LanguageGuess,
@@ -29,6 +28,7 @@ export {
 export type {OpenSpeechModelOptions} from './open-model.js'
 export {partialWriter} from './partial-file.js'
 export {type PayloadOptions, transcribePayload} from './payload.js'
+export {createProgress, type RecordingProgress} from './progress.js'
 export {listRecordings, outputPaths} from './recordings.js'
 export {type LexiconSource, loadLexicons} from './text/lexicon.js'
 export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'

@@ -52,10 +52,10 @@ export {
   taskStatuses,
 } from './base/vocabulary.js'
 export {type Award, awardsOf} from './events/awards.js'
-export {tellCost, type Usage} from './events/cost.js'
+export {emitCost, type Usage} from './events/cost.js'
 export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
 export {appendEvent, type EventFilter, followEvents, lastEventId, pruneEvents, readEvents} from './events/event-log.js'
-export {isTold} from './events/level.js'
+export {isLogged} from './events/level.js'
 export {appendPlanLineage, linkLineage} from './events/lineage.js'
 export {cancelRow} from './lifecycle/cancel.js'
 export {approveTask, reorderTask, retryTask} from './lifecycle/change.js'

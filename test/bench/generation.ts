@@ -1,5 +1,5 @@
-import {defaultSampling} from '../../src/decode/index.js'
 import {type GenerateEvent, type GenerateRequest, loadLanguageModel, startEngine} from '../../src/llm/index.js'
+import {defaultSampling} from '../../src/sampling/index.js'
 import {sharedData} from '../support/project.js'
 import {median, round} from './measure.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {excerpt, formatTask, plain, tellEvent} from '../../src/cli/orch-text.js'
+import {describeEvent, excerpt, formatTask, plain} from '../../src/cli/orch-text.js'
 import {displayAgent, displayTask, requireTask} from '../../src/tasks/index.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {submit} from '../orchestrator/support/tasks.js'
@@ -37,6 +37,6 @@ describe('ids in texts for people', () => {
 
   it('are T-0001 and A-01 in events', () => {
     const moved = {type: 'task_moved', task_id: 1, agent_id: 2, from_agent_id: 1} as const
-    assert.equal(tellEvent(moved, names), 'T-0001 moved to A-02 from A-01')
+    assert.equal(describeEvent(moved, names), 'T-0001 moved to A-02 from A-01')
   })
 })

@@ -33,7 +33,7 @@ const sources = ['src', 'commands']
 /** Where values are read as members of another object, which all values of their table were copied into. */
 const copied: Readonly<Record<string, string>> = {
   'log.format': 'src/log/logger.ts',
-  'engine.temperature': 'src/decode/sampler.ts',
+  'engine.temperature': 'src/sampling/sampler.ts',
   'serve.origins': 'src/serve/access.ts',
   'serve.allowedHosts': 'src/serve/server.ts',
   'mesh.workerResultVerifyKey': 'src/mesh/control-plane/auth/credentials.ts',

@@ -34,7 +34,7 @@ describe('the canonical journey', () => {
     const {commandIDs} = await loadCommands()
     const known = new Set([
       ...commandIDs.map((id) => `svc ${id.replaceAll(':', ' ')}`),
-      ...operations.flatMap(({faces: {rpc, tool}}) => [rpc?.method, ...(rpc?.aliases ?? []), tool?.name]),
+      ...operations.flatMap(({bindings: {rpc, tool}}) => [rpc?.method, ...(rpc?.aliases ?? []), tool?.name]),
     ])
     for (const {step_id, primary_operation_id: operation, maturity} of canonicalJourneySteps) {
       if (maturity === 'spec_only') assert.equal(operation, undefined, step_id)

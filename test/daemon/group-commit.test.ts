@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import * as modules from '../../src/orchestrator/index.js'
 import {external, Peer, type Reply} from './support/daemon.js'
-import {openTestFace} from './support/open-test-face.js'
+import {openTestServer} from './support/open-test-server.js'
 
 const submit = (id: number, params: object = external(`task ${id} ${'x'.repeat(500)}`)) => ({
   jsonrpc: '2.0',
@@ -15,7 +15,7 @@ const idsOf = (answers: readonly Reply[]) =>
 
 describe('requests that are kept together', () => {
   it('are each done or refused by themselves', async (t) => {
-    const {addr, orchestrator} = await openTestFace(t)
+    const {addr, orchestrator} = await openTestServer(t)
     const peer = await Peer.connect(t, addr)
     const count = 400
     peer.send(
@@ -40,7 +40,7 @@ describe('requests that are kept together', () => {
   })
 
   it('are kept by one commit, which others see', async (t) => {
-    const {addr, orchestrator} = await openTestFace(t)
+    const {addr, orchestrator} = await openTestServer(t)
     const other = await modules.openOrchestrator({root: orchestrator.root, sources: {env: {}}})
     t.after(() => other.close())
     const version = () => other.store.get<{data_version: number}>('PRAGMA data_version')?.data_version
@@ -59,7 +59,7 @@ describe('requests that are kept together', () => {
   })
 
   it('are told to be lost where they are lost', async (t) => {
-    const {addr, orchestrator} = await openTestFace(t)
+    const {addr, orchestrator} = await openTestServer(t)
     const {store} = orchestrator
     const peer = await Peer.connect(t, addr)
     await peer.ask(submit(0))

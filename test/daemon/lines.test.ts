@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Peer, type Reply} from './support/daemon.js'
-import {openTestFace} from './support/open-test-face.js'
+import {openTestServer} from './support/open-test-server.js'
 
 const jsonRpc = {jsonrpc: '2.0', id: 1, method: 'orch.ping'}
 const wrapped = {id: 'a', method: 'orch.ping', params: {}}
 
 describe('a line that is not JSON', () => {
   it('is answered in the form of the last valid line, else wrapped', async (t) => {
-    const peer = await Peer.connect(t, (await openTestFace(t)).addr)
+    const peer = await Peer.connect(t, (await openTestServer(t)).addr)
     const formOf = ({jsonrpc, payload}: Reply) => (jsonrpc === undefined ? payload?.type : jsonrpc)
     const formAfter = async (line: string | object) => {
       await peer.ask<Reply | Reply[]>(line)
@@ -25,7 +25,7 @@ describe('a line that is not JSON', () => {
 
 describe('a connection that begins a line', {timeout: 60_000}, () => {
   it('is cut when the line does not end in time, however many bytes come', async (t) => {
-    const peer = await Peer.connect(t, (await openTestFace(t, {lineTimeoutMs: 200})).addr)
+    const peer = await Peer.connect(t, (await openTestServer(t, {lineTimeoutMs: 200})).addr)
     await peer.ask(jsonRpc)
     const closed = new Promise((resolve) => peer.socket.once('close', resolve))
     const drip = setInterval(() => peer.socket.write(' '), 10)
@@ -34,7 +34,7 @@ describe('a connection that begins a line', {timeout: 60_000}, () => {
   })
 
   it('stays open while whole lines come, or none at all', async (t) => {
-    const {addr} = await openTestFace(t, {lineTimeoutMs: 1000})
+    const {addr} = await openTestServer(t, {lineTimeoutMs: 1000})
     const [busy, idle, slow] = [await Peer.connect(t, addr), await Peer.connect(t, addr), await Peer.connect(t, addr)]
     const line = JSON.stringify(jsonRpc)
     busy.socket.write('{')

@@ -285,7 +285,7 @@ describe('an error that crosses a thread', () => {
 
 describe('an error that another program has told of', () => {
   it('is the row of its code in the words of that program, also in another process', () => {
-    const told = SvcError.told('inbox_full', 'Seven wait.')
+    const told = SvcError.fromRemote('inbox_full', 'Seven wait.')
     assert.ok(told)
     for (const error of [told, SvcError.fromRecord(JSON.parse(JSON.stringify(told.toRecord())))])
       assert.deepEqual(
@@ -296,6 +296,6 @@ describe('an error that another program has told of', () => {
 
   it('is none where the code is unknown, or its hint needs to know more', () => {
     for (const code of ['no_such_code', 'constructor', 'port_in_use'])
-      assert.equal(SvcError.told(code, 'It is.'), undefined)
+      assert.equal(SvcError.fromRemote(code, 'It is.'), undefined)
   })
 })

@@ -3,7 +3,7 @@ import {link, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promis
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {type ErrorCode, isErrorOf} from '../../src/errors/index.js'
-import {checkOutputs, writeGenerated, writeOutput, writeWholeFile} from '../../src/files/index.js'
+import {checkOutputs, writeFileAtomic, writeGenerated, writeOutput} from '../../src/files/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const refused = (work: Promise<unknown>, code: ErrorCode, path: string) =>
@@ -47,7 +47,7 @@ describe('a result', () => {
     const folder = await temporaryFolder(test)
     const path = join(folder, 'a.txt')
     const texts = Array.from({length: 20}, (_, i) => `text ${i}`)
-    const ends = await Promise.allSettled(texts.map((text) => writeWholeFile(path, text, {keep: true})))
+    const ends = await Promise.allSettled(texts.map((text) => writeFileAtomic(path, text, {keep: true})))
     const written = texts.filter((_, i) => ends[i]?.status === 'fulfilled')
     assert.deepEqual(written, [await readFile(path, 'utf8')])
     assert.deepEqual(await readdir(folder), ['a.txt'])

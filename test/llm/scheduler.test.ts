@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {after, before, describe, it} from 'node:test'
-import {defaultSampling} from '../../src/decode/index.js'
 import {type GenerateEvent, type GenerateRequest, type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
 import {nextChunk} from '../../src/llm/scheduler.js'
+import {defaultSampling} from '../../src/sampling/index.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 

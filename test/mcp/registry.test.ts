@@ -97,7 +97,7 @@ describe('the tools', () => {
 describe('every tool', () => {
   for (const tool of tools) {
     const {name, listed} = tool
-    const operation = operations.find((row) => row.faces.tool?.name === name)
+    const operation = operations.find((row) => row.bindings.tool?.name === name)
     it(`${name} lists schemas of objects that can be used`, async () => {
       assert.match(name, /^svc_[a-z0-9_]+$/)
       assert.match(listed.description, /^[A-Z].*\.$/)
@@ -119,7 +119,10 @@ describe('every tool', () => {
     })
 
     it(`${name} lists the members that it always gives, and requires none that it does not take`, () => {
-      const given = (operation?.faces.tool?.output ?? operation?.output) as {properties?: object; required?: string[]}
+      const given = (operation?.bindings.tool?.output ?? operation?.output) as {
+        properties?: object
+        required?: string[]
+      }
       const data = (listed.outputSchema.properties as Record<string, Schema>).data as Schema
       const always = Object.keys(given.properties ?? {}).filter((member) => given.required?.includes(member) ?? true)
       assert.deepEqual(Object.keys(data.properties ?? {}), always)

@@ -3,14 +3,14 @@ import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {assistantFragment} from '../../src/assistant/index.js'
-import {tellEvent} from '../../src/cli/index.js'
+import {describeEvent} from '../../src/cli/index.js'
 import {readConfigFile} from '../../src/config/index.js'
 import {compileSchema, type RuntimeGenerationKpiV1} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {
+  bindingSchema,
   createCall,
   DetailedError,
-  faceSchema,
   listedSchema,
   type OperationContext,
   operationNamed,
@@ -188,7 +188,7 @@ describe('a chat message', () => {
     })
     await assertFits('orchestration/event.v1', event)
     assert.equal(
-      tellEvent(event?.kind as modules.tasks.OrchestratorEvent, modules.tasks),
+      describeEvent(event?.kind as modules.tasks.OrchestratorEvent, modules.tasks),
       'a call cost 0.055 USD: run-a read 100 tokens and wrote 10',
     )
   })
@@ -230,9 +230,9 @@ describe('a request with a trace', () => {
 
   it('may be one to any tool that asks a model, although no list says so', () => {
     for (const name of ['chat_message', 'generate_code']) {
-      const {input, faces} = operationNamed(name)
-      const schema = faceSchema(input, faces.tool ?? {})
-      const listed = listedSchema(schema, faces.tool?.unlisted)
+      const {input, bindings} = operationNamed(name)
+      const schema = bindingSchema(input, bindings.tool ?? {})
+      const listed = listedSchema(schema, bindings.tool?.unlisted)
       for (const member of ['trace_id', 'correlation_id']) {
         assert.ok(Object.hasOwn(schema.properties as object, member), member)
         assert.ok(!Object.hasOwn(listed.properties as object, member), member)
@@ -269,7 +269,7 @@ describe('code that is generated', () => {
 
   it('is the program alone for a tool, with the rest beside it', async (test) => {
     const {call, context} = await workspace(test, [note])
-    const {tool} = operationNamed('generate_code').faces
+    const {tool} = operationNamed('generate_code').bindings
     const answer = await call('generate_code', {prompt: 'Notes.'})
     const presented = await tool?.present?.(answer as never, context)
     assert.ok(presented instanceof ToolAnswer)
@@ -306,8 +306,8 @@ describe('code that is generated', () => {
 describe('the tools of the assistant', () => {
   it('take little room in a list of tools', () => {
     for (const name of ['chat_message', 'generate_code']) {
-      const {summary, input, output, faces} = operationNamed(name)
-      assert.ok(JSON.stringify([summary, input, faces.tool?.output ?? output]).length < 2500, name)
+      const {summary, input, output, bindings} = operationNamed(name)
+      assert.ok(JSON.stringify([summary, input, bindings.tool?.output ?? output]).length < 2500, name)
     }
   })
 })

@@ -18,7 +18,7 @@ import {violations} from './support/violations.js'
 
 const byTool = (name: string): Call => {
   const operation = operationNamed(name)
-  return createCall(operation, operation.faces.tool?.name ?? name, operation.faces.tool)
+  return createCall(operation, operation.bindings.tool?.name ?? name, operation.bindings.tool)
 }
 const calls = new Map(operations.map((operation) => [operation.name, createCall(operation, operation.name)]))
 const perform = async (name: string, input: object, context: OperationContext) =>

@@ -31,9 +31,9 @@ describe('what is written from the table', () => {
 
   it('names every operation and every face', () => {
     const page = generatedFiles()['contracts/orchestration/operations.md'] ?? ''
-    for (const {name, faces} of operations) {
+    for (const {name, bindings} of operations) {
       const row = page.split('\n').find((each) => each.startsWith(`| \`${name}\` |`)) ?? ''
-      for (const face of [faces.rpc?.method, faces.tool?.name, faces.cli && `svc ${faces.cli.command}`])
+      for (const face of [bindings.rpc?.method, bindings.tool?.name, bindings.cli && `svc ${bindings.cli.command}`])
         if (face !== undefined) assert.ok(row.includes(`\`${face}\``), `${face} in ${row}`)
     }
     for (const {method} of daemonMethods) assert.ok(page.includes(`\`${method}\``), method)
@@ -129,7 +129,7 @@ describe('a conversation with the daemon', () => {
     const byName = new Map(operations.map((each) => [each.name, each]))
     for (const [i, [name, params]] of life.entries()) {
       const operation = byName.get(name)
-      const method = operation?.faces.rpc?.method ?? ''
+      const method = operation?.bindings.rpc?.method ?? ''
       assert.ok(operation, name)
       const value = await createCall(operation, method).perform(params, context)
       for (const said of [

@@ -3,19 +3,19 @@ import {readdirSync, readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
 import {compileSchema, type Schema} from '../../src/contracts/index.js'
 import {
+  bindingSchema,
   createCall,
   daemonMethods,
   daemonNotifications,
-  faceSchema,
   listedSchema,
   operationNamed,
   operations,
 } from '../../src/operations/index.js'
 import {projectFile} from '../support/project.js'
 
-const tools = operations.flatMap(({faces: {tool}}) => (tool === undefined ? [] : [tool]))
-const methods = operations.flatMap(({faces: {rpc}}) => (rpc === undefined ? [] : [rpc]))
-const commands = operations.flatMap(({faces: {cli}}) => (cli === undefined ? [] : [cli]))
+const tools = operations.flatMap(({bindings: {tool}}) => (tool === undefined ? [] : [tool]))
+const methods = operations.flatMap(({bindings: {rpc}}) => (rpc === undefined ? [] : [rpc]))
+const commands = operations.flatMap(({bindings: {cli}}) => (cli === undefined ? [] : [cli]))
 
 /** What changes something, as the first or only verb of a name. */
 const changing =
@@ -78,7 +78,7 @@ describe('the table of operations', () => {
 })
 
 describe('every operation', () => {
-  for (const {name, title, summary, effect, idempotent, input, output, faces} of operations) {
+  for (const {name, title, summary, effect, idempotent, input, output, bindings} of operations) {
     it(`${name} is described in one sentence`, () => {
       assert.match(summary, /^[A-Z][^\n]*[^.\s]\.$/)
       assert.doesNotMatch(summary, /[.!?] [A-Z]/, 'one sentence')
@@ -87,7 +87,7 @@ describe('every operation', () => {
     })
 
     it(`${name} can be called from somewhere, takes an object and gives one`, () => {
-      assert.ok(Object.values(faces).some((face) => face !== undefined))
+      assert.ok(Object.values(bindings).some((face) => face !== undefined))
       assert.deepEqual([input.type, output.type], ['object', 'object'])
     })
 
@@ -95,7 +95,7 @@ describe('every operation', () => {
       for (const [what, schema] of Object.entries({
         input,
         output,
-        ...(faces.tool?.output && {told: faces.tool.output}),
+        ...(bindings.tool?.output && {told: bindings.tool.output}),
       })) {
         await compileSchema(schema, `${name}.${what}`)
         assert.deepEqual(
@@ -124,18 +124,18 @@ describe('what a model reads of a tool', () => {
   const listed = (schema: Schema) => JSON.stringify(listedSchema(schema))
 
   it('is little, even of the tool that takes most', () => {
-    const {input, output, summary, faces} = operationNamed('submit_task')
-    const {name = '', ...names} = faces.tool ?? {}
-    const text = [name, summary, listed(faceSchema(input, names)), listed(output)].join()
+    const {input, output, summary, bindings} = operationNamed('submit_task')
+    const {name = '', ...names} = bindings.tool ?? {}
+    const text = [name, summary, listed(bindingSchema(input, names)), listed(output)].join()
     // A token is a little more than three characters of JSON.
     assert.ok(text.length < 2400, String(text.length))
   })
 
   it('names no limits of length, which a call is held to all the same', async () => {
-    const {input, faces} = operationNamed('submit_task')
+    const {input, bindings} = operationNamed('submit_task')
     assert.match(JSON.stringify(input), /"maxLength"/)
     for (const {input: each} of operations) assert.doesNotMatch(listed(each), /"(max|min)(Length|Items)":/)
-    const {schema} = createCall(operationNamed('submit_task'), 'svc_submit_task', faces.tool)
+    const {schema} = createCall(operationNamed('submit_task'), 'svc_submit_task', bindings.tool)
     const check = await compileSchema(schema, 'submit')
     assert.deepEqual(check({description: ''}), ['/description must NOT have fewer than 1 characters'])
   })

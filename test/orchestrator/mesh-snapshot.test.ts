@@ -193,7 +193,7 @@ describe('the status of the orchestrator', () => {
   const status = async (orchestrator: modules.Orchestrator) => {
     const context = {modules, orchestrator, surface: 'mcp', sources: {env: {}}} as unknown as OperationContext
     const report = (await call.perform({}, context)) as object
-    const {present} = operationNamed('status').faces.tool ?? {}
+    const {present} = operationNamed('status').bindings.tool ?? {}
     return {report, shown: present?.(report as never, context) as Record<string, unknown>}
   }
 

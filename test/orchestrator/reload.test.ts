@@ -315,6 +315,6 @@ describe('a daemon whose settings are read anew', () => {
 /** A server that has these models and does whatever it is asked for. */
 async function scriptedEndpoint(t: TestContext, ...models: string[]) {
   const {baseUrl} = await scriptedInference(t, (response) => response.end(answerLines('Done.')), models)
-  const {resolveEndpoint} = await import('../../src/inference/index.js')
+  const {resolveEndpoint} = await import('../../src/inference-client/index.js')
   return resolveEndpoint({env: {SVC_INFERENCE_URL: baseUrl}}).endpoint
 }

@@ -56,7 +56,7 @@ async function workspace(t: TestContext, {toml = unattended, answers = [], answe
       const row = operationNamed(name)
       const result = await createCall(row, name).perform(given, context)
       assert.deepEqual((await compileSchema(row.output, name))(result), [])
-      const {tool} = row.faces
+      const {tool} = row.bindings
       if (tool?.output === undefined) return result
       const shown = await (tool.present as ((output: unknown) => unknown) | undefined)?.(result)
       assert.deepEqual((await compileSchema(tool.output, name))(shown), [])

@@ -1,6 +1,6 @@
 import {once} from 'node:events'
 import {get, type IncomingMessage} from 'node:http'
-import {patienceMs} from './until.js'
+import {timeoutMs} from './until.js'
 
 export interface StreamEvent {
   id: number
@@ -32,7 +32,7 @@ export class EventStream {
 
   /** Waits until so many events have come. */
   async received(count: number): Promise<void> {
-    const until = Date.now() + patienceMs
+    const until = Date.now() + timeoutMs
     while (this.events.length < count) {
       if (Date.now() > until) throw new Error(`${this.events.length} of ${count} events have come`)
       await new Promise((resolve) => setTimeout(resolve, 10))

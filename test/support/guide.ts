@@ -2,8 +2,8 @@ import {readFile, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {execa} from 'execa'
 import {parse} from 'smol-toml'
-import {defaultSampling} from '../../src/decode/index.js'
 import {startEngine} from '../../src/llm/index.js'
+import {defaultSampling} from '../../src/sampling/index.js'
 import {projectFile} from './project.js'
 
 /** The run directory of the guide, and the recipe that made it. */

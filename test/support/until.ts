@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import {setTimeout as sleep} from 'node:timers/promises'
 
 /** Longest wait for a condition, ms. A slow machine stays below it; only a condition that never holds reaches it. */
-export const patienceMs = 60_000
+export const timeoutMs = 60_000
 
-/** Polls until a condition holds, and fails after `patienceMs`. A function as text shows the state at that time. */
+/** Polls until a condition holds, and fails after `timeoutMs`. A function as text shows the state at that time. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string | (() => string)): Promise<void> {
-  const end = performance.now() + patienceMs
+  const end = performance.now() + timeoutMs
   for (let pauseMs = 2; !(await holds()); pauseMs = Math.min(50, pauseMs * 1.5)) {
-    if (performance.now() > end) assert.fail(`Not within ${patienceMs} ms: ${typeof what === 'string' ? what : what()}`)
+    if (performance.now() > end) assert.fail(`Not within ${timeoutMs} ms: ${typeof what === 'string' ? what : what()}`)
     await sleep(pauseMs)
   }
 }

@@ -1,7 +1,7 @@
 import {isUtf8} from 'node:buffer'
 import {readFile, stat} from 'node:fs/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
-import {realPathInside} from '../../files/index.js'
+import {containedPath} from '../../files/index.js'
 
 /** A file that a model reads. */
 export interface ContextFile {
@@ -24,7 +24,7 @@ export async function readContextFiles(root: string, paths: readonly string[]): 
   const read = new Set<string>()
   let bytes = 0
   for (const path of paths) {
-    const real = await realPathInside(root, path).catch(refuse(path))
+    const real = await containedPath(root, path).catch(refuse(path))
     if (read.has(real)) continue
     read.add(real)
     const content = await readText(real, path).catch(refuse(path))

@@ -1,4 +1,4 @@
-import type {ChatMessage} from '../../inference/index.js'
+import type {ChatMessage} from '../../inference-client/index.js'
 import {fenced} from '../fences.js'
 import type {ContextFile} from './context-files.js'
 import type {Turn} from './conversations.js'

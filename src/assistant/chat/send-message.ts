@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {Generation} from '../../inference/index.js'
+import type {Generation} from '../../inference-client/index.js'
 import {type Model, type Question, withModel} from '../ask-model.js'
 import type {Assistant} from '../assistant.js'
 import {readContextFiles} from './context-files.js'

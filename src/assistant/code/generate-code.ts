@@ -1,7 +1,7 @@
 import type {FileOutcomesV1, RuntimeGenerationKpiV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {outputInside} from '../../files/index.js'
-import type {ChatMessage} from '../../inference/index.js'
+import {containedOutput} from '../../files/index.js'
+import type {ChatMessage} from '../../inference-client/index.js'
 import {type Model, withModel} from '../ask-model.js'
 import type {Assistant} from '../assistant.js'
 import type {Attempt, Rejected} from './attempt.js'
@@ -58,7 +58,7 @@ const temperature = 0.1
  */
 export async function generateCode(assistant: Assistant, request: CodeRequest, hooks: CodeHooks): Promise<CodeOutcome> {
   const {outputPath, journeyId, sessionId, traceId} = request
-  if (outputPath !== undefined) await outputInside(assistant.root, outputPath)
+  if (outputPath !== undefined) await containedOutput(assistant.root, outputPath)
   const work = {
     surface: 'generate_code',
     category: 'codegen',

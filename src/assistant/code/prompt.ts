@@ -1,4 +1,4 @@
-import type {ChatMessage} from '../../inference/index.js'
+import type {ChatMessage} from '../../inference-client/index.js'
 import {fenced} from '../fences.js'
 import type {SurfaceFault, SurfaceMode} from './surface.js'
 

@@ -1,12 +1,12 @@
 import type {FileOutcomesV1} from '../../contracts/index.js'
-import {outputInside, writeWholeFile} from '../../files/index.js'
+import {containedOutput, writeFileAtomic} from '../../files/index.js'
 
 /**
  * Writes a program into the workspace, whole or not at all.
  * @throws path_denied, output_exists, disk_full, file_unreadable
  */
 export async function writeProgram(root: string, path: string, code: string): Promise<FileOutcomesV1> {
-  await writeWholeFile(await outputInside(root, path), code)
+  await writeFileAtomic(await containedOutput(root, path), code)
   return {
     schema: 'svc_generate_code_file_outcomes_v1',
     schema_version: 1,

@@ -13,7 +13,7 @@ export interface Refusal {
 /** A sentence goes on around it. */
 const withoutStop = (sentence: string) => `${sentence}`.replace(/\.$/, '')
 
-const told = ({operation, status, problem, detail}: Refusal) =>
+const refusalMessage = ({operation, status, problem, detail}: Refusal) =>
   `The control plane answered ${operation} with ${problem ?? status}${detail ? `: ${withoutStop(detail)}` : ''}.`
 
 /** Errors of the mesh: of its control plane, on the wire as problem details, and of those who ask it. */
@@ -222,25 +222,25 @@ export const meshErrors = rows(() => ({
   mesh_rejected: {
     exit: Exit.usage,
     http: 502,
-    say: told,
+    say: refusalMessage,
     hint: 'Change what was asked for; the control plane does not understand it.',
   },
   mesh_denied: {
     exit: Exit.conflict,
     http: 502,
-    say: told,
+    say: refusalMessage,
     hint: 'The token or its role, the state of the node or another holder forbids it.',
   },
   mesh_missing: {
     exit: Exit.notFound,
     http: 502,
-    say: told,
+    say: refusalMessage,
     hint: 'It may have expired, been used, or never been there.',
   },
   mesh_unavailable: {
     exit: Exit.unavailable,
     http: 502,
-    say: told,
+    say: refusalMessage,
     hint: 'Try again later; what may be repeated was repeated already.',
   },
   mesh_token_missing: {

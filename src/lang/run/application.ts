@@ -33,7 +33,7 @@ const busyTimeoutMs = 1000
 /** The same for each operation of a handler without a transaction, once the lock was free: others wait meanwhile. */
 const momentMs = 100
 /** How long a writer tries again, and how soon, at first and later, ms. */
-const patienceMs = 5000
+const timeoutMs = 5000
 const firstRetryMs = 1
 const lastRetryMs = 20
 
@@ -225,7 +225,7 @@ export class Application {
 
   /** Another process may hold the lock: tried again without blocking those who only read. */
   async #beginWriting(): Promise<void> {
-    const until = performance.now() + patienceMs
+    const until = performance.now() + timeoutMs
     for (let ms = firstRetryMs; !this.#tryBegin(performance.now() > until); ms = Math.min(2 * ms, lastRetryMs))
       await sleep(ms)
   }

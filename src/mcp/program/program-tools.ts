@@ -5,7 +5,7 @@ import {type Answer, envelopeSchema} from '../envelope.js'
 import {hintsOf} from '../operation-tool.js'
 import type {Tool} from '../tool.js'
 
-type LangRoom = typeof import('../../lang/index.js')
+type LangModule = typeof import('../../lang/index.js')
 
 export interface ProgramSource {
   /** Name of its file without the ending; stands before names that are taken. */
@@ -56,7 +56,7 @@ function freeName(name: string, stem: string, taken: ReadonlySet<string>): strin
 }
 
 /** Adding rows takes nothing away; changing and deleting does. */
-function effectsOf({reachable}: LangRoom, made: FunctionType) {
+function effectsOf({reachable}: LangModule, made: FunctionType) {
   const effects = [...reachable(made)].flatMap((each) => each.effects)
   const writes = effects.filter(({kind}) => kind === 'write')
   const onlyAdds = writes.every(({what}) => /\.insert\(\)$/.test(what))
@@ -66,7 +66,7 @@ function effectsOf({reachable}: LangRoom, made: FunctionType) {
 
 /** @throws params_invalid, endpoint_failed */
 async function called(
-  lang: LangRoom,
+  lang: LangModule,
   application: Application,
   made: FunctionType,
   given: Readonly<Record<string, unknown>>,
@@ -83,7 +83,7 @@ async function called(
 
 /** Arguments in the order of the parameters. @throws params_invalid with all that does not fit */
 function readArguments(
-  {decoder, TypeMismatch}: LangRoom,
+  {decoder, TypeMismatch}: LangModule,
   made: FunctionType,
   given: Readonly<Record<string, unknown>>,
 ) {
@@ -110,7 +110,7 @@ function readArguments(
 
 /** @throws endpoint_refused where the program says no, with what it says */
 function answerOf(
-  {display, toJson}: LangRoom,
+  {display, toJson}: LangModule,
   {name}: FunctionType,
   {kind, value}: {kind: string; value: unknown},
 ): Answer {

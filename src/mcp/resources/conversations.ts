@@ -6,25 +6,25 @@ export interface ConversationEntry {
   title: string
 }
 
-const loadRoom = () => import('../../assistant/index.js')
+const loadAssistant = () => import('../../assistant/index.js')
 
 /** The conversations of the workspace, the latest first. */
 export async function conversationPage(
   {orchestrator}: OperationBase,
   page: {offset: number; limit: number},
 ): Promise<readonly ConversationEntry[]> {
-  const {listConversations} = await loadRoom()
+  const {listConversations} = await loadAssistant()
   return listConversations(orchestrator, page)
 }
 
 /** A conversation with its messages; undefined where there is none. */
 export async function conversation({orchestrator}: OperationBase, sessionId: string): Promise<object | undefined> {
-  const {readConversation} = await loadRoom()
+  const {readConversation} = await loadAssistant()
   return readConversation(orchestrator, sessionId)
 }
 
 /** What is to be looked at again and again: something that changes whenever the conversation does. */
 export async function stateOf({orchestrator}: OperationBase, sessionId: string): Promise<() => string | undefined> {
-  const {conversationState} = await loadRoom()
+  const {conversationState} = await loadAssistant()
   return () => conversationState(orchestrator, sessionId)
 }

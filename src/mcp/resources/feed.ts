@@ -26,7 +26,7 @@ interface Subscription {
 /** A conversation that is looked at: what it is, and what it was when it was last told. */
 interface Chat {
   state(): string | undefined
-  told: string | undefined
+  lastState: string | undefined
 }
 
 /** Tells subscribers of changes, whoever made them. One poller of the store serves all, and only while there are any. */
@@ -50,7 +50,7 @@ export class ResourceFeed {
   async subscribe(watcher: Watcher, name: ResourceName, given: string): Promise<void> {
     const base = await this.#open()
     const state = name.kind === 'chat' ? await stateOf(base, name.sessionId) : undefined
-    const chat = state === undefined ? {} : {chat: {state, told: state()}}
+    const chat = state === undefined ? {} : {chat: {state, lastState: state()}}
     if (this.#timer === undefined) {
       this.#since = base.modules.tasks.lastEventId(base.orchestrator)
       this.#timer = setInterval(() => this.#look(base), pollMs)
@@ -115,8 +115,8 @@ export class ResourceFeed {
 function hasChanged({name, chat}: Subscription, changed: ReadonlySet<string>): boolean {
   if (chat === undefined) return changed.has(uriOf(name))
   const state = chat.state()
-  if (state === chat.told) return false
-  chat.told = state
+  if (state === chat.lastState) return false
+  chat.lastState = state
   return true
 }
 

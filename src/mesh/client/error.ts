@@ -100,7 +100,7 @@ export interface ToldProblem {
 export function refusalOf(operation: MeshOperation, status: number, {code, detail}: ToldProblem): SvcError {
   const ofStatus = new SvcError(refusalCode(status), {operation, status, problem: code, detail})
   if (code === undefined || ofServers.has(code)) return ofStatus
-  return SvcError.told(code, detail === undefined ? ofStatus.message : `${detail}.`) ?? ofStatus
+  return SvcError.fromRemote(code, detail === undefined ? ofStatus.message : `${detail}.`) ?? ofStatus
 }
 
 const longestSnippet = 240

@@ -2,7 +2,7 @@ import {readFile, rename, stat} from 'node:fs/promises'
 import {resolve} from 'node:path'
 import {meshNodeSettings, resolveSettings, type SettingSources} from '../../config/index.js'
 import {isErrorOf, SvcError} from '../../errors/index.js'
-import {lockFile, writeWholeFile} from '../../files/index.js'
+import {lockFile, writeFileAtomic} from '../../files/index.js'
 import {type NodeRecord, nodesSchemaVersion} from '../protocol/node.js'
 import {userFile} from './home.js'
 
@@ -84,7 +84,7 @@ export async function publishNode(path: string, node: NodeRecord, nowMs: number)
       const next: LocalRegistry = {...registry, nodes: [...nodes, node].sort(byId)}
       // Whoever was stopped in the meantime has read what may be old by now.
       if (!(await lock.isHeld())) continue
-      await writeWholeFile(path, `${JSON.stringify(next, null, 2)}\n`)
+      await writeFileAtomic(path, `${JSON.stringify(next, null, 2)}\n`)
       return publication
     } finally {
       await lock.release()

@@ -7,7 +7,7 @@ import {
   type SettingSources,
 } from '../../config/index.js'
 import type {MeshSecurity} from '../../contracts/index.js'
-import {realPathInside} from '../../files/index.js'
+import {containedPath} from '../../files/index.js'
 import {type LocalRegistry, readLocalRegistry, registryPath} from './local-registry.js'
 
 export type {MeshSecurity}
@@ -88,6 +88,6 @@ export async function localStatus(
 ): Promise<LocalStatus> {
   const own = registryPath(sources)
   const isOwn = path === undefined || resolve(root, path) === own
-  const read = isOwn ? own : await realPathInside(root, path)
+  const read = isOwn ? own : await containedPath(root, path)
   return {mesh_env: meshEnvironment(sources), registry_path: read, registry: await readLocalRegistry(read)}
 }

@@ -2,7 +2,7 @@ import {readFile, stat} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {envFileExposure, meshEnvPath, parseEnvLines} from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
-import {lockFile, writeWholeFile} from '../../files/index.js'
+import {lockFile, writeFileAtomic} from '../../files/index.js'
 
 /** Values by variable; undefined takes the variable out. */
 export type MeshEnvValues = Readonly<Record<string, string | undefined>>
@@ -41,7 +41,7 @@ export async function changeMeshEnv(
       await ignoreFolder(dirname(path))
       // Whoever was stopped in the meantime has read what may be old by now.
       if (!(await lock.isHeld())) continue
-      await writeWholeFile(path, next, {mode: fileMode, folderMode, flush: true})
+      await writeFileAtomic(path, next, {mode: fileMode, folderMode, flush: true})
       return path
     } finally {
       await lock.release()
@@ -83,7 +83,7 @@ async function ignoreFolder(folder: string): Promise<void> {
     () => true,
     () => false,
   )
-  if (!isThere) await writeWholeFile(path, '*\n', {folderMode})
+  if (!isThere) await writeFileAtomic(path, '*\n', {folderMode})
 }
 
 function withValues(text: string, values: MeshEnvValues): string {

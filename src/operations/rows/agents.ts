@@ -37,7 +37,7 @@ export const agentOperations: readonly Operation[] = [
     idempotent: true,
     input: object({}),
     output: object({agents: list(agent)}, {required: ['agents']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.list_agents'},
       tool: {name: 'svc_agent_list', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch agents'},
@@ -52,7 +52,7 @@ export const agentOperations: readonly Operation[] = [
     idempotent: true,
     input: object({}),
     output: object({agent_ids: list(integer())}, {required: ['agent_ids']}),
-    faces: {rpc: {method: 'orch.agent_ids'}},
+    bindings: {rpc: {method: 'orch.agent_ids'}},
     run: (_, {modules, orchestrator}) => ({agent_ids: modules.tasks.listAgents(orchestrator).map(({id}) => id)}),
   }),
   operation<
@@ -90,7 +90,7 @@ export const agentOperations: readonly Operation[] = [
       {required: ['name']},
     ),
     output: object({agent_id: integer(), agent}, {required: ['agent_id', 'agent']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.spawn_agent', aliases: ['orch.spawn_agent_ext']},
       tool: {name: 'svc_spawn_agent', tier: 'dev', lane: 'workflow'},
       cli: {
@@ -123,7 +123,7 @@ export const agentOperations: readonly Operation[] = [
     idempotent: true,
     input: named,
     output: changed,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.pause_agent'},
       tool: {name: 'svc_pause_agent', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch agent pause', renames: {agent: 'agent_id'}, args: ['agent']},
@@ -138,7 +138,7 @@ export const agentOperations: readonly Operation[] = [
     idempotent: true,
     input: named,
     output: changed,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.resume_agent'},
       tool: {name: 'svc_resume_agent', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch agent resume', renames: {agent: 'agent_id'}, args: ['agent']},
@@ -156,7 +156,7 @@ export const agentOperations: readonly Operation[] = [
       {required: ['agent_id', 'session_id']},
     ),
     output: changed,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.map_agent_session'},
       tool: {name: 'svc_map_agent_session', tier: 'dev', lane: 'interop'},
     },
@@ -176,7 +176,7 @@ export const agentOperations: readonly Operation[] = [
       {drained_count: integer(), agent_id: integer(), display_id: text(), name: text(), state: text(), moved},
       {required: ['drained_count', 'agent_id', 'display_id', 'name', 'state', 'moved']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.drain_agent'},
       tool: {name: 'svc_drain_agent', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch agent drain', renames: {agent: 'agent_id'}, args: ['agent']},
@@ -197,7 +197,7 @@ export const agentOperations: readonly Operation[] = [
       {remaining_tasks: integer(), agent_id: integer(), display_id: text(), name: text(), state: text(), moved},
       {required: ['remaining_tasks', 'agent_id', 'display_id', 'name', 'state', 'moved']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.retire_agent'},
       tool: {name: 'svc_retire_agent', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch agent retire', renames: {agent: 'agent_id'}, args: ['agent']},
@@ -218,7 +218,7 @@ export const agentOperations: readonly Operation[] = [
       {rebalanced: integer('Tasks that were moved.'), moves: list(object({}, {open: true}))},
       {required: ['rebalanced', 'moves']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.rebalance'},
       tool: {name: 'svc_rebalance', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch rebalance'},

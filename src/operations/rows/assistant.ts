@@ -23,7 +23,7 @@ async function openFor(context: OperationContext): Promise<Assistant> {
       return choice.model
     },
     costOf: (model, tokens) => modules.tasks.costOf(model, tokens, modelPrices),
-    onCost: (usage) => modules.tasks.tellCost(orchestrator, usage),
+    onCost: (usage) => modules.tasks.emitCost(orchestrator, usage),
   })
 }
 
@@ -145,7 +145,7 @@ export const assistantOperations: readonly Operation[] = [
       },
       {required: ['message', 'model_used', 'session_id', 'journey']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'ai.chat.message'},
       tool: {name: 'svc_chat_message', tier: 'core', lane: 'ai', unlisted: ofAnyCall},
     },
@@ -202,7 +202,7 @@ export const assistantOperations: readonly Operation[] = [
       limit: integer('At most so many.', {minimum: 1, maximum: 100, default: 100}),
     }),
     output: object({session_id: text(), history: list(turn)}, {required: ['session_id', 'history']}),
-    faces: {
+    bindings: {
       rpc: {method: 'ai.chat.history'},
       tool: {name: 'svc_chat_history', tier: 'dev', lane: 'ai'},
     },
@@ -241,7 +241,7 @@ export const assistantOperations: readonly Operation[] = [
       {code: text(), runtime_generation_kpi: object({}, {open: true}), file_outcomes: object({}, {open: true})},
       {required: ['code', 'runtime_generation_kpi']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'ai.generate_code'},
       tool: {
         name: 'svc_generate_code',

@@ -67,15 +67,15 @@ export const doubtOperations: readonly Operation[] = [
       },
       {required: ['task_id', 'status', 'task']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.doubt_task'},
       tool: {name: 'svc_doubt_task', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch doubt', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},
     },
     async run({task_id, reason}, context) {
       const {modules, orchestrator} = context
-      const told = await askPerson(modules.tasks.doubtTask(orchestrator, task_id, reason), context)
-      return {...told, task: modules.tasks.requireTask(orchestrator, task_id)}
+      const doubted = await askPerson(modules.tasks.doubtTask(orchestrator, task_id, reason), context)
+      return {...doubted, task: modules.tasks.requireTask(orchestrator, task_id)}
     },
   }),
   operation<{task_id: number; validated: boolean; report: string; resume?: boolean}, {task: Task; awards: Award[]}>({
@@ -94,7 +94,7 @@ export const doubtOperations: readonly Operation[] = [
       {required: ['task_id', 'validated', 'report']},
     ),
     output: object({task, awards: list(object({}, {open: true}))}, {required: ['task', 'awards']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.resolve_doubt'},
       tool: {name: 'svc_resolve_doubt', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch resolve', own: true},
@@ -112,7 +112,7 @@ export const doubtOperations: readonly Operation[] = [
     idempotent: false,
     input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096})}, {required: ['task_id']}),
     output: object({ok: flag(), task}, {required: ['ok', 'task']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.overrule_doubt'},
       tool: {name: 'svc_overrule_doubt', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch overrule', renames: {id: 'task_id'}, args: ['id'], chars: {reason: 'r'}},

@@ -35,7 +35,7 @@ export const journeyOperations: readonly Operation[] = [
     idempotent: true,
     input: object({journey_id: text('Another journey than the canonical one.', {maxLength: 512})}),
     output: object({journey_id: text(), steps: list(step)}, {required: ['journey_id', 'steps']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.journey.canonical_steps'},
       tool: {name: 'svc_journey_canonical_steps', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch journey', renames: {id: 'journey_id'}, args: ['id']},
@@ -50,7 +50,7 @@ export const journeyOperations: readonly Operation[] = [
     idempotent: false,
     input: which,
     output: reversed,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.undo_operation'},
       tool: {name: 'svc_undo_operation', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch undo', renames: {op: 'op_id'}, args: ['op']},
@@ -65,7 +65,7 @@ export const journeyOperations: readonly Operation[] = [
     idempotent: false,
     input: which,
     output: reversed,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.redo_operation'},
       tool: {name: 'svc_redo_operation', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch redo', renames: {op: 'op_id'}, args: ['op']},
@@ -80,7 +80,7 @@ export const journeyOperations: readonly Operation[] = [
     idempotent: true,
     input: object({limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50})}),
     output: object({operations: list(loggedOperation)}, {required: ['operations']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.oplog'},
       tool: {name: 'svc_oplog', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch oplog'},

@@ -31,7 +31,7 @@ export const meshOperations: readonly Operation[] = [
       },
       {required: ['mesh_env', 'registry_path', 'registry']},
     ),
-    faces: {
+    bindings: {
       tool: {name: 'svc_mesh_local_status', tier: 'dev', lane: 'platform'},
     },
     async run({registry_path: path}, {orchestrator, sources}) {

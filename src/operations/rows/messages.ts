@@ -63,7 +63,7 @@ export const messageOperations: readonly Operation[] = [
       {...where, db_message_uuid: {type: ['string', 'null']}, duplicate: flag('It was there already, under its key.')},
       {required: [...whereRequired, 'db_message_uuid', 'duplicate'], open: true},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.a2a.send'},
       tool: {name: 'svc_a2a_send', tier: 'dev', lane: 'interop'},
       cli: {
@@ -119,7 +119,7 @@ export const messageOperations: readonly Operation[] = [
         open: true,
       },
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.a2a.inbox'},
       tool: {name: 'svc_a2a_inbox', tier: 'dev', lane: 'interop'},
       cli: {
@@ -163,7 +163,7 @@ export const messageOperations: readonly Operation[] = [
       {...where, acknowledged: flag('False where it had been before, or could not be handled.')},
       {required: [...whereRequired, 'acknowledged'], open: true},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.a2a.ack'},
       tool: {name: 'svc_a2a_ack', tier: 'dev', lane: 'interop'},
       cli: {
@@ -190,7 +190,7 @@ export const messageOperations: readonly Operation[] = [
       {...where, delivered_to: integer('How many agents have it.'), dropped_messages: integer()},
       {required: [...whereRequired, 'delivered_to', 'dropped_messages'], open: true},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.a2a.broadcast'},
       tool: {name: 'svc_a2a_broadcast', tier: 'dev', lane: 'interop'},
     },
@@ -217,7 +217,7 @@ export const messageOperations: readonly Operation[] = [
       },
       {required: ['delivery_planes', 'routes', 'total_messages', 'returned', 'messages'], open: true},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.a2a.history'},
       tool: {name: 'svc_a2a_history', tier: 'dev', lane: 'interop'},
     },

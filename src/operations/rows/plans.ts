@@ -4,7 +4,7 @@ import {type PlanGoal, planGoal, stepsByModel} from '../plan-goal.js'
 import {presentStatus} from '../plan-shown.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
 import {planVersion} from '../shapes.js'
-import {placeOf, told} from '../written-plan.js'
+import {placeOf, reportPlan} from '../written-plan.js'
 
 const goalLength = {minLength: 1, maxLength: 65_536}
 const goal = text('What is to be done.', goalLength)
@@ -66,7 +66,7 @@ export const planOperations: readonly Operation[] = [
       {required: ['goal']},
     ),
     output: object(planMembers, {required: planRequired, open: true}),
-    faces: {
+    bindings: {
       rpc: {method: 'ai.plan.new'},
       cli: {
         command: 'orch plan new',
@@ -88,7 +88,7 @@ export const planOperations: readonly Operation[] = [
         tenantId: input.tenant_id,
         forceRiskyReason: input.force_risky_reason,
       })
-      return told(context, path, kept)
+      return reportPlan(context, path, kept)
     },
   }),
   operation<PlanGoal, object>({
@@ -140,7 +140,7 @@ export const planOperations: readonly Operation[] = [
       },
       {required: ['session_id', 'plan_md', 'tasks', 'plan_too_thin'], open: true},
     ),
-    faces: {tool: {name: 'svc_plan', tier: 'core', lane: 'workflow'}},
+    bindings: {tool: {name: 'svc_plan', tier: 'core', lane: 'workflow'}},
     run: planGoal,
   }),
   operation<
@@ -166,7 +166,7 @@ export const planOperations: readonly Operation[] = [
       {...planMembers, replan_version: integer()},
       {required: [...planRequired, 'replan_version'], open: true},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'ai.plan.replan'},
       tool: {name: 'svc_replan', tier: 'core', lane: 'workflow'},
       cli: {
@@ -189,7 +189,7 @@ export const planOperations: readonly Operation[] = [
         version,
         forceRiskyReason: input.force_risky_reason,
       })
-      return told(context, path, kept)
+      return reportPlan(context, path, kept)
     },
   }),
   operation<{session_id: string}, PlanStatus>({
@@ -214,7 +214,7 @@ export const planOperations: readonly Operation[] = [
         open: true,
       },
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'ai.plan.status'},
       tool: {
         name: 'svc_plan_status',
@@ -247,7 +247,7 @@ export const planOperations: readonly Operation[] = [
       {task_ids: list(integer()), ok: flag(), held: list(object({}, {open: true}), 'Steps that were refused.')},
       {required: ['task_ids', 'ok']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'ai.plan.execute'},
       tool: {name: 'svc_plan_execute', tier: 'dev', lane: 'workflow', hidden: ['mode']},
       cli: {
@@ -286,7 +286,7 @@ export const planOperations: readonly Operation[] = [
       },
       {required: ['plans']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.plan.list'},
       tool: {
         name: 'svc_plan_list_sessions',

@@ -39,7 +39,7 @@ export const speechOperations: readonly Operation[] = [
       },
       {required: ['text', 'raw_text', 'confidence', 'clarification_recommended'], open: true},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'speech.transcribe'},
       tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai'},
     },
@@ -53,7 +53,7 @@ export const speechOperations: readonly Operation[] = [
     idempotent: true,
     input: object({}),
     output: object({summary: text(), engine: object({}, {open: true})}, {required: ['summary', 'engine'], open: true}),
-    faces: {
+    bindings: {
       rpc: {method: 'speech.status'},
       tool: {name: 'svc_speech_status', tier: 'core', lane: 'ai'},
     },

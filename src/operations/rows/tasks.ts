@@ -71,7 +71,7 @@ export const taskOperations: readonly Operation[] = [
     idempotent: false,
     input: submission,
     output: accepted,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.submit_task'},
       tool: {
         name: 'svc_submit_task',
@@ -113,7 +113,7 @@ export const taskOperations: readonly Operation[] = [
     idempotent: false,
     input: object({tasks: list(submission, undefined, {maxItems: 200_000})}, {required: ['tasks']}),
     output: object({tasks: list(accepted)}, {required: ['tasks']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.submit_batch'},
       tool: {name: 'svc_submit_batch', tier: 'advanced', lane: 'workflow'},
     },
@@ -130,7 +130,7 @@ export const taskOperations: readonly Operation[] = [
       {task_id: integer(), status, agent_id: integer(), agent_name: text(), reason: text(), updated_at_ms: integer()},
       {required: ['task_id', 'status', 'agent_name']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.task_status'},
       tool: {name: 'svc_task_status', tier: 'core', lane: 'workflow'},
     },
@@ -157,7 +157,7 @@ export const taskOperations: readonly Operation[] = [
       {required: ['task_id']},
     ),
     output: object({task}, {required: ['task']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.get_task'},
       tool: {name: 'svc_get_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch task', own: true},
@@ -185,7 +185,7 @@ export const taskOperations: readonly Operation[] = [
       before_id: integer('Only tasks with a smaller id: the next page.', {minimum: 1}),
     }),
     output: object({tasks: list(task)}, {required: ['tasks']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.list_tasks'},
       tool: {name: 'svc_task_list', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch tasks', own: true},
@@ -212,7 +212,7 @@ export const taskOperations: readonly Operation[] = [
       {required: ['task_id']},
     ),
     output: object({ok: flag(), outcome: text(), task}, {required: ['ok', 'outcome', 'task']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.complete_task'},
       tool: {
         name: 'svc_complete_task',
@@ -243,7 +243,7 @@ export const taskOperations: readonly Operation[] = [
       {required: ['task_id']},
     ),
     output: done,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.fail_task'},
       tool: {name: 'svc_fail_task', tier: 'dev', lane: 'workflow', hidden: ['force']},
       cli: {
@@ -265,7 +265,7 @@ export const taskOperations: readonly Operation[] = [
     idempotent: true,
     input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096})}, {required: ['task_id']}),
     output: done,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.cancel_task'},
       tool: {name: 'svc_cancel_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch cancel', own: true},
@@ -283,7 +283,7 @@ export const taskOperations: readonly Operation[] = [
       {required: ['task_id']},
     ),
     output: object({tasks: list(task)}, {required: ['tasks']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.retry_task'},
       tool: {name: 'svc_retry_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch retry', own: true},
@@ -307,7 +307,7 @@ export const taskOperations: readonly Operation[] = [
       {required: ['older_than_ms']},
     ),
     output: partOf(contractSchema('cli/orch-prune.v1')),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.prune_tasks'},
       cli: {command: 'orch prune', own: true},
     },
@@ -322,7 +322,7 @@ export const taskOperations: readonly Operation[] = [
     idempotent: true,
     input: object({task_id: taskId, priority}, {required: ['task_id']}),
     output: done,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.reorder_task'},
       tool: {name: 'svc_reorder_task', tier: 'dev', lane: 'workflow', required: ['priority']},
       cli: {command: 'orch reorder', renames: {id: 'task_id'}, args: ['id', 'priority'], required: ['priority']},
@@ -338,7 +338,7 @@ export const taskOperations: readonly Operation[] = [
     idempotent: false,
     input: object({task_id: taskId}, {required: ['task_id']}),
     output: done,
-    faces: {
+    bindings: {
       rpc: {method: 'orch.approve_task'},
       tool: {name: 'svc_approve_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch approve', renames: {id: 'task_id'}, args: ['id']},
@@ -360,7 +360,7 @@ export const taskOperations: readonly Operation[] = [
       {required: ['owner']},
     ),
     output: object({task, generation: integer()}, {required: ['task', 'generation']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.claim_task'},
       tool: {name: 'svc_claim_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch claim', own: true},
@@ -387,7 +387,7 @@ export const taskOperations: readonly Operation[] = [
       {required: ['task_id', 'generation']},
     ),
     output: object({expires_at_ms: integer()}, {required: ['expires_at_ms']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.renew_claim'},
       tool: {name: 'svc_renew_claim', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch heartbeat', own: true},

@@ -98,7 +98,7 @@ export const workspaceOperations: readonly Operation[] = [
         open: true,
       },
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.status'},
       tool: {name: 'svc_orchestrator_status', tier: 'core', lane: 'workflow', present: presentStatus},
       cli: {command: 'orch status', own: true},
@@ -136,7 +136,7 @@ export const workspaceOperations: readonly Operation[] = [
         ],
       },
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.workspace_journey'},
       tool: {name: 'svc_workspace_journey', tier: 'dev', lane: 'workflow'},
     },
@@ -158,13 +158,13 @@ export const workspaceOperations: readonly Operation[] = [
       },
       {required: ['ok', 'changed', 'after_restart', 'warnings']},
     ),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.reload_config'},
       tool: {name: 'svc_reload_config', tier: 'dev', lane: 'workflow'},
     },
     async run(_, {modules, orchestrator, sources, onReload, notice}) {
       const reload = await modules.reloadConfig(orchestrator, sources, onReload)
-      modules.tellReload(orchestrator, reload, notice)
+      modules.announceReload(orchestrator, reload, notice)
       return {ok: true, ...reload}
     },
   }),
@@ -181,7 +181,7 @@ export const workspaceOperations: readonly Operation[] = [
       limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50}),
     }),
     output: object({events: list(object({}, {open: true}))}, {required: ['events']}),
-    faces: {
+    bindings: {
       rpc: {method: 'orch.events.list'},
       tool: {name: 'svc_poll_events', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch events', own: true},

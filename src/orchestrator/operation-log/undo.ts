@@ -88,7 +88,7 @@ function reverse(context: MessageContext, {name, row}: Found, direction: Directi
     throw error instanceof Changed ? conflict(error.message, error) : error
   }
   const operation = toOperation(requireOperation(context, row.id))
-  tell(context, operation)
+  emitReversal(context, operation)
   return operation
 }
 
@@ -97,7 +97,7 @@ function apply<K extends OperationName>(context: MessageContext, row: OperationR
   updateOperation(context, row, payload, direction === 'undo')
 }
 
-function tell(context: MessageContext, operation: LoggedOperation): void {
+function emitReversal(context: MessageContext, operation: LoggedOperation): void {
   const {op_id, operation: name, summary, undone, task_id, agent_id} = operation
   appendEvent(context, {
     type: undone ? 'operation_undone' : 'operation_redone',

@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
-import type {Generation, InferenceEndpoint} from '../../inference/index.js'
-import {chooseModel, costOf, localProvider, type TaskContext, tellCost} from '../../tasks/index.js'
+import type {Generation, InferenceEndpoint} from '../../inference-client/index.js'
+import {chooseModel, costOf, emitCost, localProvider, type TaskContext} from '../../tasks/index.js'
 
 import {planSystem} from './prompts.js'
 
@@ -26,19 +26,19 @@ export interface PlanModelOptions {
   topP?: number | undefined
   signal: AbortSignal
   /** Longest that one answer may take, ms. */
-  patienceMs?: number
+  timeoutMs?: number
 }
 
 /** Steps want to be the likely ones. */
 const usualTemperature = 0.2
-const usualPatienceMs = 45_000
+const usualTimeoutMs = 45_000
 
 /** The model that a server has for plans; the server is asked for its models only once. */
 export async function openPlanModel(context: TaskContext, options: PlanModelOptions): Promise<PlanModel> {
   // The client of the server is heavy: whoever only looks at plans does without.
-  const {generate, inferenceClient, modelRegistry, servedModels} = await import('../../inference/index.js')
-  const {endpoint, temperature = usualTemperature, topP, signal, patienceMs = usualPatienceMs} = options
-  const client = inferenceClient(endpoint, {idleTimeoutMs: patienceMs})
+  const {generate, inferenceClient, modelRegistry, servedModels} = await import('../../inference-client/index.js')
+  const {endpoint, temperature = usualTemperature, topP, signal, timeoutMs = usualTimeoutMs} = options
+  const client = inferenceClient(endpoint, {idleTimeoutMs: timeoutMs})
   let chosen: string | undefined
   const nameModel = async (): Promise<string> => {
     const {costPreference, modelPrices} = context.config
@@ -50,10 +50,10 @@ export async function openPlanModel(context: TaskContext, options: PlanModelOpti
       chosen ??= await nameModel()
       const request = {model: chosen, system: planSystem, prompt, temperature, topP, maxTokens}
       const limited = new AbortController()
-      const timer = setTimeout(() => limited.abort(new SvcError('plan_model_slow', {ms: patienceMs})), patienceMs)
+      const timer = setTimeout(() => limited.abort(new SvcError('plan_model_slow', {ms: timeoutMs})), timeoutMs)
       try {
         const generation = await generate(client, request, AbortSignal.any([signal, limited.signal]))
-        tellUsage(context, chosen, generation)
+        recordUsage(context, chosen, generation)
         return {text: generation.text, tokens: tokensOf(prompt, generation)}
       } finally {
         clearTimeout(timer)
@@ -74,9 +74,9 @@ export function modelFailure(error: unknown, signal: AbortSignal): SvcError {
   return failure
 }
 
-function tellUsage(context: TaskContext, model: string, {inputTokens, outputTokens}: Generation): void {
+function recordUsage(context: TaskContext, model: string, {inputTokens, outputTokens}: Generation): void {
   const costUsd = costOf(model, inputTokens + outputTokens, context.config.modelPrices)
-  tellCost(context, {provider: localProvider, model, inputTokens, outputTokens, costUsd})
+  emitCost(context, {provider: localProvider, model, inputTokens, outputTokens, costUsd})
 }
 
 const charactersPerToken = 4

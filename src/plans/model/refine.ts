@@ -104,13 +104,13 @@ async function round(
   try {
     answer = await model.ask(prompt, maxTokens)
   } catch (error) {
-    tellEnd(drafting, modelFailure(error, drafting.signal).message)
+    reportEnd(drafting, modelFailure(error, drafting.signal).message)
     return {draft: {...best, rounds}, stop: 'model_failed'}
   }
   const tokens = best.tokens + answer.tokens
   const read = readSteps(answer.text, {root: context.root, limit: question.limit})
   if ('fault' in read) {
-    tellEnd(drafting, `The answer of the model is no plan: ${read.fault}.`)
+    reportEnd(drafting, `The answer of the model is no plan: ${read.fault}.`)
     return {draft: {...best, rounds, tokens}, stop: 'model_failed'}
   }
   const adequacy = assess(question.goal, read.steps)
@@ -130,4 +130,4 @@ async function round(
 /** How good a plan is: what it covers, less what it risks. */
 const worthOf = ({score, meanRisk}: Adequacy): number => score - meanRisk
 
-const tellEnd = ({notice}: Drafting, why: string): void => notice(`notice: the plan was not refined further: ${why}`)
+const reportEnd = ({notice}: Drafting, why: string): void => notice(`notice: the plan was not refined further: ${why}`)

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto'
 import os from 'node:os'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
-import {goOnWithHeld} from '../../plans/index.js'
+import {retryHeldPlans} from '../../plans/index.js'
 import {openSessions, type Sessions} from '../../sessions/index.js'
 import {
   agentsWithWork,
@@ -66,7 +66,7 @@ export async function runDaemon(context: TaskContext, options: DaemonOptions): P
   } finally {
     await loop.drain()
     releaseLease(context, lease)
-    loop.tell()
+    loop.emitEvents()
   }
   if (loop.fault !== undefined) throw loop.fault
 }
@@ -111,7 +111,7 @@ class Loop {
         if (this.#hasChanged() || isTick) {
           this.#endLostRuns()
           this.#dispatch()
-          this.tell()
+          this.emitEvents()
         }
       } catch (error) {
         // Somebody writes for a long time: the next round is soon enough, while the lease is held.
@@ -128,8 +128,8 @@ class Loop {
     const {drainMs = defaultDrainMs} = this.#options
     const started = performance.now()
     while (this.#runs.size > 0) {
-      const patience = this.fault === undefined ? drainMs : 0
-      if (performance.now() - started >= patience) this.#endAll()
+      const limitMs = this.fault === undefined ? drainMs : 0
+      if (performance.now() - started >= limitMs) this.#endAll()
       else this.#whileDraining()
       const ended = [...this.#runs.values()].map(({done}) => done.catch(() => undefined))
       await Promise.race([Promise.all(ended), sleep(pollMs)])
@@ -159,7 +159,7 @@ class Loop {
   }
 
   /** Passes on what has happened since the last time. */
-  tell(): void {
+  emitEvents(): void {
     const {onEvents} = this.#options
     while (onEvents !== undefined) {
       const events = readEvents(this.#context, {since: this.#lastEvent})
@@ -179,7 +179,7 @@ class Loop {
       requireLease(this.#context, this.#lease)
       freeDeadClaims(this.#context)
       sweepLocks(this.#context)
-      goOnWithHeld(this.#context)
+      retryHeldPlans(this.#context)
       scalingTick(this.#context, usage)
       pruneEvents(this.#context, config.eventRetentionDays)
       pruneOutput(this.#context, config.eventRetentionDays)

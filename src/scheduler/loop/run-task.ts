@@ -5,6 +5,7 @@ import type {KeptOutput} from '../../tasks/index.js'
 import {
   appendEvent,
   completeTask,
+  emitCost,
   failTask,
   giveBackTask,
   requeueRow,
@@ -13,7 +14,6 @@ import {
   type Task,
   type TaskContext,
   type TranscriptEntry,
-  tellCost,
   toTask,
   type Usage,
   writeOutput,
@@ -93,7 +93,7 @@ function reportOf(
       if (row.status === 'InProgress' && row.claim_generation === generation) write(toTask(row))
     })
   /** What is only told is not worth a task: a locked store does without it. */
-  const tellWhileClaimed = (write: (task: Task) => void) => {
+  const writeWhileClaimed = (write: (task: Task) => void) => {
     try {
       whileClaimed(write)
     } catch (error) {
@@ -140,13 +140,13 @@ function reportOf(
       timer ??= setTimeout(storePiece, outputMs)
     },
     phase: (phase) =>
-      tellWhileClaimed(({id, agent_id}) => {
+      writeWhileClaimed(({id, agent_id}) => {
         store.run('UPDATE orch_tasks SET current_phase = ?, updated_at_ms = ? WHERE id = ?', [phase, now(), id])
         store.run("UPDATE orch_agents SET activity = 'thinking', last_active_ms = ? WHERE id = ?", [now(), agent_id])
         appendEvent(context, {type: 'task_phase_changed', task_id: id, agent_id, phase})
       }),
     message: (message) =>
-      tellWhileClaimed(({id, agent_id, agent_name, transcript}) => {
+      writeWhileClaimed(({id, agent_id, agent_name, transcript}) => {
         const entry: TranscriptEntry = {agent_id, agent_name, message, timestamp_ms: now()}
         store.run('UPDATE orch_tasks SET transcript = ? WHERE id = ?', [
           JSON.stringify([...transcript, entry].slice(-transcriptLength)),
@@ -200,7 +200,7 @@ function charge(context: TaskContext, {id, agent_id}: Task, usage: Usage): void 
     'UPDATE orch_agents SET tokens_used = tokens_used + ?, cost_usd_micros = cost_usd_micros + ? WHERE id = ?',
     [inputTokens + outputTokens, Math.round(costUsd * 1e6), agent_id],
   )
-  tellCost(context, usage, {task_id: id, agent_id})
+  emitCost(context, usage, {task_id: id, agent_id})
 }
 
 /** How often a locked store is tried before the daemon gives up, each time after the driver's own patience. */

@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {Generation, generate, InferenceEndpoint} from '../../inference/index.js'
+import type {Generation, generate, InferenceEndpoint} from '../../inference-client/index.js'
 import type {HttpClient} from '../../net/index.js'
 import {
   type CostPreference,
@@ -39,7 +39,7 @@ export const aiProcessor = (options: AiOptions): Processor => ({
     signal.throwIfAborted()
     // The client of the server is heavy: whoever only looks at tasks does without.
     const {contextLengthOf, generate, inferenceClient, modelRegistry, servedModels} = await import(
-      '../../inference/index.js'
+      '../../inference-client/index.js'
     )
     const {endpoint, prices, costPreference, idleTimeoutMs = 300_000} = options
     const client = inferenceClient(endpoint, {idleTimeoutMs})

@@ -1,4 +1,4 @@
-import type {InferenceEndpoint} from '../../inference/index.js'
+import type {InferenceEndpoint} from '../../inference-client/index.js'
 import {recordRoutingDecision, type Task, type TaskContext} from '../../tasks/index.js'
 
 import {aiProcessor} from './ai.js'

@@ -89,10 +89,10 @@ const coolsDown = ({lastScaleUpMs, nowMs}: ScalingState, {scalingCooldownMs}: Sc
 
 /** The longest idle go first. */
 function agentsToRetire({agents, costCritical, nowMs}: ScalingState, policy: ScalingPolicy): number[] {
-  const patience = retirementMs(policy, costCritical)
+  const idleMs = retirementMs(policy, costCritical)
   return agents
     .filter((agent) => agent.dynamic && agent.queued === 0 && agent.running === 0)
-    .filter((agent) => nowMs - agent.lastActiveMs > patience)
+    .filter((agent) => nowMs - agent.lastActiveMs > idleMs)
     .sort((a, b) => a.lastActiveMs - b.lastActiveMs || a.id - b.id)
     .slice(0, Math.max(0, agents.length - policy.minAgents))
     .map(({id}) => id)

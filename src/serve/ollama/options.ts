@@ -1,4 +1,4 @@
-import {defaultSampling, type SamplingOptions} from '../../decode/index.js'
+import {defaultSampling, type SamplingOptions} from '../../sampling/index.js'
 import {Fields, longestStop} from '../body.js'
 
 /** What the server does where a request says nothing. */

@@ -111,7 +111,7 @@ async function answer(
     for await (const {index, event} of events) collectors[index]?.add(event)
     return wire.whole(
       head,
-      collectors.map((collector) => collector.whole()),
+      collectors.map((collector) => collector.reply()),
       asked.n,
     )
   }

@@ -1,4 +1,4 @@
-import type {SamplingOptions} from '../../decode/index.js'
+import type {SamplingOptions} from '../../sampling/index.js'
 import type {Fields} from '../body.js'
 
 /** What the server does where a request says nothing. */

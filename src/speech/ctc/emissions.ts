@@ -1,4 +1,4 @@
-import {logSumExp} from '../../decode/index.js'
+import {logSumExp} from '../../sampling/index.js'
 
 /** What a CTC model says of each position: log-probabilities `[positions, vocabulary]`, row-major. */
 export interface Emissions {

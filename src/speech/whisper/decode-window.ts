@@ -1,6 +1,6 @@
 import {deflateSync} from 'node:zlib'
-import {logSumExp} from '../../decode/index.js'
 import {logger} from '../../log/index.js'
+import {logSumExp} from '../../sampling/index.js'
 import type {RecognitionOptions} from '../model.js'
 import {preferPhrases} from '../preferred-reading.js'
 import {drawHypotheses, type Hypothesis, samplers, searchHypotheses} from './hypothesis.js'

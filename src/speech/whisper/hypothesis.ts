@@ -7,7 +7,7 @@ import {
   logSumExp,
   meanLogprob,
   type Sampler,
-} from '../../decode/index.js'
+} from '../../sampling/index.js'
 import type {DecoderRun} from './network.js'
 import type {TokenRule} from './token-rules.js'
 

@@ -11,7 +11,7 @@ export interface Usage {
 }
 
 /** Writes what a model was paid. @param subject the task and the agent that asked it; none where somebody else did */
-export function tellCost(
+export function emitCost(
   context: TaskContext,
   {provider, model, inputTokens, outputTokens, costUsd}: Usage,
   subject: {task_id?: number; agent_id?: number} = {},

@@ -44,7 +44,7 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
 }
 
 /** Whether an event is told at a level; a word that is none counts as `info`. */
-export function isTold(type: EventType, level: string): boolean {
-  const told = logLevels.indexOf(level.toLowerCase() as LogLevel)
-  return logLevels.indexOf(levels[type]) <= (told === -1 ? logLevels.indexOf('info') : told)
+export function isLogged(type: EventType, level: string): boolean {
+  const index = logLevels.indexOf(level.toLowerCase() as LogLevel)
+  return logLevels.indexOf(levels[type]) <= (index === -1 ? logLevels.indexOf('info') : index)
 }

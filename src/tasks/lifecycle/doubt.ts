@@ -71,7 +71,7 @@ export function resolveDoubt(context: TaskContext, id: number, resolution: Resol
     else if (validated && !resume) completeRow(context, giveBack(context, doubted), undefined, report)
     else {
       const description = validated ? doubted.description : withReport(doubted.description, report)
-      goOn(context, giveBack(context, doubted), former, {description, report})
+      resumeTask(context, giveBack(context, doubted), former, {description, report})
     }
     // The agent that doubted is meant, wherever the task is now.
     appendEvent(context, {type: 'task_resolved', task_id: id, agent_id: formerAgent(doubted), validated, report})
@@ -128,7 +128,7 @@ function restoreEnd(context: TaskContext, doubted: TaskRow, report: string): voi
 }
 
 /** The doubt does not stand for anything else that the task waited for: a person's consent, or its dependencies. */
-function goOn(
+function resumeTask(
   context: TaskContext,
   row: TaskRow,
   former: TaskStatus | null,

@@ -1,5 +1,5 @@
 import type {TaskContext} from '../base/context.js'
-import {tellPlacement} from '../routing/placement-event.js'
+import {emitPlacement} from '../routing/placement-event.js'
 import {placeAgain} from './place-again.js'
 import type {TaskRow} from './task-rows.js'
 
@@ -8,6 +8,6 @@ export function homeAgent(context: TaskContext, row: TaskRow, agentId: number): 
   const known = context.store.get("SELECT 1 FROM orch_agents WHERE id = ? AND state <> 'retired'", [agentId])
   if (known !== undefined) return agentId
   const placement = placeAgain(context, row)
-  tellPlacement(context, row, placement)
+  emitPlacement(context, row, placement)
   return placement.agent.id
 }

@@ -5,7 +5,7 @@ import {notify, type TaskContext} from '../base/context.js'
 import {displayAgent} from '../base/ids.js'
 import type {TaskStatus} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
-import {tellPlacement} from '../routing/placement-event.js'
+import {emitPlacement} from '../routing/placement-event.js'
 import {requeueRow} from './finish.js'
 import {moveToAgent} from './move-to-agent.js'
 import {placeAgain} from './place-again.js'
@@ -78,5 +78,5 @@ function handOver(context: TaskContext, agent: AgentRow, tasks: readonly TaskRow
 function reroute(context: TaskContext, row: TaskRow, without: number): void {
   const placement = placeAgain(context, row, without)
   moveToAgent(context, row, placement.agent.id)
-  tellPlacement(context, row, placement)
+  emitPlacement(context, row, placement)
 }

@@ -1,4 +1,4 @@
-import type {ModelEntry} from '../../inference/index.js'
+import type {ModelEntry} from '../../inference-client/index.js'
 import type {Task} from '../base/task.js'
 
 /** US dollars per 1,000 tokens, by the name of the model. */

@@ -5,7 +5,7 @@ import {appendEvent} from '../events/event-log.js'
 import type {Placement} from './place.js'
 
 /** The one event that every routing decision ends with, in the store and, in the same shape, in the log. */
-export function tellPlacement(
+export function emitPlacement(
   context: TaskContext,
   {id, status, trace_id}: {id: number; status: TaskStatus; trace_id: string},
   {agent, reason, terms}: Placement,

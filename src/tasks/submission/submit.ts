@@ -12,7 +12,7 @@ import {batchOrder, openDependencies} from '../lifecycle/dependencies.js'
 import {selectTask, type TaskRequest, type TaskRow} from '../lifecycle/task-rows.js'
 import {isDue, recordAffinity, reserveWrites, writesOf} from '../locks.js'
 import {type Placement, placeTask} from '../routing/place.js'
-import {tellPlacement} from '../routing/placement-event.js'
+import {emitPlacement} from '../routing/placement-event.js'
 import {type InsertedTask, insertTask} from './insert.js'
 import {makeRoom} from './make-room.js'
 import {type NewTask, readSubmission} from './submission.js'
@@ -165,7 +165,7 @@ function recordSubmission(
 ): void {
   const description = excerpt(task.description, longestExcerpt)
   appendEvent(context, {type: 'task_submitted', task_id: id, agent_id, description, status})
-  tellPlacement(context, {id, status, trace_id: task.trace_id}, placement)
+  emitPlacement(context, {id, status, trace_id: task.trace_id}, placement)
   appendLineage(context, 'task_submitted', {...task, id, agent_id}, {processor: task.processor})
 }
 

@@ -22,11 +22,11 @@ export async function withLock<T>(path: string, signal: AbortSignal | undefined,
     if (!(await discardStale(path, holder))) await sleep(pollMs)
     signal?.throwIfAborted()
   }
-  const beat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), heartbeatMs)
+  const heartbeat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), heartbeatMs)
   try {
     return await work()
   } finally {
-    clearInterval(beat)
+    clearInterval(heartbeat)
     // A machine that slept may have lost it to another process.
     if ((await read(path)) === holder) await rm(path, {force: true})
   }

@@ -1,6 +1,6 @@
 import {join} from 'node:path'
 import type {ExternalServingHandoffV1} from '../../contracts/index.js'
-import {writeWholeFile} from '../../files/index.js'
+import {writeFileAtomic} from '../../files/index.js'
 import {chatmlFormat, handoffName, noFormat, readPromptFormat} from '../handoff-file.js'
 import {readJsonObject} from '../json-file.js'
 import {findBeside, type MergeInputs} from './merge-inputs.js'
@@ -41,7 +41,7 @@ export async function writeHandoff(
   const {assertContract} = await import('../../contracts/index.js')
   await assertContract('eval/external-serving-handoff', handoff, handoffName)
   const path = join(folder, handoffName)
-  await writeWholeFile(path, `${JSON.stringify(handoff, undefined, 2)}\n`, {flush: true})
+  await writeFileAtomic(path, `${JSON.stringify(handoff, undefined, 2)}\n`, {flush: true})
   return path
 }
 

@@ -5,12 +5,12 @@ import {SvcError} from '../../errors/index.js'
 import {headName} from '../adapter.js'
 import {handoffName} from '../handoff-file.js'
 import {writeSafetensors} from '../safetensors-writer.js'
+import {removeAbandoned, writeFolderAtomic} from './atomic-folder.js'
 import {writeHandoff} from './handoff.js'
 import {type MergeInputs, type MergeSource, readMergeInputs} from './merge-inputs.js'
 import {type MergeChoices, type MergePlan, type PlannedTensor, planMerge} from './merge-plan.js'
 import {mergedBytes} from './merged-bytes.js'
 import {byteLength, copyUntiedConfig, shardsOf, writeModelDirectory} from './model-directory.js'
-import {removeAbandoned, writeWholeFolder} from './whole-folder.js'
 
 export interface MergeRequest extends MergeChoices {
   source: MergeSource
@@ -61,7 +61,7 @@ export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> 
     )
   const untied = untie && plan.tensors.some(({name}) => name === headName)
   if (full)
-    await writeWholeFolder(output, (partial) =>
+    await writeFolderAtomic(output, (partial) =>
       writeModelDirectory(partial, plan, {folders: inputs.folders, untied, dtype}, write),
     )
   else {

@@ -4,7 +4,7 @@ import {existsSync, readFileSync} from 'node:fs'
 import {createConnection, type Socket} from 'node:net'
 import type {TestContext} from 'node:test'
 import {type OrchWorkspace, orchWorkspace} from '../../support/orch-workspace.js'
-import {patienceMs} from '../../support/until.js'
+import {timeoutMs} from '../../support/until.js'
 
 export interface RunningDaemon {
   workspace: OrchWorkspace
@@ -94,7 +94,7 @@ export class Peer {
     const deadline = setTimeout(() => {
       isLate = true
       this.#wake()
-    }, patienceMs)
+    }, timeoutMs)
     try {
       while (this.lines.length <= this.#taken) {
         assert.ok(!this.#isClosed, 'the connection was closed before it was answered')
@@ -129,7 +129,7 @@ export class Peer {
 
   /** Waits until the other side has closed the connection; gives what was not taken. */
   async closed(): Promise<string[]> {
-    if (!this.#isClosed) await once(this.socket, 'close', {signal: AbortSignal.timeout(patienceMs)})
+    if (!this.#isClosed) await once(this.socket, 'close', {signal: AbortSignal.timeout(timeoutMs)})
     return this.lines.slice(this.#taken)
   }
 }

@@ -3,7 +3,7 @@ import {once} from 'node:events'
 import type {TestContext} from 'node:test'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import {projectFile} from '../../support/project.js'
-import {patienceMs} from '../../support/until.js'
+import {timeoutMs} from '../../support/until.js'
 import {openClockedWorkspace} from './clocked-workspace.js'
 import {workspaceEnv} from './workspace.js'
 
@@ -52,7 +52,7 @@ export async function clockedProcess(test: Pick<TestContext, 'after'>, root: str
     child.kill('SIGKILL')
     await exited
   })
-  const answer = async () => (await once(child, 'message', {signal: AbortSignal.timeout(patienceMs)}))[0] as ClockAnswer
+  const answer = async () => (await once(child, 'message', {signal: AbortSignal.timeout(timeoutMs)}))[0] as ClockAnswer
   await answer()
   const ask = (step: ClockStep) => {
     const answered = answer()

@@ -1,7 +1,7 @@
 import {join} from 'node:path'
 import {readConfigFile} from '../../../src/config/index.js'
 import {SvcError} from '../../../src/errors/index.js'
-import {resolveEndpoint} from '../../../src/inference/index.js'
+import {resolveEndpoint} from '../../../src/inference-client/index.js'
 import {openOrchestrator} from '../../../src/orchestrator/index.js'
 import {localProcessors, runDaemon} from '../../../src/scheduler/index.js'
 import {claimTask, completeTask, renewClaim, retryTask, submitTask} from '../../../src/tasks/index.js'

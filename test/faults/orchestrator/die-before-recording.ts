@@ -4,7 +4,7 @@
  */
 import {join} from 'node:path'
 import {readConfigFile} from '../../../src/config/index.js'
-import {resolveEndpoint} from '../../../src/inference/index.js'
+import {resolveEndpoint} from '../../../src/inference-client/index.js'
 import {openOrchestrator} from '../../../src/orchestrator/index.js'
 import {localProcessors, runDaemon} from '../../../src/scheduler/index.js'
 

@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises'
-import {randomSource} from '../../../src/decode/index.js'
+import {randomSource} from '../../../src/sampling/index.js'
 import {projectFile} from '../../support/project.js'
 import {until} from '../../support/until.js'
 import {type Contest, checkIntegrity, type Evidence, readStore, readTraces} from './evidence.js'

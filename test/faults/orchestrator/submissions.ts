@@ -1,5 +1,5 @@
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
-import {randomSource} from '../../../src/decode/index.js'
+import {randomSource} from '../../../src/sampling/index.js'
 import {priorities} from '../../../src/tasks/index.js'
 import {agentNames} from './workspace.js'
 

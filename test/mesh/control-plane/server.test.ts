@@ -10,7 +10,7 @@ import {isErrorOf, SvcError} from '../../../src/errors/index.js'
 import {readCredentials} from '../../../src/mesh/control-plane/auth/credentials.js'
 import {purgeRegularly} from '../../../src/mesh/control-plane/purge.js'
 import {selfSigned} from '../../support/self-signed.js'
-import {patienceMs, until} from '../../support/until.js'
+import {timeoutMs, until} from '../../support/until.js'
 import {ask} from './support/ask.js'
 import {startPlane, waiting} from './support/control-plane.js'
 import {message, record} from './support/samples.js'
@@ -118,7 +118,7 @@ describe('a control plane that is closed', () => {
     const begun = performance.now()
     await plane.close(200)
     const took = performance.now() - begun
-    assert.ok(took >= 199 && took < patienceMs, `${took} ms`)
+    assert.ok(took >= 199 && took < timeoutMs, `${took} ms`)
   })
 
   it('leaves its file to the next one, which also has it where no port is free', async (t) => {

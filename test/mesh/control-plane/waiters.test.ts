@@ -3,10 +3,10 @@ import {describe, it, type TestContext} from 'node:test'
 import {setImmediate as nextTurn, setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf} from '../../../src/errors/index.js'
 import {Waiters} from '../../../src/mesh/control-plane/waiters.js'
-import {patienceMs, until} from '../../support/until.js'
+import {timeoutMs, until} from '../../support/until.js'
 
 /** How long guests wait, and until they look again by themselves, ms: no machine is so slow. */
-const longMs = 2 * patienceMs
+const longMs = 2 * timeoutMs
 
 /** Messages of one receiver, each of which one guest takes away, and the guests that wait for them. */
 function inbox(test: TestContext, options: {most?: number; safetyMs?: number} = {}) {
@@ -60,7 +60,7 @@ describe('who waits for messages', () => {
     const told = performance.now()
     deliver('a')
     assert.equal(await waiting, 'a')
-    assert.ok(performance.now() - told < patienceMs)
+    assert.ok(performance.now() - told < timeoutMs)
   })
 
   it('has what comes while it looks', async (t) => {
@@ -130,7 +130,7 @@ describe('who waits for messages', () => {
     const told = performance.now()
     waiters.tellAll()
     assert.deepEqual(await Promise.all(guests.slice(0, 3)), ['a', 'b', 'c'])
-    assert.ok(performance.now() - told < patienceMs, 'before they look again by themselves')
+    assert.ok(performance.now() - told < timeoutMs, 'before they look again by themselves')
   })
 
   it('may look only, all at once, and takes nothing from who takes', async (t) => {

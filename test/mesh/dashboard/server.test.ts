@@ -5,7 +5,7 @@ import {request} from 'undici'
 import type {DashboardState, NodeRow, StateChanges, Timed} from '../../../src/mesh/dashboard/view.js'
 import {createMeshClient, startDashboard} from '../../../src/mesh/index.js'
 import {EventStream} from '../../support/event-stream.js'
-import {patienceMs, until} from '../../support/until.js'
+import {timeoutMs, until} from '../../support/until.js'
 import {node, nodesAnswer, type ScriptedPlane, scriptedPlane} from './scripted-plane.js'
 
 const token = 'canary-Kd83jf72hfsLq0'
@@ -211,7 +211,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
       [first.leases, first.queue],
       [{known: []}, {known: {pending_count: 0, pending_by_kind: {}, pending_by_priority: {}, dead_count: 0}}],
     )
-    assert.ok(Math.abs(first.clock_unix_ms - 5_000_000) < patienceMs, 'the time is that of the control plane')
+    assert.ok(Math.abs(first.clock_unix_ms - 5_000_000) < timeoutMs, 'the time is that of the control plane')
     const before = asked(plane)
     await until(() => asked(plane) >= before + 2, 'two more readings')
     assert.equal(stream.events.length, 1, 'nothing has changed')
@@ -286,7 +286,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     plane.isAway = true
     const away = await state(stream, ({control}) => !control.answers)
     assert.deepEqual(idsOf(away), ['a'])
-    assert.ok(Math.abs((away.control.answered_unix_ms ?? 0) - Date.now()) < patienceMs)
+    assert.ok(Math.abs((away.control.answered_unix_ms ?? 0) - Date.now()) < timeoutMs)
     assert.match(away.control.fault ?? '', /^Cannot reach http/)
     plane.isAway = false
     plane.answers.set('/v1/mesh/nodes', nodesAnswer(node('b')))

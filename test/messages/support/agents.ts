@@ -3,11 +3,11 @@ import type {MessageContext} from '../../../src/messages/context.js'
 import {
   type Acknowledged,
   type AckRequest,
-  ackAnywhere,
+  ackRouted,
   type Consumer,
   type SendRequest,
   type Sent,
-  sendAnywhere,
+  sendRouted,
 } from '../../../src/messages/index.js'
 import {spawnAgent} from '../../../src/orchestrator/index.js'
 import {
@@ -36,11 +36,11 @@ const nowhere = {sources: {env: {}}}
 
 /** Sends within this machine, where nobody is waited for. */
 export const sendHere = (orchestrator: MessageContext, request: SendRequest): Sent =>
-  atOnce(sendAnywhere(orchestrator, request, nowhere))
+  atOnce(sendRouted(orchestrator, request, nowhere))
 
 /** Acknowledges a message of this machine. */
 export const ackHere = (orchestrator: MessageContext, request: AckRequest, owner: string): Acknowledged =>
-  atOnce(ackAnywhere(orchestrator, request, owner, nowhere))
+  atOnce(ackRouted(orchestrator, request, owner, nowhere))
 
 function atOnce<T extends object>(answer: T | Promise<T>): T {
   if (answer instanceof Promise) throw new TypeError('it went over the mesh')

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {readConfigFile} from '../../../src/config/index.js'
-import {randomSource} from '../../../src/decode/index.js'
 import {type ErrorCode, isErrorOf, type SvcError} from '../../../src/errors/index.js'
 import {type Orchestrator, openOrchestrator} from '../../../src/orchestrator/index.js'
+import {randomSource} from '../../../src/sampling/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 /** A clock that stands still until a test moves it, also backwards. Unix ms. */

@@ -1,6 +1,6 @@
-import {randomSource} from '../../../src/decode/index.js'
 import {isErrorOf, SvcError} from '../../../src/errors/index.js'
 import {reorderTask, setPaused, spawnAgent} from '../../../src/orchestrator/index.js'
+import {randomSource} from '../../../src/sampling/index.js'
 import {rebalance} from '../../../src/scheduler/index.js'
 import {scalingTick} from '../../../src/scheduler/scaling/tick.js'
 import {

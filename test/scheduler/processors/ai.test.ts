@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, type SvcError} from '../../../src/errors/index.js'
-import {defaultGenerationLimits, generate, inferenceClient, resolveEndpoint} from '../../../src/inference/index.js'
+import {
+  defaultGenerationLimits,
+  generate,
+  inferenceClient,
+  resolveEndpoint,
+} from '../../../src/inference-client/index.js'
 import {taskPhases} from '../../../src/tasks/base/vocabulary.js'
 import type {ModelChoice} from '../../../src/tasks/models/choose-model.js'
 import {type Answer, answerLines, scriptedInference} from '../../support/scripted-inference.js'

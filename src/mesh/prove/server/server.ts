@@ -48,7 +48,7 @@ export interface Server {
 const clockModule = fileURLToPath(new URL('./clock.js', import.meta.url))
 const pollMs = 20
 /** A server that does not end when it is asked to is killed, ms. */
-const patienceMs = 15_000
+const timeoutMs = 15_000
 
 export const clockFile = (folder: string): string => join(folder, 'clock')
 export const outputFile = (folder: string): string => join(folder, 'server.log')
@@ -67,7 +67,7 @@ export function createServer(options: ServerOptions): Server {
     if (ending === undefined || !isUp()) return
     isAsked = true
     ending.kill(signal)
-    if (signal === 'SIGTERM') await Promise.race([ended, sleep(patienceMs, undefined, {ref: false})])
+    if (signal === 'SIGTERM') await Promise.race([ended, sleep(timeoutMs, undefined, {ref: false})])
     // Whatever was said to it before, a process that is frozen goes by this alone.
     if (isUp()) ending.kill('SIGKILL')
     await ended

@@ -27,15 +27,15 @@ const ownMembers: ReadonlySet<string> = new Set([
   'seq',
 ])
 
-const isTold = ([name, value]: [string, unknown]) => value !== undefined && !ownMembers.has(name)
+const isLogged = ([name, value]: [string, unknown]) => value !== undefined && !ownMembers.has(name)
 
 /** Whether a heartbeat tells more than that the node is there and how loaded it is. */
 export function tellsMore(facts: Facts): boolean {
-  for (const name in facts) if (name !== 'id' && isTold([name, facts[name as keyof Facts]])) return true
+  for (const name in facts) if (name !== 'id' && isLogged([name, facts[name as keyof Facts]])) return true
   return false
 }
 
-export const tell = (facts: Facts): Told => told(Object.fromEntries(Object.entries(facts).filter(isTold)))
+export const tell = (facts: Facts): Told => told(Object.fromEntries(Object.entries(facts).filter(isLogged)))
 
 /** What was told before, with what is told now in its place. */
 export function tellAnew(before: Told, facts: Facts): Told {

@@ -1,11 +1,14 @@
 /** Tells how far a transcription is, as `0:42 of 11:05, 12.3x, 0:51 left`. */
-export interface Meter {
+export interface RecordingProgress {
   start(durationSec: number | undefined): void
   advance(processedSec: number): void
 }
 
 /** @param now milliseconds that only go up */
-export function createMeter(show: (detail: string) => void, now: () => number = () => performance.now()): Meter {
+export function createProgress(
+  show: (detail: string) => void,
+  now: () => number = () => performance.now(),
+): RecordingProgress {
   let durationSec: number | undefined
   let started = now()
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {logProbabilities} from '../../src/decode/index.js'
+import {logProbabilities} from '../../src/sampling/index.js'
 import {logitsOf, sampling} from './drawing.js'
 
 const logits = logitsOf(0.1, 0.2, 0.4, 0.3)

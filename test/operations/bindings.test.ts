@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {Schema} from '../../src/contracts/index.js'
-import {type FaceNames, faceSchema, operations, type Renames, toInput} from '../../src/operations/index.js'
+import {type BindingNames, bindingSchema, operations, type Renames, toInput} from '../../src/operations/index.js'
 import {sample} from './support/sample.js'
 import {violations} from './support/violations.js'
 
@@ -33,12 +33,12 @@ const membersOf = (schema: Schema): string[] => Object.keys(schema.properties as
 
 describe('an input under the names of a face', () => {
   it('is the input itself where there are none', () => {
-    assert.deepEqual(faceSchema(note, {}), note)
+    assert.deepEqual(bindingSchema(note, {}), note)
     assert.deepEqual(toInput({task_id: 1, text: 'x'}), {task_id: 1, text: 'x'})
   })
 
   it('has other names, and the members that were named stand for themselves no more', () => {
-    const schema = faceSchema(note, {renames: {id: 'task_id', says: 'text'}})
+    const schema = bindingSchema(note, {renames: {id: 'task_id', says: 'text'}})
     assert.deepEqual(membersOf(schema).sort(), ['author', 'id', 'place', 'says'])
     assert.deepEqual(schema.required, ['author', 'id'])
     assert.equal(schema.additionalProperties, false)
@@ -46,7 +46,7 @@ describe('an input under the names of a face', () => {
 
   it('brings members of members to the top', () => {
     const renames = {id: 'task_id', by: 'author.name', path: 'place.file.path'}
-    const schema = faceSchema(note, {renames})
+    const schema = bindingSchema(note, {renames})
     assert.deepEqual(membersOf(schema), ['text', 'id', 'by', 'path'])
     assert.deepEqual(schema.properties, {
       text: {type: 'string'},
@@ -63,7 +63,7 @@ describe('an input under the names of a face', () => {
   })
 
   it('requires a member of a member only where neither can be left out', () => {
-    const required = (renames: Renames) => faceSchema(note, {renames}).required
+    const required = (renames: Renames) => bindingSchema(note, {renames}).required
     assert.deepEqual(required({by: 'author.name'}), ['task_id', 'by'])
     assert.deepEqual(required({mail: 'author.mail'}), ['task_id'])
     assert.deepEqual(required({line: 'place.line'}), ['task_id', 'author'])
@@ -71,20 +71,20 @@ describe('an input under the names of a face', () => {
   })
 
   it('hides members, and requires some that others leave out', () => {
-    const schema = faceSchema(note, {renames: {says: 'text'}, hidden: ['place'], required: ['says']})
+    const schema = bindingSchema(note, {renames: {says: 'text'}, hidden: ['place'], required: ['says']})
     assert.deepEqual(membersOf(schema), ['task_id', 'author', 'says'])
     assert.deepEqual(schema.required, ['task_id', 'author', 'says'])
     const loose = {type: 'object', properties: {a: {type: 'string'}}, additionalProperties: false}
-    assert.equal(faceSchema(loose, {}).required, undefined)
+    assert.equal(bindingSchema(loose, {}).required, undefined)
   })
 
   it('may change two names for each other', () => {
     const renames = {text: 'task_id', task_id: 'text'}
-    assert.deepEqual(faceSchema(note, {renames}).required, ['author', 'text'])
+    assert.deepEqual(bindingSchema(note, {renames}).required, ['author', 'text'])
     assert.deepEqual(toInput({text: 1, task_id: 'x'}, renames), {task_id: 1, text: 'x'})
   })
 
-  const faults: readonly (readonly [string, Parameters<typeof faceSchema>[1]])[] = [
+  const faults: readonly (readonly [string, Parameters<typeof bindingSchema>[1]])[] = [
     ['a name for nothing', {renames: {id: 'taskid'}}],
     ['a name for no member of a member', {renames: {by: 'author.nick'}}],
     ['a name for a member of a text', {renames: {by: 'text.length'}}],
@@ -95,11 +95,11 @@ describe('an input under the names of a face', () => {
     ['a required member by its old name', {renames: {says: 'text'}, required: ['text']}],
   ]
   for (const [what, names] of faults)
-    it(`is a fault of the table with ${what}`, () => assert.throws(() => faceSchema(note, names), TypeError))
+    it(`is a fault of the table with ${what}`, () => assert.throws(() => bindingSchema(note, names), TypeError))
 
   it('takes nothing from what every object has', () => {
     assert.deepEqual(toInput({constructor: 1, toString: 2}, {id: 'task_id'}), {constructor: 1, toString: 2})
-    assert.throws(() => faceSchema(note, {renames: {x: 'constructor'}}), TypeError)
+    assert.throws(() => bindingSchema(note, {renames: {x: 'constructor'}}), TypeError)
   })
 
   it('is not made of what a member of every object brings along', () => {
@@ -119,8 +119,8 @@ describe('an input under the names of a face', () => {
 })
 
 /** What each face calls the members of an input; the daemon calls them what they are. */
-const faces = operations.flatMap(({name, input, faces: {rpc, tool, cli}}) => {
-  const all: readonly (readonly [string, FaceNames | undefined])[] = [
+const bindings = operations.flatMap(({name, input, bindings: {rpc, tool, cli}}) => {
+  const all: readonly (readonly [string, BindingNames | undefined])[] = [
     ['rpc', rpc && {}],
     ['tool', tool],
     ['cli', cli?.own ? undefined : cli],
@@ -129,9 +129,9 @@ const faces = operations.flatMap(({name, input, faces: {rpc, tool, cli}}) => {
 })
 
 describe('every face of every operation', () => {
-  for (const {what, input, names} of faces)
+  for (const {what, input, names} of bindings)
     it(`${what}: what its schema lets through is an input`, () => {
-      const schema = faceSchema(input, names)
+      const schema = bindingSchema(input, names)
       for (const how of ['least', 'full'] as const) {
         const given = sample(schema, how) as Record<string, unknown>
         assert.deepEqual(violations(schema, given), [], `${how}: ${JSON.stringify(given)}`)
@@ -140,7 +140,7 @@ describe('every face of every operation', () => {
       }
     })
 
-  for (const {what, names} of faces)
+  for (const {what, names} of bindings)
     if (names.renames !== undefined)
       it(`${what}: each name stands for one place, and none for a part of another`, () => {
         const paths = Object.values(names.renames ?? {})
@@ -149,7 +149,7 @@ describe('every face of every operation', () => {
             if (i !== j) assert.ok(path !== other && !path.startsWith(`${other}.`), `${path} and ${other}`)
       })
 
-  for (const {what, input, names} of faces)
+  for (const {what, input, names} of bindings)
     for (const parent of new Set(
       Object.values(names.renames ?? {}).flatMap((path) =>
         path.includes('.') ? [path.slice(0, path.lastIndexOf('.'))] : [],
@@ -166,5 +166,5 @@ describe('every face of every operation', () => {
         )
       })
 
-  it('is many', () => assert.ok(faces.length > 40))
+  it('is many', () => assert.ok(bindings.length > 40))
 })

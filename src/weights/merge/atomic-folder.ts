@@ -8,7 +8,7 @@ import {isRunning} from '../../process/index.js'
  * stays when making fails.
  * @throws disk_full, file_unwritable; what `make` throws
  */
-export async function writeWholeFolder(path: string, make: (partial: string) => Promise<void>): Promise<void> {
+export async function writeFolderAtomic(path: string, make: (partial: string) => Promise<void>): Promise<void> {
   const partial = `${path}.${process.pid}.partial`
   try {
     await mkdir(dirname(path), {recursive: true})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {randomSource} from '../../src/decode/index.js'
+import {randomSource} from '../../src/sampling/index.js'
 
 describe('the random source', () => {
   it('gives the published numbers of its algorithm', () => {

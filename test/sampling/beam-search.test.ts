@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {BeamSearch, meanLogprob} from '../../src/decode/index.js'
+import {BeamSearch, meanLogprob} from '../../src/sampling/index.js'
 import {randomFloats} from '../support/random-floats.js'
 
 const size = 5

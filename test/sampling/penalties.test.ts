@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {type PenaltyOptions, penalties} from '../../src/decode/penalties.js'
+import {type PenaltyOptions, penalties} from '../../src/sampling/penalties.js'
 import {assertFrequencies, frequencies, logitsOf, sampling} from './drawing.js'
 
 const neutral: PenaltyOptions = {repeatPenalty: 1, presencePenalty: 0, frequencyPenalty: 0, repeatLastN: 64}

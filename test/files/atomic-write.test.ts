@@ -3,14 +3,14 @@ import {chmod, lstat, mkdir, readdir, readFile, stat, symlink} from 'node:fs/pro
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
-import {writeWholeFile, writeWholeFileSync} from '../../src/files/index.js'
+import {writeFileAtomic, writeFileAtomicSync} from '../../src/files/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-type Write = (...args: Parameters<typeof writeWholeFile>) => void | Promise<void>
+type Write = (...args: Parameters<typeof writeFileAtomic>) => void | Promise<void>
 
 const ways: readonly [string, Write][] = [
-  ['a file that is written whole', writeWholeFile],
-  ['a file that is written whole at once', writeWholeFileSync],
+  ['a file that is written whole', writeFileAtomic],
+  ['a file that is written whole at once', writeFileAtomicSync],
 ]
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
@@ -106,13 +106,13 @@ describe('a file that several write at once', () => {
     const folder = await temporaryFolder(test)
     const path = join(folder, 'a.txt')
     const contents = Array.from({length: 16}, (_, i) => String.fromCharCode(97 + i).repeat(300_000))
-    await writeWholeFile(path, contents[0] as string)
+    await writeFileAtomic(path, contents[0] as string)
     const seen: string[] = []
     let ended = false
     const looking = (async () => {
       while (!ended) seen.push(await readFile(path, 'utf8'))
     })()
-    await Promise.all(contents.map((content) => writeWholeFile(path, content)))
+    await Promise.all(contents.map((content) => writeFileAtomic(path, content)))
     ended = true
     await looking
     seen.push(await readFile(path, 'utf8'))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {draw, minP, softmax, topP} from '../../src/decode/candidates.js'
-import {randomSource} from '../../src/decode/index.js'
-import {finiteTokens, mostLikely} from '../../src/decode/most-likely.js'
+import {draw, minP, softmax, topP} from '../../src/sampling/candidates.js'
+import {randomSource} from '../../src/sampling/index.js'
+import {finiteTokens, mostLikely} from '../../src/sampling/most-likely.js'
 
 /** Logits with many ties and a few that are not finite. */
 function manyLogits(seed: number, length: number): Float32Array {

@@ -17,7 +17,7 @@ const unfollowed: Readonly<Record<string, string>> = {
  * @param path relative to the root, or absolute
  * @throws path_denied; file_not_found and file_unreadable with the path as it was given
  */
-export async function realPathInside(root: string, path: string): Promise<string> {
+export async function containedPath(root: string, path: string): Promise<string> {
   if (path.includes('\0')) throw denied(path, 'it is no path')
   const realRoot = await follow(root)
   const named = resolve(root, path)
@@ -47,7 +47,7 @@ const reserved = new Set(['.git', '.svc'])
  * @param path relative to the root, with slashes
  * @throws path_denied, output_exists
  */
-export async function outputInside(root: string, path: string): Promise<string> {
+export async function containedOutput(root: string, path: string): Promise<string> {
   const fault = faultOfOutput(path)
   if (fault !== undefined) throw denied(path, fault)
   const realRoot = await follow(root)

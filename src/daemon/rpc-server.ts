@@ -10,7 +10,7 @@ import {serveStdio} from './stdio-server.js'
 import {serveTcp} from './tcp-server.js'
 import {Turns} from './turns.js'
 
-export interface FaceOptions {
+export interface RpcServerOptions {
   listen: ListenAddress
   /** What operations work with: an orchestrator of their own, whose writes the loop notices like those of others. */
   base: OperationBase
@@ -25,7 +25,7 @@ export interface FaceOptions {
 }
 
 /** The part of a daemon that answers requests. */
-export interface Face extends Server {
+export interface RpcServer extends Server {
   /** Told of events by those who know of them first. */
   sawEvent(id: number): void
 }
@@ -34,7 +34,7 @@ export interface Face extends Server {
  * Starts to answer requests.
  * @throws daemon_exposed, daemon_address_in_use, daemon_address_unavailable
  */
-export async function openFace({listen, base, onShutDown, ...options}: FaceOptions): Promise<Face> {
+export async function openRpcServer({listen, base, onShutDown, ...options}: RpcServerOptions): Promise<RpcServer> {
   const watch = new EventWatch(base.modules, base.orchestrator)
   const log = logger('svc.daemon')
   const service: Service = {

@@ -3,7 +3,7 @@ import type {Renames} from './operation.js'
 import {partOf} from './schema.js'
 
 /** An input schema as a face shows it. */
-export interface FaceNames {
+export interface BindingNames {
   renames?: Renames | undefined
   hidden?: readonly string[] | undefined
   required?: readonly string[] | undefined
@@ -19,7 +19,7 @@ interface ObjectSchema {
  * be left out there, neither itself nor what it is a member of.
  * @throws TypeError where a name stands for nothing, or for two members, or a member is missed: faults of the table
  */
-export function faceSchema(input: Schema, {renames = {}, hidden = [], required = []}: FaceNames): Schema {
+export function bindingSchema(input: Schema, {renames = {}, hidden = [], required = []}: BindingNames): Schema {
   const {required: _, ...rest} = input as ObjectSchema
   const {properties = {}, required: demanded = []} = input as ObjectSchema
   const renamed = Object.entries(renames)

@@ -8,7 +8,7 @@ import {
   inferenceClient,
   resolveEndpoint,
   servedModels,
-} from '../../src/inference/index.js'
+} from '../../src/inference-client/index.js'
 import {type Answer, type ChatCall, chatLines, scriptedChat} from '../support/scripted-inference.js'
 import {startServer} from '../support/server.js'
 import {temporaryFolder} from '../support/temporary.js'

@@ -9,8 +9,8 @@ import {orchWorkspace} from '../support/orch-workspace.js'
 import {svc} from '../support/svc.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-const faces = operations.flatMap((operation) => {
-  const {cli} = operation.faces
+const bindings = operations.flatMap((operation) => {
+  const {cli} = operation.bindings
   return cli === undefined ? [] : [{operation, cli, id: cli.command.replaceAll(' ', ':')}]
 })
 
@@ -38,12 +38,12 @@ describe('every command that is a face of an operation', () => {
   const loaded = new Map<string, typeof Command>()
   before(async () => {
     const {commands} = await loadCommands()
-    const wanted = new Set(faces.map(({id}) => id))
+    const wanted = new Set(bindings.map(({id}) => id))
     for (const command of commands)
       if (wanted.has(command.id)) loaded.set(command.id, (await command.load()) as typeof Command)
   })
 
-  for (const {operation, cli, id} of faces) {
+  for (const {operation, cli, id} of bindings) {
     it(`svc ${cli.command} is there`, () => assert.ok(loaded.has(id)))
     if (cli.own) continue
 
@@ -88,7 +88,7 @@ const every: Operation = {
     required: ['task_id', 'level'],
   },
   output: {type: 'object'},
-  faces: {
+  bindings: {
     cli: {
       command: 'every',
       renames: {id: 'task_id', parent: 'parent_task_id', agent: 'agent_id', says: 'notes.long_text', label: 'labels'},
@@ -131,16 +131,16 @@ describe('arguments and flags that are made of an input', () => {
   it('are no face of what no flag can say', () => {
     for (const type of ['object', 'number', 'null'] as const) {
       const input = {type: 'object', properties: {it: {type}}}
-      const bare = {...every, input, faces: {cli: {command: 'bare'}}}
+      const bare = {...every, input, bindings: {cli: {command: 'bare'}}}
       assert.throws(() => operationFlags(of(bare)), TypeError, type)
-      assert.throws(() => operationArgs(of({...bare, faces: {cli: {command: 'bare', args: ['it']}}})), TypeError)
+      assert.throws(() => operationArgs(of({...bare, bindings: {cli: {command: 'bare', args: ['it']}}})), TypeError)
     }
     const nested = {type: 'object', properties: {it: {type: 'array', items: {type: 'object'}}}}
-    assert.throws(() => operationFlags(of({...every, input: nested, faces: {cli: {command: 'bare'}}})), TypeError)
+    assert.throws(() => operationFlags(of({...every, input: nested, bindings: {cli: {command: 'bare'}}})), TypeError)
   })
 
   it('are none where the operation has no command', () => {
-    const call = createCall({...every, input: {type: 'object'}, faces: {}}, 'every')
+    const call = createCall({...every, input: {type: 'object'}, bindings: {}}, 'every')
     assert.deepEqual([operationArgs(call), operationFlags(call)], [{}, {}])
   })
 })

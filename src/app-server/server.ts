@@ -66,8 +66,8 @@ export async function startEndpoints(program: Program, options: EndpointOptions)
     async close(drainMs) {
       feed?.endAll()
       const drained = app.close()
-      const patience = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
-      await Promise.race([drained, patience])
+      const timeout = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
+      await Promise.race([drained, timeout])
       app.server.closeAllConnections()
       await threads.close()
       await drained

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {createSampler, defaultSampling, type SamplingOptions} from '../../src/decode/index.js'
+import {createSampler, defaultSampling, type SamplingOptions} from '../../src/sampling/index.js'
 
 /** A sampler of all tokens as they are, but for these options. */
 export const sampling = (options: Partial<SamplingOptions>) =>

@@ -4,7 +4,7 @@ import {chmod, copyFile, link, mkdir, rename, rm, stat, writeFile} from 'node:fs
 import {dirname, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 
-export interface WholeFileOptions {
+export interface AtomicWriteOptions {
   /** Of the file; when left out that of the file which it replaces, or what the system gives new files. */
   mode?: number
   /** Of folders that are made for it. */
@@ -13,7 +13,7 @@ export interface WholeFileOptions {
   flush?: boolean
 }
 
-export interface OutputOptions extends WholeFileOptions {
+export interface OutputOptions extends AtomicWriteOptions {
   /** Leave a file that is there as it is, and fail. */
   keep?: boolean
 }
@@ -24,7 +24,7 @@ export interface OutputOptions extends WholeFileOptions {
  * that could be replaced: it is written into.
  * @throws disk_full, file_unwritable; output_exists with `keep`
  */
-export async function writeWholeFile(
+export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array,
   options: OutputOptions = {},
@@ -62,7 +62,11 @@ async function giveName(partial: string, path: string): Promise<void> {
 }
 
 /** The same, for those who cannot wait. @throws disk_full, file_unwritable */
-export function writeWholeFileSync(path: string, content: string | Uint8Array, options: WholeFileOptions = {}): void {
+export function writeFileAtomicSync(
+  path: string,
+  content: string | Uint8Array,
+  options: AtomicWriteOptions = {},
+): void {
   const {folderMode, ...creation} = options
   const partial = partialOf(path)
   try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {LiveFeed} from '../../src/endpoints/index.js'
+import {LiveFeed} from '../../src/app-server/index.js'
 import {Application, checkProgram} from '../../src/lang/index.js'
 import {serveDb} from '../support/db-server.js'
 import {EventStream} from '../support/event-stream.js'

@@ -4,7 +4,7 @@ import {dirname, join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
 import {isErrorOf} from '../../src/errors/index.js'
-import {outputInside, realPathInside} from '../../src/files/index.js'
+import {containedOutput, containedPath} from '../../src/files/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 /** A workspace, `project`, beside a file that is none of its business. */
@@ -33,9 +33,9 @@ describe('a file by a path of somebody else', () => {
       '../project/src/b.txt',
       join(root, 'src/b.txt'),
     ])
-      assert.equal(await realPathInside(root, path), join(root, 'src/b.txt'), path)
-    assert.equal(await realPathInside(root, '..c/d.txt'), join(root, '..c/d.txt'))
-    assert.equal(await realPathInside(root, 'src'), join(root, 'src'))
+      assert.equal(await containedPath(root, path), join(root, 'src/b.txt'), path)
+    assert.equal(await containedPath(root, '..c/d.txt'), join(root, '..c/d.txt'))
+    assert.equal(await containedPath(root, 'src'), join(root, 'src'))
   })
 
   it('is found through links that stay inside', async (test) => {
@@ -46,7 +46,7 @@ describe('a file by a path of somebody else', () => {
     await symlink(join(root, 'src'), join(around, 'back'))
     await symlink('../back', join(root, 'by-a-link-outside'))
     for (const path of ['relative/b.txt', 'absolute', 'out-and-in', 'by-a-link-outside/b.txt'])
-      assert.equal(await realPathInside(root, path), join(root, 'src/b.txt'), path)
+      assert.equal(await containedPath(root, path), join(root, 'src/b.txt'), path)
   })
 
   it('is found below a root that is a link itself, by either name', async (test) => {
@@ -54,9 +54,9 @@ describe('a file by a path of somebody else', () => {
     const link = join(around, 'link')
     await symlink('project', link)
     for (const path of ['a.txt', join(link, 'a.txt'), join(root, 'a.txt')])
-      assert.equal(await realPathInside(link, path), join(root, 'a.txt'), path)
-    await denied(realPathInside(link, '../secret.txt'), '../secret.txt', /outside/)
-    await denied(realPathInside(root, join(link, 'a.txt')), join(link, 'a.txt'), /outside/)
+      assert.equal(await containedPath(link, path), join(root, 'a.txt'), path)
+    await denied(containedPath(link, '../secret.txt'), '../secret.txt', /outside/)
+    await denied(containedPath(root, join(link, 'a.txt')), join(link, 'a.txt'), /outside/)
   })
 
   it('is refused outside, whether it is there or not', async (test) => {
@@ -74,7 +74,7 @@ describe('a file by a path of somebody else', () => {
       '/',
       '/no/such/file',
     ]
-    for (const path of paths) await denied(realPathInside(root, path), path, /outside of the workspace/)
+    for (const path of paths) await denied(containedPath(root, path), path, /outside of the workspace/)
   })
 
   it('is refused where a link leads out', async (test) => {
@@ -83,19 +83,19 @@ describe('a file by a path of somebody else', () => {
     await symlink(around, join(root, 'folder'))
     await symlink('file', join(root, 'twice'))
     for (const path of ['file', 'folder', 'folder/secret.txt', 'twice', join(root, 'file')])
-      await denied(realPathInside(root, path), path, /outside of the workspace/)
+      await denied(containedPath(root, path), path, /outside of the workspace/)
   })
 
   it('is refused by what is no path, and where it is the root', async (test) => {
     const {root} = await workspace(test)
     await symlink('.', join(root, 'self'))
-    for (const path of ['a.txt\0', '\0', '../\0']) await denied(realPathInside(root, path), path, /no path/)
+    for (const path of ['a.txt\0', '\0', '../\0']) await denied(containedPath(root, path), path, /no path/)
     for (const path of ['', '.', 'src/..', '../project', root, 'self'])
-      await denied(realPathInside(root, path), path, /the folder of the workspace itself/)
+      await denied(containedPath(root, path), path, /the folder of the workspace itself/)
     await symlink('b', join(root, 'c'))
     await symlink('c', join(root, 'b'))
-    await denied(realPathInside(root, 'b'), 'b', /circle/)
-    await denied(realPathInside(root, 'x'.repeat(5000)), 'x'.repeat(5000), /too long/)
+    await denied(containedPath(root, 'b'), 'b', /circle/)
+    await denied(containedPath(root, 'x'.repeat(5000)), 'x'.repeat(5000), /too long/)
   })
 
   it('is not found where there is none, and the error names it as it was named', async (test) => {
@@ -103,7 +103,7 @@ describe('a file by a path of somebody else', () => {
     await symlink('nothing', join(root, 'dangling'))
     for (const path of ['missing.txt', 'missing/b.txt', 'a.txt/b.txt', 'dangling', 'A.TXT/x'])
       await assert.rejects(
-        realPathInside(root, path),
+        containedPath(root, path),
         (error) => isErrorOf(error, 'file_not_found') && error.params.path === path,
         path,
       )
@@ -122,7 +122,7 @@ describe('a place to write to', () => {
       '..c/new',
       'git/config',
     ])
-      assert.equal(await outputInside(root, path), join(root, path), path)
+      assert.equal(await containedOutput(root, path), join(root, path), path)
     assert.ok(!(await readdir(root)).includes('made'), 'nothing is made')
   })
 
@@ -130,8 +130,8 @@ describe('a place to write to', () => {
     const {around, root} = await workspace(test)
     await symlink('src', join(root, 'linked'))
     await symlink('project', join(around, 'link'))
-    assert.equal(await realpath(dirname(await outputInside(root, 'linked/new.txt'))), join(root, 'src'))
-    assert.equal(await outputInside(join(around, 'link'), 'src/new.txt'), join(root, 'src/new.txt'))
+    assert.equal(await realpath(dirname(await containedOutput(root, 'linked/new.txt'))), join(root, 'src'))
+    assert.equal(await containedOutput(join(around, 'link'), 'src/new.txt'), join(root, 'src/new.txt'))
   })
 
   const refused: readonly [string, RegExp][] = [
@@ -157,7 +157,7 @@ describe('a place to write to', () => {
   for (const [path, reason] of refused)
     it(`is not ${JSON.stringify(path)}`, async (test) => {
       const {root} = await workspace(test)
-      await denied(outputInside(root, path), path, reason)
+      await denied(containedOutput(root, path), path, reason)
     })
 
   it('lies behind no link that leads out, to nothing, or to what tools keep', async (test) => {
@@ -165,11 +165,11 @@ describe('a place to write to', () => {
     await symlink(around, join(root, 'out'))
     await symlink(join(around, 'nothing'), join(root, 'dangling'))
     await symlink('.git', join(root, 'tools'))
-    await denied(outputInside(root, 'out/new.txt'), 'out/new.txt', /outside of the workspace/)
-    await denied(outputInside(root, 'out/made/new.txt'), 'out/made/new.txt', /outside of the workspace/)
-    await denied(outputInside(root, 'dangling/new.txt'), 'dangling/new.txt', /leads to nothing/)
-    await denied(outputInside(root, 'tools/config'), 'tools/config', /\.git belongs to the tools/)
-    await denied(outputInside(root, 'tools/hooks/new'), 'tools/hooks/new', /\.git belongs to the tools/)
+    await denied(containedOutput(root, 'out/new.txt'), 'out/new.txt', /outside of the workspace/)
+    await denied(containedOutput(root, 'out/made/new.txt'), 'out/made/new.txt', /outside of the workspace/)
+    await denied(containedOutput(root, 'dangling/new.txt'), 'dangling/new.txt', /leads to nothing/)
+    await denied(containedOutput(root, 'tools/config'), 'tools/config', /\.git belongs to the tools/)
+    await denied(containedOutput(root, 'tools/hooks/new'), 'tools/hooks/new', /\.git belongs to the tools/)
   })
 
   it('is not where something lies that is no regular file', async (test) => {
@@ -179,6 +179,6 @@ describe('a place to write to', () => {
     await execa('mkfifo', [join(root, 'pipe')])
     await mkdir(join(root, 'folder'))
     for (const path of ['link', 'dangling', 'pipe', 'folder', 'src'])
-      await assert.rejects(outputInside(root, path), (error) => isErrorOf(error, 'output_exists'), path)
+      await assert.rejects(containedOutput(root, path), (error) => isErrorOf(error, 'output_exists'), path)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {randomSource, type SamplingOptions} from '../../src/decode/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
+import {randomSource, type SamplingOptions} from '../../src/sampling/index.js'
 import {assertFrequencies, frequencies, logitsOf, sampling} from './drawing.js'
 
 const logits = logitsOf(0.1, 0.2, 0.4, 0.3)

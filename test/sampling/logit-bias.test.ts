@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import type {SamplingOptions} from '../../src/decode/index.js'
-import {logitBias} from '../../src/decode/logit-bias.js'
 import {isErrorOf} from '../../src/errors/index.js'
+import type {SamplingOptions} from '../../src/sampling/index.js'
+import {logitBias} from '../../src/sampling/logit-bias.js'
 import {assertFrequencies, frequencies, logitsOf, sampling} from './drawing.js'
 
 const given = [4, -4, 0, 2]
