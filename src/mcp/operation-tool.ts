@@ -1,4 +1,11 @@
-import {createCall, type Effect, listedSchema, type Operation, ToolAnswer, type ToolFace} from '../operations/index.js'
+import {
+  createCall,
+  type Effect,
+  listedSchema,
+  type Operation,
+  ToolAnswer,
+  type ToolBinding,
+} from '../operations/index.js'
 import {type Answer, envelopeSchema} from './envelope.js'
 import {listedOutput} from './listed-output.js'
 import type {Hints, Tool} from './tool.js'
@@ -41,5 +48,8 @@ export const hintsOf = (
 const asAnswer = (result: unknown): Answer =>
   result instanceof ToolAnswer ? {data: result.data, meta: result.meta} : {data: result}
 
-const present = ({present: shape}: ToolFace, data: unknown, context: Parameters<NonNullable<ToolFace['present']>>[1]) =>
-  shape?.(data as never, context)
+const present = (
+  {present: shape}: ToolBinding,
+  data: unknown,
+  context: Parameters<NonNullable<ToolBinding['present']>>[1],
+) => shape?.(data as never, context)

@@ -13,7 +13,7 @@ export {
   daemonNotifications,
   daemonProtocol,
 } from './daemon-methods.js'
-export type {CliBinding, Effect, Lane, Operation, Renames, RpcFace, Tier, ToolFace} from './operation.js'
+export type {CliBinding, Effect, Lane, Operation, Renames, RpcBinding, Tier, ToolBinding} from './operation.js'
 export {type Call, commandCall, createCall} from './perform.js'
 export type {Progress, SpeechPort, TranscribeRequest} from './speech-port.js'
 export {operationNamed, operations} from './table.js'

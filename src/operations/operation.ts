@@ -31,12 +31,12 @@ export interface Operation {
 
 /** Where an operation can be called from. */
 export interface Bindings {
-  readonly rpc?: RpcFace
-  readonly tool?: ToolFace
+  readonly rpc?: RpcBinding
+  readonly tool?: ToolBinding
   readonly cli?: CliBinding
 }
 
-export interface RpcFace {
+export interface RpcBinding {
   /** `orch.submit_task` */
   readonly method: string
   /** Other names of it. */
@@ -56,7 +56,7 @@ export type Tier = 'core' | 'dev' | 'advanced'
 /** What a tool is about. */
 export type Lane = 'app' | 'workflow' | 'ai' | 'interop' | 'data' | 'platform'
 
-export interface ToolFace {
+export interface ToolBinding {
   /** `svc_submit_task` */
   readonly name: string
   readonly tier: Tier
@@ -98,7 +98,7 @@ export interface CliBinding {
 export const operation = <I, O>(
   row: Omit<Operation, 'run' | 'bindings'> & {
     bindings: Omit<Bindings, 'tool'> & {
-      tool?: Omit<ToolFace, 'present'> & {present?: (output: O, context: OperationContext) => unknown}
+      tool?: Omit<ToolBinding, 'present'> & {present?: (output: O, context: OperationContext) => unknown}
     }
     run(input: I, context: OperationContext): O | Promise<O>
   },
