@@ -16,9 +16,8 @@ import {
   workspaceSettings,
 } from '../config/index.js'
 import type {SpeechStatusV1} from '../contracts/index.js'
-import {SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
-import type {LocatedModel, Transcriber, TranscriberOptions, VadChoice} from '../speech/index.js'
+import type {LocatedModel, Transcriber, TranscriberOptions} from '../speech/index.js'
 import type {PullOptions} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {SvcCommand} from './command.js'
@@ -53,16 +52,22 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     /** In place of that of the settings. */
     profile?: RefineProfile | undefined
   }): Promise<Transcriber> {
-    const {Transcriber} = await import('../speech/index.js')
+    const {loadLexicons, Transcriber, transcriberOptions} = await import('../speech/index.js')
+    const settings = {
+      speech: this.settings(speechSettings),
+      audio: this.settings(speechAudioSettings),
+      refine: {...this.settings(speechRefineSettings), ...(profile === undefined ? {} : {profile})},
+    }
+    const {repositoryRoot} = this.settings(workspaceSettings)
+    const {lexicon, sources} = await loadLexicons(settings.refine.lexiconPath, repositoryRoot ?? this.workspace.root)
+    for (const {path, fault} of sources)
+      if (fault !== undefined) this.output.notice(`warning: the lexicon ${path} is not used: ${fault}.`)
     return new Transcriber({
+      ...transcriberOptions(settings, lexicon),
       locate: (signal) => this.#locate(signal),
       engine: await this.#engineOptions(),
-      decoding: await this.#decodingOptions(),
       prefersWords,
-      preprocess: this.#preprocess(),
-      vad: this.#vad(),
       refine,
-      text: await this.#textOptions(profile),
     })
   }
 
@@ -162,70 +167,6 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       onRetry: ({attempt, reason}) => this.output.notice(`warning: try ${attempt} failed: ${reason}`),
       onProgress: ({file, receivedBytes, totalBytes}) => show(byteProgress(file, receivedBytes, totalBytes)),
       signal: this.signal,
-    }
-  }
-
-  async #decodingOptions(): Promise<TranscriberOptions['decoding']> {
-    const {defaultTranscribeOptions} = await import('../speech/index.js')
-    const speech = this.settings(speechSettings)
-    const {chunkSec, chunkOverlapSec} = this.settings(speechAudioSettings)
-    const {contextualBias, sessionHotwords, logitBiasStrength} = this.settings(speechRefineSettings)
-    return {
-      ...defaultTranscribeOptions,
-      language: speech.language,
-      task: speech.task,
-      prompt: speech.initialPrompt,
-      beamSize: speech.beamSize,
-      bestOf: speech.bestOf,
-      temperatures: defaultTranscribeOptions.temperatures.filter((one) => one >= speech.temperature),
-      seed: speech.seed,
-      noSpeechThreshold: speech.noSpeechThreshold,
-      wordTimestamps: speech.wordTimestamps,
-      hotwords: contextualBias ? sessionHotwords : [],
-      hotwordStrength: logitBiasStrength,
-      alternatives: speech.beamSize,
-      chunkSec,
-      chunkOverlapSec,
-    }
-  }
-
-  #preprocess(): TranscriberOptions['preprocess'] {
-    const {acousticPreprocess, acousticPreprocessBudgetMs, rmsTargetDbfs} = this.settings(speechAudioSettings)
-    return {mode: acousticPreprocess, budgetMs: acousticPreprocessBudgetMs, rmsTargetDbfs}
-  }
-
-  /** @throws vad_model_missing */
-  #vad(): VadChoice {
-    const {vad, vadEnabled, vadModel, vadEnergyThreshold, vadMergeGapMs} = this.settings(speechAudioSettings)
-    if (!vadEnabled || vad === 'none') return {kind: 'none'}
-    if (vad === 'energy') return {kind: 'energy', threshold: vadEnergyThreshold, mergeGapMs: vadMergeGapMs}
-    if (vadModel === undefined) throw new SvcError('vad_model_missing', {})
-    return {kind: 'neural', model: vadModel, mergeGapMs: vadMergeGapMs}
-  }
-
-  async #textOptions(profile?: RefineProfile): Promise<TranscriberOptions['text']> {
-    const {loadLexicons} = await import('../speech/index.js')
-    const refine = this.settings(speechRefineSettings)
-    const {repositoryRoot} = this.settings(workspaceSettings)
-    const {lexicon, sources} = await loadLexicons(refine.lexiconPath, repositoryRoot ?? this.workspace.root)
-    for (const {path, fault} of sources)
-      if (fault !== undefined) this.output.notice(`warning: the lexicon ${path} is not used: ${fault}.`)
-    return {
-      profile: profile ?? refine.profile,
-      domain: refine.domainMode,
-      settings: {
-        conservativeBase: refine.refineConservativeBase,
-        balancedBase: refine.refineBalancedBase,
-        aggressiveBase: refine.refineAggressiveBase,
-        penaltyPerTrace: refine.refinePenaltyPerTrace,
-        penaltyCap: refine.refinePenaltyCap,
-        confidenceMin: refine.refineConfidenceMin,
-        confidenceMax: refine.refineConfidenceMax,
-      },
-      lexicon,
-      hotwords: refine.sessionHotwords,
-      contextualBias: refine.contextualBias,
-      maxBiasPhrases: refine.maxBiasPhrases,
     }
   }
 }

@@ -8,6 +8,7 @@ export interface StatusReport extends Omit<OrchStatusV1, 'agents'> {
   agents: Agent[]
 }
 
+/** Counts of tasks and agents, load, plans, the operation log and the daemon. */
 export function reportStatus(context: TaskContext): StatusReport {
   const {store, repositoryId, config, now} = context
   const counts = new Map(

@@ -40,6 +40,7 @@ export {
   type TranscriberOptions,
   type VadChoice,
 } from './transcriber.js'
+export {type SpeechSettingValues, transcriberOptions} from './transcriber-options.js'
 export {
   createFormat,
   formatOfFile,

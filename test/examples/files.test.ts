@@ -68,14 +68,35 @@ describe('the examples', () => {
     assert.equal(exitCode, 0)
   })
 
-  it('generate.mjs generates through the library', async (test) => {
+  it('api/llm.mjs generates text', async (test) => {
     const model = await temporaryFolder(test)
     await writeTinyModel(model)
-    const example = projectFile('examples/generate.mjs')
+    const example = projectFile('examples/api/llm.mjs')
     const {stdout, stderr} = await execa(process.execPath, [example, model, 'Hi'])
     assert.ok(stdout.length > 0)
     assert.match(stderr, /100 tokens, ended by length/)
   })
+
+  it('api/speech.mjs transcribes a recording', async () => {
+    const model = projectFile('examples/models/starter')
+    const {stdout} = await execa(process.execPath, [
+      projectFile('examples/api/speech.mjs'),
+      model,
+      projectFile('examples/hello.wav'),
+    ])
+    assert.equal(stdout, 'hello and welcome to your own machine')
+  })
+
+  for (const [name, expected] of [
+    ['tasks', 'T-0001 Completed: Looks fine.'],
+    ['mesh', 'laptop holds nightly-report with fencing token 1'],
+    ['lang', '[{"_id":1,"text":"Buy tea"}]'],
+  ] as const)
+    it(`api/${name}.mjs prints its result`, async (test) => {
+      const cwd = await temporaryFolder(test)
+      const {stdout, stderr} = await execa(process.execPath, [projectFile(`examples/api/${name}.mjs`), cwd], {cwd})
+      assert.deepEqual([stdout, stderr], [expected, ''])
+    })
 
   it('daemon-client.mjs has a daemon keep a task, and does it', async (test) => {
     const cwd = await temporaryFolder(test)

@@ -154,7 +154,7 @@ export interface ClientOptions {
   zod?: boolean
 }
 
-/** client.ts: one function for each endpoint. Depends on nothing but `fetch`, unless schemas are wanted. */
+/** A TypeScript client: one function for each endpoint. Depends on nothing but `fetch`, unless schemas are wanted. */
 export function clientFile(program: Program, {zod = false}: ClientOptions = {}): string {
   const routes = program.routes.filter(({kind}) => kind !== 'http')
   const names = [...program.sums, ...program.records, ...program.tables].map(({name}) => name)

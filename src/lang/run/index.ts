@@ -2,6 +2,7 @@
 export {Application, type ApplicationOptions, connect, type Reply} from './application.js'
 export {BadArgument, readArguments} from './arguments.js'
 export {type Bound, binder, rowDecoder} from './bind.js'
+export {callByName} from './call-by-name.js'
 export {
   allChangesAfter,
   type Change,

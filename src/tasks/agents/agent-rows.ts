@@ -144,4 +144,5 @@ export function toAgent({store, repositoryId}: TaskContext, row: AgentRow): Agen
   return withoutNulls(shown) as unknown as Agent
 }
 
+/** Agents that are not retired, in the order of their ids. */
 export const listAgents = (context: TaskContext): Agent[] => agentRows(context).map((row) => toAgent(context, row))

@@ -1,0 +1,6 @@
+/** What other programs import from the package: five entry points, each with the names that it documents. */
+export * as lang from './lang.js'
+export * as llm from './llm.js'
+export * as mesh from './mesh.js'
+export * as speech from './speech.js'
+export * as tasks from './tasks.js'

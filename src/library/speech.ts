@@ -1,0 +1,60 @@
+import {basename, resolve} from 'node:path'
+import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../config/index.js'
+import {Transcriber, transcriberOptions} from '../speech/index.js'
+import {derivedFolder} from '../weights/index.js'
+
+export {SvcError} from '../errors/index.js'
+export {
+  createFormat,
+  type Segment,
+  type TranscribedFile,
+  type TranscribeHandlers,
+  Transcriber,
+  type Transcript,
+  type TranscriptFormatName,
+} from '../speech/index.js'
+
+/** What is left out has the default of `svc transcribe`. */
+export interface TranscriberSettings {
+  /** A code or a name; detected where it is left out. */
+  language?: string
+  task?: 'transcribe' | 'translate'
+  /** 1 is greedy. */
+  beamSize?: number
+  wordTimestamps?: boolean
+  /** Threads that compute; 0 takes one per physical core. */
+  threads?: number
+  device?: 'cpu' | 'cuda'
+  /** Whether the text is cleaned up: spacing, common misrecognitions; true by default. */
+  refine?: boolean
+}
+
+/**
+ * Opens a speech model, Whisper or CTC, for any number of recordings. The model is loaded with the first one. Close the
+ * transcriber when done.
+ * @param model directory of a model, or a file of whisper.cpp
+ * @throws SvcError speech_model_unknown, audio_unrecognized and the other errors of speech, from `transcribe`
+ *
+ * @example
+ * const transcriber = openTranscriber('./whisper-tiny', {language: 'en'})
+ * const {transcript} = await transcriber.transcribe({path: 'meeting.wav'})
+ * console.log(transcript.text)
+ * await transcriber.close()
+ */
+export function openTranscriber(model: string, settings: TranscriberSettings = {}): Transcriber {
+  const {refine = true, ...flags} = settings
+  const sources = {flags, env: {}}
+  const speech = resolveSettings(speechSettings, sources).values
+  const audio = resolveSettings(speechAudioSettings, sources).values
+  const {threads, device, precision, backend} = speech
+  const path = resolve(model)
+  return new Transcriber({
+    ...transcriberOptions(
+      {speech, audio, refine: resolveSettings(speechRefineSettings, sources).values},
+      {entries: []},
+    ),
+    locate: async () => ({name: basename(path), path}),
+    engine: {threads, device, precision, backend, derivedFolder: derivedFolder(process.env)},
+    refine,
+  })
+}

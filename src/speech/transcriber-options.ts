@@ -1,0 +1,85 @@
+import type {
+  SettingTable,
+  SettingValues,
+  speechAudioSettings,
+  speechRefineSettings,
+  speechSettings,
+} from '../config/index.js'
+import {SvcError} from '../errors/index.js'
+import type {Lexicon} from './text/lexicon.js'
+import {defaultTranscribeOptions} from './transcribe/options.js'
+import type {TranscriberOptions, VadChoice} from './transcriber.js'
+
+type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
+
+/** The settings of one table each, resolved. */
+export interface SpeechSettingValues {
+  speech: Values<typeof speechSettings>
+  audio: Values<typeof speechAudioSettings>
+  refine: Values<typeof speechRefineSettings>
+}
+
+/**
+ * How recordings are heard and their text is refined, as the settings say.
+ * @throws vad_model_missing
+ */
+export const transcriberOptions = (
+  settings: SpeechSettingValues,
+  lexicon: Lexicon,
+): Pick<TranscriberOptions, 'decoding' | 'preprocess' | 'vad' | 'text'> => ({
+  decoding: decoding(settings),
+  preprocess: {
+    mode: settings.audio.acousticPreprocess,
+    budgetMs: settings.audio.acousticPreprocessBudgetMs,
+    rmsTargetDbfs: settings.audio.rmsTargetDbfs,
+  },
+  vad: vad(settings),
+  text: text(settings, lexicon),
+})
+
+function decoding({speech, audio, refine}: SpeechSettingValues): TranscriberOptions['decoding'] {
+  const {contextualBias, sessionHotwords, logitBiasStrength} = refine
+  return {
+    ...defaultTranscribeOptions,
+    language: speech.language,
+    task: speech.task,
+    prompt: speech.initialPrompt,
+    beamSize: speech.beamSize,
+    bestOf: speech.bestOf,
+    temperatures: defaultTranscribeOptions.temperatures.filter((one) => one >= speech.temperature),
+    seed: speech.seed,
+    noSpeechThreshold: speech.noSpeechThreshold,
+    wordTimestamps: speech.wordTimestamps,
+    hotwords: contextualBias ? sessionHotwords : [],
+    hotwordStrength: logitBiasStrength,
+    alternatives: speech.beamSize,
+    chunkSec: audio.chunkSec,
+    chunkOverlapSec: audio.chunkOverlapSec,
+  }
+}
+
+function vad({audio}: SpeechSettingValues): VadChoice {
+  const {vad: kind, vadEnabled, vadModel, vadEnergyThreshold, vadMergeGapMs: mergeGapMs} = audio
+  if (!vadEnabled || kind === 'none') return {kind: 'none'}
+  if (kind === 'energy') return {kind: 'energy', threshold: vadEnergyThreshold, mergeGapMs}
+  if (vadModel === undefined) throw new SvcError('vad_model_missing', {})
+  return {kind: 'neural', model: vadModel, mergeGapMs}
+}
+
+const text = ({refine}: SpeechSettingValues, lexicon: Lexicon): TranscriberOptions['text'] => ({
+  profile: refine.profile,
+  domain: refine.domainMode,
+  settings: {
+    conservativeBase: refine.refineConservativeBase,
+    balancedBase: refine.refineBalancedBase,
+    aggressiveBase: refine.refineAggressiveBase,
+    penaltyPerTrace: refine.refinePenaltyPerTrace,
+    penaltyCap: refine.refinePenaltyCap,
+    confidenceMin: refine.refineConfidenceMin,
+    confidenceMax: refine.refineConfidenceMax,
+  },
+  lexicon,
+  hotwords: refine.sessionHotwords,
+  contextualBias: refine.contextualBias,
+  maxBiasPhrases: refine.maxBiasPhrases,
+})
