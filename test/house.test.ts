@@ -10,7 +10,7 @@ const floors: readonly (readonly string[])[] = [
   ['errors', 'config', 'contracts', 'log', 'store', 'net', 'process', 'files'],
   ['onnx', 'weights', 'audio', 'text', 'decode', 'thread', 'lang', 'telemetry', 'inference'],
   ['llm', 'speech', 'mesh', 'orchestrator', 'assistant'],
-  ['operations'],
+  ['operations', 'prove'],
   ['serve', 'speech-http', 'endpoints', 'lsp', 'mcp', 'daemon'],
   ['cli'],
 ]

@@ -63,17 +63,8 @@ export type {
   StoredMessage,
 } from './protocol/message.js'
 export type {CapabilityHints, HeartbeatReply, NodeFacts, NodeRecord, Registry} from './protocol/node.js'
+export {mayUse, type Role} from './protocol/roles.js'
 export {type MeshOperation, routes} from './protocol/routes.js'
-export {
-  type Focus,
-  type Launch,
-  type ProveOptions,
-  prove,
-  type Report,
-  type RunEvent,
-  type ServerPlace,
-  type Verdict,
-} from './prove/index.js'
 export {initMesh, type MeshInit, type MeshInitOptions} from './secrets/init.js'
 export {meshSecretTexts, readMeshSecrets} from './secrets/read-secrets.js'
 export {type MeshEnvValues, writeMeshEnv} from './secrets/write-mesh-env.js'

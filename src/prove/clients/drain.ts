@@ -1,0 +1,48 @@
+import type {RunEvent} from '../history/history.js'
+import {insist, type Stage} from './client-context.js'
+import {createMember} from './member.js'
+
+/** How long the last look into an inbox waits for messages, ms. */
+const pollMs = 100
+/** The same of looks before that, whose end nobody waits for, ms. */
+const longPollMs = 1000
+/** How much longer than it waits such a look may take, ms. */
+const answerMs = 2000
+/** Nodes for each agent. */
+const nodesPerAgent = 2
+/** Messages that come without end are not waited for, ms. */
+const longestMs = 60_000
+
+/**
+ * Nodes that do nothing wrong take all that waits. What was claimed by those who vanished comes back when their time is
+ * over, which a disturbance just before may have put off by as much again.
+ */
+export async function drain(stage: Stage, agents: readonly string[]): Promise<RunEvent> {
+  const at = performance.now()
+  const graceMs = 2 * stage.leaseMs + 2 * pollMs
+  const lanes = agents.flatMap((agent) =>
+    Array.from({length: nodesPerAgent}, (_, lane) => drainOne(stage, agent, `drain-${agent}-${lane}`, at + graceMs)),
+  )
+  const drained = await Promise.all(lanes)
+  return {event: 'drain', at, until: performance.now(), isAnswered: drained.every(Boolean)}
+}
+
+/** @returns whether it was told in the end that nothing is left */
+async function drainOne(stage: Stage, agent: string, node: string, until: number): Promise<boolean> {
+  await insist(stage, createMember(stage, node).entry())
+  for (;;) {
+    const started = performance.now()
+    const waitMs = Math.max(pollMs, Math.min(longPollMs, Math.ceil(until - started)))
+    const inbox = await insist(stage, {
+      operation: 'a2a_inbox',
+      timeoutMs: waitMs + answerMs,
+      body: {receiver_agent_id: agent, claimer_node_id: node, wait_ms: waitMs},
+    })
+    const [message] = (inbox.body?.messages ?? []) as {id: number}[]
+    if (message !== undefined) {
+      const body = {receiver_agent_id: agent, message_id: message.id, claimer_node_id: node}
+      await insist(stage, {operation: 'a2a_ack', body})
+    } else if (inbox.status === 200 && started > until) return true
+    if (started > until + longestMs || stage.signal.aborted) return false
+  }
+}
