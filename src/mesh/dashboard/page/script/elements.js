@@ -1,8 +1,8 @@
 /** Elements: how they are found, made and filled. */
-export const elements = `
-const byId = (id) => document.getElementById(id)
 
-function element(name, properties, ...children) {
+export const byId = (id) => document.getElementById(id)
+
+export function element(name, properties, ...children) {
   const made = document.createElement(name)
   for (const [key, value] of Object.entries(properties)) {
     if (key in made) made[key] = value
@@ -13,29 +13,28 @@ function element(name, properties, ...children) {
 }
 
 /** Touches the page only where the text is another one. */
-function setText(target, text) {
+export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text
 }
 
-function setHidden(target, isHidden) {
+export function setHidden(target, isHidden) {
   if (target.hidden !== isHidden) target.hidden = isHidden
 }
 
 /** Runs what makes the content of an element when what it is made from has changed. */
-function fill(target, source, make) {
+export function fill(target, source, make) {
   const key = JSON.stringify(source)
   if (target.source === key) return
   target.source = key
   target.replaceChildren(...make())
 }
 
-/** Said by readers of screens. */
-const tell = (text) => setText(byId('told'), text)
+/** For screen readers. */
+export const announce = (text) => setText(byId('told'), text)
 
 let toastTimer
-function toast(text) {
+export function toast(text) {
   setText(byId('toast'), text)
   clearTimeout(toastTimer)
   toastTimer = setTimeout(() => setText(byId('toast'), ''), 6000)
 }
-`

@@ -1,5 +1,12 @@
 /** The stream that the state comes by, held only while somebody looks. */
-export const start = `
+import {deadTable, showDead} from './dead.js'
+import {base} from './dialog.js'
+import {setClock} from './format.js'
+import {leaseTable, showLeases} from './leases.js'
+import {setLink, showLink} from './link.js'
+import {nodeTable, showNodes} from './nodes.js'
+import {showQueue} from './queue.js'
+
 const lostText = 'This page has lost svc mesh dashboard. Start it again and open the address that it prints then.'
 let stream
 let again
@@ -8,7 +15,7 @@ let shown
 
 function show(state) {
   shown = state
-  clock = {at: state.clock_unix_ms, since: performance.now()}
+  setClock(state.clock_unix_ms)
   showLink(state.control)
   showNodes(state.nodes)
   showLeases(state.leases)
@@ -27,7 +34,7 @@ function change({rows, ...rest}) {
 function connect() {
   clearTimeout(again)
   stream?.close()
-  stream = new EventSource(base + 'events')
+  stream = new EventSource(`${base}events`)
   stream.addEventListener('state', ({data}) => show(JSON.parse(data)))
   stream.addEventListener('changes', ({data}) => change(JSON.parse(data)))
   stream.onerror = () => {
@@ -49,4 +56,3 @@ setInterval(() => {
   deadTable.tick()
 }, 1000)
 connect()
-`

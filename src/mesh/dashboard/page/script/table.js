@@ -1,10 +1,12 @@
 /** A table that is kept row by row: what has not changed is not touched, so that focus and selection stay. */
-export const rows = `
+import {byId, element, setHidden, setText} from './elements.js'
+import {number} from './format.js'
+
 const pageSize = 200
 
-function keyedTable(name, keyOf, make) {
-  const body = byId(name + '-rows')
-  const more = byId(name + '-more')
+export function keyedTable(name, keyOf, make) {
+  const body = byId(`${name}-rows`)
+  const more = byId(`${name}-more`)
   const made = new Map()
   let limit = pageSize
   let all = []
@@ -33,9 +35,9 @@ function keyedTable(name, keyOf, make) {
       if (row.element === next) next = next.nextElementSibling
       else body.insertBefore(row.element, next)
     }
-    setHidden(byId(name + '-table'), items.length === 0)
+    setHidden(byId(`${name}-table`), items.length === 0)
     setHidden(more, items.length <= limit)
-    setText(more.querySelector('span'), 'The first ' + number(shown.length) + ' of ' + number(items.length) + ' are shown.')
+    setText(more.querySelector('span'), `The first ${number(shown.length)} of ${number(items.length)} are shown.`)
   }
 
   return {
@@ -47,8 +49,8 @@ function keyedTable(name, keyOf, make) {
 }
 
 /** A row of cells; each holds its content in one element, beside the name of its column where rows are cards. */
-function tableRow(columns) {
-  const cells = columns.map(([head, kind]) => {
+export function tableRow(columns) {
+  const cells = Object.entries(columns).map(([head, kind]) => {
     const content = element('div', {})
     return {content, cell: element('td', {role: 'cell', className: kind, 'data-head': head}, content)}
   })
@@ -61,12 +63,11 @@ function tableRow(columns) {
 }
 
 /** Shows one of: what may not be seen, nothing yet, nothing there. Gives what is known, if anything is. */
-function openPart(name, part, isEmpty) {
+export function openPart(name, part, isEmpty) {
   const known = part?.known
-  setHidden(byId(name + '-wait'), part !== undefined)
-  setHidden(byId(name + '-denied'), part?.denied === undefined)
-  if (part?.denied !== undefined) setText(byId(name + '-denied').lastElementChild, part.denied)
-  setHidden(byId(name + '-empty'), known === undefined || !isEmpty(known))
+  setHidden(byId(`${name}-wait`), part !== undefined)
+  setHidden(byId(`${name}-denied`), part?.denied === undefined)
+  if (part?.denied !== undefined) setText(byId(`${name}-denied`).lastElementChild, part.denied)
+  setHidden(byId(`${name}-empty`), known === undefined || !isEmpty(known))
   return known
 }
-`

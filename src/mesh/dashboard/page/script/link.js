@@ -1,5 +1,7 @@
 /** Whether the control plane answers, and whether this page hears of it. */
-export const link = `
+import {announce, byId, setHidden, setText} from './elements.js'
+import {timeFormat} from './format.js'
+
 const linkWords = {
   connecting: 'Connecting',
   answers: 'Control plane answers',
@@ -9,10 +11,10 @@ const linkWords = {
 }
 let linkNow = 'connecting'
 
-function setLink(state, text) {
+export function setLink(state, text) {
   const pill = byId('link')
   if (linkNow !== state) {
-    if (linkNow !== 'connecting' || state !== 'answers') tell(linkWords[state] + '. ' + text)
+    if (linkNow !== 'connecting' || state !== 'answers') announce(`${linkWords[state]}. ${text}`)
     linkNow = state
   }
   pill.dataset.link = state
@@ -24,11 +26,13 @@ function setLink(state, text) {
   document.querySelector('main').classList.toggle('old', state === 'away' || state === 'lost')
 }
 
-function showLink({url, answers, fault, answered_unix_ms: answered}) {
+export function showLink({url, answers, fault, answered_unix_ms: answered}) {
   setText(byId('address'), url)
-  setText(byId('nodes-command'), 'svc mesh join --control-url ' + url)
-  const last = answered === undefined ? ' It has not answered yet.' : ' Last seen at ' + timeFormat.format(answered) + '; what is shown is from then.'
+  setText(byId('nodes-command'), `svc mesh join --control-url ${url}`)
+  const last =
+    answered === undefined
+      ? ' It has not answered yet.'
+      : ` Last seen at ${timeFormat.format(answered)}; what is shown is from then.`
   setLink(answers ? (fault === undefined ? 'answers' : 'busy') : 'away', (fault ?? '') + (answers ? '' : last))
   document.title = answers ? 'Mesh' : 'Mesh · away'
 }
-`
