@@ -1,20 +1,13 @@
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
 import {isLocked, unavailable} from './fault.js'
-
-/** One operation's part of a transaction. */
-export interface Turn {
-  /** Time of the transaction, Unix ms of the clock of the store. */
-  readonly now: number
-  /** Takes back a change that was made in memory, should the transaction fail. */
-  undo(change: () => void): void
-}
+import type {Transaction} from './transaction.js'
 
 /**
- * How safe a write is: `durable` is on the disk when it is answered; `beats` survives the death of the process, and
+ * How safe a write is: `durable` is on the disk when it is answered; `heartbeats` survives the death of the process, and
  * costs no flush.
  */
-export type Lane = 'durable' | 'beats'
+export type Lane = 'durable' | 'heartbeats'
 
 export interface GroupCommit {
   /**
@@ -23,7 +16,7 @@ export interface GroupCommit {
    * that were in it are then tried again, each in one of its own, so that none suffers from another. Work may run twice.
    * @throws store_unavailable where nothing was written
    */
-  run<T>(lane: Lane, work: (turn: Turn) => T): Promise<T>
+  run<T>(lane: Lane, work: (transaction: Transaction) => T): Promise<T>
   /** Operations that wait. */
   readonly depth: number
   /** Takes no more, and ends when nothing waits. */
@@ -31,7 +24,7 @@ export interface GroupCommit {
 }
 
 interface Waiting {
-  work(turn: Turn): unknown
+  work(transaction: Transaction): unknown
   resolve(value: never): void
   reject(error: unknown): void
   /** When it first met the lock of another program, ms of the monotonic clock. */
@@ -41,14 +34,14 @@ interface Waiting {
 export interface GroupCommitOptions {
   database: Database
   /** Time of a transaction that has begun. */
-  now: (undo: Turn['undo']) => number
+  now: (undo: Transaction['undo']) => number
   /** ms that have passed. */
   monotonic: () => number
   /** How long an operation waits for the lock of another program, ms. */
-  lockPatienceMs: number
+  lockTimeoutMs: number
   /** What is done at the start and at the end of each transaction. */
-  begin: (turn: Turn, lane: Lane) => void
-  end: (turn: Turn, lane: Lane) => void
+  begin: (transaction: Transaction, lane: Lane) => void
+  end: (transaction: Transaction, lane: Lane) => void
 }
 
 /** Most operations of a transaction, and the time after which it takes no more, ms: the event loop is not held for long. */
@@ -58,20 +51,20 @@ const longestMs = 25
 const lockPollMs = 10
 
 /**
- * Puts the operations of one turn of the event loop into one transaction: a flush of the disk costs as much for a
+ * Puts the operations of one iteration of the event loop into one transaction: a flush of the disk costs as much for a
  * hundred of them as for one. Nobody waits for company: whoever comes alone is written alone.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const {database, now, monotonic, lockPatienceMs, begin, end} = options
-  const lanes: Record<Lane, Waiting[]> = {durable: [], beats: []}
+  const {database, now, monotonic, lockTimeoutMs, begin, end} = options
+  const lanes: Record<Lane, Waiting[]> = {durable: [], heartbeats: []}
   const [start, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map((sql) => database.prepare(sql))
   /** Operations at the head of a lane that are tried alone, as a transaction with all of them has failed. */
-  const alone: Record<Lane, number> = {durable: 0, beats: 0}
+  const alone: Record<Lane, number> = {durable: 0, heartbeats: 0}
   let isScheduled = false
   let flushing: Lane | undefined
   let onDrained: (() => void) | undefined
 
-  const depth = () => lanes.durable.length + lanes.beats.length
+  const depth = () => lanes.durable.length + lanes.heartbeats.length
 
   function schedule(): void {
     if (isScheduled) return
@@ -81,7 +74,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function serve(): void {
     isScheduled = false
-    for (const lane of ['durable', 'beats'] as const) {
+    for (const lane of ['durable', 'heartbeats'] as const) {
       if (lanes[lane].length === 0) continue
       const began = beginIn(lane)
       if (began === 'locked') {
@@ -113,10 +106,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   /** Whoever reads and answers goes on meanwhile: the lock is looked at now and then, not waited for. */
   function waitForLock(): void {
     const at = monotonic()
-    for (const lane of ['durable', 'beats'] as const) {
+    for (const lane of ['durable', 'heartbeats'] as const) {
       for (const each of lanes[lane]) each.lockedAt ??= at
       // They stand in the order that they came in.
-      const end = lanes[lane].findIndex(({lockedAt = at}) => at - lockedAt <= lockPatienceMs)
+      const end = lanes[lane].findIndex(({lockedAt = at}) => at - lockedAt <= lockTimeoutMs)
       const expired = lanes[lane].splice(0, end === -1 ? lanes[lane].length : end)
       alone[lane] = Math.max(0, alone[lane] - expired.length)
       rejectAll(expired, Object.assign(new Error('database is locked'), {code: 'SQLITE_BUSY'}))
@@ -135,15 +128,15 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     let tried = 0
     try {
       const undo = (change: () => void) => void changes.push(change)
-      const turn: Turn = {now: now(undo), undo}
-      begin(turn, lane)
+      const transaction: Transaction = {now: now(undo), undo}
+      begin(transaction, lane)
       const until = monotonic() + longestMs
       for (const {work} of waiting) {
         tried += 1
-        outcomes.push(attempt(work, turn))
+        outcomes.push(attempt(work, transaction))
         if (tried === most || monotonic() > until) break
       }
-      end(turn, lane)
+      end(transaction, lane)
       commit?.run()
     } catch (error) {
       for (const change of changes.reverse()) change()
@@ -197,9 +190,9 @@ interface Outcome {
   refusal?: SvcError
 }
 
-function attempt(work: Waiting['work'], turn: Turn): Outcome {
+function attempt(work: Waiting['work'], transaction: Transaction): Outcome {
   try {
-    return {value: work(turn)}
+    return {value: work(transaction)}
   } catch (error) {
     if (error instanceof SvcError) return {refusal: error}
     throw error

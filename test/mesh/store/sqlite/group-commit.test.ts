@@ -167,7 +167,7 @@ describe('a file that another program has locked', () => {
   })
 
   it('is told to be so after a while, and nothing was written', async (t) => {
-    const {path, store} = await openNew(t, {lockPatienceMs: 100})
+    const {path, store} = await openNew(t, {lockTimeoutMs: 100})
     const free = await lock(path)
     const work = [deliver(store, '1'), store.heartbeat('', {facts: {id: 'n1'}, isFull: false})]
     for (const each of work) await refused(each, 'store_unavailable')
@@ -178,7 +178,7 @@ describe('a file that another program has locked', () => {
   })
 
   it('is waited for as long by each, whenever it came', async (t) => {
-    const {path, store} = await openNew(t, {lockPatienceMs: 1000})
+    const {path, store} = await openNew(t, {lockTimeoutMs: 1000})
     const free = await lock(path)
     const first = refused(deliver(store, 'first'), 'store_unavailable')
     await wait(600)

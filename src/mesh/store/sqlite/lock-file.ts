@@ -8,12 +8,12 @@ import {isLocked} from './fault.js'
  * Keeps other control planes away from a file, and nobody else: a lock of the operating system on a file beside it,
  * which ends with the process, however that ends. The store keeps in memory what it wrote, so another writer would make
  * it lie.
- * @returns what gives the file free
+ * @returns what releases the lock
  * @throws store_busy where another control plane has it
  */
-export async function holdFile(path: string): Promise<() => void> {
+export async function lockStoreFile(path: string): Promise<() => void> {
   if (path === ':memory:') return () => undefined
-  const beside = `${await trueName(path)}.lock`
+  const beside = `${await canonicalPath(path)}.lock`
   await createEmpty(beside)
   const database = await openDatabase(':memory:', {busyTimeoutMs: 250})
   try {
@@ -28,7 +28,7 @@ export async function holdFile(path: string): Promise<() => void> {
 }
 
 /** The name that a file has whatever it is called by; the file is made where it is not there. */
-async function trueName(path: string): Promise<string> {
+async function canonicalPath(path: string): Promise<string> {
   try {
     await mkdir(dirname(path), {recursive: true, mode: 0o700})
     return await realpath(path).catch(async () => {
