@@ -67,11 +67,11 @@ export type {
 export type {CapabilityHints, HeartbeatReply, NodeFacts, NodeRecord, Registry} from './protocol/node.js'
 export {mayUse, type Role} from './protocol/roles.js'
 export {type MeshOperation, routes} from './protocol/routes.js'
+export {type MintedToken, mintToken} from './protocol/signed-token.js'
 export {initMesh, type MeshInit, type MeshInitOptions} from './secrets/init.js'
 export {meshSecretTexts, readMeshSecrets} from './secrets/read-secrets.js'
 export {type MeshEnvValues, writeMeshEnv} from './secrets/write-mesh-env.js'
-export {openSqliteMeshStore, type SqliteMeshStoreOptions} from './store/index.js'
-export {type MintedToken, mintToken} from './tokens/mint.js'
+export {openSqliteMeshStore, type SqliteMeshStoreOptions} from './store/sqlite/open.js'
 
 /** The web framework is loaded with the first server that starts. @throws what the server throws */
 export const startControlPlane = async (options: ControlPlaneOptions): Promise<ControlPlane> =>

@@ -5,7 +5,7 @@ import {everyNode} from './every-node.js'
 import {isStale} from './node-state.js'
 import {type Redactor, redactAll} from './redactor.js'
 
-/** A node as the control plane tells of it; whatever else it tells is passed on. */
+/** A node as the control plane reports it; whatever else it reports is passed on. */
 export interface MeshNode {
   id: string
   last_seen_unix_ms?: number
@@ -31,7 +31,7 @@ const mostNodes = 200
 interface SnapshotOptions {
   /** Nodes that were not heard of for longer are left out; 0 leaves out none. */
   maxStaleMs: number
-  /** Clock of this machine, for a control plane that does not tell the time. */
+  /** Clock of this machine, for a control plane that does not report the time. */
   now: () => number
   signal?: AbortSignal | undefined
 }
@@ -55,7 +55,7 @@ export async function takeSnapshot(
 
 interface Snapping {
   maxStaleMs: number
-  /** Of this machine; counts where the registry tells no time. */
+  /** Of this machine; counts where the registry has no time. */
   nowMs: number
   redact: Redactor
 }

@@ -1,5 +1,5 @@
 import type {Plane} from '../protocol/roles.js'
-import type {TokenRole} from '../tokens/claims.js'
+import {mintToken, type TokenRole} from '../protocol/signed-token.js'
 
 /** What a client can show to a control plane. Whatever it has, it shows what fits the request. */
 export interface MeshTokens {
@@ -44,7 +44,6 @@ export async function chooseToken(tokens: MeshTokens, plane: Plane): Promise<str
   const held = choice.tokens.map((role) => tokens[role]?.trim()).find((token) => token)
   const {jwtHmacSecret: secret, nodeId: node, scope} = tokens
   if (held !== undefined || !secret || choice.minted === undefined) return held
-  const {mintToken} = await import('../tokens/mint.js')
   return mintToken(secret, {role: choice.minted, node, scope, lifeSec})
 }
 

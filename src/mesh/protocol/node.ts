@@ -21,7 +21,7 @@ export interface CapabilityHints {
   labels?: readonly string[]
 }
 
-/** What a node tells of itself. Everything but `id` may be missing from a heartbeat. */
+/** What a node reports of itself. Everything but `id` may be missing from a heartbeat. */
 export interface NodeFacts {
   id: string
   /** Of the program. */
@@ -55,7 +55,7 @@ export interface NodeFacts {
   probe_failures?: readonly string[]
 }
 
-/** A node as the control plane has it: what the node told, and what only the control plane says. */
+/** A node as the control plane has it: what the node reported, and what only the control plane says. */
 export interface NodeRecord extends NodeFacts {
   /** Of the clock of the store. */
   last_seen_unix_ms: number
@@ -66,7 +66,7 @@ export interface NodeRecord extends NodeFacts {
   quarantined?: boolean
 }
 
-/** Which process of a node speaks, and how often it has spoken: what arrives late is told from what is new. */
+/** Which process of a node speaks, and how often it has spoken: what arrives late is distinguished from what is new. */
 export interface Incarnation {
   /** Drawn at random when the process starts, below 2^53. */
   incarnation: number
@@ -88,7 +88,7 @@ export interface Registry {
   next_cursor?: string
 }
 
-/** Answer of a heartbeat: the record, and when to beat next. */
+/** Answer of a heartbeat: the record, and when the next heartbeat is due. */
 export interface HeartbeatReply extends NodeRecord {
   /** Until the next heartbeat is due, ms; the client adds jitter of a tenth. */
   next_heartbeat_ms: number

@@ -24,7 +24,7 @@ const capabilities = readerOf({
   labels: list(256, shortWord),
 })
 
-/** What a node may tell of itself; quarantine, trust and when it was seen are for the control plane to say. */
+/** What a node may report of itself; quarantine, trust and when it was seen are for the control plane to say. */
 const facts = {
   id: must(nodeId),
   version: shortWord,

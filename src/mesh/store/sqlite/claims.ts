@@ -53,7 +53,7 @@ const prepare = (database: Database) => ({
     `SELECT id, scope_id, receiver, task_kind, priority, holder, lease_expires, acked_at, dead_at FROM mesh_messages WHERE id = ? AND scope_id = ? AND receiver = ?`,
   ),
   extend: database.prepare<[number, number]>('UPDATE mesh_messages SET lease_expires = ? WHERE id = ?'),
-  // What it said is not kept: the digest tells whether it is sent again.
+  // What it said is not kept: the digest shows whether it is sent again.
   acknowledge: database.prepare<[number, number]>(
     "UPDATE mesh_messages SET acked_at = ?, holder = NULL, lease_expires = NULL, payload = '', jwe = NULL WHERE id = ?",
   ),

@@ -1,5 +1,6 @@
 import type {Database} from 'better-sqlite3'
-import {type KnownNode, listOf, type NodeRegistry, type Seen} from './node-registry.js'
+import type {KnownNode, Seen} from './node-record.js'
+import {listOf, type NodeRegistry} from './node-registry.js'
 import {type Transaction, TransactionalValue} from './transaction.js'
 
 /** A heartbeat in the journal; its last members only where another process speaks for the node. */

@@ -8,7 +8,7 @@ import type {Counters} from './counters.js'
 import {isOneOf, listed, type MessageRow, takePage, toMessage} from './message-rows.js'
 import type {Transaction} from './transaction.js'
 
-/** What tells two messages under one key apart: SHA-256 of type and payload. None without a key. */
+/** What distinguishes two messages under one key: SHA-256 of type and payload. None without a key. */
 export function digestOf({idempotency_key, message_type, payload}: MessageDraft): Buffer | null {
   if (idempotency_key === undefined) return null
   return createHash('sha256').update(`${message_type.length}:${message_type}`).update(payload).digest()

@@ -1,7 +1,7 @@
 import type {Database} from 'better-sqlite3'
 import type {NodePage, NodeQuery, Scope} from '../mesh-store.js'
-import {briefText, recordText} from './node-record.js'
-import type {KnownNode, NodeRegistry} from './node-registry.js'
+import {briefText, type KnownNode, recordText} from './node-record.js'
+import type {NodeRegistry} from './node-registry.js'
 
 /** Nodes that a page looks at where a filter lets few through: it is short then, and says where to go on. */
 const mostLookedAt = 5000

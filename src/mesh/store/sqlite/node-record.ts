@@ -1,5 +1,5 @@
 import type {NodeFacts} from '../../protocol/node.js'
-import type {KnownNode} from './node-registry.js'
+import type {Scope} from '../mesh-store.js'
 
 /** What a node reports of itself, without its load: as text, and the parts that are read here. */
 export interface Reported {
@@ -9,6 +9,40 @@ export interface Reported {
   labels: readonly string[]
   /** `private` where it was left out. */
   visibility: string
+}
+
+/**
+ * When a node was heard of last, by which of its processes, and what that reported of its load. It is changed in place:
+ * heartbeats are too many to leave something behind each.
+ */
+export interface Seen {
+  /** Unix ms of the clock of the store. */
+  lastSeen: number
+  incarnation: number | null
+  seq: number | null
+  /** The processes that had the id before this one, the last of them, newest last. */
+  superseded: readonly number[]
+  cpu: number | null
+  memory: number | null
+  /** Number of the write that this is in: one with a greater number is newer. */
+  writeNo: number
+}
+
+/** A node as the store knows it. But for when it was seen it is never changed, but replaced. */
+export interface KnownNode {
+  /** Its number in the journal of heartbeats; one that comes back has another. */
+  no: number
+  scope: Scope
+  id: string
+  reported: Reported
+  trust: string
+  maintenance: boolean
+  maintenanceUntil: number | null
+  quarantined: boolean
+  joinedAt: number
+  /** It has left; what is known is only that it must not come back unseen. */
+  leftAt: number | null
+  readonly seen: Seen
 }
 
 export type Facts = Partial<NodeFacts> & {id: string}

@@ -1,7 +1,8 @@
 import type {Database} from 'better-sqlite3'
 import type {Counters} from './counters.js'
 import type {HeartbeatJournal} from './heartbeat-journal.js'
-import {type KnownNode, listOf, type NodeRegistry, type Seen} from './node-registry.js'
+import type {KnownNode, Seen} from './node-record.js'
+import {listOf, type NodeRegistry} from './node-registry.js'
 import type {Transaction} from './transaction.js'
 
 const prepare = (database: Database) => ({

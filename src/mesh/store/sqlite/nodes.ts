@@ -2,8 +2,18 @@ import {SvcError} from '../../../errors/index.js'
 import type {Incarnation, NodeFacts} from '../../protocol/node.js'
 import type {Heartbeat, HeartbeatOutcome, Maintenance, Scope} from '../mesh-store.js'
 import type {Audit} from './audit.js'
-import {type Facts, hasFacts, inMaintenance, loadOf, mergeReports, recordText, reportedBy} from './node-record.js'
-import type {KnownNode, NodeRegistry, Seen} from './node-registry.js'
+import {
+  type Facts,
+  hasFacts,
+  inMaintenance,
+  type KnownNode,
+  loadOf,
+  mergeReports,
+  recordText,
+  reportedBy,
+  type Seen,
+} from './node-record.js'
+import type {NodeRegistry} from './node-registry.js'
 import type {NodeRows} from './node-rows.js'
 import type {Transaction} from './transaction.js'
 

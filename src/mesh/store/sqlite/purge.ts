@@ -1,6 +1,7 @@
 import type {Database} from 'better-sqlite3'
 import type {Backlog, Counted} from './backlog.js'
-import type {KnownNode, NodeRegistry} from './node-registry.js'
+import type {KnownNode} from './node-record.js'
+import type {NodeRegistry} from './node-registry.js'
 import type {Transaction} from './transaction.js'
 import type {UsedTokens} from './used-tokens.js'
 

@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import type {Database} from 'better-sqlite3'
 import {isErrorOf} from '../../../../src/errors/index.js'
 import type {Credentials} from '../../../../src/mesh/index.js'
-import type {MeshStore} from '../../../../src/mesh/store/index.js'
+import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
 
 /** A control plane that is sound, to be spoilt. */
 export interface Sound {

@@ -1,15 +1,15 @@
-import {type AuditPage, mostAuditEntries} from '../../protocol/audit.js'
-import {readMaintenance, readQuarantine} from '../../protocol/read/admin-body.js'
-import {readRevoke} from '../../protocol/read/lease-body.js'
-import {readPageQuery} from '../../protocol/read/page-query.js'
-import type {Handlers} from '../route.js'
+import {type AuditPage, mostAuditEntries} from '../protocol/audit.js'
+import {readMaintenance, readQuarantine} from '../protocol/read/admin-body.js'
+import {readRevoke} from '../protocol/read/lease-body.js'
+import {readPageQuery} from '../protocol/read/page-query.js'
+import type {Handlers} from './route.js'
 
 /** What administrators do to nodes and leases, and the audit of it. */
 export const adminRoutes: Handlers = {
   async admin_quarantine({body, caller}, {store, scope, waiters}) {
     const {node_id, quarantined} = readQuarantine(body)
     await store.setQuarantine(scope, node_id, quarantined, caller.id)
-    waiters.tellAll()
+    waiters.notifyAll()
     return undefined
   },
 
@@ -21,7 +21,7 @@ export const adminRoutes: Handlers = {
       maintenance_for_ms: forMs,
     } = readMaintenance(body)
     await store.setMaintenance(scope, node_id, {on, untilMs, forMs}, caller.id)
-    waiters.tellAll()
+    waiters.notifyAll()
     return undefined
   },
 

@@ -1,7 +1,7 @@
-import {type LeaseList, mostLeasesListed} from '../../protocol/lease.js'
-import {readGrant, readHeld, readVerify} from '../../protocol/read/lease-body.js'
-import {requireNode} from '../auth/caller.js'
-import type {Handlers} from '../route.js'
+import {type LeaseList, mostLeasesListed} from '../protocol/lease.js'
+import {readGrant, readHeld, readVerify} from '../protocol/read/lease-body.js'
+import {requireNode} from './auth/caller.js'
+import type {Handlers} from './route.js'
 
 /** Leases on keys, held by one node at a time. */
 export const leaseRoutes: Handlers = {
@@ -9,7 +9,7 @@ export const leaseRoutes: Handlers = {
     const {scope_key: scopeKey, claimer_node_id: claimer} = readGrant(body)
     requireNode(caller, claimer)
     const lease = await store.grantLease(scope, {scopeKey, claimer})
-    // How long it holds can be told without a clock that agrees with this one.
+    // How long it holds can be computed without a clock that agrees with this one.
     return JSON.stringify({...lease, server_time_unix_ms: store.now()})
   },
 

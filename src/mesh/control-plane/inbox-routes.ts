@@ -1,5 +1,5 @@
 import type {FastifyReply} from 'fastify'
-import type {StoredMessage} from '../../protocol/message.js'
+import type {StoredMessage} from '../protocol/message.js'
 import {
   type InboxBody,
   mostMessagesOfPage,
@@ -8,14 +8,14 @@ import {
   readDead,
   readDeliver,
   readInbox,
-} from '../../protocol/read/message-body.js'
-import {readPageQuery} from '../../protocol/read/page-query.js'
-import type {MeshStore, Scope} from '../../store/mesh-store.js'
-import {verifyAttestation} from '../auth/attestation.js'
-import {requireNode} from '../auth/caller.js'
-import {admitAgain} from '../guard.js'
-import {writeMessages} from '../message-list.js'
-import type {Handlers} from '../route.js'
+} from '../protocol/read/message-body.js'
+import {readPageQuery} from '../protocol/read/page-query.js'
+import type {MeshStore, Scope} from '../store/mesh-store.js'
+import {verifyAttestation} from './auth/attestation.js'
+import {requireNode} from './auth/caller.js'
+import {admitAgain} from './guard.js'
+import {writeMessages} from './message-list.js'
+import type {Handlers} from './route.js'
 
 /** Messages between agents: delivered, waited for, claimed and acknowledged. */
 export const inboxRoutes: Handlers = {
@@ -25,7 +25,7 @@ export const inboxRoutes: Handlers = {
     else if (caller.node !== undefined) draft.sender_node_id = caller.node
     await verifyAttestation(credentials.resultKey, {...draft, ...attestation})
     const delivered = await store.deliver(scope, draft)
-    if (delivered.duplicate === undefined) waiters.tell(draft.receiver_agent_id)
+    if (delivered.duplicate === undefined) waiters.notify(draft.receiver_agent_id)
     return JSON.stringify(delivered)
   },
 
@@ -74,7 +74,7 @@ export const inboxRoutes: Handlers = {
 
   async a2a_dead_retry({body, caller}, {store, scope, waiters}) {
     const outcome = await store.retryDead(scope, readDead(body).message_ids, caller.id)
-    waiters.tellAll()
+    waiters.notifyAll()
     return JSON.stringify(outcome)
   },
 
