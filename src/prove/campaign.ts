@@ -2,22 +2,22 @@ import {mkdtemp, realpath, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {enter, type Setting} from './clients/client-context.js'
+import {createClientContext, type Workload} from './clients/client-context.js'
 import {drain} from './clients/drain.js'
 import {type ClientKind, clients} from './clients/index.js'
 import {receivers} from './clients/sender.js'
 import {type FaultRates, usualRates} from './faults/connection-faults.js'
 import {createRandom, type Random} from './faults/random.js'
 import {type PlannedFault, planFaults, type ServerFault} from './faults/schedule.js'
-import {withTexts} from './history/acked-payloads.js'
+import {withPayloads} from './history/acked-payloads.js'
 import {readRows} from './history/database-rows.js'
 import type {History, RunEvent} from './history/history.js'
 import {readLog} from './history/log.js'
-import {scan} from './history/secret-scan.js'
+import {scanForSecrets} from './history/secret-scan.js'
 import {floodedAgent, inject} from './nemesis.js'
 import {countFaults, countOutcomes, judge, type Report} from './report.js'
 import type {Launch} from './server/server.js'
-import {type Scene, setUp} from './test-bed.js'
+import {setUpTestBed, type TestBed} from './test-bed.js'
 
 /** What a run is about, where it is not about everything. */
 export interface Focus {
@@ -88,54 +88,54 @@ async function run(options: ProveOptions, folder: string): Promise<History> {
   const random = createRandom(seed)
   const rates = focus.connectionFaults ?? usualRates
   const limits = {leaseMs, maxMessages, maxBodyBytes}
-  const scene = await setUp({folder, random, rates, limits, launch, onEvent, signal: stopped})
-  const {server, proxy, log, setting, keyring, paths, note} = scene
+  const testBed = await setUpTestBed({folder, random, rates, limits, launch, onEvent, signal: stopped})
+  const {server, proxy, log, workload, keyring, paths, note} = testBed
   let crowd: Promise<unknown> = Promise.resolve()
   try {
     await server.start()
-    crowd = startClients(setting, random, focus)
-    crowd.catch(scene.end)
-    const stage = enter(setting, 'faults', random.fork('faults'))
-    const injection = {server, proxy, keyring, secretsFile: paths.secrets, stage, maxMessages}
-    await trouble(options, scene, random, async (planned) => note(await inject(injection, planned)))
+    crowd = startClients(workload, random, focus)
+    crowd.catch(testBed.end)
+    const context = createClientContext(workload, 'faults', random.fork('faults'))
+    const injection = {server, proxy, keyring, secretsFile: paths.secrets, context, maxMessages}
+    await injectFaults(options, testBed, random, async (planned) => note(await inject(injection, planned)))
     proxy.heal()
-    scene.end()
+    testBed.end()
     await crowd
     stopped?.throwIfAborted()
     if (!server.isRunning) await server.start()
-    const calm = {...setting, signal: stopped ?? new AbortController().signal}
-    note(await drain(enter(calm, 'drain', random.fork('drain')), agents))
+    const calm = {...workload, signal: stopped ?? new AbortController().signal}
+    note(await drain(createClientContext(calm, 'drain', random.fork('drain')), agents))
     stopped?.throwIfAborted()
   } finally {
-    scene.end()
+    testBed.end()
     await (stopped?.aborted ? server.kill() : server.terminate())
     await crowd.catch(() => undefined)
     await proxy.close()
     await log.close()
   }
-  const {leaks} = await scan(folder, keyring.secrets(), [paths.secrets])
+  const {leaks} = await scanForSecrets(folder, keyring.secrets(), [paths.secrets])
   const seen = await readLog(paths.log)
   const rows = await readRows(paths.database)
-  const messages = withTexts(seen, rows.messages)
-  return {...seen, rows: {...rows, messages}, leaks, leaseMs, maxMessages, scope: setting.scope}
+  const messages = withPayloads(seen, rows.messages)
+  return {...seen, rows: {...rows, messages}, leaks, leaseMs, maxMessages, scope: workload.scope}
 }
 
-function startClients(setting: Setting, random: Random, focus: Focus): Promise<unknown> {
+function startClients(workload: Workload, random: Random, focus: Focus): Promise<unknown> {
   const kinds = Object.entries(clients) as [ClientKind, (typeof clients)[ClientKind]][]
   return Promise.all(
     kinds.flatMap(([kind, {act, count}]) =>
       Array.from({length: focus.clients === undefined ? count : (focus.clients[kind] ?? 0)}, (_, i) => {
         const who = `${kind}-${i + 1}`
-        return act(enter(setting, who, random.fork(who)))
+        return act(createClientContext(workload, who, random.fork(who)))
       }),
     ),
   )
 }
 
 /** Makes one fault after the other until the run has lasted long enough and has had enough requests. */
-async function trouble(
+async function injectFaults(
   {minutes, operations: fewest = 0, focus = {}}: ProveOptions,
-  {setting: {signal}, operations}: Scene,
+  {workload: {signal}, operations}: TestBed,
   random: Random,
   make: (planned: PlannedFault) => Promise<void>,
 ): Promise<void> {

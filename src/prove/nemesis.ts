@@ -1,22 +1,22 @@
 import {writeFile} from 'node:fs/promises'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {insist, type Stage} from './clients/client-context.js'
+import {type ClientContext, callUntilAnswered} from './clients/client-context.js'
 import {createMember} from './clients/member.js'
 import type {PlannedFault, ServerFault} from './faults/schedule.js'
-import type {RunEvent} from './history/history.js'
-import type {Point, TcpProxy} from './proxy/fault-proxy.js'
+import {messagesOf, type RunEvent} from './history/history.js'
+import type {FaultProxy, Point} from './proxy/fault-proxy.js'
 import type {Keyring} from './server/keyring.js'
 import type {Server} from './server/server.js'
 
 /** What faults are made with. */
 export interface Injection {
   server: Server
-  proxy: TcpProxy
+  proxy: FaultProxy
   keyring: Keyring
   /** File that the server has its secrets from. */
   secretsFile: string
   /** A client for what takes requests. */
-  stage: Stage
+  context: ClientContext
   /** Messages that may wait. */
   maxMessages: number
 }
@@ -49,8 +49,8 @@ const acts: Readonly<Record<ServerFault, Act>> = {
     await server.start()
     return undefined
   },
-  freeze: async ({server, stage}, degree) => {
-    const ms = Math.round(stage.leaseMs * (0.5 + 1.5 * degree))
+  freeze: async ({server, context}, degree) => {
+    const ms = Math.round(context.leaseMs * (0.5 + 1.5 * degree))
     await server.freeze(ms)
     return {ms}
   },
@@ -63,8 +63,8 @@ const acts: Readonly<Record<ServerFault, Act>> = {
     return stepped
   },
   rotate_tokens: (injection, degree) => rotate(injection, degree < 0.25),
-  heartbeat_storm: ({stage}) => storm(stage),
-  flood: ({stage, maxMessages}) => flood(stage, maxMessages),
+  heartbeat_storm: ({context}) => storm(context),
+  flood: ({context, maxMessages}) => flood(context, maxMessages),
 }
 
 /** Kills the server when a request is at a point of its way, or a moment later. */
@@ -92,12 +92,12 @@ const rotationMs = 15_000
 const askEveryMs = 50
 const remindEvery = 20
 
-async function rotate({keyring, secretsFile, server, stage}: Injection, isBootstrapExpired: boolean): Promise<Facts> {
+async function rotate({keyring, secretsFile, server, context}: Injection, isBootstrapExpired: boolean): Promise<Facts> {
   const generation = keyring.add({isBootstrapExpired})
   await writeFile(secretsFile, keyring.environmentFile(generation), {mode: 0o600})
   for (let asked = 0; asked * askEveryMs < rotationMs; asked++) {
     if (asked % remindEvery === 0) server.reload()
-    const list = await stage.call({operation: 'list_nodes', body: {limit: 1}, shown: {role: 'admin', generation}})
+    const list = await context.call({operation: 'list_nodes', body: {limit: 1}, shown: {role: 'admin', generation}})
     if (list.status === 200) {
       keyring.current = generation
       return {generation, isTaken: true, bootstrap: isBootstrapExpired ? 'expired' : 'fresh'}
@@ -108,18 +108,18 @@ async function rotate({keyring, secretsFile, server, stage}: Injection, isBootst
 }
 
 const stormNodes = 60
-const stormBeats = 10
+const stormHeartbeats = 10
 
 /** Many nodes, each with heartbeats at once. */
-async function storm(stage: Stage): Promise<Facts> {
-  const members = Array.from({length: stormNodes}, (_, i) => createMember(stage, `storm-${i}`))
+async function storm(context: ClientContext): Promise<Facts> {
+  const members = Array.from({length: stormNodes}, (_, i) => createMember(context, `storm-${i}`))
   await Promise.all(
     members.map(async (member) => {
       await member.join()
-      await Promise.all(Array.from({length: stormBeats}, () => stage.call(member.beat())))
+      await Promise.all(Array.from({length: stormHeartbeats}, () => context.call(member.heartbeat())))
     }),
   )
-  return {beats: stormNodes * stormBeats}
+  return {beats: stormNodes * stormHeartbeats}
 }
 
 /** The agent that is flooded; nobody else reads what goes to it. */
@@ -127,13 +127,13 @@ export const floodedAgent = '77'
 const floodWidth = 16
 
 /** Delivers until nothing more is taken, sees that it is refused, and then works it off. */
-async function flood(stage: Stage, maxMessages: number): Promise<Facts> {
-  const {random, call} = stage
+async function flood(context: ClientContext, maxMessages: number): Promise<Facts> {
+  const {random, call} = context
   const round = random.integer(0, 10 ** 9)
   let count = 0
   let refused = 0
   await width(floodWidth, async () => {
-    while (refused < floodWidth && count < 2 * maxMessages && !stage.signal.aborted) {
+    while (refused < floodWidth && count < 2 * maxMessages && !context.signal.aborted) {
       const number = ++count
       const {code} = await call({
         operation: 'a2a_deliver',
@@ -148,7 +148,7 @@ async function flood(stage: Stage, maxMessages: number): Promise<Facts> {
       if (code === 'inbox_full') refused++
     }
   })
-  await width(floodWidth, (lane) => workOff(stage, floodedAgent, `flood-${lane}`))
+  await width(floodWidth, (lane) => workOff(context, floodedAgent, `flood-${lane}`))
   return {delivered: count - refused, refused}
 }
 
@@ -156,16 +156,16 @@ const width = (lanes: number, act: (lane: number) => Promise<void>): Promise<unk
   Promise.all(Array.from({length: lanes}, (_, lane) => act(lane)))
 
 /** Claims and acknowledges as one node until nothing is left for an agent. */
-export async function workOff(stage: Stage, agent: string, node: string): Promise<void> {
-  await insist(stage, createMember(stage, node).entry())
+export async function workOff(context: ClientContext, agent: string, node: string): Promise<void> {
+  await callUntilAnswered(context, createMember(context, node).entry())
   for (;;) {
-    const inbox = await insist(stage, {
+    const inbox = await callUntilAnswered(context, {
       operation: 'a2a_inbox',
       body: {receiver_agent_id: agent, claimer_node_id: node},
     })
-    const [message] = (inbox.body?.messages ?? []) as {id: number}[]
+    const [message] = messagesOf(inbox)
     if (message === undefined) return
-    await insist(stage, {
+    await callUntilAnswered(context, {
       operation: 'a2a_ack',
       body: {receiver_agent_id: agent, message_id: message.id, claimer_node_id: node},
     })

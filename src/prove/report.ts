@@ -9,7 +9,7 @@ export interface Verdict {
   /** Facts that it was held against. */
   checked: number
   violations: {what: string; calls: number[]}[]
-  /** Those beyond the first few, which are not told. */
+  /** Those beyond the first few, which are not reported. */
   more_violations: number
 }
 
@@ -38,8 +38,8 @@ export interface Report {
   folder: string | null
 }
 
-/** Violations of one invariant that are told. */
-const mostTold = 20
+/** Violations of one invariant that are reported. */
+const mostReported = 20
 
 /** Judges what happened. */
 export function judge(history: History): Verdict[] {
@@ -50,8 +50,10 @@ export function judge(history: History): Verdict[] {
       claim,
       held: violations.length === 0,
       checked,
-      violations: violations.slice(0, mostTold).map(({what, calls}) => ({what, calls: calls.slice(0, mostTold)})),
-      more_violations: Math.max(0, violations.length - mostTold),
+      violations: violations
+        .slice(0, mostReported)
+        .map(({what, calls}) => ({what, calls: calls.slice(0, mostReported)})),
+      more_violations: Math.max(0, violations.length - mostReported),
     }
   })
 }

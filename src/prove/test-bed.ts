@@ -3,17 +3,17 @@ import {mkdir, writeFile} from 'node:fs/promises'
 import {type AddressInfo, createServer as createSocketServer} from 'node:net'
 import {join} from 'node:path'
 import {createCaller} from './clients/caller.js'
-import type {Setting} from './clients/client-context.js'
-import {createBoard} from './clients/shared-state.js'
+import type {Workload} from './clients/client-context.js'
+import {createSharedState} from './clients/shared-state.js'
 import type {FaultRates} from './faults/connection-faults.js'
 import type {Random} from './faults/random.js'
 import type {RunEvent} from './history/history.js'
 import {type Log, openLog} from './history/log.js'
-import {startProxy, type TcpProxy} from './proxy/fault-proxy.js'
+import {FaultProxy} from './proxy/fault-proxy.js'
 import {createKeyring, type Keyring} from './server/keyring.js'
 import {createServer, type Launch, type Server} from './server/server.js'
 
-export interface SceneOptions {
+export interface TestBedOptions {
   /** Of the run; empty. */
   folder: string
   random: Random
@@ -26,13 +26,13 @@ export interface SceneOptions {
 }
 
 /** Everything that a run needs, set up and not yet moving: the server does not run, and nobody asks it anything. */
-export interface Scene {
+export interface TestBed {
   server: Server
-  proxy: TcpProxy
+  proxy: FaultProxy
   log: Log
   keyring: Keyring
   /** What clients are given. */
-  setting: Setting
+  workload: Workload
   paths: {log: string; database: string; secrets: string}
   /** Writes an event down. */
   note(event: RunEvent): void
@@ -47,7 +47,15 @@ const scope = 'prove'
 const timeoutMs = 1500
 const longestDelayMs = 300
 
-export async function setUp({folder, random, rates, limits, launch, onEvent, signal}: SceneOptions): Promise<Scene> {
+export async function setUpTestBed({
+  folder,
+  random,
+  rates,
+  limits,
+  launch,
+  onEvent,
+  signal,
+}: TestBedOptions): Promise<TestBed> {
   const home = join(folder, 'home')
   const paths = {
     log: join(folder, 'calls.jsonl'),
@@ -65,7 +73,13 @@ export async function setUp({folder, random, rates, limits, launch, onEvent, sig
   }
   const over = new AbortController()
   const port = await freePort()
-  const proxy = await startProxy({target: port, random: random.fork('connections'), rates, log, longestDelayMs})
+  const proxy = await new FaultProxy({
+    target: port,
+    random: random.fork('connections'),
+    rates,
+    log,
+    longestDelayMs,
+  }).start()
   const server = createServer({
     folder: home,
     port,
@@ -81,18 +95,18 @@ export async function setUp({folder, random, rates, limits, launch, onEvent, sig
       SVC_LOG: 'info',
     },
     launch,
-    onEnd: (isAsked) => {
+    onEnd: (isExpected) => {
       proxy.serverEnded()
-      if (isAsked) return
+      if (isExpected) return
       note({event: 'died', at: performance.now()})
       over.abort()
     },
   })
 
   let operations = 0
-  const setting: Setting = {
+  const workload: Workload = {
     call: createCaller({port: proxy.port, log, keyring, timeoutMs, onCall: () => operations++}),
-    board: createBoard(),
+    shared: createSharedState(),
     leaseMs: limits.leaseMs,
     maxBodyBytes: limits.maxBodyBytes,
     scope,
@@ -100,8 +114,8 @@ export async function setUp({folder, random, rates, limits, launch, onEvent, sig
     signal: signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
   }
   // Every client waits for it.
-  setMaxListeners(0, setting.signal)
-  return {server, proxy, log, keyring, setting, paths, note, operations: () => operations, end: () => over.abort()}
+  setMaxListeners(0, workload.signal)
+  return {server, proxy, log, keyring, workload, paths, note, operations: () => operations, end: () => over.abort()}
 }
 
 /** One that nobody uses now: a server that starts again needs the same. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {withTexts} from '../../src/prove/history/acked-payloads.js'
+import {withPayloads} from '../../src/prove/history/acked-payloads.js'
 import {call, messageRow} from './history.js'
 
 const told = (id: number, payload: string) =>
   call('a2a_inbox', {sent: 0, status: 200, body: {messages: [{id, payload}]}})
 
-const textsOf = (...rows: Parameters<typeof withTexts>[1]) =>
-  withTexts({calls: [told(1, 'what was told'), call('a2a_ack', {sent: 20, status: 204})]}, rows).map(
+const textsOf = (...rows: Parameters<typeof withPayloads>[1]) =>
+  withPayloads({calls: [told(1, 'what was told'), call('a2a_ack', {sent: 20, status: 204})]}, rows).map(
     ({payload}) => payload,
   )
 

@@ -7,13 +7,13 @@ import {type CallServer, createCaller} from '../../src/prove/clients/caller.js'
 import type {Call} from '../../src/prove/history/history.js'
 import {createKeyring, type Keyring} from '../../src/prove/server/keyring.js'
 
-interface Scene {
+interface TestBed {
   call: CallServer
   keyring: Keyring
   logged: Call[]
 }
 
-async function scene(test: TestContext, answer: RequestListener, timeoutMs = 60_000): Promise<Scene> {
+async function testBed(test: TestContext, answer: RequestListener, timeoutMs = 60_000): Promise<TestBed> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
   test.after(() => {
@@ -36,7 +36,7 @@ async function scene(test: TestContext, answer: RequestListener, timeoutMs = 60_
 describe('a client of a run', () => {
   it('shows the token of its plane, and writes down which it was but not its text', async (test) => {
     let shown: string | undefined
-    const {call, keyring, logged} = await scene(test, (request, response) => {
+    const {call, keyring, logged} = await testBed(test, (request, response) => {
       shown = request.headers.authorization
       response.end('{"accepted":true,"message_id":3}')
     })
@@ -51,7 +51,7 @@ describe('a client of a run', () => {
   it('asks lists with a query, and writes down no more of them than is needed', async (test) => {
     let asked: string | undefined
     const nodes = Array.from({length: 100}, (_, i) => ({id: `node-${i}`, version: '1', last_seen_unix_ms: i}))
-    const {call} = await scene(test, (request, response) => {
+    const {call} = await testBed(test, (request, response) => {
       asked = request.url
       response.end(JSON.stringify({nodes, server_time_unix_ms: 7}))
     })
@@ -62,9 +62,9 @@ describe('a client of a run', () => {
   })
 
   it('does not know what became of a request that is answered too late, or not at all', async (test) => {
-    const silent = await scene(test, () => undefined, 300)
+    const silent = await testBed(test, () => undefined, 300)
     const late = await silent.call('node-1', {operation: 'join', body: {id: 'node-1'}})
-    const leaving = await scene(test, (request) => request.socket.destroy())
+    const leaving = await testBed(test, (request) => request.socket.destroy())
     const gone = await leaving.call('node-1', {operation: 'leave', body: {id: 'node-1'}})
     assert.deepEqual(
       [late.status, late.failure, gone.status, gone.failure],
@@ -74,7 +74,7 @@ describe('a client of a run', () => {
 
   it('notices a secret in an answer, but not in that of an exchange, which it does not write down', async (test) => {
     let secret = ''
-    const {call, keyring, logged} = await scene(test, (_request, response) => {
+    const {call, keyring, logged} = await testBed(test, (_request, response) => {
       response.end(JSON.stringify({mesh_token: secret, role: 'worker'}))
     })
     secret = keyring.textOf({role: 'worker', generation: 0}, undefined, 0) ?? ''

@@ -13,17 +13,17 @@ const clock = projectFile('dist/src/prove/server/clock.js')
 const program = `
 const {Worker} = await import('node:worker_threads')
 const {writeFileSync} = await import('node:fs')
-const tell = () => new Promise((resolve) => {
+const readTime = () => new Promise((resolve) => {
   const worker = new Worker("import('node:worker_threads').then(({parentPort}) => parentPort.postMessage(Date.now()))", {eval: true})
   worker.once('message', (time) => resolve([Date.now(), new Date().getTime(), time]))
 })
-const first = await tell()
+const first = await readTime()
 writeFileSync(process.env.SVC_PROVE_CLOCK, '-3600000')
 await new Promise((resolve) => setTimeout(resolve, 60))
-console.log(JSON.stringify([first, await tell(), new Date(5).getTime()]))
+console.log(JSON.stringify([first, await readTime(), new Date(5).getTime()]))
 `
 
-describe('the clock of a server that is treated badly', () => {
+describe('the shifted clock of a server', () => {
   it('is off by what a file says, everywhere in the process, and jumps when the file changes', async (test) => {
     const path = join(await temporaryFolder(test), 'clock')
     await writeFile(path, String(hourMs))

@@ -8,11 +8,11 @@ import {exchange} from '../../src/prove/clients/exchange.js'
 import {type ConnectionFault, connectionFaults, type FaultRates} from '../../src/prove/faults/connection-faults.js'
 import {createRandom} from '../../src/prove/faults/random.js'
 import type {Copy} from '../../src/prove/history/history.js'
-import {startProxy, type TcpProxy} from '../../src/prove/proxy/fault-proxy.js'
+import {FaultProxy} from '../../src/prove/proxy/fault-proxy.js'
 
 /** A server that takes bodies, and the proxy in front of it. */
-interface Scene {
-  proxy: TcpProxy
+interface TestBed {
+  proxy: FaultProxy
   server: Server
   /** Bodies that came whole, in their order. */
   taken: string[]
@@ -24,7 +24,7 @@ interface Scene {
 const rates = (fault?: ConnectionFault): FaultRates =>
   Object.fromEntries(connectionFaults.map((name) => [name, name === fault ? 1 : 0])) as FaultRates
 
-async function scene(test: TestContext, fault?: ConnectionFault): Promise<Scene> {
+async function testBed(test: TestContext, fault?: ConnectionFault): Promise<TestBed> {
   const taken: string[] = []
   const server = createServer(async (request, response) => {
     const body = await text(request).catch(() => undefined)
@@ -33,20 +33,20 @@ async function scene(test: TestContext, fault?: ConnectionFault): Promise<Scene>
     response.end(`took ${body}`)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const passed: Scene['passed'] = new Map()
-  const proxy = await startProxy({
+  const passed: TestBed['passed'] = new Map()
+  const proxy = await new FaultProxy({
     target: (server.address() as AddressInfo).port,
     random: createRandom(1),
     rates: rates(fault),
     log: {passed: ({id, ...rest}) => void passed.set(id, rest)},
     longestDelayMs: 60,
-  })
+  }).start()
   test.after(async () => {
     await proxy.close()
     server.closeAllConnections()
     server.close()
   })
-  const ask: Scene['ask'] = (id, body = `{"id":${id}}`) =>
+  const ask: TestBed['ask'] = (id, body = `{"id":${id}}`) =>
     exchange({
       port: proxy.port,
       method: 'POST',
@@ -68,7 +68,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
 
 describe('the proxy before a control plane', () => {
   it('passes a request and its answer on, and tells when it had its effect', async (test) => {
-    const {ask, taken, passed} = await scene(test)
+    const {ask, taken, passed} = await testBed(test)
     const sent = performance.now()
     assert.deepEqual(await ask(1), {status: 200, text: 'took {"id":1}'})
     assert.deepEqual(taken, ['{"id":1}'])
@@ -79,14 +79,14 @@ describe('the proxy before a control plane', () => {
   })
 
   it('loses a request before it arrives', async (test) => {
-    const {ask, taken, passed} = await scene(test, 'drop_before')
+    const {ask, taken, passed} = await testBed(test, 'drop_before')
     assert.ok('failure' in (await ask(1)))
     await until(() => passed.has(1))
     assert.deepEqual([taken, passed.get(1)], [[], {fault: 'drop_before', copies: []}])
   })
 
   it('loses the answer of a request that was served', async (test) => {
-    const {ask, taken, passed} = await scene(test, 'drop_after')
+    const {ask, taken, passed} = await testBed(test, 'drop_after')
     assert.ok('failure' in (await ask(1)))
     await until(() => passed.has(1))
     assert.equal(taken.length, 1)
@@ -94,7 +94,7 @@ describe('the proxy before a control plane', () => {
   })
 
   it('brings a request twice, and answers once', async (test) => {
-    const {ask, taken, passed} = await scene(test, 'duplicate')
+    const {ask, taken, passed} = await testBed(test, 'duplicate')
     assert.deepEqual(await ask(1), {status: 200, text: 'took {"id":1}'})
     await until(() => passed.has(1))
     assert.deepEqual(taken, ['{"id":1}', '{"id":1}'])
@@ -105,7 +105,7 @@ describe('the proxy before a control plane', () => {
   })
 
   it('cuts a request in the middle, so that the server never has it whole', async (test) => {
-    const {ask, taken, passed, proxy} = await scene(test, 'cut')
+    const {ask, taken, passed, proxy} = await testBed(test, 'cut')
     for (let id = 1; id <= 20; id++) assert.ok('failure' in (await ask(id)))
     await until(() => passed.size === 20)
     assert.ok([...passed.values()].every(({copies}) => copies.length === 0))
@@ -115,14 +115,14 @@ describe('the proxy before a control plane', () => {
   })
 
   it('lets a later request overtake one that it holds', async (test) => {
-    const {ask, taken} = await scene(test, 'reorder')
+    const {ask, taken} = await testBed(test, 'reorder')
     const answers = await Promise.all([ask(1), ask(2), ask(3)])
     assert.ok(answers.every((answer) => 'status' in answer && answer.status === 200))
     assert.equal(taken.length, 3)
   })
 
   it('makes a request late, and serves it all the same', async (test) => {
-    const {ask, taken} = await scene(test, 'delay')
+    const {ask, taken} = await testBed(test, 'delay')
     const started = performance.now()
     for (let id = 1; id <= 5; id++) assert.ok('status' in (await ask(id)))
     assert.ok(performance.now() - started >= 5 * 9, 'five delays of ten milliseconds or more')
@@ -130,14 +130,14 @@ describe('the proxy before a control plane', () => {
   })
 
   it('says that no more is sent, as a client that went half away', async (test) => {
-    const {ask, taken, passed} = await scene(test, 'half_close')
+    const {ask, taken, passed} = await testBed(test, 'half_close')
     await ask(1)
     await until(() => taken.length === 1 && passed.size + 1 > 0)
     assert.deepEqual(taken, ['{"id":1}'])
   })
 
   it('does something when a request is at a point of its way, and the one that was struck gets no answer', async (test) => {
-    const {ask, proxy, taken} = await scene(test)
+    const {ask, proxy, taken} = await testBed(test)
     let struck = 0
     proxy.aim('answered', () => struck++)
     assert.ok('failure' in (await ask(1)))
@@ -146,7 +146,7 @@ describe('the proxy before a control plane', () => {
   })
 
   it('counts a request whose connection the server closed as open until the server has ended', async (test) => {
-    const {ask, server, proxy, passed} = await scene(test)
+    const {ask, server, proxy, passed} = await testBed(test)
     server.removeAllListeners('request').on('request', (request) => request.socket.destroy())
     assert.ok('failure' in (await ask(1)))
     assert.equal(passed.size, 0)

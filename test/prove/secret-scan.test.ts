@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {scan} from '../../src/prove/history/secret-scan.js'
+import {scanForSecrets} from '../../src/prove/history/secret-scan.js'
 import {Driver} from '../support/sqlite.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
@@ -20,7 +20,7 @@ describe('the search for secrets', () => {
       ['mesh-0', 'canary-1'],
       ['worker-0', 'canary-2'],
     ])
-    const {files, leaks} = await scan(folder, secrets, [join(folder, 'home/mesh.env')])
+    const {files, leaks} = await scanForSecrets(folder, secrets, [join(folder, 'home/mesh.env')])
     assert.equal(files, 3)
     assert.deepEqual(
       leaks.toSorted((a, b) => a.file.localeCompare(b.file)),

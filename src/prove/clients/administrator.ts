@@ -1,5 +1,5 @@
 import type {Call} from '../history/history.js'
-import {type Client, insist, type Stage, untilOver} from './client-context.js'
+import {type Client, type ClientContext, callUntilAnswered, repeatUntilStopped} from './client-context.js'
 import {createMember, type Member} from './member.js'
 import {receivers} from './sender.js'
 
@@ -7,55 +7,59 @@ import {receivers} from './sender.js'
 const acts = {quarantine: 3, maintenance: 2, window: 1, revoke: 3} as const
 
 /** Quarantines and drains nodes, sees whether that holds, and revokes leases. */
-export const administrator: Client = async (stage) => {
-  const {random, who} = stage
-  const own = createMember(stage, `${who}-node`)
+export const administrator: Client = async (context) => {
+  const {random, who} = context
+  const own = createMember(context, `${who}-node`)
   await own.join()
-  await untilOver(stage, async () => {
+  await repeatUntilStopped(context, async () => {
     const act = random.weighted(acts)
-    if (act === 'revoke') return revoke(stage)
+    if (act === 'revoke') return revoke(context)
     const isOwn = random.chance(0.5)
-    const node = isOwn ? own.id : someNode(stage)
-    if (act === 'quarantine') await quarantine(stage, node, isOwn ? own : undefined)
-    else await drain(stage, node, act === 'window')
-    await stage.pause(random.integer(20, 150))
+    const node = isOwn ? own.id : someNode(context)
+    if (act === 'quarantine') await quarantine(context, node, isOwn ? own : undefined)
+    else await drain(context, node, act === 'window')
+    await context.pause(random.integer(20, 150))
   })
-  await heal(stage)
+  await heal(context)
 }
 
 /** Shows the token of administrators, or a signed one, and that sometimes once more, although it works once. */
-async function command(stage: Stage, operation: 'admin_quarantine' | 'admin_maintenance', body: object): Promise<Call> {
-  const {random, call, who} = stage
+async function command(
+  context: ClientContext,
+  operation: 'admin_quarantine' | 'admin_maintenance',
+  body: object,
+): Promise<Call> {
+  const {random, call, who} = context
   const ask = {operation, body: {...body}} as const
-  if (random.chance(0.7)) return insist(stage, ask)
+  if (random.chance(0.7)) return callUntilAnswered(context, ask)
   const shown = {signed: {id: `${who}-${performance.now()}-${random.next()}`, isForeign: false}}
   const first = await call({...ask, shown})
   if (random.chance(0.4)) await call({...ask, shown})
   return first
 }
 
-async function quarantine(stage: Stage, node: string, own: Member | undefined): Promise<void> {
-  const on = await command(stage, 'admin_quarantine', {node_id: node, quarantined: true})
+async function quarantine(context: ClientContext, node: string, own: Member | undefined): Promise<void> {
+  const on = await command(context, 'admin_quarantine', {node_id: node, quarantined: true})
   if (own !== undefined && on.status === 204) {
     // Neither a new start nor a way out and in again ends it.
-    if (stage.random.chance(0.5)) await own.leave()
-    if (stage.random.chance(0.7)) await own.join()
+    if (context.random.chance(0.5)) await own.leave()
+    if (context.random.chance(0.7)) await own.join()
   }
-  await attempt(stage, node)
-  await command(stage, 'admin_quarantine', {node_id: node, quarantined: false})
+  await attempt(context, node)
+  await command(context, 'admin_quarantine', {node_id: node, quarantined: false})
   if (own !== undefined) await own.join()
 }
 
-async function drain(stage: Stage, node: string, isWindow: boolean): Promise<void> {
-  const {random} = stage
+async function drain(context: ClientContext, node: string, isWindow: boolean): Promise<void> {
+  const {random} = context
   const window = isWindow ? {maintenance_for_ms: random.integer(100, 600)} : {}
-  await command(stage, 'admin_maintenance', {node_id: node, maintenance: true, ...window})
-  await attempt(stage, node)
-  if (!isWindow) await command(stage, 'admin_maintenance', {node_id: node, maintenance: false})
+  await command(context, 'admin_maintenance', {node_id: node, maintenance: true, ...window})
+  await attempt(context, node)
+  if (!isWindow) await command(context, 'admin_maintenance', {node_id: node, maintenance: false})
 }
 
 /** What the node would do that must not. */
-async function attempt({random, call, pause}: Stage, node: string): Promise<void> {
+async function attempt({random, call, pause}: ClientContext, node: string): Promise<void> {
   for (let left = random.integer(1, 4); left > 0; left--) {
     if (random.chance(0.5))
       await call({
@@ -67,24 +71,24 @@ async function attempt({random, call, pause}: Stage, node: string): Promise<void
   }
 }
 
-async function revoke({random, call, board}: Stage): Promise<void> {
+async function revoke({random, call, shared}: ClientContext): Promise<void> {
   const list = await call({operation: 'exec_lease_list'})
   const leases = (list.body?.leases ?? []) as {lease_id: string}[]
   const lease = random.chance(0.7)
     ? leases[random.integer(0, leases.length - 1)]?.lease_id
-    : board.someLease(random)?.lease
+    : shared.pickLease(random)?.lease
   if (lease !== undefined && random.chance(0.4))
     await call({operation: 'admin_exec_lease_revoke', body: {lease_id: lease}})
 }
 
-function someNode({board, random}: Stage): string {
-  const [first = 'nobody', ...others] = board.nodes
+function someNode({shared, random}: ClientContext): string {
+  const [first = 'nobody', ...others] = shared.nodes
   return random.pick([first, ...others])
 }
 
 /** Nobody is left in quarantine or maintenance: what waits can be worked on in the end. */
-async function heal({board, call}: Stage): Promise<void> {
-  for (const node of board.nodes) {
+async function heal({shared, call}: ClientContext): Promise<void> {
+  for (const node of shared.nodes) {
     await call({operation: 'admin_quarantine', body: {node_id: node, quarantined: false}})
     await call({operation: 'admin_maintenance', body: {node_id: node, maintenance: false}})
   }

@@ -3,10 +3,10 @@ import type {Call, Shown} from '../history/history.js'
 import type {Log} from '../history/log.js'
 import type {Keyring} from '../server/keyring.js'
 import {type Answer, exchange} from './exchange.js'
-import {keep} from './recorded-body.js'
+import {recordedBody} from './recorded-body.js'
 
 /** What a client asks for. */
-export interface Ask {
+export interface ClientRequest {
   operation: MeshOperation
   /** Body of the request; of a GET, its query. */
   body?: Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ export interface Ask {
 }
 
 /** Sends one request, and writes down what came of it. */
-export type CallServer = (who: string, ask: Ask) => Promise<Call>
+export type CallServer = (who: string, ask: ClientRequest) => Promise<Call>
 
 export interface CallerOptions {
   /** Of the proxy. */
@@ -43,13 +43,13 @@ const usualRole = {
 /** Requests of every client, as plain HTTP. */
 export function createCaller({port, log, keyring, timeoutMs: usualMs, onCall}: CallerOptions): CallServer {
   let lastId = 0
-  /** The clock of the server by its own word, Unix ms, and when it said so. */
-  let told = {unixMs: Date.now(), at: performance.now()}
-  const serverNow = () => told.unixMs + performance.now() - told.at
+  /** The clock of the server as it reported it, Unix ms, and when it did. */
+  let clock = {unixMs: Date.now(), at: performance.now()}
+  const serverNow = () => clock.unixMs + performance.now() - clock.at
 
-  return async (who, {operation, body = {}, args = body, shown: wanted, node, timeoutMs = usualMs}) => {
+  return async (who, {operation, body = {}, args = body, shown: requested, node, timeoutMs = usualMs}) => {
     const {plane, method, path} = routes[operation]
-    const shown: Shown = {role: usualRole[plane], generation: keyring.current, ...wanted}
+    const shown: Shown = {role: usualRole[plane], generation: keyring.current, ...requested}
     const id = ++lastId
     const token = keyring.textOf(shown, node, serverNow())
     const sent = performance.now()
@@ -64,7 +64,7 @@ export function createCaller({port, log, keyring, timeoutMs: usualMs, onCall}: C
     const answered = performance.now()
     const call: Call = {id, who, operation, shown, args, sent, answered, ...factsOf(operation, answer, keyring)}
     const {server_time_unix_ms: unixMs} = call.body ?? {}
-    if (typeof unixMs === 'number') told = {unixMs, at: answered}
+    if (typeof unixMs === 'number') clock = {unixMs, at: answered}
     log.call(call)
     onCall(call)
     return call
@@ -76,7 +76,7 @@ type Facts = Pick<Call, 'status' | 'body' | 'retryAfter' | 'code' | 'failure' | 
 function factsOf(operation: MeshOperation, answer: Answer, keyring: Keyring): Facts {
   if ('failure' in answer) return answer
   const {text, ...facts} = answer
-  const body = keep(operation, text)
+  const body = recordedBody(operation, text)
   const handsOut = operation === 'bootstrap_exchange' && facts.status === 200
   const isLeak = !handsOut && [...keyring.secrets().values()].some((secret) => text.includes(secret))
   return {

@@ -1,13 +1,13 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {Random} from '../faults/random.js'
 import type {Call} from '../history/history.js'
-import type {Ask, CallServer} from './caller.js'
-import type {Board} from './shared-state.js'
+import type {CallServer, ClientRequest} from './caller.js'
+import type {SharedState} from './shared-state.js'
 
 /** What all clients of a run have in common. */
-export interface Setting {
+export interface Workload {
   call: CallServer
-  board: Board
+  shared: SharedState
   /** How long a lease or a claim holds, ms. */
   leaseMs: number
   scope: string
@@ -20,29 +20,29 @@ export interface Setting {
 }
 
 /** What one client has: what all have, its name, and its own part of the seed. */
-export interface Stage extends Omit<Setting, 'call'> {
+export interface ClientContext extends Omit<Workload, 'call'> {
   who: string
   random: Random
-  call: (ask: Ask) => Promise<Call>
+  call: (ask: ClientRequest) => Promise<Call>
   /** Waits; resolves early where the clients are to stop. */
   pause: (ms: number) => Promise<void>
 }
 
 /** A client: does what it does until it is to stop. */
-export type Client = (stage: Stage) => Promise<void>
+export type Client = (context: ClientContext) => Promise<void>
 
 /** Between two requests of a client, ms at most: what it would work in the meantime. */
 const longestThoughtMs = 50
 /** After a request that was not answered, ms at most. */
 const longestRetreatMs = 120
 
-export function enter(setting: Setting, who: string, random: Random): Stage {
-  const {signal, call} = setting
+export function createClientContext(workload: Workload, who: string, random: Random): ClientContext {
+  const {signal, call} = workload
   const pause = async (ms: number) => {
     await sleep(ms, undefined, {signal}).catch(() => undefined)
   }
   return {
-    ...setting,
+    ...workload,
     who,
     random,
     pause,
@@ -56,10 +56,10 @@ export function enter(setting: Setting, who: string, random: Random): Stage {
 }
 
 /** Does something again and again until clients are to stop. */
-export async function untilOver(stage: Stage, act: () => Promise<void>): Promise<void> {
-  while (!stage.signal.aborted) {
+export async function repeatUntilStopped(context: ClientContext, act: () => Promise<void>): Promise<void> {
+  while (!context.signal.aborted) {
     await act()
-    await stage.pause(stage.random.integer(0, longestThoughtMs))
+    await context.pause(context.random.integer(0, longestThoughtMs))
   }
 }
 
@@ -67,10 +67,10 @@ export async function untilOver(stage: Stage, act: () => Promise<void>): Promise
  * Sends a request until it is answered, as a client must that does not know what became of it; gives up when clients are
  * to stop.
  */
-export async function insist(stage: Stage, ask: Ask, mostTries = 4): Promise<Call> {
+export async function callUntilAnswered(context: ClientContext, ask: ClientRequest, mostTries = 4): Promise<Call> {
   for (let tries = 1; ; tries++) {
-    const call = await stage.call(ask)
+    const call = await context.call(ask)
     const isKnown = call.status !== undefined && call.status !== 503
-    if (isKnown || tries >= mostTries || stage.signal.aborted) return call
+    if (isKnown || tries >= mostTries || context.signal.aborted) return call
   }
 }

@@ -1,5 +1,5 @@
-import type {RunEvent} from '../history/history.js'
-import {insist, type Stage} from './client-context.js'
+import {messagesOf, type RunEvent} from '../history/history.js'
+import {type ClientContext, callUntilAnswered} from './client-context.js'
 import {createMember} from './member.js'
 
 /** How long the last look into an inbox waits for messages, ms. */
@@ -17,32 +17,32 @@ const longestMs = 60_000
  * Nodes that do nothing wrong take all that waits. What was claimed by those who vanished comes back when their time is
  * over, which a disturbance just before may have put off by as much again.
  */
-export async function drain(stage: Stage, agents: readonly string[]): Promise<RunEvent> {
+export async function drain(context: ClientContext, agents: readonly string[]): Promise<RunEvent> {
   const at = performance.now()
-  const graceMs = 2 * stage.leaseMs + 2 * pollMs
+  const graceMs = 2 * context.leaseMs + 2 * pollMs
   const lanes = agents.flatMap((agent) =>
-    Array.from({length: nodesPerAgent}, (_, lane) => drainOne(stage, agent, `drain-${agent}-${lane}`, at + graceMs)),
+    Array.from({length: nodesPerAgent}, (_, lane) => drainOne(context, agent, `drain-${agent}-${lane}`, at + graceMs)),
   )
   const drained = await Promise.all(lanes)
   return {event: 'drain', at, until: performance.now(), isAnswered: drained.every(Boolean)}
 }
 
-/** @returns whether it was told in the end that nothing is left */
-async function drainOne(stage: Stage, agent: string, node: string, until: number): Promise<boolean> {
-  await insist(stage, createMember(stage, node).entry())
+/** @returns whether the last answer was that nothing is left */
+async function drainOne(context: ClientContext, agent: string, node: string, until: number): Promise<boolean> {
+  await callUntilAnswered(context, createMember(context, node).entry())
   for (;;) {
     const started = performance.now()
     const waitMs = Math.max(pollMs, Math.min(longPollMs, Math.ceil(until - started)))
-    const inbox = await insist(stage, {
+    const inbox = await callUntilAnswered(context, {
       operation: 'a2a_inbox',
       timeoutMs: waitMs + answerMs,
       body: {receiver_agent_id: agent, claimer_node_id: node, wait_ms: waitMs},
     })
-    const [message] = (inbox.body?.messages ?? []) as {id: number}[]
+    const [message] = messagesOf(inbox)
     if (message !== undefined) {
       const body = {receiver_agent_id: agent, message_id: message.id, claimer_node_id: node}
-      await insist(stage, {operation: 'a2a_ack', body})
+      await callUntilAnswered(context, {operation: 'a2a_ack', body})
     } else if (inbox.status === 200 && started > until) return true
-    if (started > until + longestMs || stage.signal.aborted) return false
+    if (started > until + longestMs || context.signal.aborted) return false
   }
 }

@@ -1,6 +1,6 @@
 import {type MeshOperation, routes} from '../../mesh/index.js'
 import type {Shown} from '../history/history.js'
-import {type Client, untilOver} from './client-context.js'
+import {type Client, repeatUntilStopped} from './client-context.js'
 
 const roles: readonly [Shown['role'], ...Shown['role'][]] = [
   'none',
@@ -33,10 +33,10 @@ const bodies: Readonly<Partial<Record<MeshOperation, object>>> = {
 /** An exchange has tries that are counted; those of the newcomer are enough. */
 const operations = (Object.keys(routes) as MeshOperation[]).filter((name) => name !== 'bootstrap_exchange')
 
-/** Tries every door with every token, those of before among them, and comes from another scope. */
-export const intruder: Client = async (stage) => {
-  const {random, call, scope, maxBodyBytes, who} = stage
-  await untilOver(stage, async () => {
+/** Tries every route with every token, retired ones among them, and comes from another scope. */
+export const intruder: Client = async (context) => {
+  const {random, call, scope, maxBodyBytes, who} = context
+  await repeatUntilStopped(context, async () => {
     const [first = 'health', ...others] = operations
     const operation = random.pick([first, ...others])
     const body = {...bodies[operation]}
@@ -61,6 +61,6 @@ export const intruder: Client = async (stage) => {
         await call({operation: 'join', args, body: {...args, capabilities}})
       }
     }
-    await stage.pause(random.integer(0, 40))
+    await context.pause(random.integer(0, 40))
   })
 }

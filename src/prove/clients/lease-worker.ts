@@ -1,5 +1,5 @@
 import type {Call} from '../history/history.js'
-import {type Client, insist, type Stage, untilOver} from './client-context.js'
+import {type Client, type ClientContext, callUntilAnswered, repeatUntilStopped} from './client-context.js'
 import {createMember} from './member.js'
 
 /** Keys that all lease workers want: few, so that they pass from hand to hand. */
@@ -14,12 +14,12 @@ interface Held {
 const ends = {release: 10, vanish: 1, sleep: 1.5, leave: 0.5} as const
 
 /** Takes leases, renews them, releases them; sometimes vanishes, oversleeps, or tries what is not its own. */
-export const leaseWorker: Client = async (stage) => {
-  const {who, random, call, board} = stage
-  const member = createMember(stage, who)
+export const leaseWorker: Client = async (context) => {
+  const {who, random, call, shared} = context
+  const member = createMember(context, who)
   await member.join()
-  await untilOver(stage, async () => {
-    if (random.chance(0.25)) await trespass(stage)
+  await repeatUntilStopped(context, async () => {
+    if (random.chance(0.25)) await trespass(context)
     const scopeKey = random.pick(keys)
     const isSigned = random.chance(0.05)
     const granted = await call({
@@ -30,19 +30,19 @@ export const leaseWorker: Client = async (stage) => {
     if (granted.code === 'unknown_node') await member.join()
     const {lease_id} = granted.body ?? {}
     if (granted.status !== 200 || typeof lease_id !== 'string') return
-    board.postLease({lease: lease_id, scopeKey, holder: who})
-    await hold(stage, {lease_id, claimer_node_id: who}, granted, scopeKey)
-    await end(stage, {lease_id, claimer_node_id: who}, member.leave)
+    shared.addLease({lease: lease_id, scopeKey, holder: who})
+    await hold(context, {lease_id, claimer_node_id: who}, granted, scopeKey)
+    await end(context, {lease_id, claimer_node_id: who}, member.leave)
     if (random.chance(0.2)) await call({operation: 'exec_lease_renew', body: {lease_id, claimer_node_id: who}})
   })
 }
 
 /** Renews as long as it has work, and never acts past the time up to which it knows that it holds. */
-async function hold(stage: Stage, body: Held, granted: Call, scopeKey: string): Promise<void> {
-  const {random, leaseMs, call} = stage
+async function hold(context: ClientContext, body: Held, granted: Call, scopeKey: string): Promise<void> {
+  const {random, leaseMs, call} = context
   let until = granted.sent + leaseMs
-  for (let left = random.integer(0, 3); left > 0 && !stage.signal.aborted; left--) {
-    await stage.pause(random.integer(5, Math.round(leaseMs / 10)))
+  for (let left = random.integer(0, 3); left > 0 && !context.signal.aborted; left--) {
+    await context.pause(random.integer(5, Math.round(leaseMs / 10)))
     if (performance.now() >= until) return
     if (random.chance(0.2))
       await call({operation: 'exec_lease_verify', body: {lease_id: body.lease_id, scope_key: scopeKey}})
@@ -52,15 +52,15 @@ async function hold(stage: Stage, body: Held, granted: Call, scopeKey: string): 
   }
 }
 
-async function end(stage: Stage, body: Held, leave: () => Promise<Call>): Promise<void> {
-  const {random, leaseMs, call} = stage
+async function end(context: ClientContext, body: Held, leave: () => Promise<Call>): Promise<void> {
+  const {random, leaseMs, call} = context
   switch (random.weighted(ends)) {
     case 'release':
-      await insist(stage, {operation: 'exec_lease_release', body: {...body}})
+      await callUntilAnswered(context, {operation: 'exec_lease_release', body: {...body}})
       return
     case 'sleep':
       // Woken up, it does not know how long it slept, and goes on as before.
-      await stage.pause(random.integer(Math.round(leaseMs / 2), leaseMs * 2))
+      await context.pause(random.integer(Math.round(leaseMs / 2), leaseMs * 2))
       await call({operation: 'exec_lease_renew', body: {...body}})
       await call({operation: 'exec_lease_release', body: {...body}})
       return
@@ -72,8 +72,8 @@ async function end(stage: Stage, body: Held, leave: () => Promise<Call>): Promis
 }
 
 /** Renews or releases what is somebody else's, or nobody's. */
-async function trespass({random, board, call, who}: Stage): Promise<void> {
-  const lease = random.chance(0.8) ? board.someLease(random)?.lease : String(random.integer(10 ** 9, 10 ** 10))
+async function trespass({random, shared, call, who}: ClientContext): Promise<void> {
+  const lease = random.chance(0.8) ? shared.pickLease(random)?.lease : String(random.integer(10 ** 9, 10 ** 10))
   if (lease === undefined) return
   const operation = random.chance(0.6) ? 'exec_lease_renew' : 'exec_lease_release'
   await call({operation, body: {lease_id: lease, claimer_node_id: who}})

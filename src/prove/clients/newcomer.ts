@@ -1,23 +1,23 @@
-import {type Client, untilOver} from './client-context.js'
+import {type Client, repeatUntilStopped} from './client-context.js'
 
 /** Wrong tokens of one address that are not held against the right one, in a minute. */
 const guessesPerMinute = 6
 
 /** Exchanges each token for new nodes again and again, before and after wrong guesses. */
-export const newcomer: Client = async (stage) => {
-  const {random, call} = stage
+export const newcomer: Client = async (context) => {
+  const {random, call} = context
   let guessedAt: number[] = []
   let generation = -1
-  await untilOver(stage, async () => {
+  await repeatUntilStopped(context, async () => {
     guessedAt = guessedAt.filter((at) => performance.now() - at < 60_000)
-    const mayGuess = guessedAt.length < guessesPerMinute && (generation !== stage.generation() || random.chance(0.2))
+    const mayGuess = guessedAt.length < guessesPerMinute && (generation !== context.generation() || random.chance(0.2))
     if (mayGuess) {
-      const guessed = stage.generation()
+      const guessed = context.generation()
       guessedAt.push(performance.now())
       const role = random.chance(0.5) ? 'garbage' : 'worker'
       const guess = await call({operation: 'bootstrap_exchange', shown: {role}})
       if (guess.status !== undefined) generation = guessed
     } else await call({operation: 'bootstrap_exchange', body: {node_id: 'newcomer'}})
-    await stage.pause(random.integer(50, 500))
+    await context.pause(random.integer(50, 500))
   })
 }

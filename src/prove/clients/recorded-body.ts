@@ -22,7 +22,7 @@ const ofMessage = [
 const rowsOf = (value: unknown): Body[] => (Array.isArray(value) ? (value as Body[]) : [])
 
 /** What of an answer is written down: enough to judge by, and no token. */
-const kept: Partial<Record<MeshOperation, (body: Body) => Body>> = {
+const recorded: Partial<Record<MeshOperation, (body: Body) => Body>> = {
   join: (body) => only(body, ofNode),
   heartbeat: (body) => only(body, [...ofNode, 'next_heartbeat_ms', 'inbox_pending']),
   list_nodes: (body) => ({
@@ -38,10 +38,10 @@ const kept: Partial<Record<MeshOperation, (body: Body) => Body>> = {
 }
 
 /** @param text of a successful answer, or of a problem */
-export function keep(operation: MeshOperation, text: string): Body | undefined {
+export function recordedBody(operation: MeshOperation, text: string): Body | undefined {
   try {
     const body = JSON.parse(text) as Body
-    return 'code' in body ? only(body, ['code', 'detail']) : (kept[operation]?.(body) ?? body)
+    return 'code' in body ? only(body, ['code', 'detail']) : (recorded[operation]?.(body) ?? body)
   } catch {
     return undefined
   }

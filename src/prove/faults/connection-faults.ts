@@ -33,6 +33,9 @@ export const usualRates: FaultRates = {
   cut: 0.01,
 }
 
+/** Nothing happens to any request. */
+export const noFaults = Object.fromEntries(connectionFaults.map((fault) => [fault, 0])) as FaultRates
+
 /** What happens to the next request: mostly nothing. */
 export function drawFault(random: Random, rates: FaultRates): ConnectionFault | undefined {
   const sum = Object.values(rates).reduce((all, rate) => all + rate, 0)

@@ -23,7 +23,7 @@ export function createRandom(seed: number | bigint): Random {
     state = (state + 0x9e3779b97f4a7c15n) & mask
     return scramble(state)
   }
-  // 53 bits are as many as a number between 0 and 1 can tell apart.
+  // 53 bits are as many as a number between 0 and 1 can distinguish.
   const next = () => Number(draw() >> 11n) / 2 ** 53
   const integer = (from: number, to: number) => from + Math.floor(next() * (to - from + 1))
   return {

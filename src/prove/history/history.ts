@@ -128,3 +128,6 @@ export interface History {
   /** The scope of the control plane. */
   scope: string
 }
+
+/** Messages of an answer. */
+export const messagesOf = ({body}: Call): {id: number}[] => (body?.messages ?? []) as {id: number}[]

@@ -4,10 +4,10 @@ import type {Leak} from './history.js'
 
 /**
  * Looks for secrets in every file below a folder.
- * @param secrets by the names under which they may be told
+ * @param secrets by the names under which they may be reported
  * @param home files that have them by right
  */
-export async function scan(
+export async function scanForSecrets(
   folder: string,
   secrets: ReadonlyMap<string, string>,
   home: readonly string[],

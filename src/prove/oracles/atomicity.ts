@@ -1,13 +1,12 @@
 import type {History, MessageRow} from '../history/history.js'
 import {callsOf, numberOf} from './effect.js'
-import {examine, type Finding, groupBy, type Oracle, together} from './oracle.js'
+import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
 
 /** A request that was cut off by a crash has had its whole effect, or none. */
-export const effectsAreWhole: Oracle = (history) =>
-  together(rowsWereSent(history), leasesAreOfNodes(history), {
+export const requestsAreAtomic: Oracle = (history) =>
+  combine(rowsWereSent(history), leasesAreOfNodes(history), {
     checked: 1,
-    violations:
-      history.rows.integrity === 'ok' ? [] : [{what: `The file is damaged: ${history.rows.integrity}`, calls: []}],
+    violations: history.rows.integrity === 'ok' ? [] : [violation(`The file is damaged: ${history.rows.integrity}`)],
   })
 
 /** Every message of the file was sent as it is, and no more often than it is there. */
@@ -19,11 +18,12 @@ function rowsWereSent(history: History): Finding {
     const count = call.copies.filter(({status}) => status === undefined || status < 400).length
     sent.set(key, (sent.get(key) ?? 0) + count)
   }
-  return examine(groupBy(history.rows.messages, contentOf), ([content, rows]) => {
+  return checkEach(groupBy(history.rows.messages, contentOf), ([content, rows]) => {
     const most = sent.get(content) ?? 0
-    return rows.length > most
-      ? {what: `Message ${rows.map(({id}) => id).join(', ')} is there and was sent ${most} times.`, calls: []}
-      : undefined
+    return (
+      rows.length > most &&
+      violation(`Message ${rows.map(({id}) => id).join(', ')} is there and was sent ${most} times.`)
+    )
   })
 }
 
@@ -44,7 +44,8 @@ function leasesAreOfNodes(history: History): Finding {
       .filter(({lease_expires, acked_at}) => acked_at === null && (lease_expires ?? 0) > now)
       .map(({id, holder}) => ({what: `Message ${id}`, holder: holder ?? ''})),
   ]
-  return examine(held, ({what, holder}) =>
-    joined.has(holder) ? undefined : {what: `${what} is with ${holder}, which has left.`, calls: []},
+  return checkEach(
+    held,
+    ({what, holder}) => !joined.has(holder) && violation(`${what} is with ${holder}, which has left.`),
   )
 }

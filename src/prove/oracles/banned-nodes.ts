@@ -1,7 +1,6 @@
-import type {History, Observed} from '../history/history.js'
+import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, eventsBetween, isDisturbance, mayActAfter, numberOf, textOf} from './effect.js'
-import {messagesOf} from './hold-intervals.js'
-import {examine, groupBy, type Oracle} from './oracle.js'
+import {checkEach, groupBy, type Oracle, violation} from './oracle.js'
 
 /** A time in which a node is sure to be in quarantine or maintenance. */
 interface Ban {
@@ -20,12 +19,12 @@ export const bannedGetsNothing: Oracle = (history) => {
   const tried = got.filter(({args, sent}) =>
     bans.get(textOf(args.claimer_node_id))?.some(({from, until}) => from <= sent && sent < until),
   )
-  return examine(tried, (call) => {
+  return checkEach(tried, (call) => {
     const node = textOf(call.args.claimer_node_id)
     const ban = bans.get(node)?.find(({from, until}) => from <= call.sent && call.answered <= until)
-    if (ban === undefined || !hasGot(call)) return undefined
+    if (ban === undefined || !hasGot(call)) return false
     const what = call.operation === 'a2a_inbox' ? 'a message' : 'a lease'
-    return {what: `${node} got ${what} although it was to get none.`, calls: [ban.call, call.id]}
+    return violation(`${node} got ${what} although it was to get none.`, ban.call, call.id)
   })
 }
 

@@ -1,18 +1,16 @@
-import type {History, Observed} from '../history/history.js'
+import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, eventsBetween, isDisturbance, numberOf} from './effect.js'
-import {messagesOf} from './hold-intervals.js'
-import {examine, type Finding, type Oracle, together, type Violation} from './oracle.js'
+import {checkEach, combine, type Finding, type Oracle, type Violation, violation} from './oracle.js'
 
-/** Who is told that the inbox is full is told when to come back, and no more messages wait than may. */
-export const fullInboxRefuses: Oracle = (history) => together(saysWhen(history), neverOver(history))
+/** A refusal for a full inbox says when to come back, and no more messages wait than may. */
+export const fullInboxRefuses: Oracle = (history) => combine(saysWhen(history), neverOver(history))
 
 const saysWhen = (history: History): Finding =>
-  examine(
+  checkEach(
     callsOf(history, 'a2a_deliver').filter(({status}) => status === 429),
     ({id, code, retryAfter}) =>
-      code !== undefined && Number(retryAfter) >= 0
-        ? undefined
-        : {what: 'A delivery was put off without a reason or a time.', calls: [id]},
+      !(code !== undefined && Number(retryAfter) >= 0) &&
+      violation('A delivery was put off without a reason or a time.', id),
   )
 
 /** Messages that are sure to wait: delivered and answered, and nobody has asked to acknowledge them. */
@@ -37,13 +35,11 @@ function neverOver(history: History): Finding {
     return [{at, by: 1, call}, ...(end === undefined ? [] : [{at: end, by: -1, call}])]
   })
   let waiting = 0
-  return examine(
+  return checkEach(
     changes.toSorted((a, b) => a.at - b.at || a.by - b.by),
-    ({by, call}): Violation | undefined => {
+    ({by, call}): Violation | false => {
       waiting += by
-      return by > 0 && waiting > maxMessages
-        ? {what: `${waiting} messages waited, and ${maxMessages} may.`, calls: [call]}
-        : undefined
+      return by > 0 && waiting > maxMessages && violation(`${waiting} messages waited, and ${maxMessages} may.`, call)
     },
   )
 }
@@ -55,37 +51,36 @@ const longestAnswerMs = 5000
 
 /** Lists are no longer than was asked for, are in order, and come in time. */
 export const listsAreBounded: Oracle = (history) =>
-  together(
-    examine(
+  combine(
+    checkEach(
       callsOf(history, 'a2a_inbox').filter(({status}) => status === 200),
-      (call) => pageFault(call) ?? timeFault(history, call),
+      (call) => pageFault(call) || timeFault(history, call),
     ),
-    examine(
+    checkEach(
       callsOf(history, 'list_nodes', 'exec_lease_list', 'queue_stats').filter(({status}) => status === 200),
-      (call) => listFault(call) ?? timeFault(history, call),
+      (call) => listFault(call) || timeFault(history, call),
     ),
   )
 
-function pageFault(call: Observed): Violation | undefined {
+function pageFault(call: Observed): Violation | false {
   const {args, id} = call
   const ids = messagesOf(call).map((message) => message.id)
   const most = args.claimer_node_id === undefined ? Math.min(numberOf(args.max_messages ?? 64), longestPage) : 1
-  if (ids.length > most) return {what: `A page of ${most} had ${ids.length} messages.`, calls: [id]}
+  if (ids.length > most) return violation(`A page of ${most} had ${ids.length} messages.`, id)
   const before = numberOf(args.before_message_id ?? Infinity)
   const at = ids.findIndex((each, i) => each >= (ids[i - 1] ?? before))
-  return at === -1 ? undefined : {what: `Message ${ids[at]} came after ${ids[at - 1] ?? before}.`, calls: [id]}
+  return at !== -1 && violation(`Message ${ids[at]} came after ${ids[at - 1] ?? before}.`, id)
 }
 
-function listFault({args, body, id}: Observed): Violation | undefined {
+function listFault({args, body, id}: Observed): Violation | false {
   const count = numberOf(body?.count)
   const most = numberOf(args.limit)
-  return count > most ? {what: `A list of ${most} had ${count} nodes.`, calls: [id]} : undefined
+  return count > most && violation(`A list of ${most} had ${count} nodes.`, id)
 }
 
-function timeFault(history: History, {operation, sent, answered, fault, id}: Observed): Violation | undefined {
+function timeFault(history: History, {operation, sent, answered, fault, id}: Observed): Violation | false {
   const ms = Math.round(answered - sent)
-  if (ms <= longestAnswerMs || fault !== undefined) return undefined
-  return eventsBetween(history, sent, answered, isDisturbance).length > 0
-    ? undefined
-    : {what: `${operation} took ${ms} ms.`, calls: [id]}
+  if (ms <= longestAnswerMs || fault !== undefined) return false
+  const disturbances = eventsBetween(history, sent, answered, isDisturbance)
+  return disturbances.length === 0 && violation(`${operation} took ${ms} ms.`, id)
 }

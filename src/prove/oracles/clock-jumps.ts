@@ -1,33 +1,31 @@
 import type {History, Observed} from '../history/history.js'
-import {callsOf, numberOf, textOf} from './effect.js'
-import {claimHolds, type Hold, leaseHolds, untilOf} from './hold-intervals.js'
-import {neverFalls, wasRestarted} from './last-seen.js'
-import {examine, type Finding, groupBy, type Oracle, together} from './oracle.js'
+import {callsOf, numberOf, textOf, wasRestarted} from './effect.js'
+import {claimHolds, type HoldInterval, leaseHolds, untilOf} from './hold-intervals.js'
+import {checkEach, combine, type Finding, groupBy, neverFalls, type Oracle, violation} from './oracle.js'
 
 /** What the file knows of the time is at most so old when a server starts again, ms. */
 const savedEveryMs = 2000
 
 /** The clock of the server never goes back, and nothing that is held ends before its time, whatever its machine's clock does. */
-export const clockIsItsOwn: Oracle = (history) => together(timeGoesOn(history), heldStaysHeld(history))
+export const clockIsItsOwn: Oracle = (history) => combine(timeGoesOn(history), heldStaysHeld(history))
 
 function timeGoesOn(history: History): Finding {
-  const told = history.calls.flatMap((call) => {
+  const reported = history.calls.flatMap((call) => {
     const time = numberOf(call.body?.server_time_unix_ms)
     return Number.isFinite(time) ? [{call, time}] : []
   })
   return neverFalls(
-    told,
+    reported,
     ({time}) => time,
     (before, now) => {
       const backMs = before.time - now.time
-      return backMs <= savedEveryMs && wasRestarted(history, before.call, now.call)
-        ? undefined
-        : {what: `The clock of the server went back by ${backMs} ms.`, calls: [before.call.id, now.call.id]}
+      const isLost = backMs <= savedEveryMs && wasRestarted(history, before.call, now.call)
+      return !isLost && violation(`The clock of the server went back by ${backMs} ms.`, before.call.id, now.call.id)
     },
   )
 }
 
-/** Whoever renews in time what is surely theirs is not told that it is not. */
+/** Whoever renews in time what is surely theirs is not refused as if it were not. */
 function heldStaysHeld(history: History): Finding {
   const leases = groupBy(leaseHolds(history), ({title}) => title)
   const claims = groupBy(claimHolds(history), ({what, holder}) => `${what} of ${holder}`)
@@ -41,15 +39,17 @@ function heldStaysHeld(history: History): Finding {
     const hold = holds.find((each) => isIn(call, each))
     return hold === undefined ? [] : [{call, hold}]
   })
-  return examine(renewals, ({call, hold}) =>
-    call.status === 404 || call.status === 409
-      ? {
-          what: `${hold.holder} was told ${call.status} of ${hold.what} ${Math.round(hold.until - call.answered)} ms before its time.`,
-          calls: [hold.call, call.id],
-        }
-      : undefined,
+  return checkEach(
+    renewals,
+    ({call, hold}) =>
+      (call.status === 404 || call.status === 409) &&
+      violation(
+        `${hold.holder} was told ${call.status} of ${hold.what} ${Math.round(hold.until - call.answered)} ms before its time.`,
+        hold.call,
+        call.id,
+      ),
   )
 }
 
-const isIn = ({sent, answered, args}: Observed, hold: Hold) =>
+const isIn = ({sent, answered, args}: Observed, hold: HoldInterval) =>
   hold.holder === args.claimer_node_id && hold.from <= sent && answered <= untilOf(hold)

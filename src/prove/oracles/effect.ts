@@ -32,6 +32,9 @@ export const eventsBetween = (
 export const isRestart = ({event}: RunEvent): boolean =>
   event.startsWith('kill') || ['restart', 'clock_across_restart', 'died'].includes(event)
 
+export const wasRestarted = (history: History, before: Observed, now: Observed): boolean =>
+  eventsBetween(history, before.sent, now.answered, isRestart).length > 0
+
 /** What may lengthen a lease: a server that did not run, stood still, or found its clock changed. */
 export const isDisturbance = (event: RunEvent): boolean =>
   isRestart(event) || event.event === 'freeze' || event.event.startsWith('clock')

@@ -1,9 +1,9 @@
-import type {History, Observed} from '../history/history.js'
+import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, numberOf, textOf} from './effect.js'
 import {groupBy} from './oracle.js'
 
 /** A time in which a client is sure to hold a lease or a message, since the server said so and nothing can have ended it. */
-export interface Hold {
+export interface HoldInterval {
   /** What is held: the key of a lease, or the number of a message. */
   what: string
   /** Id of the lease; of a message, its holder: each of them may be there once. */
@@ -18,7 +18,7 @@ export interface Hold {
 }
 
 /** A hold lasts to the first of its ends, but for those of a call that is left out of account. */
-export const untilOf = ({until, ends}: Hold, exceptCall?: number): number =>
+export const untilOf = ({until, ends}: HoldInterval, exceptCall?: number): number =>
   Math.min(until, ...ends.filter(({call}) => call !== exceptCall).map(({at}) => at))
 
 /**
@@ -26,7 +26,7 @@ export const untilOf = ({until, ends}: Hold, exceptCall?: number): number =>
  * set: a holder counts on that much less.
  */
 export const clockSlew = 0.05
-/** Clocks tell whole milliseconds, and one is cut off at each end. */
+/** Clocks report whole milliseconds, and one is cut off at each end. */
 const roundingMs = 3
 
 /** What keeps something held: the answer of a grant, a claim, or a renewal. */
@@ -39,7 +39,11 @@ interface Success {
   filed: readonly string[]
 }
 
-function holdsOf({leaseMs}: History, successes: readonly Success[], ends: readonly [string, Observed][]): Hold[] {
+function holdsOf(
+  {leaseMs}: History,
+  successes: readonly Success[],
+  ends: readonly [string, Observed][],
+): HoldInterval[] {
   const endsOf = groupBy(ends, ([name]) => name)
   const sureMs = leaseMs * (1 - clockSlew) - roundingMs
   return successes.map(({call, what, title, holder, filed}) => {
@@ -83,7 +87,7 @@ export function grantedLeases(history: History): Map<string, Granted> {
 }
 
 /** When leases are held for certain. */
-export function leaseHolds(history: History): Hold[] {
+export function leaseHolds(history: History): HoldInterval[] {
   const granted = grantedLeases(history)
   const successes = callsOf(history, 'exec_lease_grant', 'exec_lease_renew').flatMap((call): Success[] => {
     const isGrant = call.operation === 'exec_lease_grant'
@@ -102,7 +106,7 @@ export function leaseHolds(history: History): Hold[] {
 }
 
 /** When messages are claimed for certain. */
-export function claimHolds(history: History): Hold[] {
+export function claimHolds(history: History): HoldInterval[] {
   const successes = callsOf(history, 'a2a_inbox', 'a2a_lease_renew').flatMap((call): Success[] => {
     const holder = textOf(call.args.claimer_node_id)
     const [first] = messagesOf(call)
@@ -118,22 +122,19 @@ export function claimHolds(history: History): Hold[] {
   return holdsOf(history, successes, [...acked, ...endsOfNodes(history)])
 }
 
-/** Messages of an answer. */
-export const messagesOf = ({body}: Observed): {id: number}[] => (body?.messages ?? []) as {id: number}[]
-
 /** Pairs of holds of one thing under different titles that overlap, one for each pair of titles. */
-export function overlaps(holds: readonly Hold[]): [Hold, Hold][] {
-  const pairs: [Hold, Hold][] = []
+export function overlaps(holds: readonly HoldInterval[]): [HoldInterval, HoldInterval][] {
+  const pairs: [HoldInterval, HoldInterval][] = []
   for (const own of groupBy(holds, ({what}) => what).values()) {
     /** The hold of each title that lasts longest. */
-    const last = new Map<string, Hold>()
-    const told = new Set<string>()
+    const last = new Map<string, HoldInterval>()
+    const reported = new Set<string>()
     for (const hold of own.toSorted((a, b) => a.from - b.from)) {
       if (untilOf(hold) <= hold.from) continue
       for (const [title, other] of last) {
         const both = `${title} ${hold.title}`
-        if (title === hold.title || untilOf(other) <= hold.from || told.has(both)) continue
-        told.add(both)
+        if (title === hold.title || untilOf(other) <= hold.from || reported.has(both)) continue
+        reported.add(both)
         pairs.push([other, hold])
       }
       const before = last.get(hold.title)

@@ -1,6 +1,6 @@
 import type {History, Observed} from '../history/history.js'
 import {callsOf, effectOf, numberOf, textOf} from './effect.js'
-import {examine, groupBy, type Oracle, together} from './oracle.js'
+import {checkEach, combine, groupBy, type Oracle, violation} from './oracle.js'
 
 const keyOf = ({args}: Observed) => `${args.sender_agent_id} to ${args.receiver_agent_id} under ${args.idempotency_key}`
 
@@ -20,37 +20,32 @@ const rowsByKey = ({rows}: History) =>
 /** A key of a sender and a receiver has one message, however often it is sent. */
 export const keyHasOneMessage: Oracle = (history) => {
   const rows = rowsByKey(history)
-  return together(
-    examine(keyed(history), ([key, calls]) => {
+  return combine(
+    checkEach(keyed(history), ([key, calls]) => {
       const accepted = calls.filter(({status}) => status === 200)
       const ids = new Map(accepted.map((call) => [numberOf(call.body?.message_id), call.id]))
-      if (ids.size <= 1) return undefined
-      return {what: `${key} became the messages ${[...ids.keys()].join(', ')}.`, calls: [...ids.values()]}
+      return ids.size > 1 && violation(`${key} became the messages ${[...ids.keys()].join(', ')}.`, ...ids.values())
     }),
-    examine(rows, ([key, stored]) =>
-      stored.length > 1 ? {what: `${key} is there ${stored.length} times.`, calls: []} : undefined,
-    ),
+    checkEach(rows, ([key, stored]) => stored.length > 1 && violation(`${key} is there ${stored.length} times.`)),
   )
 }
 
 /** A key that is taken is refused to another message, of which nothing is kept. */
 export const keyIsNotReused: Oracle = (history) => {
   const rows = rowsByKey(history)
-  return examine(keyed(history), ([key, calls]) => {
+  return checkEach(keyed(history), ([key, calls]) => {
     const accepted = calls.filter(({status}) => status === 200)
     const [first] = accepted
     const other = accepted.find((call) => contentOf(call) !== (first === undefined ? '' : contentOf(first)))
     if (first !== undefined && other !== undefined)
-      return {what: `${key} was accepted for two messages that differ.`, calls: [first.id, other.id]}
+      return violation(`${key} was accepted for two messages that differ.`, first.id, other.id)
     const [row] = rows.get(key) ?? []
-    if (row === undefined) return undefined
+    if (row === undefined) return false
     const isRow = (call: Observed) => call.args.payload === row.payload && call.args.message_type === row.type
     if (!calls.some((call) => isRow(call) && effectOf(call) !== undefined))
-      return {what: `${key} has what was never accepted.`, calls: calls.map(({id}) => id)}
+      return violation(`${key} has what was never accepted.`, ...calls.map(({id}) => id))
     const refused = calls.find((call) => isRow(call) && call.status === 422)
-    return refused === undefined
-      ? undefined
-      : {what: `${key} was refused to the message that it belongs to.`, calls: [refused.id]}
+    return refused !== undefined && violation(`${key} was refused to the message that it belongs to.`, refused.id)
   })
 }
 

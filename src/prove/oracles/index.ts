@@ -1,5 +1,5 @@
 import {bootstrapWorksOnce, rolesHold, scopesAreApart, signedTokensWorkOnce} from './access.js'
-import {effectsAreWhole} from './atomicity.js'
+import {requestsAreAtomic} from './atomicity.js'
 import {bannedGetsNothing} from './banned-nodes.js'
 import {fullInboxRefuses, listsAreBounded} from './bounds.js'
 import {clockIsItsOwn} from './clock-jumps.js'
@@ -7,10 +7,10 @@ import {tokensGrow} from './fencing.js'
 import {keyHasOneMessage, keyIsNotReused} from './idempotency-keys.js'
 import {lastSeenGrows} from './last-seen.js'
 import {secretsStaySecret} from './leaks.js'
-import {staysAlive} from './liveness.js'
+import {serverStaysUp} from './liveness.js'
 import {ackedIsOver, deliveredIsKept, pendingIsDelivered} from './message-loss.js'
 import {oneClaimHolder, oneLeaseHolder} from './mutual-exclusion.js'
-import {ownAlone} from './only-holder-acts.js'
+import {onlyHolderActs} from './only-holder-acts.js'
 import type {Oracle} from './oracle.js'
 
 interface Invariant {
@@ -29,7 +29,7 @@ export const invariants = {
   'I-6': {claim: 'An idempotency key stands for one message.', find: keyHasOneMessage},
   'I-7': {claim: 'An idempotency key is refused to another message.', find: keyIsNotReused},
   'I-8': {claim: 'What waits is delivered once nothing goes wrong any more.', find: pendingIsDelivered},
-  'I-12': {claim: 'Only the holder renews, releases and acknowledges, and only in time.', find: ownAlone},
+  'I-12': {claim: 'Only the holder renews, releases and acknowledges, and only in time.', find: onlyHolderActs},
   'I-13': {claim: 'A node in quarantine or maintenance gets nothing new.', find: bannedGetsNothing},
   'I-14': {claim: 'Each role does what it may and no more, also after a rotation.', find: rolesHold},
   'I-15': {claim: 'A token for new nodes works once, and wrong ones do it no harm.', find: bootstrapWorksOnce},
@@ -39,9 +39,9 @@ export const invariants = {
   'I-19': {claim: 'No secret stands in a log, an answer or the database.', find: secretsStaySecret},
   'I-20': {claim: 'A full inbox refuses, and drops nothing.', find: fullInboxRefuses},
   'I-22': {claim: 'Clocks that jump neither end what is held nor turn the time back.', find: clockIsItsOwn},
-  'I-23': {claim: 'A request has its whole effect or none.', find: effectsAreWhole},
+  'I-23': {claim: 'A request has its whole effect or none.', find: requestsAreAtomic},
   'I-25': {claim: 'Lists stay as short as they were asked for.', find: listsAreBounded},
-  alive: {claim: 'The server ends only when it is ended.', find: staysAlive},
+  alive: {claim: 'The server ends only when it is ended.', find: serverStaysUp},
 } as const satisfies Readonly<Record<string, Invariant>>
 
 export type InvariantId = keyof typeof invariants

@@ -1,17 +1,16 @@
-import type {MessageRow, Observed} from '../history/history.js'
+import {type MessageRow, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, numberOf} from './effect.js'
-import {messagesOf} from './hold-intervals.js'
-import {examine, type Oracle, together} from './oracle.js'
+import {checkEach, combine, type Oracle, violation} from './oracle.js'
 
 /** A message whose delivery was answered is there at the end, as it was sent. */
 export const deliveredIsKept: Oracle = (history) => {
   const rows = new Map(history.rows.messages.map((row) => [row.id, row]))
   const accepted = callsOf(history, 'a2a_deliver').filter(({status}) => status === 200)
-  return examine(accepted, (call) => {
+  return checkEach(accepted, (call) => {
     const id = numberOf(call.body?.message_id)
     const row = rows.get(id)
-    if (row === undefined) return {what: `Message ${id} was accepted and is gone.`, calls: [call.id]}
-    return isSame(call, row) ? undefined : {what: `Message ${id} is another one than was sent.`, calls: [call.id]}
+    if (row === undefined) return violation(`Message ${id} was accepted and is gone.`, call.id)
+    return !isSame(call, row) && violation(`Message ${id} is another one than was sent.`, call.id)
   })
 }
 
@@ -32,17 +31,19 @@ export const ackedIsOver: Oracle = (history) => {
   }
   const shown = callsOf(history, 'a2a_inbox').flatMap((call) => messagesOf(call).map(({id}) => ({id, call})))
   const rows = new Map(history.rows.messages.map((row) => [row.id, row]))
-  return together(
-    examine(shown, ({id, call}) => {
+  return combine(
+    checkEach(shown, ({id, call}) => {
       const ack = ackedAt.get(id)
-      return ack !== undefined && ack.answered <= call.sent
-        ? {what: `Message ${id} was acknowledged, and came again.`, calls: [ack.id, call.id]}
-        : undefined
+      return (
+        ack !== undefined &&
+        ack.answered <= call.sent &&
+        violation(`Message ${id} was acknowledged, and came again.`, ack.id, call.id)
+      )
     }),
-    examine(ackedAt, ([id, ack]) =>
-      rows.get(id)?.acked_at === null
-        ? {what: `The acknowledgement of message ${id} is lost.`, calls: [ack.id]}
-        : undefined,
+    checkEach(
+      ackedAt,
+      ([id, ack]) =>
+        rows.get(id)?.acked_at === null && violation(`The acknowledgement of message ${id} is lost.`, ack.id),
     ),
   )
 }
@@ -51,14 +52,17 @@ export const ackedIsOver: Oracle = (history) => {
 export const pendingIsDelivered: Oracle = ({events, rows}) => {
   const drain = events.find(({event}) => event === 'drain')
   if (drain === undefined) return {checked: 0, violations: []}
-  return together(
-    examine([drain], ({isAnswered}) =>
-      isAnswered === true ? undefined : {what: 'Nodes that asked for what waits were not answered.', calls: []},
+  return combine(
+    checkEach(
+      [drain],
+      ({isAnswered}) => isAnswered !== true && violation('Nodes that asked for what waits were not answered.'),
     ),
-    examine(rows.messages, ({id, acked_at, dead_at, holder}) =>
-      acked_at === null && dead_at === null
-        ? {what: `Message ${id} still waits${holder === null ? '' : `, claimed by ${holder}`}.`, calls: []}
-        : undefined,
+    checkEach(
+      rows.messages,
+      ({id, acked_at, dead_at, holder}) =>
+        acked_at === null &&
+        dead_at === null &&
+        violation(`Message ${id} still waits${holder === null ? '' : `, claimed by ${holder}`}.`),
     ),
   )
 }

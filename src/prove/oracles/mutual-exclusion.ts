@@ -1,6 +1,5 @@
-import type {Hold} from './hold-intervals.js'
-import {claimHolds, leaseHolds, overlaps, untilOf} from './hold-intervals.js'
-import type {Finding, Oracle, Violation} from './oracle.js'
+import {claimHolds, type HoldInterval, leaseHolds, overlaps, untilOf} from './hold-intervals.js'
+import {type Finding, type Oracle, violation} from './oracle.js'
 
 /** A key has at most one lease that has not ended. */
 export const oneLeaseHolder: Oracle = (history) => judge('key', leaseHolds(history))
@@ -8,11 +7,11 @@ export const oneLeaseHolder: Oracle = (history) => judge('key', leaseHolds(histo
 /** A message is with at most one node at a time. */
 export const oneClaimHolder: Oracle = (history) => judge('message', claimHolds(history))
 
-function judge(kind: string, holds: readonly Hold[]): Finding {
-  const violations = overlaps(holds).map(([first, second]): Violation => {
+function judge(kind: string, holds: readonly HoldInterval[]): Finding {
+  const violations = overlaps(holds).map(([first, second]) => {
     const ms = (Math.min(untilOf(first), untilOf(second)) - second.from).toFixed(1)
     const who = `${first.holder} (${first.title}) and ${second.holder} (${second.title})`
-    return {what: `The ${kind} ${first.what} was held by ${who} for ${ms} ms.`, calls: [first.call, second.call]}
+    return violation(`The ${kind} ${first.what} was held by ${who} for ${ms} ms.`, first.call, second.call)
   })
   return {checked: holds.length, violations}
 }

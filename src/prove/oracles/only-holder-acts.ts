@@ -2,26 +2,29 @@ import type {History, Observed} from '../history/history.js'
 import {callsOf, effectOf, eventsBetween, isDisturbance, numberOf, textOf} from './effect.js'
 import {claimHolds, clockSlew, type Granted, grantedLeases, untilOf} from './hold-intervals.js'
 import {endOfLeases} from './lease-ends.js'
-import {examine, type Finding, groupBy, type Oracle, together} from './oracle.js'
+import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
 
 /** Only who holds a lease or a message renews it, releases it or acknowledges it, and only while it lasts. */
-export const ownAlone: Oracle = (history) =>
-  together(leasesAreOwn(history), endedStaysEnded(history), claimsAreOwn(history))
+export const onlyHolderActs: Oracle = (history) =>
+  combine(leasesAreOwn(history), endedStaysEnded(history), claimsAreOwn(history))
 
 const held = ['exec_lease_renew', 'exec_lease_release'] as const
 
 function leasesAreOwn(history: History): Finding {
   const granted = grantedLeases(history)
   const known = Math.max(...[...granted.keys()].map(Number), ...history.rows.leases.map(({lease_id}) => lease_id))
-  return examine(callsOf(history, ...held), ({id, operation, status, args}) => {
+  return checkEach(callsOf(history, ...held), ({id, operation, status, args}) => {
     const lease = textOf(args.lease_id)
     const owner = granted.get(lease)
     const isDone = status === 204
     if (isDone && owner === undefined && Number(lease) > known)
-      return {what: `${operation} of lease ${lease} was done, which there never was.`, calls: [id]}
-    return isDone && owner !== undefined && owner.holder !== args.claimer_node_id
-      ? {what: `${args.claimer_node_id} did ${operation} of lease ${lease} of ${owner.holder}.`, calls: [id]}
-      : undefined
+      return violation(`${operation} of lease ${lease} was done, which there never was.`, id)
+    return (
+      isDone &&
+      owner !== undefined &&
+      owner.holder !== args.claimer_node_id &&
+      violation(`${args.claimer_node_id} did ${operation} of lease ${lease} of ${owner.holder}.`, id)
+    )
   })
 }
 
@@ -29,15 +32,16 @@ function endedStaysEnded(history: History): Finding {
   const ends = endOfLeases(history)
   const expiry = expiries(history)
   const done = callsOf(history, ...held).filter(({status}) => status === 204)
-  return examine(done, (call) => {
+  return checkEach(done, (call) => {
     const lease = textOf(call.args.lease_id)
     const end = ends.get(lease)
     if (end !== undefined && end.id !== call.id && end.answered <= call.sent)
-      return {what: `${call.operation} of lease ${lease} was done after its end.`, calls: [end.id, call.id]}
+      return violation(`${call.operation} of lease ${lease} was done after its end.`, end.id, call.id)
     const expired = expiry(lease, call)
-    return expired === undefined
-      ? undefined
-      : {what: `${call.operation} of lease ${lease} was done ${expired} ms after it had expired.`, calls: [call.id]}
+    return (
+      expired !== undefined &&
+      violation(`${call.operation} of lease ${lease} was done ${expired} ms after it had expired.`, call.id)
+    )
   })
 }
 
@@ -78,18 +82,20 @@ const keyOf = ({scopeKey, holder}: Granted) => `${scopeKey} of ${holder}`
 /** While a node is sure to have a message, nobody else renews or acknowledges it. */
 function claimsAreOwn(history: History): Finding {
   const holds = groupBy(claimHolds(history), ({what}) => what)
-  return examine(callsOf(history, 'a2a_ack', 'a2a_lease_renew'), (call) => {
+  return checkEach(callsOf(history, 'a2a_ack', 'a2a_lease_renew'), (call) => {
     const {id, operation, status, args, sent, answered} = call
-    if (status !== 204) return undefined
+    if (status !== 204) return false
     const message = String(numberOf(args.message_id))
     const other = holds
       .get(message)
       ?.find((hold) => hold.holder !== args.claimer_node_id && hold.from <= sent && untilOf(hold, id) >= answered)
-    return other === undefined
-      ? undefined
-      : {
-          what: `${args.claimer_node_id} did ${operation} of message ${message}, which ${other.holder} had.`,
-          calls: [other.call, id],
-        }
+    return (
+      other !== undefined &&
+      violation(
+        `${args.claimer_node_id} did ${operation} of message ${message}, which ${other.holder} had.`,
+        other.call,
+        id,
+      )
+    )
   })
 }

@@ -2,7 +2,7 @@ import {connect} from 'node:net'
 import type {Copy} from '../history/history.js'
 import {type RequestFrame, statusOf} from './request-frame.js'
 
-export interface TransitOptions {
+export interface ForwardOptions {
   /** Of the server. */
   port: number
   /** Only so many bytes, then the connection breaks. */
@@ -15,7 +15,7 @@ export interface TransitOptions {
 }
 
 /** A request on a connection of its own to the server. */
-export interface Transit {
+export interface ForwardedRequest {
   /** Undefined where the server did not get the whole request. */
   readonly copy: Copy | undefined
   /** The whole answer; undefined where none came. */
@@ -28,7 +28,7 @@ export interface Transit {
  * Sends a request to the server, and stays until it is answered, also where nobody waits for the answer: so it is known
  * when the request has had its effect.
  */
-export function send({bytes}: RequestFrame, options: TransitOptions): Transit {
+export function send({bytes}: RequestFrame, options: ForwardOptions): ForwardedRequest {
   const {port, cutAt, isHalfClosed = false, onForwarded, onAnswer} = options
   let copy: Copy | undefined
   const chunks: Buffer[] = []

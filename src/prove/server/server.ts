@@ -7,7 +7,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {fileURLToPath} from 'node:url'
 import {SvcError} from '../../errors/index.js'
 
-/** Where a server is to run, and what it is to be told. */
+/** Where a server runs, and its environment. */
 export interface ServerPlace {
   /** Its working folder and home. */
   folder: string
@@ -24,11 +24,11 @@ export interface ServerOptions extends ServerPlace {
   launch: Launch
   /** Longest until it answers, ms. */
   startMs?: number
-  /** Its process has ended; `isAsked` where it was ended from here. */
-  onEnd: (isAsked: boolean) => void
+  /** Its process has ended; `isExpected` where it was stopped from here. */
+  onEnd: (isExpected: boolean) => void
 }
 
-/** A server that is treated badly. */
+/** The server under test. */
 export interface Server {
   /** Resolves when it answers. @throws control_plane_silent */
   start(): Promise<void>
@@ -47,8 +47,8 @@ export interface Server {
 
 const clockModule = fileURLToPath(new URL('./clock.js', import.meta.url))
 const pollMs = 20
-/** A server that does not end when it is asked to is killed, ms. */
-const patienceMs = 15_000
+/** A server that does not stop in time is killed, ms. */
+const stopTimeoutMs = 15_000
 
 export const clockFile = (folder: string): string => join(folder, 'clock')
 export const outputFile = (folder: string): string => join(folder, 'server.log')
@@ -58,18 +58,18 @@ export function createServer(options: ServerOptions): Server {
   const {folder, port, environment, launch, startMs = 60_000, onEnd} = options
   let child: ChildProcess | undefined
   let ended: Promise<unknown> = Promise.resolve()
-  let isAsked = false
+  let isExpected = false
 
   const isUp = () => child !== undefined && child.exitCode === null && child.signalCode === null
 
-  async function endBy(signal: NodeJS.Signals): Promise<void> {
-    const ending = child
-    if (ending === undefined || !isUp()) return
-    isAsked = true
-    ending.kill(signal)
-    if (signal === 'SIGTERM') await Promise.race([ended, sleep(patienceMs, undefined, {ref: false})])
-    // Whatever was said to it before, a process that is frozen goes by this alone.
-    if (isUp()) ending.kill('SIGKILL')
+  async function stopWith(signal: NodeJS.Signals): Promise<void> {
+    const stopping = child
+    if (stopping === undefined || !isUp()) return
+    isExpected = true
+    stopping.kill(signal)
+    if (signal === 'SIGTERM') await Promise.race([ended, sleep(stopTimeoutMs, undefined, {ref: false})])
+    // A process that is frozen ends by this signal alone.
+    if (isUp()) stopping.kill('SIGKILL')
     await ended
   }
 
@@ -91,8 +91,8 @@ export function createServer(options: ServerOptions): Server {
       })
       closeSync(output)
       child = started
-      isAsked = false
-      const end = () => onEnd(isAsked)
+      isExpected = false
+      const end = () => onEnd(isExpected)
       ended = once(started, 'exit').then(end, end)
       const until = performance.now() + startMs
       while (!(await answers(port))) {
@@ -101,8 +101,8 @@ export function createServer(options: ServerOptions): Server {
         await sleep(pollMs)
       }
     },
-    kill: () => endBy('SIGKILL'),
-    terminate: () => endBy('SIGTERM'),
+    kill: () => stopWith('SIGKILL'),
+    terminate: () => stopWith('SIGTERM'),
     async freeze(ms) {
       const frozen = child
       frozen?.kill('SIGSTOP')

@@ -1,6 +1,6 @@
 import {describe} from 'node:test'
-import {planted, testBug} from './injected-bugs/campaign.js'
+import {injectedBugs, testBug} from './injected-bugs/campaign.js'
 
 describe('a bug of a control plane', () => {
-  for (const each of planted) testBug(each, 4)
+  for (const each of injectedBugs) testBug(each, 4)
 })

@@ -13,7 +13,7 @@ const fewestOperations = 10_000
 /** What clients do wrong, beside what happens to the server and the network. */
 const clientFaults = ['oversize', 'duplicate_node_id']
 
-describe('svc mesh serve, treated badly for a minute', () => {
+describe('svc mesh serve under a minute of injected faults', () => {
   it('keeps everything that a mesh promises', async () => {
     assert.ok(svcBinary.startsWith(projectFile('bin')), 'it is the program itself')
     const report = await prove({

@@ -6,7 +6,7 @@ import {type Focus, type Launch, prove, type Report} from '../../../../src/prove
 import {projectFile} from '../../../support/project.js'
 import type {BugName} from './bugs.js'
 
-export interface Planted {
+export interface InjectedBug {
   bug: Exclude<BugName, 'none'>
   /** The invariant that finds it out. */
   caught: Report['invariants'][number]['id']
@@ -14,7 +14,7 @@ export interface Planted {
   clients: NonNullable<Focus['clients']>
 }
 
-export const planted: readonly Planted[] = [
+export const injectedBugs: readonly InjectedBug[] = [
   {bug: 'token-before-lock', caught: 'I-5', clients: {'lease-worker': 8}},
   {bug: 'ack-without-holder', caught: 'I-12', clients: {sender: 2, receiver: 6}},
   {bug: 'guess-burns-bootstrap', caught: 'I-15', clients: {newcomer: 1}},
@@ -31,7 +31,7 @@ const launch =
 const attempts = 4
 
 /** A run of a seed. Each attempt takes longer than the one before. */
-const run = (attempt: number, seconds: number, bug: BugName, clients: Planted['clients']) =>
+const run = (attempt: number, seconds: number, bug: BugName, clients: InjectedBug['clients']) =>
   prove({
     seed: attempt,
     minutes: (seconds * 2 ** (attempt - 1)) / 60,
@@ -44,7 +44,7 @@ const violationsOf = ({invariants}: Report) =>
   invariants.flatMap(({id, violations}) => violations.map(({what}) => `${id}: ${what}`))
 
 /** Declares the tests of one bug; `seconds` is how long clients go on in the first run. */
-export function testBug({bug, caught, clients}: Planted, seconds: number): void {
+export function testBug({bug, caught, clients}: InjectedBug, seconds: number): void {
   describe(bug.replaceAll('-', ' '), {concurrency: 2}, () => {
     it(`breaks ${caught}, and the run says how`, async () => {
       const seen: string[] = []

@@ -1,5 +1,5 @@
 /**
- * `svc mesh prove` of a program whose control plane has a bug: `prove-planted ROOT BUG ARGUMENT...`. ROOT is an empty
+ * `svc mesh prove` of a program whose control plane has a bug: `prove-with-bug ROOT BUG ARGUMENT...`. ROOT is an empty
  * folder, which takes the place of that of the program.
  */
 import {mkdirSync, writeFileSync} from 'node:fs'
@@ -16,7 +16,7 @@ writeFileSync(join(root, 'package.json'), '{"type":"module"}')
 writeFileSync(join(root, 'bin', 'svc.js'), `process.argv[2] = '${bug}'\nawait import('${server}')\n`)
 
 /** Finds the program where the one with the bug is. */
-class PlantedProve extends MeshProve {
+class ProveWithBug extends MeshProve {
   static override flags = MeshProve.flags
 
   constructor(argv: string[], config: Config) {
@@ -25,4 +25,4 @@ class PlantedProve extends MeshProve {
   }
 }
 
-await PlantedProve.run(args, projectFile('.'))
+await ProveWithBug.run(args, projectFile('.'))
