@@ -1,7 +1,7 @@
+import {readMaintenance, readQuarantine} from '../protocol/admin-body.js'
 import {type AuditPage, mostAuditEntries} from '../protocol/audit.js'
-import {readMaintenance, readQuarantine} from '../protocol/read/admin-body.js'
-import {readRevoke} from '../protocol/read/lease-body.js'
-import {readPageQuery} from '../protocol/read/page-query.js'
+import {readRevoke} from '../protocol/lease-body.js'
+import {readPageQuery} from '../protocol/page-query.js'
 import type {Handlers} from './route.js'
 
 /** What administrators do to nodes and leases, and the audit of it. */

@@ -8,8 +8,8 @@ import {
   readDead,
   readDeliver,
   readInbox,
-} from '../protocol/read/message-body.js'
-import {readPageQuery} from '../protocol/read/page-query.js'
+} from '../protocol/message-body.js'
+import {readPageQuery} from '../protocol/page-query.js'
 import type {MeshStore, Scope} from '../store/mesh-store.js'
 import {verifyAttestation} from './auth/attestation.js'
 import {requireNode} from './auth/caller.js'

@@ -1,5 +1,5 @@
 import {type LeaseList, mostLeasesListed} from '../protocol/lease.js'
-import {readGrant, readHeld, readVerify} from '../protocol/read/lease-body.js'
+import {readGrant, readHeld, readVerify} from '../protocol/lease-body.js'
 import {requireNode} from './auth/caller.js'
 import type {Handlers} from './route.js'
 

@@ -2,7 +2,7 @@ import type {AuditEntry} from '../protocol/audit.js'
 import type {ExecLease, LeaseVerification} from '../protocol/lease.js'
 import type {DeadMessage, DeadOutcome, Delivered, MessageDraft, QueueStats, StoredMessage} from '../protocol/message.js'
 import type {Incarnation, NodeFacts} from '../protocol/node.js'
-import type {PageQuery} from '../protocol/read/page-query.js'
+import type {PageQuery} from '../protocol/page-query.js'
 
 /** Whose rows an operation may see: the tenancy boundary; empty where the control plane has no scope. */
 export type Scope = string

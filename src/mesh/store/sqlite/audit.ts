@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import type {AuditEntry} from '../../protocol/audit.js'
-import type {PageQuery} from '../../protocol/read/page-query.js'
+import type {PageQuery} from '../../protocol/page-query.js'
 import type {Page, Scope} from '../mesh-store.js'
 import type {Transaction} from './transaction.js'
 

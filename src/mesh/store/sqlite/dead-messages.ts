@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import type {DeadMessage, DeadOutcome} from '../../protocol/message.js'
-import type {PageQuery} from '../../protocol/read/page-query.js'
+import type {PageQuery} from '../../protocol/page-query.js'
 import type {Page, PeekQuery, Scope} from '../mesh-store.js'
 import {type Audit, pageOf} from './audit.js'
 import type {Backlog, Counted} from './backlog.js'

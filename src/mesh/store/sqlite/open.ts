@@ -8,7 +8,7 @@ import type {ClockSources} from './clock.js'
 import {Counters} from './counters.js'
 import {DeadMessages} from './dead-messages.js'
 import {unavailable} from './fault.js'
-import {createGroupCommit} from './group-commit.js'
+import {GroupCommit} from './group-commit.js'
 import {HeartbeatJournal} from './heartbeat-journal.js'
 import {Leases} from './leases.js'
 import {lockStoreFile} from './lock-file.js'
@@ -106,7 +106,7 @@ function openTables(database: Database, limits: StoreLimits, sources: ClockSourc
 function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock}: StoreParts): MeshStore {
   const tables = openTables(database, limits, sources)
   const {audit, backlog, claims, clock, deadMessages, journal, leases, messages, nodes, purge, usedTokens} = tables
-  const group = createGroupCommit({
+  const group = new GroupCommit({
     database,
     now: (undo) => clock.begin(undo),
     monotonic: sources.monotonic,

@@ -1,5 +1,5 @@
-import {defaultPriority, type MessageDraft} from '../message.js'
 import {bodyOf, type Member, must} from './member.js'
+import {defaultPriority, type MessageDraft} from './message.js'
 import {agentId, integer, list, nodeId, oneOf, text, word} from './types.js'
 
 /** W3C Trace Context. */
@@ -34,8 +34,8 @@ const deliver = bodyOf({
 
 /** Digest and signature of a payload, as its worker gave them. */
 export interface Attestation {
-  payload_blake3_hex?: string
-  worker_ed25519_sig_b64?: string
+  payload_blake3_hex: string | undefined
+  worker_ed25519_sig_b64: string | undefined
 }
 
 export interface DeliverBody {
@@ -46,13 +46,7 @@ export interface DeliverBody {
 /** @throws invalid_json, missing_field, invalid_agent_id */
 export function readDeliver(body: unknown): DeliverBody {
   const {payload_blake3_hex, worker_ed25519_sig_b64, priority = defaultPriority, ...rest} = deliver(body)
-  return {
-    draft: {...rest, priority},
-    attestation: {
-      ...(payload_blake3_hex === undefined ? {} : {payload_blake3_hex}),
-      ...(worker_ed25519_sig_b64 === undefined ? {} : {worker_ed25519_sig_b64}),
-    },
-  }
+  return {draft: {...rest, priority}, attestation: {payload_blake3_hex, worker_ed25519_sig_b64}}
 }
 
 /** Most messages of a page, and what a page has where nothing is asked for. */

@@ -1,4 +1,4 @@
-import {SvcError} from '../../../errors/index.js'
+import {SvcError} from '../../errors/index.js'
 import {readerOf} from './member.js'
 import {digits, list, oneOf, word} from './types.js'
 

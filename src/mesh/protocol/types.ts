@@ -1,5 +1,5 @@
-import {SvcError} from '../../../errors/index.js'
-import {longestScopeKey} from '../lease.js'
+import {SvcError} from '../../errors/index.js'
+import {longestScopeKey} from './lease.js'
 import {isObject, type Member} from './member.js'
 
 /** Half of a pair of UTF-16: it has no UTF-8, so that two texts which differ in it would become one. */
@@ -56,7 +56,7 @@ export const oneOf = <const T extends string>(...words: readonly T[]): Member<T>
 })
 
 /** A list of the same kind, up to a length. */
-export const list = <T>(most: number, item: Member<T>): Member<T[]> => ({
+export const list = <T>(most: number, item: Member<T>): Member<readonly T[]> => ({
   expected: `a list of up to ${most}, each ${item.expected}`,
   read(value, field) {
     if (!Array.isArray(value) || value.length > most) return undefined

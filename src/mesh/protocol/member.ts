@@ -1,4 +1,4 @@
-import {SvcError} from '../../../errors/index.js'
+import {SvcError} from '../../errors/index.js'
 
 /** A member of a body: what it must be, and how it is taken from JSON. */
 export interface Member<T> {
