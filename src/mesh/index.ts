@@ -1,6 +1,9 @@
 /**
  * The mesh: nodes that join, hold leases with fencing tokens, and pass messages that are not lost. The protocol, the
  * control plane with its store, the client, and what a machine reports of itself as a node.
+ *
+ * Layers of the folders, the lowest first: protocol; store, client; store/sqlite, control-plane/auth; control-plane,
+ * secrets; node, dashboard. `page/` has the static files of the dashboard.
  */
 
 import type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
