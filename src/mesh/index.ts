@@ -68,7 +68,7 @@ export type {
   StoredMessage,
 } from './protocol/message.js'
 export type {CapabilityHints, HeartbeatReply, NodeFacts, NodeRecord, Registry} from './protocol/node.js'
-export {mayUse, type Role} from './protocol/roles.js'
+export {mayUse, type Role, tokenVariables} from './protocol/roles.js'
 export {type MeshOperation, routes} from './protocol/routes.js'
 export {type MintedToken, mintToken} from './protocol/signed-token.js'
 export {initMesh, type MeshInit, type MeshInitOptions} from './secrets/init.js'

@@ -1,6 +1,7 @@
 import {writeFile} from 'node:fs/promises'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {type ClientContext, callUntilAnswered} from './clients/client-context.js'
+import {takeMessage} from './clients/drain.js'
 import {createMember} from './clients/member.js'
 import type {PlannedFault, ServerFault} from './faults/schedule.js'
 import {messagesOf, type RunEvent} from './history/history.js'
@@ -156,18 +157,7 @@ const width = (lanes: number, act: (lane: number) => Promise<void>): Promise<unk
   Promise.all(Array.from({length: lanes}, (_, lane) => act(lane)))
 
 /** Claims and acknowledges as one node until nothing is left for an agent. */
-export async function workOff(context: ClientContext, agent: string, node: string): Promise<void> {
+async function workOff(context: ClientContext, agent: string, node: string): Promise<void> {
   await callUntilAnswered(context, createMember(context, node).entry())
-  for (;;) {
-    const inbox = await callUntilAnswered(context, {
-      operation: 'a2a_inbox',
-      body: {receiver_agent_id: agent, claimer_node_id: node},
-    })
-    const [message] = messagesOf(inbox)
-    if (message === undefined) return
-    await callUntilAnswered(context, {
-      operation: 'a2a_ack',
-      body: {receiver_agent_id: agent, message_id: message.id, claimer_node_id: node},
-    })
-  }
+  while (messagesOf(await takeMessage(context, agent, node)).length > 0);
 }

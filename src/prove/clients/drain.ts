@@ -1,4 +1,4 @@
-import {messagesOf, type RunEvent} from '../history/history.js'
+import {type Call, messagesOf, type RunEvent} from '../history/history.js'
 import {type ClientContext, callUntilAnswered} from './client-context.js'
 import {createMember} from './member.js'
 
@@ -33,16 +33,23 @@ async function drainOne(context: ClientContext, agent: string, node: string, unt
   for (;;) {
     const started = performance.now()
     const waitMs = Math.max(pollMs, Math.min(longPollMs, Math.ceil(until - started)))
-    const inbox = await callUntilAnswered(context, {
-      operation: 'a2a_inbox',
-      timeoutMs: waitMs + answerMs,
-      body: {receiver_agent_id: agent, claimer_node_id: node, wait_ms: waitMs},
-    })
-    const [message] = messagesOf(inbox)
-    if (message !== undefined) {
-      const body = {receiver_agent_id: agent, message_id: message.id, claimer_node_id: node}
-      await callUntilAnswered(context, {operation: 'a2a_ack', body})
-    } else if (inbox.status === 200 && started > until) return true
+    const inbox = await takeMessage(context, agent, node, waitMs)
+    const isEmpty = inbox.status === 200 && messagesOf(inbox).length === 0
+    if (isEmpty && started > until) return true
     if (started > until + longestMs || context.signal.aborted) return false
   }
+}
+
+/** Claims a message as a node, where one waits, and acknowledges it. @returns the answer to the claim */
+export async function takeMessage(context: ClientContext, agent: string, node: string, waitMs = 0): Promise<Call> {
+  const inbox = await callUntilAnswered(context, {
+    operation: 'a2a_inbox',
+    body: {receiver_agent_id: agent, claimer_node_id: node, ...(waitMs > 0 ? {wait_ms: waitMs} : {})},
+    ...(waitMs > 0 ? {timeoutMs: waitMs + answerMs} : {}),
+  })
+  for (const {id} of messagesOf(inbox).slice(0, 1)) {
+    const body = {receiver_agent_id: agent, message_id: id, claimer_node_id: node}
+    await callUntilAnswered(context, {operation: 'a2a_ack', body})
+  }
+  return inbox
 }

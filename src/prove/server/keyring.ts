@@ -1,5 +1,5 @@
 import {createHmac, randomBytes} from 'node:crypto'
-import type {Role} from '../../mesh/index.js'
+import {type Role, tokenVariables} from '../../mesh/index.js'
 import type {Shown} from '../history/history.js'
 
 /** The secrets of a server between two rotations. */
@@ -8,14 +8,6 @@ export interface Generation {
   jwtSecret: string
   /** When its token for new nodes ends, Unix ms. */
   bootstrapExpiresMs: number
-}
-
-const variables: Readonly<Record<Role, string>> = {
-  mesh: 'SVC_MESH_TOKEN',
-  admin: 'SVC_MESH_ADMIN_TOKEN',
-  worker: 'SVC_MESH_WORKER_TOKEN',
-  submitter: 'SVC_MESH_SUBMITTER_TOKEN',
-  bootstrap: 'SVC_MESH_BOOTSTRAP_TOKEN',
 }
 
 const dayMs = 86_400_000
@@ -58,7 +50,7 @@ export function createKeyring(scope: string): Keyring {
     },
     environmentFile(generation) {
       const {tokens, jwtSecret, bootstrapExpiresMs} = of(generation)
-      const lines = Object.entries(variables).map(([role, name]) => `${name}=${tokens[role as Role]}`)
+      const lines = Object.entries(tokenVariables).map(([role, name]) => `${name}=${tokens[role as Role]}`)
       return [
         ...lines,
         `SVC_MESH_JWT_HMAC_SECRET=${jwtSecret}`,
