@@ -6,7 +6,7 @@ import {spawnSync} from 'node:child_process'
 import {existsSync, renameSync, rmSync} from 'node:fs'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
-import {bundle} from './bundle.js'
+import {bundle, bundlePages} from './bundle.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const next = join(root, `dist.next-${process.pid}`)
@@ -22,6 +22,7 @@ function run(...args) {
 
 try {
   run(join(root, 'node_modules/typescript/bin/tsc'), '--outDir', next)
+  await bundlePages(join(root, 'src'), next)
   await bundle(next)
   // A folder cannot be renamed over one that is there: the old one goes aside first.
   const old = `${next}.old`

@@ -3,7 +3,7 @@
  * of threads and child processes. A start then reads a few files in the place of hundreds. The exports of the library
  * stay plain modules.
  */
-import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {dirname, join, relative, resolve} from 'node:path'
 import {rolldown} from 'rolldown'
 
@@ -175,4 +175,19 @@ export async function bundle(compiled) {
   const licences = [...packages].sort().map(([, found]) => licenceOf(found))
   const notices = [copyleftNotice(dirname(compiled)), ...licences].join(`\n${'-'.repeat(80)}\n\n`)
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), notices)
+}
+
+/** Pages that servers send: static files below `src`, with a script of modules. */
+const pages = ['mesh/dashboard/page']
+
+/** Writes the files of each page next to the compiled modules, with the modules of its script as one file. */
+export async function bundlePages(source, compiled) {
+  for (const page of pages) {
+    const [from, to] = [join(source, page), join(compiled, 'src', page)]
+    mkdirSync(to, {recursive: true})
+    for (const file of ['index.html', 'style.css']) copyFileSync(join(from, file), join(to, file))
+    const build = await rolldown({input: join(from, 'script', 'start.js'), checks: {pluginTimings: false}})
+    await build.write({file: join(to, 'script.js'), format: 'iife', strict: true})
+    await build.close()
+  }
 }

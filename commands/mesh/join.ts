@@ -66,14 +66,14 @@ While the control plane does not answer it tries again, in longer and longer int
     const {root: folder} = this.workspace
     const {path, role, scope} = await pair(client, {token, node, folder, force: this.flags.force, signal: this.signal})
     this.envFile = readMeshEnv(folder, process.env, settingTables, this.configFile)
-    await this.#print({event: 'paired', node_id: node, env_file: path, role, scope_id: scope})
+    await this.#report({event: 'paired', node_id: node, env_file: path, role, scope_id: scope})
   }
 
   async #joinOnce(client: MeshClient, record: SelfRecord): Promise<void> {
-    const announce = await this.#announce(record)
+    const onEvent = await this.#announce(record)
     const stored = await client.join(record, {signal: this.signal})
-    announce({type: 'joined', record: stored})
-    await this.#print(joined(client, record))
+    onEvent({type: 'joined', record: stored})
+    await this.#report(joined(client, record))
   }
 
   async #stay(client: MeshClient, record: SelfRecord): Promise<void> {
@@ -82,7 +82,7 @@ While the control plane does not answer it tries again, in longer and longer int
     const refused = new AbortController()
     const load = loadProbe()
     let isMember = false
-    let printed: Promise<void> = Promise.resolve()
+    let reported: Promise<void> = Promise.resolve()
     const onEvent = (event: MembershipEvent) => {
       announce(event)
       if (event.type === 'replaced') refused.abort(event.error)
@@ -90,7 +90,7 @@ While the control plane does not answer it tries again, in longer and longer int
       if (event.type === 'failed' && !isMember && !event.error.isTransient) refused.abort(event.error)
       isMember ||= event.type === 'joined'
       const line = refused.signal.aborted ? undefined : lineOf(event, client, record)
-      if (line !== undefined) printed = printed.then(() => this.#print(line))
+      if (line !== undefined) reported = reported.then(() => this.#report(line))
     }
     const membership = startMembership(client, {
       record: () => ({...record, ...load()}),
@@ -99,7 +99,7 @@ While the control plane does not answer it tries again, in longer and longer int
       signal: AbortSignal.any([this.signal, refused.signal]),
     })
     await membership.done
-    await printed
+    await reported
     if (refused.signal.aborted) throw refused.signal.reason
     if (this.flags.leave && isMember) await this.#leave(client, record)
   }
@@ -110,7 +110,7 @@ While the control plane does not answer it tries again, in longer and longer int
       this.#leaveFault = error
       throw error
     })
-    await this.#print({event: 'left', node_id: id, left: isLeft})
+    await this.#report({event: 'left', node_id: id, left: isLeft})
   }
 
   protected override async catch(error: Error): Promise<never> {
@@ -118,7 +118,7 @@ While the control plane does not answer it tries again, in longer and longer int
     return super.catch(error)
   }
 
-  /** Tells the registry of this machine, and the store where that is asked for. */
+  /** Writes to the registry of this machine, and the store where that is asked for. */
   async #announce(record: SelfRecord): Promise<(event: MembershipEvent) => void> {
     const {announceHere} = await import('../../src/mesh/index.js')
     const sources = this.settingSources(meshSettings)
@@ -128,7 +128,7 @@ While the control plane does not answer it tries again, in longer and longer int
     )
   }
 
-  async #print(line: MeshJoinV1): Promise<void> {
+  async #report(line: MeshJoinV1): Promise<void> {
     const text = resultText(line)
     if (this.output.json || text !== undefined) await this.output.line(line, text)
     else this.output.notice(noticeText(line))

@@ -3,7 +3,7 @@ import {join} from 'node:path'
 import {Flags} from '@oclif/core'
 import {formatTable, SvcCommand} from '../../src/cli/index.js'
 import type {MeshProveV1} from '../../src/contracts/index.js'
-import type {RunEvent} from '../../src/mesh/index.js'
+import type {RunEvent} from '../../src/prove/index.js'
 
 const highestSeed = 2 ** 32 - 1
 
@@ -42,7 +42,7 @@ drawn from the seed, so the same seed tries the same again; to the millisecond i
   }
 
   async run(): Promise<void> {
-    const {prove} = await import('../../src/mesh/index.js')
+    const {prove} = await import('../../src/prove/index.js')
     const {seed = randomInt(highestSeed), minutes, seconds, operations, keep} = this.flags
     this.output.notice(`Seed ${seed}.`)
     const binary = join(this.config.root, 'bin', 'svc.js')

@@ -1,7 +1,13 @@
 /**
  * The mesh: nodes that join, hold leases with fencing tokens, and pass messages that are not lost. The protocol, the
- * control plane with its store, the client, and what a machine tells of itself as a node.
+ * control plane with its store, the client, and what a machine reports of itself as a node.
+ *
+ * Layers of the folders, the lowest first: protocol; store, client; store/sqlite, control-plane/auth; control-plane,
+ * secrets; node, dashboard. `page/` has the static files of the dashboard.
  */
+
+import type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
+import type {Dashboard, DashboardOptions} from './dashboard/server.js'
 
 export {createMeshClient, type MeshClient, type MeshClientOptions} from './client/client.js'
 export {type MeshFailure, MeshHttpError} from './client/error.js'
@@ -29,9 +35,8 @@ export type {
 export {type MeshNode, type MeshSnapshot, takeSnapshot} from './client/snapshot.js'
 export type {MeshTokens} from './client/tokens.js'
 export {type Credentials, type MeshSecrets, readCredentials} from './control-plane/auth/credentials.js'
-export {type ControlPlane, type ControlPlaneOptions, startControlPlane} from './control-plane/start.js'
+export type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
 export type {Dashboard, DashboardOptions} from './dashboard/server.js'
-export {startDashboard} from './dashboard/start.js'
 export {type Announcement, announceHere, whileAnnounced} from './node/announce.js'
 export {configuredClient} from './node/configured-client.js'
 export {type EventPlace, keepsControlEvents, meshFragment, recordControlEvent} from './node/control-events.js'
@@ -63,19 +68,18 @@ export type {
   StoredMessage,
 } from './protocol/message.js'
 export type {CapabilityHints, HeartbeatReply, NodeFacts, NodeRecord, Registry} from './protocol/node.js'
+export {mayUse, type Role, tokenVariables} from './protocol/roles.js'
 export {type MeshOperation, routes} from './protocol/routes.js'
-export {
-  type Focus,
-  type Launch,
-  type ProveOptions,
-  prove,
-  type Report,
-  type RunEvent,
-  type ServerPlace,
-  type Verdict,
-} from './prove/index.js'
+export {type MintedToken, mintToken} from './protocol/signed-token.js'
 export {initMesh, type MeshInit, type MeshInitOptions} from './secrets/init.js'
 export {meshSecretTexts, readMeshSecrets} from './secrets/read-secrets.js'
 export {type MeshEnvValues, writeMeshEnv} from './secrets/write-mesh-env.js'
-export {openSqliteMeshStore, type SqliteMeshStoreOptions} from './store/index.js'
-export {type MintedToken, mintToken} from './tokens/mint.js'
+export {openSqliteMeshStore, type SqliteMeshStoreOptions} from './store/sqlite/open.js'
+
+/** The web framework is loaded with the first server that starts. @throws what the server throws */
+export const startControlPlane = async (options: ControlPlaneOptions): Promise<ControlPlane> =>
+  (await import('./control-plane/server.js')).startControlPlane(options)
+
+/** @throws port_in_use, address_unavailable */
+export const startDashboard = async (options: DashboardOptions): Promise<Dashboard> =>
+  (await import('./dashboard/server.js')).startDashboard(options)

@@ -50,7 +50,7 @@ describe('svc mesh prove', {concurrency: 2}, () => {
 
   it('ends with 1 where something did not hold, says what, and keeps the folder', async (t) => {
     const [root, folder] = [await temporaryFolder(t), await temporaryFolder(t)]
-    const program = projectFile('dist/test/faults/mesh/planted/prove-planted.js')
+    const program = projectFile('dist/test/faults/prove/injected-bugs/prove-with-bug.js')
     const {stdout, exitCode} = await execa(
       process.execPath,
       [program, root, 'deliveries-forgotten', ...longer, '--json'],

@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {type MeshOperation, routes} from '../protocol/routes.js'
-import {MeshHttpError, refusalOf, snippetOf, type ToldProblem} from './error.js'
+import {MeshHttpError, type ReportedProblem, refusalOf, snippetOf} from './error.js'
 import {pause} from './pause.js'
 import {type Redactor, redactor} from './redactor.js'
 import type {CallOptions} from './requests.js'
@@ -177,7 +177,7 @@ function refusal(reply: Reply): MeshHttpError {
   })
 }
 
-function causeOf({status, text, operation, baseUrl, url, hasToken}: Reply, problem: ToldProblem): SvcError {
+function causeOf({status, text, operation, baseUrl, url, hasToken}: Reply, problem: ReportedProblem): SvcError {
   const {method, path, plane} = routes[operation]
   if (status < 400) return new SvcError('http_status', {url, status, detail: 'a redirect is not followed'})
   if (status === 404 && isElsewhere(operation, text, problem))
@@ -204,10 +204,10 @@ const lookups: ReadonlySet<MeshOperation> = new Set([
 ])
 
 /** Whether it is the route that is not there, rather than a thing. */
-const isElsewhere = (operation: MeshOperation, text: string, {code}: ToldProblem): boolean =>
+const isElsewhere = (operation: MeshOperation, text: string, {code}: ReportedProblem): boolean =>
   code === undefined ? text.trim() !== '' || !lookups.has(operation) : code === 'route_unknown'
 
-function readProblem(text: string, redact: Redactor): ToldProblem {
+function readProblem(text: string, redact: Redactor): ReportedProblem {
   const said = (value: unknown) => (typeof value === 'string' ? sentenceOf(redact(value)) : undefined)
   try {
     const {code, detail, message, error, title} = Object(JSON.parse(text)) as Record<string, unknown>

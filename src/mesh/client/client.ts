@@ -105,7 +105,7 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
     random,
   }
   const ask = (operation: MeshOperation, request: Call) => call(caller, operation, request)
-  const tell = async (operation: MeshOperation, request: Call) => {
+  const send = async (operation: MeshOperation, request: Call) => {
     await ask(operation, request)
   }
 
@@ -113,7 +113,7 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
     baseUrl: caller.baseUrl,
     timeoutMs,
     redact: (text) => redactor([...secretsOf(tokens), ...secretsOf(caller.tokens)])(text),
-    health: (more) => tell('health', {...more}),
+    health: (more) => send('health', {...more}),
     metrics: async (more) => (await ask('metrics', {...more})).text,
     async listNodes({limit, cursor, fields, labels, updatedSinceUnixMs} = {}, more) {
       const query = {
@@ -130,7 +130,7 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
     },
     join: async (record, more) => readObject(await ask('join', {body: record, ...more}), {id: 'string'}),
     heartbeat: async (record, more) => readObject(await ask('heartbeat', {body: record, ...more}), {id: 'string'}),
-    leave: (id, more) => whetherFound(tell('leave', {body: {id}, ...more})),
+    leave: (id, more) => whetherFound(send('leave', {body: {id}, ...more})),
     async exchangeBootstrap(token, {node, ...more} = {}) {
       const body = {bootstrap_token: token, node_id: node}
       return readObject(await ask('bootstrap_exchange', {body, token, ...more}), {mesh_token: 'string'})
@@ -142,8 +142,8 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
         expires_unix_ms: 'number',
       })
     },
-    renewLease: (held, more) => tell('exec_lease_renew', {body: heldBody(held), ...more}),
-    releaseLease: (held, more) => whetherFound(tell('exec_lease_release', {body: heldBody(held), ...more})),
+    renewLease: (held, more) => send('exec_lease_renew', {body: heldBody(held), ...more}),
+    releaseLease: (held, more) => whetherFound(send('exec_lease_release', {body: heldBody(held), ...more})),
     async verifyLease({lease, scopeKey}, more) {
       const reply = await ask('exec_lease_verify', {body: {lease_id: lease, scope_key: scopeKey}, ...more})
       return readObject(reply, {holder_node_id: 'string', expires_unix_ms: 'number'})
@@ -152,11 +152,11 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
       const reply = await ask('exec_lease_list', {...more})
       return readObject<{leases: ExecLease[]}>(reply, {leases: leaseNeeds}).leases
     },
-    revokeLease: (lease, more) => tell('admin_exec_lease_revoke', {body: {lease_id: lease}, ...more}),
+    revokeLease: (lease, more) => send('admin_exec_lease_revoke', {body: {lease_id: lease}, ...more}),
     setQuarantine: ({node, quarantined}, more) =>
-      tell('admin_quarantine', {body: {node_id: node, quarantined}, ...more}),
+      send('admin_quarantine', {body: {node_id: node, quarantined}, ...more}),
     setMaintenance: ({node, maintenance, untilUnixMs, forMs}, more) =>
-      tell('admin_maintenance', {
+      send('admin_maintenance', {
         body: {node_id: node, maintenance, maintenance_until_unix_ms: untilUnixMs, maintenance_for_ms: forMs},
         ...more,
       }),
@@ -181,11 +181,11 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
     },
     ack: ({receiver, message, claimer}, more) => {
       const body = {receiver_agent_id: receiver, message_id: message, claimer_node_id: claimer}
-      return whetherFound(tell('a2a_ack', {body, ...more}))
+      return whetherFound(send('a2a_ack', {body, ...more}))
     },
     renewClaim: ({receiver, message, claimer}, more) => {
       const body = {receiver_agent_id: receiver, message_id: message, claimer_node_id: claimer}
-      return tell('a2a_lease_renew', {body, ...more})
+      return send('a2a_lease_renew', {body, ...more})
     },
     listDead: async ({limit, cursor} = {}, more) =>
       readObject(await ask('a2a_dead_list', {query: {limit, cursor}, ...more}), {messages: messageNeeds}),

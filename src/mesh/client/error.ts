@@ -12,7 +12,7 @@ interface MeshHttpFacts {
   kind: MeshFailure
   /** Operation that was asked for. */
   context: MeshOperation
-  /** What a user is told. */
+  /** What a user sees. */
   cause: SvcError
   isTransient: boolean
   mayBeDone?: boolean | undefined
@@ -89,15 +89,15 @@ const refusalCode = (status: number): RefusalCode =>
 /** Rows whose hint is for those who run a server, or write its requests by hand. */
 const ofServers: ReadonlySet<string> = new Set<ErrorCode>(['internal', 'unauthorized', 'route_unknown'])
 
-/** What a control plane has told of a refusal. */
-export interface ToldProblem {
+/** What a control plane says of a refusal. */
+export interface ReportedProblem {
   code?: string | undefined
   /** Without its full stop. */
   detail?: string | undefined
 }
 
 /** A refusal as the row that the control plane named, in its own words, or else as the row of its status. */
-export function refusalOf(operation: MeshOperation, status: number, {code, detail}: ToldProblem): SvcError {
+export function refusalOf(operation: MeshOperation, status: number, {code, detail}: ReportedProblem): SvcError {
   const ofStatus = new SvcError(refusalCode(status), {operation, status, problem: code, detail})
   if (code === undefined || ofServers.has(code)) return ofStatus
   return SvcError.fromRemote(code, detail === undefined ? ofStatus.message : `${detail}.`) ?? ofStatus

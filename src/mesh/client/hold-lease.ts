@@ -62,7 +62,7 @@ export async function holdLease(client: Leasing, options: HoldOptions): Promise<
   // Where the client sends it again, less is counted than there is.
   const sentMs = monotonic()
   const lease = await client.grantLease({scopeKey, claimer}, {signal})
-  const leaseMs = options.leaseMs ?? (await toldMs(client, lease, signal).catch(givingBack(client, lease, claimer)))
+  const leaseMs = options.leaseMs ?? (await holdingMs(client, lease, signal).catch(releasing(client, lease, claimer)))
   const holding = new Holding(client, {...options, monotonic}, {lease, leaseMs, sentMs})
   holding.keep()
   return holding
@@ -70,9 +70,9 @@ export async function holdLease(client: Leasing, options: HoldOptions): Promise<
 
 /**
  * How long a lease holds, by the clock of the store, which alone ends it: the clock of a header may be another one.
- * Where it was not told with the lease it is asked for, and is then what is left of it.
+ * Where it did not come with the lease it is asked for, and is then what is left of it.
  */
-async function toldMs(client: Leasing, lease: GrantedLease, signal: AbortSignal | undefined): Promise<number> {
+async function holdingMs(client: Leasing, lease: GrantedLease, signal: AbortSignal | undefined): Promise<number> {
   const {server_time_unix_ms: time, expires_unix_ms: end, lease_id, scope_key: scopeKey} = lease
   if (time !== undefined) return end - time
   const verified = await client.verifyLease({lease: lease_id, scopeKey}, {signal})
@@ -80,7 +80,7 @@ async function toldMs(client: Leasing, lease: GrantedLease, signal: AbortSignal 
 }
 
 /** What cannot be held is nobody's for no longer than it has to be. */
-const givingBack =
+const releasing =
   (client: Leasing, {lease_id}: ExecLease, claimer: string) =>
   async (error: unknown) => {
     void client.releaseLease({lease: lease_id, claimer}).catch(() => undefined)
@@ -124,7 +124,7 @@ class Holding implements HeldLease {
     const {signal} = this.#options
     signal?.addEventListener('abort', this.#giveBack, {once: true})
     if (signal?.aborted) this.#giveBack()
-    else void this.#renewOnAndOn()
+    else void this.#renewUntilEnded()
   }
 
   async release(): Promise<void> {
@@ -134,7 +134,7 @@ class Holding implements HeldLease {
     await this.#client.releaseLease({lease: this.lease.lease_id, claimer}).catch(() => undefined)
   }
 
-  async #renewOnAndOn(): Promise<void> {
+  async #renewUntilEnded(): Promise<void> {
     let failed = 0
     let waitMs = this.#renewalMs
     for (let error: unknown; ; ) {

@@ -1,14 +1,14 @@
+import {randomBytes} from 'node:crypto'
 import type {HeartbeatReply, NodeRecord} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
 import {MeshHttpError} from './error.js'
-import {drawIncarnation} from './incarnation.js'
 import {pause} from './pause.js'
 import type {HeartbeatRecord, JoinRecord} from './requests.js'
 
 /** What becomes of a membership, as it happens. Nothing of it has a token. */
 export type MembershipEvent =
   | {type: 'joined'; record: NodeRecord}
-  | {type: 'beat'; reply: NodeRecord & Partial<HeartbeatReply>}
+  | {type: 'heartbeat'; reply: NodeRecord & Partial<HeartbeatReply>}
   /** @property failures one after the other; the next try is in `nextMs` */
   | {type: 'failed'; operation: 'join' | 'heartbeat'; error: MeshHttpError; failures: number; nextMs: number}
   /** The control plane knows the node no more, or may have forgotten it: it joins again. */
@@ -17,7 +17,7 @@ export type MembershipEvent =
   | {type: 'replaced'; error: MeshHttpError}
 
 export interface MembershipOptions {
-  /** What the node tells of itself, as it is now. */
+  /** What the node reports of itself, as it is now. */
   record: () => JoinRecord
   /** Seconds between two heartbeats where the control plane names no interval; 0 joins and sends none. */
   heartbeatSecs: number
@@ -47,7 +47,7 @@ const joinRetryMs = 30_000
 const failuresToRejoin = 3
 
 /**
- * Joins, and sends signs of life at the pace that the control plane sets, until it is told to end. A request that fails
+ * Joins, and sends heartbeats at the pace that the control plane sets, until the signal aborts. A request that fails
  * is not repeated at once: the next one is that of the next interval, and the intervals grow.
  */
 export function startMembership(
@@ -59,7 +59,7 @@ export function startMembership(
   const end = () => ending.abort()
   signal?.addEventListener('abort', end, {once: true})
   if (signal?.aborted) end()
-  const done = live(client, options, ending.signal).finally(() => signal?.removeEventListener('abort', end))
+  const done = stayMember(client, options, ending.signal).finally(() => signal?.removeEventListener('abort', end))
   return {
     done,
     async leave() {
@@ -71,16 +71,16 @@ export function startMembership(
   }
 }
 
-type Speaker = Pick<MeshClient, 'join' | 'heartbeat'>
+type Joining = Pick<MeshClient, 'join' | 'heartbeat'>
 
-async function live(client: Speaker, options: MembershipOptions, signal: AbortSignal): Promise<void> {
+async function stayMember(client: Joining, options: MembershipOptions, signal: AbortSignal): Promise<void> {
   const {onEvent = () => undefined, heartbeatSecs, random = Math.random} = options
-  const member = new Member(client, options, signal)
+  const reporter = new Reporter(client, options, signal)
   let intervalMs = heartbeatSecs === 0 ? joinRetryMs : heartbeatSecs * 1000
   let failures = 0
   while (!signal.aborted)
     try {
-      const event = await member.speak()
+      const event = await reporter.report()
       failures = 0
       onEvent(event)
       if (heartbeatSecs === 0) return await untilAborted(signal)
@@ -90,9 +90,9 @@ async function live(client: Speaker, options: MembershipOptions, signal: AbortSi
       if (signal.aborted) return
       if (!(error instanceof MeshHttpError)) throw error
       if (error.isStatus(409)) return onEvent({type: 'replaced', error})
-      const {operation} = member
+      const {operation} = reporter
       if (operation === 'heartbeat' && (error.isStatus(404) || failures + 1 >= failuresToRejoin)) {
-        member.forget()
+        reporter.rejoin()
         onEvent({type: 'rejoining'})
       }
       // What is not known joins at once.
@@ -105,53 +105,54 @@ async function live(client: Speaker, options: MembershipOptions, signal: AbortSi
     }
 }
 
-/** Says of a node what is due: all of it at first and after a change, else that it lives. */
-class Member {
-  readonly #client: Speaker
+/** Reports a node: all of its record at first and after a change, else a short heartbeat. */
+class Reporter {
+  readonly #client: Joining
   readonly #options: MembershipOptions
   readonly #signal: AbortSignal
-  readonly #incarnation = drawIncarnation()
+  /** Which process of the node this is: a random number below 2^53. */
+  readonly #incarnation = Number(randomBytes(8).readBigUInt64BE() >> 11n)
   #seq = 0
   #hasJoined = false
   /** What the control plane knows of it. */
-  #told = ''
+  #reported = ''
 
-  constructor(client: Speaker, options: MembershipOptions, signal: AbortSignal) {
+  constructor(client: Joining, options: MembershipOptions, signal: AbortSignal) {
     this.#client = client
     this.#options = options
     this.#signal = signal
   }
 
-  /** What is said next. */
+  /** What is sent next. */
   get operation(): 'join' | 'heartbeat' {
     return this.#hasJoined ? 'heartbeat' : 'join'
   }
 
-  forget(): void {
+  rejoin(): void {
     this.#hasJoined = false
   }
 
-  async speak(): Promise<Extract<MembershipEvent, {type: 'joined' | 'beat'}>> {
+  async report(): Promise<Extract<MembershipEvent, {type: 'joined' | 'heartbeat'}>> {
     const record = this.#options.record()
     const facts = lasting(record)
     const once = {signal: this.#signal, retry: false}
-    const turn = {incarnation: this.#incarnation, seq: this.#seq++}
+    const incarnation = {incarnation: this.#incarnation, seq: this.#seq++}
     if (!this.#hasJoined) {
-      const stored = await this.#client.join({...record, ...turn}, once)
+      const stored = await this.#client.join({...record, ...incarnation}, once)
       this.#hasJoined = true
-      this.#told = facts
+      this.#reported = facts
       return {type: 'joined', record: stored}
     }
-    const reply = await this.#client.heartbeat({...this.#beat(record, facts), ...turn}, once)
-    this.#told = facts
-    return {type: 'beat', reply}
+    const reply = await this.#client.heartbeat({...this.#heartbeat(record, facts), ...incarnation}, once)
+    this.#reported = facts
+    return {type: 'heartbeat', reply}
   }
 
-  #beat(record: JoinRecord, facts: string): HeartbeatRecord {
+  #heartbeat(record: JoinRecord, facts: string): HeartbeatRecord {
     const {id, scope_id, cpu_usage_pct, memory_free_bytes} = record
     const {receiverAgentId: receiver_agent_id} = this.#options
-    const said = facts === this.#told ? {id, ...given({scope_id, cpu_usage_pct, memory_free_bytes})} : record
-    return {...said, ...given({receiver_agent_id})}
+    const sent = facts === this.#reported ? {id, ...given({scope_id, cpu_usage_pct, memory_free_bytes})} : record
+    return {...sent, ...given({receiver_agent_id})}
   }
 }
 
@@ -167,12 +168,12 @@ const given = <T extends object>(members: T) =>
     [K in keyof T]?: Exclude<T[K], undefined>
   }
 
-function intervalOf(event: Extract<MembershipEvent, {type: 'joined' | 'beat'}>): number | undefined {
-  const {next_heartbeat_ms: ms} = (event.type === 'beat' ? event.reply : event.record) as Partial<HeartbeatReply>
+function intervalOf(event: Extract<MembershipEvent, {type: 'joined' | 'heartbeat'}>): number | undefined {
+  const {next_heartbeat_ms: ms} = (event.type === 'heartbeat' ? event.reply : event.record) as Partial<HeartbeatReply>
   return typeof ms === 'number' && Number.isFinite(ms) ? Math.min(Math.max(ms, shortestMs), longestMs) : undefined
 }
 
-/** Give or take a tenth, so that nodes which started together do not speak together. */
+/** Give or take a tenth, so that nodes which started together do not send together. */
 const jittered = (ms: number, random: () => number) => ms * (0.9 + random() / 5)
 
 const backoffMs = (intervalMs: number, failures: number, random: () => number) =>

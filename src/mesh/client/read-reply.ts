@@ -10,7 +10,7 @@ type Scalars = Readonly<Record<string, 'string' | 'number'>>
 type Needs = Readonly<Record<string, 'string' | 'number' | Scalars>>
 
 /**
- * The object that an answer is. Newer control planes tell more, so that only what is needed is looked at.
+ * The object that an answer is. Newer control planes send more, so that only what is needed is looked at.
  * @throws MeshHttpError of the kind `json`
  */
 export function readObject<T extends object>(reply: Reply, needs: Needs): T {
@@ -49,7 +49,7 @@ function parse(reply: Reply): unknown {
   }
 }
 
-/** The parser quotes a part of the text, perhaps that of a secret: so it is told of one without secrets. */
+/** The parser quotes a part of the text, perhaps that of a secret: so it parses one without secrets. */
 function reasonOf(text: string): string {
   try {
     JSON.parse(text)

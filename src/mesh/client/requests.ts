@@ -31,10 +31,10 @@ export interface PageRequest {
   cursor?: string | number | undefined
 }
 
-/** A node as it tells of itself. */
+/** A node as it reports itself. */
 export type JoinRecord = NodeFacts & Partial<Incarnation> & {scope_id?: string | undefined}
 
-/** A sign of life: slim, or the whole record where something has changed. */
+/** A heartbeat: slim, or the whole record where something has changed. */
 export type HeartbeatRecord = Partial<NodeFacts> & {id: string} & Partial<Incarnation> & {
     scope_id?: string | undefined
     /** The agent whose messages are counted in the answer. */

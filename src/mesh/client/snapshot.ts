@@ -1,11 +1,10 @@
 import {SvcError} from '../../errors/index.js'
-import type {Registry} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
 import {everyNode} from './every-node.js'
 import {isStale} from './node-state.js'
-import {type Redactor, redactAll} from './redactor.js'
+import {redactAll} from './redactor.js'
 
-/** A node as the control plane tells of it; whatever else it tells is passed on. */
+/** A node as the control plane reports it; whatever else it reports is passed on. */
 export interface MeshNode {
   id: string
   last_seen_unix_ms?: number
@@ -31,7 +30,7 @@ const mostNodes = 200
 interface SnapshotOptions {
   /** Nodes that were not heard of for longer are left out; 0 leaves out none. */
   maxStaleMs: number
-  /** Clock of this machine, for a control plane that does not tell the time. */
+  /** Clock of this machine, for a control plane that does not report the time. */
   now: () => number
   signal?: AbortSignal | undefined
 }
@@ -46,32 +45,20 @@ export async function takeSnapshot(
 ): Promise<MeshSnapshot> {
   try {
     const registry = await everyNode(client, {}, {retry: false, signal})
-    return snapshotOf(registry, {maxStaleMs, nowMs: now(), redact: client.redact})
+    const {schema_version: version, nodes, server_time_unix_ms: serverTime, truncated} = registry
+    const known = (nodes as readonly unknown[]).filter((node): node is MeshNode => typeof Object(node).id === 'string')
+    // The clock of the control plane has stamped the nodes.
+    const at = typeof serverTime === 'number' ? serverTime : now()
+    const fresh = known.filter(({last_seen_unix_ms: seen}) => !isStale(seen, at, maxStaleMs))
+    return {
+      ok: true,
+      schema_version: typeof version === 'number' ? version : 1,
+      node_count: fresh.length,
+      nodes: redactAll(fresh.slice(0, mostNodes), client.redact),
+      ...(fresh.length > mostNodes || truncated === true ? {truncated: true as const} : {}),
+    }
   } catch (error) {
     signal?.throwIfAborted()
     return {ok: false, error: client.redact(SvcError.from(error).message)}
-  }
-}
-
-interface Snapping {
-  maxStaleMs: number
-  /** Of this machine; counts where the registry tells no time. */
-  nowMs: number
-  redact: Redactor
-}
-
-/** What is shown of a registry. */
-export function snapshotOf(registry: Registry, {maxStaleMs, nowMs, redact}: Snapping): MeshSnapshot {
-  const {schema_version: version, nodes, server_time_unix_ms: serverTime, truncated} = registry
-  const known = (nodes as readonly unknown[]).filter((node): node is MeshNode => typeof Object(node).id === 'string')
-  // The clock of the control plane has stamped the nodes.
-  const at = typeof serverTime === 'number' ? serverTime : nowMs
-  const fresh = known.filter(({last_seen_unix_ms: seen}) => !isStale(seen, at, maxStaleMs))
-  return {
-    ok: true,
-    schema_version: typeof version === 'number' ? version : 1,
-    node_count: fresh.length,
-    nodes: redactAll(fresh.slice(0, mostNodes), redact),
-    ...(fresh.length > mostNodes || truncated === true ? {truncated: true as const} : {}),
   }
 }

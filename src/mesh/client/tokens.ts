@@ -1,5 +1,5 @@
-import type {Plane} from '../protocol/roles.js'
-import type {TokenRole} from '../tokens/claims.js'
+import {type Plane, tokenVariables} from '../protocol/roles.js'
+import {mintToken, type TokenRole} from '../protocol/signed-token.js'
 
 /** What a client can show to a control plane. Whatever it has, it shows what fits the request. */
 export interface MeshTokens {
@@ -44,21 +44,13 @@ export async function chooseToken(tokens: MeshTokens, plane: Plane): Promise<str
   const held = choice.tokens.map((role) => tokens[role]?.trim()).find((token) => token)
   const {jwtHmacSecret: secret, nodeId: node, scope} = tokens
   if (held !== undefined || !secret || choice.minted === undefined) return held
-  const {mintToken} = await import('../tokens/mint.js')
   return mintToken(secret, {role: choice.minted, node, scope, lifeSec})
 }
-
-const variableOf = {
-  mesh: 'SVC_MESH_TOKEN',
-  worker: 'SVC_MESH_WORKER_TOKEN',
-  submitter: 'SVC_MESH_SUBMITTER_TOKEN',
-  admin: 'SVC_MESH_ADMIN_TOKEN',
-} as const
 
 /** Variables that could hold a token for a plane: that of its own role first. */
 export const variablesFor = (plane: Plane): string[] => {
   const [any, own] = choices[plane].tokens
-  return [own, any].flatMap((role) => (role === undefined ? [] : [variableOf[role]]))
+  return [own, any].flatMap((role) => (role === undefined ? [] : [tokenVariables[role]]))
 }
 
 /** Every secret among the tokens. */

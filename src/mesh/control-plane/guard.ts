@@ -16,7 +16,7 @@ export const callerOf = (request: FastifyRequest): Caller => (request as Admitte
 
 /**
  * Who may ask for an operation, how often, and whether there is room for it now: before the body of the request is read.
- * A token that is good for one request is used up last, so that whoever is told to come again can. Takes no promise where
+ * A token that is good for one request is used up last, so that whoever has to come again can. Takes no promise where
  * the caller is known at once, since it runs with every heartbeat.
  */
 export function guard(operation: MeshOperation, context: ControlPlaneContext): onRequestHookHandler {

@@ -1,6 +1,6 @@
 import {setImmediate as nextTurn} from 'node:timers/promises'
 import {nodesSchemaVersion} from '../protocol/node.js'
-import {cursorOf, type NodeListQuery} from '../protocol/read/node-query.js'
+import {cursorOf, type NodeListQuery} from '../protocol/node-query.js'
 import type {MeshStore, NodePage, NodeQuery, Scope} from '../store/mesh-store.js'
 import type {ControlPlaneContext} from './context.js'
 

@@ -29,7 +29,7 @@ export class PendingCounts {
     const value = this.#store.countPending(scope, {receiver, limit})
     if (this.#counts.size >= mostCounts) this.#counts.clear()
     this.#counts.set(key, {atMs: nowMs, value})
-    // A failure is told to those who asked, and to nobody after them.
+    // A failure goes to those who asked, and to nobody after them.
     value.catch(() => this.#counts.delete(key))
     return value
   }

@@ -3,20 +3,18 @@ import {createApp, type HttpApp, isLoopback, type Listening, listen, type TlsOpt
 import {featureHeader, features} from '../protocol/features.js'
 import {routes} from '../protocol/routes.js'
 import type {MeshStore, Scope} from '../store/mesh-store.js'
+import {adminRoutes} from './admin-routes.js'
 import type {BootstrapGrants} from './auth/bootstrap.js'
 import type {Credentials} from './auth/credentials.js'
 import {createRateLimit, type Pace, wrongBootstrapTokens} from './auth/rate-limit.js'
 import type {ControlPlaneContext} from './context.js'
+import {inboxRoutes} from './inbox-routes.js'
+import {leaseRoutes} from './lease-routes.js'
 import {ControlPlaneMetrics} from './metrics.js'
+import {nodeRoutes} from './node-routes.js'
 import {PendingCounts} from './pending.js'
 import {purgeRegularly} from './purge.js'
-import {serveRoutes} from './route.js'
-import {adminRoutes} from './routes/admin.js'
-import {bootstrapRoutes} from './routes/bootstrap.js'
-import {inboxRoutes} from './routes/inbox.js'
-import {leaseRoutes} from './routes/leases.js'
-import {nodeRoutes} from './routes/nodes.js'
-import {serverRoutes} from './routes/server.js'
+import {type Handler, serveRoutes} from './route.js'
 import {Waiters} from './waiters.js'
 
 export interface ControlPlaneOptions {
@@ -31,7 +29,7 @@ export interface ControlPlaneOptions {
   rate?: Pace | undefined
   /** Nodes not heard of for longer are not listed, ms; 0 lists all. */
   stalePruneMs: number
-  /** Heartbeats that all nodes together are told to keep to. */
+  /** Heartbeats per second that all nodes together may send. */
   heartbeatsPerSec: number
   tls?: TlsOptions | undefined
   /** Let other machines in although there is no secret. */
@@ -112,14 +110,19 @@ function controlPlaneApp(context: ControlPlaneContext, {address, maxBodyBytes, t
   // The only route that asks for no token and knows no limit.
   app.get(routes.health.path, async (_request, reply) => reply.type('text/plain; charset=utf-8').send('ok\n'))
   serveRoutes(app, context, {
-    ...serverRoutes,
+    metrics: writeMetrics,
     ...nodeRoutes,
     ...leaseRoutes,
     ...inboxRoutes,
     ...adminRoutes,
-    ...bootstrapRoutes,
   })
   return app
+}
+
+const writeMetrics: Handler = async ({reply}, {store, scope, metrics, waiters}) => {
+  const counts = await store.counts(scope)
+  reply.type('text/plain; version=0.0.4; charset=utf-8')
+  return metrics.render({...counts, storeDepth: store.depth, longPolls: waiters.waiting})
 }
 
 function running(
@@ -143,8 +146,8 @@ function running(
       // Connections that fall idle after their answer would keep the server open until their time is up.
       const idle = setInterval(() => app.server.closeIdleConnections(), 20)
       const drained = app.close()
-      const patience = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
-      await Promise.race([drained, patience])
+      const timeout = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
+      await Promise.race([drained, timeout])
       clearInterval(idle)
       app.server.closeAllConnections()
       await drained

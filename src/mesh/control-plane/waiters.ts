@@ -20,17 +20,17 @@ export interface WaiterOptions {
 }
 
 /** Those who wait for one receiver. */
-interface Room {
-  /** How often something came while anybody was here. */
+interface Queue {
+  /** How often something came while anybody waited. */
   news: number
   /** The last news that may be of several messages. */
   several: number
   /** In the order of their coming. */
-  parked: Set<Place>
-  guests: number
+  parked: Set<Slot>
+  members: number
 }
 
-interface Place {
+interface Slot {
   takes: boolean
   /** The news that its last look took in. */
   seen: number
@@ -40,11 +40,11 @@ interface Place {
 }
 
 /**
- * Long polls, by receiver. Whoever delivers tells the news; of those who would take the message away only the one that
+ * Long polls, by receiver. A delivery notifies them; of those who would take the message away only the one that
  * waits for longest is woken, and where it comes back with nothing the news goes to the next.
  */
 export class Waiters {
-  readonly #rooms = new Map<string, Room>()
+  readonly #queues = new Map<string, Queue>()
   readonly #most: number
   readonly #safetyMs: number
   #waiting = 0
@@ -65,52 +65,52 @@ export class Waiters {
    * @throws overloaded where it would have to wait and too many do; what `look` throws
    */
   async poll(receiver: string, waiter: Waiter): Promise<void> {
-    if (this.#waiting < this.#most) return this.#stay(receiver, waiter)
+    if (this.#waiting < this.#most) return this.#wait(receiver, waiter)
     if (!(await waiter.look())) throw new SvcError('overloaded', {reason: 'Too many requests wait for messages.'})
   }
 
-  async #stay(receiver: string, {takes, look, waitMs, gone}: Waiter): Promise<void> {
+  async #wait(receiver: string, {takes, look, waitMs, gone}: Waiter): Promise<void> {
     const untilMs = performance.now() + waitMs
-    const room = this.#enter(receiver)
-    const place: Place = {takes, seen: room.news, offered: undefined, wake: () => {}}
+    const queue = this.#join(receiver)
+    const slot: Slot = {takes, seen: queue.news, offered: undefined, wake: () => {}}
     try {
       while (!gone.aborted) {
-        place.seen = room.news
+        slot.seen = queue.news
         if (await look()) {
           // Of several messages, the others are for the next.
-          if (place.offered !== room.several) place.offered = undefined
+          if (slot.offered !== queue.several) slot.offered = undefined
           return
         }
-        passOn(room, place)
+        passOn(queue, slot)
         const leftMs = untilMs - performance.now()
         if (leftMs <= 0 || this.#isClosed) return
-        // What came during the look was told to those who were parked, and may be for this one.
-        if (room.news === place.seen) await park(room, place, Math.min(leftMs, this.#safetyMs), gone)
+        // What came during the look was offered to those who were parked, and may be for this one.
+        if (queue.news === slot.seen) await park(queue, slot, Math.min(leftMs, this.#safetyMs), gone)
         if (this.#isClosed) return
       }
     } finally {
-      passOn(room, place)
-      this.#leave(receiver, room)
+      passOn(queue, slot)
+      this.#leave(receiver, queue)
     }
   }
 
   /** Something is there for a receiver. */
-  tell(receiver: string): void {
-    const room = this.#rooms.get(receiver)
-    if (room !== undefined) spread(room)
+  notify(receiver: string): void {
+    const queue = this.#queues.get(receiver)
+    if (queue !== undefined) spread(queue)
   }
 
   /** Something may be there for anybody: a node has left its messages. */
-  tellAll(): void {
-    for (const room of this.#rooms.values()) {
-      room.several = room.news + 1
-      spread(room)
+  notifyAll(): void {
+    for (const queue of this.#queues.values()) {
+      queue.several = queue.news + 1
+      spread(queue)
     }
   }
 
   /** Everyone looks again, without any news. */
   wakeAll(): void {
-    for (const {parked} of this.#rooms.values()) for (const place of parked) place.wake()
+    for (const {parked} of this.#queues.values()) for (const slot of parked) slot.wake()
   }
 
   /** Everyone comes back with nothing, now and from now on. */
@@ -119,57 +119,57 @@ export class Waiters {
     this.wakeAll()
   }
 
-  #enter(receiver: string): Room {
-    const room = this.#rooms.get(receiver) ?? {news: 0, several: 0, parked: new Set(), guests: 0}
-    this.#rooms.set(receiver, room)
-    room.guests++
+  #join(receiver: string): Queue {
+    const queue = this.#queues.get(receiver) ?? {news: 0, several: 0, parked: new Set(), members: 0}
+    this.#queues.set(receiver, queue)
+    queue.members++
     this.#waiting++
-    return room
+    return queue
   }
 
-  #leave(receiver: string, room: Room): void {
-    room.guests--
+  #leave(receiver: string, queue: Queue): void {
+    queue.members--
     this.#waiting--
-    if (room.guests === 0) this.#rooms.delete(receiver)
+    if (queue.members === 0) this.#queues.delete(receiver)
   }
 }
 
-function spread(room: Room): void {
-  const news = ++room.news
-  for (const place of room.parked) if (!place.takes) place.wake()
-  offer(room, news)
+function spread(queue: Queue): void {
+  const news = ++queue.news
+  for (const slot of queue.parked) if (!slot.takes) slot.wake()
+  offer(queue, news)
 }
 
 /** Wakes the first of those who would take the message and have not looked since. */
-function offer({parked}: Room, news: number): void {
-  for (const place of parked) {
-    if (!place.takes || place.seen >= news) continue
-    place.seen = news
-    place.offered = news
-    place.wake()
+function offer({parked}: Queue, news: number): void {
+  for (const slot of parked) {
+    if (!slot.takes || slot.seen >= news) continue
+    slot.seen = news
+    slot.offered = news
+    slot.wake()
     return
   }
 }
 
-/** What a place was woken for is for the next one. */
-function passOn(room: Room, place: Place): void {
-  const {offered} = place
-  place.offered = undefined
-  if (offered !== undefined) offer(room, offered)
+/** What one was woken for is for the next one. */
+function passOn(queue: Queue, slot: Slot): void {
+  const {offered} = slot
+  slot.offered = undefined
+  if (offered !== undefined) offer(queue, offered)
 }
 
 /** Waits to be woken, for at most so long. */
-function park(room: Room, place: Place, ms: number, gone: AbortSignal): Promise<void> {
+function park(queue: Queue, slot: Slot, ms: number, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {
       clearTimeout(timer)
       gone.removeEventListener('abort', wake)
-      room.parked.delete(place)
+      queue.parked.delete(slot)
       resolve()
     }
     const timer = setTimeout(wake, ms)
     gone.addEventListener('abort', wake, {once: true})
-    place.wake = wake
-    room.parked.add(place)
+    slot.wake = wake
+    queue.parked.add(slot)
   })
 }

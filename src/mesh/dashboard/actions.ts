@@ -1,7 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {MeshClient} from '../client/client.js'
 import type {DeadOutcome} from '../protocol/message.js'
-import {once} from './patience.js'
+import {singleAttempt} from './read-state.js'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -11,15 +11,16 @@ const mostMinutes = 7 * 24 * 60
 /** What a page may have done, by the last part of its path. The members of a body are those of the control plane. */
 export const actions: Readonly<Record<string, (client: MeshClient, body: Body) => Promise<void>>> = {
   quarantine: (client, body) =>
-    client.setQuarantine({node: text(body, 'node_id'), quarantined: flag(body, 'quarantined')}, once),
+    client.setQuarantine({node: text(body, 'node_id'), quarantined: flag(body, 'quarantined')}, singleAttempt),
   maintenance: (client, body) =>
     client.setMaintenance(
       {node: text(body, 'node_id'), maintenance: flag(body, 'maintenance'), forMs: durationOf(body)},
-      once,
+      singleAttempt,
     ),
-  'revoke-lease': (client, body) => client.revokeLease(text(body, 'lease_id'), once),
-  'retry-dead': async (client, body) => requireFound(await client.retryDead([number(body, 'message_id')], once)),
-  'drop-dead': async (client, body) => requireFound(await client.dropDead([number(body, 'message_id')], once)),
+  'revoke-lease': (client, body) => client.revokeLease(text(body, 'lease_id'), singleAttempt),
+  'retry-dead': async (client, body) =>
+    requireFound(await client.retryDead([number(body, 'message_id')], singleAttempt)),
+  'drop-dead': async (client, body) => requireFound(await client.dropDead([number(body, 'message_id')], singleAttempt)),
 }
 
 /** @throws missing_field */

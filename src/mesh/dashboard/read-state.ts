@@ -3,10 +3,13 @@ import type {MeshClient} from '../client/client.js'
 import {MeshHttpError} from '../client/error.js'
 import {everyNode} from '../client/every-node.js'
 import {redactAll} from '../client/redactor.js'
+import type {CallOptions} from '../client/requests.js'
 import type {QueueStats} from '../protocol/message.js'
 import {nodeRow} from './node-row.js'
-import {once} from './patience.js'
 import type {DashboardState, DeadRow, NodeRow, Part} from './view.js'
+
+/** A person is watching: a request is sent once, and its outcome is shown soon. */
+export const singleAttempt: CallOptions = {retry: false, timeoutMs: 5000}
 
 export interface ReadOptions {
   /** Silence after which a node counts as stale, ms; 0 takes none for stale. */
@@ -43,8 +46,8 @@ export async function readState(
   const {now} = options
   const [nodes, leases, queue] = await Promise.all([
     attempt(readNodes(client, options)),
-    attempt(client.listLeases(once)),
-    attempt(client.queueStats(once)),
+    attempt(client.listLeases(singleAttempt)),
+    attempt(client.queueStats(singleAttempt)),
   ])
   const dead = 'value' in queue ? await attempt(readDead(client, queue.value)) : queue
   const outcomes = [nodes, leases, queue, dead]
@@ -74,7 +77,7 @@ async function readNodes(
   client: MeshClient,
   {now, staleAfterMs}: ReadOptions,
 ): Promise<{part: Part<NodeRow[]>; aheadMs: number}> {
-  const {nodes, truncated, server_time_unix_ms: clockMs} = await everyNode(client, {most: mostNodes}, once)
+  const {nodes, truncated, server_time_unix_ms: clockMs} = await everyNode(client, {most: mostNodes}, singleAttempt)
   const nowMs = now()
   const known = nodes.map((record) => nodeRow(record, clockMs ?? nowMs, staleAfterMs))
   return {part: {known, ...(truncated ? {truncated} : {})}, aheadMs: (clockMs ?? nowMs) - nowMs}
@@ -83,7 +86,7 @@ async function readNodes(
 /** Payloads may be large: nothing is asked for while no message is dead. */
 async function readDead(client: MeshClient, {dead_count: count}: QueueStats): Promise<Part<DeadRow[]>> {
   if (count === 0) return {known: []}
-  const {messages, next_cursor: next} = await client.listDead({limit: mostDead}, once)
+  const {messages, next_cursor: next} = await client.listDead({limit: mostDead}, singleAttempt)
   const known = messages.map(({id, sender_agent_id, receiver_agent_id, message_type, dead_unix_ms, payload}) => ({
     id,
     sender_agent_id,

@@ -6,7 +6,7 @@ import type {MeshClient} from '../client/client.js'
 import {actions} from './actions.js'
 import {StateFeed} from './feed.js'
 import {demandOwnPage, hasKey} from './guard.js'
-import {contentPolicy, page} from './page/index.js'
+import {loadPage} from './page.js'
 import {readState} from './read-state.js'
 
 export interface DashboardOptions {
@@ -26,14 +26,14 @@ export interface Dashboard extends Listening {
 /** Largest body of an action, bytes. */
 const bodyLimit = 16 << 10
 
-const headers = {
+const headersUnder = (contentPolicy: string) => ({
   'cache-control': 'no-store',
   'content-security-policy': contentPolicy,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-}
+})
 
 const lost = `The address of this page has a key in it, which is a new one whenever svc mesh dashboard starts.
 Open the address that it printed.
@@ -43,12 +43,14 @@ Open the address that it printed.
  * Serves a page that shows a control plane, and lets its nodes be looked after. The tokens stay in this process.
  * @throws port_in_use, address_unavailable
  */
-export async function serveDashboard({client, address, staleAfterMs}: DashboardOptions): Promise<Dashboard> {
+export async function startDashboard({client, address, staleAfterMs}: DashboardOptions): Promise<Dashboard> {
   const key = randomBytes(18).toString('base64url')
   registerSecret(key)
+  const {html, contentPolicy} = await loadPage()
+  const headers = headersUnder(contentPolicy)
   const app = createApp({target: 'dashboard', renderer: () => asProblem, bodyLimit, bodies: 'text', headers})
   const feed = new StateFeed((before) => readState(client, before, {staleAfterMs, now: Date.now}), Date.now)
-  addPage(app, key)
+  addPage(app, key, html)
   addEvents(app, key, feed)
   addActions(app, key, client, feed)
   const listening = await listen(app, address)
@@ -64,10 +66,10 @@ export async function serveDashboard({client, address, staleAfterMs}: DashboardO
   }
 }
 
-function addPage(app: HttpApp, key: string): void {
+function addPage(app: HttpApp, key: string, html: string): void {
   app.get('/:key', async (request, reply) =>
     hasKey(request, key)
-      ? reply.type('text/html; charset=utf-8').send(page)
+      ? reply.type('text/html; charset=utf-8').send(html)
       : reply.code(404).type('text/plain; charset=utf-8').send(lost),
   )
   app.get('/', async (_request, reply) => reply.code(404).type('text/plain; charset=utf-8').send(lost))

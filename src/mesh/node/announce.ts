@@ -14,7 +14,7 @@ export interface Announcement {
   version: string
   /** Opens the store that events are written into; asked only where they are wanted. */
   place: () => Promise<EventPlace>
-  /** Told what a person should know. */
+  /** Called with what a person should know. */
   notice: (text: string) => void
 }
 
@@ -40,13 +40,13 @@ export async function whileAnnounced<T>(announcement: Announcement, work: () => 
 async function announce(announcement: Announcement, signal: AbortSignal): Promise<void> {
   const {sources, version} = announcement
   const record = await selfRecord(sources, version)
-  const tell = await announceHere(announcement, record)
-  await joinInBackground(sources, {record, tell, signal})
+  const onEvent = await announceHere(announcement, record)
+  await joinInBackground(sources, {record, onEvent, signal})
 }
 
 /**
  * Puts this machine into its registry, where the mesh is enabled; what fails of that is logged.
- * @returns what a membership is told to, so that it is written down
+ * @returns a listener for the events of a membership, which logs and records them
  */
 export async function announceHere(
   {sources, place, notice}: Omit<Announcement, 'version'>,
@@ -83,9 +83,9 @@ async function publishHere({sources, notice, record, events}: Here): Promise<voi
 }
 
 /**
- * The processes of a machine are one node, and this one may be the least of them: it tells no incarnation, so that it
- * takes the place of none that leads the node, and tells all of itself only where the node is not known, so that the
- * labels and what else another process has told stay.
+ * The processes of a machine are one node, and this one may be the least of them: it sends no incarnation, so that it
+ * takes the place of none that leads the node, and its whole record only where the node is not known, so that the
+ * labels and what else another process has reported stay.
  */
 const asOneOfMany = (client: MeshClient): Pick<MeshClient, 'join' | 'heartbeat' | 'leave'> => ({
   async join({incarnation: _, seq: __, ...record}, options) {
@@ -103,17 +103,17 @@ const asOneOfMany = (client: MeshClient): Pick<MeshClient, 'join' | 'heartbeat' 
 
 interface Joining {
   record: SelfRecord
-  tell: (event: MembershipEvent) => void
+  onEvent: (event: MembershipEvent) => void
   signal: AbortSignal
 }
 
-async function joinInBackground(sources: SettingSources, {record, tell, signal}: Joining): Promise<void> {
+async function joinInBackground(sources: SettingSources, {record, onEvent, signal}: Joining): Promise<void> {
   const {httpJoin, heartbeatSecs} = resolveSettings(meshNodeSettings, sources).values
   const {controlUrl} = resolveSettings(meshSettings, sources).values
   if (!httpJoin || controlUrl === undefined || signal.aborted) return
   const client = configuredClient(sources, controlUrl, record.id)
   try {
-    await startMembership(asOneOfMany(client), {record: () => record, heartbeatSecs, onEvent: tell, signal}).done
+    await startMembership(asOneOfMany(client), {record: () => record, heartbeatSecs, onEvent, signal}).done
   } finally {
     await client.close()
   }
@@ -123,17 +123,15 @@ function logEvent(event: MembershipEvent): void {
   const log = logger('svc.mesh')
   if (event.type === 'failed' || event.type === 'replaced')
     log.debug({err: event.error}, `the control plane did not take this node in: ${event.type}`)
-  else if (event.type !== 'beat') log.debug(`this node has ${event.type === 'joined' ? 'joined' : 'to join again'}`)
-}
-
-interface Recording {
-  sources: SettingSources
-  record: SelfRecord
-  events: EventPlace
+  else if (event.type !== 'heartbeat')
+    log.debug(`this node has ${event.type === 'joined' ? 'joined' : 'to join again'}`)
 }
 
 /** Of failures in a row the first one is written down. */
-function recordJoin(event: MembershipEvent, {sources, record, events}: Recording): void {
+function recordJoin(
+  event: MembershipEvent,
+  {sources, record, events}: {sources: SettingSources; record: SelfRecord; events: EventPlace},
+): void {
   const {controlUrl = ''} = resolveSettings(meshSettings, sources).values
   const common = {control_base: controlUrl, node_id: record.id, scope_id: record.scope_id ?? null}
   if (event.type === 'joined')

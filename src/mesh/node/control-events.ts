@@ -1,12 +1,8 @@
-import {
-  meshNodeSettings,
-  meshSecretSettings,
-  meshSettings,
-  resolveSettings,
-  type SettingSources,
-} from '../../config/index.js'
+import {meshNodeSettings, resolveSettings, type SettingSources} from '../../config/index.js'
 import {logger} from '../../log/index.js'
 import {fragment, type Store} from '../../store/index.js'
+import {redactAll, redactor} from '../client/redactor.js'
+import {meshSecretTexts} from '../secrets/read-secrets.js'
 
 /** What a workspace asked of the mesh, and what came of it. */
 export const meshFragment = fragment(
@@ -24,7 +20,7 @@ CREATE INDEX mesh_control_events_session ON mesh_control_events (session_id, id)
 `,
 )
 
-/** What is told of each event. */
+/** The details of each event. */
 interface ControlEvents {
   local_registry_publish: {registry_path: string; node_id: string; scope_id: string | null}
   mesh_http_join_ok: JoinDetails & {ok: true; error: null}
@@ -59,7 +55,7 @@ export const keepsControlEvents = (sources: SettingSources): boolean =>
   resolveSettings(meshNodeSettings, sources).values.codexTelemetry
 
 /**
- * Writes an event down, where that is asked for. Nothing that fails here stops what it tells of.
+ * Writes an event down, where that is asked for. Nothing that fails here stops what it is about.
  * @param nowMs Unix ms
  */
 export function recordControlEvent<N extends keyof ControlEvents>(
@@ -69,12 +65,13 @@ export function recordControlEvent<N extends keyof ControlEvents>(
 ): void {
   if (!isKept || !keepsControlEvents(sources)) return
   try {
-    const told = JSON.stringify(withoutSecrets(details, secretsIn(sources)))
+    // A server may repeat in its refusal what it was sent.
+    const text = JSON.stringify(redactAll(details, redactor(meshSecretTexts(sources))))
     store.transaction(() => {
       const {lastInsertRowid: id} = store.run(
         `INSERT INTO mesh_control_events (session_id, repository_id, name, details_json, created_at_ms)
          VALUES (?, ?, ?, ?, ?)`,
-        [`mesh:${repositoryId}`, repositoryId, name, told, nowMs],
+        [`mesh:${repositoryId}`, repositoryId, name, text, nowMs],
       )
       store.run('DELETE FROM mesh_control_events WHERE id <= ?', [Number(id) - mostEvents])
     })
@@ -82,21 +79,3 @@ export function recordControlEvent<N extends keyof ControlEvents>(
     logger('svc.mesh').debug({err: error, name}, 'an event of the mesh could not be written down')
   }
 }
-
-/** Every secret of the mesh that this process knows. */
-const secretsIn = (sources: SettingSources): string[] =>
-  [
-    ...resolveSettings(meshSettings, sources).settings,
-    ...resolveSettings(meshSecretSettings, sources).settings,
-  ].flatMap(({setting, value}) => (setting.secret && typeof value === 'string' ? [value] : []))
-
-/** A server may repeat in its refusal what it was sent. */
-const withoutSecrets = (details: object, secrets: readonly string[]): object =>
-  Object.fromEntries(
-    Object.entries(details).map(([name, value]) => [
-      name,
-      typeof value === 'string'
-        ? secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), value)
-        : value,
-    ]),
-  )

@@ -1,7 +1,7 @@
 import os from 'node:os'
 import {meshSettings, resolveSettings, type SettingSources, type SettingValues} from '../../config/index.js'
 
-/** What a machine tells of itself. Accelerators are what its environment advertises: no driver is asked. */
+/** What a machine reports of itself. Accelerators are what its environment advertises: no driver is asked. */
 export interface HostProbe {
   cpu_cores?: number
   arch?: string
@@ -73,6 +73,6 @@ const systems: Readonly<Record<string, string>> = {
   freebsd: 'unknown-freebsd',
 }
 
-/** `x86_64-unknown-linux`. Which C library a system has is not told: no program of the mesh depends on it. */
+/** `x86_64-unknown-linux`. Which C library a system has is not reported: no program of the mesh depends on it. */
 export const hostTriple = (host: HostFacts, platform: string): string =>
   `${architectureOf(host)}-${systems[platform] ?? `unknown-${platform}`}`

@@ -68,7 +68,7 @@ export interface Publication {
 }
 
 /**
- * Puts a node into a registry, in the place of what it told before, and takes out those that were not heard of for a
+ * Puts a node into a registry, in the place of what it reported before, and takes out those that were not heard of for a
  * day. Of several processes that do so at once, each one's row is there afterwards. A registry that is damaged is moved
  * aside: what it says is not lost, and keeps nobody out.
  * @throws file_unreadable, disk_full

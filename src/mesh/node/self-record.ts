@@ -4,11 +4,11 @@ import {userFile} from './home.js'
 import {describeHost, type HostProbe, hostTriple, readHost} from './host.js'
 import {keptNodeId, readNodeId} from './node-id.js'
 
-/** What this machine tells of itself as a node. */
+/** What this machine reports of itself as a node. */
 export type SelfRecord = NodeFacts & {scope_id?: string}
 
 /**
- * What this machine tells of itself: what it is, what it advertises and what it is called. It never names a listener,
+ * What this machine reports of itself: what it is, what it advertises and what it is called. It never names a listener,
  * for a node has none.
  * @param version of the program
  * @param labels beside those of the environment and of the file, and before them

@@ -1,4 +1,4 @@
-/** What a control plane of this version can do, told with every answer: a client that needs one of these looks for it. */
+/** What a control plane of this version can do, sent with every answer: a client that needs one of these looks for it. */
 export const features = [
   'mesh-auth-v1',
   'jwt-bearer-v1',

@@ -1,6 +1,6 @@
 /**
  * A lease on a key, held by one node at a time. Its id is its fencing token: it grows with every change of holder and is
- * never given out twice, so that work of an older holder can be told from that of a newer one.
+ * never given out twice, so that work of an older holder can be distinguished from that of a newer one.
  */
 export interface ExecLease {
   /** Decimal digits. */

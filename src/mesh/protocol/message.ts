@@ -1,6 +1,3 @@
-/** Classes of privacy that restrict who may claim a message; any other word restricts nobody. */
-export const privacyClasses = ['public', 'private', 'trusted', 'trusted_only'] as const
-
 /** A message to an agent, as its sender gives it. */
 export interface MessageDraft {
   /** Decimal digits, both. */

@@ -1,61 +1,81 @@
+import {must, type Read, readerOf} from './member.js'
+import {anyObject, flag, integer, list, nodeId, number, object, oneOf, word} from './types.js'
+
+const u32 = integer(0, 2 ** 32 - 1)
+const shortWord = word(256)
+
 /** What a node offers. Missing flags are false. */
-export interface CapabilityHints {
-  gpu_cuda?: boolean
-  gpu_vulkan?: boolean
-  gpu_webgpu?: boolean
-  gpu_metal?: boolean
-  npu?: boolean
-  prefer_gpu_compute?: boolean
-  visus_eligible?: boolean
-  multi_modal?: boolean
+const capabilities = {
+  gpu_cuda: flag,
+  gpu_vulkan: flag,
+  gpu_webgpu: flag,
+  gpu_metal: flag,
+  npu: flag,
+  prefer_gpu_compute: flag,
+  visus_eligible: flag,
+  multi_modal: flag,
   /** `server`, `desktop`, `mobile`, `browser`, or another word. */
-  device_class?: string
-  routing_tier?: string
+  device_class: shortWord,
+  routing_tier: shortWord,
   /** MiB there are. */
-  min_vram_mb?: number
-  cpu_cores?: number
-  min_cpu_cores?: number
-  arch?: string
-  hostname?: string
+  min_vram_mb: u32,
+  cpu_cores: u32,
+  min_cpu_cores: u32,
+  arch: shortWord,
+  hostname: shortWord,
   /** `key=value` by convention. */
-  labels?: readonly string[]
-}
+  labels: list(256, shortWord),
+} as const
 
-/** What a node tells of itself. Everything but `id` may be missing from a heartbeat. */
-export interface NodeFacts {
-  id: string
+export type CapabilityHints = Read<typeof capabilities>
+
+/**
+ * What a node reports of itself. Everything but `id` may be missing from a heartbeat. Quarantine, trust and when it was
+ * seen are for the control plane to say.
+ */
+export const factMembers = {
+  id: must(nodeId),
   /** Of the program. */
-  version: string
-  capabilities: CapabilityHints
+  version: shortWord,
+  capabilities: object(readerOf(capabilities)),
   /** Address of a listener that the node really has. */
-  listen_addr?: string
-  visibility?: 'private' | 'public' | 'hybrid'
+  listen_addr: word(2048),
+  visibility: oneOf('private', 'public', 'hybrid'),
   /** From the label `pool=…`. */
-  pool_id?: string
+  pool_id: shortWord,
   /** `infer`, `train`, and other words. */
-  workload_classes?: readonly string[]
-  privacy_class?: string
-  provider?: string
-  host_triple?: string
-  gpu_total_count?: number
-  gpu_healthy_count?: number
-  gpu_allocatable_count?: number
-  gpu_inventory_source?: 'probed' | 'advertised' | 'native_registry'
-  gpu_truth_layer?: 'layer_a_verified' | 'layer_b_allocatable' | 'layer_c_advertised'
-  nvidia_driver_version?: string
-  cuda_driver_version?: string
-  gpu_readiness_ok?: boolean
-  gpu_readiness_reason?: string
-  gpu_readiness_checked_unix_ms?: number
-  /** 0 to 100. */
-  cpu_usage_pct?: number
-  memory_free_bytes?: number
-  loaded_llm_models?: readonly string[]
-  advertised_models?: readonly object[]
-  probe_failures?: readonly string[]
-}
+  workload_classes: list(64, shortWord),
+  privacy_class: shortWord,
+  provider: shortWord,
+  host_triple: shortWord,
+  gpu_total_count: u32,
+  gpu_healthy_count: u32,
+  gpu_allocatable_count: u32,
+  gpu_inventory_source: oneOf('probed', 'advertised', 'native_registry'),
+  gpu_truth_layer: oneOf('layer_a_verified', 'layer_b_allocatable', 'layer_c_advertised'),
+  nvidia_driver_version: shortWord,
+  cuda_driver_version: shortWord,
+  gpu_readiness_ok: flag,
+  gpu_readiness_reason: word(1024),
+  gpu_readiness_checked_unix_ms: integer(),
+  cpu_usage_pct: number(0, 100),
+  memory_free_bytes: integer(),
+  loaded_llm_models: list(256, shortWord),
+  advertised_models: list(64, anyObject(4096)),
+  probe_failures: list(64, word(1024)),
+} as const
 
-/** A node as the control plane has it: what the node told, and what only the control plane says. */
+/** The members that must be there when a node joins. */
+export const joinMembers = {
+  ...factMembers,
+  version: must(factMembers.version),
+  capabilities: must(factMembers.capabilities),
+} as const
+
+/** What a node reports of itself when it joins. */
+export type NodeFacts = Read<typeof joinMembers>
+
+/** A node as the control plane has it: what the node reported, and what only the control plane says. */
 export interface NodeRecord extends NodeFacts {
   /** Of the clock of the store. */
   last_seen_unix_ms: number
@@ -66,7 +86,7 @@ export interface NodeRecord extends NodeFacts {
   quarantined?: boolean
 }
 
-/** Which process of a node speaks, and how often it has spoken: what arrives late is told from what is new. */
+/** Which process of a node speaks, and how often it has spoken: what arrives late is distinguished from what is new. */
 export interface Incarnation {
   /** Drawn at random when the process starts, below 2^53. */
   incarnation: number
@@ -88,7 +108,7 @@ export interface Registry {
   next_cursor?: string
 }
 
-/** Answer of a heartbeat: the record, and when to beat next. */
+/** Answer of a heartbeat: the record, and when the next heartbeat is due. */
 export interface HeartbeatReply extends NodeRecord {
   /** Until the next heartbeat is due, ms; the client adds jitter of a tenth. */
   next_heartbeat_ms: number

@@ -2,6 +2,15 @@
 export const roles = ['mesh', 'admin', 'worker', 'submitter', 'bootstrap'] as const
 export type Role = (typeof roles)[number]
 
+/** The variable of the environment that holds the token of each role. */
+export const tokenVariables = {
+  mesh: 'SVC_MESH_TOKEN',
+  admin: 'SVC_MESH_ADMIN_TOKEN',
+  worker: 'SVC_MESH_WORKER_TOKEN',
+  submitter: 'SVC_MESH_SUBMITTER_TOKEN',
+  bootstrap: 'SVC_MESH_BOOTSTRAP_TOKEN',
+} as const satisfies Readonly<Record<Role, string>>
+
 /** A part of the control plane that some roles may use. */
 export type Plane = 'open' | 'worker' | 'deliver' | 'admin' | 'bootstrap'
 

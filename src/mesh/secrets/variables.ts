@@ -1,10 +1,9 @@
+import {tokenVariables} from '../protocol/roles.js'
+
+const {mesh, worker, submitter, admin} = tokenVariables
+
 /** Variables of a `mesh.env` that hold the tokens of the roles. */
-export const roleTokens = [
-  'SVC_MESH_TOKEN',
-  'SVC_MESH_WORKER_TOKEN',
-  'SVC_MESH_SUBMITTER_TOKEN',
-  'SVC_MESH_ADMIN_TOKEN',
-] as const
+export const roleTokens = [mesh, worker, submitter, admin] as const
 
 export const jwtSecret = 'SVC_MESH_JWT_HMAC_SECRET'
 

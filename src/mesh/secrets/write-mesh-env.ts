@@ -15,7 +15,7 @@ const folderMode = 0o700
 
 /**
  * Sets variables in `.svc/mesh/mesh.env` of a folder, which the user alone can read; what else stands there is kept. Git
- * is told to pass the folder over before anything is in it.
+ * ignores the folder before anything is in it.
  * @returns the path of the file
  * @throws usage where a value cannot stand on a line; disk_full, file_unreadable
  */

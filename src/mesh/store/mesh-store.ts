@@ -2,12 +2,12 @@ import type {AuditEntry} from '../protocol/audit.js'
 import type {ExecLease, LeaseVerification} from '../protocol/lease.js'
 import type {DeadMessage, DeadOutcome, Delivered, MessageDraft, QueueStats, StoredMessage} from '../protocol/message.js'
 import type {Incarnation, NodeFacts} from '../protocol/node.js'
-import type {PageQuery} from '../protocol/read/page-query.js'
+import type {PageQuery} from '../protocol/page-query.js'
 
 /** Whose rows an operation may see: the tenancy boundary; empty where the control plane has no scope. */
 export type Scope = string
 
-/** A heartbeat: what the node tells anew, and which process tells it. */
+/** A heartbeat: what the node reports anew, and which of its processes sends it. */
 export interface Heartbeat extends Partial<Incarnation> {
   facts: Partial<NodeFacts> & {id: string}
   /** The facts are those of a whole record: an unknown node is taken in. */
@@ -113,17 +113,17 @@ export interface MeshStore {
   now(): number
 
   /**
-   * Takes a node in, or replaces what it told before; maintenance and quarantine are kept. Counts as a sign of life.
+   * Takes a node in, or replaces what it reported before; maintenance and quarantine are kept. Counts as a heartbeat.
    * @returns the record as JSON text
    * @throws duplicate_node_id where a newer process has the id
    */
   join(scope: Scope, facts: NodeFacts, options?: Partial<Incarnation> & {maintenance?: Maintenance}): Promise<string>
   /**
-   * A sign of life. One that comes late, by its incarnation and sequence, changes nothing but is no error.
+   * One that comes late, by its incarnation and sequence, changes nothing but is no error.
    * @throws node_not_found where an unknown node sends no whole record; duplicate_node_id
    */
-  heartbeat(scope: Scope, beat: Heartbeat): Promise<HeartbeatOutcome>
-  /** Forgets a node, ends its leases, and gives its messages back; its quarantine stays. @throws node_not_found */
+  heartbeat(scope: Scope, heartbeat: Heartbeat): Promise<HeartbeatOutcome>
+  /** Forgets a node, ends its leases, and releases its messages; its quarantine stays. @throws node_not_found */
   leave(scope: Scope, node: string): Promise<void>
   listNodes(scope: Scope, query: NodeQuery): Promise<NodePage>
   /** @throws node_not_found */

@@ -182,7 +182,7 @@ describe('a member of a mesh', () => {
     await until(() => events.length >= 2, 'two events')
     assert.deepEqual(
       events.map(({type}) => type),
-      ['joined', 'beat'],
+      ['joined', 'heartbeat'],
     )
     const listed = async () => (await client.listNodes()).nodes.map(({id, scope_id}) => [id, scope_id])
     assert.deepEqual(await listed(), [['node-a', 'scope-a']])

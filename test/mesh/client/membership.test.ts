@@ -72,7 +72,7 @@ describe('a node', () => {
     assert.ok(Number.isSafeInteger(incarnation))
     assert.deepEqual(first, {id: 'node-a', cpu_usage_pct: 1, memory_free_bytes: 10, incarnation, seq: 1})
     assert.equal(second?.seq, 2)
-    assert.deepEqual(types().slice(0, 2), ['joined', 'beat'])
+    assert.deepEqual(types().slice(0, 2), ['joined', 'heartbeat'])
   })
 
   it('says in a heartbeat all that it is where something of it has changed, once', async (t) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {isErrorOf} from '../../../src/errors/index.js'
-import {readMaintenance} from '../../../src/mesh/protocol/read/admin-body.js'
-import {readGrant} from '../../../src/mesh/protocol/read/lease-body.js'
-import {readDeliver, readInbox} from '../../../src/mesh/protocol/read/message-body.js'
-import {readHeartbeat, readJoin} from '../../../src/mesh/protocol/read/node-body.js'
-import {cursorOf, readNodeQuery} from '../../../src/mesh/protocol/read/node-query.js'
+import {readMaintenance} from '../../../src/mesh/protocol/admin-body.js'
+import {readGrant} from '../../../src/mesh/protocol/lease-body.js'
+import {readDeliver, readInbox} from '../../../src/mesh/protocol/message-body.js'
+import {readHeartbeat, readJoin} from '../../../src/mesh/protocol/node-body.js'
+import {cursorOf, readNodeQuery} from '../../../src/mesh/protocol/node-query.js'
 import {message, record} from './support/samples.js'
 
 /** For `assert.throws`: the field that is named, and what it takes. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {request} from 'node:http'
 import {describe, it, type TestContext} from 'node:test'
-import {longestWaitMs} from '../../../src/mesh/protocol/read/message-body.js'
+import {longestWaitMs} from '../../../src/mesh/protocol/message-body.js'
 import {ask} from './support/ask.js'
 import {type Plane, type PlaneOptions, startPlane, waiting} from './support/control-plane.js'
 import {message, record} from './support/samples.js'

@@ -34,7 +34,7 @@ function inbox(test: TestContext, options: {most?: number; safetyMs?: number} = 
   }
   const deliver = (message: string) => {
     messages.push(message)
-    waiters.tell('2')
+    waiters.notify('2')
   }
   /** Until as many guests are left, all of whom have looked and found nothing. */
   const parked = async (count: number) => {
@@ -128,7 +128,7 @@ describe('who waits for messages', () => {
     await parked(20)
     messages.push('a', 'b', 'c')
     const told = performance.now()
-    waiters.tellAll()
+    waiters.notifyAll()
     assert.deepEqual(await Promise.all(guests.slice(0, 3)), ['a', 'b', 'c'])
     assert.ok(performance.now() - told < timeoutMs, 'before they look again by themselves')
   })
@@ -213,7 +213,7 @@ describe('who waits for messages', () => {
     const next = waiters.poll('2', {takes: true, waitMs: longMs, gone, look: async () => ++looks === 2})
     await until(() => looks === 1, 'the second one has looked')
     isBroken = true
-    waiters.tell('2')
+    waiters.notify('2')
     await assert.rejects(broken, /the store is gone/)
     await next
     assert.equal(waiters.waiting, 0)

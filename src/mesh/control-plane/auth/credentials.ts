@@ -1,7 +1,7 @@
 import {createSecretKey, hash, type KeyObject, timingSafeEqual} from 'node:crypto'
 import {SvcError} from '../../../errors/index.js'
 import {shortestToken} from '../../../net/index.js'
-import type {Role} from '../../protocol/roles.js'
+import {type Role, tokenVariables} from '../../protocol/roles.js'
 import {readResultKey} from './attestation.js'
 
 /** What a control plane lets its clients in by, as texts. */
@@ -24,12 +24,12 @@ const shortestHmacSecret = 32
 
 /** Where each secret comes from, for those who have to put it right. */
 const variables = {
-  token: 'SVC_MESH_TOKEN',
-  workerToken: 'SVC_MESH_WORKER_TOKEN',
-  submitterToken: 'SVC_MESH_SUBMITTER_TOKEN',
-  adminToken: 'SVC_MESH_ADMIN_TOKEN',
+  token: tokenVariables.mesh,
+  workerToken: tokenVariables.worker,
+  submitterToken: tokenVariables.submitter,
+  adminToken: tokenVariables.admin,
   jwtHmacSecret: 'SVC_MESH_JWT_HMAC_SECRET',
-  bootstrapToken: 'SVC_MESH_BOOTSTRAP_TOKEN',
+  bootstrapToken: tokenVariables.bootstrap,
 } as const satisfies Partial<Record<keyof MeshSecrets, string>>
 
 /** Secrets that are tokens of a role, in the order in which they are tried. */

@@ -1,8 +1,14 @@
 import type {KeyObject} from 'node:crypto'
 import type {JWTPayload} from 'jose'
 import {SvcError} from '../../../errors/index.js'
+import {
+  longestTokenLifeSec,
+  type TokenRole,
+  tokenAlgorithm,
+  tokenAudience,
+  tokenRoles,
+} from '../../protocol/signed-token.js'
 import type {MeshStore, Scope} from '../../store/mesh-store.js'
-import {longestTokenLifeSec, type TokenRole, tokenAlgorithm, tokenAudience, tokenRoles} from '../../tokens/claims.js'
 import type {Caller, TokenId} from './caller.js'
 
 /** What the token of a request is held against. */

@@ -1,41 +1,52 @@
 import type {Database} from 'better-sqlite3'
 import type {AuditEntry} from '../../protocol/audit.js'
-import type {PageQuery} from '../../protocol/read/page-query.js'
+import type {PageQuery} from '../../protocol/page-query.js'
 import type {Page, Scope} from '../mesh-store.js'
-import type {Turn} from './group-commit.js'
+import type {Transaction} from './transaction.js'
 
 /** An entry of a scope that is to be written. */
 export interface NewEntry extends Omit<AuditEntry, 'id' | 'at_unix_ms'> {
   scope: Scope
 }
 
-export interface Audit {
-  /** @returns the number of the row */
-  write(turn: Turn, entry: NewEntry): number
-  /** Brings the detail of a row up to date. */
-  rewrite(turn: Turn, id: number, detail: AuditEntry['detail']): void
-  list(scope: Scope, query: PageQuery): Page<AuditEntry>
-}
-
-export function createAudit(database: Database): Audit {
-  const insert = database.prepare<[number, string, string, string, string, string]>(
+const prepare = (database: Database) => ({
+  insert: database.prepare<[number, string, string, string, string, string]>(
     'INSERT INTO mesh_audit (at, scope_id, actor, action, target, detail) VALUES (?, ?, ?, ?, ?, ?)',
-  )
-  const update = database.prepare<[number, string, number]>('UPDATE mesh_audit SET at = ?, detail = ? WHERE id = ?')
-  const page = database.prepare<[string, number, number], Omit<AuditEntry, 'detail'> & {detail: string}>(
+  ),
+  update: database.prepare<[number, string, number]>('UPDATE mesh_audit SET at = ?, detail = ? WHERE id = ?'),
+  page: database.prepare<[string, number, number], Omit<AuditEntry, 'detail'> & {detail: string}>(
     `SELECT id, at AS at_unix_ms, actor, action, target, detail FROM mesh_audit WHERE scope_id = ? AND id < ?
 ORDER BY id DESC LIMIT ?`,
-  )
-  return {
-    write: ({now}, {scope, actor, action, target, detail}) =>
-      Number(insert.run(now, scope, actor, action, target, JSON.stringify(detail)).lastInsertRowid),
-    rewrite: ({now}, id, detail) => void update.run(now, JSON.stringify(detail), id),
-    list(scope, {limit, before = Number.MAX_SAFE_INTEGER}) {
-      // One more shows whether there is a next page.
-      const found = page.all(scope, before, limit + 1)
-      const rows = found.slice(0, limit).map(({detail, ...row}): AuditEntry => ({...row, detail: JSON.parse(detail)}))
-      const last = rows.at(-1)
-      return {rows, ...(found.length > limit && last !== undefined ? {next: last.id} : {})}
-    },
+  ),
+})
+
+export class Audit {
+  readonly #sql: ReturnType<typeof prepare>
+
+  constructor(database: Database) {
+    this.#sql = prepare(database)
   }
+
+  /** @returns the number of the row */
+  write({now}: Transaction, {scope, actor, action, target, detail}: NewEntry): number {
+    return Number(this.#sql.insert.run(now, scope, actor, action, target, JSON.stringify(detail)).lastInsertRowid)
+  }
+
+  /** Brings the detail of a row up to date. */
+  rewrite({now}: Transaction, id: number, detail: AuditEntry['detail']): void {
+    this.#sql.update.run(now, JSON.stringify(detail), id)
+  }
+
+  list(scope: Scope, {limit, before = Number.MAX_SAFE_INTEGER}: PageQuery): Page<AuditEntry> {
+    // One more shows whether there is a next page.
+    const found = this.#sql.page.all(scope, before, limit + 1)
+    const rows = found.slice(0, limit).map(({detail, ...row}): AuditEntry => ({...row, detail: JSON.parse(detail)}))
+    return pageOf(rows, found.length > limit)
+  }
+}
+
+/** A page of rows, which says where the next one starts where there are more. */
+export function pageOf<T extends {id: number}>(rows: T[], hasMore: boolean): Page<T> {
+  const last = rows.at(-1)
+  return {rows, ...(hasMore && last !== undefined ? {next: last.id} : {})}
 }

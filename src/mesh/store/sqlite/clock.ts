@@ -11,7 +11,7 @@ const slew = 0.05
 /** How far behind the clock of the machine a clock is brought to it at once, ms. */
 const leapAtMs = 5000
 
-/** The clock of a store, in whole Unix ms: it never goes back, and leaps only when it is told to. */
+/** The clock of a store, in whole Unix ms: it never goes back, and leaps only on request. */
 export interface Clock {
   now(): number
   /**
@@ -67,7 +67,7 @@ export interface KeptClock {
 /**
  * How a clock goes on in another process, and how much longer what was held then is held: by all that has gone by, since
  * nobody could renew it meanwhile. Whether the machine was off or its clock was set makes no difference, which nobody
- * could tell.
+ * could distinguish.
  */
 export function resume(kept: KeptClock | undefined, wall: number): {start: number; grace: number} {
   if (kept === undefined) return {start: wall, grace: 0}

@@ -4,8 +4,9 @@ import {type ExecLease, type LeaseVerification, mostLeasesListed} from '../../pr
 import type {Scope} from '../mesh-store.js'
 import type {Audit} from './audit.js'
 import type {Counters} from './counters.js'
-import type {Turn} from './group-commit.js'
+import {NextExpiry} from './next-expiry.js'
 import type {Nodes} from './nodes.js'
+import type {Transaction} from './transaction.js'
 
 interface LeaseRow {
   scope_id: string
@@ -19,25 +20,192 @@ interface LeaseRow {
   audit_id: number
 }
 
-export interface Leases {
-  grant(turn: Turn, scope: Scope, claim: {scopeKey: string; claimer: string}): ExecLease
-  renew(turn: Turn, scope: Scope, held: {lease: string; claimer: string}): void
-  release(turn: Turn, scope: Scope, held: {lease: string; claimer: string}): void
-  verify(turn: Turn, scope: Scope, lease: {lease: string; scopeKey: string}): LeaseVerification
-  list(turn: Turn, scope: Scope): ExecLease[]
-  /** Leases that are held; right where all that has run out is marked. */
-  count(scope: Scope): number
-  revoke(turn: Turn, scope: Scope, lease: string, actor: string): void
-  /** Releases all that a node holds. */
-  releaseOf(turn: Turn, scope: Scope, holder: string): void
-  /** Marks what has run out, a bounded part at once. */
-  sweep(turn: Turn): void
-  /** Whether nothing has run out that was not marked yet. */
-  isSwept(now: number): boolean
+/** A lease, as the node says that holds it. */
+interface HeldLease {
+  lease: string
+  claimer: string
 }
 
-/** Leases that are marked as run out in one transaction. */
+/** Leases that are marked as expired in one transaction. */
 const mostSwept = 1000
+
+const prepare = (database: Database) => ({
+  byKey: database.prepare<[string, string], LeaseRow>(
+    'SELECT * FROM mesh_exec_leases WHERE scope_id = ? AND scope_key = ?',
+  ),
+  byId: database.prepare<[number, string], LeaseRow>(
+    'SELECT * FROM mesh_exec_leases WHERE lease_id = ? AND scope_id = ?',
+  ),
+  byHolder: database.prepare<[string, string], LeaseRow>(
+    "SELECT * FROM mesh_exec_leases WHERE scope_id = ? AND holder = ? AND state = 'granted'",
+  ),
+  held: database.prepare<[string, number, number], LeaseRow>(
+    "SELECT * FROM mesh_exec_leases WHERE scope_id = ? AND state = 'granted' AND expires_at > ? ORDER BY holder, lease_id LIMIT ?",
+  ),
+  count: database
+    .prepare<[string], number>("SELECT count(*) FROM mesh_exec_leases WHERE scope_id = ? AND state = 'granted'")
+    .pluck(),
+  due: database.prepare<[number, number], LeaseRow>(
+    "SELECT * FROM mesh_exec_leases WHERE state = 'granted' AND expires_at <= ? ORDER BY expires_at LIMIT ?",
+  ),
+  // The number comes from the branch that has found the key free, under the lock: never before.
+  beginEpoch: database.prepare(
+    `INSERT INTO mesh_exec_leases (scope_id, scope_key, lease_id, holder, granted_at, expires_at, state, audit_id)
+VALUES (?, ?, ?, ?, ?, ?, 'granted', ?)
+ON CONFLICT (scope_id, scope_key) DO UPDATE SET lease_id = excluded.lease_id, holder = excluded.holder,
+  granted_at = excluded.granted_at, expires_at = excluded.expires_at, renewals = 0, state = 'granted', ended_at = NULL,
+  audit_id = excluded.audit_id
+WHERE mesh_exec_leases.state <> 'granted'`,
+  ),
+  extend: database.prepare<[number, number]>(
+    "UPDATE mesh_exec_leases SET expires_at = ?, renewals = renewals + 1 WHERE lease_id = ? AND state = 'granted'",
+  ),
+  end: database.prepare<[string, number, number]>(
+    "UPDATE mesh_exec_leases SET state = ?, ended_at = ? WHERE lease_id = ? AND state = 'granted'",
+  ),
+})
+
+interface LeaseParts {
+  nodes: Nodes
+  audit: Audit
+  counters: Counters
+  leaseMs: number
+}
+
+export class Leases {
+  readonly #sql: ReturnType<typeof prepare>
+  readonly #parts: LeaseParts
+  readonly #nextExpiry: NextExpiry
+
+  constructor(database: Database, parts: LeaseParts) {
+    this.#sql = prepare(database)
+    this.#parts = parts
+    this.#nextExpiry = new NextExpiry(database, "SELECT min(expires_at) FROM mesh_exec_leases WHERE state = 'granted'")
+  }
+
+  grant(transaction: Transaction, scope: Scope, {scopeKey, claimer}: {scopeKey: string; claimer: string}): ExecLease {
+    this.#parts.nodes.admitted(transaction, scope, claimer)
+    const row = this.#live(transaction, this.#sql.byKey.get(scope, scopeKey))
+    if (row !== undefined && row.holder !== claimer) throw new SvcError('lease_held', {scopeKey})
+    return toLease(
+      row === undefined ? this.#beginEpoch(transaction, scope, scopeKey, claimer) : this.#extend(transaction, row),
+    )
+  }
+
+  renew(transaction: Transaction, scope: Scope, held: HeldLease): void {
+    this.#parts.nodes.tolerated(scope, held.claimer)
+    this.#extend(transaction, this.#own(transaction, scope, held))
+  }
+
+  release(transaction: Transaction, scope: Scope, held: HeldLease): void {
+    this.#parts.nodes.known(scope, held.claimer)
+    this.#end(transaction, this.#own(transaction, scope, held), 'released', held.claimer)
+  }
+
+  verify(
+    transaction: Transaction,
+    scope: Scope,
+    {lease, scopeKey}: {lease: string; scopeKey: string},
+  ): LeaseVerification {
+    const row = this.#find(transaction, scope, lease)
+    if (row.scope_key !== scopeKey) throw new SvcError('lease_not_found', {lease})
+    return {
+      valid: true,
+      holder_node_id: row.holder,
+      expires_unix_ms: row.expires_at,
+      server_time_unix_ms: transaction.now,
+    }
+  }
+
+  list({now}: Transaction, scope: Scope): ExecLease[] {
+    return this.#sql.held.all(scope, now, mostLeasesListed).map(toLease)
+  }
+
+  /** Leases that are held; right where all that have expired are marked. */
+  count(scope: Scope): number {
+    return this.#sql.count.get(scope) ?? 0
+  }
+
+  revoke(transaction: Transaction, scope: Scope, lease: string, actor: string): void {
+    this.#end(transaction, this.#find(transaction, scope, lease), 'revoked', actor)
+  }
+
+  /** Releases all that a node holds. */
+  releaseOf(transaction: Transaction, scope: Scope, holder: string): void {
+    for (const row of this.#sql.byHolder.all(scope, holder)) {
+      const held = this.#live(transaction, row)
+      if (held !== undefined) this.#end(transaction, held, 'released', holder)
+    }
+  }
+
+  /** Marks what has expired, a bounded part at once. */
+  sweep(transaction: Transaction): void {
+    if (this.isSwept(transaction.now)) return
+    for (const row of this.#sql.due.all(transaction.now, mostSwept)) this.#end(transaction, row, 'expired', 'store')
+    this.#nextExpiry.reload(transaction)
+  }
+
+  /** Whether nothing has expired that was not marked yet. */
+  isSwept(now: number): boolean {
+    return !this.#nextExpiry.isDue(now)
+  }
+
+  #beginEpoch(transaction: Transaction, scope: Scope, scopeKey: string, claimer: string): LeaseRow {
+    const {audit, counters, leaseMs} = this.#parts
+    const epoch = {
+      scope_key: scopeKey,
+      lease_id: counters.next(transaction, 'fence'),
+      holder: claimer,
+      granted_at: transaction.now,
+      expires_at: transaction.now + leaseMs,
+      renewals: 0,
+    }
+    const detail = detailOf(epoch)
+    const auditId = audit.write(transaction, {scope, actor: claimer, action: 'lease.granted', target: scopeKey, detail})
+    this.#sql.beginEpoch.run(scope, scopeKey, epoch.lease_id, claimer, epoch.granted_at, epoch.expires_at, auditId)
+    this.#nextExpiry.add(transaction, epoch.expires_at)
+    return {...epoch, scope_id: scope, state: 'granted', audit_id: auditId}
+  }
+
+  #extend(transaction: Transaction, row: LeaseRow): LeaseRow {
+    const {audit, leaseMs} = this.#parts
+    const renewed = {...row, expires_at: transaction.now + leaseMs, renewals: row.renewals + 1}
+    this.#sql.extend.run(renewed.expires_at, row.lease_id)
+    audit.rewrite(transaction, row.audit_id, detailOf(renewed))
+    return renewed
+  }
+
+  #end(transaction: Transaction, row: LeaseRow, state: Exclude<LeaseRow['state'], 'granted'>, actor: string): void {
+    const {scope_id: scope, scope_key, lease_id, holder, expires_at} = row
+    const endedAt = state === 'expired' ? expires_at : transaction.now
+    this.#sql.end.run(state, endedAt, lease_id)
+    const detail = {lease_id: String(lease_id), scope_key, holder_node_id: holder, ended_unix_ms: endedAt}
+    this.#parts.audit.write(transaction, {scope, actor, action: `lease.${state}`, target: scope_key, detail})
+  }
+
+  /** A lease that holds. One that has expired is marked, so that nothing brings it back. */
+  #live(transaction: Transaction, row: LeaseRow | undefined): LeaseRow | undefined {
+    if (row?.state !== 'granted') return undefined
+    if (row.expires_at > transaction.now) return row
+    this.#end(transaction, row, 'expired', 'store')
+    return undefined
+  }
+
+  /** @throws lease_not_found */
+  #find(transaction: Transaction, scope: Scope, lease: string): LeaseRow {
+    const isId = /^[1-9]\d{0,14}$/.test(lease)
+    const row = isId ? this.#live(transaction, this.#sql.byId.get(Number(lease), scope)) : undefined
+    if (row === undefined) throw new SvcError('lease_not_found', {lease})
+    return row
+  }
+
+  /** @throws lease_not_found, not_lease_holder */
+  #own(transaction: Transaction, scope: Scope, {lease, claimer}: HeldLease): LeaseRow {
+    const row = this.#find(transaction, scope, lease)
+    if (row.holder !== claimer) throw new SvcError('not_lease_holder', {what: `lease ${lease}`})
+    return row
+  }
+}
 
 const toLease = (row: LeaseRow): ExecLease => ({
   lease_id: String(row.lease_id),
@@ -47,176 +215,11 @@ const toLease = (row: LeaseRow): ExecLease => ({
   expires_unix_ms: row.expires_at,
 })
 
-export function createLeases(
-  database: Database,
-  {nodes, audit, counters, leaseMs}: {nodes: Nodes; audit: Audit; counters: Counters; leaseMs: number},
-): Leases {
-  const byKey = database.prepare<[string, string], LeaseRow>(
-    'SELECT * FROM mesh_exec_leases WHERE scope_id = ? AND scope_key = ?',
-  )
-  const byId = database.prepare<[number, string], LeaseRow>(
-    'SELECT * FROM mesh_exec_leases WHERE lease_id = ? AND scope_id = ?',
-  )
-  const byHolder = database.prepare<[string, string], LeaseRow>(
-    "SELECT * FROM mesh_exec_leases WHERE scope_id = ? AND holder = ? AND state = 'granted'",
-  )
-  const held = database.prepare<[string, number, number], LeaseRow>(
-    "SELECT * FROM mesh_exec_leases WHERE scope_id = ? AND state = 'granted' AND expires_at > ? ORDER BY holder, lease_id LIMIT ?",
-  )
-  const counted = database
-    .prepare<[string], number>("SELECT count(*) FROM mesh_exec_leases WHERE scope_id = ? AND state = 'granted'")
-    .pluck()
-  const due = database.prepare<[number, number], LeaseRow>(
-    "SELECT * FROM mesh_exec_leases WHERE state = 'granted' AND expires_at <= ? ORDER BY expires_at LIMIT ?",
-  )
-  const firstDue = database
-    .prepare<[], number | null>("SELECT min(expires_at) FROM mesh_exec_leases WHERE state = 'granted'")
-    .pluck()
-  // The number comes from the branch that has found the key free, under the lock: never before.
-  const beginEpoch = database.prepare(
-    `INSERT INTO mesh_exec_leases (scope_id, scope_key, lease_id, holder, granted_at, expires_at, state, audit_id)
-VALUES (?, ?, ?, ?, ?, ?, 'granted', ?)
-ON CONFLICT (scope_id, scope_key) DO UPDATE SET lease_id = excluded.lease_id, holder = excluded.holder,
-  granted_at = excluded.granted_at, expires_at = excluded.expires_at, renewals = 0, state = 'granted', ended_at = NULL,
-  audit_id = excluded.audit_id
-WHERE mesh_exec_leases.state <> 'granted'`,
-  )
-  const extend = database.prepare<[number, number]>(
-    "UPDATE mesh_exec_leases SET expires_at = ?, renewals = renewals + 1 WHERE lease_id = ? AND state = 'granted'",
-  )
-  const end = database.prepare<[string, number, number]>(
-    "UPDATE mesh_exec_leases SET state = ?, ended_at = ? WHERE lease_id = ? AND state = 'granted'",
-  )
-
-  /** Nothing runs out before this, Unix ms. */
-  let quietUntil = firstDue.get() ?? Number.POSITIVE_INFINITY
-  const setQuiet = (turn: Turn, until: number) => {
-    const before = quietUntil
-    quietUntil = until
-    turn.undo(() => {
-      quietUntil = before
-    })
-  }
-
-  const detailOf = (row: Omit<LeaseRow, 'scope_id' | 'state' | 'audit_id'>) => ({
-    lease_id: String(row.lease_id),
-    scope_key: row.scope_key,
-    holder_node_id: row.holder,
-    granted_unix_ms: row.granted_at,
-    expires_unix_ms: row.expires_at,
-    renewals: row.renewals,
-  })
-
-  function renewRow(turn: Turn, row: LeaseRow): LeaseRow {
-    const renewed = {...row, expires_at: turn.now + leaseMs, renewals: row.renewals + 1}
-    extend.run(renewed.expires_at, row.lease_id)
-    audit.rewrite(turn, row.audit_id, detailOf(renewed))
-    return renewed
-  }
-
-  function endRow(turn: Turn, row: LeaseRow, how: {state: Exclude<LeaseRow['state'], 'granted'>; actor: string}): void {
-    const endedAt = how.state === 'expired' ? row.expires_at : turn.now
-    end.run(how.state, endedAt, row.lease_id)
-    audit.write(turn, {
-      scope: row.scope_id,
-      actor: how.actor,
-      action: `lease.${how.state}`,
-      target: row.scope_key,
-      detail: {
-        lease_id: String(row.lease_id),
-        scope_key: row.scope_key,
-        holder_node_id: row.holder,
-        ended_unix_ms: endedAt,
-      },
-    })
-  }
-
-  /** A lease that holds. One that has run out is marked, so that nothing brings it back. */
-  function live(turn: Turn, row: LeaseRow | undefined): LeaseRow | undefined {
-    if (row?.state !== 'granted') return undefined
-    if (row.expires_at > turn.now) return row
-    endRow(turn, row, {state: 'expired', actor: 'store'})
-    return undefined
-  }
-
-  function find(turn: Turn, scope: Scope, lease: string): LeaseRow {
-    const row = /^[1-9]\d{0,14}$/.test(lease) ? live(turn, byId.get(Number(lease), scope)) : undefined
-    if (row === undefined) throw new SvcError('lease_not_found', {lease})
-    return row
-  }
-
-  function own(turn: Turn, scope: Scope, {lease, claimer}: {lease: string; claimer: string}): LeaseRow {
-    const row = find(turn, scope, lease)
-    if (row.holder !== claimer) throw new SvcError('not_lease_holder', {what: `lease ${lease}`})
-    return row
-  }
-
-  return {
-    grant(turn, scope, {scopeKey, claimer}) {
-      nodes.admitted(turn, scope, claimer)
-      const row = live(turn, byKey.get(scope, scopeKey))
-      if (row !== undefined && row.holder !== claimer) throw new SvcError('lease_held', {scopeKey})
-      if (row !== undefined) return toLease(renewRow(turn, row))
-      const epoch = {
-        scope_key: scopeKey,
-        lease_id: counters.next(turn, 'fence'),
-        holder: claimer,
-        granted_at: turn.now,
-        expires_at: turn.now + leaseMs,
-        renewals: 0,
-      }
-      const auditId = audit.write(turn, {
-        scope,
-        actor: claimer,
-        action: 'lease.granted',
-        target: scopeKey,
-        detail: detailOf(epoch),
-      })
-      beginEpoch.run(scope, scopeKey, epoch.lease_id, claimer, epoch.granted_at, epoch.expires_at, auditId)
-      if (epoch.expires_at < quietUntil) setQuiet(turn, epoch.expires_at)
-      return toLease({...epoch, scope_id: scope, state: 'granted', audit_id: auditId})
-    },
-
-    renew(turn, scope, held) {
-      nodes.tolerated(scope, held.claimer)
-      renewRow(turn, own(turn, scope, held))
-    },
-
-    release(turn, scope, held) {
-      nodes.known(scope, held.claimer)
-      endRow(turn, own(turn, scope, held), {state: 'released', actor: held.claimer})
-    },
-
-    verify(turn, scope, {lease, scopeKey}) {
-      const row = find(turn, scope, lease)
-      if (row.scope_key !== scopeKey) throw new SvcError('lease_not_found', {lease})
-      return {
-        valid: true,
-        holder_node_id: row.holder,
-        expires_unix_ms: row.expires_at,
-        server_time_unix_ms: turn.now,
-      }
-    },
-
-    list: (turn, scope) => held.all(scope, turn.now, mostLeasesListed).map(toLease),
-
-    count: (scope) => counted.get(scope) ?? 0,
-
-    revoke: (turn, scope, lease, actor) => endRow(turn, find(turn, scope, lease), {state: 'revoked', actor}),
-
-    releaseOf(turn, scope, holder) {
-      for (const row of byHolder.all(scope, holder)) {
-        const held = live(turn, row)
-        if (held !== undefined) endRow(turn, held, {state: 'released', actor: holder})
-      }
-    },
-
-    sweep(turn) {
-      if (turn.now < quietUntil) return
-      for (const row of due.all(turn.now, mostSwept)) endRow(turn, row, {state: 'expired', actor: 'store'})
-      setQuiet(turn, firstDue.get() ?? Number.POSITIVE_INFINITY)
-    },
-
-    isSwept: (now) => now < quietUntil,
-  }
-}
+const detailOf = (row: Omit<LeaseRow, 'scope_id' | 'state' | 'audit_id'>) => ({
+  lease_id: String(row.lease_id),
+  scope_key: row.scope_key,
+  holder_node_id: row.holder,
+  granted_unix_ms: row.granted_at,
+  expires_unix_ms: row.expires_at,
+  renewals: row.renewals,
+})

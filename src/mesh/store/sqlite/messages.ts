@@ -5,42 +5,80 @@ import type {Delivered, MessageDraft, StoredMessage} from '../../protocol/messag
 import type {PeekQuery, Scope, StoreLimits} from '../mesh-store.js'
 import type {Backlog} from './backlog.js'
 import type {Counters} from './counters.js'
-import type {Turn} from './group-commit.js'
 import {isOneOf, listed, type MessageRow, takePage, toMessage} from './message-rows.js'
+import type {Transaction} from './transaction.js'
 
-export interface Messages {
-  deliver(turn: Turn, scope: Scope, draft: MessageDraft, digest: Buffer | null): Delivered
-  peek(scope: Scope, query: PeekQuery, now: number): StoredMessage[]
-  /** @throws inbox_full unless there is room for as many messages as there are receivers, which may be named again */
-  requireRoom(scope: Scope, receivers: readonly string[]): void
-}
-
-/** What tells two messages under one key apart: SHA-256 of type and payload. None without a key. */
+/** What distinguishes two messages under one key: SHA-256 of type and payload. None without a key. */
 export function digestOf({idempotency_key, message_type, payload}: MessageDraft): Buffer | null {
   if (idempotency_key === undefined) return null
   return createHash('sha256').update(`${message_type.length}:${message_type}`).update(payload).digest()
 }
 
-export function createMessages(
-  database: Database,
-  {backlog, counters, limits}: {backlog: Backlog; counters: Counters; limits: StoreLimits},
-): Messages {
-  const byKey = database.prepare<[string, string, string, string], {id: number; body_sha256: Buffer}>(
-    'SELECT id, body_sha256 FROM mesh_messages WHERE scope_id = ? AND sender = ? AND receiver = ? AND idem_key = ?',
-  )
-  const insert = database.prepare(
-    `INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, created_at, idem_key,
-  body_sha256, model_id, traceparent, sender_node, jwe, payload)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+const prepare = (database: Database) => {
   const peekIn = (order: 'ASC' | 'DESC') =>
     database.prepare<object, MessageRow>(
       `SELECT * FROM mesh_messages WHERE scope_id = @scope AND receiver = @receiver AND acked_at IS NULL AND dead_at IS NULL
   AND id < @before AND ${isOneOf('type', '@types')} ORDER BY id ${order} LIMIT @limit`,
     )
-  const peek = {asc: peekIn('ASC'), desc: peekIn('DESC')}
+  return {
+    byKey: database.prepare<[string, string, string, string], {id: number; body_sha256: Buffer}>(
+      'SELECT id, body_sha256 FROM mesh_messages WHERE scope_id = ? AND sender = ? AND receiver = ? AND idem_key = ?',
+    ),
+    insert: database.prepare(
+      `INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, created_at, idem_key,
+  body_sha256, model_id, traceparent, sender_node, jwe, payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    peek: {asc: peekIn('ASC'), desc: peekIn('DESC')},
+  }
+}
 
-  function requireRoom(scope: Scope, receivers: readonly string[]): void {
+interface MessageParts {
+  backlog: Backlog
+  counters: Counters
+  limits: StoreLimits
+}
+
+export class Messages {
+  readonly #sql: ReturnType<typeof prepare>
+  readonly #parts: MessageParts
+
+  constructor(database: Database, parts: MessageParts) {
+    this.#sql = prepare(database)
+    this.#parts = parts
+  }
+
+  deliver(transaction: Transaction, scope: Scope, draft: MessageDraft, digest: Buffer | null): Delivered {
+    const {backlog, counters} = this.#parts
+    const {sender_agent_id: sender, receiver_agent_id: receiver, idempotency_key: key} = draft
+    const known = key === undefined ? undefined : this.#sql.byKey.get(scope, sender, receiver, key)
+    if (known !== undefined) {
+      if (digest?.equals(known.body_sha256) !== true) throw new SvcError('idempotency_key_reused', {message: known.id})
+      return {accepted: true, message_id: known.id, duplicate: true}
+    }
+    this.requireRoom(scope, [receiver])
+    const id = counters.next(transaction, 'message_id')
+    const {message_type, priority, privacy_class = null, task_kind = null, model_id = null} = draft
+    const {traceparent = null, sender_node_id = null, jwe_payload = null, payload} = draft
+    const what = [message_type, priority, privacy_class, task_kind]
+    const rest = [model_id, traceparent, sender_node_id, jwe_payload, payload]
+    this.#sql.insert.run(id, scope, sender, receiver, ...what, transaction.now, key ?? null, digest, ...rest)
+    backlog.move(transaction, {scope_id: scope, receiver, task_kind, priority}, 'gone', 'waiting')
+    return {accepted: true, message_id: id}
+  }
+
+  peek(
+    scope: Scope,
+    {receiver, limit, before = Number.MAX_SAFE_INTEGER, types, order = 'desc', maxBytes}: PeekQuery,
+    now: number,
+  ): StoredMessage[] {
+    const rows = this.#sql.peek[order].iterate({scope, receiver, limit, before, types: listed(types)})
+    return takePage(rows, {limit, maxBytes}).taken.map((row) => toMessage(row, now))
+  }
+
+  /** @throws inbox_full unless there is room for as many messages as there are receivers, which may be named again */
+  requireRoom(scope: Scope, receivers: readonly string[]): void {
+    const {backlog, limits} = this.#parts
     const {maxMessages, maxMessagesPerReceiver} = limits
     for (const receiver of new Set(receivers)) {
       const more = receivers.filter((each) => each === receiver).length
@@ -48,33 +86,5 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         throw new SvcError('inbox_full', {limit: maxMessagesPerReceiver})
     }
     if (backlog.total(scope) + receivers.length > maxMessages) throw new SvcError('inbox_full', {limit: maxMessages})
-  }
-
-  return {
-    requireRoom,
-
-    deliver(turn, scope, draft, digest) {
-      const {sender_agent_id: sender, receiver_agent_id: receiver, idempotency_key: key} = draft
-      const known = key === undefined ? undefined : byKey.get(scope, sender, receiver, key)
-      if (known !== undefined) {
-        if (digest?.equals(known.body_sha256) !== true)
-          throw new SvcError('idempotency_key_reused', {message: known.id})
-        return {accepted: true, message_id: known.id, duplicate: true}
-      }
-      requireRoom(scope, [receiver])
-      const id = counters.next(turn, 'message_id')
-      const {message_type, priority, privacy_class = null, task_kind = null, model_id = null} = draft
-      const {traceparent = null, sender_node_id = null, jwe_payload = null, payload} = draft
-      const what = [message_type, priority, privacy_class, task_kind]
-      const rest = [model_id, traceparent, sender_node_id, jwe_payload, payload]
-      insert.run(id, scope, sender, receiver, ...what, turn.now, key ?? null, digest, ...rest)
-      backlog.move(turn, {scope_id: scope, receiver, task_kind, priority}, 'gone', 'waiting')
-      return {accepted: true, message_id: id}
-    },
-
-    peek(scope, {receiver, limit, before, types, order = 'desc', maxBytes}, now) {
-      const query = {scope, receiver, limit, before: before ?? Number.MAX_SAFE_INTEGER, types: listed(types)}
-      return takePage(peek[order].iterate(query), {limit, maxBytes}).taken.map((row) => toMessage(row, now))
-    },
   }
 }

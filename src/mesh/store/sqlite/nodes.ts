@@ -2,12 +2,22 @@ import {SvcError} from '../../../errors/index.js'
 import type {Incarnation, NodeFacts} from '../../protocol/node.js'
 import type {Heartbeat, HeartbeatOutcome, Maintenance, Scope} from '../mesh-store.js'
 import type {Audit} from './audit.js'
-import type {Turn} from './group-commit.js'
-import {type Facts, inMaintenance, loadOf, recordText, tell, tellAnew, tellsMore} from './node-record.js'
-import type {KnownNode, NodeRegistry, Seen} from './node-registry.js'
+import {
+  type Facts,
+  hasFacts,
+  inMaintenance,
+  type KnownNode,
+  loadOf,
+  mergeReports,
+  recordText,
+  reportedBy,
+  type Seen,
+} from './node-record.js'
+import type {NodeRegistry} from './node-registry.js'
 import type {NodeRows} from './node-rows.js'
+import type {Transaction} from './transaction.js'
 
-/** How long after its last sign of life a process keeps its id from others, ms: three intervals of the default length. */
+/** How long after its last heartbeat a process keeps its id from others, ms: three intervals of the default length. */
 const aliveMs = 90_000
 /** Longest maintenance that is given as a duration: a week. */
 const longestMaintenanceMs = 604_800_000
@@ -19,125 +29,132 @@ export interface JoinOptions extends Partial<Incarnation> {
   maintenance?: Maintenance
 }
 
-/** How nodes come, show that they live, and are barred from new work. */
-export interface Nodes {
-  join(turn: Turn, scope: Scope, facts: NodeFacts, options: JoinOptions): string
-  heartbeat(turn: Turn, scope: Scope, beat: Heartbeat): HeartbeatOutcome
-  /** Of one in quarantine that is kept: it must not come back without. */
-  leave(turn: Turn, scope: Scope, id: string): void
-  setQuarantine(turn: Turn, scope: Scope, call: {id: string; on: boolean; actor: string}): void
-  setMaintenance(turn: Turn, scope: Scope, call: {id: string; maintenance: Maintenance; actor: string}): void
-  /** @throws unknown_node */
-  known(scope: Scope, id: string): KnownNode
-  /** A node that may take something new. @throws unknown_node, node_quarantined, node_maintenance */
-  admitted(turn: Turn, scope: Scope, id: string): KnownNode
-  /** A node that may keep what it has: also in maintenance. @throws unknown_node, node_quarantined */
-  tolerated(scope: Scope, id: string): KnownNode
-}
+/** How nodes come, send heartbeats, and are barred from new work. */
+export class Nodes {
+  readonly #nodes: NodeRegistry
+  readonly #rows: NodeRows
+  readonly #audit: Audit
 
-export function createNodes(nodes: NodeRegistry, rows: NodeRows, audit: Audit): Nodes {
-  const outcome = (turn: Turn, node: KnownNode): HeartbeatOutcome => ({
-    record: recordText(node, turn.now),
-    nodeCount: nodes.count(node.scope),
-  })
-
-  function present(scope: Scope, node: string): KnownNode {
-    const found = nodes.present(scope, node)
-    if (found === undefined) throw new SvcError('node_not_found', {node})
-    return found
+  constructor(nodes: NodeRegistry, rows: NodeRows, audit: Audit) {
+    this.#nodes = nodes
+    this.#rows = rows
+    this.#audit = audit
   }
 
-  function known(scope: Scope, node: string): KnownNode {
-    const found = nodes.present(scope, node)
+  join(transaction: Transaction, scope: Scope, facts: NodeFacts, options: JoinOptions): string {
+    const {now} = transaction
+    const node = this.#nodes.present(scope, facts.id)
+    if (node === undefined) this.#add(transaction, scope, facts, options)
+    else {
+      const order = orderOf(node, options, now)
+      if (order === 'superseded') throw new SvcError('duplicate_node_id', {node: facts.id})
+      if (order !== 'late') {
+        const seen = seenAnew(node.seen, facts, options, now)
+        this.#rows.saveAll(transaction, {...node, reported: reportedBy(facts), seen})
+      }
+    }
+    return recordText(this.#present(scope, facts.id), now)
+  }
+
+  heartbeat(transaction: Transaction, scope: Scope, heartbeat: Heartbeat): HeartbeatOutcome {
+    const {facts, isFull} = heartbeat
+    const {id} = facts
+    const node = isFull ? this.#nodes.present(scope, id) : this.#present(scope, id)
+    if (node === undefined) {
+      this.#add(transaction, scope, facts, heartbeat)
+      return this.#outcome(transaction, this.#present(scope, id))
+    }
+    const order = orderOf(node, heartbeat, transaction.now)
+    if (order === 'superseded' || order === 'other') throw new SvcError('duplicate_node_id', {node: id})
+    if (order === 'late' || order === 'again') return this.#outcome(transaction, node)
+    this.#rows.saveSeen(transaction, node, seenNow(node.seen, heartbeat, transaction.now))
+    const reported = hasFacts(facts) ? mergeReports(node.reported, facts) : node.reported
+    if (reported === node.reported) return this.#outcome(transaction, node)
+    const changed = {...node, reported}
+    this.#rows.save(transaction, changed)
+    return this.#outcome(transaction, changed)
+  }
+
+  /** Of one in quarantine that is kept: it must not come back without. */
+  leave(transaction: Transaction, scope: Scope, id: string): void {
+    const node = this.#present(scope, id)
+    const reported = reportedBy({id})
+    const left = {...node, reported, maintenance: false, maintenanceUntil: null, leftAt: transaction.now}
+    this.#rows.forget(transaction, node, node.quarantined ? left : undefined)
+  }
+
+  setQuarantine(
+    transaction: Transaction,
+    scope: Scope,
+    {id, on, actor}: {id: string; on: boolean; actor: string},
+  ): void {
+    const node = this.#nodes.any(scope, id) ?? this.#present(scope, id)
+    // Of one that has left, nothing is left but its quarantine.
+    if (node.leftAt !== null && !on) this.#rows.forget(transaction, node, undefined)
+    else this.#rows.save(transaction, {...node, quarantined: on})
+    this.#audit.write(transaction, {scope, actor, action: 'node.quarantine', target: id, detail: {on}})
+  }
+
+  setMaintenance(
+    transaction: Transaction,
+    scope: Scope,
+    {id, maintenance, actor}: {id: string; maintenance: Maintenance; actor: string},
+  ): void {
+    const {maintenance: on, maintenanceUntil} = maintenanceOf(maintenance, transaction.now)
+    this.#rows.save(transaction, {...this.#present(scope, id), maintenance: on, maintenanceUntil})
+    const detail = {on, until_unix_ms: maintenanceUntil}
+    this.#audit.write(transaction, {scope, actor, action: 'node.maintenance', target: id, detail})
+  }
+
+  /** @throws unknown_node */
+  known(scope: Scope, node: string): KnownNode {
+    const found = this.#nodes.present(scope, node)
     if (found === undefined) throw new SvcError('unknown_node', {node})
     return found
   }
 
-  function tolerated(scope: Scope, node: string): KnownNode {
-    const found = known(scope, node)
+  /** A node that may keep what it has: also in maintenance. @throws unknown_node, node_quarantined */
+  tolerated(scope: Scope, node: string): KnownNode {
+    const found = this.known(scope, node)
     if (found.quarantined) throw new SvcError('node_quarantined', {node})
     return found
   }
 
-  /** A node that was not there, or has left: new but for its quarantine. */
-  function takeIn(turn: Turn, scope: Scope, facts: Facts, options: JoinOptions): void {
+  /** A node that may take something new. @throws unknown_node, node_quarantined, node_maintenance */
+  admitted({now}: Transaction, scope: Scope, node: string): KnownNode {
+    const found = this.tolerated(scope, node)
+    if (inMaintenance(found, now)) throw new SvcError('node_maintenance', {node})
+    return found
+  }
+
+  /** @throws node_not_found */
+  #present(scope: Scope, node: string): KnownNode {
+    const found = this.#nodes.present(scope, node)
+    if (found === undefined) throw new SvcError('node_not_found', {node})
+    return found
+  }
+
+  /** Adds a node that was not there, or has left: new but for its quarantine. */
+  #add(transaction: Transaction, scope: Scope, facts: Facts, options: JoinOptions): void {
     const {id} = facts
-    const before = nodes.any(scope, id)
-    rows.saveWhole(turn, {
-      no: before?.no ?? rows.nextNo(turn),
+    const {now} = transaction
+    const before = this.#nodes.any(scope, id)
+    this.#rows.saveAll(transaction, {
+      no: before?.no ?? this.#rows.nextNo(transaction),
       scope,
       id,
-      told: tell(facts),
+      reported: reportedBy(facts),
       trust: before?.trust ?? 'trusted',
-      ...maintenanceOf(options.maintenance, turn.now),
+      ...maintenanceOf(options.maintenance, now),
       quarantined: before?.quarantined ?? false,
-      joinedAt: turn.now,
+      joinedAt: now,
       leftAt: null,
-      seen: seenAnew(undefined, facts, options, turn.now),
+      seen: seenAnew(undefined, facts, options, now),
     })
   }
 
-  return {
-    known,
-    tolerated,
-    admitted(turn, scope, id) {
-      const node = tolerated(scope, id)
-      if (inMaintenance(node, turn.now)) throw new SvcError('node_maintenance', {node: id})
-      return node
-    },
-
-    join(turn, scope, facts, options) {
-      const node = nodes.present(scope, facts.id)
-      if (node === undefined) takeIn(turn, scope, facts, options)
-      else {
-        const order = orderOf(node, options, turn.now)
-        if (order === 'superseded') throw new SvcError('duplicate_node_id', {node: facts.id})
-        if (order !== 'late')
-          rows.saveWhole(turn, {...node, told: tell(facts), seen: seenAnew(node.seen, facts, options, turn.now)})
-      }
-      return recordText(present(scope, facts.id), turn.now)
-    },
-
-    heartbeat(turn, scope, beat) {
-      const {facts, isFull} = beat
-      const {id} = facts
-      const node = isFull ? nodes.present(scope, id) : present(scope, id)
-      if (node === undefined) {
-        takeIn(turn, scope, facts, beat)
-        return outcome(turn, present(scope, id))
-      }
-      const order = orderOf(node, beat, turn.now)
-      if (order === 'superseded' || order === 'other') throw new SvcError('duplicate_node_id', {node: id})
-      if (order === 'late' || order === 'again') return outcome(turn, node)
-      rows.saveSeen(turn, node, seenNow(node.seen, beat, turn.now))
-      const told = tellsMore(facts) ? tellAnew(node.told, facts) : node.told
-      if (told === node.told) return outcome(turn, node)
-      const changed = {...node, told}
-      rows.save(turn, changed)
-      return outcome(turn, changed)
-    },
-
-    leave(turn, scope, id) {
-      const node = present(scope, id)
-      const told = tell({id})
-      const left = {...node, told, maintenance: false, maintenanceUntil: null, leftAt: turn.now}
-      rows.forget(turn, node, node.quarantined ? left : undefined)
-    },
-
-    setQuarantine(turn, scope, {id, on, actor}) {
-      const node = nodes.any(scope, id) ?? present(scope, id)
-      // Of one that has left, nothing is left but its quarantine.
-      if (node.leftAt !== null && !on) rows.forget(turn, node, undefined)
-      else rows.save(turn, {...node, quarantined: on})
-      audit.write(turn, {scope, actor, action: 'node.quarantine', target: id, detail: {on}})
-    },
-
-    setMaintenance(turn, scope, {id, maintenance, actor}) {
-      const {maintenance: on, maintenanceUntil} = maintenanceOf(maintenance, turn.now)
-      rows.save(turn, {...present(scope, id), maintenance: on, maintenanceUntil})
-      const detail = {on, until_unix_ms: maintenanceUntil}
-      audit.write(turn, {scope, actor, action: 'node.maintenance', target: id, detail})
-    },
+  #outcome({now}: Transaction, node: KnownNode): HeartbeatOutcome {
+    return {record: recordText(node, now), nodeCount: this.#nodes.count(node.scope)}
   }
 }
 
@@ -166,7 +183,7 @@ function supersededBy(incarnation: number | null, before: Seen | undefined): rea
   return all.filter((each) => each !== incarnation).slice(-mostSuperseded)
 }
 
-/** After a join: all that was told before is void, but that time goes on. */
+/** After a join: all that was reported before is void, but that time goes on. */
 function seenAnew(before: Seen | undefined, facts: Facts, process: Partial<Incarnation>, now: number): Seen {
   const incarnation = process.incarnation ?? null
   const isSame = before?.incarnation === incarnation
@@ -176,19 +193,19 @@ function seenAnew(before: Seen | undefined, facts: Facts, process: Partial<Incar
     seq: process.seq ?? (isSame ? (before?.seq ?? null) : null),
     superseded: isSame ? (before?.superseded ?? []) : supersededBy(incarnation, before),
     ...loadOf(facts),
-    beat: 0,
+    writeNo: 0,
   }
 }
 
 /** After a heartbeat: what it leaves out is as it was. */
-function seenNow(before: Seen, beat: Heartbeat, now: number): Omit<Seen, 'beat'> {
-  const {cpu, memory} = loadOf(beat.facts)
-  const incarnation = beat.incarnation ?? before.incarnation
+function seenNow(before: Seen, heartbeat: Heartbeat, now: number): Omit<Seen, 'writeNo'> {
+  const {cpu, memory} = loadOf(heartbeat.facts)
+  const incarnation = heartbeat.incarnation ?? before.incarnation
   const isSame = incarnation === before.incarnation
   return {
     lastSeen: Math.max(before.lastSeen, now),
     incarnation,
-    seq: beat.seq ?? (isSame ? before.seq : null),
+    seq: heartbeat.seq ?? (isSame ? before.seq : null),
     superseded: isSame ? before.superseded : supersededBy(incarnation, before),
     cpu: cpu ?? before.cpu,
     memory: memory ?? before.memory,

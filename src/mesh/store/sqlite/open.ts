@@ -1,33 +1,34 @@
 import type {Database} from 'better-sqlite3'
 import {applyFragments, openDatabase, storeError} from '../../../store/index.js'
 import type {MeshStore, Scope, StoreLimits} from '../mesh-store.js'
-import {createAudit} from './audit.js'
-import {loadBacklog} from './backlog.js'
-import {openBeatJournal} from './beat-journal.js'
-import {createClaims} from './claims.js'
+import {Audit} from './audit.js'
+import {Backlog} from './backlog.js'
+import {Claims} from './claims.js'
 import type {ClockSources} from './clock.js'
-import {createCounters} from './counters.js'
-import {openCredentials} from './credentials.js'
-import {createDeadMessages} from './dead-messages.js'
+import {Counters} from './counters.js'
+import {DeadMessages} from './dead-messages.js'
 import {unavailable} from './fault.js'
-import {createGroupCommit, type Turn} from './group-commit.js'
-import {holdFile} from './hold-file.js'
-import {openClock} from './kept-clock.js'
-import {createLeases} from './leases.js'
-import {createMessages, digestOf} from './messages.js'
+import {GroupCommit} from './group-commit.js'
+import {HeartbeatJournal} from './heartbeat-journal.js'
+import {Leases} from './leases.js'
+import {lockStoreFile} from './lock-file.js'
+import {digestOf, Messages} from './messages.js'
 import {createNodeList} from './node-list.js'
-import {loadNodes} from './node-registry.js'
-import {createNodeRows} from './node-rows.js'
-import {createNodes} from './nodes.js'
-import {createPurge} from './purge.js'
+import {NodeRegistry} from './node-registry.js'
+import {NodeRows} from './node-rows.js'
+import {Nodes} from './nodes.js'
+import {Purge} from './purge.js'
 import {meshStoreFragment} from './schema.js'
+import {StoreClock} from './store-clock.js'
+import type {Transaction} from './transaction.js'
+import {UsedTokens} from './used-tokens.js'
 
 export interface SqliteMeshStoreOptions {
   /** Unix ms as the machine has it, and ms that have passed; another for each in tests. */
   wallClock?: () => number
   monotonic?: () => number
   /** How long a lock of another program is waited for, ms. */
-  lockPatienceMs?: number
+  lockTimeoutMs?: number
 }
 
 /** Pages that are kept in memory, KiB: as many as are used, up to this. */
@@ -41,79 +42,87 @@ const cacheKiB = 131_072
 export async function openSqliteMeshStore(
   path: string,
   limits: StoreLimits,
-  {wallClock = Date.now, monotonic = () => performance.now(), lockPatienceMs = 5000}: SqliteMeshStoreOptions = {},
+  {wallClock = Date.now, monotonic = () => performance.now(), lockTimeoutMs = 5000}: SqliteMeshStoreOptions = {},
 ): Promise<MeshStore> {
-  const letGo = await holdFile(path)
+  const unlock = await lockStoreFile(path)
   try {
     const database = await openDatabase(path, {durability: 'full', busyTimeoutMs: 1000})
     try {
       applyFragments(database, path, [meshStoreFragment])
-      return assemble(database, {limits, sources: {wallClock, monotonic}, lockPatienceMs, letGo})
+      return meshStoreOf(database, {limits, sources: {wallClock, monotonic}, lockTimeoutMs, unlock})
     } catch (error) {
       database.close()
       throw storeError(error, path)
     }
   } catch (error) {
-    letGo()
+    unlock()
     throw error
   }
 }
 
-interface Assembly {
+interface StoreParts {
   limits: StoreLimits
   sources: ClockSources
-  lockPatienceMs: number
-  letGo: () => void
+  lockTimeoutMs: number
+  unlock: () => void
 }
 
-function assemble(database: Database, {limits, sources, lockPatienceMs, letGo}: Assembly): MeshStore {
-  database.pragma(`cache_size = -${cacheKiB}`)
+/** Everything that works on the tables of a file. */
+function openTables(database: Database, limits: StoreLimits, sources: ClockSources) {
   const {leaseMs} = limits
-  const clock = openClock(database, sources)
+  database.pragma(`cache_size = -${cacheKiB}`)
+  const clock = new StoreClock(database, sources)
   // From here on nothing waits for a lock but with a timer.
   database.pragma('busy_timeout = 0')
-  const counters = createCounters(database)
-  const audit = createAudit(database)
-  const registry = loadNodes(database)
-  const journal = openBeatJournal(database, registry)
-  const rows = createNodeRows(database, {nodes: registry, journal, counters})
-  const nodes = createNodes(registry, rows, audit)
-  const listNodes = createNodeList(database, registry)
-  const leases = createLeases(database, {nodes, audit, counters, leaseMs})
-  const backlog = loadBacklog(database)
-  const messages = createMessages(database, {backlog, counters, limits})
-  const claims = createClaims(database, {nodes, audit, backlog, leaseMs})
-  const deadMessages = createDeadMessages(database, {audit, backlog, claims, messages})
-  const credentials = openCredentials(database, audit)
-  const leave = (turn: Turn, scope: Scope, id: string) => {
-    nodes.leave(turn, scope, id)
-    leases.releaseOf(turn, scope, id)
-    claims.giveBackOf(turn, scope, id)
+  const counters = new Counters(database)
+  const audit = new Audit(database)
+  const registry = new NodeRegistry(database)
+  const journal = new HeartbeatJournal(database, registry)
+  const nodes = new Nodes(registry, new NodeRows(database, {nodes: registry, journal, counters}), audit)
+  const leases = new Leases(database, {nodes, audit, counters, leaseMs})
+  const backlog = new Backlog(database)
+  const messages = new Messages(database, {backlog, counters, limits})
+  const claims = new Claims(database, {nodes, audit, backlog, leaseMs})
+  const deadMessages = new DeadMessages(database, {audit, backlog, claims, messages})
+  const usedTokens = new UsedTokens(database, audit)
+  const leave = (transaction: Transaction, scope: Scope, id: string) => {
+    nodes.leave(transaction, scope, id)
+    leases.releaseOf(transaction, scope, id)
+    claims.releaseOf(transaction, scope, id)
   }
-  const purge = createPurge(database, {
+  const purge = new Purge(database, {
     backlog,
-    credentials,
+    usedTokens,
     nodes: registry,
-    leave: (turn, {scope, id}) => leave(turn, scope, id),
+    leave: (transaction, {scope, id}) => leave(transaction, scope, id),
   })
+  const listNodes = createNodeList(database, registry)
+  return {
+    ...{audit, backlog, claims, clock, counters, deadMessages, journal, leases, messages, nodes, purge, registry},
+    ...{leave, listNodes, usedTokens},
+  }
+}
 
-  const group = createGroupCommit({
+function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock}: StoreParts): MeshStore {
+  const tables = openTables(database, limits, sources)
+  const {audit, backlog, claims, clock, deadMessages, journal, leases, messages, nodes, purge, usedTokens} = tables
+  const group = new GroupCommit({
     database,
-    now: clock.begin,
+    now: (undo) => clock.begin(undo),
     monotonic: sources.monotonic,
-    lockPatienceMs,
-    begin(turn, lane) {
-      clock.keep(turn)
-      if (lane === 'beats') return
-      leases.sweep(turn)
-      claims.sweep(turn)
+    lockTimeoutMs,
+    begin(transaction, lane) {
+      clock.keep(transaction)
+      if (lane === 'heartbeats') return
+      leases.sweep(transaction)
+      claims.sweep(transaction)
     },
-    end(turn) {
-      journal.flush(turn)
-      counters.flush()
+    end(transaction) {
+      journal.flush(transaction)
+      tables.counters.flush()
     },
   })
-  const write = <T>(work: (turn: Turn) => T) => group.run('durable', work)
+  const write = <T>(work: (transaction: Transaction) => T) => group.run('durable', work)
   const read = async <T>(work: (now: number) => T): Promise<T> => {
     try {
       return work(clock.now())
@@ -121,68 +130,73 @@ function assemble(database: Database, {limits, sources, lockPatienceMs, letGo}: 
       throw unavailable(error)
     }
   }
-  /** What has run out is given back before it is counted. */
+  /** What has expired is released before it is counted. */
   const isSwept = (now: number) => claims.isSwept(now) && leases.isSwept(now)
   const count = <T>(work: () => T) => (isSwept(clock.now()) ? read(work) : write(work))
+  const close = async () => {
+    const last = write((transaction) => clock.keepLast(transaction))
+    await Promise.allSettled([last, group.drain()])
+    database.close()
+    unlock()
+  }
   let closing: Promise<void> | undefined
 
   return {
     driver: 'sqlite',
-    now: clock.now,
+    now: () => clock.now(),
 
-    join: (scope, facts, options = {}) => write((turn) => nodes.join(turn, scope, facts, options)),
-    heartbeat: (scope, beat) => group.run('beats', (turn) => nodes.heartbeat(turn, scope, beat)),
-    leave: (scope, id) => write((turn) => leave(turn, scope, id)),
-    listNodes: (scope, query) => read((now) => listNodes(scope, query, now)),
-    setQuarantine: (scope, id, on, actor) => write((turn) => nodes.setQuarantine(turn, scope, {id, on, actor})),
+    join: (scope, facts, options = {}) => write((transaction) => nodes.join(transaction, scope, facts, options)),
+    heartbeat: (scope, heartbeat) =>
+      group.run('heartbeats', (transaction) => nodes.heartbeat(transaction, scope, heartbeat)),
+    leave: (scope, id) => write((transaction) => tables.leave(transaction, scope, id)),
+    listNodes: (scope, query) => read((now) => tables.listNodes(scope, query, now)),
+    setQuarantine: (scope, id, on, actor) =>
+      write((transaction) => nodes.setQuarantine(transaction, scope, {id, on, actor})),
     setMaintenance: (scope, id, maintenance, actor) =>
-      write((turn) => nodes.setMaintenance(turn, scope, {id, maintenance, actor})),
+      write((transaction) => nodes.setMaintenance(transaction, scope, {id, maintenance, actor})),
 
-    grantLease: (scope, claim) => write((turn) => leases.grant(turn, scope, claim)),
-    renewLease: (scope, held) => write((turn) => leases.renew(turn, scope, held)),
-    releaseLease: (scope, held) => write((turn) => leases.release(turn, scope, held)),
-    verifyLease: (scope, lease) => write((turn) => leases.verify(turn, scope, lease)),
-    listLeases: (scope) => write((turn) => leases.list(turn, scope)),
-    revokeLease: (scope, lease, actor) => write((turn) => leases.revoke(turn, scope, lease, actor)),
+    grantLease: (scope, claim) => write((transaction) => leases.grant(transaction, scope, claim)),
+    renewLease: (scope, held) => write((transaction) => leases.renew(transaction, scope, held)),
+    releaseLease: (scope, held) => write((transaction) => leases.release(transaction, scope, held)),
+    verifyLease: (scope, lease) => write((transaction) => leases.verify(transaction, scope, lease)),
+    listLeases: (scope) => write((transaction) => leases.list(transaction, scope)),
+    revokeLease: (scope, lease, actor) => write((transaction) => leases.revoke(transaction, scope, lease, actor)),
 
     deliver(scope, draft) {
       const digest = digestOf(draft)
-      return write((turn) => messages.deliver(turn, scope, draft, digest))
+      return write((transaction) => messages.deliver(transaction, scope, draft, digest))
     },
     peek: (scope, query) => read((now) => messages.peek(scope, query, now)),
-    claim: (scope, query) => write((turn) => claims.claim(turn, scope, query)),
-    renewClaim: (scope, claim) => write((turn) => claims.renew(turn, scope, claim)),
-    ack: (scope, ack) => write((turn) => claims.ack(turn, scope, ack)),
+    claim: (scope, query) => write((transaction) => claims.claim(transaction, scope, query)),
+    renewClaim: (scope, claim) => write((transaction) => claims.renew(transaction, scope, claim)),
+    ack: (scope, ack) => write((transaction) => claims.ack(transaction, scope, ack)),
     listDead: (scope, query) => read((now) => deadMessages.list(scope, query, now)),
-    retryDead: (scope, ids, actor) => write((turn) => deadMessages.retry(turn, scope, {ids, actor})),
-    dropDead: (scope, ids, actor) => write((turn) => deadMessages.drop(turn, scope, {ids, actor})),
+    retryDead: (scope, ids, actor) => write((transaction) => deadMessages.retry(transaction, scope, {ids, actor})),
+    dropDead: (scope, ids, actor) => write((transaction) => deadMessages.drop(transaction, scope, {ids, actor})),
     countPending: (scope, {receiver, limit}) => count(() => Math.min(limit, backlog.waiting(scope, receiver))),
     queueStats: (scope) => count(() => backlog.stats(scope)),
     counts: (scope) =>
       count(() => {
         const {pending_count: pending, dead_count: dead} = backlog.stats(scope)
-        return {nodes: registry.count(scope), leases: leases.count(scope), pending, dead}
+        return {nodes: tables.registry.count(scope), leases: leases.count(scope), pending, dead}
       }),
 
     listAudit: (scope, query) => read(() => audit.list(scope, query)),
 
-    useTokenId: (id, keepUntilMs) => write((turn) => credentials.useTokenId(turn, id, keepUntilMs)),
-    useBootstrap: (scope, digest, use) => write((turn) => credentials.useBootstrap(turn, scope, digest, use)),
+    useTokenId: (id, keepUntilMs) => write((transaction) => usedTokens.useTokenId(transaction, id, keepUntilMs)),
+    useBootstrap: (scope, digest, use) =>
+      write((transaction) => usedTokens.useBootstrap(transaction, scope, digest, use)),
 
-    purge: () => write((turn) => [clock.isTried(turn.now) && purge(turn), journal.fold(turn)].includes(true)),
+    purge: () =>
+      write((transaction) =>
+        [clock.isTried(transaction.now) && purge.run(transaction), journal.fold(transaction)].includes(true),
+      ),
     get depth() {
       return group.depth
     },
     close() {
-      closing ??= closeDown()
+      closing ??= close()
       return closing
     },
-  }
-
-  async function closeDown(): Promise<void> {
-    const last = group.run('durable', (turn) => clock.keepLast(turn))
-    await Promise.allSettled([last, group.drain()])
-    database.close()
-    letGo()
   }
 }

@@ -7,7 +7,8 @@ import {
   type ControlPlaneOptions,
   startControlPlane,
 } from '../../../../src/mesh/control-plane/server.js'
-import {type MeshStore, openSqliteMeshStore, type StoreLimits} from '../../../../src/mesh/store/index.js'
+import type {MeshStore, StoreLimits} from '../../../../src/mesh/store/mesh-store.js'
+import {openSqliteMeshStore} from '../../../../src/mesh/store/sqlite/open.js'
 import {temporaryFolder} from '../../../support/temporary.js'
 import {until} from '../../../support/until.js'
 import {ask} from './ask.js'

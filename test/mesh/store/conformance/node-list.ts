@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {it} from 'node:test'
-import type {NodeQuery, Scope} from '../../../../src/mesh/store/index.js'
+import type {NodeQuery, Scope} from '../../../../src/mesh/store/mesh-store.js'
 import {begin, minute, type OpenStore, type Story} from './story.js'
 
 /** Ids of all pages. No page is longer than it may be. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {it} from 'node:test'
 import type {NodeFacts} from '../../../../src/mesh/protocol/node.js'
-import type {Maintenance} from '../../../../src/mesh/store/index.js'
+import type {Maintenance} from '../../../../src/mesh/store/mesh-store.js'
 import {begin, day, endOf, hour, minute, type OpenStore, refused} from './story.js'
 
 const rig: Omit<NodeFacts, 'id'> = {

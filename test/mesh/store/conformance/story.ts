@@ -4,7 +4,7 @@ import type {TestContext} from 'node:test'
 import {type ErrorCode, isErrorOf} from '../../../../src/errors/index.js'
 import type {MessageDraft} from '../../../../src/mesh/protocol/message.js'
 import type {NodeFacts, NodeRecord} from '../../../../src/mesh/protocol/node.js'
-import type {MeshStore, Scope, StoreLimits} from '../../../../src/mesh/store/index.js'
+import type {MeshStore, Scope, StoreLimits} from '../../../../src/mesh/store/mesh-store.js'
 
 export interface OpenOptions {
   /** What is opened again under the same name is the same store. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {type MeshStore, openSqliteMeshStore} from '../../../../src/mesh/store/index.js'
+import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
+import {openSqliteMeshStore} from '../../../../src/mesh/store/sqlite/open.js'
 import {message, refused} from '../conformance/story.js'
 import {connect, limits, newPath, openAt} from './open-store.js'
 

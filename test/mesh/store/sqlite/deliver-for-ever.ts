@@ -2,7 +2,7 @@
  * Delivers, claims, acknowledges, leases and beats on a file until it is killed, and prints what it was answered:
  * `delivered ID`, `acked ID`, `granted KEY TOKEN`, `seen MS`, `refused CODE`. Arguments: the file, bytes of a message.
  */
-import {openSqliteMeshStore} from '../../../../src/mesh/store/index.js'
+import {openSqliteMeshStore} from '../../../../src/mesh/store/sqlite/open.js'
 import {endOf, message} from '../conformance/story.js'
 import {limits} from './open-store.js'
 

@@ -3,7 +3,7 @@ import {once} from 'node:events'
 import {describe, it} from 'node:test'
 import {setTimeout as wait} from 'node:timers/promises'
 import {Worker} from 'node:worker_threads'
-import type {MeshStore} from '../../../../src/mesh/store/index.js'
+import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
 import {endOf, message, refused} from '../conformance/story.js'
 import {connect, openNew} from './open-store.js'
 import {commitsIn} from './write-ahead-log.js'
@@ -167,7 +167,7 @@ describe('a file that another program has locked', () => {
   })
 
   it('is told to be so after a while, and nothing was written', async (t) => {
-    const {path, store} = await openNew(t, {lockPatienceMs: 100})
+    const {path, store} = await openNew(t, {lockTimeoutMs: 100})
     const free = await lock(path)
     const work = [deliver(store, '1'), store.heartbeat('', {facts: {id: 'n1'}, isFull: false})]
     for (const each of work) await refused(each, 'store_unavailable')
@@ -178,7 +178,7 @@ describe('a file that another program has locked', () => {
   })
 
   it('is waited for as long by each, whenever it came', async (t) => {
-    const {path, store} = await openNew(t, {lockPatienceMs: 1000})
+    const {path, store} = await openNew(t, {lockTimeoutMs: 1000})
     const free = await lock(path)
     const first = refused(deliver(store, 'first'), 'store_unavailable')
     await wait(600)

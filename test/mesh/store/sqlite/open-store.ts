@@ -2,13 +2,9 @@ import {randomUUID} from 'node:crypto'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import type {Database} from 'better-sqlite3'
-import {
-  type MeshStore,
-  openSqliteMeshStore,
-  type SqliteMeshStoreOptions,
-  type StoreLimits,
-} from '../../../../src/mesh/store/index.js'
-
+import type {MeshStore, StoreLimits} from '../../../../src/mesh/store/mesh-store.js'
+import type {SqliteMeshStoreOptions} from '../../../../src/mesh/store/sqlite/open.js'
+import {openSqliteMeshStore} from '../../../../src/mesh/store/sqlite/open.js'
 import {Driver} from '../../../support/sqlite.js'
 import {temporaryFolder} from '../../../support/temporary.js'
 import type {OpenStore} from '../conformance/story.js'

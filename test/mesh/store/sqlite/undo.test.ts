@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import type {MeshStore} from '../../../../src/mesh/store/index.js'
+import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
 import {message, refused} from '../conformance/story.js'
 import {connect, newPath, openAt} from './open-store.js'
 

@@ -1,0 +1,38 @@
+import {readMaintenance, readQuarantine} from '../protocol/admin-body.js'
+import {type AuditPage, mostAuditEntries} from '../protocol/audit.js'
+import {readRevoke} from '../protocol/lease-body.js'
+import {readPageQuery} from '../protocol/page-query.js'
+import type {Handlers} from './route.js'
+
+/** What administrators do to nodes and leases, and the audit of it. */
+export const adminRoutes: Handlers = {
+  async admin_quarantine({body, caller}, {store, scope, waiters}) {
+    const {node_id, quarantined} = readQuarantine(body)
+    await store.setQuarantine(scope, node_id, quarantined, caller.id)
+    waiters.notifyAll()
+    return undefined
+  },
+
+  async admin_maintenance({body, caller}, {store, scope, waiters}) {
+    const {
+      node_id,
+      maintenance: on,
+      maintenance_until_unix_ms: untilMs,
+      maintenance_for_ms: forMs,
+    } = readMaintenance(body)
+    await store.setMaintenance(scope, node_id, {on, untilMs, forMs}, caller.id)
+    waiters.notifyAll()
+    return undefined
+  },
+
+  async admin_exec_lease_revoke({body, caller}, {store, scope}) {
+    await store.revokeLease(scope, readRevoke(body).lease_id, caller.id)
+    return undefined
+  },
+
+  async admin_audit_list({query}, {store, scope}) {
+    const {rows: entries, next} = await store.listAudit(scope, readPageQuery(query, mostAuditEntries))
+    const page: AuditPage = {entries, ...(next === undefined ? {} : {next_cursor: String(next)})}
+    return JSON.stringify(page)
+  },
+}

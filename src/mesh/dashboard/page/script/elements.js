@@ -1,0 +1,40 @@
+/** Elements: how they are found, made and filled. */
+
+export const byId = (id) => document.getElementById(id)
+
+export function element(name, properties, ...children) {
+  const made = document.createElement(name)
+  for (const [key, value] of Object.entries(properties)) {
+    if (key in made) made[key] = value
+    else made.setAttribute(key, value)
+  }
+  made.append(...children)
+  return made
+}
+
+/** Touches the page only where the text is another one. */
+export function setText(target, text) {
+  if (target.textContent !== text) target.textContent = text
+}
+
+export function setHidden(target, isHidden) {
+  if (target.hidden !== isHidden) target.hidden = isHidden
+}
+
+/** Runs what makes the content of an element when what it is made from has changed. */
+export function fill(target, source, make) {
+  const key = JSON.stringify(source)
+  if (target.source === key) return
+  target.source = key
+  target.replaceChildren(...make())
+}
+
+/** For screen readers. */
+export const announce = (text) => setText(byId('told'), text)
+
+let toastTimer
+export function toast(text) {
+  setText(byId('toast'), text)
+  clearTimeout(toastTimer)
+  toastTimer = setTimeout(() => setText(byId('toast'), ''), 6000)
+}

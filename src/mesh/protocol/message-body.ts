@@ -1,0 +1,106 @@
+import {bodyOf, type Member, must} from './member.js'
+import {defaultPriority, type MessageDraft} from './message.js'
+import {agentId, integer, list, nodeId, oneOf, text, word} from './types.js'
+
+/** W3C Trace Context. */
+const traceparent: Member<string> = {
+  expected: 'a traceparent of W3C Trace Context',
+  read: (value) =>
+    typeof value === 'string' && /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(value) ? value : undefined,
+}
+
+/** Five parts of base64url, the second of them empty: the key is agreed on beforehand. */
+const compactJwe: Member<string> = {
+  expected: 'a JWE in its compact form',
+  read: (value) => (typeof value === 'string' && /^[\w-]+\.\.[\w-]+\.[\w-]*\.[\w-]+$/.test(value) ? value : undefined),
+}
+
+const deliver = bodyOf({
+  sender_agent_id: must(agentId),
+  receiver_agent_id: must(agentId),
+  message_type: must(word(128)),
+  payload: must(text),
+  idempotency_key: word(512),
+  privacy_class: word(64),
+  priority: integer(0, 255),
+  task_kind: word(64),
+  model_id: word(256),
+  traceparent,
+  jwe_payload: compactJwe,
+  sender_node_id: nodeId,
+  payload_blake3_hex: text,
+  worker_ed25519_sig_b64: text,
+})
+
+/** Digest and signature of a payload, as its worker gave them. */
+export interface Attestation {
+  payload_blake3_hex: string | undefined
+  worker_ed25519_sig_b64: string | undefined
+}
+
+export interface DeliverBody {
+  draft: MessageDraft
+  attestation: Attestation
+}
+
+/** @throws invalid_json, missing_field, invalid_agent_id */
+export function readDeliver(body: unknown): DeliverBody {
+  const {payload_blake3_hex, worker_ed25519_sig_b64, priority = defaultPriority, ...rest} = deliver(body)
+  return {draft: {...rest, priority}, attestation: {payload_blake3_hex, worker_ed25519_sig_b64}}
+}
+
+/** Most messages of a page, and what a page has where nothing is asked for. */
+export const mostMessagesOfPage = 256
+const defaultPage = 64
+
+/** Longest time that a request waits for a message, ms. */
+export const longestWaitMs = 30_000
+
+const inbox = bodyOf({
+  receiver_agent_id: must(agentId),
+  claimer_node_id: nodeId,
+  max_messages: integer(),
+  before_message_id: integer(),
+  wait_ms: integer(),
+  exclude_message_ids: list(mostMessagesOfPage, integer()),
+  message_types: list(64, word(128)),
+  order: oneOf('asc', 'desc'),
+})
+
+export interface InboxBody {
+  receiver: string
+  /** Node that is to have the message; without one, messages are only looked at. */
+  claimer: string | undefined
+  limit: number
+  before: number | undefined
+  waitMs: number
+  exclude: readonly number[] | undefined
+  types: readonly string[] | undefined
+  order: 'asc' | 'desc' | undefined
+}
+
+/** @throws invalid_json, missing_field, invalid_agent_id */
+export function readInbox(body: unknown): InboxBody {
+  const read = inbox(body)
+  return {
+    receiver: read.receiver_agent_id,
+    claimer: read.claimer_node_id,
+    limit: Math.min(Math.max(read.max_messages ?? defaultPage, 1), mostMessagesOfPage),
+    before: read.before_message_id,
+    waitMs: Math.min(read.wait_ms ?? 0, longestWaitMs),
+    exclude: read.exclude_message_ids,
+    types: read.message_types?.length === 0 ? undefined : read.message_types,
+    order: read.order,
+  }
+}
+
+const message = {receiver_agent_id: must(agentId), message_id: must(integer())}
+
+/** @throws invalid_json, missing_field, invalid_agent_id */
+export const readAck = bodyOf({...message, claimer_node_id: nodeId})
+
+/** Of a retry, and of a drop. @throws invalid_json, missing_field */
+export const readDead = bodyOf({message_ids: must(list(mostMessagesOfPage, integer()))})
+
+/** @throws invalid_json, missing_field, invalid_agent_id */
+export const readClaimRenewal = bodyOf({...message, claimer_node_id: must(nodeId)})

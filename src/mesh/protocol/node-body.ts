@@ -1,0 +1,67 @@
+import {bodyOf, type Read, readerOf} from './member.js'
+import {factMembers, type Incarnation, joinMembers, type NodeFacts} from './node.js'
+import {agentId, flag, integer, word} from './types.js'
+
+/** What comes with the facts, and is not among them. */
+const aside = {
+  scope_id: word(256),
+  incarnation: integer(),
+  seq: integer(),
+} as const
+
+const join = bodyOf({
+  ...joinMembers,
+  ...aside,
+  maintenance: flag,
+  maintenance_until_unix_ms: integer(),
+})
+
+const heartbeat = bodyOf(factMembers)
+const besidesHeartbeat = readerOf({...aside, receiver_agent_id: agentId})
+
+export interface JoinBody extends Partial<Incarnation> {
+  facts: NodeFacts
+  scope: string | undefined
+  maintenance: {on: boolean; untilMs?: number | undefined} | undefined
+}
+
+/** @throws invalid_json, missing_field */
+export function readJoin(body: unknown): JoinBody {
+  const {scope_id, incarnation, seq, maintenance, maintenance_until_unix_ms: untilMs, ...facts} = join(body)
+  const isSet = maintenance !== undefined
+  return withIncarnation(
+    {facts, scope: scope_id, maintenance: isSet ? {on: maintenance, untilMs} : undefined},
+    incarnation,
+    seq,
+  )
+}
+
+export interface HeartbeatBody extends Partial<Incarnation> {
+  facts: Partial<NodeFacts> & {id: string}
+  /** The facts are a whole record: both the capabilities and the version are there. */
+  isFull: boolean
+  scope: string | undefined
+  /** Agent whose messages the node waits for. */
+  receiver: string | undefined
+}
+
+/** @throws invalid_json, missing_field, invalid_agent_id */
+export function readHeartbeat(body: unknown): HeartbeatBody {
+  const facts = heartbeat(body)
+  const {scope_id, incarnation, seq, receiver_agent_id} = besidesHeartbeat(body as object)
+  const isFull = facts.capabilities !== undefined && facts.version !== undefined
+  return withIncarnation({facts, isFull, scope: scope_id, receiver: receiver_agent_id}, incarnation, seq)
+}
+
+/** Spread into a copy, these two would cost a heartbeat as much as all the rest. */
+function withIncarnation<T extends object>(
+  body: T & Partial<Incarnation>,
+  incarnation: number | undefined,
+  seq: number | undefined,
+): T & Partial<Incarnation> {
+  if (incarnation !== undefined) body.incarnation = incarnation
+  if (seq !== undefined) body.seq = seq
+  return body
+}
+
+export const readLeave: (body: unknown) => Read<{id: typeof factMembers.id}> = bodyOf({id: factMembers.id})

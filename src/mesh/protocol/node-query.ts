@@ -1,0 +1,53 @@
+import {SvcError} from '../../errors/index.js'
+import {readerOf} from './member.js'
+import {digits, list, oneOf, word} from './types.js'
+
+/** Most nodes of a page, which is also what a list has that asks for no length. */
+export const mostNodesOfPage = 5000
+
+const labels = list(64, word(256))
+
+const query = readerOf({
+  limit: digits,
+  cursor: word(2048),
+  fields: oneOf('brief', 'full'),
+  labels: {
+    expected: 'labels with commas between them, up to 64',
+    read: (value: unknown) =>
+      labels.read(
+        [value].flat().flatMap((part) => String(part).split(',')),
+        'labels',
+      ),
+  },
+  updated_since_unix_ms: digits,
+})
+
+export interface NodeListQuery {
+  limit: number
+  after: string | undefined
+  isBrief: boolean
+  labels: readonly string[] | undefined
+  updatedSinceMs: number | undefined
+}
+
+/** What a list of nodes is asked with, from the query of its address. @throws missing_field */
+export function readNodeQuery(parameters: object): NodeListQuery {
+  const {limit = mostNodesOfPage, cursor, fields, labels, updated_since_unix_ms} = query(parameters)
+  return {
+    limit: Math.min(Math.max(limit, 1), mostNodesOfPage),
+    after: cursor === undefined ? undefined : nodeOfCursor(cursor),
+    isBrief: fields === 'brief',
+    labels,
+    updatedSinceMs: updated_since_unix_ms,
+  }
+}
+
+/** Where a page ends, as a client hands it back. */
+export const cursorOf = (node: string): string => Buffer.from(node, 'utf8').toString('base64url')
+
+function nodeOfCursor(cursor: string): string {
+  const node = Buffer.from(cursor, 'base64url').toString('utf8')
+  if (node === '' || cursorOf(node) !== cursor)
+    throw new SvcError('missing_field', {field: 'cursor', expected: 'the next_cursor of the page before'})
+  return node
+}

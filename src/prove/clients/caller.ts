@@ -1,0 +1,93 @@
+import {type MeshOperation, routes} from '../../mesh/index.js'
+import type {Call, Shown} from '../history/history.js'
+import type {Log} from '../history/log.js'
+import type {Keyring} from '../server/keyring.js'
+import {type Answer, exchange} from './exchange.js'
+import {recordedBody} from './recorded-body.js'
+
+/** What a client asks for. */
+export interface ClientRequest {
+  operation: MeshOperation
+  /** Body of the request; of a GET, its query. */
+  body?: Readonly<Record<string, unknown>>
+  /** What is written down of it, where that is not all. */
+  args?: Readonly<Record<string, unknown>>
+  /** The usual token of its plane where this is left out. */
+  shown?: Partial<Shown>
+  /** The node that a signed token is for. */
+  node?: string
+  timeoutMs?: number
+}
+
+/** Sends one request, and writes down what came of it. */
+export type CallServer = (who: string, ask: ClientRequest) => Promise<Call>
+
+export interface CallerOptions {
+  /** Of the proxy. */
+  port: number
+  log: Pick<Log, 'call'>
+  keyring: Keyring
+  /** Longest wait for an answer, ms. */
+  timeoutMs: number
+  onCall: (call: Call) => void
+}
+
+const usualRole = {
+  open: 'none',
+  worker: 'worker',
+  deliver: 'submitter',
+  admin: 'admin',
+  bootstrap: 'bootstrap',
+} as const
+
+/** Requests of every client, as plain HTTP. */
+export function createCaller({port, log, keyring, timeoutMs: usualMs, onCall}: CallerOptions): CallServer {
+  let lastId = 0
+  /** The clock of the server as it reported it, Unix ms, and when it did. */
+  let clock = {unixMs: Date.now(), at: performance.now()}
+  const serverNow = () => clock.unixMs + performance.now() - clock.at
+
+  return async (who, {operation, body = {}, args = body, shown: requested, node, timeoutMs = usualMs}) => {
+    const {plane, method, path} = routes[operation]
+    const shown: Shown = {role: usualRole[plane], generation: keyring.current, ...requested}
+    const id = ++lastId
+    const token = keyring.textOf(shown, node, serverNow())
+    const sent = performance.now()
+    const answer = await exchange({
+      port,
+      method,
+      path: method === 'GET' ? `${path}${queryOf(body)}` : path,
+      headers: {'x-request-id': `prove-${id}`, ...(token === undefined ? {} : {authorization: `Bearer ${token}`})},
+      body: method === 'GET' ? undefined : JSON.stringify(body),
+      timeoutMs,
+    })
+    const answered = performance.now()
+    const call: Call = {id, who, operation, shown, args, sent, answered, ...factsOf(operation, answer, keyring)}
+    const {server_time_unix_ms: unixMs} = call.body ?? {}
+    if (typeof unixMs === 'number') clock = {unixMs, at: answered}
+    log.call(call)
+    onCall(call)
+    return call
+  }
+}
+
+type Facts = Pick<Call, 'status' | 'body' | 'retryAfter' | 'code' | 'failure' | 'leaked'>
+
+function factsOf(operation: MeshOperation, answer: Answer, keyring: Keyring): Facts {
+  if ('failure' in answer) return answer
+  const {text, ...facts} = answer
+  const body = recordedBody(operation, text)
+  const handsOut = operation === 'bootstrap_exchange' && facts.status === 200
+  const isLeak = !handsOut && [...keyring.secrets().values()].some((secret) => text.includes(secret))
+  return {
+    ...facts,
+    ...(body === undefined ? {} : {body}),
+    ...(typeof body?.code === 'string' ? {code: body.code} : {}),
+    ...(isLeak ? {leaked: true} : {}),
+  }
+}
+
+function queryOf(body: Readonly<Record<string, unknown>>): string {
+  const query = Object.entries(body).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+  return query.length === 0 ? '' : `?${query.join('&')}`
+}

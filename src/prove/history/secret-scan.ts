@@ -1,0 +1,26 @@
+import {readdir, readFile} from 'node:fs/promises'
+import {join, relative} from 'node:path'
+import type {Leak} from './history.js'
+
+/**
+ * Looks for secrets in every file below a folder.
+ * @param secrets by the names under which they may be reported
+ * @param home files that have them by right
+ */
+export async function scanForSecrets(
+  folder: string,
+  secrets: ReadonlyMap<string, string>,
+  home: readonly string[],
+): Promise<{files: number; leaks: Leak[]}> {
+  const entries = await readdir(folder, {recursive: true, withFileTypes: true})
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !home.includes(path))
+  const leaks: Leak[] = []
+  for (const path of files) {
+    const bytes = await readFile(path)
+    for (const [secret, text] of secrets) if (bytes.includes(text)) leaks.push({file: relative(folder, path), secret})
+  }
+  return {files: files.length, leaks}
+}

@@ -1,0 +1,51 @@
+import type {History, MessageRow} from '../history/history.js'
+import {callsOf, numberOf} from './effect.js'
+import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
+
+/** A request that was cut off by a crash has had its whole effect, or none. */
+export const requestsAreAtomic: Oracle = (history) =>
+  combine(rowsWereSent(history), leasesAreOfNodes(history), {
+    checked: 1,
+    violations: history.rows.integrity === 'ok' ? [] : [violation(`The file is damaged: ${history.rows.integrity}`)],
+  })
+
+/** Every message of the file was sent as it is, and no more often than it is there. */
+function rowsWereSent(history: History): Finding {
+  const sent = new Map<string, number>()
+  for (const call of callsOf(history, 'a2a_deliver')) {
+    const {sender_agent_id, receiver_agent_id, idempotency_key, message_type, payload} = call.args
+    const key = JSON.stringify([sender_agent_id, receiver_agent_id, idempotency_key ?? null, message_type, payload])
+    const count = call.copies.filter(({status}) => status === undefined || status < 400).length
+    sent.set(key, (sent.get(key) ?? 0) + count)
+  }
+  return checkEach(groupBy(history.rows.messages, contentOf), ([content, rows]) => {
+    const most = sent.get(content) ?? 0
+    return (
+      rows.length > most &&
+      violation(`Message ${rows.map(({id}) => id).join(', ')} is there and was sent ${most} times.`)
+    )
+  })
+}
+
+const contentOf = ({sender, receiver, idem_key, type, payload}: MessageRow) =>
+  JSON.stringify([sender, receiver, idem_key, type, payload])
+
+/** Where a node has left, its leases and messages have been let go with it. */
+function leasesAreOfNodes(history: History): Finding {
+  const {rows, calls} = history
+  const times = calls.map(({body}) => numberOf(body?.server_time_unix_ms)).filter(Number.isFinite)
+  const now = times.reduce((latest, time) => Math.max(latest, time), 0)
+  const joined = new Set(rows.nodes.filter(({left_at}) => left_at === null).map(({node_id}) => node_id))
+  const held = [
+    ...rows.leases
+      .filter(({state, expires_at}) => state === 'granted' && expires_at > now)
+      .map(({lease_id, holder}) => ({what: `Lease ${lease_id}`, holder})),
+    ...rows.messages
+      .filter(({lease_expires, acked_at}) => acked_at === null && (lease_expires ?? 0) > now)
+      .map(({id, holder}) => ({what: `Message ${id}`, holder: holder ?? ''})),
+  ]
+  return checkEach(
+    held,
+    ({what, holder}) => !joined.has(holder) && violation(`${what} is with ${holder}, which has left.`),
+  )
+}

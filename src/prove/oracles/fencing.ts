@@ -1,0 +1,96 @@
+import type {History, Observed} from '../history/history.js'
+import {callsOf, textOf} from './effect.js'
+import {type HoldInterval, leaseHolds, untilOf} from './hold-intervals.js'
+import {endOfLeases} from './lease-ends.js'
+import {
+  checkEach,
+  combine,
+  type Finding,
+  groupBy,
+  neverFalls,
+  type Oracle,
+  type Violation,
+  violation,
+} from './oracle.js'
+
+/** Fencing tokens of a key only grow, one belongs to one lease for ever, and none comes back after its end. */
+export const tokensGrow: Oracle = (history) => {
+  const grants = callsOf(history, 'exec_lease_grant').filter(({status}) => status === 200)
+  const ends = endOfLeases(history)
+  return combine(
+    ...[...groupBy(grants, ({args}) => textOf(args.scope_key))].map(([key, own]) => neverBack(key, own)),
+    ...[...groupBy(leaseHolds(history), ({what}) => what)].map(([key, own]) => heldInOrder(key, own)),
+    checkEach(groupBy(grants, leaseOf), ([lease, own]) => belongsToOne(lease, own)),
+    checkEach(grants, (grant) => {
+      const lease = leaseOf(grant)
+      const end = ends.get(lease)
+      return (
+        end !== undefined &&
+        end.answered <= grant.sent &&
+        violation(`Lease ${lease} had ended, and was given out again.`, end.id, grant.id)
+      )
+    }),
+    checkEach(
+      grants,
+      ({body, id}) =>
+        body?.fence_token !== Number(body?.lease_id) &&
+        violation(`Lease ${body?.lease_id} has the fencing token ${body?.fence_token}.`, id),
+    ),
+    notBehind(history, grants),
+  )
+}
+
+const leaseOf = ({body}: Observed) => textOf(body?.lease_id)
+
+/** Of two grants, the one that began when the other was over has no lower token. */
+const neverBack = (key: string, grants: readonly Observed[]): Finding =>
+  neverFalls(
+    grants.map((call) => ({call})),
+    ({call}) => Number(leaseOf(call)),
+    ({call: before}, {call: now}) => {
+      const what = `The token of ${key} went from ${leaseOf(before)} back to ${leaseOf(now)}.`
+      return violation(what, before.id, now.id)
+    },
+  )
+
+/** Of two leases that were held, the one that was held later has the higher token, whenever it was asked for. */
+function heldInOrder(key: string, holds: readonly HoldInterval[]) {
+  const held = holds.filter((hold) => untilOf(hold) > hold.from).toSorted((a, b) => a.from - b.from)
+  let highest: HoldInterval | undefined
+  return checkEach(held, (hold): Violation | false => {
+    if (highest === undefined || Number(hold.title) >= Number(highest.title)) {
+      highest = hold
+      return false
+    }
+    const what = `${key} was held with token ${highest.title}, and then with ${hold.title}.`
+    return violation(what, highest.call, hold.call)
+  })
+}
+
+function belongsToOne(lease: string, grants: readonly Observed[]): Violation | false {
+  const owners = new Map(grants.map((grant) => [`${grant.args.scope_key} of ${grant.args.claimer_node_id}`, grant.id]))
+  return (
+    owners.size > 1 &&
+    violation(`Lease ${lease} was given out as ${[...owners.keys()].join(' and ')}.`, ...owners.values())
+  )
+}
+
+/** What the file holds of a key is no older than what was answered. */
+function notBehind({rows}: History, grants: readonly Observed[]) {
+  const stored = new Map(rows.leases.map(({scope_key, lease_id}) => [scope_key, lease_id]))
+  return checkEach(
+    groupBy(grants, ({args}) => textOf(args.scope_key)),
+    ([key, own]): Violation | false => {
+      const highest = Math.max(...own.map((grant) => Number(leaseOf(grant))))
+      const kept = stored.get(key)
+      return (
+        kept !== undefined &&
+        kept < highest &&
+        violation(
+          `The file has token ${kept} for ${key}, and ${highest} was given out.`,
+          ...own.slice(-1).map(({id}) => id),
+        )
+      )
+    },
+  )
+}

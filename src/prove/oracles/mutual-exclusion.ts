@@ -1,0 +1,17 @@
+import {claimHolds, type HoldInterval, leaseHolds, overlaps, untilOf} from './hold-intervals.js'
+import {type Finding, type Oracle, violation} from './oracle.js'
+
+/** A key has at most one lease that has not ended. */
+export const oneLeaseHolder: Oracle = (history) => judge('key', leaseHolds(history))
+
+/** A message is with at most one node at a time. */
+export const oneClaimHolder: Oracle = (history) => judge('message', claimHolds(history))
+
+function judge(kind: string, holds: readonly HoldInterval[]): Finding {
+  const violations = overlaps(holds).map(([first, second]) => {
+    const ms = (Math.min(untilOf(first), untilOf(second)) - second.from).toFixed(1)
+    const who = `${first.holder} (${first.title}) and ${second.holder} (${second.title})`
+    return violation(`The ${kind} ${first.what} was held by ${who} for ${ms} ms.`, first.call, second.call)
+  })
+  return {checked: holds.length, violations}
+}

@@ -1,0 +1,72 @@
+import type {History, Observed} from '../history/history.js'
+
+/** Something that must never be, and was. */
+export interface Violation {
+  /** One sentence with the facts of the case. */
+  what: string
+  /** Ids of the calls that show it. */
+  calls: readonly number[]
+}
+
+/** @param calls ids of the calls that show it */
+export const violation = (what: string, ...calls: readonly number[]): Violation => ({what, calls})
+
+export interface Finding {
+  /** Facts that were looked at: what was never put to the test has not held. */
+  checked: number
+  violations: readonly Violation[]
+}
+
+/** Judges one invariant by what clients saw and what the file holds; knows nothing of how the server works. */
+export type Oracle = (history: History) => Finding
+
+/** Checks one fact after the other; each gives a violation or none. */
+export function checkEach<T>(facts: Iterable<T>, check: (fact: T) => Violation | false): Finding {
+  let checked = 0
+  const violations: Violation[] = []
+  for (const fact of facts) {
+    checked++
+    const violation = check(fact)
+    if (violation) violations.push(violation)
+  }
+  return {checked, violations}
+}
+
+export const combine = (...findings: readonly Finding[]): Finding => ({
+  checked: findings.reduce((sum, {checked}) => sum + checked, 0),
+  violations: findings.flatMap(({violations}) => violations),
+})
+
+export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+/**
+ * Compares each fact with the highest of those that were over when it was asked for.
+ * @param check called where it is lower
+ */
+export function neverFalls<T extends {call: Observed}>(
+  facts: readonly T[],
+  heightOf: (fact: T) => number,
+  check: (before: T, now: T) => Violation | false,
+): Finding {
+  const bySent = facts.toSorted((a, b) => a.call.sent - b.call.sent)
+  const byAnswer = facts.toSorted((a, b) => a.call.answered - b.call.answered)
+  let next = 0
+  let highest: T | undefined
+  return checkEach(bySent, (fact) => {
+    for (; next < byAnswer.length; next++) {
+      const passed = byAnswer[next]
+      if (passed === undefined || passed.call.answered > fact.call.sent) break
+      if (highest === undefined || heightOf(passed) > heightOf(highest)) highest = passed
+    }
+    return highest !== undefined && heightOf(fact) < heightOf(highest) && check(highest, fact)
+  })
+}

@@ -1,0 +1,184 @@
+import {once} from 'node:events'
+import {type AddressInfo, createServer, type Socket} from 'node:net'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {type ConnectionFault, drawFault, type FaultRates, noFaults} from '../faults/connection-faults.js'
+import type {Random} from '../faults/random.js'
+import type {Log} from '../history/log.js'
+import {type ForwardedRequest, type ForwardOptions, send} from './forwarded-request.js'
+import {type RequestFrame, readRequest} from './request-frame.js'
+
+export interface ProxyOptions {
+  /** Port of the server, on this machine. */
+  target: number
+  random: Random
+  rates: FaultRates
+  log: Pick<Log, 'passed'>
+  /** Longest that a request is held back, ms. */
+  longestDelayMs: number
+}
+
+/** Where on its way a request is when something is done to the server. */
+export type Point = 'forwarded' | 'answered'
+
+/** A call that is on its way. */
+interface ProxiedCall {
+  frame: RequestFrame
+  fault: ConnectionFault | undefined
+  /** Its copies to the server: none, one or two. */
+  copies: ForwardedRequest[]
+  isOver: boolean
+}
+
+/**
+ * Stands between the clients and the server: one request for each connection. Faults are drawn from the seed, and every
+ * request is logged with the times at which it reached the server and after which it could do nothing more.
+ */
+export class FaultProxy {
+  readonly #options: ProxyOptions
+  readonly #server = createServer({allowHalfOpen: true}, (client) => void this.#accept(client))
+  readonly #open = new Set<ProxiedCall>()
+  readonly #sockets = new Set<Socket>()
+  #aimed: {point: Point; act: () => void} | undefined
+  #isHealed = false
+  /** Requests that wait until one is ahead of them. */
+  #overtaken: (() => void)[] = []
+
+  /** How a request goes, by what happens to it; each resolves with the answer that the client gets. */
+  readonly #deliveries: Record<ConnectionFault | 'none', (call: ProxiedCall) => Promise<Buffer | undefined>> = {
+    none: (call) => this.#forward(call),
+    drop_before: async () => undefined,
+    drop_after: async (call) => {
+      await this.#forward(call)
+      return undefined
+    },
+    delay: async (call) => {
+      const {random, longestDelayMs} = this.#options
+      const isBefore = random.chance(0.5)
+      const delayMs = random.integer(10, longestDelayMs)
+      if (isBefore) await sleep(delayMs)
+      const answer = await this.#forward(call)
+      if (!isBefore) await sleep(delayMs)
+      return answer
+    },
+    duplicate: async (call) => {
+      const {random, longestDelayMs} = this.#options
+      const first = this.#forward(call)
+      await sleep(random.chance(0.5) ? 0 : random.integer(1, longestDelayMs))
+      void this.#forward(call)
+      return first
+    },
+    reorder: async (call) => {
+      const isOvertaken = new Promise<void>((resolve) => this.#overtaken.push(resolve))
+      await Promise.race([isOvertaken, sleep(this.#options.longestDelayMs)])
+      return this.#forward(call)
+    },
+    half_close: (call) => this.#forward(call, {isHalfClosed: true}),
+    cut: (call) => {
+      const {bytes, headLength} = call.frame
+      const [from, to] = bytes.length > headLength ? [headLength, bytes.length - 1] : [1, headLength - 1]
+      return this.#forward(call, {cutAt: this.#options.random.integer(from, to)})
+    },
+  }
+
+  constructor(options: ProxyOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<this> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return this
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Does something once, at the moment at which the next request that changes anything is at a point of its way. */
+  aim(point: Point, act: () => void): void {
+    this.#aimed = {point, act}
+  }
+
+  /** From now on nothing happens to requests. */
+  heal(): void {
+    this.#isHealed = true
+    this.#aimed = undefined
+  }
+
+  /** The process of the server has ended: what it was asked has no effect any more. */
+  serverEnded(): void {
+    for (const call of this.#open) {
+      for (const copy of call.copies) copy.lapse()
+      this.#conclude(call)
+    }
+  }
+
+  /** Ends, and logs what was still open. */
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+    for (const call of this.#open) this.#conclude(call, true)
+  }
+
+  async #accept(client: Socket): Promise<void> {
+    this.#sockets.add(client)
+    client.once('close', () => this.#sockets.delete(client))
+    client.on('error', () => undefined)
+    client.setNoDelay(true)
+    const frame = await readRequest(client)
+    if (frame === undefined) return void client.destroy()
+    const {random, rates} = this.#options
+    const fault = drawFault(random, this.#isHealed ? noFaults : rates)
+    const call: ProxiedCall = {frame, fault, copies: [], isOver: false}
+    this.#open.add(call)
+    const answer = await this.#deliveries[fault ?? 'none'](call)
+    if (answer === undefined) client.destroy()
+    else client.end(answer)
+    await Promise.all(call.copies.map((copy) => copy.answer))
+    call.isOver = true
+    this.#conclude(call)
+  }
+
+  /** Sends a copy to the server; resolves with its answer, unless that was lost with the server. */
+  async #forward(
+    {frame, copies}: ProxiedCall,
+    options: Pick<ForwardOptions, 'cutAt' | 'isHalfClosed'> = {},
+  ): Promise<Buffer | undefined> {
+    let isLost = false
+    const copy = send(frame, {
+      ...options,
+      port: this.#options.target,
+      onForwarded: () => {
+        this.#fire('forwarded', frame)
+        for (const proceed of this.#overtaken.splice(0)) proceed()
+      },
+      onAnswer: () => {
+        // The client whose request was aimed at does not get the answer.
+        isLost = this.#fire('answered', frame)
+      },
+    })
+    copies.push(copy)
+    const answer = await copy.answer
+    return isLost ? undefined : answer
+  }
+
+  #fire(point: Point, {method}: RequestFrame): boolean {
+    if (this.#aimed?.point !== point || method === 'GET') return false
+    const {act} = this.#aimed
+    this.#aimed = undefined
+    act()
+    return true
+  }
+
+  /** Logs a call once nothing can come of it any more. */
+  #conclude(call: ProxiedCall, isLast = false): void {
+    const {frame, fault, isOver} = call
+    const copies = call.copies.flatMap(({copy}) => copy ?? [])
+    const isSettled = isOver && copies.every(({settled}) => settled !== undefined)
+    if (!this.#open.has(call) || !(isSettled || isLast)) return
+    this.#open.delete(call)
+    this.#options.log.passed({id: frame.id, ...(fault === undefined ? {} : {fault}), copies})
+  }
+}

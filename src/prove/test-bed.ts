@@ -1,0 +1,128 @@
+import {once, setMaxListeners} from 'node:events'
+import {mkdir, writeFile} from 'node:fs/promises'
+import {type AddressInfo, createServer as createSocketServer} from 'node:net'
+import {join} from 'node:path'
+import {createCaller} from './clients/caller.js'
+import type {Workload} from './clients/client-context.js'
+import {createSharedState} from './clients/shared-state.js'
+import type {FaultRates} from './faults/connection-faults.js'
+import type {Random} from './faults/random.js'
+import type {RunEvent} from './history/history.js'
+import {type Log, openLog} from './history/log.js'
+import {FaultProxy} from './proxy/fault-proxy.js'
+import {createKeyring, type Keyring} from './server/keyring.js'
+import {createServer, type Launch, type Server} from './server/server.js'
+
+export interface TestBedOptions {
+  /** Of the run; empty. */
+  folder: string
+  random: Random
+  /** How often connections go wrong. */
+  rates: FaultRates
+  limits: {leaseMs: number; maxMessages: number; maxBodyBytes: number}
+  launch: Launch
+  onEvent?: ((event: RunEvent) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Everything that a run needs, set up and not yet moving: the server does not run, and nobody asks it anything. */
+export interface TestBed {
+  server: Server
+  proxy: FaultProxy
+  log: Log
+  keyring: Keyring
+  /** What clients are given. */
+  workload: Workload
+  paths: {log: string; database: string; secrets: string}
+  /** Writes an event down. */
+  note(event: RunEvent): void
+  /** Requests that were sent so far. */
+  operations(): number
+  /** Has the clients stop; they do so by themselves where the server ended by itself. */
+  end(): void
+}
+
+const scope = 'prove'
+/** Longest that a client waits for an answer, and that the proxy holds a request back, ms. */
+const timeoutMs = 1500
+const longestDelayMs = 300
+
+export async function setUpTestBed({
+  folder,
+  random,
+  rates,
+  limits,
+  launch,
+  onEvent,
+  signal,
+}: TestBedOptions): Promise<TestBed> {
+  const home = join(folder, 'home')
+  const paths = {
+    log: join(folder, 'calls.jsonl'),
+    database: join(folder, 'mesh.db'),
+    secrets: join(home, '.svc', 'mesh', 'mesh.env'),
+  }
+  await mkdir(join(home, '.svc', 'mesh'), {recursive: true})
+  const keyring = createKeyring(scope)
+  await writeFile(paths.secrets, keyring.environmentFile(keyring.add()), {mode: 0o600})
+
+  const log = openLog(paths.log)
+  const note = (event: RunEvent) => {
+    log.event(event)
+    onEvent?.(event)
+  }
+  const over = new AbortController()
+  const port = await freePort()
+  const proxy = await new FaultProxy({
+    target: port,
+    random: random.fork('connections'),
+    rates,
+    log,
+    longestDelayMs,
+  }).start()
+  const server = createServer({
+    folder: home,
+    port,
+    database: paths.database,
+    environment: {
+      SVC_MESH_HOST: '127.0.0.1',
+      SVC_MESH_PORT: String(port),
+      SVC_MESH_DB_PATH: paths.database,
+      SVC_MESH_SCOPE_ID: scope,
+      SVC_MESH_A2A_LEASE_MS: String(limits.leaseMs),
+      SVC_MESH_A2A_MAX_MESSAGES: String(limits.maxMessages),
+      SVC_MESH_HTTP_MAX_BODY_BYTES: String(limits.maxBodyBytes),
+      SVC_LOG: 'info',
+    },
+    launch,
+    onEnd: (isExpected) => {
+      proxy.serverEnded()
+      if (isExpected) return
+      note({event: 'died', at: performance.now()})
+      over.abort()
+    },
+  })
+
+  let operations = 0
+  const workload: Workload = {
+    call: createCaller({port: proxy.port, log, keyring, timeoutMs, onCall: () => operations++}),
+    shared: createSharedState(),
+    leaseMs: limits.leaseMs,
+    maxBodyBytes: limits.maxBodyBytes,
+    scope,
+    generation: () => keyring.current,
+    signal: signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
+  }
+  // Every client waits for it.
+  setMaxListeners(0, workload.signal)
+  return {server, proxy, log, keyring, workload, paths, note, operations: () => operations, end: () => over.abort()}
+}
+
+/** One that nobody uses now: a server that starts again needs the same. */
+async function freePort(): Promise<number> {
+  const holder = createSocketServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const {port} = holder.address() as AddressInfo
+  await new Promise((resolve) => holder.close(resolve))
+  return port
+}

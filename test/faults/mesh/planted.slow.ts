@@ -1,6 +1,0 @@
-import {describe} from 'node:test'
-import {planted, testBug} from './planted/campaign.js'
-
-describe('a bug of a control plane', () => {
-  for (const each of planted) testBug(each, 4)
-})

@@ -1,0 +1,28 @@
+/**
+ * `svc mesh prove` of a program whose control plane has a bug: `prove-with-bug ROOT BUG ARGUMENT...`. ROOT is an empty
+ * folder, which takes the place of that of the program.
+ */
+import {mkdirSync, writeFileSync} from 'node:fs'
+import {join} from 'node:path'
+import {pathToFileURL} from 'node:url'
+import type {Config} from '@oclif/core'
+import MeshProve from '../../../../commands/mesh/prove.js'
+import {projectFile} from '../../../support/project.js'
+
+const [root = '', bug = '', ...args] = process.argv.slice(2)
+const server = pathToFileURL(projectFile('dist/test/faults/prove/injected-bugs/server.js')).href
+mkdirSync(join(root, 'bin'))
+writeFileSync(join(root, 'package.json'), '{"type":"module"}')
+writeFileSync(join(root, 'bin', 'svc.js'), `process.argv[2] = '${bug}'\nawait import('${server}')\n`)
+
+/** Finds the program where the one with the bug is. */
+class ProveWithBug extends MeshProve {
+  static override flags = MeshProve.flags
+
+  constructor(argv: string[], config: Config) {
+    Object.defineProperty(config, 'root', {value: root})
+    super(argv, config)
+  }
+}
+
+await ProveWithBug.run(args, projectFile('.'))

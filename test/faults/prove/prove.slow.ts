@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {connectionFaults} from '../../../src/prove/faults/connection-faults.js'
+import {serverFaults} from '../../../src/prove/faults/schedule.js'
+import {prove} from '../../../src/prove/index.js'
+import {assertFits} from '../../support/orch-workspace.js'
+import {projectFile} from '../../support/project.js'
+import {svcBinary} from '../../support/svc.js'
+
+const seed = 20_261
+const fewestOperations = 10_000
+
+/** What clients do wrong, beside what happens to the server and the network. */
+const clientFaults = ['oversize', 'duplicate_node_id']
+
+describe('svc mesh serve under a minute of injected faults', () => {
+  it('keeps everything that a mesh promises', async () => {
+    assert.ok(svcBinary.startsWith(projectFile('bin')), 'it is the program itself')
+    const report = await prove({
+      seed,
+      minutes: 1,
+      operations: fewestOperations,
+      launch: () => [svcBinary, 'mesh', 'serve'],
+    })
+    const {invariants, faults, operations, folder} = report
+    const broken = invariants.flatMap(({id, violations}) => violations.map(({what}) => `${id}: ${what}`))
+    assert.deepEqual(broken, [], `seed ${seed}; see ${folder}`)
+    assert.ok(operations >= fewestOperations, `${operations} operations`)
+    const missing = [...serverFaults, ...connectionFaults, ...clientFaults].filter(
+      (fault) => !((faults[fault] ?? 0) > 0),
+    )
+    assert.deepEqual(missing, [], 'every fault was made')
+    const untested = invariants.filter(({checked}) => checked === 0).map(({id}) => id)
+    assert.deepEqual(untested, [], 'every invariant was put to the test')
+    await assertFits('cli/mesh-prove.v1', report)
+  })
+})

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {createServer, type Server} from 'node:http'
+import type {AddressInfo} from 'node:net'
+import {text} from 'node:stream/consumers'
+import {describe, it, type TestContext} from 'node:test'
+import {exchange} from '../../src/prove/clients/exchange.js'
+import {type ConnectionFault, connectionFaults, type FaultRates} from '../../src/prove/faults/connection-faults.js'
+import {createRandom} from '../../src/prove/faults/random.js'
+import type {Copy} from '../../src/prove/history/history.js'
+import {FaultProxy} from '../../src/prove/proxy/fault-proxy.js'
+
+/** A server that takes bodies, and the proxy in front of it. */
+interface TestBed {
+  proxy: FaultProxy
+  server: Server
+  /** Bodies that came whole, in their order. */
+  taken: string[]
+  /** What the proxy wrote down, by the id of the request. */
+  passed: Map<number, {fault?: string; copies: readonly Copy[]}>
+  ask: (id: number, body?: string) => ReturnType<typeof exchange>
+}
+
+const rates = (fault?: ConnectionFault): FaultRates =>
+  Object.fromEntries(connectionFaults.map((name) => [name, name === fault ? 1 : 0])) as FaultRates
+
+async function testBed(test: TestContext, fault?: ConnectionFault): Promise<TestBed> {
+  const taken: string[] = []
+  const server = createServer(async (request, response) => {
+    const body = await text(request).catch(() => undefined)
+    if (body === undefined) return
+    taken.push(body)
+    response.end(`took ${body}`)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const passed: TestBed['passed'] = new Map()
+  const proxy = await new FaultProxy({
+    target: (server.address() as AddressInfo).port,
+    random: createRandom(1),
+    rates: rates(fault),
+    log: {passed: ({id, ...rest}) => void passed.set(id, rest)},
+    longestDelayMs: 60,
+  }).start()
+  test.after(async () => {
+    await proxy.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const ask: TestBed['ask'] = (id, body = `{"id":${id}}`) =>
+    exchange({
+      port: proxy.port,
+      method: 'POST',
+      path: '/',
+      headers: {'x-request-id': `prove-${id}`},
+      body,
+      timeoutMs: 60_000,
+    })
+  return {proxy, server, taken, passed, ask}
+}
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  const end = performance.now() + 60_000
+  while (!isSo()) {
+    assert.ok(performance.now() < end, 'it did not come to be')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+describe('the proxy before a control plane', () => {
+  it('passes a request and its answer on, and tells when it had its effect', async (test) => {
+    const {ask, taken, passed} = await testBed(test)
+    const sent = performance.now()
+    assert.deepEqual(await ask(1), {status: 200, text: 'took {"id":1}'})
+    assert.deepEqual(taken, ['{"id":1}'])
+    await until(() => passed.has(1))
+    const [copy] = passed.get(1)?.copies ?? []
+    assert.ok(copy !== undefined && copy.status === 200)
+    assert.ok(sent <= copy.forwarded && copy.forwarded <= (copy.settled ?? 0), JSON.stringify(copy))
+  })
+
+  it('loses a request before it arrives', async (test) => {
+    const {ask, taken, passed} = await testBed(test, 'drop_before')
+    assert.ok('failure' in (await ask(1)))
+    await until(() => passed.has(1))
+    assert.deepEqual([taken, passed.get(1)], [[], {fault: 'drop_before', copies: []}])
+  })
+
+  it('loses the answer of a request that was served', async (test) => {
+    const {ask, taken, passed} = await testBed(test, 'drop_after')
+    assert.ok('failure' in (await ask(1)))
+    await until(() => passed.has(1))
+    assert.equal(taken.length, 1)
+    assert.equal(passed.get(1)?.copies[0]?.status, 200)
+  })
+
+  it('brings a request twice, and answers once', async (test) => {
+    const {ask, taken, passed} = await testBed(test, 'duplicate')
+    assert.deepEqual(await ask(1), {status: 200, text: 'took {"id":1}'})
+    await until(() => passed.has(1))
+    assert.deepEqual(taken, ['{"id":1}', '{"id":1}'])
+    assert.deepEqual(
+      passed.get(1)?.copies.map(({status}) => status),
+      [200, 200],
+    )
+  })
+
+  it('cuts a request in the middle, so that the server never has it whole', async (test) => {
+    const {ask, taken, passed, proxy} = await testBed(test, 'cut')
+    for (let id = 1; id <= 20; id++) assert.ok('failure' in (await ask(id)))
+    await until(() => passed.size === 20)
+    assert.ok([...passed.values()].every(({copies}) => copies.length === 0))
+    proxy.heal()
+    await ask(21)
+    assert.deepEqual(taken, ['{"id":21}'])
+  })
+
+  it('lets a later request overtake one that it holds', async (test) => {
+    const {ask, taken} = await testBed(test, 'reorder')
+    const answers = await Promise.all([ask(1), ask(2), ask(3)])
+    assert.ok(answers.every((answer) => 'status' in answer && answer.status === 200))
+    assert.equal(taken.length, 3)
+  })
+
+  it('makes a request late, and serves it all the same', async (test) => {
+    const {ask, taken} = await testBed(test, 'delay')
+    const started = performance.now()
+    for (let id = 1; id <= 5; id++) assert.ok('status' in (await ask(id)))
+    assert.ok(performance.now() - started >= 5 * 9, 'five delays of ten milliseconds or more')
+    assert.equal(taken.length, 5)
+  })
+
+  it('says that no more is sent, as a client that went half away', async (test) => {
+    const {ask, taken, passed} = await testBed(test, 'half_close')
+    await ask(1)
+    await until(() => taken.length === 1 && passed.size + 1 > 0)
+    assert.deepEqual(taken, ['{"id":1}'])
+  })
+
+  it('does something when a request is at a point of its way, and the one that was struck gets no answer', async (test) => {
+    const {ask, proxy, taken} = await testBed(test)
+    let struck = 0
+    proxy.aim('answered', () => struck++)
+    assert.ok('failure' in (await ask(1)))
+    assert.ok('status' in (await ask(2)))
+    assert.deepEqual([struck, taken.length], [1, 2])
+  })
+
+  it('counts a request whose connection the server closed as open until the server has ended', async (test) => {
+    const {ask, server, proxy, passed} = await testBed(test)
+    server.removeAllListeners('request').on('request', (request) => request.socket.destroy())
+    assert.ok('failure' in (await ask(1)))
+    assert.equal(passed.size, 0)
+    proxy.serverEnded()
+    await until(() => passed.has(1))
+    const [copy] = passed.get(1)?.copies ?? []
+    assert.ok(copy?.settled !== undefined && copy.status === undefined, JSON.stringify(copy))
+  })
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {parseEnv} from 'node:util'
+import {jwtVerify} from 'jose'
+import {createKeyring} from '../../src/prove/server/keyring.js'
+
+const secretOf = (file: string) => new TextEncoder().encode(parseEnv(file).SVC_MESH_JWT_HMAC_SECRET)
+
+describe('the tokens of a run', () => {
+  it('are others in each generation, and all of them are known as secrets', () => {
+    const keyring = createKeyring('prove')
+    const [first, second] = [keyring.add(), keyring.add()]
+    const text = (generation: number) => keyring.textOf({role: 'worker', generation}, undefined, 0)
+    assert.notEqual(text(first), text(second))
+    const secrets = [...keyring.secrets().values()]
+    assert.ok([text(first), text(second)].every((token) => token !== undefined && secrets.includes(token)))
+  })
+
+  it('stand in the file that the server reads', () => {
+    const keyring = createKeyring('prove')
+    const file = parseEnv(keyring.environmentFile(keyring.add()))
+    assert.equal(file.SVC_MESH_ADMIN_TOKEN, keyring.textOf({role: 'admin', generation: 0}, undefined, 0))
+    assert.ok(Number(file.SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS) > Date.now())
+    const expired = parseEnv(keyring.environmentFile(keyring.add({isBootstrapExpired: true})))
+    assert.ok(Number(expired.SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS) < Date.now())
+  })
+
+  it('can be signed ones, which any verifier takes, and which are found by how they begin', async () => {
+    const keyring = createKeyring('prove')
+    const file = keyring.environmentFile(keyring.add())
+    const shown = {role: 'admin', generation: 0, signed: {id: 'one', isForeign: false}} as const
+    const token = keyring.textOf(shown, 'node-1', Date.now()) ?? ''
+    const {payload, protectedHeader} = await jwtVerify(token, secretOf(file), {audience: 'svc-mesh'})
+    assert.equal(protectedHeader.alg, 'HS256')
+    assert.deepEqual([payload.role, payload.jti, payload.sub, payload.scp], ['admin', 'one', 'node-1', 'prove'])
+    assert.ok(token.startsWith(keyring.secrets().get('signed') ?? 'nothing'))
+  })
+})

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {type InvariantId, invariants} from '../../src/prove/oracles/index.js'
+import {accessCases} from './histories/access.js'
+import {leaseCases} from './histories/leases.js'
+import {messageCases} from './histories/messages.js'
+import {nodeCases} from './histories/nodes.js'
+import {historyOf} from './history.js'
+
+const cases = [...leaseCases, ...messageCases, ...accessCases, ...nodeCases]
+const ids = Object.keys(invariants) as InvariantId[]
+
+describe('the judgement of a run', () => {
+  for (const id of ids)
+    describe(`${id}: ${invariants[id].claim}`, () => {
+      const own = cases.filter(({invariant}) => invariant === id)
+
+      it('has a history that it takes and one that it rejects', () => {
+        const taken = own.filter(({broken}) => broken === undefined)
+        assert.ok(taken.some(({parts}) => invariants[id].find(historyOf(parts)).checked > 0))
+        assert.ok(own.some(({broken}) => broken !== undefined))
+      })
+
+      for (const {title, parts, broken} of own)
+        it(`${broken === undefined ? 'takes it' : 'finds it'} that ${title}`, () => {
+          const {violations} = invariants[id].find(historyOf(parts))
+          const found = violations.map(({what}) => what)
+          if (broken === undefined) assert.deepEqual(found, [])
+          else assert.match(found.join('\n'), broken)
+        })
+    })
+
+  it('finds nothing where nothing happened', () => {
+    const found = ids.flatMap((id) => invariants[id].find(historyOf({})).violations)
+    assert.deepEqual(found, [])
+  })
+})

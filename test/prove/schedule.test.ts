@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {createRandom} from '../../src/prove/faults/random.js'
+import {type PlannedFault, planFaults, type ServerFault, serverFaults} from '../../src/prove/faults/schedule.js'
+
+function take(seed: number, count: number, only?: readonly ServerFault[]): PlannedFault[] {
+  const plan = planFaults(createRandom(seed), only)
+  return Array.from({length: count}, () => plan.next()).flatMap(({value}) => (value === undefined ? [] : [value]))
+}
+
+describe('the plan of a seed', () => {
+  it('is the same for the same seed, and another for another', () => {
+    assert.deepEqual(take(4, 30), take(4, 30))
+    assert.notDeepEqual(take(4, 30), take(5, 30))
+  })
+
+  it('has every fault once before it has one twice, each time in another order', () => {
+    const rounds = [0, 1].map((round) =>
+      take(11, 2 * serverFaults.length)
+        .slice(round * serverFaults.length, (round + 1) * serverFaults.length)
+        .map(({fault}) => fault),
+    )
+    for (const round of rounds) assert.deepEqual(round.toSorted(), [...serverFaults].sort())
+    assert.notDeepEqual(rounds[0], rounds[1])
+  })
+
+  it('has only the faults that were asked for, and none where none were', () => {
+    assert.deepEqual([...new Set(take(1, 20, ['kill', 'flood']).map(({fault}) => fault))].sort(), ['flood', 'kill'])
+    assert.deepEqual(take(1, 3, []), [])
+  })
+})
