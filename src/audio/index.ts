@@ -1,11 +1,11 @@
 /** Sound: decoding, down-mix, resampling, log-mel features, voice activity. */
-export type {AudioSource, AudioStream} from './audio-stream.js'
+export type {AudioStream} from './audio-stream.js'
 export {type EnergyVadOptions, energyVad} from './energy-vad.js'
 export {hopLength, logMel} from './log-mel.js'
-export {isVadModel, type NeuralVadOptions, neuralVad, type VadModel, type VadTensor} from './neural-vad.js'
-export {type AudioInput, isAudioFile, type OpenAudioOptions, openAudio, type RawPcm} from './open-audio.js'
-export {type PcmEncoding, pcmEncodings} from './pcm.js'
-export {type PreprocessDiagnostics, type PreprocessMode, type PreprocessOptions, preprocess} from './preprocess.js'
-export {type Resampler, resampler} from './resample.js'
+export {isVadModel, type NeuralVadOptions, neuralVad, type VadModel} from './neural-vad.js'
+export {type AudioInput, isAudioFile, openAudio, type RawPcm} from './open-audio.js'
+
+export {type PreprocessMode, type PreprocessOptions, preprocess} from './preprocess.js'
+export {resampler} from './resample.js'
 export type {AudioWarning} from './sound.js'
 export type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'

@@ -62,10 +62,10 @@ export {
   formatTasks,
   taskLine,
 } from './orch-text.js'
-export {Output} from './output.js'
+
 export {overwriteFlag} from './overwrite-flag.js'
 export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan} from './plan-text.js'
-export {byteProgress, type ShowProgress, withProgress} from './progress.js'
+export {byteProgress, withProgress} from './progress.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'
 export {settingFlags} from './setting-flags.js'
@@ -83,4 +83,4 @@ export {
   taskFilterFlags,
 } from './tasks-command.js'
 export {durationFlag, momentFlag} from './time-flags.js'
-export {notCompleted, waitForTask} from './wait-for-task.js'
+export {notCompleted} from './wait-for-task.js'

@@ -4,7 +4,6 @@
  */
 export {
   type Contract,
-  type ContractKind,
   contractSchema,
   contractsFolder,
   findContract,

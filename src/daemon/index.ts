@@ -4,12 +4,12 @@
  */
 import type {RpcServer, RpcServerOptions} from './rpc-server.js'
 
-export {DaemonClient, type Greeting, type Notification} from './client.js'
+export {DaemonClient} from './client.js'
 export {type Discovery, findDaemon, type Publication, publish} from './discovery.js'
-export {formatAddress, type ListenAddress, parseListen, parsePeer, type TcpAddress} from './listen-address.js'
+export {formatAddress, type ListenAddress, parseListen, parsePeer} from './listen-address.js'
 export type {RpcServer, RpcServerOptions} from './rpc-server.js'
-export {type StartedDaemon, type StartOptions, startDaemon} from './start-daemon.js'
-export {requireDaemon, type StopOptions, stopDaemon} from './stop-daemon.js'
+export {type StartedDaemon, startDaemon} from './start-daemon.js'
+export {requireDaemon, stopDaemon} from './stop-daemon.js'
 
 /**
  * Starts to answer requests. What it takes is loaded then: those who only call a daemon are ready sooner.

@@ -2,9 +2,9 @@
  * One error type for everything a user can meet. A row of the catalogue gives the code, the sentence, the hint, the
  * exit status and the HTTP status; a renderer turns one error into the body of one wire.
  */
-export {type ErrorCode, type ErrorParams, type ErrorRow, Exit, type ExitStatus} from './catalogue.js'
+export {type ErrorCode, type ErrorRow, Exit} from './catalogue.js'
 export {type ErrorRecord, isErrorOf, SvcError} from './error.js'
-export type {ExplainedError} from './explain.js'
+
 export {
   asAudioError,
   asCliError,
@@ -13,7 +13,6 @@ export {
   asOpenAiError,
   asProblem,
   asText,
-  type CliError,
   type ErrorRenderer,
 } from './render.js'
 export {nearest} from './suggestion.js'

@@ -3,10 +3,9 @@
  * that are written whole or not at all, by one process at a time, and replace others only where they may. Also the
  * folder of this package.
  */
-
 export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath} from './containment.js'
 export {writeGenerated} from './generated.js'
-export {type FileLock, lockFile} from './lock.js'
+export {lockFile} from './lock.js'
 export {checkOutputs, isFolder, type OutputRule, writeOutput} from './output.js'
 export {packageRoot} from './package.js'

@@ -4,8 +4,8 @@
  */
 export type {CounterName} from './counters.js'
 export {type Engine, type EngineOptions, startEngine} from './engine.js'
-export {families} from './families/index.js'
-export {type LanguageModel, type LoadOptions, loadLanguageModel} from './language-model.js'
+
+export {type LanguageModel, loadLanguageModel} from './language-model.js'
 export type {ModelDescription} from './model-description.js'
 export {mostBytes} from './prompt.js'
 export type * from './request.js'

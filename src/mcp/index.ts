@@ -3,22 +3,19 @@
  * resources, over standard input and output or over HTTP. The protocol's library is loaded by whoever serves.
  */
 export {aliases} from './aliases.js'
-export {type Called, callTool} from './call-tool.js'
+export {callTool} from './call-tool.js'
 export {
   type ClientName,
   clientConfiguration,
   clientFile,
   mergeIntoClientFile,
-  type ServerEntry,
-  type UserFolders,
 } from './client-config.js'
 export type {Envelope} from './envelope.js'
-export type {HttpOptions, HttpToolServer} from './http/serve.js'
-export {openProgramTools, type ProgramSource} from './program/program-tools.js'
+
+export {openProgramTools} from './program/program-tools.js'
 export {operationTools, ToolRegistry, tiersOf} from './registry.js'
 export {ResourceFeed} from './resources/feed.js'
 export {serveHttp} from './serve.js'
 export type {ServerParts} from './server-parts.js'
 export {claimStdout, serveStdio} from './stdio.js'
-export type {CallHooks, ListedTool, Tool, ToolHost} from './tool.js'
-export {registryDocument} from './tool-registry.js'
+export type {CallHooks, Tool, ToolHost} from './tool.js'

@@ -53,9 +53,6 @@ export const agentId: Schema = {
   description: 'The agent: its name, or its id such as A-03.',
 }
 
-/** Nothing is asked. */
-export const nothing = object({})
-
 /** A contract as a part of another schema: what it is called and how it is described as a document is left out. */
 export function partOf({$schema: _, $id: __, title: ___, description: ____, ...schema}: Schema): Schema {
   return schema

@@ -5,7 +5,7 @@
  *
  * Layers of the folders, the lowest first: history, faults; server, proxy; clients; oracles; the campaign itself.
  */
-export {type Focus, type ProveOptions, prove} from './campaign.js'
+export {type Focus, prove} from './campaign.js'
 export type {RunEvent} from './history/history.js'
-export type {Report, Verdict} from './report.js'
-export type {Launch, ServerPlace} from './server/server.js'
+export type {Report} from './report.js'
+export type {Launch} from './server/server.js'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import {readdir, readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
 import {CommandHelp, Config} from '@oclif/core'
-import {manualPages} from '../../src/cli/manual.js'
 import {projectFile} from '../support/project.js'
+import {manualPages} from './manual-pages.js'
 
 describe('the manual', () => {
   it('in man/ is what the commands declare (npm run man writes it anew)', async () => {

@@ -1,6 +1,6 @@
 import {mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises'
-import {manualPages} from '../../src/cli/manual.js'
 import {projectFile} from '../support/project.js'
+import {manualPages} from './manual-pages.js'
 
 await mkdir(projectFile('man'), {recursive: true})
 for (const file of await readdir(projectFile('man'))) await rm(projectFile(`man/${file}`))

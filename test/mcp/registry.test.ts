@@ -4,9 +4,10 @@ import {describe, it} from 'node:test'
 import {Tokenizer} from '@huggingface/tokenizers'
 import {compileSchema, contractViolations, type Schema} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
-import {aliases, operationTools, registryDocument, type Tool, ToolRegistry, tiersOf} from '../../src/mcp/index.js'
+import {aliases, operationTools, type Tool, ToolRegistry, tiersOf} from '../../src/mcp/index.js'
 import {operations} from '../../src/operations/index.js'
 import {sharedData, skipWithout} from '../support/project.js'
+import {registryDocument} from './registry-document.js'
 import {aliasesFile, aliasesText, publishedNames, registryFile, registryText} from './write-registry.js'
 
 const tools = operationTools()

@@ -1,7 +1,8 @@
 import {readFile, writeFile} from 'node:fs/promises'
 import {pathToFileURL} from 'node:url'
-import {aliases, registryDocument} from '../../src/mcp/index.js'
+import {aliases} from '../../src/mcp/index.js'
 import {projectFile} from '../support/project.js'
+import {registryDocument} from './registry-document.js'
 
 /** The list of tools and that of aliases, as they are checked in. */
 export const registryFile = projectFile('contracts/mcp/tool-registry.v1.json')

@@ -1,6 +1,6 @@
-import {operationsPage} from '../../src/operations/operations-page.js'
-import {rpcContract} from '../../src/operations/rpc-contract.js'
 import {jsonText} from './json-text.js'
+import {operationsPage} from './operations-page.js'
+import {rpcContract} from './rpc-contract.js'
 
 /** The files that are written from the table of operations, by their path in the project. */
 export const generatedFiles = (): Record<string, string> => ({

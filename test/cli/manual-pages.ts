@@ -1,7 +1,7 @@
 import type {Command} from '@oclif/core'
-import {settingTables} from '../config/index.js'
-import {Exit} from '../errors/index.js'
-import {loadCommands} from './package.js'
+import {loadCommands} from '../../src/cli/package.js'
+import {settingTables} from '../../src/config/index.js'
+import {Exit} from '../../src/errors/index.js'
 
 /** A page of the manual: its file name and its text in man(7) macros. */
 export interface ManualPage {

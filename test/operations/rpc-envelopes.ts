@@ -1,6 +1,6 @@
-import type {Schema} from '../contracts/index.js'
-import {daemonNotifications, daemonProtocol} from './daemon-methods.js'
-import {flag, integer, list, object, oneOf, text} from './schema.js'
+import type {Schema} from '../../src/contracts/index.js'
+import {daemonNotifications, daemonProtocol} from '../../src/operations/daemon-methods.js'
+import {flag, integer, list, object, oneOf, text} from '../../src/operations/schema.js'
 
 /** Of JSON-RPC 2.0 itself, and of the daemon: 1 is a failure that has no number of its own. */
 const errorCodes = [-32_700, -32_600, -32_601, -32_602, 1, 403, 404, 409, 503, 504]

@@ -1,5 +1,5 @@
-import type {Lane, Tier} from '../operations/index.js'
-import {operationTools} from './registry.js'
+import {operationTools} from '../../src/mcp/registry.js'
+import type {Lane, Tier} from '../../src/operations/index.js'
 
 /** The tools as the contract `mcp/tool-registry.v1` lists them. */
 export interface RegistryDocument {

@@ -1,10 +1,10 @@
 import {isDeepStrictEqual} from 'node:util'
-import type {Schema} from '../contracts/index.js'
-import {daemonMethods, daemonProtocol} from './daemon-methods.js'
+import type {Schema} from '../../src/contracts/index.js'
+import {daemonMethods, daemonProtocol} from '../../src/operations/daemon-methods.js'
+import {object, oneOf, partOf} from '../../src/operations/schema.js'
+import {shapes} from '../../src/operations/shapes.js'
+import {operations} from '../../src/operations/table.js'
 import {choose, envelopes, has, isOneOf, ref} from './rpc-envelopes.js'
-import {object, oneOf, partOf} from './schema.js'
-import {shapes} from './shapes.js'
-import {operations} from './table.js'
 
 /** A method of the daemon, as far as a client sees it. */
 export interface RpcMethod {

@@ -1,6 +1,6 @@
-import {daemonMethods, daemonProtocol} from './daemon-methods.js'
-import type {Bindings, Operation} from './operation.js'
-import {operations} from './table.js'
+import {daemonMethods, daemonProtocol} from '../../src/operations/daemon-methods.js'
+import type {Bindings, Operation} from '../../src/operations/operation.js'
+import {operations} from '../../src/operations/table.js'
 
 /** A page that lists every operation with what each face calls it, in Markdown. */
 export function operationsPage(): string {
