@@ -1,6 +1,6 @@
 import {watch} from 'node:fs'
 import {Flags} from '@oclif/core'
-import type {EndpointServer} from '../../src/app-server/index.js'
+import type {AppServer} from '../../src/app-server/index.js'
 import {DbCommand, databaseFlag, programArg, programFlag, type Source, settingFlags} from '../../src/cli/index.js'
 import {appSettings} from '../../src/config/index.js'
 import {asText, SvcError} from '../../src/errors/index.js'
@@ -67,14 +67,14 @@ The database is migrated first by the steps that lose nothing; a step that needs
     return read
   }
 
-  async #start(source: Source, program: Program, port: number, token: string | undefined): Promise<EndpointServer> {
+  async #start(source: Source, program: Program, port: number, token: string | undefined): Promise<AppServer> {
     const path = this.flags['no-migrate']
       ? await this.fittingDatabase(program, (step) => step.class === 'auto' || step.blocking)
       : await this.prepareDatabase(program)
-    const {startEndpoints} = await import('../../src/app-server/index.js')
+    const {startAppServer} = await import('../../src/app-server/index.js')
     const {host} = this.settings(appSettings)
     const title = source.path.replace(/^.*\//, '')
-    return startEndpoints(program, {address: {host, port}, path, ports: this.ports(), token, title})
+    return startAppServer(program, {address: {host, port}, path, ports: this.ports(), token, title})
   }
 
   /** Serves each new version of the program; one with errors is told, and the old one goes on. */

@@ -143,7 +143,7 @@ that others use too, name a certificate and its key below [mesh.transport], or l
     for (const text of meshSecretTexts(sources)) registerSecret(text)
     const wasOpen = readCredentials(readMeshSecrets(this.settingSources())).isOpen
     const credentials = readCredentials(readMeshSecrets(sources))
-    // A file that is gone for a moment must not open the doors.
+    // A file that is gone for a moment must not remove the protection.
     if (credentials.isOpen && !wasOpen) return 'there are none any more.'
     server.reload(credentials)
     this.envFile = envFile

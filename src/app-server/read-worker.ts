@@ -28,7 +28,7 @@ export type ReadMessage =
 const {source, path} = workerData as ReadThreadStart
 if (parentPort === null) throw new Error('read-worker.js runs in a worker thread.')
 const parent = parentPort
-const say = (message: ReadMessage) => parent.postMessage(message)
+const send = (message: ReadMessage) => parent.postMessage(message)
 
 interface Served {
   route: Route
@@ -53,11 +53,11 @@ async function answer(
 try {
   const application = await Application.open(checkProgram(source), {
     path,
-    ports: {env: process.env, log: (level, text) => say({type: 'log', level, text})},
+    ports: {env: process.env, log: (level, text) => send({type: 'log', level, text})},
   })
   const routes = application.program.routes.map((route): Served => ({route, read: argumentReader(route)}))
   parent.on('message', async (question: ReadQuestion) =>
-    say({type: 'answer', answer: await answer(application, routes[question.route] as Served, question)}),
+    send({type: 'answer', answer: await answer(application, routes[question.route] as Served, question)}),
   )
   parent.postMessage({type: 'ready', description: undefined})
 } catch (error) {

@@ -8,7 +8,7 @@ import {argumentReader, type Sources} from './parameters.js'
 import {ReadThreads} from './read-thread.js'
 import {answerOf, answerOfFailure, send} from './reply.js'
 
-export interface EndpointOptions {
+export interface AppServerOptions {
   address: {host: string; port: number}
   /** A database whose tables are those of the program. */
   path: string
@@ -19,7 +19,7 @@ export interface EndpointOptions {
   title: string
 }
 
-export interface EndpointServer extends Listening {
+export interface AppServer extends Listening {
   routes: readonly Route[]
   /** Stops listening and waits for running requests, for at most so many ms. */
   close(drainMs: number): Promise<void>
@@ -32,7 +32,7 @@ const bodyLimit = 1 << 20
  * Serves the endpoints and routes of a program, its change feeds, and a page to try them.
  * @throws store_*, port_in_use, address_unavailable
  */
-export async function startEndpoints(program: Program, options: EndpointOptions): Promise<EndpointServer> {
+export async function startAppServer(program: Program, options: AppServerOptions): Promise<AppServer> {
   const {address, path, ports, token, title} = options
   const application = await Application.open(program, {path, ports})
   const feed = application.topics.size === 0 ? undefined : await LiveFeed.start(application)

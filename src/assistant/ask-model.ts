@@ -10,7 +10,7 @@ export interface Model {
   readonly name: string
   /**
    * Asks once, and accounts for it whatever comes of it.
-   * @throws timeout where the whole answer takes too long, however much of it there is; what `chat` of the client's room throws, and what the signal was aborted with
+   * @throws timeout where the whole answer takes too long, however much of it there is; what `chat` of the inference client throws, and what the signal was aborted with
    */
   ask(question: Question, onDelta?: (text: string) => void): Promise<Generation>
 }

@@ -2,7 +2,7 @@ import {assistantSettings, resolveSettings, type SettingSources} from '../config
 import type {InferenceEndpoint} from '../inference-client/index.js'
 import type {Store} from '../store/index.js'
 
-/** What of a workspace this room works on. The store has the tables of `assistantFragment`. */
+/** The parts of a workspace that this module works on. The store has the tables of `assistantFragment`. */
 export interface Workspace {
   readonly store: Store
   /** Rows of other repositories may lie in the same file; none of them is ever looked at. */

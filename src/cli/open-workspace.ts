@@ -2,7 +2,7 @@ import type {SettingSources} from '../config/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 
-/** Opens the orchestrator of a workspace; its store has the tables of every room that keeps something there. */
+/** Opens the orchestrator of a workspace; its store has the tables of every module that stores something. */
 export async function openWorkspace(
   root: string,
   sources: SettingSources,

@@ -159,7 +159,7 @@ export function formatStatus(report: StatusReport): string {
 const describeDaemon = ({pid, host, since_ms}: NonNullable<StatusReport['daemon']>) =>
   `process ${pid} on ${host}, since ${time(since_ms)}`
 
-/** How ids are shown; the room that knows is loaded late. */
+/** How ids are displayed; the module is loaded late. */
 export interface IdNames {
   displayTask: (id: number) => string
   displayAgent: (id: number) => string

@@ -56,4 +56,4 @@ export function errorCatalogue(): Catalogue {
 export type ErrorCode = keyof Catalogue
 
 /** What the sentence of an error needs to know. */
-export type ErrorParams<C extends ErrorCode> = Parameters<Catalogue[C]['say']>[0]
+export type ErrorParams<C extends ErrorCode> = Parameters<Catalogue[C]['message']>[0]

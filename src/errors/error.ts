@@ -27,7 +27,7 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
 
   constructor(code: C, params: ErrorParams<C>, {message, ...options}: SvcErrorOptions = {}) {
     const row = errorCatalogue()[code] as ErrorRow<ErrorParams<C>>
-    super(message ?? row.say(params), options)
+    super(message ?? row.message(params), options)
     this.code = code
     this.params = params
     this.#remoteMessage = message

@@ -14,9 +14,9 @@ export interface ExplainedError {
 /** Every error code, in the order of the catalogue. */
 export function explainErrors(): ExplainedError[] {
   return Object.entries(errorCatalogue()).map(([code, row]) => {
-    const {exit, http, say, hint} = row as ErrorRow<object>
+    const {exit, http, message, hint} = row as ErrorRow<object>
     const {cause, example = {}} = errorExplanations[code as ErrorCode] as {cause: string; example?: object}
     const fix = typeof hint === 'function' ? hint(example) : hint
-    return {code: code as ErrorCode, exit, http, cause, message: say(example), fix}
+    return {code: code as ErrorCode, exit, http, cause, message: message(example), fix}
   })
 }

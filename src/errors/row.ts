@@ -12,12 +12,12 @@ export const Exit = {
 
 export type ExitStatus = (typeof Exit)[keyof typeof Exit]
 
-/** One kind of error. `say` and `hint` are one sentence each: what is wrong and where, and what to do about it. */
+/** One kind of error. `message` and `hint` are one sentence each: what is wrong and where, and what to do about it. */
 export interface ErrorRow<P> {
   exit: ExitStatus
   /** HTTP status when the error answers a request. */
   http: number
-  say: (params: P) => string
+  message: (params: P) => string
   hint: string | ((params: P) => string)
   /** The code OpenAI clients know for this error, where they know one. */
   openai?: string

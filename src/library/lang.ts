@@ -1,7 +1,7 @@
 import {SvcError} from '../errors/index.js'
 import {Application, callByName, checkProgram} from '../lang/index.js'
 
-export {type EndpointOptions, type EndpointServer, startEndpoints} from '../app-server/index.js'
+export {type AppServer, type AppServerOptions, startAppServer} from '../app-server/index.js'
 export {SvcError} from '../errors/index.js'
 export {
   checkProgram,

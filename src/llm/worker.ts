@@ -38,21 +38,21 @@ const running = new Set<() => void>()
 
 function answer(loaded: LanguageModel, {prompt, request, port}: Extract<WorkerRequest, {type: 'generate'}>): void {
   const cancelled = new AbortController()
-  const say = (message: WorkerAnswer) => port.postMessage(message)
+  const send = (message: WorkerAnswer) => port.postMessage(message)
   const end = () => {
     running.delete(end)
     cancelled.abort()
     port.close()
   }
   const fail = (error: unknown) => {
-    say({type: 'failed', error: asRecord(error, failure)})
+    send({type: 'failed', error: asRecord(error, failure)})
     end()
   }
   running.add(end)
   port.once('message', end)
   port.once('close', end)
   try {
-    loaded.submit(prompt, request, {event: say, fail}, cancelled.signal)
+    loaded.submit(prompt, request, {event: send, fail}, cancelled.signal)
   } catch (error) {
     fail(error)
   }

@@ -3,7 +3,7 @@ export type Renamed<I, N extends Readonly<Record<string, keyof I>>> = {
   [K in keyof N as undefined extends I[N[K]] ? never : K]: I[N[K]]
 } & {[K in keyof N as undefined extends I[N[K]] ? K : never]?: Exclude<I[N[K]], undefined>}
 
-/** Members of an input as the room of the domain calls them: `renamed(input, {receiver: 'receiver_id'})`. */
+/** Members of an input under the names of the domain: `renamed(input, {receiver: 'receiver_id'})`. */
 export const renamed = <I extends object, const N extends Readonly<Record<string, keyof I>>>(
   input: I,
   names: N,

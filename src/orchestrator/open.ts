@@ -150,7 +150,7 @@ async function openJourneyStore(root: string, places: StorePlaces, opening: Open
   return {store: await open(':memory:', opening), isKept: false, notices: [notice]}
 }
 
-/** The tables of the orchestrator, room by room. */
+/** The tables of all modules. */
 const ownFragments = [
   orchestratorFragment,
   sessionFragment,

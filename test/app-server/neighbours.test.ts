@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {performance} from 'node:perf_hooks'
 import {describe, it, type TestContext} from 'node:test'
 import type {Database} from 'better-sqlite3'
-import {startEndpoints} from '../../src/app-server/index.js'
+import {startAppServer} from '../../src/app-server/index.js'
 import {checkProgram, migrate} from '../../src/lang/index.js'
 import {Driver} from '../support/sqlite.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -41,7 +41,7 @@ async function served(t: TestContext, rows: number, token?: string) {
   const logged: string[] = []
   const ports = {env: {}, log: (_level: string, text: string) => logged.push(text)}
   const address = {host: '127.0.0.1', port: 0}
-  const server = await startEndpoints(program, {address, path, ports, token, title: 'rows'})
+  const server = await startAppServer(program, {address, path, ports, token, title: 'rows'})
   t.after(() => server.close(1000))
   const ask = async (url: string, init?: RequestInit) => {
     const response = await fetch(server.baseUrl + url, init)

@@ -5,7 +5,7 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {execa} from 'execa'
-import {startEndpoints} from '../../src/app-server/index.js'
+import {startAppServer} from '../../src/app-server/index.js'
 import {asJson, checkProgram, ddl, explain, Lines, migrate} from '../../src/lang/index.js'
 import {type CaseRequest, type LangCase, readCases, stubbedSpeech} from '../support/lang-case.js'
 import {projectFile} from '../support/project.js'
@@ -93,7 +93,7 @@ async function checkHttp(t: TestContext, {source, expect}: LangCase): Promise<vo
   const path = join(await temporaryFolder(t), 'app.db')
   await migrate(program, path)
   const ports = expect.speech_stub === undefined ? {} : {transcribe: stubbedSpeech(expect.speech_stub)}
-  const server = await startEndpoints(program, {address: {host: '127.0.0.1', port: 0}, path, ports, title: 'case'})
+  const server = await startAppServer(program, {address: {host: '127.0.0.1', port: 0}, path, ports, title: 'case'})
   t.after(() => server.close(1000))
   for (const request of expect.http ?? []) await checkRequest(server.baseUrl, request)
   if (expect.routes !== undefined)

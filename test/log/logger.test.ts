@@ -67,9 +67,9 @@ describe('a log for a person', () => {
 
 describe('a program that never set the log up', () => {
   it('writes warnings to standard error as JSON, and nothing to standard output', async () => {
-    const door = new URL('../../src/log/index.js', import.meta.url).href
+    const module = new URL('../../src/log/index.js', import.meta.url).href
     const script = `
-      const {logger} = await import(${JSON.stringify(door)})
+      const {logger} = await import(${JSON.stringify(module)})
       logger('llm').info('quiet')
       logger('llm').warn('loud')
     `

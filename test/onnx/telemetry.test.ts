@@ -24,8 +24,8 @@ describe('a model that runs', () => {
 
   it('tells nobody of it, in a program that loads it itself', async (test) => {
     const home = await temporaryFolder(test)
-    const room = projectFile('dist/src/onnx/index.js')
-    const script = `const {openSession} = await import(${JSON.stringify(room)})
+    const module = projectFile('dist/src/onnx/index.js')
+    const script = `const {openSession} = await import(${JSON.stringify(module)})
       console.log(typeof openSession, process.env.ORT_DISABLE_TELEMETRY)`
     const {stdout} = await execa(process.execPath, ['--input-type=module', '-e', script], {
       extendEnv: false,

@@ -2,7 +2,7 @@ import {settings} from '../setting.js'
 import {argv, tableOf} from '../structures.js'
 import {boolean, integer, milliseconds} from '../types.js'
 
-/** Tasks that run a program of this machine. Only the file gives these, so that no variable opens the door. */
+/** Tasks that run a program of this machine. Set in the file only, so that no environment variable can enable it. */
 export const orchestratorExecSettings = settings('orchestrator.exec', () => ({
   enabled: {
     type: boolean('strict'),

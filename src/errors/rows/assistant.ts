@@ -11,27 +11,27 @@ export const assistantErrors = rows(() => ({
   context_file_unusable: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {path: string; reason: string}) => `The model cannot read ${p.path}: ${p.reason}.`,
+    message: (p: {path: string; reason: string}) => `The model cannot read ${p.path}: ${p.reason}.`,
     hint: 'Leave the file out, or name another one.',
     param: () => 'context_files',
   },
   context_file_missing: {
     exit: Exit.notFound,
     http: 404,
-    say: (p: {path: string}) => `The model cannot read ${p.path}: there is no such file.`,
+    message: (p: {path: string}) => `The model cannot read ${p.path}: there is no such file.`,
     hint: 'Leave the file out, or name another one.',
     param: () => 'context_files',
   },
   answer_empty: {
     exit: Exit.failed,
     http: 422,
-    say: (p: {model: string}) => `The model ${p.model} answered nothing.`,
+    message: (p: {model: string}) => `The model ${p.model} answered nothing.`,
     hint: 'Ask again, or ask another model.',
   },
   answer_not_json: {
     exit: Exit.failed,
     http: 422,
-    say: (p: {model: string; attempts: number; reason: string; cut: boolean}) =>
+    message: (p: {model: string; attempts: number; reason: string; cut: boolean}) =>
       `The model ${p.model} was asked for JSON ${p.attempts === 1 ? 'once' : 'twice'}, and gave none: ${p.reason}.`,
     hint: ({cut}) =>
       cut
@@ -41,19 +41,19 @@ export const assistantErrors = rows(() => ({
   surface_contract: {
     exit: Exit.failed,
     http: 422,
-    say: noProgram('gave no program in the form that was asked for'),
+    message: noProgram('gave no program in the form that was asked for'),
     hint: 'Ask with the output surface mode fenced_transport, or ask another model.',
   },
   repair_stalled: {
     exit: Exit.failed,
     http: 422,
-    say: noProgram('made the same errors twice running'),
+    message: noProgram('made the same errors twice running'),
     hint: 'Say in the prompt how to do without what the errors name, or ask another model.',
   },
   validation_failed: {
     exit: Exit.failed,
     http: 422,
-    say: noProgram('wrote no program without errors'),
+    message: noProgram('wrote no program without errors'),
     hint: 'Ask for less at once, or allow more retries.',
   },
 }))

@@ -5,26 +5,26 @@ export const journeyErrors = rows(() => ({
   journey_not_found: {
     exit: Exit.notFound,
     http: 404,
-    say: (p: {journey: string; known: readonly string[]}) =>
+    message: (p: {journey: string; known: readonly string[]}) =>
       `There is no journey ${p.journey}; there ${p.known.length === 1 ? 'is' : 'are'} ${p.known.join(', ')}.`,
     hint: 'Leave the id out to get the canonical journey.',
   },
   journey_invalid: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {member: string; fault: string}) => `The ${p.member} of a journey ${p.fault}.`,
+    message: (p: {member: string; fault: string}) => `The ${p.member} of a journey ${p.fault}.`,
     hint: 'Leave it out, or give a shorter one.',
   },
   operation_not_found: {
     exit: Exit.notFound,
     http: 404,
-    say: (p: {operation: string}) => `There is no operation ${p.operation} in the log of this workspace.`,
+    message: (p: {operation: string}) => `There is no operation ${p.operation} in the log of this workspace.`,
     hint: 'List the operations with svc orch oplog.',
   },
   operation_conflict: {
     exit: Exit.conflict,
     http: 409,
-    say: (p: {operation: string; what: 'undone' | 'redone'; reason: string}) =>
+    message: (p: {operation: string; what: 'undone' | 'redone'; reason: string}) =>
       `${p.operation} cannot be ${p.what}: ${p.reason}.`,
     hint: 'Nothing was changed; do what you want with a command of its own.',
   },

@@ -5,14 +5,14 @@ export const operationErrors = rows(() => ({
   params_invalid: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {operation: string; violations: readonly string[]}) =>
+    message: (p: {operation: string; violations: readonly string[]}) =>
       `${p.operation} cannot be called like this: ${p.violations.join('; ')}.`,
     hint: 'Nothing was done; put the parameters right and call again.',
   },
   path_denied: {
     exit: Exit.conflict,
     http: 403,
-    say: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is refused: ${p.reason}.`,
+    message: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is refused: ${p.reason}.`,
     hint: 'Name a file of the workspace; recordings lie in the folder of SVC_SPEECH_WORKSPACE where that is set.',
   },
 }))

@@ -6,7 +6,7 @@ export const processorErrors = rows(() => ({
   task_run_failed: {
     exit: Exit.failed,
     http: 422,
-    say: (p: {
+    message: (p: {
       reason: string
       exitCode?: number | undefined
       /** Its last lines. */
@@ -17,32 +17,32 @@ export const processorErrors = rows(() => ({
   inference_protocol: {
     exit: Exit.unavailable,
     http: 502,
-    say: (p: {url: string; reason: string}) => `${p.url} does not answer like an inference server: ${p.reason}.`,
+    message: (p: {url: string; reason: string}) => `${p.url} does not answer like an inference server: ${p.reason}.`,
     hint: 'Check that SVC_INFERENCE_URL names a server that has /api/generate, such as svc serve.',
   },
   inference_failed: {
     exit: Exit.unavailable,
     http: 502,
-    say: (p: {url: string; reason: string}) => `${p.url} gave up in the middle of an answer: ${p.reason}.`,
+    message: (p: {url: string; reason: string}) => `${p.url} gave up in the middle of an answer: ${p.reason}.`,
     hint: 'The sentence comes from the server; its log may say more.',
   },
   exec_disabled: {
     exit: Exit.conflict,
     http: 403,
-    say: (_: object) => 'This workspace runs no commands.',
+    message: (_: object) => 'This workspace runs no commands.',
     hint: 'Set orchestrator.exec.enabled to true in Svc.toml to allow its templates.',
   },
   exec_template_missing: {
     exit: Exit.usage,
     http: 400,
-    say: (_: object) => 'The task names no command template.',
+    message: (_: object) => 'The task names no command template.',
     hint: 'Name one of orchestrator.exec.templates in Svc.toml.',
     param: () => 'exec.template',
   },
   exec_template_unknown: {
     exit: Exit.notFound,
     http: 404,
-    say: (p: {template: string; suggestion?: string | undefined}) =>
+    message: (p: {template: string; suggestion?: string | undefined}) =>
       `There is no command template ${p.template}.${didYouMean(p.suggestion)}`,
     hint: 'Templates are written under orchestrator.exec.templates in Svc.toml.',
     param: () => 'exec.template',
@@ -50,13 +50,14 @@ export const processorErrors = rows(() => ({
   exec_template_invalid: {
     exit: Exit.usage,
     http: 500,
-    say: (p: {template: string; reason: string}) => `The command template ${p.template} cannot be run: ${p.reason}.`,
+    message: (p: {template: string; reason: string}) =>
+      `The command template ${p.template} cannot be run: ${p.reason}.`,
     hint: 'Change it under orchestrator.exec.templates in Svc.toml.',
   },
   exec_params_missing: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {template: string; names: readonly string[]}) =>
+    message: (p: {template: string; names: readonly string[]}) =>
       `The command template ${p.template} needs a value for ${p.names.join(', ')}.`,
     hint: 'Give every placeholder of the template a value in exec.params.',
     param: () => 'exec.params',
@@ -64,7 +65,7 @@ export const processorErrors = rows(() => ({
   exec_params_unused: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {template: string; names: readonly string[]; suggestion?: string | undefined}) =>
+    message: (p: {template: string; names: readonly string[]; suggestion?: string | undefined}) =>
       `The command template ${p.template} has no placeholder ${p.names.join(', ')}.${didYouMean(p.suggestion)}`,
     hint: 'Leave out of exec.params what the template does not use.',
     param: () => 'exec.params',
@@ -72,7 +73,7 @@ export const processorErrors = rows(() => ({
   exec_param_invalid: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {template: string; name: string; reason: string}) =>
+    message: (p: {template: string; name: string; reason: string}) =>
       `The value of ${p.name} does not suit the command template ${p.template}: ${p.reason}.`,
     hint: 'Change the value and submit the task again.',
     param: () => 'exec.params',

@@ -5,19 +5,19 @@ export const sessionErrors = rows(() => ({
   session_not_found: {
     exit: Exit.notFound,
     http: 404,
-    say: (p: {id: string}) => `There is no session ${p.id}.`,
+    message: (p: {id: string}) => `There is no session ${p.id}.`,
     hint: 'List the sessions to see their ids; one that was cleaned up does not come back.',
   },
   session_limit: {
     exit: Exit.conflict,
     http: 429,
-    say: (p: {limit: number}) => `No more than ${p.limit} sessions may be open at once.`,
+    message: (p: {limit: number}) => `No more than ${p.limit} sessions may be open at once.`,
     hint: 'Go on with one of them, or raise orchestrator.session.max_sessions.',
   },
   session_damaged: {
     exit: Exit.unavailable,
     http: 500,
-    say: (p: {id: string; reason: string}) => `The session ${p.id} cannot be read: ${p.reason}.`,
+    message: (p: {id: string; reason: string}) => `The session ${p.id} cannot be read: ${p.reason}.`,
     hint: 'Start a new session; the others are not harmed.',
   },
 }))

@@ -6,56 +6,57 @@ export const speechErrors = rows(() => ({
   cache_unwritable: {
     exit: Exit.failed,
     http: 500,
-    say: (p: {folder: string; reason: string}) => `Nothing can be kept in ${p.folder}: ${p.reason}.`,
+    message: (p: {folder: string; reason: string}) => `Nothing can be kept in ${p.folder}: ${p.reason}.`,
     hint: 'Free some disk space, or name another folder in SVC_SPEECH_CACHE_DIR.',
   },
   speech_model_missing: {
     exit: Exit.usage,
     http: 503,
-    say: (_: object) => 'No speech model was named, and none is in the local cache.',
+    message: (_: object) => 'No speech model was named, and none is in the local cache.',
     hint: 'Run svc speech pull openai/whisper-tiny.en once, or name a model with --model or SVC_SPEECH_MODEL.',
   },
   speech_model_unknown: {
     exit: Exit.failed,
     http: 500,
-    say: (p: {path: string; found: string}) => `${p.path} is not a speech model that this version runs: ${p.found}.`,
+    message: (p: {path: string; found: string}) =>
+      `${p.path} is not a speech model that this version runs: ${p.found}.`,
     hint: 'Give a Whisper directory in Hugging Face layout, its ONNX export, a whisper.cpp ggml file, or a CTC model.',
   },
   speech_backend_mismatch: {
     exit: Exit.usage,
     http: 500,
-    say: (p: {model: string; backend: string}) =>
+    message: (p: {model: string; backend: string}) =>
       `${p.model} is a CTC model, and the backend ${p.backend} runs only Whisper models.`,
     hint: 'Unset SVC_SPEECH_BACKEND, or name a Whisper model with --model.',
   },
   tokenizer_mismatch: {
     exit: Exit.failed,
     http: 500,
-    say: (p: {file: string; reason: string}) => `The tokenizer ${p.file} does not fit the model: ${p.reason}.`,
+    message: (p: {file: string; reason: string}) => `The tokenizer ${p.file} does not fit the model: ${p.reason}.`,
     hint: 'Copy tokenizer.json and config.json from the same model.',
   },
   recognition_failed: {
     exit: Exit.failed,
     http: 500,
-    say: (p: {reason: string}) => `The speech model could not be run: ${p.reason}.`,
+    message: (p: {reason: string}) => `The speech model could not be run: ${p.reason}.`,
     hint: 'Check that the machine has enough free memory; --debug shows more.',
   },
   words_unsupported: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {model: string}) => `The model ${p.model} gives no cross-attention, which word times are made from.`,
+    message: (p: {model: string}) => `The model ${p.model} gives no cross-attention, which word times are made from.`,
     hint: 'Use the safetensors of the same model, or an export whose name ends in _timestamped.',
   },
   task_unsupported: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {model: string}) => `The model ${p.model} knows one language and cannot translate.`,
+    message: (p: {model: string}) => `The model ${p.model} knows one language and cannot translate.`,
     hint: 'Use a multilingual model, such as openai/whisper-tiny, for --task translate.',
   },
   language_unsupported: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {language: string; model: string; known: readonly string[]; suggestion?: string | undefined}) =>
+    message: (p: {language: string; model: string; known: readonly string[]; suggestion?: string | undefined}) =>
       `The model ${p.model} does not know the language ${p.language}.${didYouMean(p.suggestion)}`,
     hint: (p: {known: readonly string[]}) =>
       p.known.length === 1
@@ -65,37 +66,37 @@ export const speechErrors = rows(() => ({
   dataset_invalid: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
+    message: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
     hint: 'Write a JSON object per line, such as {"path": "a.wav", "expected": "what is said"}.',
   },
   recording_missing: {
     exit: Exit.usage,
     http: 400,
-    say: (_: object) => 'No recording was given.',
+    message: (_: object) => 'No recording was given.',
     hint: 'Give one or more files, a folder, or - for standard input.',
   },
   audio_folder_empty: {
     exit: Exit.notFound,
     http: 404,
-    say: (p: {folder: string}) => `There is no recording in ${p.folder}.`,
+    message: (p: {folder: string}) => `There is no recording in ${p.folder}.`,
     hint: 'Give a folder with files such as .wav, .flac, .mp3 or .ogg; folders inside of it are not searched.',
   },
   subtitle_format_unknown: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {path: string}) => `Subtitles are written as .srt and .vtt; ${p.path} is neither.`,
+    message: (p: {path: string}) => `Subtitles are written as .srt and .vtt; ${p.path} is neither.`,
     hint: 'Choose a name that ends in .srt or .vtt.',
   },
   output_dir_needed: {
     exit: Exit.usage,
     http: 400,
-    say: (p: {format: string}) => `Several transcripts in the format ${p.format} cannot share standard output.`,
+    message: (p: {format: string}) => `Several transcripts in the format ${p.format} cannot share standard output.`,
     hint: 'Name a folder with --output, which gets one file per recording.',
   },
   vad_model_missing: {
     exit: Exit.usage,
     http: 500,
-    say: (_: object) => 'The neural voice detector needs a model, and none is named.',
+    message: (_: object) => 'The neural voice detector needs a model, and none is named.',
     hint: 'Give the ONNX file of Silero VAD with --vad-model or SVC_SPEECH_VAD_MODEL, or use --vad energy.',
   },
 }))

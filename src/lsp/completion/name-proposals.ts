@@ -2,7 +2,7 @@ import {CompletionItemKind} from 'vscode-languageserver'
 import {builtinFunctions, builtinNamespaced, type Program, show, signature} from '../../lang/index.js'
 import {type Proposal, proposed} from './proposal.js'
 import {table} from './table-proposals.js'
-import {builtinVariants, types, type Word} from './words.js'
+import {builtinVariants, types, type Word} from './vocabulary.js'
 
 /** The names of types, those of the program first. */
 export function typeNames(program: Program): Proposal[] {

@@ -3,7 +3,7 @@ import type {Tokens} from '../tokens.js'
 import {chainTo, type Link, tableChain} from './chain.js'
 import {keysIn, type Literal, literalAt} from './literal.js'
 import {holdsFields, holdsParams, isTypePosition} from './type-position.js'
-import {afterDecorator, endpointKinds, httpMethods, indexDecorators, modifierWords, type Word} from './words.js'
+import {afterDecorator, endpointKinds, httpMethods, indexDecorators, modifierWords, type Word} from './vocabulary.js'
 
 /** What may be written at a place. */
 export type Place =

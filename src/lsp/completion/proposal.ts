@@ -1,5 +1,5 @@
 import type {CompletionItemKind} from 'vscode-languageserver'
-import type {Word} from './words.js'
+import type {Word} from './vocabulary.js'
 
 /** Something that may be written. */
 export interface Proposal extends Word {

@@ -4,7 +4,7 @@ import {inNamespace, typeNames, values, variables} from './name-proposals.js'
 import type {Place} from './place.js'
 import {type Proposal, proposed} from './proposal.js'
 import {behind, columns, keys, table, tableNamed} from './table-proposals.js'
-import {bodyWords, declarationWords, decorators, operations} from './words.js'
+import {bodyWords, declarationWords, decorators, operations} from './vocabulary.js'
 
 const keyword = proposed(CompletionItemKind.Keyword)
 

@@ -2,7 +2,7 @@ import {CompletionItemKind} from 'vscode-languageserver'
 import {builtinMethods, type Column, type FieldType, type Program, show, type Table} from '../../lang/index.js'
 import type {Literal} from './literal.js'
 import {type Proposal, proposed} from './proposal.js'
-import {connectives, modifiers, type Operation, predicates, shaping} from './words.js'
+import {connectives, modifiers, type Operation, predicates, shaping} from './vocabulary.js'
 
 const method = proposed(CompletionItemKind.Method)
 const field = proposed(CompletionItemKind.Field)

@@ -11,7 +11,7 @@ const path = text(undefined, {minLength: 1, maxLength: 4096})
 const paths = (maxItems: number, description?: string) => list(path, description, {maxItems})
 const prompt = text(undefined, {minLength: 1, maxLength: 262_144})
 
-/** What the orchestrator decides for the room, and keeps of what it does. */
+/** What the orchestrator decides for the assistant, and what it records. */
 async function openFor(context: OperationContext): Promise<Assistant> {
   const {modules, orchestrator, sources} = context
   const {openAssistant} = await import('../../assistant/index.js')

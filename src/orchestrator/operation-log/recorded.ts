@@ -15,7 +15,7 @@ import {
 import {logOperation} from './operation-rows.js'
 
 /*
- * What a person does to tasks and agents, written into the log so that it can be undone. Within the room the functions
+ * What a person does to tasks and agents, written into the log so that it can be undone. Inside this module the functions
  * behind these are called: what routing, scaling or a plan does is nobody's to take back.
  */
 

@@ -259,8 +259,8 @@ describe('a download that goes wrong', () => {
 
   it('where files may not grow so large says so, and keeps no file that is cut short', async (test) => {
     const {hub, cacheFolder, repository} = await setUp(test)
-    const door = new URL('../../../src/weights/index.js', import.meta.url).href
-    const program = `import {pullModel, speechModelFiles} from '${door}'
+    const module = new URL('../../../src/weights/index.js', import.meta.url).href
+    const program = `import {pullModel, speechModelFiles} from '${module}'
 const options = ${JSON.stringify({endpoint: hub.endpoint, cacheFolder, offline: false, attempts: 1, retryDelayMs: 1})}
 await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).catch(({code}) => console.log(code))`
     // The last write before the limit takes a part of its bytes, as on a disk that is almost full.

@@ -1,5 +1,5 @@
 /**
- * What asks a model, loaded by the first who does: who opens the tables of this room alone loads none of it.
+ * Functions that ask a model, loaded with the first call: opening the tables alone loads none of them.
  */
 
 type Chat = typeof import('./chat/send-message.js')

@@ -8,10 +8,10 @@ import {packagesLoadedBy} from '../support/loads.js'
 import {projectFile} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-describe('the door of the room', () => {
+describe('the public API of the assistant', () => {
   it('loads neither the client of the server nor the store: the command line loads it for the tables alone', async (test) => {
-    const door = pathToFileURL(projectFile('dist/src/assistant/index.js')).href
-    const program = `process.stdout.write((await import(${JSON.stringify(door)})).assistantFragment.name)`
+    const module = pathToFileURL(projectFile('dist/src/assistant/index.js')).href
+    const program = `process.stdout.write((await import(${JSON.stringify(module)})).assistantFragment.name)`
     const packages = await packagesLoadedBy(await temporaryFolder(test), async (env) => {
       const {stdout} = await execa(process.execPath, ['--input-type=module', '--eval', program], {env, timeout: 60_000})
       assert.equal(stdout, 'assistant')
@@ -21,23 +21,23 @@ describe('the door of the room', () => {
 
   it('loads nothing of chats and code for their tables', async (test) => {
     const folder = await temporaryFolder(test)
-    const door = pathToFileURL(projectFile('dist/src/assistant/index.js')).href
-    const program = `await import(${JSON.stringify(door)})`
+    const module = pathToFileURL(projectFile('dist/src/assistant/index.js')).href
+    const program = `await import(${JSON.stringify(module)})`
     await execa(process.execPath, ['--input-type=module', '--eval', program], {
       env: {NODE_V8_COVERAGE: folder},
       timeout: 60_000,
     })
     const [report = ''] = await readdir(folder)
     const {result} = JSON.parse(await readFile(join(folder, report), 'utf8')) as {result: {url: string}[]}
-    const room = new URL('.', door).href
-    const loaded = result.flatMap(({url}) => (url.startsWith(room) ? [url.slice(room.length)] : []))
+    const folderUrl = new URL('.', module).href
+    const loaded = result.flatMap(({url}) => (url.startsWith(folderUrl) ? [url.slice(folderUrl.length)] : []))
     assert.deepEqual(loaded.sort(), [
       'assistant.js',
       'chat/conversations.js',
       'chat/journey.js',
       'index.js',
+      'lazy.js',
       'schema.js',
-      'when-asked.js',
     ])
   })
 })
