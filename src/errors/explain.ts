@@ -15,7 +15,10 @@ export interface ExplainedError {
 export function explainErrors(): ExplainedError[] {
   return Object.entries(errorCatalogue()).map(([code, row]) => {
     const {exit, http, message, hint} = row as ErrorRow<object>
-    const {cause, example = {}} = errorExplanations[code as ErrorCode] as {cause: string; example?: object}
+    const [cause = '', example = {}] = [errorExplanations[code as ErrorCode]].flat() as [
+      cause?: string,
+      example?: object,
+    ]
     const fix = typeof hint === 'function' ? hint(example) : hint
     return {code: code as ErrorCode, exit, http, cause, message: message(example), fix}
   })
