@@ -242,7 +242,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {endpoint: 'https://proxy.example', reason: 'it redirects to what is no web address'},
   ],
   hub_offline: [
-    'Downloads are disabled with HF_HUB_OFFLINE or the matching setting, and the model was never downloaded.',
+    'HF_HUB_OFFLINE, SVC_SPEECH_OFFLINE or speech.offline disables downloads, and the model was never downloaded.',
     {id: 'openai/whisper-base'},
   ],
   checksum_mismatch: [
@@ -312,10 +312,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {flag: '--rebuild', value: 'Taks', fault: 'the program declares no table Taks'},
   ],
   sql_invalid: ['SQLite refused the statement.', {reason: 'no such table: tasks'}],
-  unconfirmed: [
-    'The command deletes data and runs without a terminal to ask on, or the answer was no.',
-    {what: 'A reset'},
-  ],
+  unconfirmed: ['The command deletes data, and neither --yes nor an answer confirmed it.', {what: 'A reset'}],
   unknown_tool: ['The MCP server has no tool of this name.', {name: 'svc_submit', suggestion: 'svc_submit_task'}],
   prompt_invalid: [
     'The MCP server has no prompt of this name, or an argument of the prompt is missing.',
@@ -406,7 +403,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {variable: 'SVC_MESH_JWT_HMAC_SECRET', least: '32 bytes'},
   ],
   mesh_exists: [
-    'svc mesh init was run before, and its secrets are not replaced without being told to.',
+    'The workspace already has the secrets of a mesh, and they are replaced only when a flag asks for it.',
     {path: '.svc/mesh/mesh.env'},
   ],
   mesh_secrets_overruled: [
@@ -730,7 +727,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {fence: 8},
   ],
   plan_not_found: ['No plan of this workspace has this id.', {plan: 'plan-42', suggestion: undefined}],
-  planning_disabled: 'planning.enabled is false in this workspace.',
+  planning_disabled: 'orchestrator.planning_enabled is false in this workspace.',
   plan_goal_invalid: ['The goal is blank, too long or contains control characters.', {fault: 'is blank'}],
   plan_mode_unsupported: ['The requested mode needs a workflow, and the goal is not one.', {mode: 'workflow_only'}],
   plan_rejected: [
