@@ -1,4 +1,5 @@
 import {type ErrorCode, type ErrorParams, type ErrorRow, type ExitStatus, errorCatalogue} from './catalogue.js'
+import {httpStatusOf} from './row.js'
 
 /** An error as plain data, for crossing a thread or a process. */
 export interface ErrorRecord {
@@ -53,7 +54,7 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   }
 
   get status(): number {
-    return this.#row.http
+    return httpStatusOf(this.#row)
   }
 
   /** What to do about it: one sentence. */

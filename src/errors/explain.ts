@@ -1,5 +1,6 @@
 import {type ErrorCode, type ErrorRow, type ExitStatus, errorCatalogue} from './catalogue.js'
 import {errorExplanations} from './explanations.js'
+import {httpStatusOf} from './row.js'
 
 /** An error code with its cause, its message for an example, and what to do about it. */
 export interface ExplainedError {
@@ -14,12 +15,12 @@ export interface ExplainedError {
 /** Every error code, in the order of the catalogue. */
 export function explainErrors(): ExplainedError[] {
   return Object.entries(errorCatalogue()).map(([code, row]) => {
-    const {exit, http, message, hint} = row as ErrorRow<object>
+    const {exit, message, hint} = row as ErrorRow<object>
     const [cause = '', example = {}] = [errorExplanations[code as ErrorCode]].flat() as [
       cause?: string,
       example?: object,
     ]
     const fix = typeof hint === 'function' ? hint(example) : hint
-    return {code: code as ErrorCode, exit, http, cause, message: message(example), fix}
+    return {code: code as ErrorCode, exit, http: httpStatusOf(row), cause, message: message(example), fix}
   })
 }

@@ -12,11 +12,24 @@ export const Exit = {
 
 export type ExitStatus = (typeof Exit)[keyof typeof Exit]
 
+const httpStatuses: Readonly<Record<ExitStatus, number>> = {
+  [Exit.ok]: 200,
+  [Exit.failed]: 500,
+  [Exit.usage]: 400,
+  [Exit.notFound]: 404,
+  [Exit.conflict]: 409,
+  [Exit.unavailable]: 503,
+  [Exit.interrupted]: 499,
+  [Exit.terminated]: 503,
+}
+
+export const httpStatusOf = ({exit, http = httpStatuses[exit]}: Pick<ErrorRow<never>, 'exit' | 'http'>): number => http
+
 /** One kind of error. `message` and `hint` are one sentence each: what is wrong and where, and what to do about it. */
 export interface ErrorRow<P> {
   exit: ExitStatus
-  /** HTTP status when the error answers a request. */
-  http: number
+  /** HTTP status of the error as an answer to a request; that of its exit status where it is left out. */
+  http?: number
   message: (params: P) => string
   hint: string | ((params: P) => string)
   /** The code OpenAI clients know for this error, where they know one. */

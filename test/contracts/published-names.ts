@@ -3,7 +3,8 @@ import {readdir, readFile} from 'node:fs/promises'
 import {join, relative} from 'node:path'
 import {parse} from 'yaml'
 import {describeSettings} from '../../src/config/index.js'
-import {type ErrorRow, Exit, errorCatalogue} from '../../src/errors/catalogue.js'
+import {Exit, errorCatalogue} from '../../src/errors/catalogue.js'
+import {httpStatusOf} from '../../src/errors/row.js'
 import {severities} from '../../src/lang/index.js'
 import {operations} from '../../src/operations/index.js'
 import {projectFile} from '../support/project.js'
@@ -71,8 +72,7 @@ const settingNames = (): string[] =>
 
 function codeNames(): string[] {
   const errors = Object.entries(errorCatalogue()).map(([code, row]) => {
-    const {exit, http} = row as ErrorRow<never>
-    return `error ${code} exit ${exit} http ${http}`
+    return `error ${code} exit ${row.exit} http ${httpStatusOf(row)}`
   })
   const diagnostics = Object.entries(severities).map(([code, severity]) => `diagnostic ${code} ${severity}`)
   return [...errors, ...diagnostics, ...Object.entries(Exit).map(([name, status]) => `exit ${status} ${name}`)]

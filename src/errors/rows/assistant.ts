@@ -10,14 +10,12 @@ const noProgram =
 export const assistantErrors = rows(() => ({
   context_file_unusable: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {path: string; reason: string}) => `The model cannot read ${p.path}: ${p.reason}.`,
     hint: 'Leave the file out, or name another one.',
     param: () => 'context_files',
   },
   context_file_missing: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {path: string}) => `The model cannot read ${p.path}: there is no such file.`,
     hint: 'Leave the file out, or name another one.',
     param: () => 'context_files',

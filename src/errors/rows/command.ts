@@ -5,58 +5,49 @@ import {didYouMean} from '../suggestion.js'
 export const commandErrors = rows(() => ({
   internal: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {reason: string}) => `Something went wrong inside svc: ${p.reason}`,
     hint: 'Run the command again with --debug and report what it prints.',
   },
   interrupted: {
     exit: Exit.interrupted,
-    http: 499,
     message: (_: object) => 'Interrupted.',
     hint: 'Run the command again when you are ready.',
   },
   terminated: {
     exit: Exit.terminated,
-    http: 503,
     message: (_: object) => 'Terminated.',
     hint: 'The process was asked to stop; run the command again.',
   },
   usage: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {reason: string}) => p.reason,
     hint: 'Add --help to the command to see how it is used.',
   },
   command_unknown: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {command: string; suggestion?: string | undefined}) =>
       `There is no command ${p.command}.${didYouMean(p.suggestion)}`,
     hint: 'Run svc --help to list the commands.',
   },
   flag_unknown: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {flag: string; suggestion?: string | undefined}) =>
       `There is no flag ${p.flag}.${didYouMean(p.suggestion)}`,
     hint: 'Add --help to the command to list its flags.',
   },
   flag_value: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {flag: string; value: string; expected: string}) => `${p.flag} takes ${p.expected}, not "${p.value}".`,
     hint: 'Add --help to the command to see what each flag takes.',
   },
   code_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {code: string; suggestion?: string | undefined}) =>
       `There is no error or diagnostic code ${p.code}.${didYouMean(p.suggestion)}`,
     hint: 'Run svc explain to list the codes.',
   },
   stdin_not_utf8: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {offset: number}) => `Standard input is not UTF-8 text: byte ${p.offset} does not fit.`,
     hint: 'Convert the input first, for example with iconv -t utf-8.',
   },
@@ -68,25 +59,21 @@ export const commandErrors = rows(() => ({
   },
   file_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {path: string}) => `There is no file ${p.path}.`,
     hint: 'Check the path; it is taken from the current directory, or from the one given with -C.',
   },
   file_unreadable: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {path: string; reason: string}) => `Cannot read ${p.path}: ${p.reason}.`,
     hint: 'Check that the path is a file and that you may read it.',
   },
   file_unwritable: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {path: string; reason: string}) => `Cannot write ${p.path}: ${p.reason}.`,
     hint: 'Check the path, and that you may write there.',
   },
   output_exists: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {path: string; flag: string | undefined}) =>
       p.flag === undefined ? `${p.path} is there already, and it is something else.` : `${p.path} is there already.`,
     hint: (p: {flag: string | undefined}) =>
@@ -94,13 +81,11 @@ export const commandErrors = rows(() => ({
   },
   output_is_input: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {path: string; input: string}) => `${p.path} would replace ${p.input}, which is read here.`,
     hint: 'Choose another output.',
   },
   directory_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {path: string}) => `There is no directory ${p.path}.`,
     hint: 'Check the path.',
   },

@@ -33,14 +33,12 @@ export const configErrors = rows(() => ({
   },
   contract_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {id: string; suggestion?: string | undefined}) =>
       `There is no contract ${p.id}.${didYouMean(p.suggestion)}`,
     hint: 'Run svc contracts list to see them all.',
   },
   contract_broken: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; reason: string}) => `The contract ${p.file} cannot be used: ${p.reason}.`,
     hint: 'The file is part of svc: install it again, or mend the file if you changed it.',
   },

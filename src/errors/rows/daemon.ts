@@ -13,13 +13,11 @@ const answered = (exit: ExitStatus, http: number) => ({
 export const daemonErrors = rows(() => ({
   request_unparsable: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {reason: string}) => `invalid request: ${p.reason}`,
     hint: 'Send one JSON object per line, as UTF-8.',
   },
   request_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {reason: string}) => `invalid request: ${p.reason}`,
     hint: 'Send an id, a method and params, or a request of JSON-RPC 2.0.',
   },
@@ -37,14 +35,12 @@ export const daemonErrors = rows(() => ({
   },
   method_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {method: string; suggestion?: string | undefined}) =>
       `There is no method ${p.method}.${didYouMean(p.suggestion)}`,
     hint: 'Call orch.methods to list the methods.',
   },
   subscription_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {subscription: string}) => `This connection has no subscription ${p.subscription}.`,
     hint: 'Subscriptions end with the connection that made them.',
   },
@@ -62,13 +58,11 @@ export const daemonErrors = rows(() => ({
   },
   daemon_full: {
     exit: Exit.unavailable,
-    http: 503,
     message: (p: {limit: number}) => `The daemon has ${p.limit} connections, and no more are allowed.`,
     hint: 'Close those that are not needed, and try again.',
   },
   daemon_address_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {address: string}) => `${JSON.stringify(p.address)} is no address for a daemon.`,
     hint: 'Give HOST:PORT, such as 127.0.0.1:9745 or [::1]:0, or stdio.',
   },
@@ -93,19 +87,16 @@ export const daemonErrors = rows(() => ({
   },
   daemon_not_running: {
     exit: Exit.notFound,
-    http: 404,
     message: (_: object) => 'No daemon runs in this workspace.',
     hint: 'Start one with svc daemon start, or svc daemon run.',
   },
   daemon_silent: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {pid: number}) => `The daemon of this workspace, process ${p.pid}, answers no requests.`,
     hint: 'Start it with --listen, or with svc daemon start, which does so by itself.',
   },
   daemon_died: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {ended: string; log: string; tail: string}) =>
       `The daemon ended (${p.ended}) before it was ready${p.tail === '' ? '' : `: ${p.tail}`}`,
     hint: (p: {ended: string; log: string; tail: string}) => `All of what it said stands in ${p.log}.`,

@@ -4,25 +4,21 @@ import {Exit, rows} from '../row.js'
 export const hubErrors = rows(() => ({
   model_id_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {id: string}) => `${p.id} is neither a directory nor the id of a model.`,
     hint: 'Give the path of a model, or an id such as openai/whisper-tiny.en.',
   },
   hub_model_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {id: string; endpoint: string}) => `${p.endpoint} has no model ${p.id}.`,
     hint: 'Check the spelling of the id, owner/name; a private model needs a token in HF_TOKEN.',
   },
   hub_revision_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {id: string; revision: string}) => `The model ${p.id} has no revision ${p.revision}.`,
     hint: 'Give a branch, a tag or a commit of the model, or leave --revision out.',
   },
   hub_files_missing: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {id: string}) => `The model ${p.id} has no weights that this version runs.`,
     hint: 'Choose a model with safetensors or with ONNX files.',
   },
@@ -35,7 +31,6 @@ export const hubErrors = rows(() => ({
   },
   hub_unreachable: {
     exit: Exit.unavailable,
-    http: 503,
     message: (p: {endpoint: string; reason: string}) => `The hub at ${p.endpoint} cannot be reached: ${p.reason}.`,
     hint: 'Try again later; what has been downloaded is kept, and the download goes on from there.',
   },
@@ -54,7 +49,6 @@ export const hubErrors = rows(() => ({
   },
   hub_offline: {
     exit: Exit.unavailable,
-    http: 503,
     message: (p: {id: string}) => `The model ${p.id} is not in the local cache, and downloads are switched off.`,
     hint: 'Run without --offline, SVC_SPEECH_OFFLINE and HF_HUB_OFFLINE to download it.',
   },

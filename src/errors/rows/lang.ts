@@ -11,7 +11,6 @@ export const langErrors = rows(() => ({
   },
   program_invalid: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {path: string; errors: number}) => `${p.path} has ${p.errors} error${p.errors === 1 ? '' : 's'}.`,
     hint: 'The diagnostics above say where and what; svc db check shows them again.',
   },
@@ -30,14 +29,12 @@ export const langErrors = rows(() => ({
   },
   endpoint_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `The program has no endpoint ${p.name}.${didYouMean(p.suggestion)}`,
     hint: 'Run svc db schema to see the endpoints.',
   },
   endpoint_failed: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {name: string; reason: string; detail: string}) => `${p.name} failed: ${p.detail} (${p.reason}).`,
     hint: 'Nothing that a mutation wrote was kept.',
   },
@@ -49,27 +46,23 @@ export const langErrors = rows(() => ({
   },
   argument_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {name: string; fault: string}) => `Argument ${p.name}: ${p.fault}.`,
     hint: 'Arguments are written name=value, where the value is JSON or plain text.',
   },
   topic_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {topic: string; suggestion?: string | undefined}) =>
       `No query of the program is live on ${p.topic}.${didYouMean(p.suggestion)}`,
     hint: 'A topic is named by .live(topic) in a query of the program.',
   },
   table_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `There is no table ${p.name}.${didYouMean(p.suggestion)}`,
     hint: 'Run svc db schema to see the tables.',
   },
   record_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {path: string; place: string; fault: string}) => `${p.path}, ${p.place}: ${p.fault}.`,
     hint: 'Correct the record and try again; nothing was written.',
   },
@@ -88,25 +81,21 @@ export const langErrors = rows(() => ({
   },
   migration_failed: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {path: string; reason: string}) => `${p.path} could not be migrated: ${p.reason}.`,
     hint: 'The database is as it was before.',
   },
   migration_choice: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {flag: string; value: string; fault: string}) => `${p.flag} ${p.value}: ${p.fault}.`,
     hint: 'Run svc db migrate --dry-run, which shows the flags that fit.',
   },
   sql_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {reason: string}) => `The statement cannot be run: ${p.reason}.`,
     hint: 'Give one statement that reads.',
   },
   unconfirmed: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {what: string}) => `${p.what} deletes data and was not confirmed.`,
     hint: 'Add --yes.',
   },

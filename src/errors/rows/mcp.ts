@@ -5,20 +5,17 @@ import {didYouMean} from '../suggestion.js'
 export const mcpErrors = rows(() => ({
   unknown_tool: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `There is no tool ${p.name}.${didYouMean(p.suggestion)}`,
     hint: 'List the tools with tools/list, or with svc mcp tools --tiers all.',
   },
   prompt_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {name: string; fault: string}) => `The prompt ${p.name} cannot be written: ${p.fault}.`,
     hint: 'List the prompts and their arguments with prompts/list.',
   },
   resource_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {uri: string}) => `There is no resource ${p.uri}.`,
     hint: 'List the resources with resources/list, and their forms with resources/templates/list.',
   },
@@ -31,7 +28,6 @@ export const mcpErrors = rows(() => ({
   },
   speech_unavailable: {
     exit: Exit.unavailable,
-    http: 503,
     message: (_: object) => 'This process recognises no speech.',
     hint: 'Ask a tool server that svc mcp serve started, or run svc transcribe.',
   },
@@ -44,7 +40,6 @@ export const mcpErrors = rows(() => ({
   },
   mcp_client_file_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {path: string; reason: string}) => `Cannot merge into ${p.path}: ${p.reason}.`,
     hint: 'Correct the file, or add the output of svc mcp config to it yourself.',
   },
@@ -56,19 +51,16 @@ export const mcpErrors = rows(() => ({
   },
   mcp_session_missing: {
     exit: Exit.usage,
-    http: 400,
     message: (_: object) => 'The request names no session, and does not begin one.',
     hint: 'Send initialize first, then the Mcp-Session-Id of its answer with every request.',
   },
   mcp_session_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (_: object) => 'There is no such session, or it was idle for too long.',
     hint: 'Begin a new one with initialize.',
   },
   mcp_sessions_full: {
     exit: Exit.unavailable,
-    http: 503,
     message: (p: {limit: number}) => `${p.limit} sessions are open and in use, and no more are allowed.`,
     hint: 'End a session with DELETE, or raise SVC_MCP_HTTP_MAX_SESSIONS.',
   },

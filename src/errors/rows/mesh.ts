@@ -20,27 +20,23 @@ const refusalMessage = ({operation, status, problem, detail}: Refusal) =>
 export const meshErrors = rows(() => ({
   missing_field: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {field: string; expected: string}) => `The field ${p.field} takes ${p.expected}.`,
     hint: 'Put the field right and send the request again; nothing was changed.',
     param: (p: {field: string}) => p.field,
   },
   invalid_agent_id: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {field: string}) => `The field ${p.field} takes the number of an agent, in decimal digits.`,
     hint: 'Send the number as a string of up to 20 digits.',
     param: (p: {field: string}) => p.field,
   },
   scope_key_too_long: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {limit: number}) => `The scope key is longer than ${p.limit} bytes.`,
     hint: 'Name what the lease is for in fewer words, for example task:UUID.',
   },
   attestation_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {reason: string}) => `The attestation of the message does not hold: ${p.reason}.`,
     hint: 'Sign the BLAKE3 digest of the payload with the key whose public half the control plane has.',
   },
@@ -100,43 +96,36 @@ export const meshErrors = rows(() => ({
   },
   node_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {node: string}) => `There is no node ${p.node}.`,
     hint: 'List those there are with svc mesh nodes.',
   },
   lease_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {lease: string}) => `There is no lease ${p.lease}; it may have expired.`,
     hint: 'Stop what it stood for, and take a new lease.',
   },
   dead_message_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {message: number}) => `There is no dead message ${p.message}.`,
     hint: 'List those there are with svc mesh dead list.',
   },
   bootstrap_disabled: {
     exit: Exit.notFound,
-    http: 404,
     message: (_: object) => 'This control plane has no token for new nodes.',
     hint: 'Make one with svc mesh init, and let the control plane read it.',
   },
   lease_held: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {scopeKey: string}) => `Another node holds the lease on ${p.scopeKey}.`,
     hint: 'Leave the work to that node, or wait until its lease ends.',
   },
   not_lease_holder: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {what: string}) => `Another node holds ${p.what}.`,
     hint: 'Stop work on it: what is yours no more must not be ended by you.',
   },
   duplicate_node_id: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {node: string}) => `A newer process has joined as ${p.node}.`,
     hint: 'Give each process a node id of its own, with SVC_MESH_NODE_ID.',
   },
@@ -167,19 +156,16 @@ export const meshErrors = rows(() => ({
   },
   store_unavailable: {
     exit: Exit.unavailable,
-    http: 503,
     message: (p: {reason: string}) => `The control plane cannot write its store: ${p.reason}.`,
     hint: 'Send the request again later; nothing of it was kept.',
   },
   attestation_key_missing: {
     exit: Exit.unavailable,
-    http: 503,
     message: (_: object) => 'The control plane has no key to verify the signature of a result with.',
     hint: 'Start it with SVC_MESH_WORKER_RESULT_VERIFY_KEY, or send the result without a signature.',
   },
   server_token_missing: {
     exit: Exit.unavailable,
-    http: 503,
     message: (_: object) => 'The control plane has no token that it could give to a new node.',
     hint: 'Set SVC_MESH_WORKER_TOKEN where the control plane runs; svc mesh init does.',
   },
@@ -203,7 +189,6 @@ export const meshErrors = rows(() => ({
   },
   mesh_exists: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {path: string}) => `${p.path} has secrets of a mesh already.`,
     hint: 'Keep them and work in another folder, or put new ones in their place with --force, which shuts out who has these.',
   },
@@ -266,7 +251,6 @@ export const meshErrors = rows(() => ({
   },
   control_plane_silent: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {seconds: number; log: string}) =>
       `The control plane that was started did not answer within ${p.seconds} seconds.`,
     hint: (p: {log: string}) => `What it said is in ${p.log}.`,

@@ -14,7 +14,6 @@ export const modelErrors = rows(() => ({
   },
   model_not_served: {
     exit: Exit.notFound,
-    http: 404,
     openai: 'model_not_found',
     message: (p: {model: string; served: string; suggestion?: string | undefined}) =>
       `model '${p.model}' not found${p.suggestion === undefined ? `; this server serves '${p.served}'` : `, did you mean '${p.suggestion}'?`}`,
@@ -36,7 +35,6 @@ export const modelErrors = rows(() => ({
   },
   model_format_unsupported: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {path: string; missing: string; found: string; convert?: string}) =>
       `${p.path} has no ${p.missing}, only ${p.found}.`,
     hint: ({convert}: {convert?: string}) =>
@@ -46,20 +44,17 @@ export const modelErrors = rows(() => ({
   },
   model_file_invalid: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; reason: string}) => `${p.file} cannot be used: ${p.reason}.`,
     hint: 'Copy the file again from its source.',
   },
   model_family_unknown: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; family: string; known: readonly string[]}) =>
       `${p.file} describes the model family "${p.family}"; this version runs ${p.known.join(', ')}.`,
     hint: 'Choose a model of a known family.',
   },
   model_config_unsupported: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; key: string; value: string}) =>
       `${p.file} sets ${p.key} to ${p.value}, which this version does not compute.`,
     hint: 'Results would be wrong if the key were ignored; if it does not change the computation, remove it.',
@@ -79,20 +74,17 @@ export const modelErrors = rows(() => ({
   },
   adapter_invalid: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; reason: string}) => `The adapter cannot be used: ${p.reason} (${p.file}).`,
     hint: 'Copy the adapter and its manifest again from where they were trained.',
   },
   adapter_unsupported: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; key: string; value: string}) =>
       `The adapter sets ${p.key} to ${p.value}, which this version does not compute (${p.file}).`,
     hint: 'Train or export the adapter as plain LoRA, or merge it into the base model first.',
   },
   adapter_tensor_missing: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {tensor: string; manifest: string}) =>
       `The adapter has no tensor ${p.tensor}, which ${p.manifest} asks for.`,
     hint: 'The weights and the manifest belong to different adapters.',
@@ -106,20 +98,17 @@ export const modelErrors = rows(() => ({
   },
   adapter_ambiguous: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {adapter: string; tensor: string}) =>
       `merged.safetensors holds a part of what ${p.adapter} changes, but not ${p.tensor}.`,
     hint: 'Remove merged.safetensors or the adapter: applying both would change some weights twice.',
   },
   eval_gate_failed: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string}) => `The evaluation of this run failed: ${p.file}.`,
     hint: 'Train again, or serve it all the same with --ignore-eval-gate.',
   },
   safetensors_invalid: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; reason: string}) => `${p.file} is not a sound safetensors file: ${p.reason}.`,
     hint: 'The file is truncated or damaged; copy or download it again.',
   },
@@ -131,59 +120,50 @@ export const modelErrors = rows(() => ({
   },
   adapter_legacy: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string}) => `${p.file} is a legacy checkpoint; only adapters in safetensors are merged.`,
     hint: 'Export the adapter as safetensors where it was trained.',
   },
   merge_families: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; counts: readonly string[]}) =>
       `${p.file} names tensors of more than one model family: ${p.counts.join(', ')}.`,
     hint: 'An adapter belongs to one base model: copy the manifest again from where it was trained.',
   },
   tensor_overflow: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {tensor: string; dtype: string}) => `${p.dtype} cannot hold a value of the tensor ${p.tensor}.`,
     hint: 'Merge into bf16 or f32.',
   },
   tensor_missing: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {tensor: string; files: readonly string[]}) =>
       `The tensor ${p.tensor} is not in ${p.files.join(', ')}.`,
     hint: 'The weights and config.json belong to different models, or a shard is missing.',
   },
   tensor_shape: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {tensor: string; file: string; found: readonly number[]; expected: readonly number[]}) =>
       `The tensor ${p.tensor} in ${p.file} is ${shape(p.found)}; config.json asks for ${shape(p.expected)}.`,
     hint: 'The weights and config.json belong to different models.',
   },
   tensor_dtype: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {tensor: string; file: string; dtype: string; accepted: readonly string[]}) =>
       `The tensor ${p.tensor} in ${p.file} has dtype ${p.dtype}; this version reads ${p.accepted.join(', ')}.`,
     hint: 'Convert the weights to one of these dtypes.',
   },
   prompt_missing: {
     exit: Exit.usage,
-    http: 400,
     message: (_: object) => 'There is no prompt.',
     hint: 'Give one as an argument, or - to read it from standard input; --raw alone starts from the beginning-of-text token.',
   },
   prompt_empty: {
     exit: Exit.usage,
-    http: 400,
     message: (_: object) => 'The prompt is empty.',
     hint: 'Write at least one character; leave the prompt out with --raw to start from the beginning-of-text token.',
   },
   prompt_too_long: {
     exit: Exit.usage,
-    http: 400,
     openai: 'context_length_exceeded',
     message: (p: {length: string; context: number}) =>
       `The prompt is ${p.length} long and leaves no room in the context of ${p.context} tokens.`,
@@ -191,19 +171,16 @@ export const modelErrors = rows(() => ({
   },
   chat_template_failed: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; reason: string}) => `The chat template of ${p.file} cannot be used: ${p.reason}.`,
     hint: 'Repair the template, or send prompts without it: svc generate --raw.',
   },
   chat_refused: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {reason: string}) => `The chat template of the model refuses this conversation: ${p.reason}.`,
     hint: 'Send the roles in the order that the model expects, mostly user and assistant in turn.',
   },
   generation_failed: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {reason: string}) => `The model could not be run: ${p.reason}.`,
     hint: 'Check that the machine has enough free memory; --debug shows more.',
   },

@@ -60,14 +60,12 @@ export const networkErrors = rows(() => ({
   },
   bad_request: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {reason: string; param?: string | undefined}) => p.reason,
     hint: 'Change the request and send it again.',
     param: (p: {param?: string | undefined}) => p.param ?? '',
   },
   unsupported_value: {
     exit: Exit.usage,
-    http: 400,
     openai: 'unsupported_value',
     message: (p: {reason: string; param?: string | undefined}) => p.reason,
     hint: 'Leave the field out, or give it a value that this server supports.',
@@ -75,14 +73,12 @@ export const networkErrors = rows(() => ({
   },
   invalid_json: {
     exit: Exit.usage,
-    http: 400,
     openai: 'invalid_json',
     message: (p: {reason: string}) => `The request body is not valid JSON: ${p.reason}.`,
     hint: 'Send one JSON value as the body.',
   },
   body_missing: {
     exit: Exit.usage,
-    http: 400,
     message: (_: object) => 'missing request body',
     hint: 'Send one JSON value as the body.',
   },
@@ -120,7 +116,6 @@ export const networkErrors = rows(() => ({
   },
   route_unknown: {
     exit: Exit.notFound,
-    http: 404,
     openai: 'unknown_url',
     message: (p: {method: string; path: string}) => `There is no route ${p.method} ${p.path}.`,
     hint: 'Check the method and the path.',
@@ -149,7 +144,6 @@ export const networkErrors = rows(() => ({
   },
   overloaded: {
     exit: Exit.unavailable,
-    http: 503,
     openai: 'overloaded',
     message: (p: {reason: string}) => p.reason,
     hint: 'Wait as long as Retry-After says, then send the request again.',

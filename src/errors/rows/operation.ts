@@ -4,7 +4,6 @@ import {Exit, rows} from '../row.js'
 export const operationErrors = rows(() => ({
   params_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {operation: string; violations: readonly string[]}) =>
       `${p.operation} cannot be called like this: ${p.violations.join('; ')}.`,
     hint: 'Nothing was done; put the parameters right and call again.',

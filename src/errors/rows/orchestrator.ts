@@ -5,68 +5,57 @@ import {didYouMean} from '../suggestion.js'
 export const orchestratorErrors = rows(() => ({
   orchestrator_disabled: {
     exit: Exit.conflict,
-    http: 409,
     message: (_: object) => 'The orchestrator takes no tasks: it is switched off.',
     hint: 'Set orchestrator.enabled to true in Svc.toml, or unset SVC_ORCHESTRATOR_ENABLED.',
   },
   orchestration_store_missing: {
     exit: Exit.unavailable,
-    http: 503,
     message: (p: {reason: string}) => `Orchestration v2 needs a store and has none: ${p.reason}`,
     hint: 'Repair the store; SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL=1 uses the canonical store meanwhile.',
   },
   task_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {task: string}) => `There is no task ${p.task} in this workspace.`,
     hint: 'List the tasks with svc orch tasks.',
   },
   task_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {place: string; fault: string}) => `${p.place} cannot be submitted: ${p.fault}.`,
     hint: 'Nothing was submitted; put it right and submit again.',
   },
   invalid_transition: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {task: string; from: string; to: string}) => `${p.task} is ${p.from} and cannot become ${p.to}.`,
     hint: (p: {task: string}) => `See where it stands with svc orch task ${p.task}.`,
   },
   task_path_escapes: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {path: string}) => `The path ${JSON.stringify(p.path)} does not lie in the workspace.`,
     hint: 'Name files relative to the root of the workspace.',
   },
   dependency_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {dependency: string}) => `There is no task ${p.dependency} to depend on.`,
     hint: 'Nothing was submitted; list the tasks with svc orch tasks.',
   },
   dependency_failed: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {dependency: string; status: string}) => `${p.dependency} is ${p.status} and will never be completed.`,
     hint: (p: {dependency: string}) => `Retry it first with svc orch retry ${p.dependency}.`,
   },
   dependency_cycle: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {cycle: readonly string[]}) => `The tasks of the batch wait for each other: ${p.cycle.join(' -> ')}.`,
     hint: 'Nothing was submitted; take one of the dependencies out.',
   },
   idempotency_mismatch: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {key: string; task: string}) =>
       `The key ${p.key} belongs to ${p.task}, which asks for something else.`,
     hint: 'Use a new key for a new task.',
   },
   lock_conflict: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {path: string; holder: string; kind: string}) => `${p.path} is locked by ${p.holder} (${p.kind}).`,
     hint: 'Wait for its task, depend on it, or give the task to that agent.',
   },
@@ -84,51 +73,43 @@ export const orchestratorErrors = rows(() => ({
   },
   agent_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {agent: string; suggestion?: string | undefined}) =>
       `There is no agent ${p.agent}.${didYouMean(p.suggestion)}`,
     hint: 'List the agents with svc orch agents.',
   },
   agent_exists: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {name: string; agent: string}) => `The name ${p.name} is taken by ${p.agent}.`,
     hint: 'Choose another name, or retire that agent.',
   },
   max_agents_reached: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {limit: number}) => `There are ${p.limit} agents, and no more are allowed.`,
     hint: 'Retire an agent, or raise orchestrator.max_agents.',
   },
   last_agent: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {agent: string; tasks: number}) => `${p.agent} has ${p.tasks} tasks and no other agent can take them.`,
     hint: 'Spawn or resume another agent first.',
   },
   delegation_parent_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {parent: string}) => `There is no agent ${p.parent} to be the parent.`,
     hint: 'List the agents with svc orch agents.',
   },
   claim_required: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {task: string; owner: string}) => `${p.task} is held by ${p.owner}, and no claim was given.`,
     hint: 'Give the generation of your claim (--claim N); svc orch complete or fail with --force takes the task over.',
   },
   claim_lost: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {task: string; generation: number; current: number; status: string}) =>
       `Claim ${p.generation} of ${p.task} no longer counts: the task is ${p.status}, its latest claim ${p.current}.`,
     hint: 'Somebody else has the task now, or it is over; throw the result away and claim another task.',
   },
   no_task_to_claim: {
     exit: Exit.notFound,
-    http: 404,
     message: (_: object) => 'No external task waits to be claimed.',
     hint: 'Submit one with svc orch submit --processor external, or try again later.',
   },
@@ -150,26 +131,22 @@ export const orchestratorErrors = rows(() => ({
   },
   wait_interrupted: {
     exit: Exit.interrupted,
-    http: 499,
     message: (p: {task: string; status: string}) => `Interrupted: ${p.task} is ${p.status}, and goes on.`,
     hint: (p: {task: string}) => `Wait for it again with svc orch task ${p.task} --wait.`,
   },
   wait_terminated: {
     exit: Exit.terminated,
-    http: 503,
     message: (p: {task: string; status: string}) => `Terminated: ${p.task} is ${p.status}, and goes on.`,
     hint: (p: {task: string}) => `Wait for it again with svc orch task ${p.task} --wait.`,
   },
   daemon_running: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {pid: number; host: string}) =>
       `A daemon of this workspace runs already: process ${p.pid} on ${p.host}.`,
     hint: 'One is enough; stop the other one first if it must be this one.',
   },
   daemon_replaced: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {fence: number}) => `Another daemon has taken this workspace over (term ${p.fence}).`,
     hint: 'Its tasks go on there; this process has ended its own.',
   },

@@ -5,26 +5,22 @@ import {didYouMean} from '../suggestion.js'
 export const planErrors = rows(() => ({
   plan_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {plan: string; suggestion?: string | undefined}) =>
       `There is no plan ${p.plan} in this workspace.${didYouMean(p.suggestion)}`,
     hint: 'List the plans with svc orch plan list.',
   },
   planning_disabled: {
     exit: Exit.conflict,
-    http: 409,
     message: (_: object) => 'Planning is switched off in this workspace.',
     hint: 'Set orchestrator.planning_enabled to true in Svc.toml.',
   },
   plan_goal_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {fault: string}) => `No plan can be made of what is to be done: it ${p.fault}.`,
     hint: 'Say in a few sentences or lines what is to be done.',
   },
   plan_mode_unsupported: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {mode: string}) => `A goal cannot be handed to a workflow, as the mode ${p.mode} asks for.`,
     hint: 'Use auto or force_plan for a plan of several steps, or direct for one step.',
   },
@@ -48,35 +44,30 @@ export const planErrors = rows(() => ({
   },
   plan_id_too_long: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {name: string; length: number; limit: number}) =>
       `The ${p.name} of the plan has ${p.length} characters, and ${p.limit} are allowed.`,
     hint: 'Use a shorter id.',
   },
   plan_changed: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {plan: string; version: number; current: number}) =>
       `${p.plan} is at version ${p.current} by now; the steps were made for version ${p.version}.`,
     hint: 'Look at the plan with svc orch plan status, and make it anew again.',
   },
   plan_stuck: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {plan: string; nodes: readonly string[]}) =>
       `Nothing of ${p.plan} can go on: failed or cancelled ${p.nodes.length === 1 ? 'is' : 'are'} ${p.nodes.join(', ')}.`,
     hint: 'Try a failed task again with svc orch retry, or make the plan anew with svc orch plan replan.',
   },
   plan_step_replaced: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {task: string; plan: string; node: string; version: number}) =>
       `${p.task} did ${p.node} of ${p.plan}, which others do in its place since version ${p.version}.`,
     hint: 'Have the latest version executed with svc orch plan execute.',
   },
   plan_file_blocked: {
     exit: Exit.conflict,
-    http: 409,
     message: (p: {path: string}) => `${p.path} is no regular file.`,
     hint: 'Nothing was planned; move it away, or do without the file.',
   },

@@ -34,14 +34,12 @@ export const processorErrors = rows(() => ({
   },
   exec_template_missing: {
     exit: Exit.usage,
-    http: 400,
     message: (_: object) => 'The task names no command template.',
     hint: 'Name one of orchestrator.exec.templates in Svc.toml.',
     param: () => 'exec.template',
   },
   exec_template_unknown: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {template: string; suggestion?: string | undefined}) =>
       `There is no command template ${p.template}.${didYouMean(p.suggestion)}`,
     hint: 'Templates are written under orchestrator.exec.templates in Svc.toml.',
@@ -56,7 +54,6 @@ export const processorErrors = rows(() => ({
   },
   exec_params_missing: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {template: string; names: readonly string[]}) =>
       `The command template ${p.template} needs a value for ${p.names.join(', ')}.`,
     hint: 'Give every placeholder of the template a value in exec.params.',
@@ -64,7 +61,6 @@ export const processorErrors = rows(() => ({
   },
   exec_params_unused: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {template: string; names: readonly string[]; suggestion?: string | undefined}) =>
       `The command template ${p.template} has no placeholder ${p.names.join(', ')}.${didYouMean(p.suggestion)}`,
     hint: 'Leave out of exec.params what the template does not use.',
@@ -72,7 +68,6 @@ export const processorErrors = rows(() => ({
   },
   exec_param_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {template: string; name: string; reason: string}) =>
       `The value of ${p.name} does not suit the command template ${p.template}: ${p.reason}.`,
     hint: 'Change the value and submit the task again.',

@@ -4,7 +4,6 @@ import {Exit, rows} from '../row.js'
 export const sessionErrors = rows(() => ({
   session_not_found: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {id: string}) => `There is no session ${p.id}.`,
     hint: 'List the sessions to see their ids; one that was cleaned up does not come back.',
   },

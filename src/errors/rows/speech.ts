@@ -5,7 +5,6 @@ import {didYouMean} from '../suggestion.js'
 export const speechErrors = rows(() => ({
   cache_unwritable: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {folder: string; reason: string}) => `Nothing can be kept in ${p.folder}: ${p.reason}.`,
     hint: 'Free some disk space, or name another folder in SVC_SPEECH_CACHE_DIR.',
   },
@@ -17,7 +16,6 @@ export const speechErrors = rows(() => ({
   },
   speech_model_unknown: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {path: string; found: string}) =>
       `${p.path} is not a speech model that this version runs: ${p.found}.`,
     hint: 'Give a Whisper directory in Hugging Face layout, its ONNX export, a whisper.cpp ggml file, or a CTC model.',
@@ -31,31 +29,26 @@ export const speechErrors = rows(() => ({
   },
   tokenizer_mismatch: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {file: string; reason: string}) => `The tokenizer ${p.file} does not fit the model: ${p.reason}.`,
     hint: 'Copy tokenizer.json and config.json from the same model.',
   },
   recognition_failed: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {reason: string}) => `The speech model could not be run: ${p.reason}.`,
     hint: 'Check that the machine has enough free memory; --debug shows more.',
   },
   words_unsupported: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {model: string}) => `The model ${p.model} gives no cross-attention, which word times are made from.`,
     hint: 'Use the safetensors of the same model, or an export whose name ends in _timestamped.',
   },
   task_unsupported: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {model: string}) => `The model ${p.model} knows one language and cannot translate.`,
     hint: 'Use a multilingual model, such as openai/whisper-tiny, for --task translate.',
   },
   language_unsupported: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {language: string; model: string; known: readonly string[]; suggestion?: string | undefined}) =>
       `The model ${p.model} does not know the language ${p.language}.${didYouMean(p.suggestion)}`,
     hint: (p: {known: readonly string[]}) =>
@@ -65,31 +58,26 @@ export const speechErrors = rows(() => ({
   },
   dataset_invalid: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
     hint: 'Write a JSON object per line, such as {"path": "a.wav", "expected": "what is said"}.',
   },
   recording_missing: {
     exit: Exit.usage,
-    http: 400,
     message: (_: object) => 'No recording was given.',
     hint: 'Give one or more files, a folder, or - for standard input.',
   },
   audio_folder_empty: {
     exit: Exit.notFound,
-    http: 404,
     message: (p: {folder: string}) => `There is no recording in ${p.folder}.`,
     hint: 'Give a folder with files such as .wav, .flac, .mp3 or .ogg; folders inside of it are not searched.',
   },
   subtitle_format_unknown: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {path: string}) => `Subtitles are written as .srt and .vtt; ${p.path} is neither.`,
     hint: 'Choose a name that ends in .srt or .vtt.',
   },
   output_dir_needed: {
     exit: Exit.usage,
-    http: 400,
     message: (p: {format: string}) => `Several transcripts in the format ${p.format} cannot share standard output.`,
     hint: 'Name a folder with --output, which gets one file per recording.',
   },

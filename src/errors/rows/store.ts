@@ -35,13 +35,11 @@ export const storeErrors = rows(() => ({
   },
   store_busy: {
     exit: Exit.unavailable,
-    http: 503,
     message: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
     hint: 'Try again when the other process has finished.',
   },
   store_migration_failed: {
     exit: Exit.failed,
-    http: 500,
     message: (p: {path: string; fragment: string; version: number; reason: string}) =>
       `${p.path} cannot be brought to version ${p.version} of ${p.fragment}: ${p.reason}.`,
     hint: 'Nothing was changed; report the sentence, and keep a copy of the file.',
