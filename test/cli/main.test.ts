@@ -36,6 +36,18 @@ describe('the svc command line', () => {
       assert.deepEqual([help.stderr, help.exitCode], ['', 0])
     })
 
+  it('wraps descriptions at the width of the terminal alone', async () => {
+    const {stdout} = await svcInTurn(['orch', 'submit', '--help'], {env: {COLUMNS: '80'}})
+    const [, description = ''] = /\nDESCRIPTION\n([\s\S]*?)\nEXAMPLES/.exec(stdout) ?? []
+    for (const paragraph of description.trimEnd().split('\n\n')) {
+      const lines = paragraph.split('\n')
+      for (const [i, line] of lines.slice(0, -1).entries()) {
+        const [word = ''] = (lines[i + 1] ?? '').trim().split(' ')
+        assert.ok(line.length + 1 + word.length > 80, `${word} fits into the line before: ${line}`)
+      }
+    }
+  })
+
   it('lists a command once, not under its aliases', async () => {
     const {stdout} = await svcInTurn(['--help'])
     assert.deepEqual(stdout.match(/^ {2}merge\S*/gm), ['  merge'])
