@@ -1,7 +1,7 @@
 import type {FastifyRequest} from 'fastify'
 import {asDatabaseError, SvcError} from '../errors/index.js'
 import {Application, openapi, type Ports, type Program, type RequestFacts, type Route} from '../lang/index.js'
-import {bearsToken, createApp, type HttpApp, isLoopback, type Listening, listen} from '../net/index.js'
+import {createApp, type HttpApp, hasBearerToken, isLoopback, type Listening, listen} from '../net/index.js'
 import {explorerPage} from './explorer.js'
 import {LiveFeed, liveRoute} from './live.js'
 import {argumentReader, type Sources} from './parameters.js'
@@ -51,7 +51,7 @@ export async function startAppServer(program: Program, options: AppServerOptions
   }
   if (token !== undefined)
     app.addHook('onRequest', (request, _reply, done) =>
-      done(bearsToken(request.headers.authorization, token) ? undefined : new SvcError('unauthorized', {})),
+      done(hasBearerToken(request.headers.authorization, token) ? undefined : new SvcError('unauthorized', {})),
     )
   for (const [at, route] of program.routes.entries()) addRoute(app, {application, threads, route, at})
   if (feed !== undefined) liveRoute(app, application, feed)

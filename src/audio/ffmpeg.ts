@@ -1,5 +1,5 @@
-import {spawn} from 'node:child_process'
 import {once} from 'node:events'
+import type {Writable} from 'node:stream'
 import {SvcError} from '../errors/index.js'
 import {ByteReader} from './byte-reader.js'
 import {FfmpegLog} from './ffmpeg-log.js'
@@ -27,42 +27,51 @@ export async function openFfmpeg(
 ): Promise<Sound> {
   const {name, warn, signal} = context
   const piped = 'bytes' in input
-  const child = spawn(
+  const {execa} = await import('execa')
+  signal?.throwIfAborted()
+  const child = execa(
     'ffmpeg',
     [
       ...['-nostdin', '-hide_banner', '-nostats', '-v', 'level+info', ...source(input)],
       ...['-vn', '-ar', String(sampleRate), '-c:a', 'pcm_f32le', '-f', 'wav', 'pipe:1'],
     ],
-    {stdio: [piped ? 'pipe' : 'ignore', 'pipe', 'pipe'], ...(signal === undefined ? {} : {signal})},
+    {
+      stdin: piped ? 'pipe' : 'ignore',
+      buffer: false,
+      reject: false,
+      cleanup: false,
+      ...(signal === undefined ? {} : {cancelSignal: signal}),
+    },
   )
+  if (child.pid === undefined) {
+    const {code, cause} = await child
+    throw code === 'ENOENT' ? new SvcError('decoder_unavailable', {file: name, format}) : cause
+  }
   const log = new FfmpegLog()
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => log.read(text))
-  const ended = once(child, 'close') as Promise<[code: number | null]>
-  ended.catch(() => undefined)
-  await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
-    signal?.throwIfAborted()
-    throw error.code === 'ENOENT' ? new SvcError('decoder_unavailable', {file: name, format}) : error
-  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => log.read(text))
+  // Output that nobody reads yet would be dropped.
+  child.stdout.pause()
   let fault: {error: unknown} | undefined
   if (piped)
-    void feed(input.bytes, child).catch((error: unknown) => {
+    void feed(input.bytes, child.stdin).catch((error: unknown) => {
       fault = {error}
     })
   /** Throws what was wrong, where something was; a failure behind some sound is damage. */
   const end = async (count: number) => {
-    const [code] = await ended
+    const {exitCode} = await child
+    signal?.throwIfAborted()
     if (fault !== undefined) throw fault.error
-    if (code !== 0 && count === 0)
+    if (exitCode !== 0 && count === 0)
       throw log.isWithoutAudio
         ? new SvcError('audio_track_missing', {file: name})
         : new SvcError('audio_invalid', {file: name, reason: log.reason})
-    const damage = log.damage(count / sampleRate) ?? (code === 0 ? undefined : log.reason)
+    const damage = log.damage(count / sampleRate) ?? (exitCode === 0 ? undefined : log.reason)
     if (damage !== undefined) warn({code: 'audio_damaged', message: `${name} is damaged: ${damage}.`})
   }
   const stop = () => {
     if (child.exitCode === null) child.kill('SIGKILL')
   }
-  const reader = new ByteReader(child.stdout as AsyncIterable<Buffer>)
+  const reader = new ByteReader(child.stdout)
   try {
     if ((await reader.peek(1)).length === 0) await end(0)
     const wave = await openWave(reader, {...context, fileBytes: undefined})
@@ -99,7 +108,7 @@ function source(input: FfmpegInput): string[] {
 }
 
 /** Gives ffmpeg the bytes as fast as it takes them; it may stop listening before the end. Throws what they throw. */
-async function feed(bytes: AsyncIterable<Uint8Array>, {stdin}: ReturnType<typeof spawn>): Promise<void> {
+async function feed(bytes: AsyncIterable<Uint8Array>, stdin: Writable | null): Promise<void> {
   stdin?.on('error', () => undefined)
   try {
     for await (const piece of bytes) {

@@ -1,7 +1,7 @@
-import {spawn} from 'node:child_process'
 import {closeSync, mkdirSync, openSync, readFileSync, statSync} from 'node:fs'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
+import type {Options} from 'execa'
 import {SvcError} from '../errors/index.js'
 import {DaemonClient} from './client.js'
 import {type Discovery, findDaemon} from './discovery.js'
@@ -40,24 +40,27 @@ const tailBytes = 4096
  */
 export async function startDaemon(options: StartOptions): Promise<StartedDaemon> {
   const {root, binary, args, env, timeoutMs, signal} = options
+  const {execa} = await import('execa')
   refuseSecond(root)
   mkdirSync(join(root, '.svc'), {recursive: true, mode: 0o700})
   const log = logPath(root)
   const file = openSync(log, 'a', 0o600)
   const {size: logStart} = statSync(log)
-  const child = spawn(process.execPath, [...process.execArgv, binary, 'daemon', 'run', ...args], {
+  const child = execa(process.execPath, [...process.execArgv, binary, 'daemon', 'run', ...args], {
     cwd: root,
     env,
+    extendEnv: false,
     detached: true,
-    stdio: ['ignore', file, file],
+    cleanup: false,
+    forceKillAfterDelay: false,
+    // The types of execa have no descriptor above 9.
+    stdio: ['ignore', file, file] as Options['stdio'],
+    reject: false,
   })
   closeSync(file)
   let ended: string | undefined
-  child.once('error', (error) => {
-    ended = error.message
-  })
-  child.once('exit', (status, by) => {
-    ended = by ?? `status ${status}`
+  void child.then(({signal: by, exitCode, originalMessage}) => {
+    ended = by ?? (exitCode === undefined ? originalMessage : `status ${exitCode}`)
   })
   const deadline = performance.now() + timeoutMs
   try {

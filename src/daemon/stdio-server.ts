@@ -1,5 +1,6 @@
-import {Connection, type Service} from './connection.js'
+import {Connection} from './connection.js'
 import type {Server} from './server.js'
+import type {Service} from './service.js'
 
 /** Serves whoever started this process, over its standard input and output, which carry nothing else. */
 export function serveStdio(service: Service): Server {

@@ -1,11 +1,12 @@
 import {type AddressInfo, createServer, type Socket} from 'node:net'
 import {SvcError} from '../errors/index.js'
 import {isSameSecret, missingForRemote} from '../net/index.js'
-import {Connection, type Service} from './connection.js'
+import {Connection} from './connection.js'
 import {failureOf} from './envelope.js'
 import {httpRefusal, isHttp} from './http-request.js'
 import {formatAddress, type TcpAddress} from './listen-address.js'
 import type {Server} from './server.js'
+import type {Service} from './service.js'
 import {mostSpare} from './spare-connection.js'
 
 export interface TcpOptions {

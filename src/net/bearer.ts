@@ -1,11 +1,17 @@
 import {createHash, timingSafeEqual} from 'node:crypto'
 
-/** Whether an Authorization header carries a token. */
-export const bearsToken = (header: string | undefined, expected: string): boolean =>
-  isSameSecret(/^Bearer\s+(.+)$/i.exec(header ?? '')?.[1] ?? '', expected)
+/** Any case: the name of a scheme has none (RFC 9110, 11.1). */
+const bearer = /^\s*bearer[ \t]+(\S.*)$/i
+
+/** The token of an `Authorization` header. */
+export const bearerToken = (authorization = ''): string | undefined => bearer.exec(authorization)?.[1]?.trimEnd()
+
+/** Whether an `Authorization` header has a token. */
+export const hasBearerToken = (authorization: string | undefined, expected: string): boolean =>
+  isSameSecret(bearerToken(authorization) ?? '', expected)
 
 /** Compares in constant time, by digests of equal length. */
-export function isSameSecret(given: string, expected: string): boolean {
+export function isSameSecret(secret: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(expected))
+  return timingSafeEqual(digest(secret), digest(expected))
 }

@@ -3,7 +3,7 @@
  * (typed errors, time limits, retries).
  */
 export {type AppOptions, createApp, type HttpApp, type Listening, listen, type TlsOptions} from './app.js'
-export {bearsToken, isSameSecret} from './bearer.js'
+export {bearerToken, hasBearerToken, isSameSecret} from './bearer.js'
 export {
   createHttpClient,
   type HttpClient,
@@ -13,5 +13,6 @@ export {
 } from './client.js'
 export {missingForRemote, shortestToken} from './exposure.js'
 export {isLoopback} from './loopback.js'
+export {createRateLimit, type Rate, type RateLimit} from './rate-limit.js'
 export {eventStream, ndjsonStream, type ReplyStream, sseFrame, sseStream} from './stream.js'
 export {connectionFault, trustAuthorities, trustOptions} from './trust.js'

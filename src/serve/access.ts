@@ -1,7 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
-import {bearsToken, type HttpApp, isLoopback, isSameSecret} from '../net/index.js'
+import {type HttpApp, hasBearerToken, isLoopback, isSameSecret} from '../net/index.js'
 
 export interface AccessOptions {
   /** Undefined lets everyone in; tokens that clients send are ignored then. */
@@ -18,7 +18,7 @@ const allowedHeaders =
 
 /** Whether a request bears the key, as a bearer token or in `x-api-key`, or none is needed. */
 export function holdsKey({authorization, 'x-api-key': key}: IncomingHttpHeaders, apiKey: string | undefined): boolean {
-  if (apiKey === undefined || bearsToken(authorization, apiKey)) return true
+  if (apiKey === undefined || hasBearerToken(authorization, apiKey)) return true
   return typeof key === 'string' && isSameSecret(key, apiKey)
 }
 

@@ -170,7 +170,7 @@ describe('what a command loads', () => {
     await writeFiles(model, {'said.txt': 'hello'})
   })
 
-  const heavy = ['onnxruntime-node', 'fastify', 'better-sqlite3', 'pino', 'undici', 'ajv', 'yaml', 'listr2']
+  const heavy = ['onnxruntime-node', 'fastify', 'better-sqlite3', 'pino', 'undici', 'ajv', 'yaml', 'listr2', 'execa']
   const cases: readonly [string[], string[]][] = [
     [['--version'], []],
     [['--help'], []],
@@ -183,6 +183,10 @@ describe('what a command loads', () => {
     [['contracts', 'list'], ['yaml']],
     [['orch', 'fail', '--help'], []],
     [
+      ['orch', 'tasks'],
+      ['better-sqlite3', 'pino'],
+    ],
+    [
       ['generate', '-m', model, '--raw', '--max-tokens', '2', 'Hi'],
       ['onnxruntime-node', 'pino'],
     ],
@@ -190,7 +194,7 @@ describe('what a command loads', () => {
   for (const [args, needed] of cases)
     it(`svc ${args.filter((arg) => !arg.startsWith(model)).join(' ')}: ${needed.join(', ') || 'nothing heavy'}`, async (test) => {
       const loaded = await packagesLoadedBy(await temporaryFolder(test), async (env) => {
-        const {exitCode} = await svc(args, {env})
+        const {exitCode} = await svc(args, {cwd: model, env})
         assert.equal(exitCode, 0)
       })
       assert.equal(loaded.has('@oclif/core'), args[0] !== '--version')

@@ -210,6 +210,12 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     assert.equal(await stop('SIGINT'), 0)
   })
 
+  it('limits nothing where the limit is 0', async (t) => {
+    const {url} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_RATE_LIMIT_PER_MINUTE: '0'}})
+    const headers = await begin(url)
+    for (let i = 0; i < 20; i++) assert.equal((await send(url, {headers, body: ping})).status, 200)
+  })
+
   for (const [what, body, length, status, code] of [
     ['no JSON', '{"jsonrpc":', 11, 400, -32700],
     ['too much', '{"jsonrpc":', 5 << 20, 413, -32000],

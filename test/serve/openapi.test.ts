@@ -1,78 +1,25 @@
 import assert from 'node:assert/strict'
-import {readFile, rm, writeFile} from 'node:fs/promises'
-import {type IncomingHttpHeaders, type IncomingMessage, request} from 'node:http'
+import {rm, writeFile} from 'node:fs/promises'
+import {type IncomingMessage, request} from 'node:http'
 import {join} from 'node:path'
 import {text} from 'node:stream/consumers'
 import {after, before, describe, it} from 'node:test'
 import {fastify} from 'fastify'
-import {compileComponents, findContract, readDocument} from '../../src/contracts/index.js'
 import {errorCatalogue} from '../../src/errors/catalogue.js'
 import {asOllamaError, asOpenAiError, type ErrorRow, SvcError} from '../../src/errors/index.js'
 import type {ServeContext} from '../../src/serve/context.js'
 import {version} from '../../src/serve/ollama/model.js'
 import {ollamaRoutes} from '../../src/serve/ollama/routes.js'
 import {openaiRoutes} from '../../src/serve/openai/routes.js'
+import {openContract, type Received} from '../support/openapi.js'
 import {type RunningServer, startServer} from '../support/server.js'
 import {suiteFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
-interface Ref {
-  $ref: string
-}
-
-interface Content {
-  [mediaType: string]: {schema: Ref}
-}
-
-interface Response {
-  headers?: Record<string, Ref>
-  content?: Content
-}
-
-interface Operation {
-  operationId: string
-  security?: unknown[]
-  requestBody?: {content: Content}
-  responses: Record<string, Response | Ref>
-}
-
-interface Document {
-  paths: Record<string, Record<string, Operation>>
-  components: Record<'schemas' | 'headers' | 'responses', Record<string, object>>
-}
-
-const contract = await findContract('serve/inference.openapi')
-const document = (await readDocument(await readFile(contract.file, 'utf8'), contract.file)) as Document
-const schemas = await compileComponents(contract)
-
-const methods = ['get', 'head', 'post', 'delete']
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item)
-    .filter(([method]) => methods.includes(method))
-    .map(([method, operation]) => ({method: method.toUpperCase(), path, operation})),
-)
+const contract = await openContract('serve/inference.openapi')
+const {document, operations, violations, visit} = contract
 const routesOf = (path?: string) =>
   operations.filter((one) => path === undefined || one.path === path).map(({method, path}) => `${method} ${path}`)
-
-const isRef = (node: object): node is Ref => '$ref' in node
-
-/** What a reference stands for; undefined where nothing is there. */
-const lookUp = ({$ref}: Ref): unknown =>
-  $ref
-    .slice(2)
-    .split('/')
-    .reduce((node: unknown, part) => (node as Record<string, unknown> | undefined)?.[part], document)
-
-const follow = (node: Response | Ref) => (isRef(node) ? (lookUp(node) as Response) : node)
-
-/** What is wrong with a value, by the schema of this name. */
-function violations(name: string, value: unknown): string {
-  const validate = schemas.get(name)
-  assert.ok(validate, `there is no schema ${name}`)
-  return validate(value) ? '' : `${JSON.stringify(validate.errors)} of ${JSON.stringify(value)}`
-}
-
-const schemaName = ({schema}: {schema: Ref}) => schema.$ref.split('/').at(-1) as string
 
 interface Asked {
   headers?: Record<string, string>
@@ -84,13 +31,7 @@ interface Asked {
   length?: number
 }
 
-interface Answer {
-  status: number
-  headers: IncomingHttpHeaders
-  text: string
-}
-
-function ask({baseUrl}: RunningServer, method: string, path: string, asked: Asked = {}): Promise<Answer> {
+function ask({baseUrl}: RunningServer, method: string, path: string, asked: Asked = {}): Promise<Received> {
   const {headers = {}, part = 'tiny', body, length} = asked
   return new Promise((resolve, reject) => {
     const read = (response: IncomingMessage) =>
@@ -107,54 +48,22 @@ function ask({baseUrl}: RunningServer, method: string, path: string, asked: Aske
   })
 }
 
-/** The values that a body of some media type consists of. */
-function valuesIn(mediaType: string, body: string): unknown[] {
-  if (mediaType === 'text/plain') return [body]
-  if (mediaType === 'application/json') return [JSON.parse(body)]
-  const [end, opening] = mediaType === 'application/x-ndjson' ? ['\n', ''] : ['\n\n', 'data: ']
-  assert.ok(body.endsWith(end), 'a stream ends with a whole object')
-  const pieces = body.slice(0, -end.length).split(end)
-  assert.ok(pieces.every((piece) => piece.startsWith(opening)))
-  const data = pieces.map((piece) => piece.slice(opening.length))
-  if (opening !== '') assert.equal(data.pop(), '[DONE]')
-  return data.map((piece) => JSON.parse(piece))
-}
-
-function assertFits(response: Response, method: string, {headers, text: body}: Answer): void {
-  for (const name of Object.keys(response.headers ?? {})) assert.ok(headers[name], `the header ${name} is there`)
-  if (method === 'HEAD') {
-    assert.equal(body, '')
-    return
-  }
-  const mediaType = headers['content-type']?.split(';')[0] ?? ''
-  const documented = response.content?.[mediaType]
-  assert.ok(documented, `the content type ${mediaType} is documented`)
-  for (const value of valuesIn(mediaType, body)) assert.equal(violations(schemaName(documented), value), '')
-}
-
 const seen = new Set<string>()
 
 /** Asks for an operation: whatever the answer is, it is one of those documented. */
-async function askDocumented(server: RunningServer, method: string, path: string, asked: Asked = {}): Promise<Answer> {
-  const operation = document.paths[path]?.[method.toLowerCase()]
-  assert.ok(operation, `${method} ${path} is documented`)
+async function askDocumented(
+  server: RunningServer,
+  method: string,
+  path: string,
+  asked: Asked = {},
+): Promise<Received> {
   const answer = await ask(server, method, path, asked)
-  const response = operation.responses[answer.status]
-  assert.ok(response, `${method} ${path} answers ${answer.status}, which is not documented: ${answer.text}`)
-  assertFits(follow(response), method, answer)
+  contract.assertDocumented(method, path, answer)
   seen.add(`${method} ${path} ${answer.status}`)
   return answer
 }
 
 const dialectOf = (path: string) => (path.startsWith('/v1/') ? 'OpenAi' : 'Ollama')
-
-function visit(node: unknown, see: (key: string, value: object) => void): void {
-  if (typeof node !== 'object' || node === null) return
-  for (const [key, value] of Object.entries(node)) {
-    if (typeof value === 'object' && value !== null) see(key, value)
-    visit(value, see)
-  }
-}
 
 describe('the document of the inference server', () => {
   it('describes every route that the server has, and no other', async () => {
@@ -171,20 +80,13 @@ describe('the document of the inference server', () => {
   })
 
   it('refers only to what is there, and holds nothing that is not referred to', () => {
-    const refs = new Set<string>()
-    visit({document}, (_, value) => {
-      if (isRef(value)) refs.add(value.$ref)
-    })
-    for (const $ref of refs) assert.ok(lookUp({$ref}), $ref)
-    const parts = (['schemas', 'headers', 'responses'] as const).flatMap((kind) =>
-      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
-    )
-    const alone = parts.filter((part) => !refs.has(part))
+    const {broken, unused} = contract.looseEnds()
+    assert.deepEqual(broken, [])
     const ofNoOperation = ['Ollama', 'OpenAi'].flatMap((dialect) => [
       `#/components/responses/${dialect}RouteUnknown`,
       `#/components/responses/${dialect}MethodNotAllowed`,
     ])
-    assert.deepEqual(alone, ofNoOperation)
+    assert.deepEqual(unused, ofNoOperation)
   })
 
   it('keeps its schemas among the components', () => {
@@ -403,9 +305,6 @@ describe('a server, held to its document', () => {
   })
   after(() => Promise.all([server, busy].map((one) => one?.stop())))
 
-  const requestSchema = (path: string) =>
-    schemaName(document.paths[path]?.post?.requestBody?.content['application/json'] as {schema: Ref})
-
   for (const {method, path, operation} of operations.filter(({method}) => method === 'GET' || method === 'HEAD'))
     it(`answers ${method} ${path}`, async () => {
       const {status} = await askDocumented(server, method, path)
@@ -415,14 +314,14 @@ describe('a server, held to its document', () => {
 
   for (const [path, body] of answered)
     it(`answers POST ${path} with ${JSON.stringify(body).slice(0, 60)}`, async () => {
-      assert.equal(violations(requestSchema(path), body), '')
+      assert.equal(violations(contract.bodySchema(path), body), '')
       const {status, text: answer} = await askDocumented(server, 'POST', path, {body})
       assert.equal(status, 200, answer)
     })
 
   for (const [path, body] of malformed)
     it(`refuses POST ${path} with ${JSON.stringify(body).slice(0, 60)}`, async () => {
-      assert.notEqual(violations(requestSchema(path), body), '')
+      assert.notEqual(violations(contract.bodySchema(path), body), '')
       const {status, text: answer} = await askDocumented(server, 'POST', path, {body})
       assert.equal(status, 400, answer)
     })
@@ -464,7 +363,7 @@ describe('a server, held to its document', () => {
     for (const path of Object.keys(document.paths)) {
       const answer = await ask(server, 'PATCH', path)
       assert.equal(answer.status, 405, path)
-      assertFits(document.components.responses[`${dialectOf(path)}MethodNotAllowed`] as Response, 'PATCH', answer)
+      contract.assertResponse(`${dialectOf(path)}MethodNotAllowed`, 'PATCH', answer)
       const allowed = answer.headers.allow?.split(', ').map((method) => `${method} ${path}`)
       assert.deepEqual(allowed?.sort(), routesOf(path).sort())
     }
@@ -474,7 +373,7 @@ describe('a server, held to its document', () => {
     for (const path of ['/nothing', '/api/nothing', '/v1/nothing', '/api/responses', '/v1/responses']) {
       const answer = await ask(server, 'POST', path)
       assert.equal(answer.status, 404, path)
-      assertFits(document.components.responses[`${dialectOf(path)}RouteUnknown`] as Response, 'POST', answer)
+      contract.assertResponse(`${dialectOf(path)}RouteUnknown`, 'POST', answer)
     }
   })
 

@@ -1,8 +1,9 @@
 import {SvcError} from '../../errors/index.js'
 import {
-  bearsToken,
   createApp,
+  createRateLimit,
   type HttpApp,
+  hasBearerToken,
   isLoopback,
   type Listening,
   listen,
@@ -10,7 +11,6 @@ import {
 } from '../../net/index.js'
 import type {ServerParts} from '../server-parts.js'
 import {isOwnOrigin} from './origin.js'
-import {RateLimit} from './rate-limit.js'
 import {HttpSessions, type SessionLimits} from './sessions.js'
 
 export interface HttpOptions {
@@ -100,7 +100,8 @@ const forPages = {
 
 /** Who may come in: no page of another origin, nobody without the token, and nobody too often. */
 function guard(app: HttpApp, {token, requestsPerMinute}: HttpOptions): void {
-  const rate = new RateLimit(requestsPerMinute)
+  const isLimited = requestsPerMinute > 0
+  const rate = createRateLimit({perSecond: requestsPerMinute / 60, burst: requestsPerMinute})
   app.addHook('onRequest', async ({headers, ip, method, url}, reply) => {
     const {origin, authorization} = headers
     if (origin !== undefined) {
@@ -109,11 +110,11 @@ function guard(app: HttpApp, {token, requestsPerMinute}: HttpOptions): void {
     }
     // A browser asks without the token whether it may ask with it.
     if (url === '/health' || method === 'OPTIONS') return
-    const waitSec = rate.take(ip)
-    if (waitSec > 0) {
-      reply.header('retry-after', String(waitSec))
+    const waitMs = isLimited ? rate.take(ip, performance.now()) : 0
+    if (waitMs > 0) {
+      reply.header('retry-after', String(Math.ceil(waitMs / 1000)))
       throw new SvcError('rate_limited', {limit: requestsPerMinute, within: 'minute'})
     }
-    if (token !== undefined && !bearsToken(authorization, token)) throw new SvcError('unauthorized', {})
+    if (token !== undefined && !hasBearerToken(authorization, token)) throw new SvcError('unauthorized', {})
   })
 }

@@ -1,7 +1,7 @@
+import type {RateLimit} from '../../net/index.js'
 import type {MeshStore, Scope} from '../store/mesh-store.js'
 import type {BootstrapGrants} from './auth/bootstrap.js'
 import type {Credentials} from './auth/credentials.js'
-import type {RateLimit} from './auth/rate-limit.js'
 import type {ControlPlaneMetrics} from './metrics.js'
 import type {PendingCounts} from './pending.js'
 import type {Waiters} from './waiters.js'

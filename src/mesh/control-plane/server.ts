@@ -1,12 +1,21 @@
 import {asProblem, SvcError} from '../../errors/index.js'
-import {createApp, type HttpApp, isLoopback, type Listening, listen, type TlsOptions} from '../../net/index.js'
+import {
+  createApp,
+  createRateLimit,
+  type HttpApp,
+  isLoopback,
+  type Listening,
+  listen,
+  type Rate,
+  type TlsOptions,
+} from '../../net/index.js'
 import {featureHeader, features} from '../protocol/features.js'
 import {routes} from '../protocol/routes.js'
 import type {MeshStore, Scope} from '../store/mesh-store.js'
 import {adminRoutes} from './admin-routes.js'
 import type {BootstrapGrants} from './auth/bootstrap.js'
 import type {Credentials} from './auth/credentials.js'
-import {createRateLimit, type Pace, wrongBootstrapTokens} from './auth/rate-limit.js'
+import {wrongBootstrapTokens} from './auth/identify.js'
 import type {ControlPlaneContext} from './context.js'
 import {inboxRoutes} from './inbox-routes.js'
 import {leaseRoutes} from './lease-routes.js'
@@ -26,7 +35,7 @@ export interface ControlPlaneOptions {
   /** Largest body of a request. */
   maxBodyBytes: number
   /** Requests of one caller; undefined sets no limit. */
-  rate?: Pace | undefined
+  rate?: Rate | undefined
   /** Nodes not heard of for longer are not listed, ms; 0 lists all. */
   stalePruneMs: number
   /** Heartbeats per second that all nodes together may send. */

@@ -1,10 +1,9 @@
-import {type ChildProcess, spawn} from 'node:child_process'
-import {once} from 'node:events'
 import {closeSync, openSync, renameSync, writeFileSync} from 'node:fs'
 import {request} from 'node:http'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {fileURLToPath} from 'node:url'
+import type {Options, Subprocess} from 'execa'
 import {SvcError} from '../../errors/index.js'
 
 /** Where a server runs, and its environment. */
@@ -56,7 +55,7 @@ export const outputFile = (folder: string): string => join(folder, 'server.log')
 /** A control plane in a process of its own, whose clock can be set, and which starts again on the same port and file. */
 export function createServer(options: ServerOptions): Server {
   const {folder, port, environment, launch, startMs = 60_000, onEnd} = options
-  let child: ChildProcess | undefined
+  let child: Subprocess | undefined
   let ended: Promise<unknown> = Promise.resolve()
   let isExpected = false
 
@@ -67,9 +66,6 @@ export function createServer(options: ServerOptions): Server {
     if (stopping === undefined || !isUp()) return
     isExpected = true
     stopping.kill(signal)
-    if (signal === 'SIGTERM') await Promise.race([ended, sleep(stopTimeoutMs, undefined, {ref: false})])
-    // A process that is frozen ends by this signal alone.
-    if (isUp()) stopping.kill('SIGKILL')
     await ended
   }
 
@@ -78,8 +74,9 @@ export function createServer(options: ServerOptions): Server {
       return isUp()
     },
     async start() {
+      const {execa} = await import('execa')
       const output = openSync(outputFile(folder), 'a')
-      const started = spawn(process.execPath, ['--import', clockModule, ...launch(options)], {
+      const started = execa(process.execPath, ['--import', clockModule, ...launch(options)], {
         cwd: folder,
         env: {
           ...(process.env.PATH === undefined ? {} : {PATH: process.env.PATH}),
@@ -87,13 +84,17 @@ export function createServer(options: ServerOptions): Server {
           ...environment,
           SVC_PROVE_CLOCK: clockFile(folder),
         },
-        stdio: ['ignore', output, output],
+        extendEnv: false,
+        // The types of execa have no descriptor above 9.
+        stdio: ['ignore', output, output] as Options['stdio'],
+        reject: false,
+        // A process that is frozen ends by SIGKILL alone.
+        forceKillAfterDelay: stopTimeoutMs,
       })
       closeSync(output)
       child = started
       isExpected = false
-      const end = () => onEnd(isExpected)
-      ended = once(started, 'exit').then(end, end)
+      ended = started.then(() => onEnd(isExpected))
       const until = performance.now() + startMs
       while (!(await answers(port))) {
         if (!isUp() || performance.now() > until)

@@ -1,6 +1,4 @@
-import {type ChildProcess, type ChildProcessByStdio, spawn} from 'node:child_process'
 import {once} from 'node:events'
-import type {Readable} from 'node:stream'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {KeptOutput} from '../../tasks/index.js'
 
@@ -46,11 +44,23 @@ export async function runInGroup(
   onStart: (pid: number) => void = () => {},
   onOutput: (output: KeptOutput) => void = () => {},
 ): Promise<GroupEnd> {
+  const {execa} = await import('execa')
   signal.throwIfAborted()
   const started = performance.now()
-  const {child, pid} = await start(command)
+  const {argv, cwd, env} = command
+  const [program, ...args] = argv
+  const child = execa(program, args, {
+    cwd,
+    env,
+    extendEnv: false,
+    detached: true,
+    stdin: 'ignore',
+    buffer: false,
+    reject: false,
+  })
+  const {pid} = child
+  if (pid === undefined) throw (await child).cause
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const closed = once(child, 'close')
   const output = new KeptOutput(command.maxOutputBytes, onOutput)
   output.record('stdout', child.stdout)
   output.record('stderr', child.stderr)
@@ -63,13 +73,13 @@ export async function runInGroup(
   const lifetime = async () => {
     onStart(pid)
     const ended = await firstOf(exited, AbortSignal.any([signal, timeUp.signal]))
-    if (ended) await withinLinger(closed)
+    if (ended) await withinLinger(child)
     return ended
   }
   try {
     const ended = await lifetime().finally(() => endGroup(pid))
     const [exitCode, exitSignal] = await exited
-    await withinLinger(closed)
+    await withinLinger(child)
     signal.throwIfAborted()
     return {
       exitCode,
@@ -86,20 +96,6 @@ export async function runInGroup(
     child.stdout.destroy()
     child.stderr.destroy()
   }
-}
-
-type Child = ChildProcessByStdio<null, Readable, Readable>
-
-/** A program that is not there is an event; a command line that is too long is thrown. */
-async function start({argv: [program, ...args], cwd, env}: GroupCommand): Promise<{child: Child; pid: number}> {
-  const child = spawn(program, args, {cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe']})
-  await once(child, 'spawn')
-  return {child, pid: pidOf(child)}
-}
-
-function pidOf({pid}: ChildProcess): number {
-  if (pid === undefined) throw new Error('A process that has started has an id.')
-  return pid
 }
 
 /** Whether the promise came first. */

@@ -3,10 +3,10 @@ import {existsSync} from 'node:fs'
 import {copyFile, mkdir, rename, rm, stat, symlink, writeFile} from 'node:fs/promises'
 import {dirname, join, relative} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {withLockFile} from '../../files/index.js'
 import {cachedSnapshot, isModelId, isRevision, repositoryFolder} from './cache-layout.js'
 import {download} from './download.js'
 import type {HubOptions} from './hub-request.js'
-import {withLock} from './lock.js'
 import {type HubFile, readRevision} from './repository.js'
 
 export interface PullProgress {
@@ -49,7 +49,7 @@ export async function pullModel(id: string, revision: string, options: PullOptio
   const repository = repositoryFolder(id, options.cacheFolder)
   const lock = join(options.cacheFolder, '.locks', `${relative(options.cacheFolder, repository)}.lock`)
   try {
-    return await withLock(lock, options.signal, async () => {
+    return await withLockFile(lock, options.signal, async () => {
       const blobs = await downloadAll(
         {id, commit, repository},
         files.filter(({name}) => wanted.has(name)),

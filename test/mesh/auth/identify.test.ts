@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {identify} from '../../../src/mesh/control-plane/auth/identify.js'
-import {createRateLimit, wrongBootstrapTokens} from '../../../src/mesh/control-plane/auth/rate-limit.js'
+import {identify, wrongBootstrapTokens} from '../../../src/mesh/control-plane/auth/identify.js'
 import {
   type Credentials,
   type MeshOperation,
@@ -10,6 +9,7 @@ import {
   readCredentials,
   routes,
 } from '../../../src/mesh/index.js'
+import {createRateLimit} from '../../../src/net/index.js'
 import {codeOf, noon, tokenStore} from './token-store.js'
 
 const secretsOf = (generation: string) =>

@@ -5,24 +5,12 @@ import {features} from '../../../src/mesh/protocol/features.js'
 import {mayUse, type Role} from '../../../src/mesh/protocol/roles.js'
 import {routes} from '../../../src/mesh/protocol/routes.js'
 import {type Asked, ask} from './support/ask.js'
-
-import {
-  askDocumented,
-  assertFitsResponse,
-  document,
-  documented,
-  isRef,
-  lookUp,
-  operations,
-  post,
-  schemaName,
-  seen,
-  violations,
-} from './support/contract.js'
+import {askDocumented, contract, documented, post, seen} from './support/contract.js'
 import {lifeOfSuite, type Plane, startPlane, waiting} from './support/control-plane.js'
 import {attested, bodies, message, record} from './support/samples.js'
 import {resultKey, secrets, tokenOf, tokenOfOwnWords} from './support/tokens.js'
 
+const {document, operations, violations} = contract
 const suite = lifeOfSuite()
 const scope = 'scope-a1'
 const {mesh, admin, worker, submitter, bootstrap} = tokenOf
@@ -41,14 +29,6 @@ const tokenFor = (path: string) => (path === exchange ? bootstrap : mesh)
 const asked = (method: string, path: string, node = 'n-1'): Asked =>
   method === 'POST' ? {body: {...bodies[path]?.(node), scope_id: scope}} : {}
 
-function visit(node: unknown, see: (key: string, value: object) => void): void {
-  if (typeof node !== 'object' || node === null) return
-  for (const [key, value] of Object.entries(node)) {
-    if (typeof value === 'object' && value !== null) see(key, value)
-    visit(value, see)
-  }
-}
-
 describe('the document of the control plane', () => {
   it('describes every route of the table, and no other', () => {
     const expected = table.flatMap(({method, path}) =>
@@ -66,17 +46,11 @@ describe('the document of the control plane', () => {
   })
 
   it('refers only to what is there, and holds nothing that is not referred to', () => {
-    const refs = new Set<string>()
-    visit({document}, (_, value) => {
-      if (isRef(value)) refs.add(value.$ref)
-    })
-    for (const $ref of refs) assert.ok(lookUp({$ref}), $ref)
-    const parts = (['schemas', 'headers', 'responses', 'parameters'] as const).flatMap((kind) =>
-      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
-    )
+    const {broken, unused} = contract.looseEnds()
+    assert.deepEqual(broken, [])
     const ofNoOperation = ['PathMalformed', 'RouteUnknown', 'MethodNotAllowed']
     assert.deepEqual(
-      parts.filter((part) => !refs.has(part)),
+      unused,
       ofNoOperation.map((name) => `#/components/responses/${name}`),
     )
   })
@@ -316,7 +290,7 @@ describe('the control plane', () => {
             if (document.paths[path]?.[method.toLowerCase()]) continue
             const answer = await ask(plane, method, path, {token})
             assert.equal(answer.status, 405, `${method} ${path}`)
-            assertFitsResponse('MethodNotAllowed', method, answer)
+            contract.assertResponse('MethodNotAllowed', method, answer)
             const takes = Object.keys(document.paths[path] ?? {}).map((one) => one.toUpperCase())
             assert.deepEqual(answer.headers.allow?.split(', ').sort(), takes.sort(), path)
           }
@@ -382,15 +356,13 @@ describe('the control plane', () => {
     })
 
     it('members that are missing or wrong, and names them', async () => {
-      for (const {method, path, operation} of withBody) {
+      for (const {method, path} of withBody) {
         const token = tokenFor(path)
-        const content = operation.requestBody?.content['application/json']
-        assert.ok(content)
         const whole = {...bodies[path]?.('n-1'), scope_id: scope}
         for (const name of Object.keys(bodies[path]?.('n-1') ?? {})) {
           const body = {...whole, [name]: {}}
           if (name === 'last_seen_unix_ms' || name === 'capabilities') continue
-          assert.notEqual(violations(schemaName(content), body), '', name)
+          assert.notEqual(violations(contract.bodySchema(path), body), '', name)
           const answer = await askDocumented(plane, method, path, {token, body})
           const code = name.endsWith('agent_id') ? 'invalid_agent_id' : 'missing_field'
           assert.deepEqual([answer.status, answer.body.code], [400, code], `${path} ${name}`)
@@ -686,11 +658,11 @@ describe('the control plane', () => {
       for (const path of ['/', '/v1', '/v1/mesh', '/v1/mesh/nothing', '/v1/mesh/exec/lease', '/v1/mesh/dispatch']) {
         const answer = await ask(plane, 'POST', path, {token})
         assert.equal(answer.status, 404, path)
-        assertFitsResponse('RouteUnknown', 'POST', answer)
+        contract.assertResponse('RouteUnknown', 'POST', answer)
       }
     const malformed = await ask(plane, 'GET', '/v1/mesh/%E0%A4%A')
     assert.equal(malformed.status, 400)
-    assertFitsResponse('PathMalformed', 'GET', malformed)
+    contract.assertResponse('PathMalformed', 'GET', malformed)
   })
 
   it('says what it can do, and keeps the id of a request', async () => {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import {execFile} from 'node:child_process'
-import {readdir, readFile, stat, utimes, writeFile} from 'node:fs/promises'
+import {readdir, readFile, stat, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {promisify} from 'node:util'
 import {isErrorOf} from '../../../src/errors/index.js'
-import {lockFile} from '../../../src/files/index.js'
 import {type NodeRecord, publishNode, readLocalRegistry, registryPath} from '../../../src/mesh/index.js'
 import {projectFile} from '../../support/project.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
@@ -111,54 +110,6 @@ describe('the registry of a machine', () => {
       ids.flatMap((id) => [`${id}-0`, `${id}-1`, `${id}-2`]),
     )
     assert.deepEqual(await readdir(join(path, '..')), ['local-registry.json'])
-  })
-})
-
-describe('the lock of a file', () => {
-  it('is had by one at a time', async (t) => {
-    const path = await registryIn(t)
-    const first = await lockFile(path)
-    let isTaken = false
-    const second = lockFile(path).then((lock) => {
-      isTaken = true
-      return lock
-    })
-    await new Promise((resolve) => setTimeout(resolve, 30))
-    assert.equal(isTaken, false)
-    await first.release()
-    await (await second).release()
-    assert.deepEqual(await readdir(join(path, '..')), [])
-  })
-
-  it('of a process that died is taken away after two seconds, by one of those who wait', async (t) => {
-    const path = await registryIn(t)
-    const dead = await lockFile(path)
-    await utimes(`${path}.lock`, new Date(), new Date(Date.now() - 2500))
-    let holders = 0
-    let most = 0
-    const hold = async () => {
-      const lock = await lockFile(path)
-      most = Math.max(most, ++holders)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      assert.equal(await lock.isHeld(), true)
-      holders -= 1
-      await lock.release()
-    }
-    await Promise.all(Array.from({length: 12}, hold))
-    assert.equal(most, 1)
-    assert.equal(await dead.isHeld(), false, 'who comes back from a long stop has it no more')
-    await dead.release()
-    assert.deepEqual(await readdir(join(path, '..')), [])
-  })
-
-  it('that was taken over is not given back by who had it before', async (t) => {
-    const path = await registryIn(t)
-    const dead = await lockFile(path)
-    await utimes(`${path}.lock`, new Date(), new Date(Date.now() - 2500))
-    const living = await lockFile(path)
-    await dead.release()
-    assert.equal(await living.isHeld(), true)
-    await living.release()
   })
 
   it('needs a folder that can be written to', async (t) => {

@@ -6,6 +6,7 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {promisify} from 'node:util'
+import {execa} from 'execa'
 import {isErrorOf, SvcError} from '../../../src/errors/index.js'
 import {isAlive} from '../../../src/process/index.js'
 import {type ExecOptions, execProcessor} from '../../../src/scheduler/processors/exec.js'
@@ -308,6 +309,20 @@ describe('a command that does not end', {concurrency: true}, () => {
     stop.abort(new Error('Enough.'))
     await assert.rejects(running, {message: 'Enough.'})
     assert.equal(await readFile(join(root, 'clean'), 'utf8'), 'yes\n')
+  })
+})
+
+describe('execa, without the group', () => {
+  it('ends the leader alone, so that the group is killed by its id', async (test) => {
+    const {root} = await workspace(test, withChild('', wait).replace('STDIO', "'ignore'"))
+    const leader = execa(process.execPath, ['script.mjs'], {cwd: root, detached: true, reject: false})
+    const child = Number(await written(join(root, 'pid')))
+    leader.kill('SIGTERM')
+    const {isTerminated, pid} = {...(await leader), pid: leader.pid ?? 0}
+    assert.deepEqual([isTerminated, await lives(child)], [true, true])
+    process.kill(-pid, 'SIGKILL')
+    for (let tries = 0; tries < 500 && (await lives(child)); tries++) await sleep(20)
+    assert.equal(await lives(child), false)
   })
 })
 

@@ -1,11 +1,13 @@
 import {SvcError} from '../../../errors/index.js'
+import {bearerToken, type Rate, type RateLimit} from '../../../net/index.js'
 import {mayUse, type Plane} from '../../protocol/roles.js'
 import type {MeshStore, Scope} from '../../store/mesh-store.js'
-import {bearerToken} from './bearer.js'
 import type {Caller} from './caller.js'
 import type {Credentials} from './credentials.js'
 import {callerOfToken, looksSigned} from './json-web-token.js'
-import {type RateLimit, wrongBootstrapTokens} from './rate-limit.js'
+
+/** Wrong tokens for new nodes of one address: ten at once, and ten a minute. */
+export const wrongBootstrapTokens: Rate = {perSecond: 10 / 60, burst: 10}
 
 export interface IdentifyContext {
   /** The part of the control plane that the request is for. */
@@ -15,7 +17,7 @@ export interface IdentifyContext {
   wallClock?: (() => number) | undefined
   /** Of the control plane; empty where it has none. */
   scope: Scope
-  /** Counts the wrong tokens for new nodes by address, at the pace of `wrongBootstrapTokens`. */
+  /** Counts the wrong tokens for new nodes by address, at the rate of `wrongBootstrapTokens`. */
   wrongTokens?: RateLimit | undefined
 }
 

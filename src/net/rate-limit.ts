@@ -1,18 +1,20 @@
-export interface Pace {
+/** How many requests a caller may send. */
+export interface Rate {
   perSecond: number
   /** How many at once. */
   burst: number
 }
 
 export interface RateLimit {
-  /** Takes one from the bucket of a caller. @returns 0, or ms to wait where nothing was taken */
+  /**
+   * Takes one from the bucket of a caller.
+   * @param nowMs of a clock that only goes forward
+   * @returns 0, or ms to wait where nothing was taken
+   */
   take(id: string, nowMs: number): number
   /** The same without taking one. */
   wait(id: string, nowMs: number): number
 }
-
-/** Wrong tokens for new nodes of one address: ten at once, and ten a minute. */
-export const wrongBootstrapTokens: Pace = {perSecond: 10 / 60, burst: 10}
 
 /** Callers that are remembered. */
 const mostBuckets = 10_000
@@ -26,7 +28,7 @@ interface Bucket {
  * A token bucket for each caller. Of more callers than can be remembered the one that was silent for longest is
  * forgotten: its bucket is the fullest.
  */
-export function createRateLimit({perSecond, burst}: Pace): RateLimit {
+export function createRateLimit({perSecond, burst}: Rate): RateLimit {
   // A map lists its keys in the order of their coming, so the first is the one that was silent for longest.
   const buckets = new Map<string, Bucket>()
 

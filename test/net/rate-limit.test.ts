@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {createRateLimit} from '../../../src/mesh/control-plane/auth/rate-limit.js'
+import {createRateLimit} from '../../src/net/index.js'
 
 describe('a rate limit', () => {
   it('lets as many through at once as its burst, then as many a second as its pace', () => {
@@ -23,6 +23,23 @@ describe('a rate limit', () => {
     assert.equal(ms, 334)
     assert.equal(limit.wait('a', ms - 2), 2)
     assert.equal(limit.take('a', ms), 0)
+  })
+
+  it('lets a caller send all of a minute at once, and then as fast as the bucket fills', () => {
+    const limit = createRateLimit({perSecond: 1, burst: 60})
+    assert.deepEqual(
+      Array.from({length: 61}, () => limit.take('a', 0)),
+      [...Array.from({length: 60}, () => 0), 1000],
+    )
+    assert.deepEqual(
+      [500, 1000, 1000, 3_601_000].map((atMs) => limit.take('a', atMs)),
+      [500, 0, 1000, 0],
+    )
+  })
+
+  it('says how long to wait below one request a second', () => {
+    const limit = createRateLimit({perSecond: 2 / 60, burst: 2})
+    assert.deepEqual([limit.take('a', 0), limit.take('a', 0), limit.take('a', 0)], [0, 0, 30_000])
   })
 
   it('takes nothing from who is refused, or only asks', () => {
@@ -53,5 +70,12 @@ describe('a rate limit', () => {
     }
     assert.equal(limit.wait('other-0', 1), 0)
     assert.ok(limit.wait('other-19999', 1) > 0)
+  })
+
+  it('remembers 10,000 callers', () => {
+    const limit = createRateLimit({perSecond: 1 / 60, burst: 1})
+    for (let i = 0; i < 10_001; i++) limit.take(`caller ${i}`, 0)
+    assert.equal(limit.take('caller 10000', 0), 60_000)
+    assert.equal(limit.take('caller 0', 0), 0)
   })
 })

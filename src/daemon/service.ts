@@ -1,0 +1,18 @@
+import type {Logger} from '../log/index.js'
+import type {OperationBase} from '../operations/index.js'
+import type {EventWatch} from './event-watch.js'
+import type {GroupCommit} from './group-commit.js'
+import type {Methods} from './methods.js'
+import type {Turns} from './turns.js'
+
+/** What all connections of a process share. */
+export interface Service {
+  readonly base: OperationBase
+  readonly methods: Methods
+  readonly turns: Turns
+  readonly watch: EventWatch
+  readonly group: GroupCommit
+  readonly log: Logger
+  /** Ends the daemon. */
+  readonly shutDown: () => void
+}

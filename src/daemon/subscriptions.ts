@@ -1,0 +1,74 @@
+import {isErrorOf, SvcError} from '../errors/index.js'
+import type {EventFilter} from '../tasks/index.js'
+import type {Request} from './envelope.js'
+import type {Service} from './service.js'
+import {Subscription} from './subscription.js'
+
+const maxSubscriptions = 64
+
+/** The subscriptions of one connection. */
+export class Subscriptions {
+  readonly #service: Pick<Service, 'base' | 'watch'>
+  readonly #onEvents: () => void
+  readonly #byId = new Map<string, Subscription>()
+  #made = 0
+  #stopListening: (() => void) | undefined
+
+  /** @param onEvents called whenever there are more events, while there is a subscription */
+  constructor(service: Pick<Service, 'base' | 'watch'>, onEvents: () => void) {
+    this.#service = service
+    this.#onEvents = onEvents
+  }
+
+  get isEmpty(): boolean {
+    return this.#byId.size === 0
+  }
+
+  /** Whether there may be events that one of them has not had. */
+  get isBehind(): boolean {
+    const {last} = this.#service.watch
+    return [...this.#byId.values()].some((subscription) => subscription.isBehind(last))
+  }
+
+  /** Adds one that the request asks for; gives its id. @throws subscriptions_exhausted */
+  add(request: Request, filter: EventFilter & {since: number}): string {
+    if (this.#byId.size >= maxSubscriptions) throw new SvcError('subscriptions_exhausted', {limit: maxSubscriptions})
+    this.#stopListening ??= this.#service.watch.listen(this.#onEvents)
+    const id = `s${++this.#made}`
+    this.#byId.set(id, new Subscription(id, request, filter))
+    return id
+  }
+
+  /** @throws subscription_not_found */
+  remove(id: string): void {
+    if (!this.#byId.delete(id)) throw new SvcError('subscription_not_found', {subscription: id})
+    if (this.isEmpty) this.#unlisten()
+  }
+
+  clear(): void {
+    this.#byId.clear()
+    this.#unlisten()
+  }
+
+  /** The lines of the next page of each one that is behind; more when these have been read. */
+  *pages(): Generator<string, void, undefined> {
+    const {
+      base: {modules, orchestrator},
+      watch: {last},
+    } = this.#service
+    for (const subscription of this.#byId.values()) {
+      if (!subscription.isBehind(last)) continue
+      try {
+        yield subscription.read(modules, orchestrator, last)
+      } catch (error) {
+        // The next look is soon enough.
+        if (!isErrorOf(error, 'store_busy')) throw error
+      }
+    }
+  }
+
+  #unlisten(): void {
+    this.#stopListening?.()
+    this.#stopListening = undefined
+  }
+}
