@@ -1,22 +1,5 @@
 import {type Column, type Ir, type Predicate, storageOf, type Table} from '../check/index.js'
-import type {Encoding, Param} from './plan.js'
-import {decimalKey, keyOf, quoted} from './sql.js'
-
-/** SQL text that is put together piece by piece; its parameters come in the order of the text. */
-export class SqlWriter {
-  text = ''
-  readonly params: Param[] = []
-
-  add(text: string): this {
-    this.text += text
-    return this
-  }
-
-  param(value: Ir, encoding: Encoding): this {
-    this.params.push({value, encoding})
-    return this.add('?')
-  }
-}
+import {decimalKey, type Encoding, keyOf, quoted, type SqlWriter} from './sql.js'
 
 const comparisons = {eq: '=', neq: '<>', lt: '<', lte: '<=', gt: '>', gte: '>='} as const
 /** NULL-safe forms, for columns that may be NULL. */

@@ -1,6 +1,6 @@
 import type {Chain, Ir, Predicate, RetrievalMode} from '../check/index.js'
-import {isTrivial, type SqlWriter, simplify, writePredicate} from './predicate.js'
-import {quoted} from './sql.js'
+import {isTrivial, simplify, writePredicate} from './predicate.js'
+import {quoted, type SqlWriter} from './sql.js'
 
 /** How `matches` and `near` find and rank rows. */
 export interface Retrieval {
