@@ -1,21 +1,21 @@
-import {didYouMean, near, type Span} from '../diagnostics/index.js'
+import type {Span} from '../diagnostics/index.js'
 import type {Entry, Expr, ObjectExpr} from '../syntax/index.js'
-import type {BodyChecker} from './body.js'
+import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
-import {fixName} from './declare.js'
 import type {Predicate} from './ir.js'
 import {bool, type Column, float, isNumber, isScalar, list, show, type Table, type Type} from './types.js'
+import {reportRepeatedKey, reportUnknownName} from './unknown-name.js'
 
 const operators = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'contains', 'is_null', 'matches', 'near'] as const
 type Operator = (typeof operators)[number]
 
 /** `filter({column: value, …})`: equality, joined by AND. */
-export function checkFilter(c: BodyChecker, table: Table, expr: Expr): Predicate | undefined {
+export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | undefined {
   if (expr.kind !== 'object') return shape(c, expr, 'filter() takes an object of column: value pairs.')
   warnEmpty(c, expr, 'filter')
   const seen = new Set<string>()
   const args = expr.entries.flatMap(({key, value}): Predicate[] => {
-    once(c, key, seen)
+    reportRepeatedKey(c, key, seen)
     const column = columnOf(c, table, key, key.text)
     if (value.kind === 'object') {
       shape(c, value, 'filter({..}) takes column: value pairs; use where({..}) for operators.')
@@ -31,30 +31,23 @@ export function checkFilter(c: BodyChecker, table: Table, expr: Expr): Predicate
 }
 
 /** `where({…})`: columns with values or operators, `and`, `or` and `not`. */
-export function checkWhere(c: BodyChecker, table: Table, expr: Expr): Predicate | undefined {
+export function checkWhere(c: Checker, table: Table, expr: Expr): Predicate | undefined {
   if (expr.kind !== 'object') return shape(c, expr, 'where() takes an object of conditions.')
   warnEmpty(c, expr, 'where')
   return new WhereChecker(c, table).object(expr, true)
 }
 
-function warnEmpty(c: BodyChecker, expr: ObjectExpr, called: string): void {
+function warnEmpty(c: Checker, expr: ObjectExpr, called: string): void {
   if (expr.entries.length > 0) return
   c.report('lint.empty_filter', expr, `${called}({}) has no predicate and reads every row; write all().`)
 }
 
-function shape(c: BodyChecker, expr: Expr, message: string): undefined {
+function shape(c: Checker, expr: Expr, message: string): undefined {
   c.report('typecheck.predicate_shape', expr, message)
   if (expr.kind !== 'object') c.value(expr)
 }
 
-function once(c: BodyChecker, key: Span & {text: string}, seen: Set<string>): void {
-  if (seen.has(key.text)) {
-    c.report('typecheck.duplicate_field', key, `'${key.text}' is given twice.`)
-  }
-  seen.add(key.text)
-}
-
-function equality(c: BodyChecker, column: Column, span: Span, value: Expr): Predicate[] {
+function equality(c: Checker, column: Column, span: Span, value: Expr): Predicate[] {
   if (!isScalar(column.base) && column.base.kind !== 'unknown') {
     notFor(c, span, 'eq', column)
     c.value(value)
@@ -63,7 +56,7 @@ function equality(c: BodyChecker, column: Column, span: Span, value: Expr): Pred
   return [{op: 'eq', column, value: c.check(value, column.type, 'slot')}]
 }
 
-const notFor = (c: BodyChecker, span: Span, operator: string, column: Column) =>
+const notFor = (c: Checker, span: Span, operator: string, column: Column) =>
   c.report(
     'typecheck.predicate_operator',
     span,
@@ -94,12 +87,12 @@ const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
 const maxConditions = 500
 
 class WhereChecker {
-  readonly #c: BodyChecker
+  readonly #c: Checker
   readonly #table: Table
   #ranked = false
   #conditions = 0
 
-  constructor(c: BodyChecker, table: Table) {
+  constructor(c: Checker, table: Table) {
     this.#c = c
     this.#table = table
   }
@@ -108,7 +101,7 @@ class WhereChecker {
   object(expr: ObjectExpr, top = false): Predicate {
     const seen = new Set<string>()
     const parts = expr.entries.flatMap((entry) => {
-      once(this.#c, entry.key, seen)
+      reportRepeatedKey(this.#c, entry.key, seen)
       return this.#entry(entry, top)
     })
     const [only] = parts
@@ -152,7 +145,7 @@ class WhereChecker {
     }
     const seen = new Set<string>()
     const parts = expr.entries.flatMap((entry) => {
-      once(this.#c, entry.key, seen)
+      reportRepeatedKey(this.#c, entry.key, seen)
       return this.#operator(column, entry, top)
     })
     return parts.length > 1 ? [{op: 'and', args: parts}] : parts
@@ -163,16 +156,9 @@ class WhereChecker {
     this.#count(key)
     const operator = key.text as Operator
     if (!operators.includes(operator)) {
-      const suggestion = near(key.text, operators)
-      c.report(
-        'typecheck.predicate_operator_unknown',
-        key,
-        `Unknown predicate operator '${key.text}'.${didYouMean(suggestion)}`,
-        {
-          hints: [`Operators: ${operators.join(', ')}`],
-          ...fixName(key, suggestion),
-        },
-      )
+      const message = `Unknown predicate operator '${key.text}'.`
+      const hints = [`Operators: ${operators.join(', ')}`]
+      reportUnknownName(c, 'typecheck.predicate_operator_unknown', key, message, operators, {hints})
       return this.#skip(value)
     }
     if (!applies[operator](column.base) && column.base.kind !== 'unknown') {
