@@ -84,6 +84,8 @@ export type Ir =
   | {kind: 'settle'; how: 'plain' | 'result'; value: Ir; type: Type}
   | {kind: 'db'; chain: Chain; type: Type}
 
+export type IrOf<K extends Ir['kind']> = Ir & {kind: K}
+
 export type MethodFamily = 'list' | 'str' | 'option' | 'result' | 'map' | 'json' | 'request'
 export type Arithmetic = '+' | '-' | '*' | '/' | '%'
 export type NumberMode = 'int' | 'float' | 'dec' | 'unknown'
@@ -126,15 +128,15 @@ export type ChainOp =
   | 'unsafe_query_raw_clause'
 
 export type Predicate =
-  | {op: 'and' | 'or'; args: readonly Predicate[]}
-  | {op: 'not'; arg: Predicate}
-  | {op: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte'; column: Column; value: Ir}
-  | {op: 'contains'; column: Column; value: Ir}
-  | {op: 'in'; column: Column; values: readonly Ir[] | Ir}
-  | {op: 'is_null'; column: Column; value: boolean | Ir}
+  | {kind: 'and' | 'or'; args: readonly Predicate[]}
+  | {kind: 'not'; arg: Predicate}
+  | {kind: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte'; column: Column; value: Ir}
+  | {kind: 'contains'; column: Column; value: Ir}
+  | {kind: 'in'; column: Column; values: readonly Ir[] | Ir}
+  | {kind: 'is_null'; column: Column; value: boolean | Ir}
   /** Without an index the terms are looked for as substrings. */
-  | {op: 'matches'; column: Column; value: Ir; index: Index | undefined}
-  | {op: 'near'; column: Column; value: Ir; index: Index}
+  | {kind: 'matches'; column: Column; value: Ir; index: Index | undefined}
+  | {kind: 'near'; column: Column; value: Ir; index: Index}
 
 export type RetrievalMode = 'fts' | 'vector' | 'hybrid'
 

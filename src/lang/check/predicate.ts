@@ -27,7 +27,7 @@ export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | u
     }
     return equality(c, column, key, value)
   })
-  return {op: 'and', args}
+  return {kind: 'and', args}
 }
 
 /** `where({…})`: columns with values or operators, `and`, `or` and `not`. */
@@ -53,7 +53,7 @@ function equality(c: Checker, column: Column, span: Span, value: Expr): Predicat
     c.value(value)
     return []
   }
-  return [{op: 'eq', column, value: c.check(value, column.type, 'slot')}]
+  return [{kind: 'eq', column, value: c.check(value, column.type, 'slot')}]
 }
 
 const notFor = (c: Checker, span: Span, operator: string, column: Column) =>
@@ -105,14 +105,14 @@ class WhereChecker {
       return this.#entry(entry, top)
     })
     const [only] = parts
-    return parts.length === 1 && only !== undefined ? only : {op: 'and', args: parts}
+    return parts.length === 1 && only !== undefined ? only : {kind: 'and', args: parts}
   }
 
   #entry({key, value}: Entry, top: boolean): Predicate[] {
     const {text} = key
     if ((text === 'and' || text === 'or') && value.kind === 'list')
-      return [{op: text, args: value.items.flatMap((item) => this.#part(item, top && text === 'and'))}]
-    if (text === 'not' && value.kind === 'object') return [{op: 'not', arg: this.object(value)}]
+      return [{kind: text, args: value.items.flatMap((item) => this.#part(item, top && text === 'and'))}]
+    if (text === 'not' && value.kind === 'object') return [{kind: 'not', arg: this.object(value)}]
     const isLogic = text === 'and' || text === 'or' || text === 'not'
     if (isLogic && !this.#table.columns.some(({name}) => name === text)) {
       const takes = text === 'not' ? 'an object' : 'a list of objects'
@@ -148,7 +148,7 @@ class WhereChecker {
       reportRepeatedKey(this.#c, entry.key, seen)
       return this.#operator(column, entry, top)
     })
-    return parts.length > 1 ? [{op: 'and', args: parts}] : parts
+    return parts.length > 1 ? [{kind: 'and', args: parts}] : parts
   }
 
   #operator(column: Column, {key, value}: Entry, top: boolean): Predicate[] {
@@ -168,21 +168,21 @@ class WhereChecker {
     switch (operator) {
       case 'eq':
       case 'neq':
-        return [{op: operator, column, value: c.check(value, column.type, 'slot')}]
+        return [{kind: operator, column, value: c.check(value, column.type, 'slot')}]
       case 'in':
         return this.#in(column, value)
       case 'is_null':
         return this.#isNull(column, key, value)
       case 'contains':
-        return [{op: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}]
+        return [{kind: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}]
       case 'matches': {
         const index = this.#table.indexes.find(({style, columns}) => style === 'search' && columns.includes(column))
-        return [{op: 'matches', column, value: c.check(value, column.base), index}]
+        return [{kind: 'matches', column, value: c.check(value, column.base), index}]
       }
       case 'near':
         return this.#near(column, key, value, top)
       default:
-        return [{op: operator, column, value: c.check(value, column.base)}]
+        return [{kind: operator, column, value: c.check(value, column.base)}]
     }
   }
 
@@ -193,7 +193,7 @@ class WhereChecker {
 
   #in(column: Column, value: Expr): Predicate[] {
     const c = this.#c
-    if (value.kind !== 'list') return [{op: 'in', column, values: c.check(value, list(column.base))}]
+    if (value.kind !== 'list') return [{kind: 'in', column, values: c.check(value, list(column.base))}]
     if (value.items.length === 0) {
       c.report('typecheck.in_empty', value, `in for '${column.name}' has an empty list, so nothing can match.`)
       return []
@@ -202,14 +202,14 @@ class WhereChecker {
       shape(c, value, `A list that is written out has at most ${maxConditions} values; give it a name with let.`)
       return []
     }
-    return [{op: 'in', column, values: value.items.map((item) => c.check(item, column.base))}]
+    return [{kind: 'in', column, values: value.items.map((item) => c.check(item, column.base))}]
   }
 
   #isNull(column: Column, key: Span, value: Expr): Predicate[] {
     const c = this.#c
     if (!column.nullable)
       c.report('lint.is_null_never', key, `Column '${column.name}' is required, so it is never null.`)
-    return [{op: 'is_null', column, value: value.kind === 'bool' ? value.value : c.check(value, bool)}]
+    return [{kind: 'is_null', column, value: value.kind === 'bool' ? value.value : c.check(value, bool)}]
   }
 
   #near(column: Column, key: Span, value: Expr, top: boolean): Predicate[] {
@@ -226,7 +226,7 @@ class WhereChecker {
       return []
     }
     this.#ranked = true
-    return [{op: 'near', column, value: c.check(value, list(float)), index}]
+    return [{kind: 'near', column, value: c.check(value, list(float)), index}]
   }
 
   #skip(value: Expr): Predicate[] {

@@ -94,7 +94,7 @@ function writeSelect(sql: SqlWriter, chain: Chain, columns: readonly Column[], r
   if (limit !== undefined) sql.add(' LIMIT ').param(limit, 'count')
 }
 
-export function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undefined): void {
+function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undefined): void {
   const simple = predicate === undefined ? undefined : simplify(predicate)
   if (simple === undefined || isTrivial(simple)) return
   sql.add(' WHERE ')
