@@ -1,10 +1,10 @@
 import {didYouMean, near, type Span} from '../diagnostics/index.js'
-import type {BodyChecker} from './body.js'
-import {fixName} from './declare.js'
+import type {Checker} from './checker.js'
 import {type Column, show, type Table} from './types.js'
+import {fixName} from './unknown-name.js'
 
 /** A column of a table by its name, `_id` among them. */
-export function columnOf(c: BodyChecker, table: Table, span: Span, name: string): Column | undefined {
+export function columnOf(c: Checker, table: Table, span: Span, name: string): Column | undefined {
   const found = name === '_id' ? table.id : table.columns.find((column) => column.name === name)
   if (found !== undefined) {
     c.symbols?.use(span, found.span, () => `${table.name}.${name}: ${show(found.type)}`)
@@ -12,13 +12,12 @@ export function columnOf(c: BodyChecker, table: Table, span: Span, name: string)
   }
   const names = table.columns.map((column) => column.name)
   const suggestion = name === 'id' ? '_id' : near(name, names)
-  const said = name === 'id' ? " Use '_id'." : didYouMean(suggestion)
-  const quoted = c.source.charAt(span.start)
-  const fix =
-    quoted === '"' || quoted === "'" ? {start: span.start + 1, end: Math.max(span.start + 1, span.end - 1)} : span
-  c.report('typecheck.unknown_column', span, `Table '${table.name}' has no column '${name}'.${said}`, {
+  const advice = name === 'id' ? " Use '_id'." : didYouMean(suggestion)
+  const isQuoted = /["']/.test(c.source.charAt(span.start))
+  const fixed = isQuoted ? {start: span.start + 1, end: Math.max(span.start + 1, span.end - 1)} : span
+  c.report('typecheck.unknown_column', span, `Table '${table.name}' has no column '${name}'.${advice}`, {
     hints: [`Columns of ${table.name}: ${names.join(', ')}`],
-    ...fixName(fix, suggestion),
+    ...fixName(fixed, suggestion),
   })
   return undefined
 }

@@ -1,6 +1,6 @@
 import type {Diagnostics, Span} from '../diagnostics/index.js'
-import type {Declarations} from './declare.js'
-import type {Effect, FunctionType} from './types.js'
+import type {Declarations} from './declarations.js'
+import type {Effect, FunctionType} from './ir.js'
 
 /** How a function comes to do something: the calls that lead there, then the operation itself. */
 interface Path {

@@ -1,11 +1,12 @@
 /** What a program means: names, types, the rules of the database, who reaches what. From the tree to the checked tree. */
 
 export {functions as builtinFunctions, methods as builtinMethods, namespaced as builtinNamespaced} from './builtins.js'
-export {isInternal, placeholders, signature} from './declare.js'
 export {reachable, readsOnce, usesDatabase, waits} from './effects.js'
 export type * from './ir.js'
-export {snakeCase} from './names.js'
+export {isInternal, snakeCase} from './names.js'
 export {type CheckOptions, checkProgram, kindOf, type Program} from './program.js'
 export type {Route} from './routes.js'
+export {placeholders, signature} from './signatures.js'
 export type {SourceSymbol} from './symbols.js'
 export * from './types.js'
+export {type Visitor, visit, visitSome} from './visitor.js'

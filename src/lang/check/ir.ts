@@ -1,5 +1,52 @@
 import type {Span} from '../diagnostics/index.js'
-import type {Binding, Column, FunctionType, Index, SumType, Table, Type, VariantType} from './types.js'
+import type {FunctionDecl, HttpDecl} from '../syntax/index.js'
+import type {Column, Index, SumType, Table, Type, VariantType} from './types.js'
+
+/** A variable of a function: parameters first, then what `let`, patterns and loops bind. */
+export interface Binding {
+  readonly name: string
+  type: Type
+  readonly slot: number
+  readonly mutable: boolean
+  /** How many lambdas stand around it. */
+  readonly lambdas: number
+  /** It changes, and a lambda sees it: its value lies in a cell of its own. */
+  boxed: boolean
+  readonly span: Span
+}
+
+export interface ParamType {
+  readonly name: string
+  readonly type: Type
+  readonly binding: Binding
+  fallback: Ir | undefined
+  readonly optional: boolean
+  readonly span: Span
+}
+
+/** Something a function does that others want to know about. */
+export interface Effect {
+  readonly kind: 'read' | 'write' | 'speech'
+  /** `db.Task.insert()` */
+  readonly what: string
+  readonly table: Table | undefined
+  readonly span: Span
+}
+
+export interface FunctionType {
+  readonly name: string
+  readonly decl: FunctionDecl | HttpDecl
+  readonly params: ParamType[]
+  result: Type
+  body: Ir | undefined
+  /** Variables that a call has. */
+  slots: number
+  readonly effects: Effect[]
+  /** Its operations on the database. */
+  readonly chains: Chain[]
+  readonly calls: {target: FunctionType; span: Span}[]
+  readonly span: Span
+}
 
 /**
  * The checked tree: every name is resolved, every conversion decided, so that what runs it or writes it in another
@@ -36,6 +83,8 @@ export type Ir =
   | {kind: 'try'; operand: Ir; of: 'result' | 'option'; type: Type}
   | {kind: 'settle'; how: 'plain' | 'result'; value: Ir; type: Type}
   | {kind: 'db'; chain: Chain; type: Type}
+
+export type IrOf<K extends Ir['kind']> = Ir & {kind: K}
 
 export type MethodFamily = 'list' | 'str' | 'option' | 'result' | 'map' | 'json' | 'request'
 export type Arithmetic = '+' | '-' | '*' | '/' | '%'
@@ -79,15 +128,15 @@ export type ChainOp =
   | 'unsafe_query_raw_clause'
 
 export type Predicate =
-  | {op: 'and' | 'or'; args: readonly Predicate[]}
-  | {op: 'not'; arg: Predicate}
-  | {op: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte'; column: Column; value: Ir}
-  | {op: 'contains'; column: Column; value: Ir}
-  | {op: 'in'; column: Column; values: readonly Ir[] | Ir}
-  | {op: 'is_null'; column: Column; value: boolean | Ir}
+  | {kind: 'and' | 'or'; args: readonly Predicate[]}
+  | {kind: 'not'; arg: Predicate}
+  | {kind: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte'; column: Column; value: Ir}
+  | {kind: 'contains'; column: Column; value: Ir}
+  | {kind: 'in'; column: Column; values: readonly Ir[] | Ir}
+  | {kind: 'is_null'; column: Column; value: boolean | Ir}
   /** Without an index the terms are looked for as substrings. */
-  | {op: 'matches'; column: Column; value: Ir; index: Index | undefined}
-  | {op: 'near'; column: Column; value: Ir; index: Index}
+  | {kind: 'matches'; column: Column; value: Ir; index: Index | undefined}
+  | {kind: 'near'; column: Column; value: Ir; index: Index}
 
 export type RetrievalMode = 'fts' | 'vector' | 'hybrid'
 

@@ -4,3 +4,6 @@ export const snakeCase = (name: string): string =>
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
     .toLowerCase()
+
+/** Names of tables that belong to the store itself. */
+export const isInternal = (sqlName: string): boolean => /^(sqlite_|svc_|codex_|_)/.test(sqlName)

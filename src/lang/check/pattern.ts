@@ -1,9 +1,9 @@
-import {didYouMean, near} from '../diagnostics/index.js'
 import type {Arm, Pattern} from '../syntax/index.js'
-import type {BodyChecker} from './body.js'
-import {fixName} from './declare.js'
+import type {Checker} from './checker.js'
 import type {IrPattern} from './ir.js'
+import {describeBinding} from './scope.js'
 import {bool, fits, float, int, isUnknown, option, result, show, str, type Type, unknown} from './types.js'
+import {reportUnknownName} from './unknown-name.js'
 
 /** Whether a pattern fits every value. */
 export const isIrrefutable = (pattern: Pattern): boolean =>
@@ -14,13 +14,13 @@ export const namesResult = (pattern: Pattern): boolean =>
   pattern.kind === 'variant' && ['Ok', 'Error', 'Err'].includes(pattern.name.text)
 
 /** Checks a pattern against the type of what it is laid on, and binds its names. */
-export function checkPattern(c: BodyChecker, pattern: Pattern, type: Type, mutable = false): IrPattern {
+export function checkPattern(c: Checker, pattern: Pattern, type: Type, mutable = false): IrPattern {
   switch (pattern.kind) {
     case 'any':
       return {kind: 'any'}
     case 'bind': {
       const binding = c.scope.bind(pattern.name.text, type, pattern.name, mutable)
-      c.symbols?.define(pattern.name, () => `${mutable ? 'let mut ' : ''}${binding.name}: ${show(binding.type)}`)
+      c.symbols?.define(pattern.name, () => describeBinding(binding))
       return {kind: 'bind', binding}
     }
     case 'literal': {
@@ -35,16 +35,16 @@ export function checkPattern(c: BodyChecker, pattern: Pattern, type: Type, mutab
   }
 }
 
-const misfit = (c: BodyChecker, pattern: Pattern, message: string) => c.report('typecheck.pattern', pattern, message)
+const misfit = (c: Checker, pattern: Pattern, message: string) => c.report('typecheck.pattern', pattern, message)
 
-function tuple(c: BodyChecker, pattern: Pattern & {kind: 'tuple'}, type: Type, mutable: boolean): IrPattern {
+function tuple(c: Checker, pattern: Pattern & {kind: 'tuple'}, type: Type, mutable: boolean): IrPattern {
   const items = type.kind === 'tuple' ? type.items : []
   if (type.kind === 'tuple' ? items.length !== pattern.items.length : !isUnknown(type))
     misfit(c, pattern, `A tuple of ${pattern.items.length} never fits ${show(type)}.`)
   return {kind: 'tuple', items: pattern.items.map((item, i) => checkPattern(c, item, items[i] ?? unknown, mutable))}
 }
 
-function variant(c: BodyChecker, pattern: Pattern & {kind: 'variant'}, type: Type): IrPattern {
+function variant(c: Checker, pattern: Pattern & {kind: 'variant'}, type: Type): IrPattern {
   const {name, args = []} = pattern
   switch (name.text) {
     case 'None':
@@ -69,16 +69,8 @@ function variant(c: BodyChecker, pattern: Pattern & {kind: 'variant'}, type: Typ
       : (c.declarations.variants.get(name.text) ?? []).map((found) => found.variant)
   const found = known.find((one) => one.name === name.text)
   if (found === undefined || (type.kind !== 'sum' && !isUnknown(type))) {
-    const suggestion = near(
-      name.text,
-      known.map((one) => one.name),
-    )
-    c.report(
-      'typecheck.pattern',
-      name,
-      `${show(type)} has no variant '${name.text}'.${didYouMean(suggestion)}`,
-      fixName(name, suggestion),
-    )
+    const names = known.map((one) => one.name)
+    reportUnknownName(c, 'typecheck.pattern', name, `${show(type)} has no variant '${name.text}'.`, names)
     for (const arg of args) checkPattern(c, arg, unknown)
     return {kind: 'any'}
   }
@@ -92,12 +84,12 @@ function variant(c: BodyChecker, pattern: Pattern & {kind: 'variant'}, type: Typ
   return {kind: 'variant', tag: found.name, fields}
 }
 
-function arity(c: BodyChecker, pattern: Pattern & {kind: 'variant'}, takes: number): void {
+function arity(c: Checker, pattern: Pattern & {kind: 'variant'}, takes: number): void {
   const found = pattern.args?.length ?? 0
   if (found !== takes) misfit(c, pattern, `${pattern.name.text} has ${takes} field(s), found ${found}.`)
 }
 
-function only(c: BodyChecker, pattern: Pattern & {kind: 'variant'}, type: Type): IrPattern {
+function only(c: Checker, pattern: Pattern & {kind: 'variant'}, type: Type): IrPattern {
   const [first] = pattern.args ?? []
   // `Ok` alone asks for the case, not for the value.
   if (pattern.args !== undefined) arity(c, pattern, 1)

@@ -1,21 +1,21 @@
-import {didYouMean, near, type Span} from '../diagnostics/index.js'
+import type {Span} from '../diagnostics/index.js'
 import type {Entry, Expr, ObjectExpr} from '../syntax/index.js'
-import type {BodyChecker} from './body.js'
+import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
-import {fixName} from './declare.js'
 import type {Predicate} from './ir.js'
 import {bool, type Column, float, isNumber, isScalar, list, show, type Table, type Type} from './types.js'
+import {reportRepeatedKey, reportUnknownName} from './unknown-name.js'
 
 const operators = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'contains', 'is_null', 'matches', 'near'] as const
 type Operator = (typeof operators)[number]
 
 /** `filter({column: value, …})`: equality, joined by AND. */
-export function checkFilter(c: BodyChecker, table: Table, expr: Expr): Predicate | undefined {
+export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | undefined {
   if (expr.kind !== 'object') return shape(c, expr, 'filter() takes an object of column: value pairs.')
   warnEmpty(c, expr, 'filter')
   const seen = new Set<string>()
   const args = expr.entries.flatMap(({key, value}): Predicate[] => {
-    once(c, key, seen)
+    reportRepeatedKey(c, key, seen)
     const column = columnOf(c, table, key, key.text)
     if (value.kind === 'object') {
       shape(c, value, 'filter({..}) takes column: value pairs; use where({..}) for operators.')
@@ -27,43 +27,36 @@ export function checkFilter(c: BodyChecker, table: Table, expr: Expr): Predicate
     }
     return equality(c, column, key, value)
   })
-  return {op: 'and', args}
+  return {kind: 'and', args}
 }
 
 /** `where({…})`: columns with values or operators, `and`, `or` and `not`. */
-export function checkWhere(c: BodyChecker, table: Table, expr: Expr): Predicate | undefined {
+export function checkWhere(c: Checker, table: Table, expr: Expr): Predicate | undefined {
   if (expr.kind !== 'object') return shape(c, expr, 'where() takes an object of conditions.')
   warnEmpty(c, expr, 'where')
   return new WhereChecker(c, table).object(expr, true)
 }
 
-function warnEmpty(c: BodyChecker, expr: ObjectExpr, called: string): void {
+function warnEmpty(c: Checker, expr: ObjectExpr, called: string): void {
   if (expr.entries.length > 0) return
   c.report('lint.empty_filter', expr, `${called}({}) has no predicate and reads every row; write all().`)
 }
 
-function shape(c: BodyChecker, expr: Expr, message: string): undefined {
+function shape(c: Checker, expr: Expr, message: string): undefined {
   c.report('typecheck.predicate_shape', expr, message)
   if (expr.kind !== 'object') c.value(expr)
 }
 
-function once(c: BodyChecker, key: Span & {text: string}, seen: Set<string>): void {
-  if (seen.has(key.text)) {
-    c.report('typecheck.duplicate_field', key, `'${key.text}' is given twice.`)
-  }
-  seen.add(key.text)
-}
-
-function equality(c: BodyChecker, column: Column, span: Span, value: Expr): Predicate[] {
+function equality(c: Checker, column: Column, span: Span, value: Expr): Predicate[] {
   if (!isScalar(column.base) && column.base.kind !== 'unknown') {
     notFor(c, span, 'eq', column)
     c.value(value)
     return []
   }
-  return [{op: 'eq', column, value: c.check(value, column.type, 'slot')}]
+  return [{kind: 'eq', column, value: c.check(value, column.type, 'slot')}]
 }
 
-const notFor = (c: BodyChecker, span: Span, operator: string, column: Column) =>
+const notFor = (c: Checker, span: Span, operator: string, column: Column) =>
   c.report(
     'typecheck.predicate_operator',
     span,
@@ -94,12 +87,12 @@ const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
 const maxConditions = 500
 
 class WhereChecker {
-  readonly #c: BodyChecker
+  readonly #c: Checker
   readonly #table: Table
   #ranked = false
   #conditions = 0
 
-  constructor(c: BodyChecker, table: Table) {
+  constructor(c: Checker, table: Table) {
     this.#c = c
     this.#table = table
   }
@@ -108,18 +101,18 @@ class WhereChecker {
   object(expr: ObjectExpr, top = false): Predicate {
     const seen = new Set<string>()
     const parts = expr.entries.flatMap((entry) => {
-      once(this.#c, entry.key, seen)
+      reportRepeatedKey(this.#c, entry.key, seen)
       return this.#entry(entry, top)
     })
     const [only] = parts
-    return parts.length === 1 && only !== undefined ? only : {op: 'and', args: parts}
+    return parts.length === 1 && only !== undefined ? only : {kind: 'and', args: parts}
   }
 
   #entry({key, value}: Entry, top: boolean): Predicate[] {
     const {text} = key
     if ((text === 'and' || text === 'or') && value.kind === 'list')
-      return [{op: text, args: value.items.flatMap((item) => this.#part(item, top && text === 'and'))}]
-    if (text === 'not' && value.kind === 'object') return [{op: 'not', arg: this.object(value)}]
+      return [{kind: text, args: value.items.flatMap((item) => this.#part(item, top && text === 'and'))}]
+    if (text === 'not' && value.kind === 'object') return [{kind: 'not', arg: this.object(value)}]
     const isLogic = text === 'and' || text === 'or' || text === 'not'
     if (isLogic && !this.#table.columns.some(({name}) => name === text)) {
       const takes = text === 'not' ? 'an object' : 'a list of objects'
@@ -152,10 +145,10 @@ class WhereChecker {
     }
     const seen = new Set<string>()
     const parts = expr.entries.flatMap((entry) => {
-      once(this.#c, entry.key, seen)
+      reportRepeatedKey(this.#c, entry.key, seen)
       return this.#operator(column, entry, top)
     })
-    return parts.length > 1 ? [{op: 'and', args: parts}] : parts
+    return parts.length > 1 ? [{kind: 'and', args: parts}] : parts
   }
 
   #operator(column: Column, {key, value}: Entry, top: boolean): Predicate[] {
@@ -163,16 +156,9 @@ class WhereChecker {
     this.#count(key)
     const operator = key.text as Operator
     if (!operators.includes(operator)) {
-      const suggestion = near(key.text, operators)
-      c.report(
-        'typecheck.predicate_operator_unknown',
-        key,
-        `Unknown predicate operator '${key.text}'.${didYouMean(suggestion)}`,
-        {
-          hints: [`Operators: ${operators.join(', ')}`],
-          ...fixName(key, suggestion),
-        },
-      )
+      const message = `Unknown predicate operator '${key.text}'.`
+      const hints = [`Operators: ${operators.join(', ')}`]
+      reportUnknownName(c, 'typecheck.predicate_operator_unknown', key, message, operators, {hints})
       return this.#skip(value)
     }
     if (!applies[operator](column.base) && column.base.kind !== 'unknown') {
@@ -182,21 +168,21 @@ class WhereChecker {
     switch (operator) {
       case 'eq':
       case 'neq':
-        return [{op: operator, column, value: c.check(value, column.type, 'slot')}]
+        return [{kind: operator, column, value: c.check(value, column.type, 'slot')}]
       case 'in':
         return this.#in(column, value)
       case 'is_null':
         return this.#isNull(column, key, value)
       case 'contains':
-        return [{op: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}]
+        return [{kind: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}]
       case 'matches': {
         const index = this.#table.indexes.find(({style, columns}) => style === 'search' && columns.includes(column))
-        return [{op: 'matches', column, value: c.check(value, column.base), index}]
+        return [{kind: 'matches', column, value: c.check(value, column.base), index}]
       }
       case 'near':
         return this.#near(column, key, value, top)
       default:
-        return [{op: operator, column, value: c.check(value, column.base)}]
+        return [{kind: operator, column, value: c.check(value, column.base)}]
     }
   }
 
@@ -207,7 +193,7 @@ class WhereChecker {
 
   #in(column: Column, value: Expr): Predicate[] {
     const c = this.#c
-    if (value.kind !== 'list') return [{op: 'in', column, values: c.check(value, list(column.base))}]
+    if (value.kind !== 'list') return [{kind: 'in', column, values: c.check(value, list(column.base))}]
     if (value.items.length === 0) {
       c.report('typecheck.in_empty', value, `in for '${column.name}' has an empty list, so nothing can match.`)
       return []
@@ -216,14 +202,14 @@ class WhereChecker {
       shape(c, value, `A list that is written out has at most ${maxConditions} values; give it a name with let.`)
       return []
     }
-    return [{op: 'in', column, values: value.items.map((item) => c.check(item, column.base))}]
+    return [{kind: 'in', column, values: value.items.map((item) => c.check(item, column.base))}]
   }
 
   #isNull(column: Column, key: Span, value: Expr): Predicate[] {
     const c = this.#c
     if (!column.nullable)
       c.report('lint.is_null_never', key, `Column '${column.name}' is required, so it is never null.`)
-    return [{op: 'is_null', column, value: value.kind === 'bool' ? value.value : c.check(value, bool)}]
+    return [{kind: 'is_null', column, value: value.kind === 'bool' ? value.value : c.check(value, bool)}]
   }
 
   #near(column: Column, key: Span, value: Expr, top: boolean): Predicate[] {
@@ -240,7 +226,7 @@ class WhereChecker {
       return []
     }
     this.#ranked = true
-    return [{op: 'near', column, value: c.check(value, list(float)), index}]
+    return [{kind: 'near', column, value: c.check(value, list(float)), index}]
   }
 
   #skip(value: Expr): Predicate[] {

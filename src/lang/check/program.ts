@@ -1,11 +1,13 @@
 import {type Diagnostic, Diagnostics} from '../diagnostics/index.js'
 import {type Block, type EndpointKind, parse} from '../syntax/index.js'
-import {BodyChecker} from './body.js'
-import {type Declarations, declare} from './declare.js'
+import {checkBody} from './body.js'
+import type {Declarations} from './declarations.js'
+import {declare} from './declare.js'
 import {checkEffects} from './effects.js'
+import type {FunctionType} from './ir.js'
 import {checkRoutes, type Route, routesOf} from './routes.js'
 import {type SourceSymbol, Symbols} from './symbols.js'
-import type {FunctionType, Index, RecordType, SumType, Table} from './types.js'
+import type {Index, RecordType, SumType, Table} from './types.js'
 
 /** A program as far as it could be understood. Only one without errors may be planned and run. */
 export interface Program {
@@ -39,7 +41,7 @@ export function checkProgram(source: string, {symbols: wanted = false}: CheckOpt
   const declarations = declare(module, diagnostics, symbols)
   const context = {declarations, diagnostics, symbols, source}
   for (const {function: made, scope} of declarations.bodies) {
-    new BodyChecker(made, scope, context).run()
+    checkBody(made, scope, context)
     release(made.decl)
   }
   const routes = routesOf(declarations)

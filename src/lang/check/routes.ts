@@ -1,7 +1,8 @@
 import type {Diagnostics, Span} from '../diagnostics/index.js'
 import type {EndpointKind} from '../syntax/index.js'
-import {type Declarations, placeholders} from './declare.js'
-import type {FunctionType} from './types.js'
+import type {Declarations} from './declarations.js'
+import type {FunctionType} from './ir.js'
+import {placeholders} from './signatures.js'
 
 /** Something that answers HTTP. */
 export interface Route {

@@ -1,5 +1,6 @@
 import type {Span} from '../diagnostics/index.js'
-import type {Binding, Type} from './types.js'
+import type {Binding} from './ir.js'
+import {show, type Type} from './types.js'
 
 /** The variables in sight, innermost last, and how many the function has needed so far. */
 export class Scope {
@@ -52,3 +53,7 @@ export class Scope {
     return this.#bindings.map(({name}) => name)
   }
 }
+
+/** `let mut total: int` */
+export const describeBinding = ({name, type, mutable}: Binding): string =>
+  `${mutable ? 'let mut ' : ''}${name}: ${show(type)}`

@@ -1,6 +1,4 @@
 import type {Span} from '../diagnostics/index.js'
-import type {FunctionDecl, HttpDecl} from '../syntax/index.js'
-import type {Chain, Ir} from './ir.js'
 
 export type Type =
   /** Agrees with everything, so that one error does not cause others. */
@@ -82,52 +80,6 @@ export interface SumType {
   readonly name: string
   readonly variants: VariantType[]
   readonly doc: string | undefined
-  readonly span: Span
-}
-
-/** A variable of a function: parameters first, then what `let`, patterns and loops bind. */
-export interface Binding {
-  readonly name: string
-  type: Type
-  readonly slot: number
-  readonly mutable: boolean
-  /** How many lambdas stand around it. */
-  readonly lambdas: number
-  /** It changes, and a lambda sees it: its value lies in a cell of its own. */
-  boxed: boolean
-  readonly span: Span
-}
-
-export interface ParamType {
-  readonly name: string
-  readonly type: Type
-  readonly binding: Binding
-  fallback: Ir | undefined
-  readonly optional: boolean
-  readonly span: Span
-}
-
-/** Something a function does that others want to know about. */
-export interface Effect {
-  readonly kind: 'read' | 'write' | 'speech'
-  /** `db.Task.insert()` */
-  readonly what: string
-  readonly table: Table | undefined
-  readonly span: Span
-}
-
-export interface FunctionType {
-  readonly name: string
-  readonly decl: FunctionDecl | HttpDecl
-  readonly params: ParamType[]
-  result: Type
-  body: Ir | undefined
-  /** Variables that a call has. */
-  slots: number
-  readonly effects: Effect[]
-  /** Its operations on the database. */
-  readonly chains: Chain[]
-  readonly calls: {target: FunctionType; span: Span}[]
   readonly span: Span
 }
 

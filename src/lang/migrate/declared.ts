@@ -1,6 +1,5 @@
 import type {Database} from 'better-sqlite3'
 import {type Column, checkProgram, type FieldType, type Type} from '../check/index.js'
-import type {LiveColumn} from './live-schema.js'
 
 /**
  * The declared type of each column, in the language: SQLite keeps text for a string, a decimal number and a record
@@ -97,7 +96,7 @@ export function readType(declared: string): Type | undefined {
 }
 
 /** The declared type of a live column, where it was kept. */
-export const declaredType = ({declared}: LiveColumn): Type | undefined =>
+export const declaredType = ({declared}: {readonly declared: string | undefined}): Type | undefined =>
   declared === undefined ? undefined : readType(declared)
 
 /** Most characters of a type in a table of steps. */

@@ -1,10 +1,13 @@
 import {
   type Chain,
+  type Column,
   type FunctionType,
   kindOf,
   type Predicate,
   type Program,
   type RetrievalMode,
+  type Visitor,
+  visit,
 } from '../check/index.js'
 import {planChain} from './plan.js'
 
@@ -50,31 +53,37 @@ export function capabilitiesOf({sync, using, live, scope, op}: Chain): Capabilit
   }
 }
 
-function predicateJson(predicate: Predicate): PredicateJson {
-  switch (predicate.op) {
-    case 'and':
-    case 'or':
-      return {op: predicate.op, args: predicate.args.map(predicateJson)}
-    case 'not':
-      return {op: 'not', arg: predicateJson(predicate.arg)}
-    case 'in':
-      return {
-        op: 'in',
-        field: predicate.column.name,
-        arity: 'kind' in predicate.values ? null : predicate.values.length,
-      }
-    case 'is_null':
-      return {
-        op: 'is_null',
-        field: predicate.column.name,
-        value: typeof predicate.value === 'boolean' ? predicate.value : null,
-      }
-    case 'matches':
-    case 'near':
-      return {op: predicate.op, field: predicate.column.name, index: predicate.index?.name ?? null}
-    default:
-      return {op: predicate.op, field: predicate.column.name}
-  }
+const predicateJson = (predicate: Predicate): PredicateJson => visit(predicate, explained, undefined)
+
+const explainGroup = ({kind, args}: Predicate & {kind: 'and' | 'or'}): PredicateJson => ({
+  op: kind,
+  args: args.map(predicateJson),
+})
+const explainOperator = ({kind, column}: Predicate & {column: Column}): PredicateJson => ({
+  op: kind,
+  field: column.name,
+})
+const explainIndexed = ({kind, column, index}: Predicate & {kind: 'matches' | 'near'}): PredicateJson => ({
+  op: kind,
+  field: column.name,
+  index: index?.name ?? null,
+})
+
+const explained: Visitor<Predicate, PredicateJson, undefined> = {
+  and: explainGroup,
+  or: explainGroup,
+  not: ({arg}) => ({op: 'not', arg: predicateJson(arg)}),
+  eq: explainOperator,
+  neq: explainOperator,
+  lt: explainOperator,
+  lte: explainOperator,
+  gt: explainOperator,
+  gte: explainOperator,
+  contains: explainOperator,
+  in: ({column, values}) => ({op: 'in', field: column.name, arity: 'kind' in values ? null : values.length}),
+  is_null: ({column, value}) => ({op: 'is_null', field: column.name, value: typeof value === 'boolean' ? value : null}),
+  matches: explainIndexed,
+  near: explainIndexed,
 }
 
 export function planJson(chain: Chain): PlanJson {

@@ -1,34 +1,7 @@
 import type {Chain, ChainOp, Column, Ir, Predicate, RetrievalMode, Table} from '../check/index.js'
-import {isTrivial, SqlWriter, simplify, writePredicate} from './predicate.js'
+import {isTrivial, simplify, writePredicate} from './predicate.js'
 import {planRetrieval, type Retrieval} from './retrieval.js'
-import {keyOf, quoted} from './sql.js'
-
-/**
- * How a value of the language is bound: as a column's storage class, as base64 or a list of hexadecimal texts, as the
- * key of a decimal number or a list of them, as the needle of LIKE, as a JSON list of terms, as a count that is not negative, as the search terms of one column, or as a
- * vector of so many numbers, also one that is stored in a column.
- */
-export type Encoding =
-  | Column['storage']
-  | 'base64'
-  | 'decimal'
-  | 'decimals'
-  | 'hexes'
-  | 'like'
-  | 'terms'
-  | 'count'
-  | 'neighbours'
-  | 'candidates'
-  | {matchIn: string}
-  | {vector: number}
-  | {vector: number; storage: Column['storage']}
-
-export interface Param {
-  value: Ir
-  /** Of a record, the field that is bound. */
-  field?: string
-  encoding: Encoding
-}
+import {type Encoding, keyOf, type Param, quoted, SqlWriter} from './sql.js'
 
 /** An operation as one SQL statement whose text never changes; only its parameters do. */
 export interface Plan {
@@ -121,7 +94,7 @@ function writeSelect(sql: SqlWriter, chain: Chain, columns: readonly Column[], r
   if (limit !== undefined) sql.add(' LIMIT ').param(limit, 'count')
 }
 
-export function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undefined): void {
+function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undefined): void {
   const simple = predicate === undefined ? undefined : simplify(predicate)
   if (simple === undefined || isTrivial(simple)) return
   sql.add(' WHERE ')

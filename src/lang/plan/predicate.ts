@@ -1,79 +1,69 @@
-import {type Column, type Ir, type Predicate, storageOf, type Table} from '../check/index.js'
-import type {Encoding, Param} from './plan.js'
-import {decimalKey, keyOf, quoted} from './sql.js'
-
-/** SQL text that is put together piece by piece; its parameters come in the order of the text. */
-export class SqlWriter {
-  text = ''
-  readonly params: Param[] = []
-
-  add(text: string): this {
-    this.text += text
-    return this
-  }
-
-  param(value: Ir, encoding: Encoding): this {
-    this.params.push({value, encoding})
-    return this.add('?')
-  }
-}
+import {type Column, type Predicate, storageOf, type Table, type Visitor, visit} from '../check/index.js'
+import {decimalKey, type Encoding, keyOf, quoted, type SqlWriter} from './sql.js'
 
 const comparisons = {eq: '=', neq: '<>', lt: '<', lte: '<=', gt: '>', gte: '>='} as const
 /** NULL-safe forms, for columns that may be NULL. */
 const nullSafe = {eq: 'IS', neq: 'IS NOT'} as const
 
+type Group = Predicate & {kind: 'and' | 'or'}
+type Comparing = Predicate & {kind: keyof typeof comparisons}
+
 /** A group of one part is that part, all the way down. */
 export function simplify(predicate: Predicate): Predicate {
-  if (predicate.op === 'not') return {op: 'not', arg: simplify(predicate.arg)}
-  if (predicate.op !== 'and' && predicate.op !== 'or') return predicate
+  if (predicate.kind === 'not') return {kind: 'not', arg: simplify(predicate.arg)}
+  if (predicate.kind !== 'and' && predicate.kind !== 'or') return predicate
   const args = predicate.args.map(simplify)
   const [only] = args
-  return args.length === 1 && only !== undefined ? only : {op: predicate.op, args}
+  return args.length === 1 && only !== undefined ? only : {kind: predicate.kind, args}
 }
 
 /** Whether a predicate holds for every row. */
 export const isTrivial = (predicate: Predicate | undefined): boolean =>
-  predicate === undefined || (predicate.op === 'and' && predicate.args.length === 0)
+  predicate === undefined || (predicate.kind === 'and' && predicate.args.length === 0)
+
+/** Where a predicate is written. `nested`: a group needs parentheses. */
+interface Writing {
+  sql: SqlWriter
+  table: Table
+  nested: boolean
+}
 
 /** Writes a simplified predicate: the outermost group without parentheses, nested ones with. */
 export function writePredicate(sql: SqlWriter, table: Table, predicate: Predicate, nested = false): void {
-  switch (predicate.op) {
-    case 'and':
-    case 'or':
-      writeGroup(sql, table, predicate, nested)
-      break
-    case 'not':
-      sql.add('(')
-      writePredicate(sql, table, predicate.arg)
-      sql.add(') IS NOT TRUE')
-      break
-    case 'in':
-      writeIn(sql, predicate.column, predicate.values)
-      break
-    case 'is_null':
-      writeIsNull(sql, predicate.column, predicate.value)
-      break
-    case 'contains':
-      writeContains(sql, table, predicate.column, predicate.value)
-      break
-    case 'matches':
-      writeMatches(sql, predicate)
-      break
-    case 'near':
-      throw new Error('near is planned as a ranking, not as a predicate')
-    default:
-      writeComparison(sql, predicate)
-  }
+  visit(predicate, writers, {sql, table, nested})
 }
 
-function writeGroup(sql: SqlWriter, table: Table, {op, args}: Predicate & {op: 'and' | 'or'}, nested: boolean): void {
+const writers: Visitor<Predicate, void, Writing> = {
+  and: writeGroup,
+  or: writeGroup,
+  not: ({arg}, {sql, table}) => {
+    sql.add('(')
+    writePredicate(sql, table, arg)
+    sql.add(') IS NOT TRUE')
+  },
+  eq: writeComparison,
+  neq: writeComparison,
+  lt: writeComparison,
+  lte: writeComparison,
+  gt: writeComparison,
+  gte: writeComparison,
+  in: writeIn,
+  is_null: writeIsNull,
+  contains: writeContains,
+  matches: writeMatches,
+  near: () => {
+    throw new Error('near is planned as a ranking, not as a predicate')
+  },
+}
+
+function writeGroup({kind, args}: Group, {sql, table, nested}: Writing): void {
   if (args.length === 0) {
-    sql.add(op === 'and' ? '1' : '0')
+    sql.add(kind === 'and' ? '1' : '0')
     return
   }
   if (nested) sql.add('(')
   for (const [i, arg] of args.entries()) {
-    if (i > 0) sql.add(op === 'and' ? ' AND ' : ' OR ')
+    if (i > 0) sql.add(kind === 'and' ? ' AND ' : ' OR ')
     writePredicate(sql, table, arg, true)
   }
   if (nested) sql.add(')')
@@ -84,12 +74,12 @@ const isDecimal = ({base}: Column) => base.kind === 'dec'
 /** How a value is bound that is compared with the key of a column. */
 const keyEncoding = (column: Column): Encoding => (isDecimal(column) ? 'decimal' : column.storage)
 
-function writeComparison(sql: SqlWriter, {op, column, value}: Predicate & {op: keyof typeof comparisons}): void {
-  const isNullSafe = column.nullable && (op === 'eq' || op === 'neq')
-  sql.add(`${keyOf(column)} ${isNullSafe ? nullSafe[op] : comparisons[op]} `).param(value, keyEncoding(column))
+function writeComparison({kind, column, value}: Comparing, {sql}: Writing): void {
+  const isNullSafe = column.nullable && (kind === 'eq' || kind === 'neq')
+  sql.add(`${keyOf(column)} ${isNullSafe ? nullSafe[kind] : comparisons[kind]} `).param(value, keyEncoding(column))
 }
 
-function writeIn(sql: SqlWriter, column: Column, values: readonly Ir[] | Ir): void {
+function writeIn({column, values}: Predicate & {kind: 'in'}, {sql}: Writing): void {
   sql.add(`${keyOf(column)} IN (`)
   if ('kind' in values && column.storage === 'blob')
     sql.add('SELECT unhex("value") FROM json_each(').param(values, 'hexes').add(')')
@@ -106,13 +96,13 @@ function writeIn(sql: SqlWriter, column: Column, values: readonly Ir[] | Ir): vo
   sql.add(')')
 }
 
-function writeIsNull(sql: SqlWriter, column: Column, value: boolean | Ir): void {
+function writeIsNull({column, value}: Predicate & {kind: 'is_null'}, {sql}: Writing): void {
   const name = quoted(column.name)
   if (typeof value === 'boolean') sql.add(`${name} IS ${value ? '' : 'NOT '}NULL`)
   else sql.add(`(${name} IS NULL) = `).param(value, 'integer')
 }
 
-function writeContains(sql: SqlWriter, table: Table, column: Column, value: Ir): void {
+function writeContains({column, value}: Predicate & {kind: 'contains'}, {sql, table}: Writing): void {
   const name = quoted(column.name)
   if (column.storage !== 'json') {
     sql.add(`${name} LIKE '%' || `).param(value, 'like').add(" || '%' ESCAPE '\\'")
@@ -131,7 +121,7 @@ function elementEncoding({base}: Column): Encoding {
   return storage === 'blob' ? 'base64' : storage
 }
 
-function writeMatches(sql: SqlWriter, {column, value, index}: Predicate & {op: 'matches'}): void {
+function writeMatches({column, value, index}: Predicate & {kind: 'matches'}, {sql}: Writing): void {
   const name = quoted(column.name)
   if (index === undefined) {
     // Without an index: every term is somewhere in the text.

@@ -1,6 +1,6 @@
 import type {Chain, Ir, Predicate, RetrievalMode} from '../check/index.js'
-import {isTrivial, type SqlWriter, simplify, writePredicate} from './predicate.js'
-import {quoted} from './sql.js'
+import {isTrivial, simplify, writePredicate} from './predicate.js'
+import {quoted, type SqlWriter} from './sql.js'
 
 /** How `matches` and `near` find and rank rows. */
 export interface Retrieval {
@@ -11,8 +11,8 @@ export interface Retrieval {
   order?: (sql: SqlWriter) => void
 }
 
-type Matches = Predicate & {op: 'matches'}
-type Near = Predicate & {op: 'near'}
+type Matches = Predicate & {kind: 'matches'}
+type Near = Predicate & {kind: 'near'}
 
 /**
  * Chooses the branch that `.using` names, or the one there is; with both, their ranks are fused. Terms of a text without
@@ -22,8 +22,8 @@ export function planRetrieval(chain: Chain): Retrieval | undefined {
   const {using} = chain
   const parts = conjuncts(chain.predicate)
   const terms = termsOf(chain.predicate)
-  const near = parts.find((part): part is Near => part.op === 'near')
-  const matches = parts.find((part): part is Matches => part.op === 'matches' && part.index !== undefined)
+  const near = parts.find((part): part is Near => part.kind === 'near')
+  const matches = parts.find((part): part is Matches => part.kind === 'matches' && part.index !== undefined)
   if (near === undefined && terms.length === 0) return undefined
   const others = parts.filter((part) => part !== near)
   if (near === undefined || (using === 'fts' && terms.length > 0))
@@ -32,12 +32,12 @@ export function planRetrieval(chain: Chain): Retrieval | undefined {
     return byDistance(
       chain,
       near,
-      others.filter((part) => part.op !== 'matches'),
+      others.filter((part) => part.kind !== 'matches'),
     )
   return matches === undefined ? byDistance(chain, near, others) : byBoth(chain, matches, near, others)
 }
 
-const all = (parts: Predicate[]): Predicate => ({op: 'and', args: parts})
+const all = (parts: Predicate[]): Predicate => ({kind: 'and', args: parts})
 
 function byText({orderBy, op}: Chain, matches: Matches, parts: Predicate[]): Retrieval {
   // Where nobody asks for the rank, it is a condition among others.
@@ -67,15 +67,15 @@ const byBoth = (chain: Chain, matches: Matches, near: Near, parts: Predicate[]):
 /** The parts of a predicate that must all hold. */
 function conjuncts(predicate: Predicate | undefined): Predicate[] {
   if (predicate === undefined) return []
-  return predicate.op === 'and' ? predicate.args.flatMap(conjuncts) : [predicate]
+  return predicate.kind === 'and' ? predicate.args.flatMap(conjuncts) : [predicate]
 }
 
 /** Every `matches` of a predicate, wherever it stands. */
 function termsOf(predicate: Predicate | undefined): Matches[] {
   if (predicate === undefined) return []
-  if (predicate.op === 'and' || predicate.op === 'or') return predicate.args.flatMap(termsOf)
-  if (predicate.op === 'not') return termsOf(predicate.arg)
-  return predicate.op === 'matches' ? [predicate] : []
+  if (predicate.kind === 'and' || predicate.kind === 'or') return predicate.args.flatMap(termsOf)
+  if (predicate.kind === 'not') return termsOf(predicate.arg)
+  return predicate.kind === 'matches' ? [predicate] : []
 }
 
 const modeOf = (terms: readonly Matches[]) => (terms.every(({index}) => index !== undefined) ? 'fts' : 'contains')

@@ -1,4 +1,47 @@
-import type {Column} from '../check/index.js'
+import type {Column, Ir} from '../check/index.js'
+
+/**
+ * How a value of the language is bound: as a column's storage class, as base64 or a list of hexadecimal texts, as the
+ * key of a decimal number or a list of them, as the needle of LIKE, as a JSON list of terms, as a count that is not
+ * negative, as the search terms of one column, or as a vector of so many numbers, also one that is stored in a column.
+ */
+export type Encoding =
+  | Column['storage']
+  | 'base64'
+  | 'decimal'
+  | 'decimals'
+  | 'hexes'
+  | 'like'
+  | 'terms'
+  | 'count'
+  | 'neighbours'
+  | 'candidates'
+  | {matchIn: string}
+  | {vector: number}
+  | {vector: number; storage: Column['storage']}
+
+export interface Param {
+  value: Ir
+  /** Of a record, the field that is bound. */
+  field?: string
+  encoding: Encoding
+}
+
+/** SQL text that is put together piece by piece; its parameters come in the order of the text. */
+export class SqlWriter {
+  text = ''
+  readonly params: Param[] = []
+
+  add(text: string): this {
+    this.text += text
+    return this
+  }
+
+  param(value: Ir, encoding: Encoding): this {
+    this.params.push({value, encoding})
+    return this.add('?')
+  }
+}
 
 /** An identifier in double quotes. Names of the language hold letters, digits and underscores alone. */
 export const quoted = (name: string): string => `"${name}"`

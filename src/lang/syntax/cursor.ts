@@ -1,5 +1,5 @@
 import type {DiagnosticCode, DiagnosticDetails, Diagnostics, Span} from '../diagnostics/index.js'
-import type {Block, Name} from './ast.js'
+import type {Block, Expr, Name} from './ast.js'
 import {isName, isWord, T, type Tokens} from './token.js'
 
 /** How a kind of token is named in a message. */
@@ -37,8 +37,9 @@ export class Cursor {
   lineEndsCount = true
   /** How many constructs are open around this place. */
   level = 0
-  /** Reads a block. Expressions hold blocks and blocks hold expressions: this is how the one finds the other. */
+  /** Read a block and an expression. Each holds the other: this is how the one finds the other. */
   readonly block: () => Block
+  readonly expr: () => Expr
   /** In the head of `if`, `while`, `match`, `for`, where `X {}` is no record. */
   inHead = false
   /** In the guard of a match arm, where `=>` belongs to the arm. */
@@ -49,8 +50,13 @@ export class Cursor {
   readonly #starts: Uint32Array
   readonly #ends: Uint32Array
 
-  constructor(tokens: Tokens, diagnostics: Diagnostics, parseBlock: (c: Cursor) => Block) {
-    this.block = () => parseBlock(this)
+  constructor(
+    tokens: Tokens,
+    diagnostics: Diagnostics,
+    parse: {block: (c: Cursor) => Block; expr: (c: Cursor) => Expr},
+  ) {
+    this.block = () => parse.block(this)
+    this.expr = () => parse.expr(this)
     this.tokens = tokens
     this.diagnostics = diagnostics
     this.#newlines = tokens.newlines
@@ -217,5 +223,42 @@ export class Cursor {
       else if (kind === T.eof) return
       this.at++
     } while (depth > 0)
+  }
+
+  /** Past the rest of the line, with all brackets that are open on it; stops before a closing brace. */
+  skipToLineEnd(): void {
+    while (this.kind !== T.eof && this.kind !== T.braceClose && this.kind !== T.semicolon && !this.firstOnLine) {
+      if (this.kind === T.braceOpen || this.kind === T.parenOpen || this.kind === T.bracketOpen) this.skipBalanced()
+      else this.next()
+    }
+  }
+
+  /** Items with commas between, up to a closing bracket; `read` reports and gives undefined where there is none. */
+  items<R>(close: number, read: () => R | undefined): R[] {
+    const items: R[] = []
+    while (this.kind !== close && this.kind !== T.eof) {
+      const item = read()
+      if (item === undefined) break
+      items.push(item)
+      if (!this.take(T.comma)) break
+    }
+    return items
+  }
+
+  /** As `items`, with the closing bracket. */
+  list<R>(close: number, read: () => R | undefined): R[] {
+    const items = this.items(close, read)
+    this.expect(close)
+    return items
+  }
+
+  /** `{` begins an object when `}`, or a word or a string with a colon, comes next. */
+  get isObjectAhead(): boolean {
+    const next = this.peek(1)
+    return next === T.braceClose || ((isWord(next) || next === T.string) && this.peek(2) === T.colon)
+  }
+
+  get isEmptyAhead(): boolean {
+    return this.peek(1) === T.braceClose
   }
 }

@@ -7,13 +7,13 @@ import type {
   HttpMethod,
   IndexDecl,
   Module,
-  Name,
   SumDecl,
   TypeNode,
   Variant,
 } from './ast.js'
 import {Cursor} from './cursor.js'
-import {parseParams} from './expressions.js'
+import {parseExpr} from './expressions.js'
+import {parseParams} from './lambdas.js'
 import {lex, stringValue} from './lexer.js'
 import {parseBlock} from './statements.js'
 import {isWord, T, type Tokens} from './token.js'
@@ -22,7 +22,7 @@ import {parseFields, parseType} from './types.js'
 /** Reads a source whole. Never fails: what cannot be read is reported, and what stands around it is kept. */
 export function parse(source: string, diagnostics: Diagnostics): {module: Module; tokens: Tokens} {
   const tokens = lex(source, diagnostics)
-  const c = new Cursor(tokens, diagnostics, parseBlock)
+  const c = new Cursor(tokens, diagnostics, {block: parseBlock, expr: parseExpr})
   const decls: Decl[] = []
   while (c.kind !== T.eof) {
     if (c.take(T.semicolon)) continue
@@ -132,23 +132,10 @@ function parseIndex(c: Cursor, style: IndexDecl['style']): IndexDecl | undefined
   const name = c.name()
   if (name === undefined) return undefined
   if (!c.takeContextual('on')) c.expected("'on'")
-  const columns = columnList(c)
+  const columns = c.expect(T.parenOpen) ? c.list(T.parenClose, () => c.word()) : []
   const unique = style === 'btree' && c.takeContextual('unique')
   const dimensions = style === 'vector' ? vectorDimensions(c) : undefined
   return {kind: 'index', style, table, name, columns, unique, dimensions, start, end: c.lastEnd}
-}
-
-function columnList(c: Cursor): Name[] {
-  const columns: Name[] = []
-  if (!c.expect(T.parenOpen)) return columns
-  while (c.kind !== T.parenClose && c.kind !== T.eof) {
-    const column = c.word()
-    if (column === undefined) break
-    columns.push(column)
-    if (!c.take(T.comma)) break
-  }
-  c.expect(T.parenClose)
-  return columns
 }
 
 function vectorDimensions(c: Cursor): number | undefined {

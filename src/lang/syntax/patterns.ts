@@ -52,15 +52,7 @@ function numberPattern(c: Cursor, start: number): Pattern | undefined {
 
 function patternList(c: Cursor): Pattern[] {
   return c.within(false, () => {
-    const items: Pattern[] = []
     c.expect(T.parenOpen)
-    while (c.kind !== T.parenClose && c.kind !== T.eof) {
-      const item = parsePattern(c)
-      if (item === undefined) break
-      items.push(item)
-      if (!c.take(T.comma)) break
-    }
-    c.expect(T.parenClose)
-    return items
+    return c.list(T.parenClose, () => parsePattern(c))
   })
 }

@@ -1,6 +1,7 @@
 import type {AssignOperator, Block, Pattern, Stmt} from './ast.js'
+import {parseHead, parseLeave} from './control.js'
 import type {Cursor} from './cursor.js'
-import {isEmptyAhead, parseExpr, parseHead, skipToLineEnd} from './expressions.js'
+import {heightOf} from './heights.js'
 import {parsePattern} from './patterns.js'
 import {T} from './token.js'
 import {parseType} from './types.js'
@@ -22,20 +23,6 @@ export function parseBlock(c: Cursor): Block {
   return {kind: 'block', statements, depth, start, end: Math.max(start, c.lastEnd)}
 }
 
-const heightOf = (stmt: Stmt): number => {
-  switch (stmt.kind) {
-    case 'while':
-      return Math.max(stmt.condition.depth, stmt.body.depth)
-    case 'loop':
-      return stmt.body.depth
-    case 'break':
-    case 'continue':
-      return 0
-    default:
-      return stmt.value?.depth ?? 0
-  }
-}
-
 function readStatements(c: Cursor, statements: Stmt[]): void {
   while (c.kind !== T.braceClose && c.kind !== T.eof) {
     if (c.take(T.semicolon)) continue
@@ -48,7 +35,7 @@ function readStatements(c: Cursor, statements: Stmt[]): void {
     }
     if (c.at > before) c.report('parse.expected_newline', c.span, `Expected a new line or ; before ${c.found()}.`)
     else c.next()
-    skipToLineEnd(c)
+    c.skipToLineEnd()
   }
 }
 
@@ -64,6 +51,8 @@ const startsDeclaration = (c: Cursor) =>
     (c.kind === T.fn && c.peek(1) !== T.parenOpen) ||
     (c.kind === T.type && c.peek(1) === T.upper))
 
+const statementEnds = [T.braceClose, T.semicolon, T.eof]
+
 /**
  * stmt = "let" [ "mut" ] pattern [ ":" type ] "=" expr
  *      | "return" [ expr ] | "while" expr block | "loop" block | "break" | "continue"
@@ -74,12 +63,6 @@ function parseStatement(c: Cursor): Stmt {
   switch (kind) {
     case T.let:
       return letStatement(c)
-    case T.return: {
-      c.next()
-      const bare = c.onNewLine || c.kind === T.braceClose || c.kind === T.semicolon || c.kind === T.eof
-      const value = bare ? undefined : parseExpr(c)
-      return {kind: 'return', value, start, end: c.lastEnd}
-    }
     case T.while: {
       c.next()
       const condition = parseHead(c)
@@ -91,12 +74,8 @@ function parseStatement(c: Cursor): Stmt {
       const body = parseBlock(c)
       return {kind: 'loop', body, start, end: c.lastEnd}
     }
-    case T.break:
-    case T.continue:
-      c.next()
-      return {kind: kind === T.break ? 'break' : 'continue', start, end: c.lastEnd}
     default:
-      return expressionStatement(c)
+      return parseLeave(c, statementEnds) ?? expressionStatement(c)
   }
 }
 
@@ -106,7 +85,7 @@ function letStatement(c: Cursor): Stmt {
   const mutable = c.take(T.mut)
   const pattern: Pattern = parsePattern(c) ?? {kind: 'any', start: c.start, end: c.start}
   const type = c.take(T.colon) ? parseType(c) : undefined
-  const value = c.expect(T.assign) ? parseExpr(c) : ({kind: 'missing', depth: 0, start: c.start, end: c.start} as const)
+  const value = c.expect(T.assign) ? c.expr() : ({kind: 'missing', depth: 0, start: c.start, end: c.start} as const)
   return {kind: 'let', mutable, pattern, type, value, start, end: c.lastEnd}
 }
 
@@ -120,10 +99,10 @@ const assignments = new Map<number, AssignOperator>([
 
 function expressionStatement(c: Cursor): Stmt {
   const {start} = c
-  const value = c.kind === T.braceOpen && isEmptyAhead(c) ? parseBlock(c) : parseExpr(c)
+  const value = c.kind === T.braceOpen && c.isEmptyAhead ? parseBlock(c) : c.expr()
   const operator = c.onNewLine ? undefined : assignments.get(c.kind)
   if (operator === undefined) return {kind: 'expr', value, start, end: Math.max(start, c.lastEnd)}
   c.next()
-  const assigned = parseExpr(c)
+  const assigned = c.expr()
   return {kind: 'assign', target: value, operator, value: assigned, start, end: c.lastEnd}
 }

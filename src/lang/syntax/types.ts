@@ -39,16 +39,8 @@ function functionType(c: Cursor, start: number): TypeNode {
 }
 
 function typeList(c: Cursor, open: number, close: number): TypeNode[] {
-  const types: TypeNode[] = []
   c.expect(open)
-  while (c.kind !== close && c.kind !== T.eof) {
-    const type = parseType(c)
-    if (type === undefined) break
-    types.push(type)
-    if (!c.take(T.comma)) break
-  }
-  c.expect(close)
-  return types
+  return c.list(close, () => parseType(c))
 }
 
 /** field = word ":" type ; with a comma, a semicolon, a line end or nothing behind it. */

@@ -1,0 +1,42 @@
+import type {Span} from '../diagnostics/index.js'
+import type {Arg} from '../syntax/index.js'
+import type {Signature} from './builtins.js'
+import type {Checker} from './checker.js'
+import type {Ir} from './ir.js'
+import type {Type} from './types.js'
+
+/** Arguments by position, and the type of what comes back. */
+export function checkArgs(
+  c: Checker,
+  written: readonly Arg[],
+  {params, optional = 0, result}: Signature,
+  span: Span,
+  name: string,
+): {args: Ir[]; type: Type} {
+  hasArgCount(c, written, {name, span, most: params.length, least: params.length - optional})
+  const args = written.map(({value}, i) => {
+    const param = params[i]
+    return param === undefined ? c.value(value) : c.check(value, param, 'exact', 'typecheck.arg_mismatch')
+  })
+  return {args, type: typeof result === 'function' ? result(args) : result}
+}
+
+interface Called {
+  name: string
+  span: Span
+  most: number
+  least?: number
+}
+
+/** Whether a call by position has as many arguments as it must; reports one that has not, and arguments with names. */
+export function hasArgCount(c: Checker, args: readonly Arg[], {name, span, most, least = most}: Called): boolean {
+  const named = args.find((arg) => arg.name !== undefined)
+  if (named?.name !== undefined) c.report('typecheck.arg_name', named.name, `${name}() takes no named arguments.`)
+  if (args.length >= least && args.length <= most) return true
+  const takes = countRange(least, most)
+  c.report('typecheck.arg_count', span, `${name}() takes ${takes} argument(s), found ${args.length}.`)
+  return false
+}
+
+/** `2` or `1 to 2` */
+export const countRange = (least: number, most: number): string => (least === most ? `${least}` : `${least} to ${most}`)

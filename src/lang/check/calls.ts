@@ -1,0 +1,144 @@
+import type {CallExpr, Expr, MemberExpr, Name} from '../syntax/index.js'
+import {checkArgs, countRange} from './arguments.js'
+import {familyOf, methods, namespaced, type Signature} from './builtins.js'
+import {type Checker, handled, nothing, plain} from './checker.js'
+import {addCall, builtinFunction} from './identifiers.js'
+import type {FunctionType, Ir, ParamType} from './ir.js'
+import {checkMember, namespacedName, reportUnknownNamespaced} from './members.js'
+import {isNumber, isUnknown, show, type Type, unknown} from './types.js'
+import {reportUnknownName} from './unknown-name.js'
+import {checkConstruction} from './variants.js'
+
+/** A call of anything but an operation on the database. */
+export function checkCall(c: Checker, expr: CallExpr, expected?: Type): Ir {
+  const {callee, args} = expr
+  if (callee.kind === 'member') return checkMethodCall(c, expr, callee)
+  if (callee.kind === 'name' && c.scope.find(callee.name.text) === undefined) {
+    const {name} = callee
+    const target = c.declarations.functions.get(name.text)
+    if (target !== undefined) return checkFunctionCall(c, expr, target, name)
+    const constructed = checkConstruction(c, name, expr, expected)
+    if (constructed !== undefined) return constructed
+    const builtin = builtinFunction(name.text)
+    if (builtin !== undefined) return checkBuiltinCall(c, name.text, builtin, expr)
+  }
+  const called = c.value(callee)
+  if (called.type.kind === 'function') return checkApply(c, called, called.type, expr)
+  if (!isUnknown(called.type)) c.report('typecheck.not_callable', callee, `A ${show(called.type)} cannot be called.`)
+  return {kind: 'apply', callee: called, args: args.map(({value}) => c.value(value)), type: unknown}
+}
+
+function checkFunctionCall(c: Checker, expr: CallExpr, target: FunctionType, name: Name): Ir {
+  addCall(c, target, name)
+  const {params} = target
+  const args: (Ir | undefined)[] = params.map(() => undefined)
+  let position = 0
+  for (const arg of expr.args) {
+    const at = arg.name === undefined ? position++ : params.findIndex((param) => param.name === arg.name?.text)
+    const param = params[at]
+    if (param === undefined) {
+      if (arg.name !== undefined) reportUnknownParameter(c, target, arg.name)
+      c.value(arg.value)
+      continue
+    }
+    if (args[at] !== undefined)
+      c.report('typecheck.arg_name', arg.name ?? arg.value, `Parameter '${param.name}' is given twice.`)
+    args[at] = c.check(arg.value, param.type, 'exact', 'typecheck.arg_mismatch')
+  }
+  const isLacking = params.some((param, i) => args[i] === undefined && !param.optional)
+  if (isLacking || position > params.length) {
+    const takes = countRange(params.filter(isRequired).length, params.length)
+    c.report('typecheck.arg_count', expr, `Expected ${takes} argument(s), found ${expr.args.length}.`, {
+      related: [{...target.span, message: `'${target.name}' is declared`}],
+    })
+  }
+  return {kind: 'call', target, args, type: target.result}
+}
+
+const isRequired = ({optional}: ParamType) => !optional
+
+function reportUnknownParameter(c: Checker, {name: called, params}: FunctionType, name: Name): void {
+  const known = params.map((param) => param.name)
+  reportUnknownName(c, 'typecheck.arg_name', name, `'${called}' has no parameter '${name.text}'.`, known)
+}
+
+function checkApply(c: Checker, callee: Ir, {params, result}: Type & {kind: 'function'}, expr: CallExpr): Ir {
+  if (expr.args.length !== params.length)
+    c.report('typecheck.arg_count', expr, `Expected ${params.length} argument(s), found ${expr.args.length}.`)
+  const args = expr.args.map(({value}, i) => c.check(value, params[i] ?? unknown, 'exact', 'typecheck.arg_mismatch'))
+  return {kind: 'apply', callee, args, type: result}
+}
+
+function checkBuiltinCall(c: Checker, name: string, builtin: Signature, expr: CallExpr): Ir {
+  const checked = checkArgs(c, expr.args, builtin, expr, name)
+  const [first] = checked.args
+  if (name === 'len' && first !== undefined && !hasLength(first.type))
+    reportArgument(c, expr.args[0]?.value, first.type, 'a list, a map or a str')
+  if ((name === 'int' || name === 'float') && first !== undefined && !isConvertible(first.type))
+    reportArgument(c, expr.args[0]?.value, first.type, 'a number or a str')
+  const span = name === 'assert' ? {span: {start: expr.start, end: expr.end}} : {}
+  return {kind: 'builtin', name, ...span, ...checked}
+}
+
+const hasLength = (type: Type) => ['list', 'set', 'map', 'str', 'unknown', 'never', 'json', 'tuple'].includes(type.kind)
+const isConvertible = (type: Type) =>
+  isNumber(type) || ['str', 'dec', 'bool', 'unknown', 'never', 'json'].includes(type.kind)
+
+function reportArgument(c: Checker, expr: Expr | undefined, found: Type, expected: string): void {
+  if (expr === undefined) return
+  const foundType = show(found)
+  c.report('typecheck.arg_mismatch', expr, `Expected ${expected}, found ${foundType}.`, {foundType})
+}
+
+function checkMethodCall(c: Checker, expr: CallExpr, callee: MemberExpr): Ir {
+  const namespacedCall = namespacedName(c, callee)
+  if (namespacedCall !== undefined) return checkNamespacedCall(c, expr, callee, namespacedCall)
+  const {member} = callee
+  const name = member.text
+  const object = receiver(c.infer(callee.object), name)
+  const family = familyOf(object.type)
+  if (family === undefined) {
+    if (object.type.kind === 'object' || object.type.kind === 'record') {
+      const field = checkMember(c, callee)
+      return field.type.kind === 'function' ? checkApply(c, field, field.type, expr) : nothing
+    }
+    if (!isUnknown(object.type))
+      c.report('typecheck.unknown_method', member, `${show(object.type)} has no method '${name}'.`)
+    const args = expr.args.map(({value}) => c.value(value))
+    return {kind: 'method', family, name, object, args, type: unknown}
+  }
+  const known = methods[family]
+  const found = Object.hasOwn(known, name) ? known[name] : undefined
+  if (found === undefined) {
+    const names = Object.keys(known)
+    const message = `${show(object.type)} has no method '${name}'.`
+    const hints = [`Methods: ${names.join(', ')}`]
+    reportUnknownName(c, 'typecheck.unknown_method', member, message, names, {hints})
+    for (const {value} of expr.args) if (value.kind !== 'lambda') c.value(value)
+    return nothing
+  }
+  const taken = found(object.type)
+  c.symbols?.use(member, undefined, () => `${show(object.type)}.${name}`)
+  return {kind: 'method', family, name, object, ...checkArgs(c, expr.args, taken, member, name)}
+}
+
+/** `.is_ok()`, `.is_err()` and `.unwrap()` ask the outcome of an operation itself. */
+function receiver(raw: Ir, name: string): Ir {
+  if (raw.type.kind !== 'outcome') return raw
+  const asks = name === 'is_ok' || name === 'is_err' || (name === 'unwrap' && raw.type.of.kind !== 'option')
+  return asks ? handled(raw) : plain(raw)
+}
+
+function checkNamespacedCall(c: Checker, expr: CallExpr, callee: MemberExpr, name: string): Ir {
+  const {member} = callee
+  const found = Object.hasOwn(namespaced, name) ? namespaced[name] : undefined
+  if (found === undefined) {
+    reportUnknownNamespaced(c, member, name)
+    for (const {value} of expr.args) c.value(value)
+    return nothing
+  }
+  c.symbols?.use(member, undefined, () => name)
+  if (name === 'Speech.transcribe')
+    c.function.effects.push({kind: 'speech', what: `${name}()`, table: undefined, span: callee})
+  return {kind: 'builtin', name, ...checkArgs(c, expr.args, found, member, name)}
+}

@@ -1,0 +1,175 @@
+import type {Expr, ForExpr, IfExpr, LambdaExpr, MatchExpr, Name} from '../syntax/index.js'
+import {type Checker, handled, nothing, plain} from './checker.js'
+import type {Ir} from './ir.js'
+import {checkPattern, coverage, namesResult} from './pattern.js'
+import {joinedType} from './records.js'
+import {describeBinding} from './scope.js'
+import {checkLast, checkLoop, checkStatement} from './statements.js'
+import {
+  bool,
+  fits,
+  ignored,
+  int,
+  isUnknown,
+  join,
+  never,
+  result,
+  type Slot,
+  show,
+  str,
+  type Type,
+  unit,
+  unknown,
+} from './types.js'
+
+export function checkIf(
+  c: Checker,
+  {condition: head, consequent: first, otherwise: second}: IfExpr,
+  expected: Type | undefined,
+  slot: Slot,
+  tail: boolean,
+): Ir {
+  const condition = c.check(head, bool)
+  if (second === undefined) {
+    const consequent = c.infer(first, ignored)
+    if (tail) c.frame.fallsThrough = true
+    else if (expected !== undefined && !fits(unit, expected)) c.mismatch(first, unit, expected)
+    return {kind: 'if', condition, consequent, otherwise: undefined, type: tail ? unknown : unit}
+  }
+  const consequent = plain(c.infer(first, expected, slot, tail))
+  const isBranch = second.kind === 'if' || second.kind === 'block'
+  const otherwise = isBranch ? plain(c.infer(second, expected, slot, tail)) : c.value(second, expected)
+  const type = choiceType(c, [first, second], [consequent, otherwise], expected)
+  return {kind: 'if', condition, consequent, otherwise, type}
+}
+
+/** The type of a choice: what is expected, or what all branches agree on. */
+function choiceType(c: Checker, exprs: readonly Expr[], irs: readonly Ir[], expected: Type | undefined): Type {
+  if (irs.length > 0 && irs.every(({type}) => type.kind === 'never')) return never
+  return expected ?? joinedType(c, exprs, irs)
+}
+
+export function checkMatch(
+  c: Checker,
+  {subject: head, arms, start, end}: MatchExpr,
+  expected: Type | undefined,
+  tail: boolean,
+): Ir {
+  const raw = c.infer(head)
+  const subject = arms.some(({pattern}) => namesResult(pattern)) ? handled(raw) : plain(raw)
+  const bodies: Ir[] = []
+  const exprs: Expr[] = []
+  const checked = arms.map(({pattern: written, guard: test, body: stmt}) => {
+    const mark = c.scope.mark
+    const pattern = checkPattern(c, written, subject.type)
+    const guard = test === undefined ? undefined : c.check(test, bool)
+    if (stmt.kind !== 'expr') {
+      const body = checkStatement(c, stmt).stmt
+      c.scope.leave(mark)
+      return {pattern, guard, body}
+    }
+    const value = plain(checkLast(c, stmt.value, expected, tail))
+    bodies.push(value)
+    exprs.push(stmt.value)
+    c.scope.leave(mark)
+    return {pattern, guard, body: {kind: 'expr', value} as const}
+  })
+  const missing = coverage(subject.type, arms)
+  if (missing.length > 0)
+    c.report(
+      'typecheck.match_not_exhaustive',
+      {start, end: Math.min(end, start + 5)},
+      `match does not cover ${missing.join(', ')}.`,
+      {missing, hints: [`Add an arm for ${missing.join(', ')}, or one for _.`]},
+    )
+  const type = bodies.length === 0 ? (arms.length === 0 ? unknown : never) : choiceType(c, exprs, bodies, expected)
+  return {kind: 'match', subject, arms: checked, type}
+}
+
+/** The types of an element and of its index; undefined for what cannot be iterated over. */
+function elementTypes(type: Type): {item: Type; index: Type} | undefined {
+  switch (type.kind) {
+    case 'list':
+    case 'set':
+      return {item: type.of, index: int}
+    case 'map':
+      return {item: str, index: type.of}
+    case 'str':
+      return {item: str, index: int}
+    default:
+      return isUnknown(type) ? {item: unknown, index: int} : undefined
+  }
+}
+
+export function checkFor(c: Checker, {item, index, list: head, body}: ForExpr): Ir {
+  const list = c.value(head)
+  const types = elementTypes(list.type)
+  if (types === undefined)
+    c.report('typecheck.not_iterable', head, `A ${show(list.type)} cannot be iterated over.`, {
+      hints: ['for goes through a list; range(a, b) makes one of numbers.'],
+    })
+  const mark = c.scope.mark
+  const bind = (name: Name | undefined, type: Type) =>
+    name === undefined || name.text === '_' ? undefined : bindName(c, name, type)
+  const bound = {item: bind(item, types?.item ?? unknown), index: bind(index, types?.index ?? int)}
+  const checked = checkLoop(c, body)
+  c.scope.leave(mark)
+  return {kind: 'for', ...bound, list, body: checked.body, type: unit}
+}
+
+function bindName(c: Checker, name: Name, type: Type) {
+  const binding = c.scope.bind(name.text, type, name)
+  c.symbols?.define(name, () => describeBinding(binding))
+  return binding
+}
+
+export function checkLambda(c: Checker, expr: LambdaExpr, expected: Type | undefined): Ir {
+  const around = expected?.kind === 'function' ? expected : undefined
+  const mark = c.scope.mark
+  const before = c.frame
+  const declared = expr.result === undefined ? undefined : c.declarations.typeOf(expr.result)
+  const resultType = declared ?? (around === undefined || isUnknown(around.result) ? undefined : around.result)
+  const returned: Type[] = []
+  c.frame = {
+    result: resultType ?? unknown,
+    open: resultType === undefined,
+    returned,
+    loops: [],
+    fallsThrough: false,
+  }
+  const {params, body} = c.scope.inLambda(() => ({
+    params: expr.params.map(({name, type}, i) =>
+      bindName(c, name, type === undefined ? (around?.params[i] ?? unknown) : c.declarations.typeOf(type)),
+    ),
+    body: resultType === undefined ? c.value(expr.body) : c.check(expr.body, resultType),
+  }))
+  c.frame = before
+  c.scope.leave(mark)
+  const type: Type = {
+    kind: 'function',
+    params: params.map((param) => param.type),
+    result: resultType ?? returned.reduce((all, each) => join(all, each) ?? unknown, body.type),
+  }
+  return {kind: 'lambda', params, body, type}
+}
+
+export function checkTry(c: Checker, {operand: inner, mark}: Expr & {kind: 'try'}): Ir {
+  const operand = handled(c.infer(inner))
+  const {type} = operand
+  const {result: around, open} = c.frame
+  if (isUnknown(type)) return {kind: 'try', operand, of: 'result', type: unknown}
+  if (type.kind !== 'result' && type.kind !== 'option') {
+    c.report('typecheck.try_operand', inner, `'?' applies to Result or Option, found ${show(type)}.`)
+    return nothing
+  }
+  if (around.kind !== type.kind && !(isUnknown(around) && !open)) {
+    const [family, article] = type.kind === 'result' ? ['Result', 'a'] : ['Option', 'an']
+    c.report('typecheck.try_context', mark, `'?' on ${article} ${family} needs a function that returns ${family}.`, {
+      hints: [`Handle both cases with match, or let the function return ${family}[...].`],
+    })
+    return nothing
+  }
+  if (type.kind === 'result' && around.kind === 'result' && !fits(type.error, around.error))
+    c.mismatch(inner, result(type.ok, type.error), result(type.ok, around.error))
+  return {kind: 'try', operand, of: type.kind, type: type.kind === 'result' ? type.ok : type.of}
+}

@@ -1,0 +1,83 @@
+import type {Name, NameExpr} from '../syntax/index.js'
+import {functions, type Signature} from './builtins.js'
+import {type Checker, nothing} from './checker.js'
+import type {Binding, FunctionType, Ir} from './ir.js'
+import {describeBinding} from './scope.js'
+import {signature} from './signatures.js'
+import {option, type Type, unit, unknown} from './types.js'
+import {reportUnknownName} from './unknown-name.js'
+import {checkVariant, variantOf} from './variants.js'
+
+export function checkName(c: Checker, {name}: NameExpr, expected: Type | undefined): Ir {
+  const {text} = name
+  const binding = c.scope.find(text)
+  if (binding !== undefined) {
+    c.symbols?.use(name, binding.span, () => describeBinding(binding))
+    return {kind: 'local', binding, type: binding.type}
+  }
+  const target = c.declarations.functions.get(text)
+  if (target !== undefined) {
+    addCall(c, target, name)
+    const params = target.params.map(({type}) => type)
+    return {kind: 'function', target, type: {kind: 'function', params, result: target.result}}
+  }
+  const constant = checkConstant(c, name, expected)
+  if (constant !== undefined) return constant
+  if (text === 'null' || text === 'nil') {
+    c.report('typecheck.null', name, 'There is no null; write None.', {
+      fixes: [{label: 'Write None', start: name.start, end: name.end, replacement: 'None'}],
+    })
+    return nothing
+  }
+  if (text === 'db') {
+    c.report('typecheck.table_handle', name, 'db is not a value; name a table and an operation, as db.Task.all().')
+    return nothing
+  }
+  const builtin = builtinFunction(text)
+  if (builtin !== undefined) return builtinValue(c, text, builtin)
+  reportUndefined(c, name)
+  return nothing
+}
+
+export const builtinFunction = (name: string): Signature | undefined =>
+  Object.hasOwn(functions, name) ? functions[name] : undefined
+
+/** The function may call another one. */
+export function addCall(c: Checker, target: FunctionType, name: Name): void {
+  c.function.calls.push({target, span: name})
+  c.symbols?.use(name, target.span, () => signature(target), target.decl.doc)
+}
+
+/** `None`, `Unit` and variants without fields. */
+function checkConstant(c: Checker, name: Name, expected: Type | undefined): Ir | undefined {
+  if (name.text === 'None') return {kind: 'const', value: null, type: option(unknown)}
+  if (name.text === 'Unit') return {kind: 'const', value: undefined, type: unit}
+  const found = variantOf(c, name, expected)
+  return found === undefined ? undefined : checkVariant(c, name, found, [])
+}
+
+/** A builtin function as a value: a lambda that calls it. */
+function builtinValue(c: Checker, name: string, {params, result}: Signature): Ir {
+  const nowhere = {start: 0, end: 0}
+  const binding: Binding = {
+    name: '_',
+    type: unknown,
+    slot: c.scope.bind('', unknown, nowhere).slot,
+    mutable: false,
+    lambdas: 0,
+    boxed: false,
+    span: nowhere,
+  }
+  return {
+    kind: 'lambda',
+    params: [binding],
+    body: {kind: 'builtin', name, args: [{kind: 'local', binding, type: unknown}], type: unknown},
+    type: {kind: 'function', params, result: typeof result === 'function' ? unknown : result},
+  }
+}
+
+export function reportUndefined(c: Checker, name: Name): void {
+  const {functions: declared, variants} = c.declarations
+  const known = [...c.scope.names(), ...declared.keys(), ...variants.keys(), ...Object.keys(functions)]
+  reportUnknownName(c, 'typecheck.undefined', name, `Undefined name '${name.text}'.`, known)
+}

@@ -1,0 +1,116 @@
+import type {IndexDecl, Name} from '../syntax/index.js'
+import type {Declaring} from './declarations.js'
+import {type Column, show, type Table, type Type} from './types.js'
+import {reportUnknownName} from './unknown-name.js'
+
+/** sqlite-vec's own limit on dimensions. */
+const maxDimensions = 8192
+
+const decorators = {btree: 'index', search: 'search_index', vector: 'vector_index'} as const
+
+/** Declares an index. `sqlNames`: those that are taken, in lower case. */
+export function declareIndex(d: Declaring, decl: IndexDecl, sqlNames: Set<string>): void {
+  const {diagnostics, symbols, declared} = d
+  const {name, style, unique, dimensions = 0} = decl
+  const table = declared.tables.get(decl.table.text)
+  if (table === undefined) {
+    const code = style === 'btree' ? 'lint.index_unknown_table' : 'lint.search_index_unknown_table'
+    const message = `@${decorators[style]} names unknown table '${decl.table.text}'.`
+    reportUnknownName(diagnostics, code, decl.table, message, declared.tables.keys())
+    return
+  }
+  const label = `${table.name}.${name.text}`
+  symbols?.use(decl.table, table.span, () => `@table type ${table.name}`, table.doc)
+  if (table.indexes.some((index) => index.name === name.text)) {
+    diagnostics.report('typecheck.duplicate_name', decl.table, `Index ${label} is already declared.`)
+    return
+  }
+  if (decl.columns.length === 0) diagnostics.report('lint.index_no_columns', name, `Index ${label} has no columns.`)
+  const columns = decl.columns.flatMap((column) => indexColumn(d, style, table, column) ?? [])
+  checkLimits(d, decl)
+  const sqlName = indexName(style, table.sqlName, name.text)
+  if (!takeNames(sqlNames, sqlName, style)) {
+    const message = `Index ${label} would be called ${sqlName} in SQL, a name that is taken.`
+    diagnostics.report('typecheck.duplicate_name', decl.table, message)
+    return
+  }
+  table.indexes.push({name: name.text, sqlName, table, style, columns, unique, dimensions})
+}
+
+function indexName(style: IndexDecl['style'], table: string, index: string): string {
+  if (style === 'btree') return `idx_${table}_${index}`
+  return `${table}_${index}_${style === 'search' ? 'fts' : 'vec'}`
+}
+
+/** What is appended to the name of an index for the SQL names that it needs. */
+const suffixes = {
+  btree: [''],
+  search: ['', '_data', '_idx', '_content', '_docsize', '_config', '_ai', '_ad', '_au'],
+  vector: ['', '_chunks', '_rowids', '_info', '_vector_chunks00', '_ai', '_ad', '_au'],
+}
+
+/** Takes the SQL names that an index needs; false where one is taken. */
+function takeNames(taken: Set<string>, name: string, style: IndexDecl['style']): boolean {
+  const names = suffixes[style].map((suffix) => (name + suffix).toLowerCase())
+  if (names.some((each) => taken.has(each))) return false
+  for (const each of names) taken.add(each)
+  return true
+}
+
+/** Names of columns that the engine of an index has a use for. */
+const reservedColumns = {btree: [], search: ['rank', 'rowid'], vector: ['distance', 'rowid', 'k']}
+
+/** What the engines of the indexes refuse. */
+function checkLimits({diagnostics}: Declaring, {style, columns, name, dimensions = 0}: IndexDecl): void {
+  const code = style === 'vector' ? 'lint.vector_index_field_type' : 'lint.search_index_field_type'
+  const reserved: readonly string[] = reservedColumns[style]
+  const seen = new Set<string>()
+  for (const column of columns) {
+    const {text} = column
+    if (reserved.includes(text.toLowerCase()))
+      diagnostics.report(code, column, `Column name '${text}' has a meaning of its own in a ${style} index.`)
+    if (seen.has(text))
+      diagnostics.report('typecheck.duplicate_column', column, `Column '${text}' is in the index twice.`)
+    seen.add(text)
+  }
+  if (style !== 'vector') return
+  if (dimensions < 1 || dimensions > maxDimensions)
+    diagnostics.report(code, name, `A vector index has 1 to ${maxDimensions} dimensions.`)
+  if (columns.length > 1) diagnostics.report(code, name, 'A vector index is on one column.')
+}
+
+const isVector = (type: Type) =>
+  type.kind === 'bytes' || (type.kind === 'list' && (type.of.kind === 'float' || type.of.kind === 'unknown'))
+
+function indexColumn(
+  {diagnostics, symbols}: Declaring,
+  style: IndexDecl['style'],
+  table: Table,
+  name: Name,
+): Column | undefined {
+  const {text} = name
+  const column = text === '_id' ? table.id : table.columns.find((each) => each.name === text)
+  if (column === undefined) {
+    const code = style === 'btree' ? 'lint.index_unknown_column' : 'lint.search_index_unknown_field'
+    const known = table.columns.map((each) => each.name)
+    reportUnknownName(diagnostics, code, name, `Table '${table.name}' has no column '${text}'.`, known)
+    return undefined
+  }
+  const shown = show(column.type)
+  symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${shown}`)
+  if (style === 'btree' && column.storage === 'json')
+    diagnostics.report(
+      'lint.index_column_type',
+      name,
+      `Column '${text}' is stored as JSON and cannot be in a B-tree index.`,
+    )
+  if (style === 'search' && column.base.kind !== 'str')
+    diagnostics.report('lint.search_index_field_type', name, `A search index takes str columns; '${text}' is ${shown}.`)
+  if (style === 'vector' && !isVector(column.base))
+    diagnostics.report(
+      'lint.vector_index_field_type',
+      name,
+      `A vector index takes a List[float] or bytes column; '${text}' is ${shown}.`,
+    )
+  return column
+}

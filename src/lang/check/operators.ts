@@ -1,0 +1,106 @@
+import type {Arg, BinaryExpr, Expr} from '../syntax/index.js'
+import {checkCall} from './calls.js'
+import {type Checker, nothing} from './checker.js'
+import type {Comparison, Ir, NumberMode} from './ir.js'
+import {bool, dec, fits, float, int, isNumber, isUnknown, show, str, type Type, unknown} from './types.js'
+
+export function checkUnary(c: Checker, {operator, operand: inner}: Expr & {kind: 'unary'}): Ir {
+  if (operator === 'not') return {kind: 'not', operand: condition(c, inner, operator), type: bool}
+  const operand = c.value(inner)
+  const {type} = operand
+  if (!isNumber(type) && type.kind !== 'dec' && !isUnknown(type))
+    c.report('typecheck.operator', inner, `Operator '-' does not apply to ${show(type)}.`)
+  if (operand.kind === 'const' && typeof operand.value === 'number') return {...operand, value: -operand.value}
+  return {kind: 'negate', operand, type: type.kind === 'id' ? int : type}
+}
+
+export function checkBinary(c: Checker, expr: BinaryExpr): Ir {
+  const {operator, left, right} = expr
+  switch (operator) {
+    case '|>':
+      return checkPipe(c, left, right)
+    case 'with':
+      c.report('parse.unsupported_operator', right, "'with' has no effect in the data language.")
+      return c.value(left)
+    case 'and':
+    case 'or':
+      return {kind: operator, left: condition(c, left, operator), right: condition(c, right, operator), type: bool}
+    case 'is':
+    case 'isnt': {
+      const first = c.value(left)
+      return compared(c, expr, operator, first, c.value(right, first.type), canEqual)
+    }
+    case '<':
+    case '>':
+    case '<=':
+    case '>=':
+      return compared(c, expr, operator, c.value(left), c.value(right), canOrder)
+    default:
+      return checkArithmetic(c, expr)
+  }
+}
+
+function condition(c: Checker, expr: Expr, operator: string): Ir {
+  const ir = c.value(expr)
+  if (!fits(ir.type, bool))
+    c.report('typecheck.operator', expr, `Operator '${operator}' does not apply to ${show(ir.type)}.`)
+  return ir
+}
+
+/** `x |> f(y)` is `f(x, y)`. */
+function checkPipe(c: Checker, left: Expr, right: Expr): Ir {
+  const arg: Arg = {name: undefined, value: left, start: left.start, end: left.end}
+  const callee = right.kind === 'call' ? right.callee : right
+  const args = right.kind === 'call' ? [arg, ...right.args] : [arg]
+  return checkCall(c, {kind: 'call', callee, args, depth: right.depth, start: left.start, end: right.end})
+}
+
+function compared(
+  c: Checker,
+  expr: BinaryExpr,
+  operator: Comparison,
+  left: Ir,
+  right: Ir,
+  canCompare: (a: Type, b: Type) => boolean,
+): Ir {
+  const [a, b] = [left.type, right.type]
+  if (!canCompare(a, b))
+    c.report('typecheck.operator', expr, `Operator '${operator}' cannot compare ${show(a)} with ${show(b)}.`)
+  const mode = a.kind === 'dec' && b.kind === 'dec' ? 'dec' : 'plain'
+  return {kind: 'compare', operator, mode, left, right, type: bool}
+}
+
+const canEqual = (a: Type, b: Type) => fits(a, b, 'slot') || fits(b, a, 'slot')
+
+const canOrder = (a: Type, b: Type) =>
+  (isNumber(a) && isNumber(b) && fitsEither(a, b)) ||
+  (a.kind === b.kind && (a.kind === 'str' || a.kind === 'dec')) ||
+  isUnknown(a) ||
+  isUnknown(b)
+
+/** Two numbers of which neither is the id of another table than the other. */
+const fitsEither = (a: Type, b: Type) => fits(a, b) || fits(b, a) || a.kind === 'float' || b.kind === 'float'
+
+export function checkArithmetic(c: Checker, expr: BinaryExpr): Ir {
+  const left = c.value(expr.left)
+  const right = c.value(expr.right)
+  const operator = expr.operator as '+' | '-' | '*' | '/' | '%'
+  const [a, b] = [left.type, right.type]
+  if (operator === '+' && (a.kind === 'str' || b.kind === 'str')) return {kind: 'concat', left, right, type: str}
+  if (isUnknown(a) || isUnknown(b)) {
+    const type = isUnknown(a) ? (isUnknown(b) ? unknown : b) : a
+    return {kind: 'arithmetic', operator, mode: 'unknown', left, right, type: operator === '+' ? unknown : type}
+  }
+  const mode = modeOf(a, b)
+  if (mode === undefined || (mode === 'dec' && (operator === '/' || operator === '%'))) {
+    c.report('typecheck.operator', expr, `Operator '${operator}' does not apply to ${show(a)} and ${show(b)}.`)
+    return nothing
+  }
+  return {kind: 'arithmetic', operator, mode, left, right, type: {int, float, dec}[mode]}
+}
+
+function modeOf(a: Type, b: Type): Exclude<NumberMode, 'unknown'> | undefined {
+  if (a.kind === 'dec' && b.kind === 'dec') return 'dec'
+  if (!isNumber(a) || !isNumber(b)) return undefined
+  return a.kind === 'float' || b.kind === 'float' ? 'float' : 'int'
+}

@@ -1,0 +1,163 @@
+import type {Span} from '../diagnostics/index.js'
+import type {Block, Expr, Stmt} from '../syntax/index.js'
+import {type Checker, plain} from './checker.js'
+import {reportUndefined} from './identifiers.js'
+import type {Binding, Ir, IrStmt} from './ir.js'
+import {checkArithmetic} from './operators.js'
+import {checkPattern, isIrrefutable} from './pattern.js'
+import {describeBinding} from './scope.js'
+import {bool, fits, ignored, isUnknown, join, never, show, type Type, unit, unknown} from './types.js'
+
+/** A block, whose last expression is its value. `tail`: falling out of it ends the function. */
+export function checkBlock(c: Checker, block: Block, expected: Type | undefined, tail = false): Ir {
+  const mark = c.scope.mark
+  const statements: IrStmt[] = []
+  let type: Type = unit
+  for (const [i, stmt] of block.statements.entries()) {
+    const last = i === block.statements.length - 1
+    if (last && stmt.kind === 'expr') {
+      const value = checkLast(c, stmt.value, expected, tail)
+      statements.push({kind: 'expr', value})
+      type = type.kind === 'never' ? never : value.type
+    } else {
+      const checked = checkStatement(c, stmt)
+      statements.push(checked.stmt)
+      if (checked.ends) type = never
+    }
+  }
+  c.scope.leave(mark)
+  if (type === unit && tail) c.frame.fallsThrough = true
+  const isValue = block.statements.at(-1)?.kind === 'expr'
+  if (type === unit && !isValue && !tail && expected !== undefined && !fits(unit, expected))
+    c.mismatch(block, unit, expected)
+  return {
+    kind: 'block',
+    statements,
+    type: type === unit && (tail || !isValue) && expected !== undefined ? unknownUnless(expected) : type,
+  }
+}
+
+const unknownUnless = (expected: Type): Type =>
+  expected.kind === 'unit' || expected.kind === 'ignored' ? unit : unknown
+
+/** The last expression of a block or an arm. */
+export function checkLast(c: Checker, expr: Expr, expected: Type | undefined, tail: boolean): Ir {
+  if (tail) {
+    const {kind} = expr
+    if (kind === 'block' || kind === 'if' || kind === 'match') return c.infer(expr, expected, 'exact', true)
+    if (kind === 'for') {
+      c.frame.fallsThrough = true
+      return c.value(expr)
+    }
+  }
+  return expected === undefined ? c.infer(expr) : c.check(expr, expected)
+}
+
+/** `ends`: control does not reach what follows the statement. */
+export function checkStatement(c: Checker, stmt: Stmt): {stmt: IrStmt; ends: boolean} {
+  switch (stmt.kind) {
+    case 'let':
+      return {stmt: checkLet(c, stmt), ends: false}
+    case 'return':
+      return {stmt: checkReturn(c, stmt), ends: true}
+    case 'assign':
+      return {stmt: checkAssign(c, stmt), ends: false}
+    case 'while': {
+      const condition = c.check(stmt.condition, bool)
+      const {body, broken} = checkLoop(c, stmt.body)
+      const isEndless = stmt.condition.kind === 'bool' && stmt.condition.value
+      return {stmt: {kind: 'while', condition, body}, ends: isEndless && !broken}
+    }
+    case 'loop': {
+      const {body, broken} = checkLoop(c, stmt.body)
+      return {stmt: {kind: 'loop', body}, ends: !broken}
+    }
+    case 'break':
+    case 'continue':
+      leaveLoop(c, stmt.kind, stmt)
+      return {stmt: {kind: stmt.kind}, ends: true}
+    case 'expr': {
+      const value = c.check(stmt.value, ignored)
+      return {stmt: {kind: 'expr', value}, ends: value.type.kind === 'never'}
+    }
+  }
+}
+
+function leaveLoop(c: Checker, kind: 'break' | 'continue', span: Span): void {
+  const loop = c.frame.loops.at(-1)
+  if (loop === undefined) c.report('parse.unexpected_token', span, `'${kind}' stands outside of a loop.`)
+  else if (kind === 'break') loop.broken = true
+}
+
+export function checkLoop(c: Checker, block: Block): {body: Ir; broken: boolean} {
+  const loop = {broken: false}
+  c.frame.loops.push(loop)
+  const body = checkBlock(c, block, ignored)
+  c.frame.loops.pop()
+  return {body, broken: loop.broken}
+}
+
+function checkLet(c: Checker, {pattern, type: node, value: expr, mutable}: Stmt & {kind: 'let'}): IrStmt {
+  const declared = node === undefined ? undefined : c.declarations.typeOf(node)
+  // Without a declared type, an operation's outcome is kept, and each use settles it.
+  const value = declared === undefined ? c.infer(expr) : c.check(expr, declared, 'slot')
+  const settled = pattern.kind === 'bind' ? value : plain(value)
+  if (!isIrrefutable(pattern))
+    c.report('typecheck.pattern', pattern, 'let takes a name, _ or a tuple of them; use match for what may not fit.')
+  return {kind: 'let', pattern: checkPattern(c, pattern, declared ?? settled.type, mutable), value: settled}
+}
+
+function checkReturn(c: Checker, stmt: Stmt & {kind: 'return'}): IrStmt {
+  const {result: expected, open, returned} = c.frame
+  if (stmt.value === undefined) {
+    if (!open && !fits(unit, expected)) {
+      const expectedType = show(expected)
+      c.report('typecheck.mismatch', stmt, `Expected ${expectedType}, found Unit.`, {expectedType, foundType: 'Unit'})
+    }
+    return {kind: 'return', value: undefined}
+  }
+  if (!open) return {kind: 'return', value: c.check(stmt.value, expected)}
+  const value = c.value(stmt.value)
+  returned.push(value.type)
+  return {kind: 'return', value}
+}
+
+function checkAssign(c: Checker, {target, operator, value: expr}: Stmt & {kind: 'assign'}): IrStmt {
+  const binding = target.kind === 'name' ? c.scope.find(target.name.text) : undefined
+  if (target.kind !== 'name' || binding === undefined) {
+    if (target.kind === 'name' && !c.declarations.functions.has(target.name.text)) reportUndefined(c, target.name)
+    else if (target.kind !== 'missing')
+      c.report('typecheck.assign_target', target, 'Only a variable can be assigned to; values do not change.', {
+        hints: ['Make a new value instead, as list.append(item) does.'],
+      })
+    if (target.kind !== 'name') c.value(target)
+    return {kind: 'expr', value: c.value(expr)}
+  }
+  c.symbols?.use(target.name, binding.span, () => describeBinding(binding))
+  if (!binding.mutable)
+    c.report('typecheck.immutable', target, `'${binding.name}' is not mutable; declare it with 'let mut'.`, {
+      related: [{...binding.span, message: `'${binding.name}' is declared`}],
+    })
+  if (operator === '=') return {kind: 'assign', binding, value: assignedValue(c, expr, binding)}
+  const span = {start: target.start, end: expr.end, depth: 0}
+  const value = checkArithmetic(c, {kind: 'binary', operator, left: target, right: expr, ...span})
+  const {type} = binding
+  const plainType = type.kind === 'outcome' ? type.of : type
+  if (!fits(value.type, plainType)) c.mismatch(expr, value.type, plainType)
+  return {kind: 'assign', binding, value: type.kind === 'outcome' ? {kind: 'ok', value, type} : value}
+}
+
+function assignedValue(c: Checker, expr: Expr, binding: Binding): Ir {
+  const {type} = binding
+  if (type.kind === 'outcome') {
+    const value = c.infer(expr)
+    if (value.type.kind === 'outcome') return value
+    if (!fits(value.type, type.of)) c.mismatch(expr, value.type, type.of)
+    return {kind: 'ok', value, type}
+  }
+  const value = c.check(expr, type, 'slot')
+  // A list that was empty when it was declared becomes what is put into it.
+  const wider = type.kind === 'list' && isUnknown(type.of) ? join(type, value.type) : undefined
+  if (wider !== undefined) binding.type = wider
+  return value
+}

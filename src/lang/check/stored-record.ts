@@ -1,0 +1,97 @@
+import type {Span} from '../diagnostics/index.js'
+import type {Entry, Expr} from '../syntax/index.js'
+import type {ChainContext} from './chain-context.js'
+import {columnOf} from './column.js'
+import type {Chain, Ir} from './ir.js'
+import {type Column, fits, isUnknown, show, type Type} from './types.js'
+
+/** The argument of `insert`. */
+export function insertedRecord(context: ChainContext, expr: Expr): Chain['record'] {
+  const {c, table} = context
+  if (expr.kind === 'object') {
+    const {entries, start, end} = expr
+    const values = literalValues(context, entries, 'inserted')
+    const missing = table.columns.filter(({name, nullable}) => !nullable && !entries.some(({key}) => key.text === name))
+    reportMissing(context, {start, end: Math.min(start + 1, end)}, missing)
+    return values
+  }
+  const ir = c.value(expr)
+  const fields = fieldsOf(ir.type)
+  if (fields !== undefined) checkFields(context, expr, fields)
+  else if (!isUnknown(ir.type))
+    c.report('typecheck.arg_mismatch', expr, `insert() needs a record of '${table.name}', found ${show(ir.type)}.`)
+  return ir
+}
+
+function checkFields(context: ChainContext, expr: Expr, fields: ReadonlyMap<string, Type>): void {
+  const {c, table} = context
+  for (const column of table.columns) {
+    const type = fields.get(column.name)
+    if (type === undefined || fits(type, column.type, 'slot')) continue
+    const [expectedType, foundType] = [show(column.type), show(type)]
+    const message = `Column '${column.name}' of '${table.name}' is ${expectedType}, found ${foundType}.`
+    c.report('typecheck.arg_mismatch', expr, message, {expectedType, foundType})
+  }
+  const unknown = [...fields.keys()].find(
+    (name) => name !== '_id' && !table.columns.some((column) => column.name === name),
+  )
+  if (unknown !== undefined)
+    c.report('typecheck.unknown_column', expr, `Table '${table.name}' has no column '${unknown}'.`)
+  const missing = table.columns.filter(({name, nullable}) => !nullable && !fields.has(name))
+  reportMissing(context, expr, missing)
+}
+
+function reportMissing({c, table}: ChainContext, span: Span, columns: readonly Column[]): void {
+  if (columns.length === 0) return
+  const missing = columns.map(({name}) => name)
+  c.report('typecheck.missing_column', span, `Insert into '${table.name}' needs ${missing.join(', ')}.`, {missing})
+}
+
+/** The second argument of `update`. */
+export function updatedRecord(context: ChainContext, expr: Expr): Chain['record'] {
+  const {c} = context
+  if (expr.kind !== 'object') {
+    c.report('typecheck.arg_mismatch', expr, 'update() takes an object of columns, as { done: true }.')
+    c.value(expr)
+    return undefined
+  }
+  if (expr.entries.length === 0) c.report('typecheck.arg_mismatch', expr, 'update() needs a column to set.')
+  return literalValues(context, expr.entries, 'changed')
+}
+
+function literalValues(
+  {c, table}: ChainContext,
+  entries: readonly Entry[],
+  done: 'inserted' | 'changed',
+): (readonly [Column, Ir])[] {
+  const seen = new Set<string>()
+  return entries.flatMap(({key, value}): (readonly [Column, Ir])[] => {
+    if (key.text === '_id') {
+      c.report('typecheck.insert_id', key, `'_id' is assigned by the store and cannot be ${done}.`)
+      c.value(value)
+      return []
+    }
+    const column = columnOf(c, table, key, key.text)
+    if (seen.has(key.text)) c.report('typecheck.duplicate_field', key, `Column '${key.text}' is given twice.`)
+    seen.add(key.text)
+    if (column !== undefined) return [[column, c.check(value, column.type, 'slot')]]
+    c.value(value)
+    return []
+  })
+}
+
+function fieldsOf(type: Type): ReadonlyMap<string, Type> | undefined {
+  switch (type.kind) {
+    case 'object':
+      return type.fields
+    case 'record':
+      return new Map(type.record.fields.map(({name, type: field}) => [name, field]))
+    case 'row': {
+      const {table, selected} = type
+      const columns = table.columns.filter(({name}) => selected?.has(name) ?? true)
+      return new Map(columns.map(({name, type: column}) => [name, column]))
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,160 @@
+import {didYouMean, near} from '../diagnostics/index.js'
+import type {TypeNode} from '../syntax/index.js'
+import type {Declaring} from './declarations.js'
+import {
+  bool,
+  bytes,
+  dec,
+  float,
+  fn,
+  int,
+  json,
+  list,
+  map,
+  option,
+  result,
+  show,
+  str,
+  type Type,
+  unit,
+  unknown,
+} from './types.js'
+import {fixName, reportUnknownName} from './unknown-name.js'
+
+const simpleTypes: ReadonlyMap<string, Type> = new Map([
+  ['int', int],
+  ['float', float],
+  ['bool', bool],
+  ['str', str],
+  ['char', str],
+  ['dec', dec],
+  ['bytes', bytes],
+  ['Unit', unit],
+  ['Json', json],
+])
+
+/** Types that take others, with how many. */
+const genericTypes: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['Id', [1, 1]],
+  ['List', [1, 1]],
+  ['list', [1, 1]],
+  ['Set', [1, 1]],
+  ['set', [1, 1]],
+  ['Map', [2, 2]],
+  ['map', [2, 2]],
+  ['Option', [1, 1]],
+  ['Result', [1, 2]],
+])
+
+export const isBuiltinType = (name: string): boolean => simpleTypes.has(name) || genericTypes.has(name)
+
+/** What a type in the source means. */
+export function readTypeNode(d: Declaring, node: TypeNode | undefined): Type {
+  if (node === undefined || node.kind === 'wildcard') return unknown
+  const read = (inner: TypeNode) => readTypeNode(d, inner)
+  if (node.kind === 'tuple') return node.items.length === 0 ? unit : {kind: 'tuple', items: node.items.map(read)}
+  if (node.kind === 'function') return fn(node.params.map(read), node.result === undefined ? unit : read(node.result))
+  return readNamedType(d, node)
+}
+
+function readNamedType(d: Declaring, node: TypeNode & {kind: 'named'}): Type {
+  const {name, args} = node
+  const {text} = name
+  const {tables, records, sums} = d.declared
+  const arity = genericTypes.get(text)
+  if (arity !== undefined) return readGenericType(d, node, arity)
+  const [table, record, sum] = [tables.get(text), records.get(text), sums.get(text)]
+  const declared = table ?? record ?? sum
+  const simple = simpleTypes.get(text)
+  if (declared === undefined && simple === undefined) {
+    const known = [simpleTypes, genericTypes, tables, records, sums].flatMap((types) => [...types.keys()])
+    reportUnknownName(d.diagnostics, 'typecheck.unknown_type', name, `Unknown type '${text}'.`, known)
+    return unknown
+  }
+  if (args.length > 0) reportArity(d, node, '0')
+  if (declared !== undefined) {
+    const label = table === undefined ? `type ${text}` : `@table type ${text}`
+    d.symbols?.use(name, declared.span, () => label, declared.doc)
+  }
+  if (table !== undefined) return {kind: 'row', table, selected: undefined}
+  if (record !== undefined) return {kind: 'record', record}
+  return sum === undefined ? (simple ?? unknown) : {kind: 'sum', sum}
+}
+
+function readGenericType(
+  d: Declaring,
+  node: TypeNode & {kind: 'named'},
+  [least, most]: readonly [number, number],
+): Type {
+  const {name, args} = node
+  if (args.length < least || args.length > most) {
+    reportArity(d, node, least === most ? `${least}` : `${least} or ${most}`)
+    return unknown
+  }
+  const [first, second] = args as readonly [TypeNode, TypeNode | undefined]
+  if (name.text === 'Id') return readIdType(d, first)
+  const inner = readTypeNode(d, first)
+  switch (name.text.toLowerCase()) {
+    case 'list':
+      return list(inner)
+    case 'set':
+      return {kind: 'set', of: inner}
+    case 'option':
+      return option(inner)
+    case 'result':
+      return result(inner, second === undefined ? str : readTypeNode(d, second))
+    default:
+      if (inner.kind !== 'str' && inner.kind !== 'unknown')
+        d.diagnostics.report('typecheck.mismatch', first, `The keys of a map are str, found ${show(inner)}.`, {
+          expectedType: 'str',
+          foundType: show(inner),
+        })
+      return map(readTypeNode(d, second))
+  }
+}
+
+function readIdType({diagnostics, symbols, declared}: Declaring, node: TypeNode): Type {
+  const name = node.kind === 'named' ? node.name.text : ''
+  const table = declared.tables.get(name)
+  if (table !== undefined && node.kind === 'named') {
+    symbols?.use(node.name, table.span, () => `@table type ${name}`, table.doc)
+    return {kind: 'id', table}
+  }
+  const suggestion = near(name, declared.tables.keys())
+  diagnostics.report(
+    'typecheck.unknown_table',
+    node,
+    `Unknown table '${showNode(node)}'.${didYouMean(suggestion)}`,
+    node.kind === 'named' ? fixName(node.name, suggestion) : {},
+  )
+  return unknown
+}
+
+const reportArity = ({diagnostics}: Declaring, node: TypeNode & {kind: 'named'}, takes: string) =>
+  diagnostics.report(
+    'typecheck.type_arity',
+    node,
+    `${node.name.text} takes ${takes} type argument(s), found ${node.args.length}.`,
+  )
+
+export function isDoubleOption(node: TypeNode): boolean {
+  if (node.kind !== 'named') return false
+  const [inner] = node.args
+  if (inner === undefined) return false
+  if (node.name.text === 'Option' && inner.kind === 'named' && inner.name.text === 'Option') return true
+  return node.args.some(isDoubleOption)
+}
+
+/** A type as it was written. */
+export function showNode(node: TypeNode): string {
+  switch (node.kind) {
+    case 'wildcard':
+      return '_'
+    case 'tuple':
+      return `(${node.items.map(showNode).join(', ')})`
+    case 'function':
+      return `fn(${node.params.map(showNode).join(', ')})${node.result === undefined ? '' : ` to ${showNode(node.result)}`}`
+    case 'named':
+      return node.args.length === 0 ? node.name.text : `${node.name.text}[${node.args.map(showNode).join(', ')}]`
+  }
+}

@@ -1,0 +1,34 @@
+import {
+  type DiagnosticCode,
+  type DiagnosticDetails,
+  type Diagnostics,
+  didYouMean,
+  near,
+  type Span,
+} from '../diagnostics/index.js'
+import type {Name} from '../syntax/index.js'
+
+/** A fix that puts the right name in place of a wrong one. */
+export const fixName = (span: Span, suggestion: string | undefined): DiagnosticDetails =>
+  suggestion === undefined
+    ? {}
+    : {fixes: [{label: `Use ${suggestion}`, start: span.start, end: span.end, replacement: suggestion}]}
+
+/** Reports a name that is not among the known ones, with the most similar of them as a fix. */
+export function reportUnknownName(
+  diagnostics: Pick<Diagnostics, 'report'>,
+  code: DiagnosticCode,
+  name: Name,
+  message: string,
+  known: Iterable<string>,
+  details: DiagnosticDetails = {},
+): void {
+  const suggestion = near(name.text, known)
+  diagnostics.report(code, name, message + didYouMean(suggestion), {...details, ...fixName(name, suggestion)})
+}
+
+/** Reports a key that is in an object already, and remembers it. */
+export function reportRepeatedKey(diagnostics: Pick<Diagnostics, 'report'>, key: Name, seen: Set<string>): void {
+  if (seen.has(key.text)) diagnostics.report('typecheck.duplicate_field', key, `'${key.text}' is given twice.`)
+  seen.add(key.text)
+}

@@ -1,0 +1,155 @@
+import {
+  type FunctionType,
+  type Ir,
+  type IrOf,
+  type IrPattern,
+  type IrStmt,
+  type Visitor,
+  visit,
+  visitSome,
+} from '../check/index.js'
+import {expressions} from './function-expressions.js'
+import {preludeNames} from './functions-prelude.js'
+import {indent, NotPortable, type Use, type Writing} from './portable.js'
+import {tsType} from './typescript.js'
+
+/** Names of the prelude, and words that TypeScript keeps for itself. */
+const reserved = new Set([
+  ...preludeNames,
+  ...`await break case catch class const continue debugger default delete do else enum export extends false finally for function if import
+in instanceof new null return super switch this throw true try typeof var void while with yield let static arguments eval undefined`.split(
+    /\s+/,
+  ),
+])
+
+/** `$` stands in no name of the language, so that a new name takes nobody's place. */
+const functionName = (name: string) => (reserved.has(name) ? `${name}$` : name)
+
+/** A function in TypeScript. @throws NotPortable */
+export function writeFunction(made: FunctionType): string {
+  const {name, params, result, body, decl} = made
+  const w = writingOf(made)
+  const list = params.map(({binding, type, fallback}) => {
+    const shown = `${w.variable(binding)}: ${tsType(type)}`
+    return fallback === undefined ? shown : `${shown} = ${w.value(fallback)}`
+  })
+  const lines = w.body(body as Ir, result.kind === 'unit' ? 'ignore' : 'return')
+  const doc = decl.doc === undefined ? '' : `/** ${decl.doc.replaceAll('*/', '*\\/')} */\n`
+  return `${doc}export function ${functionName(name)}(${list.join(', ')}): ${tsType(result)} {\n${indent(lines)}\n}\n`
+}
+
+function writingOf({params}: FunctionType): Writing {
+  let temporaries = 0
+  const w: Writing = {
+    functionName,
+    // Variables of one name in different blocks are told apart by their slot.
+    variable: ({name, slot}) =>
+      params.some(({binding}) => binding.slot === slot) ? functionName(name) : `${name}$${slot}`,
+    temporary: () => `$${temporaries++}`,
+    value: (ir) => visit(ir, expressions, w),
+    body: (ir, use) => (ir.kind === 'block' ? writeStatements(ir, {w, use}) : writeUsed(ir, {w, use})),
+  }
+  return w
+}
+
+/** Where a construct is written, and what becomes of the value in its last place. */
+interface Place {
+  w: Writing
+  use: Use
+}
+
+const writeStatements = ({statements: list}: IrOf<'block'>, {w, use}: Place): string =>
+  list.map((stmt, i) => visit(stmt, statements, {w, use: i === list.length - 1 ? use : 'ignore'})).join('\n')
+
+const writeUsed = (ir: Ir, place: Place): string =>
+  visitSome(ir, constructs, place, (value, {w, use}) =>
+    use === 'return' && value.type.kind !== 'never' ? `return ${w.value(value)};` : `${w.value(value)};`,
+  )
+
+const constructs: Partial<Visitor<Ir, string, Place>> = {
+  block: (ir, place) => `{\n${indent(writeStatements(ir, place))}\n}`,
+  if: ({condition, consequent, otherwise: second}, {w, use}) => {
+    const otherwise = second === undefined ? '' : ` else {\n${indent(w.body(second, use))}\n}`
+    return `if (${w.value(condition)}) {\n${indent(w.body(consequent, use))}\n}${otherwise}`
+  },
+  match: ({subject, arms}, place) => {
+    const {w, use} = place
+    const value = w.temporary()
+    const label = `match${value}`
+    const lines = arms.map(({pattern, guard, body}) => {
+      const {tests, bindings} = visit(pattern, patterns, {w, value})
+      const isReturned = use === 'return' && body.kind === 'expr' && body.value.type.kind !== 'unit'
+      const inner = [visit(body, statements, place), ...(isReturned ? [] : [`break ${label};`])].join('\n')
+      const guarded = guard === undefined ? inner : `if (${w.value(guard)}) {\n${indent(inner)}\n}`
+      const arm = indent([...bindings, guarded].join('\n'))
+      return tests.length === 0 ? `{\n${arm}\n}` : `if (${tests.join(' && ')}) {\n${arm}\n}`
+    })
+    const unmatched = use === 'return' ? '\nfail("no arm of the match fits");' : ''
+    return `const ${value} = ${w.value(subject)};\n${label}: {\n${indent(lines.join('\n'))}\n}${unmatched}`
+  },
+  for: ({item, index, list, body}, {w}) => {
+    if (list.type.kind !== 'list' && list.type.kind !== 'set')
+      throw new NotPortable('it goes through something that is no list')
+    const at = index === undefined ? w.temporary() : w.variable(index)
+    const name = item === undefined ? w.temporary() : w.variable(item)
+    return `for (const [${at}, ${name}] of ${w.value(list)}.entries()) ${loopBody(body, w)}`
+  },
+}
+
+const loopBody = (body: Ir, w: Writing) => `{\n${indent(w.body(body, 'ignore'))}\n}`
+
+const statements: Visitor<IrStmt, string, Place> = {
+  let: ({pattern, value: expr}, {w}) => {
+    const value = w.value(expr)
+    if (pattern.kind === 'bind')
+      return `let ${w.variable(pattern.binding)}: ${tsType(pattern.binding.type)} = ${value};`
+    const name = w.temporary()
+    const {bindings} = visit(pattern, patterns, {w, value: name})
+    return [`const ${name} = ${value};`, ...bindings].join('\n')
+  },
+  assign: ({binding, value}, {w}) => `${w.variable(binding)} = ${w.value(value)};`,
+  return: ({value}, {w}) => (value === undefined ? 'return;' : writeUsed(value, {w, use: 'return'})),
+  while: ({condition, body}, {w}) => `while (${w.value(condition)}) ${loopBody(body, w)}`,
+  loop: ({body}, {w}) => `for (;;) ${loopBody(body, w)}`,
+  break: () => 'break;',
+  continue: () => 'continue;',
+  expr: ({value}, place) => writeUsed(value, place),
+}
+
+/** When a value fits a pattern, and the variables that it then has. */
+interface Match {
+  tests: string[]
+  bindings: string[]
+}
+
+/** A pattern, with the TypeScript of the value that is matched. */
+const patterns: Visitor<IrPattern, Match, {w: Writing; value: string}> = {
+  any: () => ({tests: [], bindings: []}),
+  bind: ({binding}, {w, value}) => ({tests: [], bindings: [`let ${w.variable(binding)} = ${value};`]}),
+  literal: (pattern, {value}) => ({tests: [`${value} === ${JSON.stringify(pattern.value)}`], bindings: []}),
+  none: (_, {value}) => ({tests: [`${value} === null`], bindings: []}),
+  some: ({of}, {w, value}) => both(`${value} !== null`, [[of, value]], w),
+  ok: ({of}, {w, value}) => both(`${value}._tag === "Ok"`, [[of, `${value}.value`]], w),
+  error: ({of}, {w, value}) => both(`${value}._tag === "Error"`, [[of, `${value}.value`]], w),
+  variant: ({tag, fields}, {w, value}) =>
+    both(
+      `${value}._tag === "${tag}"`,
+      fields.map(([name, field]) => [field, `${value}.${name}`]),
+      w,
+    ),
+  tuple: ({items}, {w, value}) =>
+    both(
+      undefined,
+      items.map((item, i) => [item, `${value}[${i}]`]),
+      w,
+    ),
+}
+
+/** A test, and patterns for the parts of the value. */
+function both(test: string | undefined, parts: readonly (readonly [IrPattern, string])[], w: Writing): Match {
+  const inner = parts.map(([pattern, value]) => visit(pattern, patterns, {w, value}))
+  return {
+    tests: [...(test === undefined ? [] : [test]), ...inner.flatMap(({tests}) => tests)],
+    bindings: inner.flatMap(({bindings}) => bindings),
+  }
+}

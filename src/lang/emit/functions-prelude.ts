@@ -1,0 +1,67 @@
+/** What generated functions use: with the same failures as on the server. */
+export const prelude = `type Result<T, E = string> = { _tag: "Ok"; value: T } | { _tag: "Error"; value: E };
+
+const ok = <T>(value: T) => ({ _tag: "Ok", value }) as const;
+const error = <E>(value: E) => ({ _tag: "Error", value }) as const;
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+function int(value: number): number {
+  return Number.isSafeInteger(value) ? value + 0 : fail("the result is outside the range of int");
+}
+
+function divide(a: number, b: number): number {
+  return b === 0 ? fail("division by zero") : int((a - (a % b)) / b);
+}
+
+function quotient(a: number, b: number): number {
+  return b === 0 ? fail("division by zero") : a / b;
+}
+
+function remainder(a: number, b: number): number {
+  return b === 0 ? fail("division by zero") : (a % b) + 0;
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined) return "Unit";
+  return value === null ? "None" : JSON.stringify(value);
+}
+
+function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  const at = (value: object, key: string) => (value as Record<string, unknown>)[key] ?? null;
+  return Array.isArray(a) === Array.isArray(b) && [...keys].every((key) => equal(at(a, key), at(b, key)));
+}
+
+function element<T>(items: readonly T[], index: number): T {
+  const at = index < 0 ? index + items.length : index;
+  return at < 0 || at >= items.length ? fail(\`index \${index} is out of range for length \${items.length}\`) : (items[at] as T);
+}
+
+function unwrap<T>(value: T | null): T {
+  return value === null ? fail("unwrap() of None") : value;
+}
+
+function number(value: unknown, whole: boolean): number {
+  const found = typeof value === "string" && value.trim() === "" ? Number.NaN : Number(value);
+  const rounded = whole && typeof value !== "string" ? Math.trunc(found) : found;
+  const fine = whole ? Number.isSafeInteger(rounded) : Number.isFinite(rounded);
+  return fine ? rounded : fail(\`\${show(value)} is no \${whole ? "int" : "float"}\`);
+}
+
+/** Recordings are transcribed on the server alone. */
+function transcribe(_path: string): Result<string> {
+  throw new Error(
+    "Speech.transcribe runs on the server: call an endpoint that uses it, as client.ts does. svc db serve has no POST /api/audio/transcribe.",
+  );
+}
+`
+
+/** The names that the prelude and its export take. */
+export const preludeNames =
+  'ok error fail int divide quotient remainder show equal element unwrap number transcribe runtime Result'.split(' ')

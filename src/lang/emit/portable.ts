@@ -1,0 +1,53 @@
+import type {Binding, Ir} from '../check/index.js'
+
+/** Why a function cannot be written in TypeScript. */
+export class NotPortable extends Error {}
+
+/** What becomes of the value in the last place of a construct. */
+export type Use = 'return' | 'ignore'
+
+/** What the parts of the writer need of each other. @throws NotPortable */
+export interface Writing {
+  functionName(name: string): string
+  variable(binding: Binding): string
+  /** A new name. */
+  temporary(): string
+  /** An expression as a value. */
+  value(ir: Ir): string
+  /** An expression as the statements of a body. */
+  body(ir: Ir, use: Use): string
+}
+
+export const indent = (lines: string): string => lines.replace(/^(?=.)/gm, '  ')
+
+/** The methods of each family that have a counterpart in TypeScript. */
+export const portableMethods: Readonly<Record<string, (self: string, args: readonly string[]) => string>> = {
+  'list.len': (self) => `${self}.length`,
+  'list.is_empty': (self) => `(${self}.length === 0)`,
+  'list.append': (self, [item]) => `[...${self}, ${item}]`,
+  'list.push': (self, [item]) => `[...${self}, ${item}]`,
+  'list.first': (self) => `(${self}[0] ?? null)`,
+  'list.last': (self) => `(${self}.at(-1) ?? null)`,
+  'list.get': (self, [index]) => `(${self}.at(${index}) ?? null)`,
+  'list.contains': (self, [item]) => `${self}.some((each) => equal(each, ${item}))`,
+  'list.join': (self, [separator = '""']) => `${self}.map(show).join(${separator})`,
+  'list.map': (self, [call]) => `${self}.map((each) => ${call}(each))`,
+  'list.filter': (self, [call]) => `${self}.filter((each) => ${call}(each))`,
+  'list.reverse': (self) => `[...${self}].reverse()`,
+  'str.len': (self) => `[...${self}].length`,
+  'str.is_empty': (self) => `(${self} === "")`,
+  'str.contains': (self, [part]) => `${self}.includes(${part})`,
+  'str.starts_with': (self, [part]) => `${self}.startsWith(${part})`,
+  'str.ends_with': (self, [part]) => `${self}.endsWith(${part})`,
+  'str.trim': (self) => `${self}.trim()`,
+  'str.to_upper': (self) => `${self}.toUpperCase()`,
+  'str.to_lower': (self) => `${self}.toLowerCase()`,
+  'str.replace': (self, [from, to]) => `${self}.split(${from}).join(${to})`,
+  'str.split': (self, [separator]) => `${self}.split(${separator})`,
+  'option.is_some': (self) => `(${self} !== null)`,
+  'option.is_none': (self) => `(${self} === null)`,
+  'option.unwrap': (self) => `unwrap(${self})`,
+  'option.unwrap_or': (self, [fallback]) => `(${self} ?? ${fallback})`,
+  'result.is_ok': (self) => `(${self}._tag === "Ok")`,
+  'result.is_err': (self) => `(${self}._tag === "Error")`,
+}

@@ -1,0 +1,276 @@
+import type {Ir, IrOf, Visitor} from '../check/index.js'
+import type {Context} from './context.js'
+import {calculateDecimals} from './decimal.js'
+import {DatabaseFailure, Failure} from './failure.js'
+import {type Cell, type Compiling, type Eval, type Frame, jumps, normal, returned, storeOf, valued} from './frame.js'
+import {builtins, callableOf, elementOf, familyOfValue, methodOf, sized} from './methods.js'
+import type {Operation} from './operation.js'
+import {arithmetic, comparison} from './operators.js'
+import {type Callable, display, Err, isObject, Ok, type Value} from './value.js'
+
+/** Each kind of expression as a closure that was chosen once, so that running a program looks nothing up. */
+export const expressions: Visitor<Ir, Eval, Compiling> = {
+  const:
+    ({value}) =>
+    () =>
+      value,
+  local: ({binding: {slot, boxed}}) =>
+    boxed ? (frame) => (frame.slots[slot] as Cell).value : (frame) => frame.slots[slot],
+  function: ({target}, c) => {
+    const handler = c.handler(target)
+    return ({context}): Callable =>
+      (args) =>
+        handler(context, args)
+  },
+  list: compileItems,
+  tuple: compileItems,
+  object: ({entries}, c) => compileObject(entries, c),
+  map: ({entries: given}, c) => {
+    const entries = given.map(([key, value]) => [key, c.value(value)] as const)
+    return (frame) => new Map(entries.map(([key, value]) => [key, value(frame)]))
+  },
+  variant: ({args, variant}, c) => compileObject(args, c, variant.name),
+  some: ({value}, c) => c.value(value),
+  ok: ({value: inner}, c) => {
+    const value = c.value(inner)
+    return (frame) => new Ok(value(frame))
+  },
+  error: ({value: inner}, c) => {
+    const value = c.value(inner)
+    return (frame) => new Err(value(frame))
+  },
+  not: ({operand: inner}, c) => {
+    const operand = c.value(inner)
+    return (frame) => !operand(frame)
+  },
+  negate: ({operand: inner, type}, c) => {
+    const operand = c.value(inner)
+    return type.kind === 'dec'
+      ? (frame) => calculateDecimals('0', '-', operand(frame) as string)
+      : (frame) => -(operand(frame) as number) + 0
+  },
+  and: (ir, c) => {
+    const [left, right] = [c.value(ir.left), c.value(ir.right)]
+    return (frame) => left(frame) === true && right(frame)
+  },
+  or: (ir, c) => {
+    const [left, right] = [c.value(ir.left), c.value(ir.right)]
+    return (frame) => left(frame) === true || right(frame)
+  },
+  arithmetic: (ir, c) => {
+    const [left, right] = [c.value(ir.left), c.value(ir.right)]
+    const calculate = arithmetic(ir.operator, ir.mode)
+    return (frame) => calculate(left(frame), right(frame))
+  },
+  concat: (ir, c) => {
+    const [left, right] = [c.value(ir.left), c.value(ir.right)]
+    return (frame) => sized(display(left(frame)) + display(right(frame)))
+  },
+  compare: (ir, c) => {
+    const [left, right] = [c.value(ir.left), c.value(ir.right)]
+    const compare = comparison(ir.operator, ir.mode)
+    return (frame) => compare(left(frame), right(frame))
+  },
+  if: (ir, c) => {
+    const condition = c.value(ir.condition)
+    const consequent = c.value(ir.consequent)
+    const otherwise = ir.otherwise === undefined ? undefined : c.value(ir.otherwise)
+    return (frame) => (condition(frame) ? consequent(frame) : otherwise?.(frame))
+  },
+  match: compileConstruct,
+  for: compileConstruct,
+  block: compileConstruct,
+  lambda: compileLambda,
+  call: (ir, c) => {
+    const handler = c.handler(ir.target)
+    const args = ir.args.map((arg) => (arg === undefined ? undefined : c.value(arg)))
+    return (frame) =>
+      handler(
+        frame.context,
+        args.map((arg) => arg?.(frame)),
+      )
+  },
+  apply: (ir, c) => {
+    const callee = c.value(ir.callee)
+    const args = ir.args.map((arg) => c.value(arg))
+    return (frame) => {
+      frame.context.step()
+      return callableOf(callee(frame))(args.map((arg) => arg(frame)))
+    }
+  },
+  builtin: compileBuiltin,
+  method: compileMethod,
+  field: compileField,
+  index: (ir, c) => {
+    const [object, index] = [c.value(ir.object), c.value(ir.index)]
+    return (frame) => elementOf(object(frame), index(frame))
+  },
+  try: ({operand: inner}, c) => {
+    const operand = c.value(inner)
+    return (frame) => {
+      const value = operand(frame)
+      if (value instanceof Ok) return value.value
+      if (value !== null && !(value instanceof Err)) return value
+      frame.result = value
+      throw jumps[returned]
+    }
+  },
+  settle: compileSettle,
+  // Kept as an outcome: each later use decides.
+  db: ({chain}, c) => {
+    const run = c.operation(chain)
+    return (frame) => attempt(run, frame)
+  },
+}
+
+function compileItems(ir: IrOf<'list' | 'tuple'>, c: Compiling): Eval {
+  const items = ir.items.map((item) => c.value(item))
+  return (frame) => items.map((item) => item(frame))
+}
+
+function compileObject(entries: readonly (readonly [string, Ir])[], c: Compiling, tag?: string): Eval {
+  const fields = entries.map(([name, value]) => [name, c.value(value)] as const)
+  return (frame) => {
+    const object: Record<string, Value> = tag === undefined ? {} : {_tag: tag}
+    for (const [name, value] of fields) object[name] = value(frame)
+    return object
+  }
+}
+
+/** A construct as a value: `return` and `break` in it leave by a jump. */
+function compileConstruct(ir: Ir, c: Compiling): Eval {
+  const exec = c.control(ir, 'value')
+  return (frame) => {
+    const before = frame.result
+    frame.result = undefined
+    const completion = exec(frame)
+    if (completion !== valued && completion !== normal) throw jumps[completion]
+    const value = frame.result
+    frame.result = before
+    return value
+  }
+}
+
+function compileLambda({params, body}: IrOf<'lambda'>, c: Compiling): Eval {
+  const stores = params.map(storeOf)
+  const run = c.control(body, 'return')
+  return ({slots, context}): Callable => {
+    const captured = slots.slice()
+    return (args) => {
+      const frame: Frame = {slots: captured.slice(), result: undefined, context}
+      for (let i = 0; i < stores.length; i++) stores[i]?.(frame, args[i])
+      context.enter()
+      try {
+        run(frame)
+      } catch (thrown) {
+        if (thrown !== jumps[returned]) throw thrown
+      } finally {
+        context.leave()
+      }
+      return frame.result
+    }
+  }
+}
+
+function compileBuiltin(ir: IrOf<'builtin'>, c: Compiling): Eval {
+  if (ir.name === 'assert') return compileAssert(ir, c)
+  const args = ir.args.map((arg) => c.value(arg))
+  const run = builtins[ir.name] as (args: readonly Value[], context: Context) => Value
+  return (frame) =>
+    run(
+      args.map((arg) => arg(frame)),
+      frame.context,
+    )
+}
+
+/** Reports what was compared, which the condition alone does not show. */
+function compileAssert({args: [condition, message], span}: IrOf<'builtin'>, c: Compiling): Eval {
+  const textOf = message === undefined ? () => undefined : c.value(message)
+  const faultOf = condition?.kind === 'compare' ? comparedFault(condition, c) : heldFault(condition, c)
+  return (frame) => {
+    const fault = faultOf(frame)
+    if (fault === undefined) return undefined
+    const text = textOf(frame)
+    const parts = [typeof text === 'string' ? text : 'assertion failed', fault].filter((part) => part !== '')
+    throw new Failure('ASSERTION_FAILED', parts.join(': '), {span})
+  }
+}
+
+/** What does not hold, with the values; undefined where it does. */
+type FaultOf = (frame: Frame) => string | undefined
+
+function comparedFault({left, right, operator, mode}: IrOf<'compare'>, c: Compiling): FaultOf {
+  const [first, second] = [c.value(left), c.value(right)]
+  const compare = comparison(operator, mode)
+  return (frame) => {
+    const [a, b] = [first(frame), second(frame)]
+    return compare(a, b) ? undefined : `${asWritten(a)} ${operator} ${asWritten(b)}`
+  }
+}
+
+function heldFault(condition: Ir | undefined, c: Compiling): FaultOf {
+  const holds = condition === undefined ? () => false : c.value(condition)
+  return (frame) => (holds(frame) === true ? undefined : '')
+}
+
+const longestShown = 200
+
+/** A value as a program would write it, no longer than a line. */
+function asWritten(value: Value): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : display(value)
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
+}
+
+function compileMethod({family, name, object: receiver, args: given}: IrOf<'method'>, c: Compiling): Eval {
+  const object = c.value(receiver)
+  const args = given.map((arg) => c.value(arg))
+  const known = family === undefined ? undefined : methodOf(family, name)
+  return (frame) => {
+    const self = object(frame)
+    const method = known ?? methodOf(familyOfValue(self), name)
+    if (method === undefined) throw new Failure('CONVERSION', `the value has no method '${name}'`)
+    return method(
+      self as never,
+      args.map((arg) => arg(frame)),
+      frame.context,
+    )
+  }
+}
+
+function compileField({object: of, name, of: kind}: IrOf<'field'>, c: Compiling): Eval {
+  const object = c.value(of)
+  if (kind === 'row')
+    return (frame) => {
+      const value = (object(frame) as Record<string, Value>)[name]
+      if (value === undefined) throw new Failure('COLUMN_NOT_SELECTED', `column '${name}' was not selected`)
+      return value
+    }
+  return (frame) => {
+    const value = object(frame)
+    if (!isObject(value)) throw new Failure('CONVERSION', `the value has no field '${name}'`)
+    return Object.hasOwn(value, name) ? value[name] : null
+  }
+}
+
+function compileSettle({how, value: inner}: IrOf<'settle'>, c: Compiling): Eval {
+  if (inner.kind === 'db' && how === 'plain') {
+    const run = c.operation(inner.chain)
+    return (frame) => run(frame, frame.context)
+  }
+  const outcome = c.value(inner)
+  if (how === 'result') return outcome
+  return (frame) => {
+    const value = outcome(frame)
+    if (value instanceof Err) throw value.failure
+    return (value as Ok).value
+  }
+}
+
+function attempt(run: Operation<Frame>, frame: Frame): Ok | Err {
+  try {
+    return new Ok(run(frame, frame.context))
+  } catch (thrown) {
+    if (thrown instanceof DatabaseFailure) return new Err(thrown.message, thrown)
+    throw thrown
+  }
+}

@@ -1,0 +1,80 @@
+import type {Arithmetic, Comparison, NumberMode} from '../check/index.js'
+import {calculateDecimals, compareDecimals} from './decimal.js'
+import {Failure} from './failure.js'
+import {sized} from './methods.js'
+import {display, equal, type Value} from './value.js'
+
+const safe = (value: number): number => {
+  if (!Number.isSafeInteger(value)) throw new Failure('INT_OVERFLOW', 'the result is outside the range of int')
+  return value
+}
+
+const nonZero = (value: number): number => {
+  if (value === 0) throw new Failure('DIVISION_BY_ZERO', 'division by zero')
+  return value
+}
+
+type Calculate = (a: number, b: number) => number
+
+/** Division truncates toward zero; the remainder has the sign of the dividend. Adding 0 turns -0 into 0. */
+const integerArithmetic: Readonly<Record<Arithmetic, Calculate>> = {
+  '+': (a, b) => safe(a + b),
+  '-': (a, b) => safe(a - b),
+  '*': (a, b) => safe(a * b) + 0,
+  '/': (a, b) => (a - (a % nonZero(b))) / b + 0,
+  '%': (a, b) => (a % nonZero(b)) + 0,
+}
+
+const floatArithmetic: Readonly<Record<Arithmetic, Calculate>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => a / nonZero(b),
+  '%': (a, b) => a % nonZero(b),
+}
+
+export function arithmetic(operator: Arithmetic, mode: NumberMode): (a: Value, b: Value) => Value {
+  switch (mode) {
+    case 'int':
+      return integerArithmetic[operator] as (a: Value, b: Value) => Value
+    case 'float':
+      return floatArithmetic[operator] as (a: Value, b: Value) => Value
+    case 'dec':
+      return (a, b) => calculateDecimals(a as string, operator as '+', b as string)
+    case 'unknown':
+      return (a, b) => {
+        if (operator === '+' && (typeof a === 'string' || typeof b === 'string')) return sized(display(a) + display(b))
+        if (typeof a !== 'number' || typeof b !== 'number')
+          throw new Failure('CONVERSION', `'${operator}' does not apply to these values`)
+        const areIntegers = Number.isInteger(a) && Number.isInteger(b)
+        return (areIntegers ? integerArithmetic : floatArithmetic)[operator](a, b)
+      }
+  }
+}
+
+export function comparison(operator: Comparison, mode: 'plain' | 'dec'): (a: Value, b: Value) => boolean {
+  const order: (a: Value, b: Value) => number =
+    mode === 'dec' ? (a, b) => compareDecimals(a as string, b as string) : compareValues
+  switch (operator) {
+    case 'is':
+      return mode === 'dec' ? (a, b) => order(a, b) === 0 : equal
+    case 'isnt':
+      return mode === 'dec' ? (a, b) => order(a, b) !== 0 : (a, b) => !equal(a, b)
+    case '<':
+      return (a, b) => order(a, b) < 0
+    case '>':
+      return (a, b) => order(a, b) > 0
+    case '<=':
+      return (a, b) => order(a, b) <= 0
+    case '>=':
+      return (a, b) => order(a, b) >= 0
+  }
+}
+
+/** Numbers by size, texts by code point, as SQLite orders them. */
+function compareValues(a: Value, b: Value): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (typeof a === 'string' && typeof b === 'string')
+    return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
+  throw new Failure('CONVERSION', 'the values cannot be ordered')
+}
