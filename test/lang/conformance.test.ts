@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {before, describe, it} from 'node:test'
+import {pathToFileURL} from 'node:url'
+import {
+  checkProgram,
+  connect,
+  decoder,
+  type FunctionType,
+  functionsFile,
+  type Program,
+  pureFunction,
+  toJson,
+  typesFile,
+} from '../../src/lang/index.js'
+import {suiteFolder, writeFiles} from '../support/temporary.js'
+import {compileTypeScript} from './compile-typescript.js'
+import {type ConformanceCall, conformanceCases} from './conformance.js'
+
+/** Calls a function with arguments as JSON; what it returns is JSON too. @throws what the function fails with */
+type Evaluate = (call: ConformanceCall) => unknown
+
+/** `Unit` is null. */
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value ?? null))
+
+async function closuresOf(program: Program): Promise<Evaluate> {
+  const {database} = await connect(program, ':memory:')
+  return ({name, args}) => {
+    const target = program.functions.find((made) => made.name === name) as FunctionType
+    const values = args.map((arg, i) => decoder((target.params[i] as FunctionType['params'][number]).type)(arg))
+    return asJson(toJson(pureFunction(target, database)(...values)))
+  }
+}
+
+async function typeScriptOf(path: string): Promise<Evaluate> {
+  const functions = (await import(pathToFileURL(path).href)) as Record<string, (...args: readonly unknown[]) => unknown>
+  return ({name, args}) => asJson((functions[name] ?? functions[`${name}$`])?.(...args))
+}
+
+function checkCall(evaluate: Evaluate, call: ConformanceCall): void {
+  const {name, args, outcome} = call
+  const shown = `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`
+  if ('value' in outcome) assert.deepEqual(evaluate(call), outcome.value, shown)
+  else assert.throws(() => evaluate(call), {message: outcome.failure}, shown)
+}
+
+describe('functions that need no database', () => {
+  const folder = suiteFolder()
+  const cases = Object.entries(conformanceCases).map(([name, {source, ...rest}], i) => ({
+    name,
+    ...rest,
+    program: checkProgram(source),
+    path: `case-${i}/functions`,
+  }))
+
+  before(async () => {
+    const files = cases.flatMap(({program, path, isLoose = false}) => [
+      [`api/${path}.ts`, (isLoose ? '// @ts-nocheck\n' : '') + functionsFile(program)],
+      [`api/${path.replace('functions', 'types')}.ts`, typesFile(program)],
+    ])
+    await writeFiles(folder, Object.fromEntries(files))
+    await compileTypeScript(folder)
+  })
+
+  for (const {name, program, path, calls} of cases)
+    describe(name, () => {
+      it('have no diagnostics, and a case each', () => {
+        assert.deepEqual(program.diagnostics, [])
+        const called = new Set(calls.map((call) => call.name))
+        const names = program.functions.map((made) => made.name)
+        assert.deepEqual(
+          names.filter((each) => !called.has(each)),
+          [],
+        )
+      })
+
+      it('give the same as closures', async () => {
+        const evaluate = await closuresOf(program)
+        for (const call of calls) checkCall(evaluate, call)
+      })
+
+      it('give the same as generated TypeScript', async () => {
+        const evaluate = await typeScriptOf(join(folder, 'out', `${path}.js`))
+        for (const call of calls) checkCall(evaluate, call)
+      })
+    })
+})
