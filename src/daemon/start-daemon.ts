@@ -26,7 +26,7 @@ export interface StartedDaemon extends Discovery {
   log: string
 }
 
-export const logPath = (root: string): string => join(root, '.svc', 'daemon.log')
+const logPath = (root: string): string => join(root, '.svc', 'daemon.log')
 
 /** Between two looks whether it is ready, ms. */
 const lookMs = 50
