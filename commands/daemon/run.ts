@@ -175,7 +175,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
         onEvents: (events) => {
           log.append(events)
           const last = events.at(-1)
-          if (last !== undefined) server?.sawEvent(last.id)
+          if (last !== undefined) server?.notifyEvent(last.id)
           for (const event of events) {
             if (isPrinting) this.#print(event)
             else if (modules.tasks.isLogged(event.kind.type, orchestrator.config.logLevel))

@@ -1,7 +1,7 @@
 import {availableParallelism} from 'node:os'
 import {SvcError} from '../errors/index.js'
 import type {Ports} from '../lang/index.js'
-import {startThread, type Thread} from '../thread/index.js'
+import {startThread, type Thread} from '../process/index.js'
 import type {ReadMessage, ReadQuestion, ReadThreadStart} from './read-worker.js'
 import type {Answer} from './reply.js'
 

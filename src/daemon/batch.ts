@@ -22,13 +22,13 @@ export class Batch {
 
   /** The next one, once the one before it is answered. */
   next(): Request | Refusal {
-    const said = readEntry(this.#entries[this.#at++])
-    if ('error' in said || this.#size <= maxAnswers) return said
-    const {form, id} = said
+    const entry = readEntry(this.#entries[this.#at++])
+    if ('error' in entry || this.#size <= maxAnswers) return entry
+    const {form, id} = entry
     return {form, id, error: new SvcError('batch_answer_too_large', {limit: maxAnswers})}
   }
 
-  /** @param answer empty where none is wanted, @returns all answers where this is the last one; empty where there are none */
+  /** @param answer empty for a notification, @returns all answers where this is the last one; empty where there are none */
   take(answer: string): string | undefined {
     if (answer !== '') this.#answers.push(answer)
     this.#size += answer.length

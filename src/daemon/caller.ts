@@ -1,21 +1,21 @@
 import type {OperationContext} from '../operations/index.js'
 import type {EventFilter} from '../tasks/index.js'
 
-/** Who calls, as far as a method of the daemon itself has to do with it. */
+/** The connection of a request, as far as methods about the connection use it. */
 export interface Caller {
   /**
-   * Lets the caller in, where it has to show a token first.
+   * Checks the token where one is required.
    * @throws daemon_token_refused
    */
-  greet(token: string | undefined, client: string | undefined): void
+  authenticate(token: string | undefined, client: string | undefined): void
   /**
-   * Sends events from now on; gives the id of the subscription.
+   * Sends events from now on. Returns the id of the subscription.
    * @throws subscriptions_exhausted
    */
   subscribe(filter: EventFilter & {since: number}): string
   /** @throws subscription_not_found */
   unsubscribe(id: string): void
-  /** Ends the daemon, once this request is answered. */
+  /** Stops the daemon once this request is answered. */
   shutDown(): void
 }
 

@@ -2,7 +2,7 @@
  * - `open`: lines are read, and requests answered.
  * - `ended`: the client has sent its last line. What it sent is answered, and the events up to then are sent.
  * - `finishing`: what has been read is answered, whatever the client has subscribed to.
- * - `dismissed`: the client gets its last words; what else it sent is not looked at.
+ * - `dismissed`: the client gets a last text; everything else that it sent is discarded.
  * - `closed`: nothing is done for it any more.
  */
 type Life = 'open' | 'ended' | 'finishing' | 'dismissed' | 'closed'
@@ -19,27 +19,27 @@ const nextLife: Readonly<Record<Life, Partial<Record<LifeEvent, Life>>>> = {
 }
 
 /**
- * The state of a connection: its life, whether the client is admitted, which it stays, and whether the answer of one
+ * The state of a connection: its life, whether the client has shown a valid token where one is required, and whether the answer of one
  * request is awaited before the next request is performed.
  */
 export class ConnectionState {
   #life: Life = 'open'
-  #admission: 'required' | 'granted'
+  #authentication: 'required' | 'done'
   #work: 'ready' | 'awaiting' = 'ready'
 
-  constructor(admission: 'required' | 'granted') {
-    this.#admission = admission
+  constructor(authentication: 'required' | 'done') {
+    this.#authentication = authentication
   }
 
-  on(event: LifeEvent | 'admitted' | 'requestStarted' | 'requestSettled'): void {
-    if (event === 'admitted') this.#admission = 'granted'
+  on(event: LifeEvent | 'authenticated' | 'requestStarted' | 'requestSettled'): void {
+    if (event === 'authenticated') this.#authentication = 'done'
     else if (event === 'requestStarted') this.#work = 'awaiting'
     else if (event === 'requestSettled') this.#work = 'ready'
     else this.#life = nextLife[this.#life][event] ?? this.#life
   }
 
-  get isAdmitted(): boolean {
-    return this.#admission === 'granted'
+  get isAuthenticated(): boolean {
+    return this.#authentication === 'done'
   }
 
   get isAwaiting(): boolean {
@@ -60,12 +60,12 @@ export class ConnectionState {
     return this.#life === 'open'
   }
 
-  /** Whether a line that arrives is a request; what comes after the end is read to be thrown away. */
+  /** Whether a line that arrives is a request; later ones are read and discarded. */
   get acceptsLines(): boolean {
     return this.#life !== 'dismissed' && this.#life !== 'closed'
   }
 
-  /** Whether events that have not been sent keep the connection from its end. */
+  /** Whether the connection stays open until all events are sent. */
   get waitsForEvents(): boolean {
     return this.#life === 'ended'
   }

@@ -5,61 +5,61 @@ import type {Caller} from './caller.js'
 import {ConnectionState} from './connection-state.js'
 import {type Line, LineReader} from './framing.js'
 import {RequestRunner} from './request-runner.js'
+import type {Worker} from './round-robin.js'
 import type {Service} from './service.js'
 import {Subscriptions} from './subscriptions.js'
-import type {Worker} from './turns.js'
 
 /** The two ends of a connection. */
 export interface Transport {
   readonly name: string
   readonly input: Readable
   readonly output: Writable
-  /** Called once, when all that there was to say is written. */
+  /** Called once, when everything is written. */
   end(): void
-  /** Leaves at once. */
+  /** Closes at once. */
   destroy(): void
 }
 
 export interface ConnectionOptions {
   service: Service
   transport: Transport
-  /** Whether a token is the right one; undefined where none is wanted. */
-  admits?: ((token: string) => boolean) | undefined
-  /** The last words to a client whose first line shows that it is in the wrong place; undefined for all others. */
-  misdirected?: ((first: Line) => string | undefined) | undefined
+  /** Undefined where no token is required. */
+  isValidToken?: ((token: string) => boolean) | undefined
+  /** The only answer to a client whose first line is of another protocol; undefined for all others. */
+  refuseFirstLine?: ((first: Line) => string | undefined) | undefined
 }
 
-/** Bytes that may wait to be read by the client: while there are more, nothing is done for it. */
+/** Most bytes that wait to be read by the client: while there are more, nothing is done for it. */
 const maxUnread = 256 << 10
 
 /**
- * One client. Its requests are done strictly one after another and answered in their order; while it does not read its
- * answers, no more is read of it and nothing is done for it.
+ * One client. Its requests are performed strictly one after another and answered in their order. While it does not read
+ * its answers, nothing more is read from it and nothing is done for it.
  */
 export class Connection implements Worker, Caller {
   readonly #service: Service
   readonly #transport: Transport
-  readonly #admits: ConnectionOptions['admits']
-  /** Undefined once the first line is known. */
-  #misdirected: ConnectionOptions['misdirected']
+  readonly #isValidToken: ConnectionOptions['isValidToken']
+  /** Undefined once the first line has arrived. */
+  #refuseFirstLine: ConnectionOptions['refuseFirstLine']
   readonly #state: ConnectionState
   readonly #reader: LineReader
   readonly #requests: RequestRunner
   readonly #subscriptions: Subscriptions
   readonly #gone = new AbortController()
-  /** When the line began whose end has not come, by `performance.now()`. */
+  /** When the line began that is not complete yet, by `performance.now()`. */
   #lineBegan: number | undefined
-  /** When it last sent or got anything, by `performance.now()`. */
+  /** When it last sent or received anything, by `performance.now()`. */
   activeAt = performance.now()
 
-  constructor({service, transport, admits, misdirected}: ConnectionOptions) {
+  constructor({service, transport, isValidToken, refuseFirstLine}: ConnectionOptions) {
     this.#service = service
     this.#transport = transport
-    this.#admits = admits
-    this.#misdirected = misdirected
-    this.#state = new ConnectionState(admits === undefined ? 'granted' : 'required')
+    this.#isValidToken = isValidToken
+    this.#refuseFirstLine = refuseFirstLine
+    this.#state = new ConnectionState(isValidToken === undefined ? 'done' : 'required')
     const {name, input, output} = transport
-    const askForTurn = () => service.turns.ask(this)
+    const schedule = () => service.roundRobin.schedule(this)
     this.#requests = new RequestRunner({
       service,
       name,
@@ -72,9 +72,9 @@ export class Connection implements Worker, Caller {
         ask: undefined,
         caller: this,
       },
-      onSettled: askForTurn,
+      onSettled: schedule,
     })
-    this.#subscriptions = new Subscriptions(service, askForTurn)
+    this.#subscriptions = new Subscriptions(service, schedule)
     this.#reader = new LineReader(this.#requests.maxLineBytes)
     input.on('data', (chunk: Buffer) => {
       const lines = this.#reader.push(chunk)
@@ -87,29 +87,29 @@ export class Connection implements Worker, Caller {
       this.#state.on('inputEnded')
       this.#receive(this.#reader.end())
     })
-    output.on('drain', askForTurn)
+    output.on('drain', schedule)
   }
 
-  /** Whether it has shown its token, or needs none. */
-  get isAdmitted(): boolean {
-    return this.#state.isAdmitted
+  /** Whether it has shown a valid token, or needs none. */
+  get isAuthenticated(): boolean {
+    return this.#state.isAuthenticated
   }
 
-  /** Whether nothing is being done for it, and nothing will be unless it asks. */
+  /** Whether it has no request and no subscription. */
   get isIdle(): boolean {
     return !this.#requests.hasWork && !this.#state.isAwaiting && this.#subscriptions.isEmpty
   }
 
-  /** Whether it has sent a part of a line, and for so many ms neither the rest nor another line. */
+  /** Whether a line of it is incomplete for longer than the limit. */
   isStalled(limitMs: number): boolean {
     if (this.#lineBegan === undefined || this.#transport.input.isPaused()) return false
     return performance.now() - this.#lineBegan > limitMs
   }
 
-  greet(token: string | undefined, client: string | undefined): void {
-    if (this.#admits === undefined) return
-    if (token === undefined || !this.#admits(token)) throw new SvcError('daemon_token_refused', {})
-    this.#state.on('admitted')
+  authenticate(token: string | undefined, client: string | undefined): void {
+    if (this.#isValidToken === undefined) return
+    if (token === undefined || !this.#isValidToken(token)) throw new SvcError('daemon_token_refused', {})
+    this.#state.on('authenticated')
     this.#reader.maxBytes = this.#requests.maxLineBytes
     this.#service.log.info({connection: this.#transport.name, client}, 'admitted')
   }
@@ -126,16 +126,16 @@ export class Connection implements Worker, Caller {
     this.#service.shutDown()
   }
 
-  /** Reads no more; what has been read is answered, and then it ends, whatever it has subscribed to. */
+  /** Reads no more, answers what has been read and ends, whatever it has subscribed to. */
   finish(): void {
     this.#state.on('finishRequested')
-    this.#service.turns.ask(this)
+    this.#service.roundRobin.schedule(this)
   }
 
-  /** The client has gone, or is not waited for any more: nothing is done for it from now on. */
+  /** Drops the client: nothing is done for it from now on. */
   abandon(reason?: SvcError): void {
     this.#state.on('closed')
-    this.#service.turns.forget(this)
+    this.#service.roundRobin.cancel(this)
     this.#subscriptions.clear()
     this.#requests.clear()
     this.#gone.abort(reason)
@@ -148,7 +148,7 @@ export class Connection implements Worker, Caller {
         if (performance.now() >= until) break
       }
       this.#write(this.#requests.takeAnswers())
-      this.#service.watch.look()
+      this.#service.watch.refresh()
       this.#sendEvents()
       this.#settle()
     } catch (error) {
@@ -166,14 +166,14 @@ export class Connection implements Worker, Caller {
   #receive(lines: readonly Line[]): void {
     this.activeAt = performance.now()
     const [first] = lines
-    if (first !== undefined && this.#misdirected !== undefined) {
-      const words = this.#misdirected(first)
-      this.#misdirected = undefined
-      if (words !== undefined) this.#requests.dismiss(words)
+    if (first !== undefined && this.#refuseFirstLine !== undefined) {
+      const refusal = this.#refuseFirstLine(first)
+      this.#refuseFirstLine = undefined
+      if (refusal !== undefined) this.#requests.dismiss(refusal)
     }
     if (this.#state.acceptsLines) this.#requests.push(lines)
     if (this.#requests.isFull) this.#transport.input.pause()
-    this.#service.turns.ask(this)
+    this.#service.roundRobin.schedule(this)
   }
 
   #write(text: string): void {
@@ -190,21 +190,21 @@ export class Connection implements Worker, Caller {
     }
   }
 
-  /** What is next: another turn, more to read, or the end. */
+  /** Decides what comes next: more work, more input, or the end. */
   #settle(): void {
     if (!this.#state.isReady) return
     const {input} = this.#transport
-    // An output that is full asks for a turn when it has been read.
+    // An output that is full schedules this connection when it has been read.
     if (this.#isUnread) {
       input.pause()
       return
     }
     const {hasWork, isFull} = this.#requests
     const {isBehind} = this.#subscriptions
-    if (hasWork || isBehind) this.#service.turns.ask(this)
+    if (hasWork || isBehind) this.#service.roundRobin.schedule(this)
     if (this.#state.isOpen) {
       if (isFull) return
-      // The client is not to blame for the time in which nothing was read.
+      // The time in which nothing was read does not count.
       if (this.#lineBegan !== undefined && input.isPaused()) this.#lineBegan = performance.now()
       input.resume()
     } else if (!hasWork && !(isBehind && this.#state.waitsForEvents)) {

@@ -54,7 +54,7 @@ const write = (root: string, facts: Discovery): void =>
   writeFileAtomicSync(discoveryPath(root), `${JSON.stringify(facts)}\n`, {mode: 0o600, folderMode: 0o700})
 
 /** What the file says; undefined where there is none, or it was not written by a daemon. */
-export function readDiscovery(root: string): Discovery | undefined {
+function readDiscovery(root: string): Discovery | undefined {
   try {
     const found = JSON.parse(readFileSync(discoveryPath(root), 'utf8')) as Partial<Discovery> | null
     return isDiscovery(found) ? found : undefined

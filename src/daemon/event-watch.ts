@@ -2,12 +2,12 @@ import {isErrorOf} from '../errors/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 
-/** Between two looks at the store for what other processes wrote, ms. */
+/** How often the store is checked for events of other processes, ms. */
 const pollMs = 50
 
 /**
- * Knows how far the events of the workspace have come, for all subscriptions of this process together. The store is
- * looked at only while somebody listens.
+ * The id of the latest event of the workspace, for all subscriptions of this process together. The store is polled only
+ * while there is a subscriber.
  */
 export class EventWatch {
   readonly #modules: WorkspaceModules
@@ -22,17 +22,17 @@ export class EventWatch {
     this.#orchestrator = orchestrator
   }
 
-  /** Id of the latest event that is known of. */
+  /** Id of the latest known event. */
   get last(): number {
     return this.#last
   }
 
-  /** Calls back whenever there are more events, until what it gives is called. */
-  listen(listener: () => void): () => void {
+  /** Calls back whenever there are more events. Returns the function that ends this. */
+  subscribe(listener: () => void): () => void {
     const last = this.#modules.tasks.lastEventId(this.#orchestrator)
     this.#listeners.add(listener)
     this.#timer ??= setInterval(() => this.#poll(), pollMs)
-    this.saw(last)
+    this.notify(last)
     return () => {
       this.#listeners.delete(listener)
       if (this.#listeners.size > 0) return
@@ -41,31 +41,31 @@ export class EventWatch {
     }
   }
 
-  /** Told of an event by those who know of it first. */
-  saw(id: number): void {
+  /** Reports an event of this process. */
+  notify(id: number): void {
     if (id <= this.#last) return
     this.#last = id
     for (const listener of this.#listeners) listener()
   }
 
-  /** Looks now: something was written over the connection that this one reads through, which does not tell so. */
-  look(): void {
+  /** Reads the store now: `data_version` does not change for what was written over the same connection. */
+  refresh(): void {
     if (this.#listeners.size === 0) return
-    unlessBusy(() => this.saw(this.#modules.tasks.lastEventId(this.#orchestrator)))
+    unlessBusy(() => this.notify(this.#modules.tasks.lastEventId(this.#orchestrator)))
   }
 
-  /** The version of the data is the cheapest question: it changes when another connection has written. */
+  /** `data_version` is the cheapest query: it changes when another connection has written. */
   #poll(): void {
     unlessBusy(() => {
       const version = this.#orchestrator.store.get<{data_version: number}>('PRAGMA data_version')?.data_version
       if (version === this.#dataVersion) return
-      this.saw(this.#modules.tasks.lastEventId(this.#orchestrator))
+      this.notify(this.#modules.tasks.lastEventId(this.#orchestrator))
       this.#dataVersion = version
     })
   }
 }
 
-/** Where somebody writes for a long time, the next look is soon enough. */
+/** While another process writes for a long time, the next poll is soon enough. */
 function unlessBusy(work: () => void): void {
   try {
     work()

@@ -1,18 +1,18 @@
 /**
- * The long-running face of the workspace: answers requests as JSON lines, over standard input and output or TCP, beside
- * the loop that runs the tasks. Also its other side: finding a daemon, starting and stopping it, and calling its methods.
+ * The JSON-RPC server of the workspace, over standard input and output or TCP, in the process of the loop that runs the
+ * tasks; and the client side: finding, starting and stopping a daemon, and calling its methods.
  */
 import type {RpcServer, RpcServerOptions} from './rpc-server.js'
 
 export {DaemonClient} from './client.js'
 export {type Discovery, findDaemon, type Publication, publish} from './discovery.js'
 export {formatAddress, type ListenAddress, parseListen, parsePeer} from './listen-address.js'
-export type {RpcServer, RpcServerOptions} from './rpc-server.js'
+export type {RpcServer} from './rpc-server.js'
 export {type StartedDaemon, startDaemon} from './start-daemon.js'
 export {requireDaemon, stopDaemon} from './stop-daemon.js'
 
 /**
- * Starts to answer requests. What it takes is loaded then: those who only call a daemon are ready sooner.
+ * Starts to answer requests. The server is loaded then: a program that only calls a daemon starts sooner.
  * @throws daemon_exposed, daemon_address_in_use, daemon_address_unavailable
  */
 export const openRpcServer = async (options: RpcServerOptions): Promise<RpcServer> =>

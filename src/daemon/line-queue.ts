@@ -1,6 +1,6 @@
 import type {Line} from './framing.js'
 
-/** Lines that wait for their turn, the oldest first. */
+/** Lines that wait to be handled, the oldest first. */
 export class LineQueue {
   #lines: readonly Line[] = []
   #at = 0

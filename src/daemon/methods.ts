@@ -64,7 +64,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     pid: process.pid,
   }),
   'orch.hello'({token, client}: {token?: string; client?: string}, {caller, orchestrator, version}, methods) {
-    caller.greet(token, client)
+    caller.authenticate(token, client)
     return {
       ok: true,
       protocol: daemonProtocol,

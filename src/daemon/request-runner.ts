@@ -14,14 +14,14 @@ export interface RequestRunnerOptions {
   name: string
   state: ConnectionState
   context: CallContext
-  /** A request that took a promise is answered. */
+  /** Called when a request that returned a promise is answered. */
   onSettled: () => void
 }
 
-/** Longest line, bytes; less for those who have not shown their token. */
+/** Longest line, bytes; shorter until the client has shown its token. */
 const maxLineBytes = 8 << 20
-const maxGreetingBytes = 64 << 10
-/** Requests that may wait: while there are more, no more are read. */
+const maxHelloBytes = 64 << 10
+/** Most requests that wait: while there are more, no more are read. */
 const maxWaiting = 256
 /** Characters of answers that go out in one write. */
 const writeSize = 64 << 10
@@ -43,8 +43,8 @@ export class RequestRunner {
   #request: Request | undefined
   /** Answers that are not written yet. */
   #answers = ''
-  /** Requests of an open group, and what they are answered once it is kept. */
-  #grouped: {said: Request | Refusal; answer: string}[] = []
+  /** Requests of an open group, with their answers, which are sent once it is committed. */
+  #grouped: {entry: Request | Refusal; answer: string}[] = []
 
   constructor({service, name, state, context, onSettled}: RequestRunnerOptions) {
     this.#service = service
@@ -55,16 +55,16 @@ export class RequestRunner {
   }
 
   get maxLineBytes(): number {
-    return this.#state.isAdmitted ? maxLineBytes : maxGreetingBytes
+    return this.#state.isAuthenticated ? maxLineBytes : maxHelloBytes
   }
 
   get hasWork(): boolean {
     return this.#batch !== undefined || this.#lines.length > 0
   }
 
-  /** Whether no more should be read. Of somebody who has not shown the token no second line is read. */
+  /** Whether no more should be read. No second line is read of a client that has not shown its token. */
   get isFull(): boolean {
-    return this.#lines.length > (this.#state.isAdmitted ? maxWaiting : 0)
+    return this.#lines.length > (this.#state.isAuthenticated ? maxWaiting : 0)
   }
 
   /** Whether the answers should be written before the next request is performed. */
@@ -87,11 +87,11 @@ export class RequestRunner {
     this.#batch = undefined
   }
 
-  /** Says the last words; whatever else was or will be sent is not looked at. */
-  dismiss(words: string): void {
+  /** Answers with this text and discards whatever else was or will be sent. */
+  dismiss(text: string): void {
     this.#state.on('dismissed')
     this.#lines.clear()
-    this.#answers += words
+    this.#answers += text
   }
 
   /** The answers that have been collected. */
@@ -110,20 +110,20 @@ export class RequestRunner {
     }
     const line = this.#lines.shift()
     if (line === undefined) return false
-    const said = readLine(line, this.maxLineBytes, this.#form)
-    if ('entries' in said) {
+    const entry = readLine(line, this.maxLineBytes, this.#form)
+    if ('entries' in entry) {
       this.#form = 'json-rpc'
-      this.#startBatch(said.entries)
+      this.#startBatch(entry.entries)
     } else {
-      if (!('error' in said)) this.#form = said.form
-      this.#do(said)
+      if (!('error' in entry)) this.#form = entry.form
+      this.#do(entry)
     }
     return true
   }
 
   /**
-   * Keeps what has been done, and says so; or says of all of it that it was not.
-   * @param cause what has gone wrong already, and may be why it cannot be kept
+   * Commits the group and passes its answers on; where that fails, every request of it is answered with the fault.
+   * @param cause a fault that may be why it cannot be committed
    */
   closeGroup(cause?: SvcError): void {
     const refused = this.#service.group.close()
@@ -132,24 +132,24 @@ export class RequestRunner {
     this.#grouped = []
     const fault = refused === undefined ? undefined : (cause ?? refused)
     if (fault !== undefined) this.#service.log.error({err: fault, requests: grouped.length}, 'requests were not kept')
-    for (const {said, answer} of grouped)
-      this.#put(fault === undefined || 'error' in said ? answer : failureOf(said, fault))
+    for (const {entry, answer} of grouped)
+      this.#put(fault === undefined || 'error' in entry ? answer : failureOf(entry, fault))
   }
 
   #startBatch(entries: readonly unknown[]): void {
     this.closeGroup()
     try {
-      if (!this.#state.isAdmitted) throw new SvcError('daemon_token_refused', {})
+      if (!this.#state.isAuthenticated) throw new SvcError('daemon_token_refused', {})
       this.#batch = new Batch(entries)
     } catch (error) {
       this.#do({form: 'json-rpc', id: null, error: SvcError.from(error)})
     }
   }
 
-  #do(said: Request | Refusal): void {
-    const answer = 'error' in said ? refuse(said) : this.#perform(said)
+  #do(entry: Request | Refusal): void {
+    const answer = 'error' in entry ? refuse(entry) : this.#perform(entry)
     if (typeof answer === 'string') {
-      if (this.#service.group.isOpen) this.#grouped.push({said, answer})
+      if (this.#service.group.isOpen) this.#grouped.push({entry, answer})
       else this.#put(answer)
       return
     }
@@ -163,13 +163,13 @@ export class RequestRunner {
     })
   }
 
-  /** Most requests are done at once: promises would cost more than some of them. */
+  /** Most requests are performed synchronously: a promise would cost more than some of them. */
   #perform(request: Request): string | Promise<string> {
     this.#request = request
     try {
       const method = this.#service.methods.find(request.method)
-      if (!this.#state.isAdmitted && method.name !== 'orch.hello') throw new SvcError('daemon_token_refused', {})
-      // What is about the connection looks at what is kept.
+      if (!this.#state.isAuthenticated && method.name !== 'orch.hello') throw new SvcError('daemon_token_refused', {})
+      // Methods about the connection read what is committed.
       if (method.effect === undefined) this.closeGroup()
       else if (this.#mayGroup(method)) this.#service.group.open()
       const value = method.call.perform(request.params, this.#context)
@@ -198,23 +198,23 @@ export class RequestRunner {
     const {code, message} = error
     if (error.status === 500) log.error({err: thrown, method, code}, message)
     else log.debug({method, code}, message)
-    // Whatever went wrong in the store may have undone the group.
+    // A fault of the store may have undone the group.
     if (error.status >= 500) this.closeGroup(error)
     return failureOf(request, error)
   }
 
-  /** Somebody who waits for each answer gains nothing by a group. */
+  /** A client that waits for each answer gains nothing by a group. */
   #mayGroup({effect}: Method): boolean {
     return this.#batch === undefined && this.hasWork && effect !== 'read'
   }
 
-  /** @param answer empty where none is wanted */
+  /** @param answer empty for a notification */
   #put(answer: string): void {
     const complete = this.#batch === undefined ? answer : this.#batch.take(answer)
     if (complete !== undefined) this.#batch = undefined
     if (complete) this.#answers += `${complete}\n`
-    // Whoever must show a token first gets one try.
-    if (this.#state.isAdmitted) return
+    // The first request must show the token.
+    if (this.#state.isAuthenticated) return
     this.#service.log.warn({connection: this.#name}, 'refused: it did not begin with the token')
     this.dismiss('')
   }

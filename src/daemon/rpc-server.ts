@@ -4,30 +4,30 @@ import {EventWatch} from './event-watch.js'
 import {GroupCommit} from './group-commit.js'
 import type {ListenAddress} from './listen-address.js'
 import {createMethods} from './methods.js'
+import {RoundRobin} from './round-robin.js'
 import type {Server} from './server.js'
 import type {Service} from './service.js'
 import {serveStdio} from './stdio-server.js'
 import {serveTcp} from './tcp-server.js'
-import {Turns} from './turns.js'
 
 export interface RpcServerOptions {
   listen: ListenAddress
-  /** What operations work with: an orchestrator of their own, whose writes the loop notices like those of others. */
+  /** Of the operations: an orchestrator of their own, whose writes the loop notices like those of others. */
   base: OperationBase
-  /** What clients over TCP must show first. */
+  /** That clients over TCP must show first. */
   token: string | undefined
   /** Whether other machines may connect; takes a token. */
   allowRemote: boolean
   /** Longest time for one line over TCP, ms. */
   lineTimeoutMs: number
-  /** A client asked the daemon to end. */
+  /** A client asked the daemon to stop. */
   onShutDown: () => void
 }
 
 /** The part of a daemon that answers requests. */
 export interface RpcServer extends Server {
-  /** Told of events by those who know of them first. */
-  sawEvent(id: number): void
+  /** Reports an event of this process. */
+  notifyEvent(id: number): void
 }
 
 /**
@@ -40,7 +40,7 @@ export async function openRpcServer({listen, base, onShutDown, ...options}: RpcS
   const service: Service = {
     base,
     methods: createMethods(),
-    turns: new Turns(),
+    roundRobin: new RoundRobin(),
     watch,
     group: new GroupCommit(base.orchestrator.store),
     log,
@@ -51,6 +51,6 @@ export async function openRpcServer({listen, base, onShutDown, ...options}: RpcS
     address: server.address,
     ended: server.ended,
     close: (graceMs) => server.close(graceMs),
-    sawEvent: (id) => watch.saw(id),
+    notifyEvent: (id) => watch.notify(id),
   }
 }

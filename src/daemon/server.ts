@@ -1,4 +1,4 @@
-/** Something that answers requests of the outside. */
+/** A server of requests. */
 export interface Server {
   /** `127.0.0.1:9745`; undefined where nobody can connect. */
   readonly address: string | undefined

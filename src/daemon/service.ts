@@ -3,13 +3,13 @@ import type {OperationBase} from '../operations/index.js'
 import type {EventWatch} from './event-watch.js'
 import type {GroupCommit} from './group-commit.js'
 import type {Methods} from './methods.js'
-import type {Turns} from './turns.js'
+import type {RoundRobin} from './round-robin.js'
 
 /** What all connections of a process share. */
 export interface Service {
   readonly base: OperationBase
   readonly methods: Methods
-  readonly turns: Turns
+  readonly roundRobin: RoundRobin
   readonly watch: EventWatch
   readonly group: GroupCommit
   readonly log: Logger

@@ -15,22 +15,22 @@ export interface StartOptions {
   args: readonly string[]
   env: NodeJS.ProcessEnv
   token: string | undefined
-  /** How long it may take until it answers, ms. */
+  /** Longest time until it answers, ms. */
   timeoutMs: number
   signal: AbortSignal
 }
 
 export interface StartedDaemon extends Discovery {
   addr: string
-  /** Where it writes what it has to say. */
+  /** Its log file. */
   log: string
 }
 
-export const logPath = (root: string): string => join(root, '.svc', 'daemon.log')
+const logPath = (root: string): string => join(root, '.svc', 'daemon.log')
 
-/** Between two looks whether it is ready, ms. */
-const lookMs = 50
-/** Lines at the end of the log that say why it ended. */
+/** How often is checked whether it is ready, ms. */
+const pollMs = 50
+/** Lines at the end of the log that an error repeats. */
 const tailLines = 3
 const tailBytes = 4096
 
@@ -74,7 +74,7 @@ export async function startDaemon(options: StartOptions): Promise<StartedDaemon>
       if (ready !== undefined) return {...ready, log}
       if (performance.now() > deadline)
         throw new SvcError('daemon_start_timeout', {seconds: Math.round(timeoutMs / 1000), log})
-      await sleep(lookMs)
+      await sleep(pollMs)
     }
   } catch (error) {
     child.kill('SIGTERM')

@@ -24,16 +24,16 @@ export class Subscriptions {
     return this.#byId.size === 0
   }
 
-  /** Whether there may be events that one of them has not had. */
+  /** Whether one of them may have events to send. */
   get isBehind(): boolean {
     const {last} = this.#service.watch
     return [...this.#byId.values()].some((subscription) => subscription.isBehind(last))
   }
 
-  /** Adds one that the request asks for; gives its id. @throws subscriptions_exhausted */
+  /** Adds the subscription of a request. Returns its id. @throws subscriptions_exhausted */
   add(request: Request, filter: EventFilter & {since: number}): string {
     if (this.#byId.size >= maxSubscriptions) throw new SvcError('subscriptions_exhausted', {limit: maxSubscriptions})
-    this.#stopListening ??= this.#service.watch.listen(this.#onEvents)
+    this.#stopListening ??= this.#service.watch.subscribe(this.#onEvents)
     const id = `s${++this.#made}`
     this.#byId.set(id, new Subscription(id, request, filter))
     return id
@@ -50,7 +50,7 @@ export class Subscriptions {
     this.#unlisten()
   }
 
-  /** The lines of the next page of each one that is behind; more when these have been read. */
+  /** The lines of the next page of each subscription that is behind. */
   *pages(): Generator<string, void, undefined> {
     const {
       base: {modules, orchestrator},
@@ -61,7 +61,7 @@ export class Subscriptions {
       try {
         yield subscription.read(modules, orchestrator, last)
       } catch (error) {
-        // The next look is soon enough.
+        // The page is read with the next events.
         if (!isErrorOf(error, 'store_busy')) throw error
       }
     }

@@ -4,17 +4,17 @@ import {isSameSecret, missingForRemote} from '../net/index.js'
 import {Connection} from './connection.js'
 import {failureOf} from './envelope.js'
 import {httpRefusal, isHttp} from './http-request.js'
+import {longestIdle} from './idle-connection.js'
 import {formatAddress, type TcpAddress} from './listen-address.js'
 import type {Server} from './server.js'
 import type {Service} from './service.js'
-import {mostSpare} from './spare-connection.js'
 
 export interface TcpOptions {
   service: Service
   address: TcpAddress
   /** Whether other machines may connect; takes a token. */
   allowRemote: boolean
-  /** What clients must show first. */
+  /** That clients must show first. */
   token: string | undefined
   /** Longest time for one line, ms. */
   lineTimeoutMs: number
@@ -22,11 +22,11 @@ export interface TcpOptions {
 
 /** Clients at a time. */
 const maxConnections = 256
-/** How long a client may take to say who it is, ms. */
-const greetingMs = 10_000
-/** Between two looks whether a silent client is still there, ms. */
+/** How long a client may take to show its token, ms. */
+const helloTimeoutMs = 10_000
+/** Interval of TCP keep-alive probes, ms. */
 const keepAliveMs = 60_000
-/** How long a client that is told to leave may take to read why, ms. */
+/** How long a client may take to read the last answer before its socket is destroyed, ms. */
 const lingerMs = 1000
 
 /**
@@ -35,7 +35,7 @@ const lingerMs = 1000
  */
 export async function serveTcp({service, address, lineTimeoutMs, ...options}: TcpOptions): Promise<Server> {
   const {token} = options
-  const admits = token === undefined ? undefined : (given: string) => isSameSecret(given, token)
+  const isValidToken = token === undefined ? undefined : (given: string) => isSameSecret(given, token)
   refuseExposure(address, options)
   const clients = new Map<Socket, Connection>()
   const server = createServer({allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs})
@@ -45,23 +45,23 @@ export async function serveTcp({service, address, lineTimeoutMs, ...options}: Tc
       clients.get(socket)?.abandon()
       clients.delete(socket)
     })
-    if (clients.size >= maxConnections && !makeRoom(clients)) {
+    if (clients.size >= maxConnections && !evictIdle(clients)) {
       const error = new SvcError('daemon_full', {limit: maxConnections})
       service.log.warn(error.message)
-      leave(socket, `${failureOf({form: 'wrapped', id: '0'}, error)}\n`)
+      endWith(socket, `${failureOf({form: 'wrapped', id: '0'}, error)}\n`)
       return
     }
-    clients.set(socket, connect(socket, {service, admits}))
+    clients.set(socket, connect(socket, {service, isValidToken}))
   })
   const bound = await listen(server, address)
   try {
-    // A name may stand for more than it says.
+    // A host name may resolve to more than loopback.
     refuseExposure(bound, options)
   } catch (error) {
     server.close()
     throw error
   }
-  const watch = setInterval(() => cutStalled(clients, lineTimeoutMs, service.log), lineTimeoutMs / 4).unref()
+  const watch = setInterval(() => closeStalled(clients, lineTimeoutMs, service.log), lineTimeoutMs / 4).unref()
   server.on('error', (error) => service.log.error({err: error}, 'no more connections can be taken'))
   return {
     address: formatAddress({host: address.host, port: bound.port}),
@@ -113,7 +113,7 @@ function listen(server: ReturnType<typeof createServer>, address: TcpAddress): P
 
 function connect(
   socket: Socket,
-  {service, admits}: {service: Service; admits: ((token: string) => boolean) | undefined},
+  {service, isValidToken}: {service: Service; isValidToken: ((token: string) => boolean) | undefined},
 ): Connection {
   const name = `${socket.remoteAddress}:${socket.remotePort}`
   const connection = new Connection({
@@ -122,33 +122,33 @@ function connect(
       name,
       input: socket,
       output: socket,
-      end: () => leave(socket, ''),
+      end: () => endWith(socket, ''),
       destroy: () => socket.destroy(),
     },
-    admits,
-    misdirected: (first) => (isHttp(first) ? httpRefusal : undefined),
+    isValidToken,
+    refuseFirstLine: (first) => (isHttp(first) ? httpRefusal : undefined),
   })
-  if (admits !== undefined) {
+  if (isValidToken !== undefined) {
     const timer = setTimeout(() => {
-      if (!connection.isAdmitted) socket.destroy()
-    }, greetingMs)
+      if (!connection.isAuthenticated) socket.destroy()
+    }, helloTimeoutMs)
     socket.once('close', () => clearTimeout(timer))
   }
   return connection
 }
 
-/** Says the last words. What the client still sends is read and thrown away: closed over it, they would be lost. */
-function leave(socket: Socket, words: string): void {
+/** Sends a last text. What the client still sends is read and discarded: closing over it would lose the text. */
+function endWith(socket: Socket, text: string): void {
   socket.on('data', () => undefined)
   socket.resume()
-  socket.end(words, () => {
+  socket.end(text, () => {
     const timer = setTimeout(() => socket.destroy(), lingerMs)
     socket.once('close', () => clearTimeout(timer))
   })
 }
 
-/** Closes connections that began a line and do not end it: a client that sends byte by byte could hold all there are. */
-function cutStalled(clients: ReadonlyMap<Socket, Connection>, lineTimeoutMs: number, log: Service['log']): void {
+/** Closes connections whose line stays incomplete: a client that sends byte by byte could occupy all of them. */
+function closeStalled(clients: ReadonlyMap<Socket, Connection>, lineTimeoutMs: number, log: Service['log']): void {
   for (const [socket, connection] of clients)
     if (connection.isStalled(lineTimeoutMs)) {
       log.warn({connection: `${socket.remoteAddress}:${socket.remotePort}`}, 'cut: its line did not end in time')
@@ -156,9 +156,9 @@ function cutStalled(clients: ReadonlyMap<Socket, Connection>, lineTimeoutMs: num
     }
 }
 
-/** Closes the connection that has been silent for the longest time, if that is long enough. */
-function makeRoom(clients: ReadonlyMap<Socket, Connection>): boolean {
-  const spare = mostSpare([...clients.values()], performance.now())
-  for (const [socket, connection] of clients) if (connection === spare) socket.destroy()
-  return spare !== undefined
+/** Closes the connection that has been idle for the longest time, if that is long enough. */
+function evictIdle(clients: ReadonlyMap<Socket, Connection>): boolean {
+  const idle = longestIdle([...clients.values()], performance.now())
+  for (const [socket, connection] of clients) if (connection === idle) socket.destroy()
+  return idle !== undefined
 }

@@ -1,5 +1,5 @@
 import {SvcError} from '../errors/index.js'
-import {startThread} from '../thread/index.js'
+import {startThread} from '../process/index.js'
 import {failure} from './failure.js'
 import type {PromptAnswer, PromptQuestion, PromptThreadStart} from './prompt-worker.js'
 import type {Prompt} from './request.js'

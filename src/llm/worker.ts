@@ -2,7 +2,7 @@
 import {type MessagePort, parentPort, workerData} from 'node:worker_threads'
 import type {ErrorRecord} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
-import {asRecord, type Greeting} from '../thread/index.js'
+import {asRecord, type Greeting} from '../process/index.js'
 import {EngineCounters} from './counters.js'
 import {failure} from './failure.js'
 import {type LanguageModel, type LoadOptions, loadLanguageModel} from './language-model.js'

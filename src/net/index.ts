@@ -8,8 +8,6 @@ export {
   createHttpClient,
   type HttpClient,
   type HttpClientOptions,
-  type HttpRequest,
-  type HttpResponse,
 } from './client.js'
 export {missingForRemote, shortestToken} from './exposure.js'
 export {isLoopback} from './loopback.js'

@@ -1,7 +1,7 @@
 import type {Worker} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
-import {startThread} from '../thread/index.js'
+import {startThread} from '../process/index.js'
 import {failure} from './failure.js'
 import type {SpeechModel, SpeechModelDescription} from './model.js'
 import type {OpenSpeechModelOptions} from './open-model.js'

@@ -2,7 +2,7 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
-import {asRecord, type Greeting} from '../thread/index.js'
+import {asRecord, type Greeting} from '../process/index.js'
 import {failure} from './failure.js'
 import type {LanguageGuess, RecognitionOptions, SpeechModel, SpeechModelDescription, WindowResult} from './model.js'
 import {type OpenSpeechModelOptions, openSpeechModel} from './open-model.js'

@@ -2,7 +2,7 @@ import {once} from 'node:events'
 import {type ResourceLimits, Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 
-/** What a thread says first. */
+/** The first message of a thread. */
 export type Greeting<D> = {type: 'ready'; description: D} | {type: 'failed'; error: ErrorRecord}
 
 /** The error for a fault that has no row of its own. */
@@ -20,21 +20,21 @@ export interface ThreadOptions {
 export interface Thread<D> {
   readonly worker: Worker
   readonly description: D
-  /** From the start to the greeting, ms. */
+  /** From the start to the first message, ms. */
   readonly loadMs: number
   readonly exited: Promise<void>
 }
 
 /**
- * Starts a thread and waits for its greeting.
- * @throws what the thread says has failed; the reason of the signal
+ * Starts a thread and waits for its first message.
+ * @throws the error that the thread reports; the reason of the signal
  */
 export async function startThread<D>(
   program: URL,
   {data, failure, resourceLimits, signal}: ThreadOptions,
 ): Promise<Thread<D>> {
   const started = performance.now()
-  // Read by ONNX Runtime from the environment of the process, which a thread cannot change: nothing is told to its maker.
+  // Read by ONNX Runtime from the environment of the process, which a thread cannot change: no telemetry is sent.
   process.env.ORT_DISABLE_TELEMETRY ??= '1'
   const worker = new Worker(program, {workerData: data, ...(resourceLimits === undefined ? {} : {resourceLimits})})
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {SvcError} from '../../src/errors/index.js'
-import {type Failure, startThread} from '../../src/thread/index.js'
+import {type Failure, startThread} from '../../src/process/index.js'
 
 const failure: Failure = (reason) => new SvcError('usage', {reason})
 
