@@ -46,3 +46,18 @@ export function settings<const R extends SettingRows>(name: string, declare: () 
     },
   }
 }
+
+/**
+ * As `settings`, for the section of `Svc.toml` that is named like the table: the key of a setting is its name in snake
+ * case, unless the row lists others.
+ */
+export const sectionSettings = <const R extends SettingRows>(name: string, declare: () => R): SettingTable<R> =>
+  settings(
+    name,
+    () =>
+      Object.fromEntries(
+        Object.entries(declare()).map(([key, row]) => [key, {toml: [`${name}.${snakeCase(key)}`], ...row}]),
+      ) as R,
+  )
+
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -500,7 +500,7 @@ describe('the keys of [speech]', () => {
     for (const {env = [], toml} of speechTables.flatMap((table) => Object.values(table.rows))) {
       const variable = env[0] ?? ''
       const key = ownNames.get(variable) ?? variable.replace('SVC_SPEECH_', '').toLowerCase()
-      if (variable === 'SVC_SPEECH_CONFIG') assert.equal(toml, undefined)
+      if (variable === 'SVC_SPEECH_CONFIG') assert.deepEqual(toml, [])
       else assert.equal(toml?.[0], `speech.${key}`)
     }
   })

@@ -1,13 +1,12 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {integer, number} from '../types.js'
 
 /** How a language model runs and samples. */
-export const engineSettings = settings('engine', () => ({
+export const engineSettings = sectionSettings('engine', () => ({
   threads: {
     type: integer({min: 0, max: 256}),
     flag: 'threads',
     env: ['SVC_THREADS'],
-    toml: ['engine.threads'],
     default: 0,
     doc: 'Threads that compute; 0 takes one per physical core.',
   },
@@ -15,7 +14,6 @@ export const engineSettings = settings('engine', () => ({
     type: integer({min: 0}),
     flag: 'num-ctx',
     env: ['SVC_NUM_CTX'],
-    toml: ['engine.num_ctx'],
     default: 0,
     doc: 'Context length in tokens; 0 takes what the model was trained for, up to 8192.',
   },
@@ -23,7 +21,6 @@ export const engineSettings = settings('engine', () => ({
     type: integer({min: 1}),
     flag: 'max-tokens',
     env: ['SVC_MAX_TOKENS'],
-    toml: ['engine.max_tokens'],
     default: 512,
     doc: 'Most tokens to generate.',
   },
@@ -31,7 +28,6 @@ export const engineSettings = settings('engine', () => ({
     type: number({min: 0, max: 2}),
     flag: 'temperature',
     env: ['SVC_TEMPERATURE'],
-    toml: ['engine.temperature'],
     default: 0.7,
     doc: 'Sampling temperature; 0 always takes the most likely token.',
   },
@@ -39,7 +35,6 @@ export const engineSettings = settings('engine', () => ({
     type: integer({min: 0}),
     flag: 'top-k',
     env: ['SVC_TOP_K'],
-    toml: ['engine.top_k'],
     default: 40,
     doc: 'Sample from this many of the most likely tokens; 0 from all.',
   },
@@ -47,7 +42,6 @@ export const engineSettings = settings('engine', () => ({
     type: number({min: 0, max: 1}),
     flag: 'top-p',
     env: ['SVC_TOP_P'],
-    toml: ['engine.top_p'],
     default: 0.9,
     doc: 'Sample from the fewest tokens whose probabilities add up to this.',
   },

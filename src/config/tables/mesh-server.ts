@@ -1,4 +1,4 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {baseUrl, boolean, choice, integer, path, text} from '../types.js'
 
 /** A part of the address of the control plane, where clients on this machine find it. */
@@ -14,12 +14,11 @@ const fromAddress = <T>(part: (url: URL) => T | undefined) => ({
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** The control plane of a mesh, `svc mesh serve`. */
-export const meshServerSettings = settings('mesh', () => ({
+export const meshServerSettings = sectionSettings('mesh', () => ({
   host: {
     type: text('an address of this machine'),
     flag: 'host',
     env: ['SVC_MESH_HOST'],
-    toml: ['mesh.host'],
     implied: fromAddress(({hostname}) => (loopback.test(hostname) ? hostname.replace(/[[\]]/g, '') : undefined)),
     default: '127.0.0.1',
     doc: 'Address to listen on; SVC_MESH_CONTROL_ADDR counts where its host is loopback.',
@@ -28,7 +27,6 @@ export const meshServerSettings = settings('mesh', () => ({
     type: integer({min: 0, max: 65_535}),
     flag: 'port',
     env: ['SVC_MESH_PORT'],
-    toml: ['mesh.port'],
     implied: fromAddress(({port}) => (port === '' ? undefined : Number(port))),
     default: 9847,
     doc: 'Port to listen on; 0 takes a free one.',
@@ -37,20 +35,17 @@ export const meshServerSettings = settings('mesh', () => ({
     type: path(),
     flag: 'db',
     env: ['SVC_MESH_DB_PATH'],
-    toml: ['mesh.db_path'],
     doc: 'File that the control plane keeps everything in; ~/.svc/mesh/mesh.db where it is left out.',
   },
   leaseMs: {
     type: integer({min: 1000, max: 3_600_000, clamp: true}),
     env: ['SVC_MESH_A2A_LEASE_MS'],
-    toml: ['mesh.lease_ms'],
     default: 120_000,
     doc: 'Milliseconds for which a lease, or a claim on a message, holds unless it is renewed.',
   },
   maxMessages: {
     type: integer({min: 1, max: 500_000, clamp: true}),
     env: ['SVC_MESH_A2A_MAX_MESSAGES'],
-    toml: ['mesh.max_messages'],
     default: 50_000,
     doc: 'Messages that may wait; a sender of more is told to come back.',
   },
@@ -59,38 +54,34 @@ export const meshServerSettings = settings('mesh', () => ({
     env: ['SVC_MESH_HTTP_MAX_BODY_BYTES'],
     default: 524_288,
     doc: 'Largest request body, bytes.',
+    toml: [],
   },
   rateLimit: {
     type: boolean('lenient'),
     env: ['SVC_MESH_HTTP_RATE_LIMIT'],
-    toml: ['mesh.rate_limit'],
     default: false,
     doc: 'Limit how many requests a client may send.',
   },
   ratePerSec: {
     type: integer({min: 1, max: 1_000_000}),
     env: ['SVC_MESH_HTTP_RATE_LIMIT_PER_SEC'],
-    toml: ['mesh.rate_per_sec'],
     default: 50,
     doc: 'Requests per second of one client, where they are limited.',
   },
   rateBurst: {
     type: integer({min: 1, max: 1_000_000}),
     env: ['SVC_MESH_HTTP_RATE_LIMIT_BURST'],
-    toml: ['mesh.rate_burst'],
     doc: 'Requests that a client may send at once, where they are limited; twice those of a second where it is left out.',
   },
   stalePruneMs: {
     type: integer({min: 0}),
     env: ['SVC_MESH_SERVER_STALE_PRUNE_MS'],
-    toml: ['mesh.stale_prune_ms'],
     default: 0,
     doc: 'Milliseconds after which a node that was not heard of is no longer listed; 0 lists all.',
   },
   heartbeatsPerSec: {
     type: integer({min: 1, max: 1_000_000}),
     env: ['SVC_MESH_HEARTBEATS_PER_SEC'],
-    toml: ['mesh.heartbeats_per_sec'],
     default: 5000,
     doc: 'Heartbeats per second that all nodes together are told to keep to.',
   },

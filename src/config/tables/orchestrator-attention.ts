@@ -1,19 +1,17 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {boolean, integer, milliseconds, number} from '../types.js'
 
 /** The attention of the user as a budget (a pilot). */
-export const orchestratorAttentionSettings = settings('orchestrator', () => ({
+export const orchestratorAttentionSettings = sectionSettings('orchestrator', () => ({
   attentionEnabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_ATTENTION_ENABLED'],
-    toml: ['orchestrator.attention_enabled'],
     default: false,
     doc: 'Weigh interruptions against the attention that is left.',
   },
   attentionBudgetMs: {
     type: milliseconds(),
     env: ['SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS'],
-    toml: ['orchestrator.attention_budget_ms'],
     default: 3_600_000,
     planned: true,
     doc: 'Milliseconds of attention that there are; 0 is none from the start.',
@@ -21,7 +19,6 @@ export const orchestratorAttentionSettings = settings('orchestrator', () => ({
   attentionAlertThreshold: {
     type: number({min: 0.05, max: 0.99, clamp: true}),
     env: ['SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD'],
-    toml: ['orchestrator.attention_alert_threshold'],
     default: 0.7,
     planned: true,
     doc: 'Share of the budget beyond which its use is an alert.',
@@ -29,7 +26,6 @@ export const orchestratorAttentionSettings = settings('orchestrator', () => ({
   attentionInterruptCostMs: {
     type: integer({min: 1, clamp: true}),
     env: ['SVC_ORCHESTRATOR_ATTENTION_INTERRUPT_COST_MS'],
-    toml: ['orchestrator.attention_interrupt_cost_ms'],
     default: 23_250,
     planned: true,
     doc: 'Milliseconds of attention that a plain interruption costs.',
@@ -37,7 +33,6 @@ export const orchestratorAttentionSettings = settings('orchestrator', () => ({
   attentionTrustRoutingWeight: {
     type: number({min: 0, max: 100}),
     env: ['SVC_ORCHESTRATOR_ATTENTION_TRUST_ROUTING_WEIGHT'],
-    toml: ['orchestrator.attention_trust_routing_weight'],
     default: 2,
     doc: 'Points for a fully trusted agent when a task is given out.',
   },
@@ -46,11 +41,10 @@ export const orchestratorAttentionSettings = settings('orchestrator', () => ({
 const weight = number({min: 0, max: 1})
 
 /** What makes an interruption costly, by the scales of the task load index. */
-export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_weights', () => ({
+export const attentionTlxWeightSettings = sectionSettings('orchestrator.attention_tlx_weights', () => ({
   mental: {
     type: weight,
     env: ['SVC_ORCHESTRATOR_TLX_MENTAL'],
-    toml: ['orchestrator.attention_tlx_weights.mental'],
     default: 0.35,
     planned: true,
     doc: 'Weight of the complexity of the task.',
@@ -58,7 +52,6 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
   temporal: {
     type: weight,
     env: ['SVC_ORCHESTRATOR_TLX_TEMPORAL'],
-    toml: ['orchestrator.attention_tlx_weights.temporal'],
     default: 0.25,
     planned: true,
     doc: 'Weight of its urgency.',
@@ -66,7 +59,6 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
   frustration: {
     type: weight,
     env: ['SVC_ORCHESTRATOR_TLX_FRUSTRATION'],
-    toml: ['orchestrator.attention_tlx_weights.frustration'],
     default: 0.2,
     planned: true,
     doc: 'Weight of the interruptions that were turned down.',
@@ -74,7 +66,6 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
   trustDiscount: {
     type: weight,
     env: ['SVC_ORCHESTRATOR_TLX_TRUST_DISCOUNT'],
-    toml: ['orchestrator.attention_tlx_weights.trust_discount'],
     default: 0.2,
     planned: true,
     doc: 'Weight of the trust that the agent lacks.',
@@ -85,18 +76,16 @@ export const attentionTlxWeightSettings = settings('orchestrator.attention_tlx_w
 const offset = number({min: -1.5, max: 1.5})
 
 /** Corrections of what the orchestrator expects of an interruption. */
-export const interruptionCalibrationSettings = settings('orchestrator.interruption_calibration', () => ({
+export const interruptionCalibrationSettings = sectionSettings('orchestrator.interruption_calibration', () => ({
   planReviewGainOffsetBits: {
     type: offset,
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_PLAN_GAIN'],
-    toml: ['orchestrator.interruption_calibration.plan_review_gain_offset_bits'],
     default: 0,
     planned: true,
     doc: 'Bits added to the expected gain of a review of a plan.',
   },
   taskSubmitGainOffsetBits: {
     type: offset,
-    toml: ['orchestrator.interruption_calibration.task_submit_gain_offset_bits'],
     default: 0,
     planned: true,
     doc: 'Bits added to the expected gain of a question about a new task.',
@@ -104,14 +93,12 @@ export const interruptionCalibrationSettings = settings('orchestrator.interrupti
   a2aEscalationGainOffsetBits: {
     type: offset,
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_A2A_GAIN'],
-    toml: ['orchestrator.interruption_calibration.a2a_escalation_gain_offset_bits'],
     default: 0,
     planned: true,
     doc: 'Bits added to the expected gain of a question that another agent raised.',
   },
   inlineAssistGainOffsetBits: {
     type: offset,
-    toml: ['orchestrator.interruption_calibration.inline_assist_gain_offset_bits'],
     default: 0,
     planned: true,
     doc: 'Bits added to the expected gain of a hint while the user works.',
@@ -119,14 +106,12 @@ export const interruptionCalibrationSettings = settings('orchestrator.interrupti
   backlogCostPenaltyPerItem: {
     type: number({min: 0}),
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_BACKLOG_PENALTY'],
-    toml: ['orchestrator.interruption_calibration.backlog_cost_penalty_per_item'],
     default: 0.05,
     planned: true,
     doc: 'Share by which each open question makes the next one dearer.',
   },
   trustAdjustmentScale: {
     type: number({min: 0}),
-    toml: ['orchestrator.interruption_calibration.trust_adjustment_scale'],
     default: 1,
     planned: true,
     doc: 'How far trust counts: 0 takes every agent for average, 1 takes it as it is.',

@@ -1,4 +1,4 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {boolean, choices, integer, milliseconds, type SettingType, seconds} from '../types.js'
 
 /** Agents are numbers on the wire; the file may write one as such. */
@@ -14,11 +14,10 @@ const agentId = (): SettingType<string> => {
 const roles = choices('planner', 'builder', 'verifier', 'reproducer', 'researcher')
 
 /** Tasks that other nodes of the mesh run. */
-export const orchestratorDelegationSettings = settings('orchestrator', () => ({
+export const orchestratorDelegationSettings = sectionSettings('orchestrator', () => ({
   meshRemoteExecuteExperimental: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL'],
-    toml: ['orchestrator.mesh_remote_execute_experimental'],
     default: false,
     planned: true,
     doc: 'Send tasks to other nodes, and run them here where that fails.',
@@ -26,7 +25,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshRemoteExecuteReceiverAgent: {
     type: agentId(),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT'],
-    toml: ['orchestrator.mesh_remote_execute_receiver_agent'],
     clears: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT'],
     planned: true,
     doc: 'Agent that receives the tasks of this node; without one none is sent.',
@@ -34,7 +32,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshRemoteExecuteSenderAgent: {
     type: agentId(),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT'],
-    toml: ['orchestrator.mesh_remote_execute_sender_agent'],
     clears: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT'],
     planned: true,
     doc: 'Agent in whose name tasks are sent, and whose inbox gets the results.',
@@ -42,7 +39,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshRemoteLeaseGatingEnabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATING_ENABLED'],
-    toml: ['orchestrator.mesh_remote_lease_gating_enabled'],
     default: false,
     planned: true,
     doc: 'Send only tasks of the roles that are listed.',
@@ -50,14 +46,12 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshRemoteLeaseGatedRoles: {
     type: roles,
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES'],
-    toml: ['orchestrator.mesh_remote_lease_gated_roles'],
     default: [],
     planned: true,
     doc: 'Roles whose tasks are sent; an empty list is none.',
   },
   meshRemoteLeaseTimeoutMs: {
     type: milliseconds(1),
-    toml: ['orchestrator.mesh_remote_lease_timeout_ms'],
     default: 300_000,
     planned: true,
     doc: 'Milliseconds without a renewed lease after which a task is run here.',
@@ -65,7 +59,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshRemoteResultPollIntervalSecs: {
     type: seconds(),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_POLL_INTERVAL_SECS'],
-    toml: ['orchestrator.mesh_remote_result_poll_interval_secs'],
     default: 5,
     planned: true,
     doc: 'Seconds between two looks for results; 0 never looks.',
@@ -73,7 +66,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshRemoteWorkerPollIntervalSecs: {
     type: seconds(),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS'],
-    toml: ['orchestrator.mesh_remote_worker_poll_interval_secs'],
     default: 5,
     planned: true,
     doc: 'Seconds between two looks for tasks of other nodes; 0 takes none.',
@@ -81,7 +73,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshRemoteResultMaxMessagesPerPoll: {
     type: integer({min: 1, max: 256, clamp: true}),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_MAX_MESSAGES_PER_POLL'],
-    toml: ['orchestrator.mesh_remote_result_max_messages_per_poll'],
     default: 64,
     planned: true,
     doc: 'Messages of a page of results.',
@@ -89,7 +80,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshExecLeaseReconcile: {
     type: boolean('flag'),
     env: ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE'],
-    toml: ['orchestrator.mesh_exec_lease_reconcile'],
     default: false,
     planned: true,
     doc: 'Compare the holders of leases with the nodes that are there.',
@@ -97,7 +87,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshExecLeaseAutoRevoke: {
     type: boolean('flag'),
     env: ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE'],
-    toml: ['orchestrator.mesh_exec_lease_auto_revoke'],
     default: false,
     planned: true,
     doc: 'Revoke the lease of a node that is gone; this takes the token of an administrator.',
@@ -105,7 +94,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshPollIntervalSecs: {
     type: seconds(),
     env: ['SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS'],
-    toml: ['orchestrator.mesh_poll_interval_secs'],
     default: 30,
     planned: true,
     doc: 'Seconds between two looks at the nodes of the mesh; 0 never looks.',
@@ -113,7 +101,6 @@ export const orchestratorDelegationSettings = settings('orchestrator', () => ({
   meshHttpTimeoutMs: {
     type: integer({min: 500, max: 600_000, clamp: true}),
     env: ['SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS'],
-    toml: ['orchestrator.mesh_http_timeout_ms'],
     default: 10_000,
     doc: 'Milliseconds that a request to the control plane may take.',
   },

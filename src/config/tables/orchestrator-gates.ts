@@ -1,15 +1,14 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {boolean, integer, number} from '../types.js'
 
 /** Times that a gate may send the same task back. */
 const iterations = integer({min: 0, max: 255})
 
 /** What a task must pass before it counts as completed. */
-export const orchestratorGateSettings = settings('orchestrator', () => ({
+export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
   toestubGate: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_TOESTUB_GATE'],
-    toml: ['orchestrator.toestub_gate'],
     default: true,
     planned: true,
     doc: 'Look for placeholders and secrets in the files that a task wrote.',
@@ -17,7 +16,6 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
   maxDebugIterations: {
     type: iterations,
     env: ['SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS'],
-    toml: ['orchestrator.max_debug_iterations'],
     default: 3,
     planned: true,
     doc: 'How often checks of the work may send a task back.',
@@ -25,7 +23,6 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
   maxToestubDebugIterations: {
     type: iterations,
     env: ['SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS'],
-    toml: ['orchestrator.max_toestub_debug_iterations'],
     default: 3,
     planned: true,
     doc: 'How often placeholders may send a task back.',
@@ -33,7 +30,6 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
   maxSocratesDebugIterations: {
     type: iterations,
     env: ['SVC_ORCHESTRATOR_MAX_SOCRATES_DEBUG_ITERATIONS'],
-    toml: ['orchestrator.max_socrates_debug_iterations'],
     default: 3,
     planned: true,
     doc: 'How often a lack of evidence may send a task back.',
@@ -41,7 +37,6 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
   socratesGateShadow: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_SOCRATES_GATE_SHADOW'],
-    toml: ['orchestrator.socrates_gate_shadow'],
     default: false,
     planned: true,
     doc: 'Log how well the evidence bears an answer.',
@@ -49,7 +44,6 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
   socratesGateEnforce: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE'],
-    toml: ['orchestrator.socrates_gate_enforce'],
     default: false,
     planned: true,
     doc: 'Send a task back whose evidence does not bear its answer.',
@@ -57,14 +51,12 @@ export const orchestratorGateSettings = settings('orchestrator', () => ({
   trustGateRelaxEnabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_TRUST_GATE_RELAX_ENABLED'],
-    toml: ['orchestrator.trust_gate_relax_enabled'],
     default: false,
     doc: 'Let a reliable agent pass the gates of evidence, citations and strict scope.',
   },
   trustGateRelaxMinReliability: {
     type: number({min: 0, max: 1}),
     env: ['SVC_ORCHESTRATOR_TRUST_GATE_RELAX_MIN_RELIABILITY'],
-    toml: ['orchestrator.trust_gate_relax_min_reliability'],
     default: 0.85,
     doc: 'Reliability from which an agent passes.',
   },

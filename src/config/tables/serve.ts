@@ -1,13 +1,12 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {choice, integer, list, text} from '../types.js'
 
 /** The inference server. */
-export const serveSettings = settings('serve', () => ({
+export const serveSettings = sectionSettings('serve', () => ({
   host: {
     type: text('an address of this machine'),
     flag: 'host',
     env: ['SVC_SERVE_HOST'],
-    toml: ['serve.host'],
     default: '127.0.0.1',
     doc: 'Address to listen on.',
   },
@@ -15,7 +14,6 @@ export const serveSettings = settings('serve', () => ({
     type: integer({min: 0, max: 65_535}),
     flag: 'port',
     env: ['SVC_SERVE_PORT'],
-    toml: ['serve.port'],
     default: 11_435,
     doc: 'Port to listen on; 0 takes a free one.',
   },
@@ -23,7 +21,6 @@ export const serveSettings = settings('serve', () => ({
     type: choice('cpu', 'cuda'),
     flag: 'device',
     env: ['SVC_DEVICE'],
-    toml: ['serve.device'],
     default: 'cpu',
     doc: 'What to compute on.',
   },
@@ -31,7 +28,6 @@ export const serveSettings = settings('serve', () => ({
     type: integer({min: 1, max: 256}),
     flag: 'parallel',
     env: ['SVC_SERVE_PARALLEL'],
-    toml: ['serve.parallel'],
     default: 8,
     doc: 'Requests that are computed at once.',
   },
@@ -39,7 +35,6 @@ export const serveSettings = settings('serve', () => ({
     type: integer({min: 0}),
     flag: 'queue',
     env: ['SVC_SERVE_QUEUE'],
-    toml: ['serve.queue'],
     default: 512,
     doc: 'Requests that may wait; more are told to come back.',
   },
@@ -47,7 +42,6 @@ export const serveSettings = settings('serve', () => ({
     type: integer({min: -1}),
     flag: 'keep-alive',
     env: ['SVC_SERVE_KEEP_ALIVE'],
-    toml: ['serve.keep_alive'],
     default: -1,
     doc: 'Seconds after which an idle model is unloaded; -1 keeps it.',
   },
@@ -55,7 +49,6 @@ export const serveSettings = settings('serve', () => ({
     type: list(),
     flag: 'origins',
     env: ['SVC_SERVE_ORIGINS'],
-    toml: ['serve.origins'],
     default: [] as readonly string[],
     doc: 'Origins of web pages that may use the server, beside those of this machine.',
   },
@@ -63,7 +56,6 @@ export const serveSettings = settings('serve', () => ({
     type: list(),
     flag: 'allowed-hosts',
     env: ['SVC_SERVE_ALLOWED_HOSTS'],
-    toml: ['serve.allowed_hosts'],
     default: [] as readonly string[],
     doc: 'Host names that requests may ask for, beside those of loopback, such as host.docker.internal.',
   },

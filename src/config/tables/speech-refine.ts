@@ -1,13 +1,12 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {boolean, choice, integer, number, path, phrases, tokenIds} from '../types.js'
 
 /** How a transcript is put right, and which words are expected in it. */
-export const speechRefineSettings = settings('speech', () => ({
+export const speechRefineSettings = sectionSettings('speech', () => ({
   profile: {
     type: choice('conservative', 'balanced', 'aggressive'),
     flag: 'profile',
     env: ['SVC_SPEECH_PROFILE'],
-    toml: ['speech.profile'],
     default: 'balanced',
     doc: 'How much of a transcript is put right.',
   },
@@ -15,7 +14,6 @@ export const speechRefineSettings = settings('speech', () => ({
     type: choice('general', 'code'),
     flag: 'domain',
     env: ['SVC_SPEECH_DOMAIN_MODE'],
-    toml: ['speech.domain_mode'],
     default: 'general',
     doc: 'What is spoken about; code writes words of programming as they are spelled there.',
   },
@@ -28,56 +26,48 @@ export const speechRefineSettings = settings('speech', () => ({
   refineConservativeBase: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_CONSERVATIVE_BASE'],
-    toml: ['speech.refine_conservative_base'],
     default: 0.82,
     doc: 'Confidence of an unchanged transcript under the profile conservative.',
   },
   refineBalancedBase: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_BALANCED_BASE'],
-    toml: ['speech.refine_balanced_base'],
     default: 0.87,
     doc: 'Confidence of an unchanged transcript under the profile balanced.',
   },
   refineAggressiveBase: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_AGGRESSIVE_BASE'],
-    toml: ['speech.refine_aggressive_base'],
     default: 0.9,
     doc: 'Confidence of an unchanged transcript under the profile aggressive.',
   },
   refinePenaltyPerTrace: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_PENALTY_PER_TRACE'],
-    toml: ['speech.refine_penalty_per_trace'],
     default: 0.015,
     doc: 'Confidence that each change takes away.',
   },
   refinePenaltyCap: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_PENALTY_CAP'],
-    toml: ['speech.refine_penalty_cap'],
     default: 0.25,
     doc: 'Most confidence that changes take away.',
   },
   refineConfidenceMin: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_CONFIDENCE_MIN'],
-    toml: ['speech.refine_confidence_min'],
     default: 0.1,
     doc: 'Least confidence of a transcript.',
   },
   refineConfidenceMax: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_CONFIDENCE_MAX'],
-    toml: ['speech.refine_confidence_max'],
     default: 0.99,
     doc: 'Most confidence of a transcript.',
   },
   contextualBias: {
     type: boolean('lenient'),
     env: ['SVC_SPEECH_CONTEXTUAL_BIAS'],
-    toml: ['speech.contextual_bias'],
     default: true,
     doc: 'Prefer the words of the lexicon and the hotwords among likely readings.',
   },
@@ -85,28 +75,24 @@ export const speechRefineSettings = settings('speech', () => ({
     type: phrases(),
     flag: 'hotwords',
     env: ['SVC_SPEECH_SESSION_HOTWORDS'],
-    toml: ['speech.session_hotwords'],
     default: [] as readonly string[],
     doc: 'Words and phrases to expect, separated by commas; a reading with them may be up to 20 times less likely than the best.',
   },
   maxBiasPhrases: {
     type: integer({min: 1, clamp: true}),
     env: ['SVC_SPEECH_MAX_BIAS_PHRASES'],
-    toml: ['speech.max_bias_phrases'],
     default: 256,
     doc: 'Most phrases that are preferred.',
   },
   logitBiasStrength: {
     type: number(),
     env: ['SVC_SPEECH_LOGIT_BIAS_STRENGTH'],
-    toml: ['speech.logit_bias_strength'],
     default: 0.8,
     doc: 'What is added to the logits of preferred tokens; 0 adds nothing.',
   },
   logitBiasMaxTokens: {
     type: integer({min: 1, clamp: true}),
     env: ['SVC_SPEECH_LOGIT_BIAS_MAX_TOKENS'],
-    toml: ['speech.logit_bias_max_tokens'],
     default: 256,
     planned: true,
     doc: 'Most tokens whose logits are raised.',
@@ -114,7 +100,6 @@ export const speechRefineSettings = settings('speech', () => ({
   logitForbidTokens: {
     type: tokenIds(),
     env: ['SVC_SPEECH_LOGIT_FORBID_TOKENS'],
-    toml: ['speech.logit_forbid_tokens'],
     default: [] as readonly number[],
     planned: true,
     doc: 'Ids of tokens that are never decoded.',
@@ -122,7 +107,6 @@ export const speechRefineSettings = settings('speech', () => ({
   constrainedPhrases: {
     type: phrases(),
     env: ['SVC_SPEECH_CONSTRAINED_PHRASES'],
-    toml: ['speech.constrained_phrases'],
     default: [] as readonly string[],
     planned: true,
     doc: 'Phrases that alone can be recognised, once the trie is on.',

@@ -1,12 +1,11 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {integer, path, text} from '../types.js'
 
 /** The server of speech: recordings by path or upload, and live audio. */
-export const speechServerSettings = settings('speech', () => ({
+export const speechServerSettings = sectionSettings('speech', () => ({
   dashHost: {
     type: text('an address of this machine'),
     env: ['SVC_DASH_HOST'],
-    toml: ['speech.dash_host'],
     default: '127.0.0.1',
     planned: true,
     doc: 'Address that the speech server listens on.',
@@ -14,7 +13,6 @@ export const speechServerSettings = settings('speech', () => ({
   dashPort: {
     type: integer({min: 0, max: 65_535}),
     env: ['SVC_DASH_PORT'],
-    toml: ['speech.dash_port'],
     default: 3847,
     planned: true,
     doc: 'Port that the speech server listens on; 0 takes a free one.',
@@ -22,7 +20,6 @@ export const speechServerSettings = settings('speech', () => ({
   token: {
     type: text('a token'),
     env: ['SVC_SPEECH_TOKEN'],
-    toml: ['speech.token'],
     secret: true,
     planned: true,
     doc: 'Bearer token of the speech server; needed to listen on anything but loopback.',
@@ -30,13 +27,11 @@ export const speechServerSettings = settings('speech', () => ({
   workspace: {
     type: path(),
     env: ['SVC_SPEECH_WORKSPACE'],
-    toml: ['speech.workspace'],
     doc: 'Folder that paths in requests are relative to, instead of the current one.',
   },
   maxUploadBytes: {
     type: integer({min: 1}),
     env: ['SVC_SPEECH_MAX_UPLOAD_BYTES'],
-    toml: ['speech.max_upload_bytes'],
     default: 33_554_432,
     planned: true,
     doc: 'Most bytes of an uploaded recording.',
@@ -44,7 +39,6 @@ export const speechServerSettings = settings('speech', () => ({
   streamPartialQuietMs: {
     type: integer({min: 50, clamp: true}),
     env: ['SVC_SPEECH_STREAM_PARTIAL_QUIET_MS'],
-    toml: ['speech.stream_partial_quiet_ms'],
     default: 350,
     planned: true,
     doc: 'Milliseconds that live text must stay as it is to count as stable.',
@@ -52,7 +46,6 @@ export const speechServerSettings = settings('speech', () => ({
   streamMaxWaitMs: {
     type: integer({min: 200, clamp: true}),
     env: ['SVC_SPEECH_STREAM_MAX_WAIT_MS'],
-    toml: ['speech.stream_max_wait_ms'],
     default: 2500,
     planned: true,
     doc: 'Milliseconds after which live text counts as stable anyway.',
@@ -60,7 +53,6 @@ export const speechServerSettings = settings('speech', () => ({
   streamMaxBufferMs: {
     type: integer({min: 1000, clamp: true}),
     env: ['SVC_SPEECH_STREAM_MAX_BUFFER_MS'],
-    toml: ['speech.stream_max_buffer_ms'],
     default: 300_000,
     planned: true,
     doc: 'Milliseconds of live audio that are kept.',
@@ -68,7 +60,6 @@ export const speechServerSettings = settings('speech', () => ({
   canaryKpi: {
     type: path(),
     env: ['SVC_SPEECH_CANARY_KPI'],
-    toml: ['speech.canary_kpi'],
     planned: true,
     doc: 'JSON file of measured quality that the server must pass before it starts.',
   },

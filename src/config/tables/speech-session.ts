@@ -1,4 +1,4 @@
-import {settings} from '../setting.js'
+import {sectionSettings} from '../setting.js'
 import {boolean, integer, number, type SettingType} from '../types.js'
 
 /** In a file a smaller number counts as the least one; in a variable it is refused. */
@@ -10,11 +10,10 @@ const raisedInFile = (min: number): SettingType<number> => ({
 const share = number({min: 0, max: 1, clamp: true})
 
 /** How long a speech session may take, and what becomes of its transcript. */
-export const speechSessionSettings = settings('speech', () => ({
+export const speechSessionSettings = sectionSettings('speech', () => ({
   captureTimeoutMs: {
     type: integer({min: 0}),
     env: ['SVC_SPEECH_CAPTURE_TIMEOUT_MS'],
-    toml: ['speech.capture_timeout_ms'],
     default: 12_000,
     planned: true,
     doc: 'Milliseconds that a session waits for speech.',
@@ -22,7 +21,6 @@ export const speechSessionSettings = settings('speech', () => ({
   maxDurationMs: {
     type: integer({min: 0}),
     env: ['SVC_SPEECH_MAX_DURATION_MS'],
-    toml: ['speech.max_duration_ms'],
     default: 120_000,
     planned: true,
     doc: 'Milliseconds that a session may take, no less than its wait for speech.',
@@ -30,7 +28,6 @@ export const speechSessionSettings = settings('speech', () => ({
   inferenceDeadlineMs: {
     type: integer({min: 0}),
     env: ['SVC_SPEECH_INFERENCE_DEADLINE_MS'],
-    toml: ['speech.inference_deadline_ms'],
     default: 0,
     planned: true,
     doc: 'Milliseconds that recognition may take; 0 takes those of the whole session.',
@@ -38,7 +35,6 @@ export const speechSessionSettings = settings('speech', () => ({
   heartbeatMs: {
     type: integer({min: 0}),
     env: ['SVC_SPEECH_HEARTBEAT_MS'],
-    toml: ['speech.heartbeat_ms'],
     default: 3000,
     planned: true,
     doc: 'Milliseconds between two signs of life of a waiting session.',
@@ -46,14 +42,12 @@ export const speechSessionSettings = settings('speech', () => ({
   toolRouteMinConfidence: {
     type: share,
     env: ['SVC_SPEECH_TOOL_ROUTE_MIN_CONFIDENCE'],
-    toml: ['speech.tool_route_min_confidence'],
     default: 0.55,
     doc: 'Confidence below which a transcript calls no tool.',
   },
   orchestratorMinConfidence: {
     type: share,
     env: ['SVC_SPEECH_ORCHESTRATOR_MIN_CONFIDENCE'],
-    toml: ['speech.orchestrator_min_confidence'],
     default: 0.45,
     planned: true,
     doc: 'Confidence below which a task made of a transcript is marked as uncertain.',
@@ -61,7 +55,6 @@ export const speechSessionSettings = settings('speech', () => ({
   chatMaxMessages: {
     type: raisedInFile(4),
     env: ['SVC_SPEECH_CHAT_MAX_MESSAGES'],
-    toml: ['speech.chat_max_messages'],
     default: 64,
     planned: true,
     doc: 'Messages of a chat that are remembered.',
@@ -69,7 +62,6 @@ export const speechSessionSettings = settings('speech', () => ({
   routeMaxUserTurns: {
     type: raisedInFile(1),
     env: ['SVC_SPEECH_ROUTE_MAX_USER_TURNS'],
-    toml: ['speech.route_max_user_turns'],
     default: 32,
     planned: true,
     doc: 'Turns of the user after which a chat ends.',
@@ -77,7 +69,6 @@ export const speechSessionSettings = settings('speech', () => ({
   routingSessionCap: {
     type: integer({min: 64, clamp: true}),
     env: ['SVC_SPEECH_ROUTING_SESSION_CAP'],
-    toml: ['speech.routing_session_cap'],
     default: 4096,
     planned: true,
     doc: 'Sessions that routing remembers.',
@@ -85,7 +76,6 @@ export const speechSessionSettings = settings('speech', () => ({
   routingSessionTtlSecs: {
     type: integer({min: 60, clamp: true}),
     env: ['SVC_SPEECH_ROUTING_SESSION_TTL_SECS'],
-    toml: ['speech.routing_session_ttl_secs'],
     default: 86_400,
     planned: true,
     doc: 'Seconds after which routing forgets a session.',
@@ -93,7 +83,6 @@ export const speechSessionSettings = settings('speech', () => ({
   llmRefinementDefault: {
     type: boolean('lenient'),
     env: ['SVC_SPEECH_LLM_REFINEMENT_DEFAULT'],
-    toml: ['speech.llm_refinement_default'],
     default: false,
     planned: true,
     doc: 'Let a language model polish transcripts unless a request says otherwise.',
@@ -101,7 +90,6 @@ export const speechSessionSettings = settings('speech', () => ({
   llmMinDetConfidence: {
     type: number(),
     env: ['SVC_SPEECH_LLM_MIN_CONFIDENCE'],
-    toml: ['speech.llm_min_det_confidence'],
     default: 0.82,
     planned: true,
     doc: 'Confidence from which a transcript needs no polish.',
@@ -109,7 +97,6 @@ export const speechSessionSettings = settings('speech', () => ({
   llmMaxOutputTokens: {
     type: integer({min: 64, clamp: true}),
     env: ['SVC_SPEECH_LLM_MAX_OUTPUT_TOKENS'],
-    toml: ['speech.llm_max_output_tokens'],
     default: 512,
     planned: true,
     doc: 'Most tokens of a polished transcript.',
