@@ -3,6 +3,9 @@
  * language that are checked and put right. Loading this loads neither the client of the inference server nor the data
  * language, nor anything of chats and code but their tables: whoever asks a model does.
  */
+import type {sendMessage as SendMessage} from './chat/send-message.js'
+import type {generateCode as GenerateCode} from './code/generate-code.js'
+
 export {
   type Assistant,
   type AssistantPorts,
@@ -27,5 +30,10 @@ export type {CodeHooks, CodeOutcome, CodeRequest} from './code/generate-code.js'
 export type {Finding} from './code/judge.js'
 export type {CodeSurface, FailureCategory} from './code/report.js'
 export type {SurfaceMode} from './code/surface.js'
-export {generateCode, sendMessage} from './lazy.js'
 export {assistantFragment} from './schema.js'
+
+export const sendMessage: typeof SendMessage = async (...options) =>
+  (await import('./chat/send-message.js')).sendMessage(...options)
+
+export const generateCode: typeof GenerateCode = async (...options) =>
+  (await import('./code/generate-code.js')).generateCode(...options)

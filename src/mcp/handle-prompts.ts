@@ -9,23 +9,23 @@ import {type Completable, complete} from './completion.js'
 import {listedPrompts, prompts, writePrompt} from './prompts.js'
 import {answering} from './protocol-error.js'
 import {resourceTemplates} from './resources/list.js'
+import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
-import type {Work} from './work.js'
 
 /** What each argument of a resource template is completed from. */
 const templateArguments: Readonly<Record<string, Completable>> = {id: 'task', session_id: 'chat'}
 
 /** `prompts/*` and `completion/*`. */
-export function handlePrompts(server: Server, {host}: ServerParts, work: Work): void {
+export function handlePrompts(server: Server, {host}: ServerParts, running: RunningRequests): void {
   server.setRequestHandler(ListPromptsRequestSchema, () => ({prompts: [...listedPrompts]}))
   server.setRequestHandler(GetPromptRequestSchema, ({params}) =>
-    answering(work, async () => {
+    answering(running, async () => {
       const {description, content} = await writePrompt(params.name, params.arguments ?? {}, () => host.open())
       return {description, messages: content.map((part) => ({role: 'user' as const, content: part}))}
     }),
   )
   server.setRequestHandler(CompleteRequestSchema, ({params: {ref, argument}}) =>
-    answering(work, async () => {
+    answering(running, async () => {
       const what =
         ref.type === 'ref/resource'
           ? completableOfTemplate(ref.uri, argument.name)

@@ -15,17 +15,17 @@ import type {Watcher} from './resources/feed.js'
 import {jsonType, listResources, resourceTemplates} from './resources/list.js'
 import {readResource} from './resources/read.js'
 import {parseUri, type ResourceName} from './resources/uri.js'
+import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
-import type {Work} from './work.js'
 
 /** `resources/*`. @param watcher the one who subscribes */
 export function handleResources(
   server: Server,
   {host, feed}: ServerParts,
-  {work, watcher}: {work: Work; watcher: Watcher},
+  {running, watcher}: {running: RunningRequests; watcher: Watcher},
 ): void {
   server.setRequestHandler(ListResourcesRequestSchema, ({params}) =>
-    answering(work, async () => {
+    answering(running, async () => {
       const place = params?.cursor === undefined ? undefined : fromCursor(params.cursor)
       if (params?.cursor !== undefined && place === undefined)
         throw new McpError(ErrorCode.InvalidParams, 'The cursor is none of this server.')
@@ -34,14 +34,14 @@ export function handleResources(
   )
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({resourceTemplates: [...resourceTemplates]}))
   server.setRequestHandler(ReadResourceRequestSchema, ({params: {uri}}) =>
-    answering(work, async () => {
+    answering(running, async () => {
       const content = await readResource(await host.open(), nameOf(uri))
       if (content === undefined) throw new SvcError('resource_not_found', {uri})
       return {contents: [{uri, mimeType: jsonType, text: JSON.stringify(content)}]}
     }),
   )
   server.setRequestHandler(SubscribeRequestSchema, ({params: {uri}}) =>
-    answering(work, async () => {
+    answering(running, async () => {
       const name = nameOf(uri)
       if ((await readResource(await host.open(), name)) === undefined) throw new SvcError('resource_not_found', {uri})
       await feed.subscribe(watcher, name, uri)

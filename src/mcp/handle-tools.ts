@@ -8,14 +8,14 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import {type Caller, callHooks, type Extra} from './call-hooks.js'
 import {callTool} from './call-tool.js'
+import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
-import type {Work} from './work.js'
 
 /** `tools/*`, and the level of what calls tell. @param gone aborts when nobody can answer a question any more */
 export function handleTools(
   server: Server,
   {registry, tiers, host, askTimeoutMs}: ServerParts,
-  {work, gone}: {work: Work; gone: AbortSignal},
+  {running, gone}: {running: RunningRequests; gone: AbortSignal},
 ): void {
   let level: LoggingLevel = 'info'
   const caller: Caller = {
@@ -44,6 +44,6 @@ export function handleTools(
     tools: registry.listed(tiers).map(({listed}) => listed) as never,
   }))
   server.setRequestHandler(CallToolRequestSchema, ({params}, extra) =>
-    work.add(call(params.name, params.arguments ?? {}, extra)),
+    running.add(call(params.name, params.arguments ?? {}, extra)),
   )
 }

@@ -1,7 +1,10 @@
 /**
  * The tool server: the operations of the workspace as tools of the Model Context Protocol, with its tasks and chats as
- * resources, over standard input and output or over HTTP. The protocol's library is loaded by whoever serves.
+ * resources, over standard input and output or over HTTP. The protocol's library is loaded when a server starts.
  */
+import type {HttpOptions, HttpToolServer} from './http/serve.js'
+import type {ServerParts} from './server-parts.js'
+
 export {aliases} from './aliases.js'
 export {callTool} from './call-tool.js'
 export {
@@ -11,11 +14,16 @@ export {
   mergeIntoClientFile,
 } from './client-config.js'
 export type {Envelope} from './envelope.js'
-
 export {openProgramTools} from './program/program-tools.js'
 export {operationTools, ToolRegistry, tiersOf} from './registry.js'
 export {ResourceFeed} from './resources/feed.js'
-export {serveHttp} from './serve.js'
 export type {ServerParts} from './server-parts.js'
 export {claimStdout, serveStdio} from './stdio.js'
 export type {CallHooks, Tool, ToolHost} from './tool.js'
+
+/**
+ * Serves the tools over HTTP, with the web framework, which is loaded then.
+ * @throws remote_bind_refused, port_in_use, address_unavailable
+ */
+export const serveHttp = async (parts: ServerParts, options: HttpOptions): Promise<HttpToolServer> =>
+  (await import('./http/serve.js')).serveHttp(parts, options)

@@ -1,14 +1,14 @@
 import {ErrorCode, McpError} from '@modelcontextprotocol/sdk/types.js'
 import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
-import type {Work} from './work.js'
+import type {RunningRequests} from './running-requests.js'
 
 /** Errors of the protocol that have a number of their own beside those of JSON-RPC. */
 const resourceNotFound = -32002
 
 /** Errors of everything but tools are errors of the protocol. */
-export const answering = <T>(work: Work, answer: () => Promise<T>): Promise<T> =>
-  work.add(
+export const answering = <T>(running: RunningRequests, answer: () => Promise<T>): Promise<T> =>
+  running.add(
     answer().catch((thrown: unknown) => {
       throw protocolError(thrown)
     }),

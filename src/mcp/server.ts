@@ -5,8 +5,8 @@ import {handleResources} from './handle-resources.js'
 import {handleTools} from './handle-tools.js'
 import {instructions} from './instructions.js'
 import type {Watcher} from './resources/feed.js'
+import {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
-import {Work} from './work.js'
 
 /** One connection's server. */
 export interface ToolServer {
@@ -40,9 +40,9 @@ export function createToolServer(parts: ServerParts): ToolServer {
   server.onclose = () => feed.leave(watcher)
   server.onerror = (error) => logger('mcp').warn({err: error}, 'a message could not be handled')
   const gone = new AbortController()
-  const work = new Work()
-  handleTools(server, parts, {work, gone: gone.signal})
-  handleResources(server, parts, {work, watcher})
-  handlePrompts(server, parts, work)
-  return {server, idle: () => work.idle(), unattended: () => gone.abort()}
+  const running = new RunningRequests()
+  handleTools(server, parts, {running, gone: gone.signal})
+  handleResources(server, parts, {running, watcher})
+  handlePrompts(server, parts, running)
+  return {server, idle: () => running.idle(), unattended: () => gone.abort()}
 }

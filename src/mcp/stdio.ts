@@ -4,19 +4,19 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {logger} from '../log/index.js'
 import type {ServerParts} from './server-parts.js'
 
-/** How long running calls may go on once the client has said its last word, ms. */
+/** How long running calls may continue after the client has closed its output, ms. */
 const drainMs = 5000
 
 export interface StdioOptions {
   input: NodeJS.ReadStream
-  /** Where messages go: a stream that nothing else writes to. */
+  /** For messages: a stream that nothing else writes to. */
   output: Writable
   signal: AbortSignal
 }
 
 /**
- * Answers one client on a pair of streams, until it ends the first one or the signal aborts. What it asked before is
- * answered in the first case, and broken off in the second.
+ * Serves one client on a pair of streams, until it closes the first one or the signal aborts. Its running requests are
+ * answered in the first case and cancelled in the second.
  */
 export async function serveStdio(parts: ServerParts, {input, output, signal}: StdioOptions): Promise<void> {
   const [{createToolServer}, {StdioTransport}] = await Promise.all([
@@ -26,15 +26,15 @@ export async function serveStdio(parts: ServerParts, {input, output, signal}: St
   const {server, idle, unattended} = createToolServer(parts)
   const transport = new StdioTransport(input, output)
   const ended = new AbortController()
-  const leave = () => ended.abort()
-  for (const event of ['end', 'close', 'error']) input.once(event, leave)
+  const end = () => ended.abort()
+  for (const event of ['end', 'close', 'error']) input.once(event, end)
   await server.connect(transport)
   const {onclose} = transport
   transport.onclose = () => {
     onclose?.()
-    leave()
+    end()
   }
-  signal.addEventListener('abort', leave, {once: true})
+  signal.addEventListener('abort', end, {once: true})
   if (!signal.aborted && !ended.signal.aborted) await once(ended.signal, 'abort')
   unattended()
   if (!signal.aborted) await withinTime(idle(), drainMs, signal)
@@ -44,21 +44,19 @@ export async function serveStdio(parts: ServerParts, {input, output, signal}: St
   logger('mcp').debug('the client has gone')
 }
 
-/** Waits for some work, but no longer than so, nor once the signal aborts. */
+/** Waits for some work, at most this long, and not beyond the abort of the signal. */
 async function withinTime(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return
-  const enough = new AbortController()
-  const leave = () => enough.abort()
-  signal?.addEventListener('abort', leave, {once: true})
-  const pause = sleep(ms, undefined, {signal: enough.signal}).catch(() => undefined)
-  await Promise.race([work, pause])
-  leave()
-  signal?.removeEventListener('abort', leave)
+  const settled = new AbortController()
+  const stop = signal === undefined ? settled.signal : AbortSignal.any([settled.signal, signal])
+  const timeout = sleep(ms, undefined, {signal: stop}).catch(() => undefined)
+  await Promise.race([work, timeout])
+  settled.abort()
 }
 
 /**
- * Keeps standard output for the messages of the protocol: whatever else writes there, now or later, goes to standard
- * error. Gives the stream for the messages.
+ * Reserves standard output for the messages of the protocol: everything else that is written there goes to standard
+ * error. Returns the stream for the messages.
  */
 export function claimStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout)
@@ -66,7 +64,7 @@ export function claimStdout(): Writable {
   return new Writable({
     decodeStrings: false,
     write: (chunk: string | Uint8Array, _encoding, done) => {
-      // That the reader has gone is told by standard output itself.
+      // Standard output itself reports that its reader has gone.
       write(chunk, () => done())
     },
   })

@@ -36,7 +36,6 @@ describe('the public API of the assistant', () => {
       'chat/conversations.js',
       'chat/journey.js',
       'index.js',
-      'lazy.js',
       'schema.js',
     ])
   })

@@ -1,0 +1,19 @@
+import {setImmediate as nextIteration} from 'node:timers/promises'
+
+/** The requests that are being answered. */
+export class RunningRequests {
+  readonly #running = new Set<Promise<unknown>>()
+
+  add<T>(request: Promise<T>): Promise<T> {
+    this.#running.add(request)
+    return request.finally(() => this.#running.delete(request))
+  }
+
+  /** Resolves when all are answered: an answer is sent in the iteration of the event loop in which its request ends. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) {
+      await Promise.allSettled(this.#running)
+      await nextIteration()
+    }
+  }
+}
