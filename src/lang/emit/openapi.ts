@@ -7,6 +7,8 @@ import {
   snakeCase,
   type Table,
   type Type,
+  type Visitor,
+  visitSome,
 } from '../check/index.js'
 import {type IsPartial, partialAnywhere, partialIn, rowsIn, wholeRows} from './partial-rows.js'
 
@@ -24,43 +26,31 @@ const tagged = (tag: string, value: Schema): Schema => ({
 })
 
 /** A type as JSON Schema, as its values travel. */
-export function schemaOf(type: Type, isPartial: IsPartial = wholeRows): Schema {
-  const inner = (of: Type) => schemaOf(of, isPartial)
-  switch (type.kind) {
-    case 'int':
-    case 'id':
-      return {type: 'integer'}
-    case 'float':
-      return {type: 'number'}
-    case 'bool':
-      return {type: 'boolean'}
-    case 'str':
-      return {type: 'string'}
-    case 'dec':
-      return {type: 'string', pattern: '^-?\\d+(\\.\\d+)?$'}
-    case 'bytes':
-      return {type: 'string', contentEncoding: 'base64'}
-    case 'list':
-      return {type: 'array', items: inner(type.of)}
-    case 'set':
-      return {type: 'array', items: inner(type.of), uniqueItems: true}
-    case 'map':
-      return {type: 'object', additionalProperties: inner(type.of)}
-    case 'tuple':
-      return {type: 'array', prefixItems: type.items.map(inner), items: false, minItems: type.items.length}
-    case 'option':
-      return {anyOf: [inner(type.of), {type: 'null'}]}
-    case 'record':
-      return ref(type.record.name)
-    case 'sum':
-      return ref(type.sum.name)
-    case 'row':
-      return ref(isPartial(type.table) ? partialName(type.table.name) : type.table.name)
-    case 'result':
-      return {oneOf: [tagged('Ok', inner(type.ok)), tagged('Error', inner(type.error))]}
-    default:
-      return {}
-  }
+export const schemaOf = (type: Type, isPartial: IsPartial = wholeRows): Schema =>
+  visitSome(type, schemas, {isPartial, inner: (of) => schemaOf(of, isPartial)}, () => ({}))
+
+const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: Type) => Schema}>> = {
+  int: () => ({type: 'integer'}),
+  id: () => ({type: 'integer'}),
+  float: () => ({type: 'number'}),
+  bool: () => ({type: 'boolean'}),
+  str: () => ({type: 'string'}),
+  dec: () => ({type: 'string', pattern: '^-?\\d+(\\.\\d+)?$'}),
+  bytes: () => ({type: 'string', contentEncoding: 'base64'}),
+  list: ({of}, {inner}) => ({type: 'array', items: inner(of)}),
+  set: ({of}, {inner}) => ({type: 'array', items: inner(of), uniqueItems: true}),
+  map: ({of}, {inner}) => ({type: 'object', additionalProperties: inner(of)}),
+  tuple: ({items}, {inner}) => ({
+    type: 'array',
+    prefixItems: items.map(inner),
+    items: false,
+    minItems: items.length,
+  }),
+  option: ({of}, {inner}) => ({anyOf: [inner(of), {type: 'null'}]}),
+  record: ({record}) => ref(record.name),
+  sum: ({sum}) => ref(sum.name),
+  row: ({table}, {isPartial}) => ref(isPartial(table) ? partialName(table.name) : table.name),
+  result: ({ok, error}, {inner}) => ({oneOf: [tagged('Ok', inner(ok)), tagged('Error', inner(error))]}),
 }
 
 function objectSchema(
