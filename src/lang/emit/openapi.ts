@@ -10,7 +10,7 @@ import {
   type Visitor,
   visitSome,
 } from '../check/index.js'
-import {type IsPartial, partialAnywhere, partialIn, rowsIn, wholeRows} from './partial-rows.js'
+import {completeRows, type IsPartial, partialAnywhere, partialIn, rowsIn} from './partial-rows.js'
 
 type Schema = Record<string, unknown>
 
@@ -26,7 +26,7 @@ const tagged = (tag: string, value: Schema): Schema => ({
 })
 
 /** A type as JSON Schema, as its values travel. */
-export const schemaOf = (type: Type, isPartial: IsPartial = wholeRows): Schema =>
+export const schemaOf = (type: Type, isPartial: IsPartial = completeRows): Schema =>
   visitSome(type, schemas, {isPartial, inner: (of) => schemaOf(of, isPartial)}, () => ({}))
 
 const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: Type) => Schema}>> = {
@@ -56,7 +56,7 @@ const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: 
 function objectSchema(
   fields: readonly {name: string; type: Type}[],
   doc: string | undefined,
-  isPartial: IsPartial = wholeRows,
+  isPartial: IsPartial = completeRows,
 ): Schema {
   const present = (type: Type) => (type.kind === 'option' ? type.of : type)
   return {
@@ -84,12 +84,12 @@ function sumSchema({name, variants, doc}: SumType, isPartial: IsPartial): [strin
     ]
   })
   const mapping = Object.fromEntries(variants.map(({name: tag}) => [tag, `#/components/schemas/${name}.${tag}`]))
-  const whole: Schema = {
+  const union: Schema = {
     ...(doc === undefined ? {} : {description: doc}),
     oneOf: parts.map(([part]) => ref(part)),
     discriminator: {propertyName: '_tag', mapping},
   }
-  return [[name, whole], ...parts]
+  return [[name, union], ...parts]
 }
 
 const envelope: Schema = {
@@ -179,15 +179,15 @@ function operationOf(route: Route, token: boolean): Schema {
   }
 }
 
-/** The first sentence of the documentation, else the name in words. */
+/** The first sentence of the documentation, else the name as a label. */
 function summaryOf({function: made, method, path, kind}: Route): string {
   const [sentence = ''] = made.decl.doc?.trim().split(/(?<=[.!?])\s|\n/) ?? []
   if (sentence !== '') return sentence
-  return kind === 'http' ? `${method} ${path}` : words(made.name)
+  return kind === 'http' ? `${method} ${path}` : labelOf(made.name)
 }
 
 /** `add_task` and `addTask` as `Add task`. */
-function words(name: string): string {
+function labelOf(name: string): string {
   const text = snakeCase(name).replaceAll('_', ' ').trim()
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -24,4 +24,4 @@ export function rowsIn(type: Type): Table[] {
   return 'of' in type && type.kind !== 'outcome' ? rowsIn(type.of) : []
 }
 
-export const wholeRows: IsPartial = () => false
+export const completeRows: IsPartial = () => false

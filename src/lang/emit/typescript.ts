@@ -7,10 +7,10 @@ import {
   type Visitor,
   visitSome,
 } from '../check/index.js'
-import {type IsPartial, partialAnywhere, partialIn, wholeRows} from './partial-rows.js'
+import {completeRows, type IsPartial, partialAnywhere, partialIn} from './partial-rows.js'
 
 /** How a type reads in generated TypeScript. */
-export const tsType = (type: Type, isPartial: IsPartial = wholeRows): string =>
+export const tsType = (type: Type, isPartial: IsPartial = completeRows): string =>
   visitSome(type, tsTypes, {isPartial, inner: (of) => tsType(of, isPartial), prefix: ''}, () => 'unknown')
 
 /** How types are written; `inner` writes a type within the type, `prefix` stands before names. */

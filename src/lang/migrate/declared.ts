@@ -3,7 +3,7 @@ import {type Column, checkProgram, type FieldType, type Type, type Visitor, visi
 
 /**
  * The declared type of each column, in the language: SQLite keeps text for a string, a decimal number and a record
- * alike, so that its own schema does not tell when the type has changed.
+ * alike, so that its own schema does not show when the type has changed.
  */
 export const declaredTable = `CREATE TABLE IF NOT EXISTS svc_data_columns (
   table_name TEXT NOT NULL COLLATE NOCASE,
@@ -12,7 +12,7 @@ export const declaredTable = `CREATE TABLE IF NOT EXISTS svc_data_columns (
   PRIMARY KEY (table_name, column_name)
 ) WITHOUT ROWID;`
 
-/** SQLite does not tell names apart by case. */
+/** SQLite ignores the case of names. */
 export const declaredKey = (table: string, column: string): string => `${table}.${column}`.toLowerCase()
 
 /** Declared types by `declaredKey`, as far as they were kept. */
