@@ -28,6 +28,7 @@ import {
   type Type,
   unit,
 } from './types.js'
+import {type Visitor, visit} from './visitor.js'
 
 /** What all functions of a program are checked with. */
 interface BodyContext {
@@ -106,53 +107,46 @@ class BodyChecker implements Checker {
       expected?.kind === 'option' && slot === 'slot' && !(expr.kind === 'name' || expr.kind === 'call')
         ? expected.of
         : expected
-    switch (expr.kind) {
-      case 'int':
-        return {kind: 'const', value: expr.value, type: int}
-      case 'float':
-        return {kind: 'const', value: expr.value, type: float}
-      case 'dec':
-        return {kind: 'const', value: expr.value, type: dec}
-      case 'str':
-        return {kind: 'const', value: expr.value, type: str}
-      case 'bool':
-        return {kind: 'const', value: expr.value, type: bool}
-      case 'unit':
-        return {kind: 'const', value: undefined, type: unit}
-      case 'missing':
-        return nothing
-      case 'name':
-        return checkName(this, expr, expected)
-      case 'tuple':
-        return checkTuple(this, expr.items, present)
-      case 'list':
-        return checkList(this, expr, present)
-      case 'object':
-        return checkObject(this, expr, present)
-      case 'block':
-        return checkBlock(this, expr, expected, tail)
-      case 'if':
-        return checkIf(this, expr, expected, slot, tail)
-      case 'match':
-        return checkMatch(this, expr, expected, tail)
-      case 'for':
-        return checkFor(this, expr)
-      case 'lambda':
-        return checkLambda(this, expr, present)
-      case 'unary':
-        return checkUnary(this, expr)
-      case 'binary':
-        return checkBinary(this, expr)
-      case 'index':
-        return checkIndex(this, expr)
-      case 'try':
-        return checkTry(this, expr)
-      case 'member':
-        return checkChain(this, expr) ?? checkMember(this, expr)
-      case 'call':
-        return checkChain(this, expr) ?? checkCall(this, expr, expected)
-    }
+    return visit(expr, checks, {c: this, expected, present, slot, tail})
   }
+}
+
+/** What is expected of an expression. `present`: the same without `Option`, which a slot supplies. */
+interface Expectation {
+  c: Checker
+  expected: Type | undefined
+  present: Type | undefined
+  slot: Slot
+  tail: boolean
+}
+
+const literal =
+  (type: Type) =>
+  ({value}: {value: number | string | boolean}): Ir => ({kind: 'const', value, type})
+
+const checks: Visitor<Expr, Ir, Expectation> = {
+  int: literal(int),
+  float: literal(float),
+  dec: literal(dec),
+  str: literal(str),
+  bool: literal(bool),
+  unit: () => ({kind: 'const', value: undefined, type: unit}),
+  missing: () => nothing,
+  name: (expr, {c, expected}) => checkName(c, expr, expected),
+  tuple: ({items}, {c, present}) => checkTuple(c, items, present),
+  list: (expr, {c, present}) => checkList(c, expr, present),
+  object: (expr, {c, present}) => checkObject(c, expr, present),
+  block: (expr, {c, expected, tail}) => checkBlock(c, expr, expected, tail),
+  if: (expr, {c, expected, slot, tail}) => checkIf(c, expr, expected, slot, tail),
+  match: (expr, {c, expected, tail}) => checkMatch(c, expr, expected, tail),
+  for: (expr, {c}) => checkFor(c, expr),
+  lambda: (expr, {c, present}) => checkLambda(c, expr, present),
+  unary: (expr, {c}) => checkUnary(c, expr),
+  binary: (expr, {c}) => checkBinary(c, expr),
+  index: (expr, {c}) => checkIndex(c, expr),
+  try: (expr, {c}) => checkTry(c, expr),
+  member: (expr, {c}) => checkChain(c, expr) ?? checkMember(c, expr),
+  call: (expr, {c, expected}) => checkChain(c, expr) ?? checkCall(c, expr, expected),
 }
 
 /** An unnamed object that stands for a map becomes one, a list that stands for a set too. */

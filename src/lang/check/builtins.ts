@@ -143,19 +143,15 @@ export const methods: Readonly<Record<MethodFamily, Methods>> = {
   request: requestMethods,
 }
 
-export function familyOf(type: Type): MethodFamily | undefined {
-  switch (type.kind) {
-    case 'list':
-    case 'set':
-      return 'list'
-    case 'str':
-    case 'option':
-    case 'result':
-    case 'map':
-    case 'json':
-    case 'request':
-      return type.kind
-    default:
-      return undefined
-  }
+const families: Partial<Record<Type['kind'], MethodFamily>> = {
+  list: 'list',
+  set: 'list',
+  str: 'str',
+  option: 'option',
+  result: 'result',
+  map: 'map',
+  json: 'json',
+  request: 'request',
 }
+
+export const familyOf = ({kind}: Type): MethodFamily | undefined => families[kind]

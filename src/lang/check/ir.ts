@@ -76,7 +76,7 @@ export type Ir =
   | {kind: 'apply'; callee: Ir; args: readonly Ir[]; type: Type}
   /** `span` of an `assert`, which says where it failed. */
   | {kind: 'builtin'; name: string; args: readonly Ir[]; span?: Span; type: Type}
-  /** `family` is undefined where only the value will tell. */
+  /** `family` is undefined where only the value decides. */
   | {kind: 'method'; family: MethodFamily | undefined; name: string; object: Ir; args: readonly Ir[]; type: Type}
   | {kind: 'field'; object: Ir; name: string; of: 'row' | 'record' | 'unknown'; type: Type}
   | {kind: 'index'; object: Ir; index: Ir; of: 'list' | 'str' | 'map' | 'unknown'; type: Type}

@@ -4,6 +4,7 @@ import type {IrPattern} from './ir.js'
 import {describeBinding} from './scope.js'
 import {bool, fits, float, int, isUnknown, option, result, show, str, type Type, unknown} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
+import {type Visitor, visitSome} from './visitor.js'
 
 /** Whether a pattern fits every value. */
 export const isIrrefutable = (pattern: Pattern): boolean =>
@@ -101,37 +102,30 @@ export function coverage(type: Type, arms: readonly Arm[]): string[] {
   const sure = arms.filter(({guard}) => guard === undefined).map(({pattern}) => pattern)
   if (sure.some(isIrrefutable) || isUnknown(type)) return []
   const covered = new Set(sure.flatMap(coveredCase))
-  const missing = (cases: readonly (readonly [string, string])[]) =>
-    cases.filter(([name]) => !covered.has(name)).map(([, shown]) => shown)
-  switch (type.kind) {
-    case 'option':
-      return missing([
-        ['Some', 'Some(_)'],
-        ['None', 'None'],
-      ])
-    case 'result':
-      return missing([
-        ['Ok', 'Ok(_)'],
-        ['Error', 'Error(_)'],
-      ])
-    case 'bool':
-      return missing([
-        ['true', 'true'],
-        ['false', 'false'],
-      ])
-    case 'sum':
-      return missing(
-        type.sum.variants.map(({name, fields}) => [
-          name,
-          fields.length === 0 ? name : `${name}(${fields.map(() => '_').join(', ')})`,
-        ]),
-      )
-    default:
-      return ['_']
-  }
+  const cases = visitSome(type, casesOf, undefined, () => undefined)
+  if (cases === undefined) return ['_']
+  return cases.flatMap(({name, fields}) =>
+    covered.has(name) ? [] : `${name}${fields === 0 ? '' : `(${Array(fields).fill('_').join(', ')})`}`,
+  )
 }
 
-/** The case that a pattern covers whole. */
+/** A case of a type, with how many fields it has. */
+interface Case {
+  name: string
+  fields: number
+}
+
+const casesOf: Partial<Visitor<Type, Case[] | undefined, undefined>> = {
+  option: () => [
+    {name: 'Some', fields: 1},
+    {name: 'None', fields: 0},
+  ],
+  result: () => ['Ok', 'Error'].map((name) => ({name, fields: 1})),
+  bool: () => ['true', 'false'].map((name) => ({name, fields: 0})),
+  sum: ({sum}) => sum.variants.map(({name, fields}) => ({name, fields: fields.length})),
+}
+
+/** The case that a pattern covers completely. */
 function coveredCase(pattern: Pattern): string[] {
   if (pattern.kind === 'literal') return [String(pattern.value)]
   if (pattern.kind !== 'variant' || !(pattern.args ?? []).every(isIrrefutable)) return []

@@ -1,4 +1,5 @@
 import type {Span} from '../diagnostics/index.js'
+import {type Visitor, visitSome} from './visitor.js'
 
 export type Type =
   /** Agrees with everything, so that one error does not cause others. */
@@ -107,49 +108,36 @@ export const fn = (params: readonly Type[], result: Type): Type => ({kind: 'func
 const maxShown = 6
 
 /** The name of a type, as a program writes it. */
-export function show(type: Type, depth = 0): string {
-  if (depth > maxShown) return '_'
-  const inner = (of: Type) => show(of, depth + 1)
-  switch (type.kind) {
-    case 'unknown':
-    case 'never':
-    case 'ignored':
-      return '_'
-    case 'unit':
-      return 'Unit'
-    case 'json':
-      return 'Json'
-    case 'request':
-      return 'Request'
-    case 'id':
-      return `Id[${type.table.name}]`
-    case 'list':
-      return `List[${inner(type.of)}]`
-    case 'set':
-      return `Set[${inner(type.of)}]`
-    case 'map':
-      return `Map[str, ${inner(type.of)}]`
-    case 'option':
-      return `Option[${inner(type.of)}]`
-    case 'tuple':
-      return `(${type.items.map(inner).join(', ')})`
-    case 'result':
-      return type.error.kind === 'str' ? `Result[${inner(type.ok)}]` : `Result[${inner(type.ok)}, ${inner(type.error)}]`
-    case 'record':
-      return type.record.name
-    case 'sum':
-      return type.sum.name
-    case 'row':
-      return type.table.name
-    case 'object':
-      return `{ ${[...type.fields].map(([name, field]) => `${name}: ${inner(field)}`).join(', ')} }`
-    case 'function':
-      return `fn(${type.params.map(inner).join(', ')}) to ${inner(type.result)}`
-    case 'outcome':
-      return inner(type.of)
-    default:
-      return type.kind
-  }
+export const show = (type: Type, depth = 0): string =>
+  depth > maxShown
+    ? '_'
+    : visitSome(
+        type,
+        names,
+        (of) => show(of, depth + 1),
+        ({kind}) => kind,
+      )
+
+const names: Partial<Visitor<Type, string, (of: Type) => string>> = {
+  unknown: () => '_',
+  never: () => '_',
+  ignored: () => '_',
+  unit: () => 'Unit',
+  json: () => 'Json',
+  request: () => 'Request',
+  id: ({table}) => `Id[${table.name}]`,
+  list: ({of}, inner) => `List[${inner(of)}]`,
+  set: ({of}, inner) => `Set[${inner(of)}]`,
+  map: ({of}, inner) => `Map[str, ${inner(of)}]`,
+  option: ({of}, inner) => `Option[${inner(of)}]`,
+  tuple: ({items}, inner) => `(${items.map(inner).join(', ')})`,
+  result: ({ok, error}, inner) => `Result[${inner(ok)}${error.kind === 'str' ? '' : `, ${inner(error)}`}]`,
+  record: ({record}) => record.name,
+  sum: ({sum}) => sum.name,
+  row: ({table}) => table.name,
+  object: ({fields}, inner) => `{ ${[...fields].map(([name, field]) => `${name}: ${inner(field)}`).join(', ')} }`,
+  function: ({params, result: gives}, inner) => `fn(${params.map(inner).join(', ')}) to ${inner(gives)}`,
+  outcome: ({of}, inner) => inner(of),
 }
 
 export const isUnknown = (type: Type): boolean => type.kind === 'unknown' || type.kind === 'never'
@@ -160,55 +148,45 @@ export type Slot = 'exact' | 'slot'
 /** Whether a value of one type may stand where another is expected. */
 export function fits(from: Type, to: Type, slot: Slot = 'exact'): boolean {
   if (from === to || isUnknown(from) || isUnknown(to) || to.kind === 'ignored') return true
-  switch (to.kind) {
-    case 'float':
-      return from.kind === 'float' || from.kind === 'int'
-    case 'int':
-      return from.kind === 'int' || from.kind === 'id'
-    case 'id':
-      return from.kind === 'int' || (from.kind === 'id' && from.table === to.table)
-    case 'option':
-      if (from.kind === 'option') return fits(from.of, to.of, slot)
-      return slot === 'slot' && fits(from, to.of, slot)
-    case 'list':
-    case 'set':
-      return (from.kind === 'list' || from.kind === 'set') && fits(from.of, to.of, slot)
-    case 'map':
-      if (from.kind === 'map') return fits(from.of, to.of, slot)
-      return from.kind === 'object' && [...from.fields.values()].every((field) => fits(field, to.of, 'slot'))
-    case 'tuple':
-      return (
-        from.kind === 'tuple' &&
-        from.items.length === to.items.length &&
-        to.items.every((item, i) => fits(from.items[i] ?? unknown, item, slot))
-      )
-    case 'result':
-      return from.kind === 'result' && fits(from.ok, to.ok, slot) && fits(from.error, to.error, slot)
-    case 'record':
-      if (from.kind === 'record') return from.record === to.record
-      return from.kind === 'object' && fitsFields(from.fields, to.record.fields)
-    case 'sum':
-      return from.kind === 'sum' && from.sum === to.sum
-    case 'row':
-      return from.kind === 'row' && from.table === to.table
-    case 'object':
-      return (
-        from.kind === 'object' &&
-        from.fields.size === to.fields.size &&
-        [...to.fields].every(([name, type]) => fits(from.fields.get(name) ?? unit, type))
-      )
-    case 'function':
-      return (
-        from.kind === 'function' &&
-        from.params.length <= to.params.length &&
-        fits(from.result, to.result) &&
-        from.params.every((param, i) => fits(to.params[i] ?? unknown, param))
-      )
-    case 'json':
-      return from.kind === 'json' || (slot === 'slot' && from.kind !== 'function')
-    default:
-      return from.kind === to.kind
-  }
+  return visitSome(to, fitting, {from, slot}, ({kind}) => from.kind === kind)
+}
+
+const fitting: Partial<Visitor<Type, boolean, {from: Type; slot: Slot}>> = {
+  float: (_, {from}) => from.kind === 'float' || from.kind === 'int',
+  int: (_, {from}) => from.kind === 'int' || from.kind === 'id',
+  id: ({table}, {from}) => from.kind === 'int' || (from.kind === 'id' && from.table === table),
+  option: ({of}, {from, slot}) =>
+    from.kind === 'option' ? fits(from.of, of, slot) : slot === 'slot' && fits(from, of, slot),
+  list: fitsItems,
+  set: fitsItems,
+  map: ({of}, {from, slot}) =>
+    from.kind === 'map'
+      ? fits(from.of, of, slot)
+      : from.kind === 'object' && [...from.fields.values()].every((field) => fits(field, of, 'slot')),
+  tuple: ({items}, {from, slot}) =>
+    from.kind === 'tuple' &&
+    from.items.length === items.length &&
+    items.every((item, i) => fits(from.items[i] ?? unknown, item, slot)),
+  result: ({ok, error}, {from, slot}) =>
+    from.kind === 'result' && fits(from.ok, ok, slot) && fits(from.error, error, slot),
+  record: ({record}, {from}) =>
+    from.kind === 'record' ? from.record === record : from.kind === 'object' && fitsFields(from.fields, record.fields),
+  sum: ({sum}, {from}) => from.kind === 'sum' && from.sum === sum,
+  row: ({table}, {from}) => from.kind === 'row' && from.table === table,
+  object: ({fields}, {from}) =>
+    from.kind === 'object' &&
+    from.fields.size === fields.size &&
+    [...fields].every(([name, type]) => fits(from.fields.get(name) ?? unit, type)),
+  function: ({params, result: gives}, {from}) =>
+    from.kind === 'function' &&
+    from.params.length <= params.length &&
+    fits(from.result, gives) &&
+    from.params.every((param, i) => fits(params[i] ?? unknown, param)),
+  json: (_, {from, slot}) => from.kind === 'json' || (slot === 'slot' && from.kind !== 'function'),
+}
+
+function fitsItems({of}: Type & {kind: 'list' | 'set'}, {from, slot}: {from: Type; slot: Slot}): boolean {
+  return (from.kind === 'list' || from.kind === 'set') && fits(from.of, of, slot)
 }
 
 function fitsFields(given: ReadonlyMap<string, Type>, fields: readonly FieldType[]): boolean {
@@ -233,50 +211,41 @@ export const isScalar = ({kind}: Type): boolean =>
   isNumber({kind} as Type) || kind === 'bool' || kind === 'str' || kind === 'dec' || kind === 'bytes'
 
 /** Whether a value of the type can be kept in a column, or sent. A type that was looked at already says nothing new. */
-export function isStorable(type: Type, seen: Set<object> = new Set()): boolean {
-  switch (type.kind) {
-    case 'function':
-    case 'result':
-    case 'unit':
-    case 'row':
-    case 'request':
-    case 'outcome':
-    case 'never':
-    case 'ignored':
-      return false
-    case 'list':
-    case 'set':
-    case 'map':
-    case 'option':
-      return isStorable(type.of, seen)
-    case 'tuple':
-      return type.items.every((item) => isStorable(item, seen))
-    case 'record':
-      return seen.has(type.record) || areStorable(type.record.fields, seen.add(type.record))
-    case 'sum':
-      return seen.has(type.sum) || type.sum.variants.every(({fields}) => areStorable(fields, seen.add(type.sum)))
-    default:
-      return true
-  }
+export const isStorable = (type: Type, seen: Set<object> = new Set()): boolean =>
+  visitSome(type, storable, seen, () => true)
+
+const no = () => false
+const isStorableContent = ({of}: {of: Type}, seen: Set<object>) => isStorable(of, seen)
+
+const storable: Partial<Visitor<Type, boolean, Set<object>>> = {
+  function: no,
+  result: no,
+  unit: no,
+  row: no,
+  request: no,
+  outcome: no,
+  never: no,
+  ignored: no,
+  list: isStorableContent,
+  set: isStorableContent,
+  map: isStorableContent,
+  option: isStorableContent,
+  tuple: ({items}, seen) => items.every((item) => isStorable(item, seen)),
+  record: ({record}, seen) => seen.has(record) || areStorable(record.fields, seen.add(record)),
+  sum: ({sum}, seen) => seen.has(sum) || sum.variants.every(({fields}) => areStorable(fields, seen.add(sum))),
 }
 
 const areStorable = (fields: readonly FieldType[], seen: Set<object>) =>
   fields.every((field) => isStorable(field.type, seen))
 
-export function storageOf(type: Type): Storage {
-  switch (type.kind) {
-    case 'int':
-    case 'id':
-    case 'bool':
-      return 'integer'
-    case 'float':
-      return 'real'
-    case 'str':
-    case 'dec':
-      return 'text'
-    case 'bytes':
-      return 'blob'
-    default:
-      return 'json'
-  }
+const storages: Partial<Record<Type['kind'], Storage>> = {
+  int: 'integer',
+  id: 'integer',
+  bool: 'integer',
+  float: 'real',
+  str: 'text',
+  dec: 'text',
+  bytes: 'blob',
 }
+
+export const storageOf = ({kind}: Type): Storage => storages[kind] ?? 'json'

@@ -1,4 +1,4 @@
-/** Nodes of a tree that are told apart by their kind: `Ir`, `IrStmt`, `IrPattern`, `Predicate`. */
+/** The nodes of a tree: `Ir`, `IrStmt`, `IrPattern`, `Predicate`, and types. */
 interface Kinded {
   readonly kind: string
 }

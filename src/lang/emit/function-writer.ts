@@ -42,7 +42,7 @@ function writingOf({params}: FunctionType): Writing {
   let temporaries = 0
   const w: Writing = {
     functionName,
-    // Variables of one name in different blocks are told apart by their slot.
+    // Variables of one name in different blocks are distinguished by their slot.
     variable: ({name, slot}) =>
       params.some(({binding}) => binding.slot === slot) ? functionName(name) : `${name}$${slot}`,
     temporary: () => `$${temporaries++}`,

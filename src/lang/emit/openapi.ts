@@ -7,8 +7,10 @@ import {
   snakeCase,
   type Table,
   type Type,
+  type Visitor,
+  visitSome,
 } from '../check/index.js'
-import {type IsPartial, partialAnywhere, partialIn, rowsIn, wholeRows} from './partial-rows.js'
+import {completeRows, type IsPartial, partialAnywhere, partialIn, rowsIn} from './partial-rows.js'
 
 type Schema = Record<string, unknown>
 
@@ -24,49 +26,37 @@ const tagged = (tag: string, value: Schema): Schema => ({
 })
 
 /** A type as JSON Schema, as its values travel. */
-export function schemaOf(type: Type, isPartial: IsPartial = wholeRows): Schema {
-  const inner = (of: Type) => schemaOf(of, isPartial)
-  switch (type.kind) {
-    case 'int':
-    case 'id':
-      return {type: 'integer'}
-    case 'float':
-      return {type: 'number'}
-    case 'bool':
-      return {type: 'boolean'}
-    case 'str':
-      return {type: 'string'}
-    case 'dec':
-      return {type: 'string', pattern: '^-?\\d+(\\.\\d+)?$'}
-    case 'bytes':
-      return {type: 'string', contentEncoding: 'base64'}
-    case 'list':
-      return {type: 'array', items: inner(type.of)}
-    case 'set':
-      return {type: 'array', items: inner(type.of), uniqueItems: true}
-    case 'map':
-      return {type: 'object', additionalProperties: inner(type.of)}
-    case 'tuple':
-      return {type: 'array', prefixItems: type.items.map(inner), items: false, minItems: type.items.length}
-    case 'option':
-      return {anyOf: [inner(type.of), {type: 'null'}]}
-    case 'record':
-      return ref(type.record.name)
-    case 'sum':
-      return ref(type.sum.name)
-    case 'row':
-      return ref(isPartial(type.table) ? partialName(type.table.name) : type.table.name)
-    case 'result':
-      return {oneOf: [tagged('Ok', inner(type.ok)), tagged('Error', inner(type.error))]}
-    default:
-      return {}
-  }
+export const schemaOf = (type: Type, isPartial: IsPartial = completeRows): Schema =>
+  visitSome(type, schemas, {isPartial, inner: (of) => schemaOf(of, isPartial)}, () => ({}))
+
+const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: Type) => Schema}>> = {
+  int: () => ({type: 'integer'}),
+  id: () => ({type: 'integer'}),
+  float: () => ({type: 'number'}),
+  bool: () => ({type: 'boolean'}),
+  str: () => ({type: 'string'}),
+  dec: () => ({type: 'string', pattern: '^-?\\d+(\\.\\d+)?$'}),
+  bytes: () => ({type: 'string', contentEncoding: 'base64'}),
+  list: ({of}, {inner}) => ({type: 'array', items: inner(of)}),
+  set: ({of}, {inner}) => ({type: 'array', items: inner(of), uniqueItems: true}),
+  map: ({of}, {inner}) => ({type: 'object', additionalProperties: inner(of)}),
+  tuple: ({items}, {inner}) => ({
+    type: 'array',
+    prefixItems: items.map(inner),
+    items: false,
+    minItems: items.length,
+  }),
+  option: ({of}, {inner}) => ({anyOf: [inner(of), {type: 'null'}]}),
+  record: ({record}) => ref(record.name),
+  sum: ({sum}) => ref(sum.name),
+  row: ({table}, {isPartial}) => ref(isPartial(table) ? partialName(table.name) : table.name),
+  result: ({ok, error}, {inner}) => ({oneOf: [tagged('Ok', inner(ok)), tagged('Error', inner(error))]}),
 }
 
 function objectSchema(
   fields: readonly {name: string; type: Type}[],
   doc: string | undefined,
-  isPartial: IsPartial = wholeRows,
+  isPartial: IsPartial = completeRows,
 ): Schema {
   const present = (type: Type) => (type.kind === 'option' ? type.of : type)
   return {
@@ -94,12 +84,12 @@ function sumSchema({name, variants, doc}: SumType, isPartial: IsPartial): [strin
     ]
   })
   const mapping = Object.fromEntries(variants.map(({name: tag}) => [tag, `#/components/schemas/${name}.${tag}`]))
-  const whole: Schema = {
+  const union: Schema = {
     ...(doc === undefined ? {} : {description: doc}),
     oneOf: parts.map(([part]) => ref(part)),
     discriminator: {propertyName: '_tag', mapping},
   }
-  return [[name, whole], ...parts]
+  return [[name, union], ...parts]
 }
 
 const envelope: Schema = {
@@ -189,15 +179,15 @@ function operationOf(route: Route, token: boolean): Schema {
   }
 }
 
-/** The first sentence of the documentation, else the name in words. */
+/** The first sentence of the documentation, else the name as a label. */
 function summaryOf({function: made, method, path, kind}: Route): string {
   const [sentence = ''] = made.decl.doc?.trim().split(/(?<=[.!?])\s|\n/) ?? []
   if (sentence !== '') return sentence
-  return kind === 'http' ? `${method} ${path}` : words(made.name)
+  return kind === 'http' ? `${method} ${path}` : labelOf(made.name)
 }
 
 /** `add_task` and `addTask` as `Add task`. */
-function words(name: string): string {
+function labelOf(name: string): string {
   const text = snakeCase(name).replaceAll('_', ' ').trim()
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

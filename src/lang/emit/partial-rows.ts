@@ -18,21 +18,10 @@ export const partialAnywhere = ({functions}: Program): IsPartial => selectedBy(f
 
 /** Tables whose rows stand in a type, at any depth but below a name. */
 export function rowsIn(type: Type): Table[] {
-  switch (type.kind) {
-    case 'row':
-      return [type.table]
-    case 'list':
-    case 'set':
-    case 'map':
-    case 'option':
-      return rowsIn(type.of)
-    case 'tuple':
-      return type.items.flatMap(rowsIn)
-    case 'result':
-      return [...rowsIn(type.ok), ...rowsIn(type.error)]
-    default:
-      return []
-  }
+  if (type.kind === 'row') return [type.table]
+  if (type.kind === 'tuple') return type.items.flatMap(rowsIn)
+  if (type.kind === 'result') return [type.ok, type.error].flatMap(rowsIn)
+  return 'of' in type && type.kind !== 'outcome' ? rowsIn(type.of) : []
 }
 
-export const wholeRows: IsPartial = () => false
+export const completeRows: IsPartial = () => false

@@ -7,6 +7,8 @@ import {
   show,
   type Table,
   type Type,
+  type Visitor,
+  visitSome,
 } from '../check/index.js'
 
 /** A program's schema in few words: for people, and for models that write programs. */
@@ -107,41 +109,35 @@ const endpoint = (made: FunctionType): EndpointDigest => ({
   affected_tables: [...new Set([...reachable(made)].flatMap(({chains}) => chains.map(({table}) => table.name)))],
 })
 
-function exampleOf(type: Type, depth = 0): string {
-  const inner = (of: Type) => exampleOf(of, depth + 1)
-  if (depth > 2) return '...'
-  switch (type.kind) {
-    case 'int':
-      return '0'
-    case 'id':
-      return '1'
-    case 'float':
-      return '0.0'
-    case 'bool':
-      return 'false'
-    case 'str':
-    case 'bytes':
-      return '"..."'
-    case 'dec':
-      return '0.00dec'
-    case 'list':
-    case 'set':
-      return '[]'
-    case 'record':
-      return `{ ${type.record.fields
-        .filter((field) => field.type.kind !== 'option')
-        .map((field) => `${field.name}: ${inner(field.type)}`)
-        .join(', ')} }`
-    case 'sum': {
-      const [first] = type.sum.variants
-      if (first === undefined) return '{}'
-      return first.fields.length === 0
-        ? first.name
-        : `${first.name}(${first.fields.map((field) => inner(field.type)).join(', ')})`
-    }
-    case 'tuple':
-      return `(${type.items.map(inner).join(', ')})`
-    default:
-      return '{}'
-  }
+const exampleOf = (type: Type, depth = 0): string =>
+  depth > 2
+    ? '...'
+    : visitSome(
+        type,
+        examples,
+        (of) => exampleOf(of, depth + 1),
+        () => '{}',
+      )
+
+const examples: Partial<Visitor<Type, string, (of: Type) => string>> = {
+  int: () => '0',
+  id: () => '1',
+  float: () => '0.0',
+  bool: () => 'false',
+  str: () => '"..."',
+  bytes: () => '"..."',
+  dec: () => '0.00dec',
+  list: () => '[]',
+  set: () => '[]',
+  record: ({record}, inner) => {
+    const required = record.fields.filter((field) => field.type.kind !== 'option')
+    return `{ ${required.map((field) => `${field.name}: ${inner(field.type)}`).join(', ')} }`
+  },
+  sum: ({sum: {variants}}, inner) => {
+    const [first] = variants
+    if (first === undefined) return '{}'
+    const fields = first.fields.map((field) => inner(field.type)).join(', ')
+    return first.fields.length === 0 ? first.name : `${first.name}(${fields})`
+  },
+  tuple: ({items}, inner) => `(${items.map(inner).join(', ')})`,
 }

@@ -1,46 +1,42 @@
-import type {FieldType, Program, Route, SumType, Type} from '../check/index.js'
-import {type IsPartial, partialAnywhere, partialIn, wholeRows} from './partial-rows.js'
+import {
+  type FieldType,
+  type Program,
+  type Route,
+  type SumType,
+  type Type,
+  type Visitor,
+  visitSome,
+} from '../check/index.js'
+import {completeRows, type IsPartial, partialAnywhere, partialIn} from './partial-rows.js'
 
 /** How a type reads in generated TypeScript. */
-export function tsType(type: Type, isPartial: IsPartial = wholeRows): string {
-  const inner = (of: Type) => tsType(of, isPartial)
-  switch (type.kind) {
-    case 'int':
-    case 'float':
-    case 'id':
-      return 'number'
-    case 'bool':
-      return 'boolean'
-    case 'str':
-    case 'dec':
-    case 'bytes':
-      return 'string'
-    case 'list':
-    case 'set':
-      return `readonly ${elementType(inner(type.of))}[]`
-    case 'map':
-      return `Record<string, ${inner(type.of)}>`
-    case 'tuple':
-      return `[${type.items.map(inner).join(', ')}]`
-    case 'record':
-      return type.record.name
-    case 'sum':
-      return type.sum.name
-    case 'row':
-      return type.selected === undefined && !isPartial(type.table)
-        ? type.table.name
-        : `Pick<${type.table.name}, "_id"> & Partial<${type.table.name}>`
-    case 'option':
-      return `${inner(type.of)} | null`
-    case 'result':
-      return `{ _tag: "Ok"; value: ${inner(type.ok)} } | { _tag: "Error"; value: ${inner(type.error)} }`
-    case 'unit':
-      return 'void'
-    case 'function':
-      return `(${type.params.map((param, i) => `arg${i}: ${tsType(param)}`).join(', ')}) => ${tsType(type.result)}`
-    default:
-      return 'unknown'
-  }
+export const tsType = (type: Type, isPartial: IsPartial = completeRows): string =>
+  visitSome(type, tsTypes, {isPartial, inner: (of) => tsType(of, isPartial), prefix: ''}, () => 'unknown')
+
+/** How types are written; `inner` writes a type within the type, `prefix` stands before names. */
+type TypeWriters = Partial<Visitor<Type, string, {isPartial: IsPartial; inner: (of: Type) => string; prefix: string}>>
+
+const tsTypes: TypeWriters = {
+  int: () => 'number',
+  float: () => 'number',
+  id: () => 'number',
+  bool: () => 'boolean',
+  str: () => 'string',
+  dec: () => 'string',
+  bytes: () => 'string',
+  list: ({of}, {inner}) => `readonly ${elementType(inner(of))}[]`,
+  set: ({of}, {inner}) => `readonly ${elementType(inner(of))}[]`,
+  map: ({of}, {inner}) => `Record<string, ${inner(of)}>`,
+  tuple: ({items}, {inner}) => `[${items.map(inner).join(', ')}]`,
+  record: ({record}) => record.name,
+  sum: ({sum}) => sum.name,
+  row: ({table: {name}, table, selected}, {isPartial}) =>
+    selected === undefined && !isPartial(table) ? name : `Pick<${name}, "_id"> & Partial<${name}>`,
+  option: ({of}, {inner}) => `${inner(of)} | null`,
+  result: ({ok, error}, {inner}) => `{ _tag: "Ok"; value: ${inner(ok)} } | { _tag: "Error"; value: ${inner(error)} }`,
+  unit: () => 'void',
+  function: ({params, result}) =>
+    `(${params.map((param, i) => `arg${i}: ${tsType(param)}`).join(', ')}) => ${tsType(result)}`,
 }
 
 const elementType = (shown: string) => (/[ |]/.test(shown) ? `(${shown})` : shown)
@@ -232,42 +228,28 @@ const partialSchema = (name: string) => `${name}$partial`
 const zodMember = (type: Type, isPartial: IsPartial) =>
   type.kind === 'option' ? `${zodType(type.of, isPartial)}.optional()` : zodType(type, isPartial)
 
-function zodType(type: Type, isPartial: IsPartial, prefix = ''): string {
-  const inner = (of: Type) => zodType(of, isPartial, prefix)
-  switch (type.kind) {
-    case 'int':
-    case 'id':
-      return 'z.number().int()'
-    case 'float':
-      return 'z.number()'
-    case 'bool':
-      return 'z.boolean()'
-    case 'str':
-    case 'dec':
-    case 'bytes':
-      return 'z.string()'
-    case 'list':
-    case 'set':
-      return `z.array(${inner(type.of)})`
-    case 'map':
-      return `z.record(z.string(), ${inner(type.of)})`
-    case 'tuple':
-      return `z.tuple([${type.items.map(inner).join(', ')}])`
-    case 'option':
-      return `${inner(type.of)}.nullable()`
-    case 'record':
-      return prefix + type.record.name
-    case 'sum':
-      return prefix + type.sum.name
-    case 'row':
-      return prefix + (isPartial(type.table) ? partialSchema(type.table.name) : type.table.name)
-    case 'result':
-      return `z.union([${taggedSchema('Ok', inner(type.ok))}, ${taggedSchema('Error', inner(type.error))}])`
-    case 'unit':
-      return 'z.null()'
-    default:
-      return 'z.unknown()'
-  }
+const zodType = (type: Type, isPartial: IsPartial, prefix = ''): string =>
+  visitSome(type, zodTypes, {isPartial, inner: (of) => zodType(of, isPartial, prefix), prefix}, () => 'z.unknown()')
+
+const zodTypes: TypeWriters = {
+  int: () => 'z.number().int()',
+  id: () => 'z.number().int()',
+  float: () => 'z.number()',
+  bool: () => 'z.boolean()',
+  str: () => 'z.string()',
+  dec: () => 'z.string()',
+  bytes: () => 'z.string()',
+  list: ({of}, {inner}) => `z.array(${inner(of)})`,
+  set: ({of}, {inner}) => `z.array(${inner(of)})`,
+  map: ({of}, {inner}) => `z.record(z.string(), ${inner(of)})`,
+  tuple: ({items}, {inner}) => `z.tuple([${items.map(inner).join(', ')}])`,
+  option: ({of}, {inner}) => `${inner(of)}.nullable()`,
+  record: ({record}, {prefix}) => prefix + record.name,
+  sum: ({sum}, {prefix}) => prefix + sum.name,
+  row: ({table}, {isPartial, prefix}) => prefix + (isPartial(table) ? partialSchema(table.name) : table.name),
+  result: ({ok, error}, {inner}) =>
+    `z.union([${taggedSchema('Ok', inner(ok))}, ${taggedSchema('Error', inner(error))}])`,
+  unit: () => 'z.null()',
 }
 
 const taggedSchema = (tag: string, value: string) => `z.object({ _tag: z.literal("${tag}"), value: ${value} })`

@@ -1,9 +1,9 @@
 import type {Database} from 'better-sqlite3'
-import {type Column, checkProgram, type FieldType, type Type} from '../check/index.js'
+import {type Column, checkProgram, type FieldType, type Type, type Visitor, visitSome} from '../check/index.js'
 
 /**
  * The declared type of each column, in the language: SQLite keeps text for a string, a decimal number and a record
- * alike, so that its own schema does not tell when the type has changed.
+ * alike, so that its own schema does not show when the type has changed.
  */
 export const declaredTable = `CREATE TABLE IF NOT EXISTS svc_data_columns (
   table_name TEXT NOT NULL COLLATE NOCASE,
@@ -12,7 +12,7 @@ export const declaredTable = `CREATE TABLE IF NOT EXISTS svc_data_columns (
   PRIMARY KEY (table_name, column_name)
 ) WITHOUT ROWID;`
 
-/** SQLite does not tell names apart by case. */
+/** SQLite ignores the case of names. */
 export const declaredKey = (table: string, column: string): string => `${table}.${column}`.toLowerCase()
 
 /** Declared types by `declaredKey`, as far as they were kept. */
@@ -46,33 +46,19 @@ export function writeType(type: Type, rename = (name: string) => name): Written 
     }
     return rename(declared.name)
   }
-  const write = (of: Type): string => {
-    switch (of.kind) {
-      case 'id':
-        return 'int'
-      case 'json':
-        return 'Json'
-      case 'list':
-        return `List[${write(of.of)}]`
-      case 'set':
-        return `Set[${write(of.of)}]`
-      case 'map':
-        return `Map[str, ${write(of.of)}]`
-      case 'option':
-        return `Option[${write(of.of)}]`
-      case 'tuple':
-        return `(${of.items.map(write).join(', ')})`
-      case 'record':
-        return named(of.record, () => `{ ${fields(of.record.fields)} }`)
-      case 'sum':
-        return named(
-          of.sum,
-          () => `= ${of.sum.variants.map((each) => variant(each.name, fields(each.fields))).join(' ')}`,
-        )
-      default:
-        return of.kind
-    }
+  const writers: Partial<Visitor<Type, string, undefined>> = {
+    id: () => 'int',
+    json: () => 'Json',
+    list: ({of}) => `List[${write(of)}]`,
+    set: ({of}) => `Set[${write(of)}]`,
+    map: ({of}) => `Map[str, ${write(of)}]`,
+    option: ({of}) => `Option[${write(of)}]`,
+    tuple: ({items}) => `(${items.map(write).join(', ')})`,
+    record: ({record}) => named(record, () => `{ ${fields(record.fields)} }`),
+    sum: ({sum}) =>
+      named(sum, () => `= ${sum.variants.map((each) => variant(each.name, fields(each.fields))).join(' ')}`),
   }
+  const write = (of: Type): string => visitSome(of, writers, undefined, ({kind}) => kind)
   const written = write(type)
   return {type: written, declarations: [...declarations.values()]}
 }

@@ -204,7 +204,7 @@ function indexSteps(
 }
 
 function isSame(index: Index, live: LiveIndex): boolean {
-  // SQLite does not tell the columns of these.
+  // SQLite does not list the columns of these.
   if (live.isVirtual || index.columns.some((column) => keyOf(column) !== quoted(column.name)))
     return withoutCondition(`${live.sql};`) === withoutCondition(createIndex(index)[0] ?? '')
   const columns = index.columns.map(({name}) => name)

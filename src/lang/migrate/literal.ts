@@ -1,4 +1,4 @@
-import type {Column} from '../check/index.js'
+import type {Column, Type} from '../check/index.js'
 import {binder, decoder} from '../run/index.js'
 
 /** A JSON value as the SQL literal that a column would store. @throws TypeMismatch */
@@ -10,27 +10,18 @@ export function literalOf({type, storage}: Column, json: unknown): string {
 }
 
 /** What a required column holds that nobody gave a value, as JSON; undefined where a type has no such value. */
-export function zeroOf({base}: Column): unknown {
-  switch (base.kind) {
-    case 'int':
-    case 'id':
-    case 'float':
-      return 0
-    case 'bool':
-      return false
-    case 'str':
-    case 'bytes':
-      return ''
-    case 'dec':
-      return '0'
-    case 'list':
-    case 'set':
-      return []
-    case 'map':
-      return {}
-    case 'json':
-      return null
-    default:
-      return undefined
-  }
+export const zeroOf = ({base}: Column): unknown => zeros[base.kind]
+
+const zeros: Partial<Record<Type['kind'], unknown>> = {
+  int: 0,
+  id: 0,
+  float: 0,
+  bool: false,
+  str: '',
+  bytes: '',
+  dec: '0',
+  list: [],
+  set: [],
+  map: {},
+  json: null,
 }

@@ -35,7 +35,7 @@ export interface LiveTable {
   sql: string
 }
 
-/** The column of this name: SQLite does not tell names apart by case. */
+/** The column of this name: SQLite ignores the case of names. */
 export const liveColumn = ({columns}: LiveTable, name: string): LiveColumn | undefined =>
   columns.find((each) => each.name.toLowerCase() === name.toLowerCase())
 
@@ -59,7 +59,7 @@ interface TableRow {
 export function readLiveSchema(database: Database): LiveSchema {
   const all = database.prepare<[], TableRow>("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'").all()
   const virtual = all.filter(({type}) => type === 'virtual').map(({name}) => name)
-  // Not every virtual table tells SQLite which tables it keeps its data in.
+  // Not every virtual table reports to SQLite the tables that hold its data.
   const isShadow = (name: string) => virtual.some((owner) => name.startsWith(`${owner}_`))
   const own = all.filter(({name, type}) => type === 'table' && !isInternal(name) && !isShadow(name))
   const declared = readDeclared(database)

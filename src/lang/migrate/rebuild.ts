@@ -173,9 +173,9 @@ function convert({database, table, choices}: Rebuild, column: Column, found: Liv
   const keeps = keepsStored(column, found)
   if (keeps && count === 0) return old
   const name = `svc_convert_${i}`
-  const turn = conversion(column, from)
+  const convert = conversion(column, from)
   database.function(name, {deterministic: true}, (stored: unknown, cast: unknown) => {
-    const fresh = turn(stored, cast)
+    const fresh = convert(stored, cast)
     if (keeps) return fresh === misfit ? 0 : 1
     return fresh === misfit ? null : fresh
   })

@@ -58,8 +58,8 @@ export const keyOf = ({name, base}: Column): string => (base.kind === 'dec' ? de
  */
 export function decimalKey(digits: string): string {
   const point = `instr(${digits}||'.','.')`
-  const whole = `ltrim(substr(${digits},1,${point}-1),'-0')`
-  const size = `substr('000000'||length(${whole}),-7)||${whole}||rtrim(substr(${digits},${point}+1),'0')`
+  const integer = `ltrim(substr(${digits},1,${point}-1),'-0')`
+  const size = `substr('000000'||length(${integer}),-7)||${integer}||rtrim(substr(${digits},${point}+1),'0')`
   const letters = [...'jihgfedcba'].reduce((sql, letter, digit) => `replace(${sql},'${digit}','${letter}')`, size)
   const isNegative = `substr(${digits},1,1)='-' AND trim(${digits},'-0.')<>''`
   return `CASE WHEN ${isNegative} THEN 'N'||${letters}||'~' ELSE 'P'||${size} END`

@@ -32,7 +32,7 @@ export interface Reply {
 /** How long SQLite waits for another process's lock, blocking, ms. */
 const busyTimeoutMs = 1000
 /** The same for each operation of a handler without a transaction, once the lock was free: others wait meanwhile. */
-const momentMs = 100
+const operationTimeoutMs = 100
 /** How long a writer tries again, and how soon, at first and later, ms. */
 const timeoutMs = 5000
 const firstRetryMs = 1
@@ -126,7 +126,7 @@ export class Application {
 
   #freeAtOnce(run: Run): Reply {
     try {
-      return this.writer.patiently(momentMs, () => this.#once(run, this.writer))
+      return this.writer.withBusyTimeout(operationTimeoutMs, () => this.#once(run, this.writer))
     } finally {
       this.onCommit()
     }
@@ -259,7 +259,7 @@ export class Application {
           await this.#beginWriting()
           this.writer.rollback()
         }
-        return this.writer.patiently(momentMs, () => this.#once(run, this.writer))
+        return this.writer.withBusyTimeout(operationTimeoutMs, () => this.#once(run, this.writer))
       } catch (thrown) {
         if (!(thrown instanceof Waiting)) throw thrown
         waiting = thrown

@@ -11,15 +11,15 @@ export class BadArgument extends Error {
   }
 }
 
-/** Reads `name=value` words, where a value is JSON or plain text. @throws BadArgument */
-export function readArguments({params}: FunctionType, words: readonly string[]): Value[] {
+/** Reads assignments `name=value`, where a value is JSON or plain text. @throws BadArgument */
+export function readArguments({params}: FunctionType, assignments: readonly string[]): Value[] {
   const given = new Map<string, string>()
-  for (const word of words) {
-    const at = word.indexOf('=')
-    const name = at < 0 ? word : word.slice(0, at)
+  for (const assignment of assignments) {
+    const at = assignment.indexOf('=')
+    const name = at < 0 ? assignment : assignment.slice(0, at)
     if (at < 0) throw new BadArgument(name, 'write name=value')
     if (!params.some((param) => param.name === name)) throw new BadArgument(name, 'the endpoint has no such parameter')
-    given.set(name, word.slice(at + 1))
+    given.set(name, assignment.slice(at + 1))
   }
   return params.map(({name, type, optional}) => {
     const text = given.get(name)

@@ -49,7 +49,7 @@ export class Connection {
   }
 
   /** Waits so long, blocking, where another process holds the lock that an operation needs. */
-  patiently<T>(ms: number, work: () => T): T {
+  withBusyTimeout<T>(ms: number, work: () => T): T {
     this.database.pragma(`busy_timeout = ${ms}`)
     try {
       return work()

@@ -91,7 +91,7 @@ export class Context {
     this.#deadline = options.deadline
   }
 
-  /** Counts a call or a turn of a loop. */
+  /** Counts a call or an iteration of a loop. */
   step(): void {
     const steps = ++this.#steps
     if (steps > this.#limits.steps) throw new Failure('STEP_LIMIT', `more than ${this.#limits.steps} evaluation steps`)

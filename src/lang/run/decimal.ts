@@ -5,8 +5,8 @@ interface Scaled {
 }
 
 function parse(text: string): Scaled {
-  const [whole = '0', fraction = ''] = text.split('.')
-  return {digits: BigInt(whole + fraction), scale: fraction.length}
+  const [integer = '0', fraction = ''] = text.split('.')
+  return {digits: BigInt(integer + fraction), scale: fraction.length}
 }
 
 function print({digits, scale}: Scaled): string {
@@ -40,8 +40,8 @@ export function calculateDecimals(a: string, operator: '+' | '-' | '*', b: strin
 /** Text that sorts as decimal numbers do, and is the same for the same value: what the SQL of `plan/sql.ts` makes. */
 export function decimalKey(text: string): string {
   const [before = '', after = ''] = text.split('.')
-  const whole = before.replace(/^[-0]+/, '')
-  const size = String(whole.length).padStart(7, '0') + whole + after.replace(/0+$/, '')
+  const integer = before.replace(/^[-0]+/, '')
+  const size = String(integer.length).padStart(7, '0') + integer + after.replace(/0+$/, '')
   const isNegative = text.startsWith('-') && /[1-9]/.test(text)
   return isNegative ? `N${size.replaceAll(/\d/g, (digit) => 'jihgfedcba'[Number(digit)] as string)}~` : `P${size}`
 }

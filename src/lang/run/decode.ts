@@ -1,4 +1,4 @@
-import {type FieldType, show, type Type} from '../check/index.js'
+import {type FieldType, show, type Type, type Visitor, visitSome} from '../check/index.js'
 import {Err, fromJson, isObject, isText, type Objects, Ok, type Value} from './value.js'
 
 /** A JSON value that does not have the type it should have. */
@@ -23,81 +23,77 @@ export function decoder(type: Type): Decoder {
   const refuse = (): never => {
     throw new TypeMismatch(show(type))
   }
-  switch (type.kind) {
-    case 'int':
-    case 'id':
-      return (json) => (Number.isSafeInteger(json) ? json : refuse())
-    case 'float':
-      return (json) => (typeof json === 'number' && Number.isFinite(json) ? json : refuse())
-    case 'bool':
-      return (json) => (typeof json === 'boolean' ? json : refuse())
-    case 'str':
-      return (json) => (typeof json === 'string' ? whole(json) : refuse())
-    case 'dec':
-      return (json) => (typeof json === 'string' && decimal.test(json) ? json : refuse())
-    case 'bytes':
-      return (json) =>
-        typeof json === 'string' && json.length % 4 === 0 && base64.test(json) ? Buffer.from(json, 'base64') : refuse()
-    case 'list':
-    case 'set': {
-      const item = later(() => decoder(type.of))
-      return (json) => {
-        const items = Array.isArray(json) ? json.map((each) => item(each)) : refuse()
-        return type.kind === 'set' ? [...new Set(items)] : items
-      }
+  return visitSome(type, decoders, refuse, () => refuse)
+}
+
+const decoders: Partial<Visitor<Type, Decoder, () => never>> = {
+  int: decodeInteger,
+  id: decodeInteger,
+  float: (_, refuse) => (json) => (typeof json === 'number' && Number.isFinite(json) ? json : refuse()),
+  bool: (_, refuse) => (json) => (typeof json === 'boolean' ? json : refuse()),
+  str: (_, refuse) => (json) => (typeof json === 'string' ? storableText(json) : refuse()),
+  dec: (_, refuse) => (json) => (typeof json === 'string' && decimal.test(json) ? json : refuse()),
+  bytes: (_, refuse) => (json) =>
+    typeof json === 'string' && json.length % 4 === 0 && base64.test(json) ? Buffer.from(json, 'base64') : refuse(),
+  list: ({of}, refuse) => decodeItems(of, refuse),
+  set: ({of}, refuse) => {
+    const items = decodeItems(of, refuse)
+    return (json) => [...new Set(items(json))]
+  },
+  map: ({of}, refuse) => {
+    const item = later(() => decoder(of))
+    const entry = ([key, each]: [string, unknown]) => [storableText(key), item(each)] as const
+    return (json) => (isObject(json) ? new Map(Object.entries(json).map(entry)) : refuse())
+  },
+  tuple: (type, refuse) => {
+    const items = type.items.map((each) => decoder(each))
+    return (json) =>
+      Array.isArray(json) && json.length === items.length ? items.map((item, i) => item(json[i])) : refuse()
+  },
+  option: ({of}) => {
+    const some = later(() => decoder(of))
+    return (json) => (json === null || json === undefined ? null : some(json))
+  },
+  record: ({record}, refuse) => fields(record.fields, refuse),
+  row: ({table}, refuse) => fields([table.id, ...table.columns], refuse),
+  sum: ({sum}, refuse) => variants(sum.variants, refuse),
+  result: (type, refuse) => {
+    const [ok, error] = [later(() => decoder(type.ok)), later(() => decoder(type.error))]
+    return (json) => {
+      if (!isObject(json)) return refuse()
+      if (json._tag === 'Ok') return new Ok(ok(json.value))
+      return json._tag === 'Error' ? new Err(error(json.value)) : refuse()
     }
-    case 'map': {
-      const item = later(() => decoder(type.of))
-      return (json) =>
-        isObject(json) ? new Map(Object.entries(json).map(([key, each]) => [whole(key), item(each)])) : refuse()
-    }
-    case 'tuple': {
-      const items = type.items.map((each) => decoder(each))
-      return (json) =>
-        Array.isArray(json) && json.length === items.length ? items.map((item, i) => item(json[i])) : refuse()
-    }
-    case 'option': {
-      const some = later(() => decoder(type.of))
-      return (json) => (json === null || json === undefined ? null : some(json))
-    }
-    case 'record':
-      return fields(type.record.fields, refuse)
-    case 'row':
-      return fields([type.table.id, ...type.table.columns], refuse)
-    case 'sum':
-      return variants(type.sum.variants, refuse)
-    case 'result': {
-      const [ok, error] = [later(() => decoder(type.ok)), later(() => decoder(type.error))]
-      return (json) => {
-        if (!isObject(json)) return refuse()
-        if (json._tag === 'Ok') return new Ok(ok(json.value))
-        return json._tag === 'Error' ? new Err(error(json.value)) : refuse()
-      }
-    }
-    case 'unit':
-      return (json) => (json === null || json === undefined ? undefined : refuse())
-    case 'json':
-      return (json) => {
-        try {
-          return fromJson(json)
-        } catch (error) {
-          if (error instanceof TypeError) throw new TypeMismatch(wholeText)
-          throw error
-        }
-      }
-    case 'unknown':
-      return (json) => json
-    default:
-      return refuse
+  },
+  unit: (_, refuse) => (json) => (json === null || json === undefined ? undefined : refuse()),
+  json: () => decodeJson,
+  unknown: () => (json) => json,
+}
+
+function decodeInteger(_: Type, refuse: () => never): Decoder {
+  return (json) => (Number.isSafeInteger(json) ? json : refuse())
+}
+
+function decodeItems(of: Type, refuse: () => never): (json: unknown) => Value[] {
+  const item = later(() => decoder(of))
+  return (json) => (Array.isArray(json) ? json.map((each) => item(each)) : refuse())
+}
+
+function decodeJson(json: unknown): Value {
+  try {
+    return fromJson(json)
+  } catch (error) {
+    if (error instanceof TypeError) throw new TypeMismatch(expectedText)
+    throw error
   }
 }
 
-const wholeText = 'text in whole characters'
+const expectedText = 'text in whole characters'
 
 /** @throws TypeMismatch where it could not be stored as it is */
-function whole(text: string): string {
+function storableText(text: string): string {
   if (isText(text)) return text
-  throw new TypeMismatch(wholeText)
+  throw new TypeMismatch(expectedText)
 }
 
 /** Types may contain themselves, so an inner decoder is made when it is first needed. */

@@ -7,7 +7,7 @@ const fewRows = 2000
 /** Rows that an operation may be limited to and count as few. */
 const smallLimit = 1000
 
-/** Tells which functions may read so much that others had better not wait for them. */
+/** Finds the functions that may read so much that others had better not wait for them. */
 export class ReadCost {
   readonly #connection: Connection
   /** By function, the tables of which it may read every row. */

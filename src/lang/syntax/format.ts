@@ -82,9 +82,9 @@ class Formatter {
     }
     this.#inIndex = false
     const around = this.#open.at(-1)
-    const inside = around === undefined ? 0 : around.indent + 1
+    const inner = around === undefined ? 0 : around.indent + 1
     if (around !== undefined && closes(this.#kind(piece))) this.#indent = around.indent
-    else this.#indent = inside + (this.#continues(piece, last, around?.kind) ? 1 : 0)
+    else this.#indent = inner + (this.#continues(piece, last, around?.kind) ? 1 : 0)
     this.#line = indentUnit.repeat(this.#indent)
   }
 
