@@ -12,10 +12,9 @@ export type FfmpegInput =
   | {bytes: AsyncIterable<Uint8Array>; seeks: boolean}
 
 /**
- * A recording that the program ffmpeg decodes and resamples. It answers with a WAV stream, so its channels are mixed
- * down as those of any other file. It is given a path or bytes, never a command line; given bytes, it may open no file,
- * whatever they say. What it complains of while it goes on is a warning, and so is sound that is shorter than the
- * container says.
+ * A recording that the program ffmpeg decodes and resamples. It writes a WAV stream, so channels are mixed down as those of
+ * any other file. Its input is a path or bytes, never a command line; with bytes, it may open no file. What it reports
+ * while it continues is a warning, and so is sound that is shorter than the container says.
  * @param format ends the sentence "it is …"
  * @throws decoder_unavailable, audio_invalid, audio_track_missing
  */
@@ -56,7 +55,7 @@ export async function openFfmpeg(
     void feed(input.bytes, child.stdin).catch((error: unknown) => {
       fault = {error}
     })
-  /** Throws what was wrong, where something was; a failure behind some sound is damage. */
+  /** Throws why nothing was decoded; a failure after some sound is reported as damage. */
   const end = async (count: number) => {
     const {exitCode} = await child
     signal?.throwIfAborted()
@@ -100,20 +99,20 @@ export async function openFfmpeg(
   }
 }
 
-/** What goes through its cache is kept in a file without a name, in which it can go back. */
+/** The cache protocol keeps the input in a file without a name, so that ffmpeg can seek back. */
 function source(input: FfmpegInput): string[] {
   if ('path' in input) return ['-protocol_whitelist', 'file,pipe', '-i', `file:${input.path}`]
   if (!input.seeks) return ['-protocol_whitelist', 'pipe', '-i', 'pipe:0']
   return ['-protocol_whitelist', 'cache,pipe', '-read_ahead_limit', '-1', '-i', 'cache:pipe:0']
 }
 
-/** Gives ffmpeg the bytes as fast as it takes them; it may stop listening before the end. Throws what they throw. */
+/** Writes the bytes as fast as ffmpeg reads them, which may stop before their end. Throws what their source throws. */
 async function feed(bytes: AsyncIterable<Uint8Array>, stdin: Writable | null): Promise<void> {
   stdin?.on('error', () => undefined)
   try {
     for await (const piece of bytes) {
       if (stdin === null || stdin.destroyed) return
-      // A pipe that breaks is no fault of the bytes: ffmpeg has said what is wrong, or has heard enough.
+      // A broken pipe is no fault of the source: ffmpeg has reported why, or needs no more.
       if (!stdin.write(piece)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]).catch(() => undefined)
     }
   } finally {

@@ -1,3 +1,4 @@
+import {setTimeout as sleep} from 'node:timers/promises'
 import {Connection} from './connection.js'
 import type {Server} from './server.js'
 import type {Service} from './service.js'
@@ -28,12 +29,10 @@ export function serveStdio(service: Service): Server {
     ended,
     async close(graceMs) {
       connection.finish()
-      await Promise.race([ended, delay(graceMs)])
+      await Promise.race([ended, sleep(graceMs, undefined, {ref: false})])
       connection.abandon()
       // An input that is read keeps the process alive.
       input.destroy()
     },
   }
 }
-
-const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())

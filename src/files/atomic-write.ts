@@ -19,9 +19,9 @@ export interface OutputOptions extends AtomicWriteOptions {
 }
 
 /**
- * Writes a whole file or none, in the place of what was there: it appears under its name when it is complete. Folders
- * that are missing are made. Of several who write at once one wins, and its file is whole. A device or a pipe is no file
- * that could be replaced: it is written into.
+ * Writes a file atomically, in the place of what was there: it gets its name when it is complete. Missing folders are
+ * created. When several processes write at once, one of the complete files remains. A device or a pipe cannot be
+ * replaced: it is written into.
  * @throws disk_full, file_unwritable; output_exists with `keep`
  */
 export async function writeFileAtomic(
@@ -37,7 +37,7 @@ export async function writeFileAtomic(
     await mkdir(dirname(path), {recursive: true, mode: folderMode})
     await writeFile(partial, content, {mode: found?.mode, ...creation, flag: 'wx'})
     if (found !== undefined && options.mode === undefined) await chmod(partial, found.mode)
-    if (keep) await giveName(partial, path)
+    if (keep) await renameExclusively(partial, path)
     else await rename(partial, path)
   } catch (error) {
     await rm(partial, {force: true}).catch(() => undefined)
@@ -45,8 +45,8 @@ export async function writeFileAtomic(
   }
 }
 
-/** Gives a file a name that no other file has; of several who do so at once one succeeds. */
-async function giveName(partial: string, path: string): Promise<void> {
+/** Renames a file to a name that no other file has; when several processes do so at once, one succeeds. */
+async function renameExclusively(partial: string, path: string): Promise<void> {
   const isTaken = (error: NodeJS.ErrnoException) => error.code === 'EEXIST'
   try {
     // Some file systems have no links.
@@ -61,7 +61,7 @@ async function giveName(partial: string, path: string): Promise<void> {
   await rm(partial, {force: true})
 }
 
-/** The same, for those who cannot wait. @throws disk_full, file_unwritable */
+/** The same, synchronously. @throws disk_full, file_unwritable */
 export function writeFileAtomicSync(
   path: string,
   content: string | Uint8Array,
@@ -91,11 +91,11 @@ function removeSync(partial: string): void {
   try {
     rmSync(partial, {force: true})
   } catch {
-    // What the file could not be written for is told, not this.
+    // The caller reports why the file could not be written.
   }
 }
 
-/** Beside the file, for a name is given to another file within one file system alone; and different for each writer. */
+/** In the same folder, since a file can be renamed within one file system only; and different for each writer. */
 const partialOf = (path: string) => join(dirname(path), `.svc-${randomUUID().slice(0, 8)}.new`)
 
 /** Why a file cannot be written, by the code of the system. */
@@ -112,7 +112,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its name is too long',
 }
 
-/** A write that fails, by the file that was to be written. */
+/** The error for a failed write to a path. */
 export function writeFault(thrown: unknown, path: string): SvcError {
   const {code = ''} = thrown as NodeJS.ErrnoException
   const reason = reasons[code]

@@ -11,11 +11,11 @@ const unfollowed: Readonly<Record<string, string>> = {
 }
 
 /**
- * The real path of what a path of a caller leads to, which lies below the root. Nothing outside of it is looked at for
- * a path that names it.
+ * The real path of the file that a path of a caller names, which is below the root. A path outside of the root is refused
+ * before the file system is read.
  * @param root of a workspace; also through a link
  * @param path relative to the root, or absolute
- * @throws path_denied; file_not_found and file_unreadable with the path as it was given
+ * @throws path_denied; file_not_found and file_unreadable with the path of the caller
  */
 export async function containedPath(root: string, path: string): Promise<string> {
   if (path.includes('\0')) throw denied(path, 'it is no path')
@@ -28,21 +28,21 @@ export async function containedPath(root: string, path: string): Promise<string>
   return real
 }
 
-async function follow(path: string, given = path): Promise<string> {
+async function follow(path: string, named = path): Promise<string> {
   try {
     return await realpath(path)
   } catch (error) {
     const reason = unfollowed[(error as NodeJS.ErrnoException).code ?? '']
-    throw reason === undefined ? SvcError.from(Object.assign(error as Error, {path: given})) : denied(given, reason)
+    throw reason === undefined ? SvcError.from(Object.assign(error as Error, {path: named})) : denied(named, reason)
   }
 }
 
-/** Folders in which svc and git keep what decides about the workspace. */
+/** Folders in which svc and git keep their own files. */
 const reserved = new Set(['.git', '.svc'])
 
 /**
- * Where a file is to be written: a path below the root that leads through no link to another place, nor to where tools
- * keep their own files; to a regular file or to nothing.
+ * Where a file is to be written: a path below the root that no link leads out of, which is not in a folder of a tool, and
+ * is that of a regular file or of none.
  * @param root of a workspace; also through a link
  * @param path relative to the root, with slashes
  * @throws path_denied, output_exists
@@ -100,6 +100,6 @@ const denied = (path: string, reason: string) => new SvcError('path_denied', {pa
 
 /** Whether a path is a folder or lies below it, as they are written. */
 function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  const between = relative(folder, path)
+  return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
 }

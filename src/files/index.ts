@@ -1,7 +1,6 @@
 /**
- * Files by paths that somebody else names: where they really lie, and whether that is inside of a folder; and files
- * that are written whole or not at all, by one process at a time, and replace others only where they may. Also the
- * folder of this package.
+ * Path containment, for paths that a caller names; atomic writes, locks between processes, and the rule for results that
+ * would replace other files. Also the folder of this package.
  */
 export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath} from './containment.js'

@@ -11,8 +11,8 @@ export interface OutputRule {
 }
 
 /**
- * Refuses results that would replace what a user did not offer: a file that is there, unless it may be overwritten; an
- * input; and a folder. For before the work, so that none is done in vain. A device or a pipe can be written into.
+ * Refuses results that would replace an existing file, unless it may be overwritten; an input; or a folder. Called before
+ * the work, so that none is wasted. A device or a pipe can be written into.
  * @throws output_exists, output_is_input
  */
 export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}: OutputRule): Promise<void> {
@@ -30,7 +30,7 @@ export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}:
 }
 
 /**
- * Writes a result by the same rule, which holds until the file is there: one that appeared meanwhile is kept.
+ * Writes a result by the same rule, which holds until the file is written: one that appeared meanwhile is kept.
  * @throws output_exists, output_is_input, disk_full, file_unwritable
  */
 export async function writeOutput(path: string, content: string | Uint8Array, rule: OutputRule): Promise<void> {

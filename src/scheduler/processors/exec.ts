@@ -1,7 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {processStart} from '../../process/index.js'
 import {type ExecPolicy, planExec, type Task} from '../../tasks/index.js'
-
 import {type GroupEnd, runInGroup} from './process-group.js'
 import type {Outcome, Processor} from './processor.js'
 
@@ -10,7 +9,7 @@ export interface ExecOptions extends ExecPolicy {
   timeoutMs: number
   /** Most bytes that are kept of what a command writes: a quarter of its beginning, the rest of its end. */
   maxOutputBytes: number
-  /** Of the parent: a command gets a few harmless variables of it and no other. */
+  /** Environment of this process, of which a command inherits a few harmless variables. */
   env: Readonly<Record<string, string | undefined>>
 }
 
@@ -69,10 +68,10 @@ function environment(parent: ExecOptions['env'], task: Task): Record<string, str
   )
 }
 
-/** Of the machine, not of the task: it may have room for one more process later. */
-const passing = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
+/** Errors of the machine, not of the task: a later attempt may succeed. */
+const transient = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
-const lasting: Readonly<Record<string, (program: string) => string>> = {
+const permanent: Readonly<Record<string, (program: string) => string>> = {
   ENOENT: (program) => `the program ${program} is not there`,
   EACCES: (program) => `the program ${program} may not be run`,
   E2BIG: () => 'its command line is too long for this system',
@@ -80,12 +79,12 @@ const lasting: Readonly<Record<string, (program: string) => string>> = {
 
 function startError(template: string, program: string, error: unknown): unknown {
   const {code = '', message} = error as NodeJS.ErrnoException
-  if (error instanceof SvcError || passing.has(code)) return error
-  const reason = `${template} cannot be started: ${lasting[code]?.(program) ?? message}`
+  if (error instanceof SvcError || transient.has(code)) return error
+  const reason = `${template} cannot be started: ${permanent[code]?.(program) ?? message}`
   return new SvcError('task_run_failed', {reason}, {cause: error})
 }
 
-/** What went wrong, to be said after the name of the template. */
+/** Why the command failed, as the end of a sentence that begins with the name of the template. */
 function failureOf({timedOut, exitCode, signal}: GroupEnd, timeoutMs: number): string | undefined {
   if (timedOut) return `was stopped, since it ran longer than ${timeoutMs} ms`
   if (signal !== null) return `was ended by ${signal}`

@@ -2,7 +2,7 @@ import {once} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {KeptOutput} from '../../tasks/index.js'
 
-/** A program to be run, with nothing of its parent but what is named here. */
+/** A program, which inherits nothing of its parent but what is named here. */
 export interface GroupCommand {
   argv: readonly [program: string, ...args: string[]]
   cwd: string
@@ -21,22 +21,21 @@ export interface GroupEnd {
   output: KeptOutput
 }
 
-/** From the friendly signal to the other one, ms. */
+/** From SIGTERM to SIGKILL, ms. */
 const graceMs = 2000
-/** How long the pipes are read on when the program itself has ended, ms: its children may be about to finish. */
+/** How long the pipes are read after the program has ended, ms: its children may be about to finish. */
 const lingerMs = 500
 const pollMs = 20
-/** A timer that is set to more fires at once. */
+/** A longer timer fires at once. */
 const longestTimerMs = 2 ** 31 - 1
 
 /**
  * Runs a program to its end, as the leader of a process group of its own, without a shell and without input. When it
- * has ended, when its time is up or when the signal aborts, the whole group is ended: children that it left behind
- * too, first by SIGTERM, then by SIGKILL. A process that leaves the group on purpose is beyond reach.
- * @param onStart told the id of the group, which is that of its leader
+ * has ended, when its time is up or when the signal aborts, every process of the group is ended, first by SIGTERM, then
+ * by SIGKILL: execa signals the leader alone. A process that leaves the group cannot be reached.
+ * @param onStart called with the id of the group, which is that of its leader
  * @param onOutput called whenever it has written something
- * @throws what the signal was aborted with; what `onStart` throws; the error of the system where the program cannot
- *   be started
+ * @throws the reason of the signal; what `onStart` throws; the error of the system where the program cannot be started
  */
 export async function runInGroup(
   command: GroupCommand,
@@ -69,7 +68,7 @@ export async function runInGroup(
   // Not AbortSignal.timeout: nothing but a combined signal would hold it, and that lets it be collected.
   const timeUp = new AbortController()
   const timer = setTimeout(() => timeUp.abort(), Math.min(command.timeoutMs, longestTimerMs))
-  /** Whether it ended by itself. */
+  /** Resolves whether it ended without being stopped. */
   const lifetime = async () => {
     onStart(pid)
     const ended = await firstOf(exited, AbortSignal.any([signal, timeUp.signal]))
@@ -92,7 +91,7 @@ export async function runInGroup(
     output.end()
     clearTimeout(timer)
     process.off('exit', killAll)
-    // Whoever holds the other ends has left the group: nobody listens any more.
+    // A process that still holds the other ends has left the group: its output is not read.
     child.stdout.destroy()
     child.stderr.destroy()
   }
@@ -116,8 +115,8 @@ async function firstOf(exited: Promise<unknown>, stop: AbortSignal): Promise<boo
 const withinLinger = (closed: Promise<unknown>) => Promise.race([closed, sleep(lingerMs, undefined, {ref: false})])
 
 /**
- * Resolves when nobody of the group is left, or when everybody got the signal that nobody survives. Where process 1
- * collects no dead orphans, these count as living until the time is up.
+ * Resolves when no process of the group is left, or when SIGKILL is sent to all of them. Where process 1 does not reap
+ * orphans, dead ones count as alive until the time is up.
  */
 async function endGroup(pid: number): Promise<void> {
   if (!send(pid, 'SIGTERM')) return
@@ -129,7 +128,7 @@ async function endGroup(pid: number): Promise<void> {
   send(pid, 'SIGKILL')
 }
 
-/** Whether there was anybody to get it. As long as one of the group lives, no other process gets the id. */
+/** Whether a process of the group received it. While one of them lives, no other process gets the id. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)

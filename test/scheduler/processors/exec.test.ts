@@ -76,7 +76,7 @@ async function written(path: string): Promise<string> {
     if (text.endsWith('\n')) return text.trim()
     await sleep(20)
   }
-  return assert.fail(`${path} was unstopped written`)
+  return assert.fail(`${path} was never written`)
 }
 
 describe('a command of the workspace', () => {
@@ -142,26 +142,26 @@ describe('a command of the workspace', () => {
     })
   })
 
-  it('is told by the id of its process while that runs, and by when it started', async (test) => {
+  it('reports the id of its process and when it started, while it runs', async (test) => {
     const {run} = await workspace(test, 'console.log(process.pid); setTimeout(() => {}, 100)')
-    const told: {pid: number; alive: boolean; reborn: boolean}[] = []
+    const reported: {pid: number; alive: boolean; reborn: boolean}[] = []
     const process = (pid: number, start: string) =>
-      void told.push({pid, alive: isAlive(pid, start), reborn: isAlive(pid, `${start}1`)})
+      void reported.push({pid, alive: isAlive(pid, start), reborn: isAlive(pid, `${start}1`)})
     const {text} = await run({report: {...recordedReport(), process}})
-    // Where the system does not tell when a process started, nobody can say whether it is another one.
+    // Where the system does not report when a process started, another one of the same id looks the same.
     const reborn = os.platform() !== 'linux'
-    assert.deepEqual(told, [{pid: Number(text), alive: true, reborn}])
+    assert.deepEqual(reported, [{pid: Number(text), alive: true, reborn}])
   })
 
-  it('does not go on where it cannot be told', async (test) => {
+  it('is ended where its process cannot be reported', async (test) => {
     const {run} = await workspace(test, 'setTimeout(() => {}, 60000)')
-    let told = 0
+    let reported = 0
     const process = (pid: number) => {
-      told = pid
+      reported = pid
       throw new SvcError('store_busy', {path: 'store.db'})
     }
     await assert.rejects(run({report: {...recordedReport(), process}}), {code: 'store_busy'})
-    assert.equal(await lives(told), false)
+    assert.equal(await lives(reported), false)
   })
 
   it('finds its input at an end', async (test) => {
@@ -312,8 +312,8 @@ describe('a command that does not end', {concurrency: true}, () => {
   })
 })
 
-describe('execa, without the group', () => {
-  it('ends the leader alone, so that the group is killed by its id', async (test) => {
+describe('the kill of execa', () => {
+  it('reaches the leader of a group alone, so the group is killed by its id', async (test) => {
     const {root} = await workspace(test, withChild('', wait).replace('STDIO', "'ignore'"))
     const leader = execa(process.execPath, ['script.mjs'], {cwd: root, detached: true, reject: false})
     const child = Number(await written(join(root, 'pid')))
