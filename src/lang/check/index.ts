@@ -4,7 +4,7 @@ export {functions as builtinFunctions, methods as builtinMethods, namespaced as 
 export {reachable, readsOnce, usesDatabase, waits} from './effects.js'
 export type * from './ir.js'
 export {isInternal, snakeCase} from './names.js'
-export {type CheckOptions, checkProgram, kindOf, type Program} from './program.js'
+export {checkProgram, kindOf, type Program} from './program.js'
 export type {Route} from './routes.js'
 export {placeholders, signature} from './signatures.js'
 export type {SourceSymbol} from './symbols.js'

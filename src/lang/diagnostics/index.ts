@@ -1,6 +1,6 @@
 /** What a program is told: codes with their severities, a collector, and two ways to show them. */
 export {type DiagnosticCode, severities} from './codes.js'
-export {type Diagnostic, type DiagnosticDetails, Diagnostics, type Fix, type Span} from './diagnostic.js'
+export {type Diagnostic, type DiagnosticDetails, Diagnostics, type Span} from './diagnostic.js'
 export {Lines} from './lines.js'
 export {didYouMean, near} from './near.js'
-export {asJson, type DiagnosticJson, renderDiagnostics} from './render.js'
+export {asJson, renderDiagnostics} from './render.js'

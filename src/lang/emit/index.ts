@@ -1,8 +1,8 @@
 /** A program in other languages: DDL, TypeScript, OpenAPI, and digests for hosts and people. */
-export {type AppContract, appContract} from './app-contract.js'
+export {appContract} from './app-contract.js'
 export {canonicalJson} from './canonical-json.js'
 export {backfill, columnDefinition, createIndex, createTable, ddl, sqlType} from './ddl.js'
 export {functionsFile} from './functions.js'
 export {openapi} from './openapi.js'
 export {type SchemaDigest, schemaDigest} from './schema-digest.js'
-export {type ClientOptions, clientFile, schemasFile, typesFile} from './typescript.js'
+export {clientFile, schemasFile, typesFile} from './typescript.js'

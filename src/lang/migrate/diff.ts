@@ -18,7 +18,6 @@ import {
 } from './live-schema.js'
 
 export type Step = MigrationStep
-export type StepClass = Step['class']
 
 /**
  * The steps from a live database to a program, in the order in which they are taken.

@@ -1,5 +1,5 @@
 /** Operations on the database as SQL: static text, bound parameters, and the hints that go with them. */
-export {type Capabilities, type ExplainRow, explain, type PlanJson, planJson} from './explain.js'
+export {type ExplainRow, explain} from './explain.js'
 export {type Plan, planChain} from './plan.js'
-export {type RuntimeProjection, runtimeProjection} from './projection.js'
+export {runtimeProjection} from './projection.js'
 export {type Encoding, keyOf, type Param, quoted} from './sql.js'

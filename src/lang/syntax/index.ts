@@ -2,5 +2,3 @@
 export type * from './ast.js'
 export {parse} from './declarations.js'
 export {formatSource} from './format.js'
-export {lex} from './lexer.js'
-export {isWord, T, type Tokens} from './token.js'

@@ -43,7 +43,7 @@ export async function openProgramTools({stem, program, application, taken}: Prog
         outputSchema: envelopeSchema(output),
         annotations: {title: made.name, ...effectsOf(lang, made)},
       },
-      call: async (args) => answerOf(lang, made, await called(lang, application, made, args)),
+      call: async (args) => answerOf(made, await called(lang, application, made, args)),
     }
   })
 }
@@ -109,11 +109,8 @@ function readArguments(
 }
 
 /** @throws endpoint_refused where the program says no, with what it says */
-function answerOf(
-  {display, toJson}: LangModule,
-  {name}: FunctionType,
-  {kind, value}: {kind: string; value: unknown},
-): Answer {
+async function answerOf({name}: FunctionType, {kind, value}: {kind: string; value: unknown}): Promise<Answer> {
+  const {display, toJson} = await import('../../lang/index.js')
   if (kind === 'domain')
     throw new DetailedError(new SvcError('endpoint_refused', {name, detail: display(value)}), {details: toJson(value)})
   return {data: value === undefined ? undefined : toJson(value)}
