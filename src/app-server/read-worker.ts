@@ -5,13 +5,11 @@ import {Application, checkProgram, type Ports, type RequestFacts, type Route} fr
 import {argumentReader, type ReadArguments, type Sources} from './parameters.js'
 import {type Answer, answerOf, answerOfFailure} from './reply.js'
 
-/** What a thread is started with. */
 export interface ReadThreadStart {
   source: string
   path: string
 }
 
-/** A request that only reads. */
 export interface ReadQuestion {
   /** Place of the route among those of the program. */
   route: number

@@ -9,7 +9,6 @@ export const bandCount = edges.length - 1
 const scale = 2 / (frameLength * hann.reduce((sum, w) => sum + w * w, 0))
 const quietest = 1e-12
 
-/** Levels of one frame. */
 export interface FrameLevels {
   /** Of each band, dB below a full-scale square wave. */
   bands: Float32Array

@@ -3,7 +3,6 @@ import {crc32} from './crc.js'
 
 /** A page without its body: what is always there, and the sizes of at most 255 segments. */
 const headBytes = 27
-/** Place of the checksum in a page. */
 const checksumAt = 22
 /** What is looked through at once where no page is. */
 const strayBytes = 64 << 10

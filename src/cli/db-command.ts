@@ -31,7 +31,6 @@ export const storeFlag = {
   }),
 }
 
-/** The program, as the argument of a command. */
 export const programArg = Args.string({description: 'The program; src/main.svc when left out, - for standard input.'})
 
 /** `--program FILE`, of every command that reads a program. */
@@ -260,7 +259,6 @@ export function notHeard(path: string, thrown: unknown): Transcription {
   return {error: isMissing ? `file not found: ${path}` : error.message.replace(/\.$/, '')}
 }
 
-/** Steps of a migration as a table. */
 export function formatSteps(steps: readonly Step[]): string {
   const hasReasons = steps.some(({reason}) => reason !== undefined)
   const place = ({table, column, index}: Step) => index ?? [table, column].filter(Boolean).join('.')

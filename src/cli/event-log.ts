@@ -3,7 +3,6 @@ import {dirname} from 'node:path'
 import {writeFault} from '../files/index.js'
 import type {EventRecord} from '../tasks/index.js'
 
-/** A file that events are appended to. */
 export interface EventLog {
   append(events: readonly EventRecord[]): void
   close(): void

@@ -27,7 +27,6 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
     return {version: this.config.version, open: () => this.#open()}
   }
 
-  /** Of the tools that are listed. */
   protected async tiers(): Promise<ReadonlySet<Tier>> {
     const {tiersOf} = await import('../mcp/index.js')
     return tiersOf(this.settings(mcpSettings).tiers)

@@ -16,13 +16,11 @@ import {notCompleted, type Waiting, waitForTask} from './wait-for-task.js'
 export const parseTaskId = async (text: string): Promise<number> =>
   (await import('../tasks/index.js')).parseTaskId(text)
 
-/** A task, as an argument. */
 export const taskArg = Args.custom<number>({parse: parseTaskId})({
   description: 'The task: 42 or T-0042.',
   required: true,
 })
 
-/** A task, as the value of a flag. */
 export const taskFlag = Flags.custom<number>({parse: parseTaskId, helpValue: 'ID'})
 
 /**

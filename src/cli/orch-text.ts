@@ -28,7 +28,6 @@ export const acceptedLine = ({display_id, agent_name, status, duplicate}: Accept
     ? `${display_id} was there already under this key, ${status} with ${agent_name}.`
     : `${display_id} is ${status} with ${agent_name}.`
 
-/** Tasks as a table. */
 export function formatTasks(tasks: readonly Task[], now = Date.now()): string {
   if (tasks.length === 0) return 'No tasks.\n'
   return formatTable(
@@ -109,7 +108,6 @@ const needed = (needs: object): string =>
 export const agentLine = ({display_id, name, state}: Pick<Agent, 'display_id' | 'name' | 'state'>): string =>
   `${name} (${display_id}) is ${state}`
 
-/** Agents as a table. */
 export function formatAgents(agents: readonly Agent[]): string {
   if (agents.length === 0) return 'No agents; the first task spawns one.\n'
   return formatTable(
@@ -236,5 +234,4 @@ const descriptions: Tellings = {
   config_reloaded: ({changed}) => `settings read anew: ${changed.length === 0 ? 'none changed' : changed.join(', ')}`,
 }
 
-/** Every type of event there is. */
 export const eventTypes = Object.keys(descriptions) as EventType[]

@@ -5,7 +5,6 @@ import {formatTable} from './table.js'
 /** A plan as it has just been kept. */
 export type KeptPlan = Plan & {written_to_disk: boolean}
 
-/** A plan with its steps. */
 export function formatPlan({
   session_id,
   goal,
@@ -63,7 +62,6 @@ export function formatPlanStatus(
   return [facts, `${plain(plan.goal)}\n`, rows].join('\n')
 }
 
-/** Plans as a table. */
 export function formatPlans(plans: readonly PlanSummary[]): string {
   if (plans.length === 0) return 'No plans.\n'
   return formatTable(

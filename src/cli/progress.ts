@@ -7,7 +7,6 @@ export const byteProgress = (what: string, done: number, total: number): string 
 
 const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)
 
-/** The step that is being shown. */
 let shown: ShowProgress | undefined
 
 /**

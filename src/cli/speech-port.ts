@@ -14,7 +14,6 @@ export interface Ears extends SpeechPort {
 export interface EarsParts {
   /** Folder that recordings lie in. */
   root: string
-  /** Of the settings. */
   profile: RefineProfile
   /** Confidence below which the user should be asked. */
   minConfidence: number

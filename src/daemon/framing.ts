@@ -1,6 +1,5 @@
 import {isUtf8} from 'node:buffer'
 
-/** A line that cannot be read. */
 export interface BrokenLine {
   fault: 'too_long' | 'not_utf8'
   /** How it begins, as far as it can be told. */
@@ -32,7 +31,6 @@ export class LineReader {
     this.maxBytes = maxBytes
   }
 
-  /** The lines that end in this chunk. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = []
     let from = 0

@@ -10,7 +10,6 @@ import type {Service} from './service.js'
 
 export interface RequestRunnerOptions {
   service: Service
-  /** Of the connection. */
   name: string
   state: ConnectionState
   context: CallContext
@@ -39,7 +38,6 @@ export class RequestRunner {
   /** Of the last valid line. */
   #form: Form = 'wrapped'
   #batch: Batch | undefined
-  /** The request that is being performed. */
   #request: Request | undefined
   /** Answers that are not written yet. */
   #answers = ''
@@ -72,7 +70,6 @@ export class RequestRunner {
     return this.#answers.length >= writeSize || this.#grouped.length >= maxGroup
   }
 
-  /** The request that is being performed. */
   get current(): Request {
     return this.#request as Request
   }

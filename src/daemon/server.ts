@@ -1,4 +1,3 @@
-/** A server of requests. */
 export interface Server {
   /** `127.0.0.1:9745`; undefined where nobody can connect. */
   readonly address: string | undefined

@@ -13,6 +13,5 @@ export interface Service {
   readonly watch: EventWatch
   readonly group: GroupCommit
   readonly log: Logger
-  /** Ends the daemon. */
   readonly shutDown: () => void
 }

@@ -7,7 +7,6 @@ import {DaemonClient} from './client.js'
 import {type Discovery, findDaemon} from './discovery.js'
 
 export interface StartOptions {
-  /** Root of the workspace. */
   root: string
   /** `bin/svc.js` */
   binary: string
@@ -22,7 +21,6 @@ export interface StartOptions {
 
 export interface StartedDaemon extends Discovery {
   addr: string
-  /** Its log file. */
   log: string
 }
 

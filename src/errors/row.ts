@@ -38,5 +38,18 @@ export interface ErrorRow<P> {
   param?: (params: P) => string
 }
 
+const rowWith =
+  (exit: ExitStatus) =>
+  <P = object>(row: Omit<ErrorRow<P>, 'exit'>): ErrorRow<NoInfer<P>> => ({exit, ...row})
+
+/** Rows of each exit status. `P`, the parameters of an error, follows from the parameters of its functions. */
+export const failed = rowWith(Exit.failed)
+export const usage = rowWith(Exit.usage)
+export const notFound = rowWith(Exit.notFound)
+export const conflict = rowWith(Exit.conflict)
+export const unavailable = rowWith(Exit.unavailable)
+export const interrupted = rowWith(Exit.interrupted)
+export const terminated = rowWith(Exit.terminated)
+
 /** Gives each row its own parameter type; the table is built when an error is first looked up. */
 export const rows = <T extends Record<string, ErrorRow<never>>>(declare: () => T): (() => T) => declare

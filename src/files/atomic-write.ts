@@ -7,7 +7,6 @@ import {SvcError} from '../errors/index.js'
 export interface AtomicWriteOptions {
   /** Of the file; when left out that of the file which it replaces, or what the system gives new files. */
   mode?: number
-  /** Of folders that are made for it. */
   folderMode?: number
   /** Wait until it is on the disk. */
   flush?: boolean
@@ -112,7 +111,6 @@ const reasons: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its name is too long',
 }
 
-/** The error for a failed write to a path. */
 export function writeFault(thrown: unknown, path: string): SvcError {
   const {code = ''} = thrown as NodeJS.ErrnoException
   const reason = reasons[code]

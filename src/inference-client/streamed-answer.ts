@@ -105,7 +105,6 @@ async function readAnswer(values: AsyncIterable<unknown>, {route, url, most, onD
 
 interface Chunk {
   text: string
-  /** Of the last one. */
   end?: Omit<Generation, 'text'>
 }
 

@@ -11,7 +11,6 @@ export interface DecoderOptions {
   device?: Device
 }
 
-/** A decoder that is ready to run. */
 export interface Decoder {
   readonly spec: DecoderSpec
   readonly contextLength: number

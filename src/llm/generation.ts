@@ -6,7 +6,6 @@ import type {GenerateEvent, GenerateSummary, PromptToken, TokenChance, TokenLogp
 export interface GenerationModel {
   tokenizer: Tokenizer
   contextLength: number
-  /** Tokens that end a text. */
   endTokens: ReadonlySet<number>
 }
 

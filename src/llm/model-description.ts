@@ -4,7 +4,7 @@ import type {ErrorRecord} from '../errors/index.js'
 import type {RunDirectory, TensorEntry} from '../weights/index.js'
 import type {DecoderSpec} from './spec.js'
 
-/** What a loaded model is. */
+/** Architecture, sizes and limits of a loaded model. */
 export interface ModelDescription {
   name: string
   /** `model_type` of its configuration. */

@@ -9,7 +9,6 @@ import {type ModelText, readModelText} from './model-text.js'
 import {encodePrompt} from './prompt.js'
 import type {Prompt} from './request.js'
 
-/** What the thread is started with. */
 export interface PromptThreadStart {
   model: string
   options: Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'>

@@ -9,7 +9,6 @@ import {type LanguageModel, type LoadOptions, loadLanguageModel} from './languag
 import type {ModelDescription} from './model-description.js'
 import type {GenerateEvent, TokenRequest} from './request.js'
 
-/** What the worker is started with. */
 export interface WorkerStart {
   model: string
   options: LoadOptions

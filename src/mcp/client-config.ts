@@ -15,7 +15,6 @@ export interface ServerEntry {
 
 export type ClientName = 'claude' | 'cursor' | 'vscode' | 'zed'
 
-/** Where the folders of a user are. */
 export interface UserFolders {
   platform: NodeJS.Platform
   home: string
@@ -52,7 +51,6 @@ const clients: Readonly<Record<ClientName, Client>> = {
   },
 }
 
-/** The configuration file of a client for this user. */
 export function clientFile(client: ClientName, {platform, home, env}: UserFolders): string {
   const {join} = platform === 'win32' ? win32 : posix
   const settings = () => {

@@ -24,13 +24,11 @@ export class ToolRegistry {
     throw new SvcError('unknown_tool', {name, suggestion: nearest(name, [...this.#byName.keys()])})
   }
 
-  /** The tools of some tiers. */
   listed(tiers: ReadonlySet<Tier>): readonly Tool[] {
     return this.tools.filter(({tier}) => tiers.has(tier))
   }
 }
 
-/** The tools of the operations. */
 export const operationTools = (): Tool[] => operations.flatMap((operation) => operationTool(operation) ?? [])
 
 const everyTier: readonly Tier[] = ['core', 'dev', 'advanced']

@@ -1,6 +1,5 @@
 import {setImmediate as nextIteration} from 'node:timers/promises'
 
-/** The requests that are being answered. */
 export class RunningRequests {
   readonly #running = new Set<Promise<unknown>>()
 

@@ -5,7 +5,6 @@ import type {Answer} from './envelope.js'
 /** What the caller of a tool has to do with the call. */
 export type CallHooks = Pick<OperationContext, 'signal' | 'report' | 'notice' | 'ask'>
 
-/** What tools are called in. */
 export interface ToolHost {
   /** Opens what operations work with; the first call of all makes it, so that nobody waits for it who lists tools. */
   open(): Promise<OperationBase>

@@ -28,7 +28,6 @@ export interface InboxRequest {
   sessionId?: string
 }
 
-/** The contents of an inbox. */
 export interface Inbox extends A2AInboxV1 {
   messages: Message[]
 }

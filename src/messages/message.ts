@@ -51,7 +51,6 @@ export interface Draft {
   tenantId?: string
 }
 
-/** A message in an inbox. */
 export interface Message extends InboxMessage {
   msg_type: MessageType
 }

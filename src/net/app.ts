@@ -20,7 +20,6 @@ import {collectMethods} from './routes.js'
 export type HttpApp = FastifyInstance
 
 export interface AppOptions {
-  /** Log target of the server. */
   target: string
   /** How the errors of a route are written, by its path. */
   renderer(path: string): ErrorRenderer

@@ -16,7 +16,6 @@ export interface RateLimit {
   wait(id: string, nowMs: number): number
 }
 
-/** Callers that are remembered. */
 const mostBuckets = 10_000
 
 interface Bucket {

@@ -20,7 +20,6 @@ export interface OperationBase {
   readonly modules: WorkspaceModules
   readonly orchestrator: Orchestrator
   readonly surface: Surface
-  /** Version of this program. */
   readonly version: string
   /** From which settings are resolved that the orchestrator does not have: the inference server, say. */
   readonly sources: SettingSources

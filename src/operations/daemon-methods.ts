@@ -24,7 +24,6 @@ export interface DaemonNotification {
   readonly method: string
   /** Its `payload.type` where answers are wrapped; the `id` is then that of the request that subscribed. */
   readonly type: string
-  /** One sentence. */
   readonly summary: string
   /** JSON Schema of an object: `params`, or the members of the payload beside its type. */
   readonly params: Schema

@@ -39,7 +39,6 @@ export interface Bindings {
 export interface RpcBinding {
   /** `orch.submit_task` */
   readonly method: string
-  /** Other names of it. */
   readonly aliases?: readonly string[]
 }
 

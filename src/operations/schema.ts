@@ -44,10 +44,8 @@ export const list = (items: Schema, description?: string, limits: {maxItems?: nu
   ...described(description),
 })
 
-/** The id of a task. */
 export const taskId = integer(undefined, {minimum: 1})
 
-/** An agent: its id, or its name. */
 export const agentId: Schema = {
   type: ['integer', 'string'],
   description: 'The agent: its name, or its id such as A-03.',

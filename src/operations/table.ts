@@ -10,7 +10,6 @@ import {speechOperations} from './rows/speech.js'
 import {taskOperations} from './rows/tasks.js'
 import {workspaceOperations} from './rows/workspace.js'
 
-/** Every operation there is. */
 export const operations: readonly Operation[] = [
   ...taskOperations,
   ...doubtOperations,

@@ -26,7 +26,6 @@ export interface Orchestrator extends MessageContext {
 }
 
 export interface OpenOptions {
-  /** Root of the workspace. */
   root: string
   sources: SettingSources
   /** Tables of others that lie in the same store. */
@@ -102,7 +101,6 @@ export function storePath(
   return journeyStore === 'project' ? projectStorePath(root) : canonicalPath(places)
 }
 
-/** The store that lies in a workspace. */
 export const projectStorePath = (root: string): string => join(root, '.svc', 'store.db')
 
 /** The store that is open; none where it is in memory, and gone with the process. */

@@ -10,7 +10,6 @@ import {
 import {type NodeKey, readyNodes} from './plan-rows.js'
 import type {NodeStatus, PlanStatusWord} from './vocabulary.js'
 
-/** The node that a task does. */
 export type NodeOfTask = NodeKey
 
 /** Undefined where the task belongs to no plan, as nearly all do: one look at an index. */

@@ -81,7 +81,6 @@ const toNode = (row: NodeRow): PlanNode => ({
   workflow: row.workflow_invocation,
 })
 
-/** One node of a version. */
 export function requireNode(context: TaskContext, {plan_session_id, version, node_id}: NodeKey): PlanNode {
   const row = context.store.get<NodeRow>(
     `SELECT ${nodeColumns} FROM plan_nodes WHERE plan_session_id = ? AND version = ? AND node_id = ?`,
@@ -212,7 +211,6 @@ export const supersedeOpen = ({store, now}: TaskContext, planId: string, version
   )
 }
 
-/** Columns of a plan that change. */
 export interface PlanChanges {
   goal_text?: string
   strategy?: PlanStrategy

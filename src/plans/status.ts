@@ -166,7 +166,6 @@ export interface PlanFilter {
 export interface PlanSummary {
   session_id: string
   origin_session_id?: string
-  /** Its beginning. */
   goal: string
   status: PlanStatusWord
   execution_mode: PlanStrategy
@@ -181,7 +180,6 @@ export interface PlanSummary {
 /** Of a goal in a list, characters. */
 const longestExcerpt = 200
 
-/** Plans, the newest first. */
 export function listPlans(
   {store, repositoryId}: TaskContext,
   {status, originSessionId, limit = 50}: PlanFilter = {},

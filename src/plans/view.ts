@@ -29,7 +29,6 @@ export interface PlanVersion {
   steps: PlanStep[]
 }
 
-/** A plan with its latest version. */
 export interface Plan {
   session_id: string
   goal: string

@@ -10,7 +10,6 @@ export const planStrategies = [
 ] as const
 export type PlanStrategy = (typeof planStrategies)[number]
 
-/** Statuses of a step of a plan. */
 export const nodeStatuses = [
   'pending',
   'queued',

@@ -16,7 +16,6 @@ export interface ThreadOptions {
   signal?: AbortSignal | undefined
 }
 
-/** A thread that is ready. */
 export interface Thread<D> {
   readonly worker: Worker
   readonly description: D

@@ -14,7 +14,6 @@ export interface Injection {
   server: Server
   proxy: FaultProxy
   keyring: Keyring
-  /** File that the server has its secrets from. */
   secretsFile: string
   /** A client for what takes requests. */
   context: ClientContext

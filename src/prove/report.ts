@@ -41,7 +41,6 @@ export interface Report {
 /** Violations of one invariant that are reported. */
 const mostReported = 20
 
-/** Judges what happened. */
 export function judge(history: History): Verdict[] {
   return Object.entries(invariants).map(([id, {claim, find}]) => {
     const {checked, violations} = find(history)

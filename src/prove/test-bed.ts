@@ -14,7 +14,6 @@ import {createKeyring, type Keyring} from './server/keyring.js'
 import {createServer, type Launch, type Server} from './server/server.js'
 
 export interface TestBedOptions {
-  /** Of the run; empty. */
   folder: string
   random: Random
   /** How often connections go wrong. */
@@ -34,7 +33,6 @@ export interface TestBed {
   /** What clients are given. */
   workload: Workload
   paths: {log: string; database: string; secrets: string}
-  /** Writes an event down. */
   note(event: RunEvent): void
   /** Requests that were sent so far. */
   operations(): number

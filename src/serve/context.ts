@@ -8,7 +8,6 @@ import type {EffectiveDevice} from './served-model.js'
 export interface ServeContext {
   host: ModelHost
   metrics: ServerMetrics
-  /** Version of the program. */
   product: string
   device: EffectiveDevice
   /** Largest body of a request whose prompt is not shortened, bytes: a larger one is refused before it is read. */

@@ -20,7 +20,6 @@ export function refuseRoute(app: HttpApp, url: string, error: () => SvcError): v
   app.post(url, {onRequest}, async () => undefined)
 }
 
-/** A reply that is not streamed. */
 export interface CollectedReply {
   /** Where it was asked for. */
   prompt?: {text: string; logprobs?: PromptToken[]}

@@ -1,6 +1,5 @@
 /** What a server tells its clients of the model it serves. */
 export interface ServedModel {
-  /** The name clients ask for. */
   name: string
   /** Name or path of the base model, where the run directory names one. */
   baseModel: string | undefined

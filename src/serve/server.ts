@@ -19,7 +19,6 @@ export interface ServerOptions extends HostOptions {
   /** What a request gets that does not say. */
   maxTokens: number
   temperature: number
-  /** Version of the program. */
   product: string
 }
 

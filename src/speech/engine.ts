@@ -28,7 +28,6 @@ export interface SpeechEngine extends SpeechModel {
   readonly loadMs: number
 }
 
-/** A request without its number. */
 type Question = WorkerRequest extends infer R ? (R extends {samples: Float32Array} ? Omit<R, 'id'> : never) : never
 
 /**

@@ -9,7 +9,6 @@ export interface FindOptions {
   revision: string
   /** Folder that relative paths begin at. */
   cwd: string
-  /** Folder of downloaded models. */
   cacheFolder: string
   /** The small model that comes with the program. */
   starterFolder: string

@@ -3,7 +3,6 @@ import type {Device} from '../onnx/index.js'
 /** Rate that every speech model is fed at, Hz. */
 export const sampleRate = 16_000
 
-/** What a loaded speech model is. */
 export interface SpeechModelDescription {
   family: 'whisper' | 'ctc'
   /** What the user called it. */

@@ -6,9 +6,7 @@ import type {TranscribedFile} from './transcriber.js'
 export interface PayloadOptions {
   /** What the recording is called: an absolute path, or `-`. */
   path: string
-  /** UUID of this answer. */
   correlationId: string
-  /** Whether the text is the refined one. */
   refined: boolean
   /** Confidence below which the user should be asked. */
   minConfidence: number

@@ -12,7 +12,6 @@ export interface ReadingChoice<R> {
   text: (reading: R) => string
   /** Log-probability of the whole reading, without anything that was added for preferred words. */
   score: (reading: R) => number
-  /** The preferred words and phrases. */
   phrases: readonly string[]
 }
 

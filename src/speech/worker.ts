@@ -7,7 +7,6 @@ import {failure} from './failure.js'
 import type {LanguageGuess, RecognitionOptions, SpeechModel, SpeechModelDescription, WindowResult} from './model.js'
 import {type OpenSpeechModelOptions, openSpeechModel} from './open-model.js'
 
-/** What the worker is started with. */
 export interface WorkerStart {
   path: string
   options: OpenSpeechModelOptions

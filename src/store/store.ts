@@ -24,7 +24,6 @@ export interface Store {
   readonly path: string
   /** Every row, typed by the caller, who knows the columns of the statement. */
   all<Row>(sql: string, params?: SqlParams): Row[]
-  /** The first row. */
   get<Row>(sql: string, params?: SqlParams): Row | undefined
   /** Rows one at a time, for results too large to hold. */
   iterate<Row>(sql: string, params?: SqlParams): IterableIterator<Row>

@@ -14,7 +14,6 @@ export interface EncodeOptions {
 /** A text that has more tokens than were wanted. */
 export class TooManyTokens extends Error {}
 
-/** A model's tokenizer. */
 export interface Tokenizer {
   /** @throws TooManyTokens with `most`; what `check` throws */
   encode(text: string, options: EncodeOptions): number[]
@@ -22,11 +21,9 @@ export interface Tokenizer {
   guarded(text: string): string
   /** Special tokens are left out. */
   decode(tokens: readonly number[]): string
-  /** Id of a token, by its text. */
   id(token: string): number | undefined
   /** The bytes that a token stands for; a special token stands for its name. */
   bytes(token: number): Buffer
-  /** Texts of the special tokens. */
   readonly specials: readonly string[]
   /** Bytes of the longest token that is not special; found by a look at all of them. */
   readonly longestToken: number
@@ -214,7 +211,6 @@ const byteOfLetter: ReadonlyMap<string, number> = (() => {
   )
 })()
 
-/** A text in these letters. */
 function inByteAlphabet(text: string): string {
   const letters = new Map([...byteOfLetter].map(([letter, byte]) => [byte, letter]))
   return Array.from(Buffer.from(text), (byte) => letters.get(byte)).join('')

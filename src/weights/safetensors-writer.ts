@@ -2,7 +2,6 @@ import {type FileHandle, open, rename, rm} from 'node:fs/promises'
 import {writeFault} from '../files/index.js'
 import {type Dtype, dtypeBytes} from './dtype.js'
 
-/** A tensor to be written. */
 export interface TensorSource {
   name: string
   dtype: Dtype

@@ -3,7 +3,6 @@ import {readFile, stat} from 'node:fs/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {containedPath} from '../../files/index.js'
 
-/** A file that a model reads. */
 export interface ContextFile {
   /** As the caller wrote it. */
   path: string

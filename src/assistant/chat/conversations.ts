@@ -12,7 +12,6 @@ export interface Turn {
   content: string
   /** Unix seconds. */
   timestamp: number
-  /** Of an answer. */
   model_used?: string
   /** Of an answer: tokens of it. */
   tokens?: number

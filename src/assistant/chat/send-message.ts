@@ -10,13 +10,11 @@ import {jsonAgain, messagesFor, recent} from './messages.js'
 import {profileOf} from './profile.js'
 import type {MessageRequest} from './request.js'
 
-/** What came of a message. */
 export interface MessageAnswer {
   message: Omit<Turn, 'journey'> & {role: 'assistant'; model_used: string; tokens: number; context_files: string[]}
   /** What was said before, as far as a model reads it again, and this exchange. */
   history: Pick<Turn, 'role' | 'content'>[]
   model_used: string
-  /** Of the answer. */
   tokens: number
   session_id: string
   journey: Journey

@@ -11,7 +11,6 @@ import {type CodeSurface, categoryOf, type FailureCategory, kpiOf} from './repor
 import {readSurface, type SurfaceMode} from './surface.js'
 import {writeProgram} from './write-program.js'
 
-/** A program that is wished for. */
 export interface CodeRequest {
   readonly prompt: string
   /** Whether the data language checks it; true when left out. */
@@ -27,7 +26,6 @@ export interface CodeRequest {
   readonly surface: CodeSurface
 }
 
-/** What came of it. */
 export type CodeOutcome =
   | {ok: true; code: string; kpi: RuntimeGenerationKpiV1; fileOutcomes?: FileOutcomesV1}
   | {

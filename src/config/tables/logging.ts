@@ -1,7 +1,6 @@
 import {settings} from '../setting.js'
 import {choice, text} from '../types.js'
 
-/** The log on standard error. */
 export const loggingSettings = settings('log', () => ({
   filter: {
     type: text('a level, or a comma-separated list of target=level'),

@@ -8,7 +8,6 @@ function tierList(): SettingType<readonly ('core' | 'dev' | 'advanced' | 'all')[
   return {...words, parse: (value) => (parse(value).length === 0 ? undefined : parse(value))}
 }
 
-/** The tool server. */
 export const mcpSettings = sectionSettings('mcp', () => ({
   tiers: {
     type: tierList(),

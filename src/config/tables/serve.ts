@@ -1,7 +1,6 @@
 import {sectionSettings} from '../setting.js'
 import {choice, integer, list, text} from '../types.js'
 
-/** The inference server. */
 export const serveSettings = sectionSettings('serve', () => ({
   host: {
     type: text('an address of this machine'),

@@ -1,4 +1,4 @@
-import {Exit, rows} from '../row.js'
+import {failed, notFound, rows, usage} from '../row.js'
 
 /** @param what the model did instead of writing a program */
 const noProgram =
@@ -8,26 +8,22 @@ const noProgram =
 
 /** Errors of chats and of code that a model writes. */
 export const assistantErrors = rows(() => ({
-  context_file_unusable: {
-    exit: Exit.usage,
+  context_file_unusable: usage({
     message: (p: {path: string; reason: string}) => `The model cannot read ${p.path}: ${p.reason}.`,
     hint: 'Leave the file out, or name another one.',
     param: () => 'context_files',
-  },
-  context_file_missing: {
-    exit: Exit.notFound,
+  }),
+  context_file_missing: notFound({
     message: (p: {path: string}) => `The model cannot read ${p.path}: there is no such file.`,
     hint: 'Leave the file out, or name another one.',
     param: () => 'context_files',
-  },
-  answer_empty: {
-    exit: Exit.failed,
+  }),
+  answer_empty: failed({
     http: 422,
     message: (p: {model: string}) => `The model ${p.model} answered nothing.`,
     hint: 'Ask again, or ask another model.',
-  },
-  answer_not_json: {
-    exit: Exit.failed,
+  }),
+  answer_not_json: failed({
     http: 422,
     message: (p: {model: string; attempts: number; reason: string; cut: boolean}) =>
       `The model ${p.model} was asked for JSON ${p.attempts === 1 ? 'once' : 'twice'}, and gave none: ${p.reason}.`,
@@ -35,23 +31,20 @@ export const assistantErrors = rows(() => ({
       cut
         ? 'Ask for less at once, or allow more tokens with SVC_INFERENCE_MAX_TOKENS.'
         : 'Say in the prompt which members the JSON should have, or ask another model.',
-  },
-  surface_contract: {
-    exit: Exit.failed,
+  }),
+  surface_contract: failed({
     http: 422,
     message: noProgram('gave no program in the form that was asked for'),
     hint: 'Ask with the output surface mode fenced_transport, or ask another model.',
-  },
-  repair_stalled: {
-    exit: Exit.failed,
+  }),
+  repair_stalled: failed({
     http: 422,
     message: noProgram('made the same errors twice running'),
     hint: 'Say in the prompt how to do without what the errors name, or ask another model.',
-  },
-  validation_failed: {
-    exit: Exit.failed,
+  }),
+  validation_failed: failed({
     http: 422,
     message: noProgram('wrote no program without errors'),
     hint: 'Ask for less at once, or allow more retries.',
-  },
+  }),
 }))

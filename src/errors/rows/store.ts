@@ -1,60 +1,50 @@
-import {Exit, rows} from '../row.js'
+import {conflict, failed, rows, unavailable, usage} from '../row.js'
 
-/** Errors of SQLite files. */
 export const storeErrors = rows(() => ({
-  store_engine_missing: {
-    exit: Exit.unavailable,
+  store_engine_missing: unavailable({
     http: 500,
     message: (p: {reason: string}) => `The SQLite engine cannot be loaded: ${p.reason}.`,
     hint: 'Reinstall svc with this Node version; in a clone, run npm run setup.',
-  },
-  store_node_unsupported: {
-    exit: Exit.usage,
+  }),
+  store_node_unsupported: usage({
     http: 500,
     message: (p: {version: string; oldestMajor: number}) =>
       `This command needs Node ${p.oldestMajor} or later for SQLite; this is Node ${p.version}.`,
     hint: 'Run svc with Node 22 or later; in a clone, npm run setup builds a driver for Node 20.',
-  },
-  store_unopenable: {
-    exit: Exit.unavailable,
+  }),
+  store_unopenable: unavailable({
     http: 500,
     message: (p: {path: string; reason: string}) => `Cannot open the database ${p.path}: ${p.reason}.`,
     hint: 'Check that the folder exists and that you may write to it.',
-  },
-  store_unwritable: {
-    exit: Exit.unavailable,
+  }),
+  store_unwritable: unavailable({
     http: 507,
     message: (p: {path: string; reason: string}) => `Cannot write the database ${p.path}: ${p.reason}.`,
     hint: 'Nothing was changed; free disk space, or check that you may write the file and its folder.',
-  },
-  store_damaged: {
-    exit: Exit.unavailable,
+  }),
+  store_damaged: unavailable({
     http: 500,
     message: (p: {path: string; reason: string}) => `${p.path} is not a sound SQLite database: ${p.reason}.`,
     hint: 'Move the file away and restore a backup.',
-  },
-  store_busy: {
-    exit: Exit.unavailable,
+  }),
+  store_busy: unavailable({
     message: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
     hint: 'Try again when the other process has finished.',
-  },
-  store_migration_failed: {
-    exit: Exit.failed,
+  }),
+  store_migration_failed: failed({
     message: (p: {path: string; fragment: string; version: number; reason: string}) =>
       `${p.path} cannot be brought to version ${p.version} of ${p.fragment}: ${p.reason}.`,
     hint: 'Nothing was changed; report the sentence, and keep a copy of the file.',
-  },
-  store_newer: {
-    exit: Exit.conflict,
+  }),
+  store_newer: conflict({
     http: 500,
     message: (p: {path: string; fragment: string; found: number; known: number}) =>
       `${p.path} was written by a newer version: ${p.fragment} is at version ${p.found}, this program knows ${p.known}.`,
     hint: 'Update svc, or use another database file.',
-  },
-  vector_engine_missing: {
-    exit: Exit.unavailable,
+  }),
+  vector_engine_missing: unavailable({
     http: 500,
     message: (p: {reason: string}) => `The vector extension of SQLite cannot be loaded: ${p.reason}.`,
     hint: 'Install it with npm install sqlite-vec, or take @vector_index out of the program.',
-  },
+  }),
 }))

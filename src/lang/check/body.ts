@@ -38,7 +38,6 @@ interface BodyContext {
   source: string
 }
 
-/** Checks the body of a function against its declared types. */
 export function checkBody(made: FunctionType, scope: Scope, context: BodyContext): void {
   const {decl, params, result: declared} = made
   const c = new BodyChecker(made, scope, context)

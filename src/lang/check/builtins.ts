@@ -132,7 +132,6 @@ const requestMethods: Methods = {
   header: () => takes([str], option(str)),
 }
 
-/** The methods of each family of types. */
 export const methods: Readonly<Record<MethodFamily, Methods>> = {
   list: listMethods,
   str: strMethods,

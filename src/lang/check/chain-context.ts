@@ -14,7 +14,6 @@ export interface Link {
 export interface ChainContext {
   readonly c: Checker
   readonly table: Table
-  /** The name of its first link. */
   readonly head: Name
   readonly chain: Chain
 }

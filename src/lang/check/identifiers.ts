@@ -56,7 +56,6 @@ function checkConstant(c: Checker, name: Name, expected: Type | undefined): Ir |
   return found === undefined ? undefined : checkVariant(c, name, found, [])
 }
 
-/** A builtin function as a value: a lambda that calls it. */
 function builtinValue(c: Checker, name: string, {params, result}: Signature): Ir {
   const nowhere = {start: 0, end: 0}
   const binding: Binding = {

@@ -145,7 +145,6 @@ export function isDoubleOption(node: TypeNode): boolean {
   return node.args.some(isDoubleOption)
 }
 
-/** A type as it was written. */
 export function showNode(node: TypeNode): string {
   switch (node.kind) {
     case 'wildcard':

@@ -32,7 +32,6 @@ export class Lines {
     return Math.min(start + col - 1, next - 1)
   }
 
-  /** The text of a line, without its end. */
   text(line: number): string {
     const start = this.#starts[line - 1] ?? 0
     const end = this.#starts[line] ?? this.source.length + 1

@@ -62,6 +62,5 @@ function transcribe(_path: string): Result<string> {
 }
 `
 
-/** The names that the prelude and its export take. */
 export const preludeNames =
   'ok error fail int divide quotient remainder show equal element unwrap number transcribe runtime Result'.split(' ')

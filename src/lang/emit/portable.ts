@@ -10,9 +10,7 @@ export type Use = 'return' | 'ignore'
 export interface Writing {
   functionName(name: string): string
   variable(binding: Binding): string
-  /** A new name. */
   temporary(): string
-  /** An expression as a value. */
   value(ir: Ir): string
   /** An expression as the statements of a body. */
   body(ir: Ir, use: Use): string

@@ -86,7 +86,6 @@ function baseUrl(): string {
   return apiBase ?? env?.VITE_API_URL?.replace(/\\/+$/, "") ?? "";
 }
 
-/** The body of an error. */
 export interface SvcWireError {
   ok: false;
   code: string;

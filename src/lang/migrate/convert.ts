@@ -88,7 +88,6 @@ function isSame(a: unknown, b: unknown): boolean {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => isSame(a[key], b[key]))
 }
 
-/** Rows that are named in a message. */
 const mostNamed = 10
 
 /** Rows whose value is none of the column's type. */

@@ -15,7 +15,6 @@ export interface Plan {
   retrieval: RetrievalMode | 'contains' | undefined
 }
 
-/** Plans a checked operation. */
 export function planChain(chain: Chain): Plan {
   const {table, op} = chain
   const sql = new SqlWriter()

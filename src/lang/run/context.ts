@@ -15,7 +15,6 @@ export type Transcription = {ok: string} | {error: string}
 
 /** The HTTP request that an `http` route answers. */
 export interface RequestFacts {
-  /** The body as text. */
   text: string
   query: Readonly<Record<string, string | undefined>>
   params: Readonly<Record<string, string | undefined>>

@@ -270,7 +270,6 @@ class Lexer {
 
 const escapes: Readonly<Record<string, string>> = {n: '\n', t: '\t', r: '\r', '\\': '\\', '"': '"', "'": "'", '0': '\0'}
 
-/** The text that a string literal stands for. */
 export function stringValue(literal: string): string {
   const closed = literal.length > 1 && literal.endsWith(literal.charAt(0))
   const inner = literal.slice(1, closed ? -1 : undefined)

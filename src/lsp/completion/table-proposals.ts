@@ -7,7 +7,6 @@ import {connectives, modifiers, type Operation, predicates, shaping} from './voc
 const method = proposed(CompletionItemKind.Method)
 const field = proposed(CompletionItemKind.Field)
 
-/** The table of a name. */
 export const tableNamed = (program: Program, name: string): Table | undefined =>
   program.tables.find((each) => each.name === name)
 

@@ -56,7 +56,6 @@ export class HttpSessions {
     return this.#create()
   }
 
-  /** Has a session answer a request. */
   async answer(session: Session, request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
     session.open++
     response.once('close', () => {

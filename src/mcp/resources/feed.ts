@@ -120,7 +120,6 @@ function hasChanged({name, chat}: Subscription, changed: ReadonlySet<string>): b
   return true
 }
 
-/** The resources that an event changes. */
 function changedBy({kind}: EventRecord): string[] {
   const {task_id: id} = kind as {task_id?: number | null}
   return typeof id === 'number' ? [tasksUri, taskUri(id), transcriptUri(id)] : []

@@ -1,4 +1,3 @@
-/** What a resource is, by its URI. */
 export type ResourceName =
   | {kind: 'tasks'}
   | {kind: 'task' | 'transcript'; id: number}

@@ -36,7 +36,7 @@ export interface MeshClientOptions {
   timeoutMs?: number | undefined
   /** Whether requests are sent again where they may be, and what went wrong may pass; true where it is left out. */
   retry?: boolean | undefined
-  /** Largest answer that is read. */
+  /** Limit of the size of an answer, bytes. */
   maxAnswerBytes?: number | undefined
   /** 0 to 1. */
   random?: (() => number) | undefined

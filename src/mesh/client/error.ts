@@ -82,7 +82,6 @@ const rowOfStatus: Readonly<Record<number, RefusalCode>> = {
   429: 'mesh_unavailable',
 }
 
-/** The row of the catalogue for a status of refusal. */
 const refusalCode = (status: number): RefusalCode =>
   rowOfStatus[status] ?? (status >= 500 ? 'mesh_unavailable' : 'mesh_rejected')
 

@@ -37,7 +37,7 @@ export interface HoldOptions {
   /** For how long the control plane grants it; where it is left out, what it says of that. */
   leaseMs?: number | undefined
   onLost?: ((loss: LeaseLoss) => void) | undefined
-  /** Gives it back. */
+  /** Releases the lease when it is aborted. */
   signal?: AbortSignal | undefined
   /** Monotonic clock of this process, ms. */
   monotonic?: (() => number) | undefined
@@ -119,7 +119,6 @@ class Holding implements HeldLease {
     return !this.ended.aborted && this.#leftMs > 0
   }
 
-  /** Renews it from now on. */
   keep(): void {
     const {signal} = this.#options
     signal?.addEventListener('abort', this.#giveBack, {once: true})

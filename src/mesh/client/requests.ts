@@ -31,7 +31,7 @@ export interface PageRequest {
   cursor?: string | number | undefined
 }
 
-/** A node as it reports itself. */
+/** What a node reports about itself when it joins. */
 export type JoinRecord = NodeFacts & Partial<Incarnation> & {scope_id?: string | undefined}
 
 /** A heartbeat: slim, or the whole record where something has changed. */

@@ -9,7 +9,6 @@ export interface Gauges extends Counts {
 
 type Family = [name: string, type: 'counter' | 'gauge', help: string, samples: [labels: string, value: number][]]
 
-/** Counts the answers of the control plane. */
 export class ControlPlaneMetrics {
   readonly #answers = new Map<MeshOperation, Map<number, number>>()
 

@@ -5,7 +5,6 @@ interface Count {
   value: Promise<number>
 }
 
-/** Counts that are remembered. */
 const mostCounts = 10_000
 
 /** How old a count may be, ms: many heartbeats come in that time, and nobody acts on one sooner. */

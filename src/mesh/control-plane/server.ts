@@ -32,7 +32,6 @@ export interface ControlPlaneOptions {
   store: MeshStore
   credentials: Credentials
   scope: Scope
-  /** Largest body of a request. */
   maxBodyBytes: number
   /** Requests of one caller; undefined sets no limit. */
   rate?: Rate | undefined

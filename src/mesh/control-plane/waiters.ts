@@ -55,7 +55,6 @@ export class Waiters {
     this.#safetyMs = safetyMs
   }
 
-  /** Requests that wait. */
   get waiting(): number {
     return this.#waiting
   }

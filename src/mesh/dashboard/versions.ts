@@ -22,7 +22,6 @@ export class Versions {
   #rest = ''
   #rows: ReadonlyMap<string, Row> = new Map()
 
-  /** Of the newest state. */
   get number(): number {
     return this.#number
   }

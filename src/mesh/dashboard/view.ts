@@ -2,7 +2,6 @@ import type {NodeTrouble} from '../client/node-state.js'
 import type {ExecLease} from '../protocol/lease.js'
 import type {DeadMessage, QueueStats} from '../protocol/message.js'
 
-/** A node as the page shows it. */
 export interface NodeRow {
   id: string
   version: string

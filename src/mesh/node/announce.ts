@@ -10,7 +10,6 @@ import {type SelfRecord, selfRecord} from './self-record.js'
 
 export interface Announcement {
   sources: SettingSources
-  /** Of the program. */
   version: string
   /** Opens the store that events are written into; asked only where they are wanted. */
   place: () => Promise<EventPlace>

@@ -20,7 +20,6 @@ CREATE INDEX mesh_control_events_session ON mesh_control_events (session_id, id)
 `,
 )
 
-/** The details of each event. */
 interface ControlEvents {
   local_registry_publish: {registry_path: string; node_id: string; scope_id: string | null}
   mesh_http_join_ok: JoinDetails & {ok: true; error: null}

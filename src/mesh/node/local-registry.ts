@@ -17,7 +17,6 @@ const forgottenMs = 24 * 3600 * 1000
 /** Bytes that a registry may have. */
 const largest = 16 << 20
 
-/** Where the registry of this machine is. */
 export function registryPath(sources: SettingSources): string {
   const {registryPath: given} = resolveSettings(meshNodeSettings, sources).values
   return given === undefined ? userFile(sources.env, 'cache', 'mesh', 'local-registry.json') : resolve(given)

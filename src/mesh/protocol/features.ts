@@ -18,5 +18,4 @@ export const features = [
   'audit-v1',
 ] as const
 
-/** Header of every answer. */
 export const featureHeader = 'x-mesh-feature'

@@ -17,7 +17,6 @@ export interface ExecLease {
 /** Most leases that are listed, those of the first holders. */
 export const mostLeasesListed = 5000
 
-/** The leases that hold. */
 export interface LeaseList {
   leases: ExecLease[]
   /** There are more than are listed. */

@@ -24,7 +24,6 @@ export interface MessageDraft {
 
 export const defaultPriority = 128
 
-/** A message as it is kept. */
 export interface StoredMessage extends MessageDraft {
   id: number
   created_unix_ms: number

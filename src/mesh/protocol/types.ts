@@ -8,7 +8,6 @@ const halfPair = /\p{Cs}/u
 /** What a terminal would act on, and what has no UTF-8. */
 const unprintable = /[\p{Cc}\p{Cs}]/u
 
-/** A text as it is. */
 export const text: Member<string> = {
   expected: 'a text of whole characters',
   read: (value) => (typeof value === 'string' && !halfPair.test(value) ? value : undefined),

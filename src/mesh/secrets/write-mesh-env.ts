@@ -9,7 +9,6 @@ export type MeshEnvValues = Readonly<Record<string, string | undefined>>
 
 const heading = '# What lets machines into the mesh. Keep it to yourself; git is told to pass it over.\n'
 
-/** The user alone. */
 const fileMode = 0o600
 const folderMode = 0o700
 

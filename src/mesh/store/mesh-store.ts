@@ -83,14 +83,12 @@ export interface Page<T> {
 export interface Counts {
   /** Nodes that have joined and not left. */
   nodes: number
-  /** Leases that are held. */
   leases: number
   /** Messages that wait for somebody, and those that were given up. */
   pending: number
   dead: number
 }
 
-/** Limits that a store holds to. */
 export interface StoreLimits {
   /** How long leases and claims hold, ms. */
   leaseMs: number

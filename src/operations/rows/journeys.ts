@@ -25,7 +25,6 @@ interface Reversed {
   operation: LoggedOperation
 }
 
-/** Journeys, and the log of operations. */
 export const journeyOperations: readonly Operation[] = [
   operation<{journey_id?: string}, CanonicalSteps>({
     name: 'journey_canonical_steps',

@@ -34,7 +34,6 @@ const plane = text('Plane on which it travels: local_ephemeral, local_durable, r
 const where = {message_id: integer(), route: text(), delivery_plane: plane}
 const whereRequired = ['message_id', 'route', 'delivery_plane']
 
-/** Messages between agents. */
 export const messageOperations: readonly Operation[] = [
   operation<SendInput, Sent>({
     name: 'a2a_send',

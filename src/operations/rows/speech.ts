@@ -11,7 +11,6 @@ function ears({speech}: OperationContext): SpeechPort {
   return speech
 }
 
-/** Speech-to-text. */
 export const speechOperations: readonly Operation[] = [
   operation<TranscribeRequest, TranscribeV1>({
     name: 'transcribe',

@@ -35,7 +35,6 @@ export interface Adequacy {
   gaps: readonly StepGaps[]
 }
 
-/** Fewest steps of a goal, by its complexity. */
 const fewestSteps: readonly (readonly [mostComplexity: number, steps: number])[] = [
   [3, 1],
   [5, 2],

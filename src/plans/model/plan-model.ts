@@ -4,7 +4,6 @@ import {chooseModel, costOf, emitCost, localProvider, type TaskContext} from '..
 
 import {planSystem} from './prompts.js'
 
-/** A model that is asked for plans. */
 export interface PlanModel {
   /**
    * @param maxTokens most tokens of the answer

@@ -29,7 +29,6 @@ export interface PlanQuestion {
   depth: PlanDepth
 }
 
-/** Files of the scope that the model is told of. */
 const mostScopeFiles = 400
 
 /** What the model is asked at first. */

@@ -5,7 +5,6 @@ import type {Keyring} from '../server/keyring.js'
 import {type Answer, exchange} from './exchange.js'
 import {recordedBody} from './recorded-body.js'
 
-/** What a client asks for. */
 export interface ClientRequest {
   operation: MeshOperation
   /** Body of the request; of a GET, its query. */
@@ -23,7 +22,6 @@ export interface ClientRequest {
 export type CallServer = (who: string, ask: ClientRequest) => Promise<Call>
 
 export interface CallerOptions {
-  /** Of the proxy. */
   port: number
   log: Pick<Log, 'call'>
   keyring: Keyring

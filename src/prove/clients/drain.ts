@@ -8,7 +8,6 @@ const pollMs = 100
 const longPollMs = 1000
 /** How much longer than it waits such a look may take, ms. */
 const answerMs = 2000
-/** Nodes for each agent. */
 const nodesPerAgent = 2
 /** Messages that come without end are not waited for, ms. */
 const longestMs = 60_000

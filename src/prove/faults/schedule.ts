@@ -27,7 +27,6 @@ export const serverFaults = [
 
 export type ServerFault = (typeof serverFaults)[number]
 
-/** A fault, and when it comes. */
 export interface PlannedFault {
   fault: ServerFault
   /** After the one before is over, ms. */

@@ -61,7 +61,6 @@ export interface RunEvent {
   [fact: string]: unknown
 }
 
-/** A line of the log of a run. */
 export type LogLine =
   | ({line: 'call'} & Call)
   | {line: 'passed'; id: number; fault?: string; copies: readonly Copy[]}
@@ -129,5 +128,4 @@ export interface History {
   scope: string
 }
 
-/** Messages of an answer. */
 export const messagesOf = ({body}: Call): {id: number}[] => (body?.messages ?? []) as {id: number}[]

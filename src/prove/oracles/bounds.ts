@@ -44,7 +44,6 @@ function neverOver(history: History): Finding {
   )
 }
 
-/** Messages of a page at most. */
 const longestPage = 256
 /** Longest that an answer may take where nothing is wrong, ms. */
 const longestAnswerMs = 5000

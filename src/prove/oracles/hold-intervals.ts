@@ -68,7 +68,6 @@ const endsOfNodes = (history: History): [string, Observed][] => [
     .map((call): [string, Observed] => [`node ${textOf(call.args.node_id)}`, call]),
 ]
 
-/** A lease as it was granted. */
 export interface Granted {
   lease: string
   scopeKey: string

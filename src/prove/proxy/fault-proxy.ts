@@ -20,7 +20,6 @@ export interface ProxyOptions {
 /** Where on its way a request is when something is done to the server. */
 export type Point = 'forwarded' | 'answered'
 
-/** A call that is on its way. */
 interface ProxiedCall {
   frame: RequestFrame
   fault: ConnectionFault | undefined

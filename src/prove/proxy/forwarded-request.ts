@@ -3,7 +3,6 @@ import type {Copy} from '../history/history.js'
 import {type RequestFrame, statusOf} from './request-frame.js'
 
 export interface ForwardOptions {
-  /** Of the server. */
   port: number
   /** Only so many bytes, then the connection breaks. */
   cutAt?: number | undefined

@@ -45,7 +45,6 @@ export function frameOf(bytes: Buffer): RequestFrame | undefined {
 const headerOf = (head: string, name: string): string | undefined =>
   new RegExp(`\\r\\n${name}: *([^\\r]*)`, 'i').exec(head)?.[1]
 
-/** Status of an answer, by its first bytes. */
 export function statusOf(bytes: Buffer): number | undefined {
   const found = /^HTTP\/1\.[01] (\d{3}) /.exec(bytes.toString('latin1', 0, 16))?.[1]
   return found === undefined ? undefined : Number(found)

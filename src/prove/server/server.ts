@@ -11,7 +11,6 @@ export interface ServerPlace {
   /** Its working folder and home. */
   folder: string
   port: number
-  /** The database file. */
   database: string
   environment: Readonly<Record<string, string>>
 }

@@ -33,7 +33,6 @@ export class RunEnded extends Error {
   }
 }
 
-/** A task that is being run. */
 export interface Run {
   readonly taskId: number
   readonly agentId: number

@@ -12,7 +12,6 @@ export interface RebalanceAgent {
   pricePer1k?: number | undefined
 }
 
-/** A task that waits in a queue. */
 export interface QueuedTask {
   id: number
   agentId: number

@@ -7,13 +7,11 @@ export interface ReplyHead {
   createdAt: Date
 }
 
-/** A piece of a reply, or all of it. */
 export interface ReplyText {
   text: string
   logprobs?: readonly TokenLogprob[]
 }
 
-/** The end of a reply. */
 export interface ReplyEnd {
   summary: GenerateSummary
   /** From the arrival of the request, ms. */

@@ -31,7 +31,6 @@ const generateWire: Wire = {
   end: (head, end, asked) => response.generateEnd(head, end, {raw: asked.request.prompt.kind === 'raw'}),
 }
 
-/** The routes of Ollama's dialect. */
 export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
   const {host, product, device, promptBodyLimit: bodyLimit} = context
   app.get('/api/version', async () => version(product, device))

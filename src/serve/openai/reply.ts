@@ -15,7 +15,6 @@ export interface StreamHead extends ReplyHead {
   includeUsage: boolean
 }
 
-/** A piece of a reply, or all of it. */
 export interface ReplyText {
   text: string
   /** Where they were asked for. */

@@ -44,7 +44,6 @@ export function readCtcVocabulary(
   }
 }
 
-/** The text of some tokens. */
 export const textOf = ({texts}: CtcVocabulary, tokens: readonly number[]): string =>
   tokens
     .map((token) => texts[token] ?? '')

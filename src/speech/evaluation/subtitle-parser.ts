@@ -1,4 +1,3 @@
-/** A block of a subtitle file. */
 export interface Subtitle {
   startMs: number
   endMs: number

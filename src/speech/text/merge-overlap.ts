@@ -16,7 +16,6 @@ interface PlacedWord {
   timing: WordTiming | undefined
 }
 
-/** Most words that are compared. */
 const mostWords = 16
 
 /** Times of words are only this good, seconds. */

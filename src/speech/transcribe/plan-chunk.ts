@@ -8,7 +8,6 @@ export interface ChunkPlan {
 }
 
 export interface ChunkSize {
-  /** Length of a chunk. */
   chunk: number
   /** How much of it is heard again in the next one, where it does not end in silence. */
   overlap: number

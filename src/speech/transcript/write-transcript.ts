@@ -2,7 +2,6 @@ import {createFormat, type TranscriptFormatName} from './formats.js'
 import type {SubtitleShape} from './subtitle-blocks.js'
 import type {Transcript} from './transcript.js'
 
-/** A whole transcript in a format. */
 export function writeTranscript(name: TranscriptFormatName, transcript: Transcript, shape?: SubtitleShape): string {
   const format = createFormat(name, shape)
   const segments = transcript.segments.map((segment) => format.segment(segment))

@@ -1,7 +1,6 @@
 import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 
-/** The graphs of an ONNX export. */
 export interface ExportFiles {
   encoder: string
   /** Reads a first prompt. */

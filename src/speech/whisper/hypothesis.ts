@@ -23,7 +23,6 @@ export interface Hypothesis {
 export interface DecodeLimits {
   end: number
   rules: readonly TokenRule[]
-  /** Most tokens to decode. */
   maxTokens: number
   signal: AbortSignal | undefined
 }

@@ -158,6 +158,5 @@ function nonSpeechTokens(tokenizer: Tokenizer): number[] {
   return [...nonSpeech.flatMap((mark) => [...single(mark), ...single(` ${mark}`)]), ...single(' -'), ...single(" '")]
 }
 
-/** Seconds that a timestamp token stands for. */
 export const timestampSec = ({firstTimestamp}: WhisperVocabulary, token: number): number =>
   (token - (firstTimestamp ?? token)) * timestampStepSec

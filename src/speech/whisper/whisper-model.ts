@@ -17,7 +17,6 @@ import {cutAtTimestamps, type TimedTokens, type TimedWindow} from './timed-segme
 import type {WhisperVocabulary} from './vocabulary.js'
 import {positionSec, timeWords, withWords} from './word-timings.js'
 
-/** What a Whisper consists of. */
 export interface WhisperParts {
   config: WhisperConfig
   vocabulary: WhisperVocabulary

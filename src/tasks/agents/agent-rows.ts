@@ -81,7 +81,6 @@ export const agentsWithWork = ({store, repositoryId}: TaskContext): number[] =>
     )
     .map(({id}) => id)
 
-/** Tasks in the queue of an agent. */
 export const queuedOf = (row: Pick<AgentRow, 'queued_background' | 'queued_normal' | 'queued_urgent'>): number =>
   row.queued_background + row.queued_normal + row.queued_urgent
 

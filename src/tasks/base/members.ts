@@ -3,7 +3,6 @@ export type Given<T> = {[K in keyof T as undefined extends T[K] ? never : K]: T[
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-/** The members that have a value. */
 export const given = <T extends object>(members: T): Given<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>
 

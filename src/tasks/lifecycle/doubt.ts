@@ -53,7 +53,6 @@ export interface Resolution {
   resume?: boolean
 }
 
-/** States of a task that is over. */
 const ends: ReadonlySet<TaskStatus | null> = new Set<TaskStatus>(['Completed', 'Failed', 'Cancelled'])
 
 /**

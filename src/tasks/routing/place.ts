@@ -19,7 +19,6 @@ export interface Placeable {
   target_agent?: string | undefined
   requirements: Capabilities | undefined
   skill: string | undefined
-  /** An agent that it leaves. */
   without?: number
 }
 

@@ -7,7 +7,6 @@ export interface HubOptions {
   endpoint: string
   /** Sent to the endpoint alone. */
   token?: string | undefined
-  /** Folder that models are kept in. */
   cacheFolder: string
   offline: boolean
   /** How often a request is tried. */

@@ -10,7 +10,6 @@ import type {HubOptions} from './hub-request.js'
 import {type HubFile, readRevision} from './repository.js'
 
 export interface PullProgress {
-  /** The file that is being downloaded. */
   file: string
   /** Bytes of all files: those that are here, and all of them where the hub says how many. */
   receivedBytes: number
@@ -27,7 +26,6 @@ export interface PulledModel {
   id: string
   revision: string
   commit: string
-  /** Folder of its files. */
   folder: string
   files: {name: string; bytes: number; cached: boolean}[]
 }

@@ -1,7 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {bodyOf, type HubOptions, hubGet, withRetries} from './hub-request.js'
 
-/** A file of a model on the hub. */
 export interface HubFile {
   /** Path inside the repository. */
   name: string

@@ -8,7 +8,6 @@ import {findBeside, type MergeInputs} from './merge-inputs.js'
 export interface Merged {
   /** The merged shard, or the first of them. */
   file: string
-  /** Folder of the shard. */
   folder: string
   full: boolean
   dtypes: readonly string[]

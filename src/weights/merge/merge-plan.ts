@@ -5,7 +5,6 @@ import {refuseOtherThanFloats, type TensorEntry} from '../safetensors.js'
 import type {TensorMap} from '../shards.js'
 import type {MergeInputs} from './merge-inputs.js'
 
-/** One tensor of the result. */
 export interface PlannedTensor {
   name: string
   /** The base tensor it is made from. */

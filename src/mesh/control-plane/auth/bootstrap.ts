@@ -12,7 +12,6 @@ export interface BootstrapRequest {
   bootstrapToken?: string | undefined
 }
 
-/** Answer of the exchange. */
 export interface BootstrapAnswer {
   /** Token of `role`. */
   mesh_token: string

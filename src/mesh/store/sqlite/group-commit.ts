@@ -75,7 +75,6 @@ export class GroupCommit {
     })
   }
 
-  /** Operations that wait. */
   get depth(): number {
     return this.#lanes.durable.length + this.#lanes.heartbeats.length
   }

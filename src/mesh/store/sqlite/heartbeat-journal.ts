@@ -14,7 +14,6 @@ type Entry = [
   ...process: [] | [incarnation: number | null, superseded: readonly number[]],
 ]
 
-/** The text of a row of the journal. */
 interface JournalRow {
   at: number
   beats: Entry[]

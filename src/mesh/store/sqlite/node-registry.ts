@@ -83,7 +83,6 @@ export class NodeRegistry {
     this.#replace(transaction, node, undefined)
   }
 
-  /** Nodes of a scope that are present. */
   count(scope: Scope): number {
     return this.#scopes.get(scope)?.present ?? 0
   }

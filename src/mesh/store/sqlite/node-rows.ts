@@ -40,7 +40,6 @@ export class NodeRows {
     this.#parts = parts
   }
 
-  /** A number for a new node. */
   nextNo(transaction: Transaction): number {
     return this.#parts.counters.next(transaction, 'node_no')
   }

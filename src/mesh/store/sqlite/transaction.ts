@@ -1,4 +1,3 @@
-/** A transaction as the operations in it see it. */
 export interface Transaction {
   /** Time of the transaction, Unix ms of the clock of the store. */
   readonly now: number

@@ -4,7 +4,6 @@ import type {Scope} from '../mesh-store.js'
 import type {Audit} from './audit.js'
 import {type Transaction, TransactionalValue} from './transaction.js'
 
-/** Most ids of tokens that are kept. */
 const mostTokenIds = 50_000
 /** Ids that are removed to make room for one. */
 const mostForgotten = 500
