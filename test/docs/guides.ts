@@ -1,0 +1,193 @@
+/**
+ * Runs the shell blocks of a guide and compares what they print.
+ *
+ * A ```console block has commands, `$ COMMAND`, each followed by its exact output; lines that start with `> ` continue a
+ * command. In the output, `...` stands for any text within a line, and as a line of its own for any number of lines. A
+ * command without output is checked by its exit status only. Words behind `console` change how a block is run:
+ * `background` starts its command and waits for the output, `exit=N` expects another status, `skip=REASON` does not run it.
+ * A block with a file name behind its language is written to that file.
+ */
+import assert from 'node:assert/strict'
+import {spawn} from 'node:child_process'
+import {once} from 'node:events'
+import {createReadStream} from 'node:fs'
+import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises'
+import {dirname, join} from 'node:path'
+import {createInterface} from 'node:readline'
+import {after, before, describe, it} from 'node:test'
+import {execa} from 'execa'
+import {projectFile} from '../support/project.js'
+import {svcBinary} from '../support/svc.js'
+import {suiteFolder} from '../support/temporary.js'
+
+/** Reasons for which a block may be left out. */
+const skipReasons = ['network', 'gpu', 'editor', 'terminal'] as const
+
+/** Languages of blocks that are only shown. */
+const shownOnly = new Set(['text', 'json', 'svc', 'toml', 'sql', 'ebnf', 'ts', 'js', 'http', 'yaml', ''])
+
+interface Step {
+  command: string
+  output: string
+}
+
+export interface Block {
+  language: string
+  words: readonly string[]
+  text: string
+  /** Line of its first fence in the guide, from 1. */
+  line: number
+}
+
+/** The fenced blocks of a guide. */
+export const blocksOf = (guide: string): Block[] =>
+  [...guide.matchAll(/^```([^\n`]*)\n(.*?)^```$/gms)].map(({1: info = '', 2: text = '', index}) => {
+    const [language = '', ...words] = info.trim().split(/\s+/)
+    return {language, words, text, line: guide.slice(0, index).split('\n').length}
+  })
+
+/** The commands of a console block, each with its expected output. */
+export function stepsOf(text: string): Step[] {
+  const steps: Step[] = []
+  const lines = text.replace(/\n$/, '').split('\n')
+  for (const [i, line] of lines.entries()) {
+    const step = steps.at(-1)
+    if (line.startsWith('$ ')) steps.push({command: line.slice(2), output: ''})
+    else if (line.startsWith('# ') && /^[$#] /.test(lines[i + 1] ?? '')) continue
+    else if (step === undefined) throw new Error(`no command before: ${line}`)
+    else if (line.startsWith('> ') && step.output === '') step.command += `\n${line.slice(2)}`
+    else step.output += `${line}\n`
+  }
+  return steps
+}
+
+/** An expected output as a pattern. */
+export function patternOf(output: string, {isPrefix = false} = {}): RegExp {
+  const lines = output.trimEnd().split('\n')
+  const patterns = lines.map((line) =>
+    line.trim() === '...' ? '(?:.*\\n)*' : `${line.trimEnd().split('...').map(escapePattern).join('.*')} *\\n`,
+  )
+  return new RegExp(`^${patterns.join('')}${isPrefix ? '' : '\\n*$'}`)
+}
+
+const escapePattern = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+
+/** A shell that keeps its folder, variables and background commands from one command to the next. */
+class Shell {
+  readonly #folder: string
+  readonly #process
+  readonly #lines
+  #commands = 0
+
+  constructor(folder: string, workspace: string, env: NodeJS.ProcessEnv) {
+    this.#folder = folder
+    const loop = 'while IFS= read -r script; do source "$script" </dev/null 2>&1; printf "\\n\\1%s\\n" $?; done'
+    this.#process = spawn('bash', ['-c', loop], {
+      cwd: workspace,
+      env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    this.#lines = createInterface({input: this.#process.stdout})[Symbol.asyncIterator]()
+  }
+
+  async run(command: string): Promise<{status: number; output: string}> {
+    await this.#send(command)
+    const output: string[] = []
+    for (;;) {
+      const {value: line, done} = await this.#lines.next()
+      if (done) throw new Error(`The shell ended during: ${command}\n${output.join('\n')}`)
+      if (line.startsWith('\u0001')) {
+        if (output.at(-1) === '') output.pop()
+        return {status: Number(line.slice(1)), output: output.map((each) => `${each}\n`).join('')}
+      }
+      output.push(line)
+    }
+  }
+
+  /** Starts a command that stays, and returns once it has printed what is expected. */
+  async start(command: string, expected: RegExp): Promise<void> {
+    const pipe = join(this.#folder, `output-${this.#commands}`)
+    await execa('mkfifo', [pipe])
+    await this.run(`{ ${command}\n} </dev/null >'${pipe}' 2>&1 &`)
+    let output = ''
+    for await (const chunk of createReadStream(pipe, {encoding: 'utf8'})) {
+      output += chunk
+      if (expected.test(output)) return
+    }
+    throw new Error(`${command} ended, and printed:\n${output}`)
+  }
+
+  async #send(command: string): Promise<void> {
+    const script = join(this.#folder, `command-${this.#commands++}`)
+    await writeFile(script, `${command}\n`)
+    this.#process.stdin.write(`${script}\n`)
+  }
+
+  /** Ends the shell and everything that it has started. */
+  async close(): Promise<void> {
+    const closed = once(this.#process, 'close')
+    process.kill(-this.#process.pid!, 'SIGTERM')
+    await closed
+  }
+}
+
+/** A test fails when a command hangs, not when the machine is slow, ms. */
+const timeout = 15 * 60_000
+
+/** Runs the blocks of a guide in their order, in an empty folder with an empty home and the project's `examples/`. */
+export function testGuide(path: string): void {
+  describe(path, {concurrency: 1}, async () => {
+    const blocks = blocksOf(await readFile(projectFile(path), 'utf8'))
+    const home = suiteFolder()
+    const workspace = join(home, 'workspace')
+    const programs = join(home, 'bin')
+    let shell: Shell
+
+    before(async () => {
+      for (const folder of [workspace, programs]) await mkdir(folder)
+      await symlink(svcBinary, join(programs, 'svc'))
+      await symlink(process.execPath, join(programs, 'node'))
+      await symlink(projectFile('examples'), join(workspace, 'examples'))
+      const env = {PATH: `${programs}:${process.env.PATH}`, HOME: home, TMPDIR: home, LANG: 'C.UTF-8', SVC_THREADS: '1'}
+      shell = new Shell(home, workspace, env)
+    })
+    after(() => shell.close())
+
+    for (const {language, words, text, line} of blocks) {
+      const isSkipped = words.some((word) => word.startsWith('skip='))
+      if (language === 'console' && !isSkipped)
+        it(`line ${line}: ${text.split('\n')[0]}`, {timeout}, () => runBlock(shell, text, words))
+      else if (language !== 'console' && words.length > 0)
+        it(`line ${line}: ${words[0]}`, () => writeBlock(join(workspace, words[0]!), text))
+    }
+
+    it('has no block of an unknown kind', () => {
+      for (const {language, words, line} of blocks) {
+        const reason = words.find((word) => word.startsWith('skip='))?.slice('skip='.length)
+        if (reason !== undefined)
+          assert.ok((skipReasons as readonly string[]).includes(reason), `line ${line}: ${reason}`)
+        else assert.ok(language === 'console' || shownOnly.has(language), `line ${line}: ${language}`)
+      }
+    })
+  })
+}
+
+async function runBlock(shell: Shell, text: string, words: readonly string[]): Promise<void> {
+  const steps = stepsOf(text)
+  const status = Number(words.find((word) => word.startsWith('exit='))?.slice('exit='.length) ?? 0)
+  for (const [i, {command, output}] of steps.entries()) {
+    if (words.includes('background')) {
+      await shell.start(command, patternOf(output, {isPrefix: true}))
+      continue
+    }
+    const result = await shell.run(command)
+    assert.equal(result.status, i === steps.length - 1 ? status : 0, `$ ${command}\n${result.output}`)
+    if (output !== '') assert.match(result.output, patternOf(output), `$ ${command}`)
+  }
+}
+
+async function writeBlock(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), {recursive: true})
+  await writeFile(file, text)
+}
