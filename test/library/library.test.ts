@@ -26,7 +26,7 @@ describe('the library', () => {
     }
   })
 
-  it('has pages in docs/api that are up to date: npm run api writes them', async () => {
+  it('has pages in docs/api that are up to date: npm run docs writes them', async () => {
     const pages = apiPages()
     assert.deepEqual(
       (await readdir(projectFile('docs/api'))).map((name) => `docs/api/${name}`).sort(),
