@@ -1,4 +1,4 @@
-/** Runs a few commands under another Node (its path is the argument): they must work, and must not load SQLite. */
+/** Runs a few commands under a Node (its path is the argument, or this one): they must work without loading SQLite. */
 import assert from 'node:assert/strict'
 import {mkdtemp, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
@@ -13,8 +13,7 @@ import {monoWave} from './support/wave-file.js'
 import {writeWhisperFolder} from './support/whisper-files.js'
 import {microShape, randomWhisper} from './support/whisper-weights.js'
 
-const node = process.argv[2]
-assert.ok(node, 'give the path of a node executable')
+const node = process.argv[2] ?? process.execPath
 const folder = await mkdtemp(join(tmpdir(), 'svc-smoke-'))
 
 try {

@@ -2,9 +2,11 @@ import type {Command} from '@oclif/core'
 import {loadCommands} from '../../src/cli/package.js'
 import {type Setting, settingTables} from '../../src/config/index.js'
 import {explainDiagnostics} from '../../src/lang/index.js'
+import {architecturePicture} from './architecture-picture.js'
 
 /** The pages of `docs/` that are generated, by their path in the project. */
 export const generatedPages = async (): Promise<Record<string, string>> => ({
+  'docs/architecture.svg': architecturePicture(),
   'docs/configuration.md': configurationPage(),
   'docs/db-diagnostics.md': await diagnosticsPage(),
   'docs/llms.txt': await llmsPage(),

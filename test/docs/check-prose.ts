@@ -1,0 +1,75 @@
+/** Checks the prose of the project, for `npm run lint`: guides, help, manual, errors and settings. */
+import {readdirSync, readFileSync} from 'node:fs'
+import {loadCommands} from '../../src/cli/package.js'
+import {settingTables} from '../../src/config/index.js'
+import {explainErrors} from '../../src/errors/index.js'
+import {explainDiagnostics} from '../../src/lang/index.js'
+import {projectFile} from '../support/project.js'
+import {proseFindings, summaryFindings, type Text} from './prose.js'
+
+/** The verbs that summaries of commands start with. */
+const verbs = new Set(
+  `Acknowledge Add Approve Ask Call Cancel Check Claim Compact Complete Configure Connect Create Deliver Delete Display
+   Download Drain Drop Evaluate Explain Export Extend Fail Follow Format Generate Grant Import Insert Join Leave List
+   Make Measure Merge Migrate Move Open Pause Preview Print Quarantine Query Read Rebalance Record Redo Reject Renew
+   Release Reload Remove Reorder Replan Requeue Reset Resolve Resume Retire Retry Return Revoke Run Sample Seed Send
+   Serve Set Show Spawn Start Stop Submit Transcribe Undo Validate Watch Write`
+    .trim()
+    .split(/\s+/),
+)
+
+/** The paragraphs of a file, each with its first line. */
+function paragraphs(path: string): Text[] {
+  const text = readFileSync(projectFile(path), 'utf8').replaceAll(/^```.*?^```$/gms, (block) =>
+    block.replaceAll(/[^\n]/g, ''),
+  )
+  return [...text.matchAll(/(?:.+\n?)+/g)].map(({0: paragraph, index}) => ({
+    place: `${path}:${text.slice(0, index).split('\n').length}`,
+    text: paragraph,
+  }))
+}
+
+const {commands} = await loadCommands()
+const shown = commands.filter(({hidden}) => !hidden)
+const helpTexts = shown.flatMap(({id, summary = '', description = '', flags, args}) => {
+  const place = `svc ${id.replaceAll(':', ' ')}`
+  return [
+    {place, text: summary},
+    {place, text: description},
+    ...Object.values(args).map((arg) => ({place: `${place} ${arg.name}`, text: arg.description ?? ''})),
+    ...Object.values(flags).map((flag) => ({
+      place: `${place} --${flag.name}`,
+      text: flag.summary ?? flag.description ?? '',
+    })),
+  ]
+})
+const errorTexts = (await explainErrors()).flatMap(({code, cause, fix, message}) =>
+  [cause, fix, message].map((text) => ({place: `error ${code}`, text})),
+)
+const diagnosticTexts = (await explainDiagnostics()).flatMap(({code, cause, fix}) =>
+  [cause, fix].map((text) => ({place: `diagnostic ${code}`, text})),
+)
+const settingTexts = settingTables.flatMap(({name, rows}) =>
+  Object.entries(rows).map(([key, {doc}]) => ({place: `setting ${name} ${key}`, text: doc})),
+)
+const guides = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
+const pages = readdirSync(projectFile('docs')).flatMap((file) =>
+  file.endsWith('.md') && file !== 'terms.md' ? [`docs/${file}`] : [],
+)
+
+const findings = [
+  ...summaryFindings(
+    shown.map(({id, summary = ''}) => ({place: `svc ${id.replaceAll(':', ' ')}`, text: summary})),
+    verbs,
+  ),
+  ...proseFindings([
+    ...[...guides, ...pages].flatMap(paragraphs),
+    ...helpTexts,
+    ...errorTexts,
+    ...diagnosticTexts,
+    ...settingTexts,
+  ]),
+]
+for (const {place, rule} of findings) process.stdout.write(`${place}: ${rule}\n`)
+process.stdout.write(`prose: ${findings.length} findings\n`)
+process.exitCode = findings.length === 0 ? 0 : 1
