@@ -2,29 +2,29 @@ import {conflict, notFound, rows, unavailable, usage} from '../row.js'
 
 export const messageErrors = rows(() => ({
   message_not_found: notFound({
-    message: (p: {message: string}) => `There is no message ${p.message} in this inbox.`,
-    hint: 'Read the inbox again, and name a durable message by its uuid, or by its id with the route db.',
+    message: (p: {message: string}) => `Message not found in this inbox: ${p.message}.`,
+    hint: 'Read the inbox again. Name a durable message by its uuid, or by its id and the route db.',
   }),
   message_invalid: usage({
     message: (p: {fault: string}) => `The message cannot be sent: ${p.fault}.`,
-    hint: 'Nothing was sent; put it right and send it again.',
+    hint: 'Correct the message and send it again. Nothing was sent.',
   }),
   message_key_conflict: conflict({
     message: (p: {key: string; message: string}) =>
-      `The key ${p.key} belongs to the message ${p.message}, which says something else.`,
-    hint: 'Send another message under an idempotency key of its own; without one, its correlation id is its key.',
+      `The idempotency key ${p.key} was used for message ${p.message}, which has different content.`,
+    hint: 'Use another idempotency key for a different message. The default key is the correlation id.',
   }),
   message_claim_lost: conflict({
-    message: (p: {message: string; owner: string}) => `The message ${p.message} is not claimed by ${p.owner}.`,
-    hint: 'Its claim has ended, or was made under another name; SVC_A2A_CONSUMER_ID says for whom messages are claimed.',
+    message: (p: {message: string; owner: string}) => `Message ${p.message} is not claimed by ${p.owner}.`,
+    hint: 'Claim it again; the claim expired or has another consumer name (SVC_A2A_CONSUMER_ID).',
   }),
   agent_session_mismatch: conflict({
     http: 403,
-    message: (p: {agent: string}) => `The agent ${p.agent} has a session, and this is not it.`,
-    hint: 'Name the session of the agent to speak for it.',
+    message: (p: {agent: string}) => `Agent ${p.agent} belongs to another session.`,
+    hint: 'Pass the session id of the agent.',
   }),
   mesh_not_configured: unavailable({
-    message: () => 'No mesh is configured that could carry messages to other machines.',
-    hint: 'Take the route local within this process, or db between the processes of this machine.',
+    message: () => 'No mesh is configured.',
+    hint: 'Use the route local or db, or configure a mesh with svc mesh join.',
   }),
 }))
