@@ -13,7 +13,9 @@ It exits on the exit notification, when standard input closes, and on SIGTERM.`
     `vim.lsp.start({name = 'svc', cmd = {'svc', 'lsp'}})  -- in Neovim`,
   ]
   static override flags = {
-    stdio: Flags.boolean({description: 'Use standard input and output (always on; accepted for editor compatibility).'}),
+    stdio: Flags.boolean({
+      description: 'Use standard input and output (always on; accepted for editor compatibility).',
+    }),
   }
 
   async run(): Promise<void> {

@@ -22,8 +22,7 @@ loopback interface by default. On SIGTERM, running replies have five seconds to 
   static override flags = {
     model: Flags.string({
       char: 'm',
-      description:
-        'Run directory, model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
+      description: 'Run directory, model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
       helpValue: 'DIR',
       required: true,
     }),

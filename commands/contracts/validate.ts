@@ -16,8 +16,9 @@ ship with them.`
   ]
   static override args = {
     contract: Args.string({description: 'Contract id.'}),
-    document: Args.string({description: 'Documents to check; - reads standard input.', multiple: true}),
+    document: Args.string({description: 'Documents to check; - reads standard input.'}),
   }
+  static override strict = false
 
   async run(): Promise<void> {
     const [contract, ...documents] = this.argumentList

@@ -70,7 +70,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     const {socket, agentFleet} = this.settings(daemonSettings)
     const {parseListen} = await import('../../src/daemon/index.js')
     const listen = parseListen(socket)
-    const ears = this.openEars()
+    const ears = this.openSpeechPort()
     const base = await this.openOperations('daemon', ears)
     const processors = await this.#processors(base)
     const log = this.#openEventLog(base.orchestrator)

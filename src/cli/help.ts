@@ -1,4 +1,5 @@
-import {CommandHelp, Help} from '@oclif/core'
+import {type Command, CommandHelp, Help} from '@oclif/core'
+import type {Config, HelpOptions} from '@oclif/core/interfaces'
 
 /** The commands and topics of `svc --help`, in the order in which a new user meets them. */
 export const commandGroups: readonly (readonly [header: string, names: readonly string[]])[] = [
@@ -25,12 +26,25 @@ const firstCommands = [
   ['--help', 'List all commands.'],
 ] as const
 
+/** Arguments of a command. Without `strict`, the last one repeats; oclif would show all of them as repeatable. */
+export const argumentsOf = ({args, strict = true}: Command.Loadable): Command.Loadable['args'] =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, arg], i, {length}) => {
+      const isRepeated = arg.multiple || (!strict && i === length - 1)
+      return [name, isRepeated ? {...arg, multiple: true} : arg]
+    }),
+  )
+
 /** oclif lists every flag in the usage line, and treats all flags that exclude one flag as alternatives of each other. */
-class SvcCommandHelp extends CommandHelp {
+export class SvcCommandHelp extends CommandHelp {
+  constructor(command: Command.Loadable, config: Config, opts: HelpOptions) {
+    super({...command, args: argumentsOf(command), strict: true}, config, opts)
+  }
+
   protected override defaultUsage(): string {
-    const {args, flags, strict = true} = this.command
+    const {args, flags} = this.command
     const words = Object.values(args).map(({name, required, multiple}) => {
-      const word = `${name.toUpperCase()}${multiple || !strict ? '...' : ''}`
+      const word = `${name.toUpperCase()}${multiple ? '...' : ''}`
       return required ? word : `[${word}]`
     })
     const required = Object.values(flags).flatMap((flag) => {
@@ -48,7 +62,12 @@ export default class SvcHelp extends Help {
 
   override async showHelp(argv: string[]): Promise<void> {
     if (argv.length > 0) return super.showHelp(argv)
-    this.log(this.renderList(firstCommands.map(([words, summary]) => [`svc ${words}`, summary]), {indentation: 0}))
+    this.log(
+      this.renderList(
+        firstCommands.map(([words, summary]) => [`svc ${words}`, summary]),
+        {indentation: 0},
+      ),
+    )
   }
 
   protected override async showRootHelp(): Promise<void> {

@@ -26,4 +26,5 @@ const format = (value: unknown) => (value === null ? '-' : typeof value === 'str
 
 const truncate = (text: string) => (text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text)
 
-const sourceOf = ({source, name}: {source: string; name?: string}) => (name === undefined ? source : `${source} ${name}`)
+const sourceOf = ({source, name}: {source: string; name?: string}) =>
+  name === undefined ? source : `${source} ${name}`
