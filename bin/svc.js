@@ -3,7 +3,7 @@ import {readFileSync, writeSync} from 'node:fs'
 
 const argv = process.argv.slice(2)
 
-// Answered here, before the rest is loaded: editors and scripts ask for the version often.
+// Handled before anything else is loaded, because editors and scripts often ask for the version.
 if (argv.length === 1 && ['--version', '-V', '-v', 'version'].includes(argv[0])) {
   const {version} = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   try {

@@ -17,7 +17,7 @@ import type {DoctorV1} from '../src/contracts/index.js'
 import {Exit} from '../src/errors/index.js'
 import {packageRoot} from '../src/files/index.js'
 
-/** A small run directory that comes with the program. */
+/** The run directory that ships with svc. */
 const guide = join(packageRoot, 'examples', 'runs', 'guide')
 
 /** The smallest program that uses a table and an endpoint. */
@@ -26,7 +26,7 @@ const smallProgram = `
 @endpoint(kind: query) fn notes() to List[Note] { return db.Note.all() }
 `
 
-/** What a check looks at, and the commands that need it. */
+/** A check, and the commands that depend on it. */
 interface Row {
   name: string
   commands: string
@@ -36,10 +36,11 @@ interface Row {
 export default class Doctor extends SpeechCommand<typeof Doctor> {
   static override summary = 'Check that every command can run on this machine.'
   static override description =
-    `Checks Node.js, the settings, ONNX Runtime, SQLite, the models, decoders and caches, the store of the workspace, the daemon,
-the inference server and the control plane of the mesh. Each check that is not ok names its cause and a command that fixes
-it. "off" is what is not installed, started or configured, and only its own commands need. Uses no network but the
-configured addresses, and changes nothing. Exits with 1 when a check fails.`
+    `Checks Node.js, the settings, ONNX Runtime, SQLite, models, decoders, caches, the workspace store, the daemon, the inference
+server and the mesh control plane. Each check that is not ok shows the cause and a fix. State "off" means not installed, not
+started or not configured; only the commands that need it are affected.
+
+Changes nothing and contacts only the configured addresses. Exits with status 1 if a check fails.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     `<%= config.bin %> <%= command.id %> --json | jq '.checks[] | select(.state != "ok")'`,
@@ -87,11 +88,11 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
     const all = [...this.warnings, ...describeSettings(this.settingSources()).warnings].map(({message}) => message)
     const warnings = [...new Set(all)]
     const {root, configPath} = this.workspace
-    if (warnings.length === 0) return ok(configPath ?? `no Svc.toml in ${root}; every setting has its default`)
+    if (warnings.length === 0) return ok(configPath ?? `no Svc.toml in ${root}`)
     return {state: 'failed', value: `${warnings.length} warnings: ${warnings[0]}`, fix: 'svc config check'}
   }
 
-  /** Opens the store to read, where there is one. */
+  /** Opens the store for reading, if there is one. */
   async #checkStore(): Promise<Finding> {
     const [{storePath}, {openDatabase}] = await Promise.all([
       import('../src/orchestrator/index.js'),
@@ -99,7 +100,7 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
     ])
     const path = storePath(this.workspace.root, this.settings(workspaceSettings))
     if (!existsSync(path)) {
-      if (await mayCreate(dirname(path))) return ok(`${path} is created by the first task`)
+      if (await mayCreate(dirname(path))) return ok(`${path} (created by the first task)`)
       return {state: 'failed', value: `${path} cannot be created.`, fix: `chmod u+w ${this.workspace.root}`}
     }
     const database = await openDatabase(path, {readonly: true})
@@ -114,8 +115,9 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
   async #checkDaemon(): Promise<Finding> {
     const {findDaemon} = await import('../src/daemon/index.js')
     const found = findDaemon(this.workspace.root)
-    if (found === undefined) return {state: 'off', value: 'No daemon runs in this workspace.', fix: 'svc daemon start'}
-    return ok(`process ${found.pid}${found.addr === null ? '' : ` at ${found.addr}`}`)
+    if (found === undefined)
+      return {state: 'off', value: 'No daemon is running in this workspace.', fix: 'svc daemon start'}
+    return ok(`pid ${found.pid}${found.addr === null ? '' : ` at ${found.addr}`}`)
   }
 
   async #checkInference(): Promise<Finding> {
@@ -130,7 +132,10 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
         fix: `svc serve --model ${guide}`,
       }
     if (probe.model !== undefined) return ok(`${baseUrl} serves ${probe.model}`)
-    const fix = `Set SVC_INFERENCE_MODEL to a model that it serves: ${probe.models.join(', ') || 'it has none'}.`
+    const fix =
+      probe.models.length === 0
+        ? 'Install a model on that server.'
+        : `Set SVC_INFERENCE_MODEL to one of its models: ${probe.models.join(', ')}.`
     return {state: 'off', value: `${baseUrl} does not serve ${model}.`, fix}
   }
 
@@ -142,8 +147,8 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
     const client = configuredClient(this.settingSources(), controlUrl)
     try {
       const {state, error} = await meshStatus(sources, {client, version: this.config.version, signal: this.signal})
-      if (state === 'connected') return ok(`${controlUrl} answers`)
-      return {state: 'failed', value: error ?? `${controlUrl} does not answer.`, fix: 'svc mesh status'}
+      if (state === 'connected') return ok(`connected to ${controlUrl}`)
+      return {state: 'failed', value: error ?? `No answer from ${controlUrl}.`, fix: 'svc mesh status'}
     } finally {
       await client.close()
     }
@@ -152,13 +157,13 @@ configured addresses, and changes nothing. Exits with 1 when a check fails.`
 
 const ok = (value: string): Finding => ({state: 'ok', value})
 
-/** Node.js itself has been checked by npm; what is left is a version that only some commands can use. */
+/** Reports the version only: npm has checked that it is supported. */
 const checkNode = (): Finding => ok(`Node.js ${process.versions.node} on ${process.platform} ${process.arch}`)
 
 async function checkGuide(): Promise<Finding> {
   const {openRunDirectory} = await import('../src/weights/index.js')
   await openRunDirectory(guide)
-  return ok(`${guide} (comes with svc)`)
+  return ok(`${guide} (ships with svc)`)
 }
 
 async function checkSqlite(): Promise<Finding> {
@@ -172,12 +177,12 @@ async function checkSqlite(): Promise<Finding> {
   }
 }
 
-/** Checks a program and opens it over a database in memory. */
+/** Checks a program and opens it with an in-memory database. */
 async function checkProgram(): Promise<Finding> {
   const {Application, checkProgram: check} = await import('../src/lang/index.js')
   const application = await Application.open(check(smallProgram), {path: ':memory:'})
   application.close()
-  return ok('a small program is checked and opened')
+  return ok('test program compiled and opened')
 }
 
 async function checkTools(): Promise<Finding> {

@@ -6,15 +6,15 @@ import {explainErrors, nearest, SvcError} from '../src/errors/index.js'
 export default class Explain extends SvcCommand<typeof Explain> {
   static override summary = 'Explain an error or diagnostic code.'
   static override description =
-    `Prints the cause of an error code or of a diagnostic code of the data language, an example and the fix. Without a code,
-lists all of them. With --json the result has the same form for one code and for all.`
+    `Prints the cause and the fix, and an example if it is a diagnostic of the data language. Without a code, lists all codes.
+With --json the result has the same shape for one code and for all.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> typecheck.null',
     '<%= config.bin %> <%= command.id %> port_in_use',
     `<%= config.bin %> <%= command.id %> --json | jq -r '.codes[].code'`,
   ]
   static override args = {
-    code: Args.string({description: 'The code, as it stands in parentheses behind an error.'}),
+    code: Args.string({description: 'Code, as printed in parentheses after an error message.'}),
   }
 
   async run(): Promise<void> {

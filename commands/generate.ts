@@ -6,13 +6,13 @@ import {SvcError} from '../src/errors/index.js'
 import type {Engine, GenerateRequest, GenerateSummary, Prompt} from '../src/llm/index.js'
 
 export default class Generate extends SvcCommand<typeof Generate> {
-  static override summary = 'Generate text with a model directory.'
+  static override summary = 'Generate text from a prompt.'
   static override description =
-    `The directory holds config.json, tokenizer.json and safetensors shards, as training or a download leaves
-them; nothing is exported or converted. The text is printed as it is generated.
+    `The model directory contains config.json, tokenizer.json and safetensors shards, as produced by training or downloaded
+from Hugging Face. No export or conversion is needed. The text is printed as it is generated.
 
-A model with a chat template gets the prompt as a user's message; --raw sends it as it is. With --raw and no prompt,
-the text starts from the beginning-of-text token.`
+If the model has a chat template, the prompt is sent as a user message; --raw skips the template. With --raw and no prompt,
+generation starts from the beginning-of-text token.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --base --temperature 0 "Hello"',
@@ -20,31 +20,30 @@ the text starts from the beginning-of-text token.`
     '<%= config.bin %> <%= command.id %> --model ./my-model --json "Hello" | jq .timings',
   ]
   static override args = {
-    prompt: Args.string({description: 'The prompt; - reads it from standard input.'}),
+    prompt: Args.string({description: 'Prompt; - reads standard input.'}),
   }
   static override flags = {
     model: Flags.string({
       char: 'm',
-      description: 'Model directory, or the id owner/name of a model in the local Hugging Face cache.',
+      description: 'Model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
       helpValue: 'DIR',
       required: true,
     }),
     ...settingFlags(engineSettings),
     seed: Flags.integer({
-      description: 'Seed of the sampling; chosen at random when left out.',
+      description: 'Sampling seed; default: random.',
       min: 0,
       max: 2 ** 32 - 1,
     }),
     stop: Flags.string({
-      description: 'End the text before this string; may be repeated.',
+      description: 'Stop sequence, not included in the output; may be repeated.',
       multiple: true,
       multipleNonGreedy: true,
     }),
     base: Flags.boolean({
-      description:
-        'Run the base model alone, without the adapter or merged weights of a run directory; a directory without them is run as it is.',
+      description: 'Run the base model alone: ignore the adapter or merged weights of a run directory.',
     }),
-    raw: Flags.boolean({description: 'Send the prompt as it is, without the chat template.'}),
+    raw: Flags.boolean({description: 'Send the prompt without the chat template.'}),
   }
 
   async run(): Promise<void> {

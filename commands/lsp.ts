@@ -2,19 +2,20 @@ import {Flags} from '@oclif/core'
 import {SvcCommand} from '../src/cli/index.js'
 
 export default class Lsp extends SvcCommand<typeof Lsp> {
-  static override summary = 'Help an editor with programs of the data language.'
+  static override summary = 'Start the language server.'
   static override description =
-    `A language server: an editor starts it and speaks the Language Server Protocol with it on standard input and output.
-It shows what is wrong with a program while it is written, offers fixes and completions, says what a name means, goes
-to its declaration, outlines and formats.
+    `Editors start it and speak the Language Server Protocol over standard input and output. It provides diagnostics, quick
+fixes, completion, hover, go to definition, document symbols and formatting for the data language.
 
-It ends when the editor says so, when standard input closes, and on SIGTERM.`
+It exits on the exit notification, when standard input closes, and on SIGTERM.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     `vim.lsp.start({name = 'svc', cmd = {'svc', 'lsp'}})  -- in Neovim`,
   ]
   static override flags = {
-    stdio: Flags.boolean({description: 'Use standard input and output, as it does anyway; editors ask for it.'}),
+    stdio: Flags.boolean({
+      description: 'Use standard input and output (always on; accepted for editor compatibility).',
+    }),
   }
 
   async run(): Promise<void> {

@@ -6,18 +6,17 @@ import {SvcError} from '../src/errors/index.js'
 import type {MergeSource} from '../src/weights/index.js'
 
 export default class Merge extends SvcCommand<typeof Merge> {
-  static override summary = 'Add a LoRA adapter to the weights of its base model.'
+  static override summary = 'Merge a LoRA adapter into its base model.'
   static override description =
-    `Merges a run directory, or the shards, adapter and manifest that are named. The result holds the tensors that the
-adapter changes: put beside a base model as merged.safetensors, they replace those of its shards. --full writes a complete
-model directory, which any runtime can load. Tensors keep their dtype unless --dtype says otherwise.
+    `Merges a run directory, or the given shards, adapter and manifest. The result contains only the tensors that the adapter
+changes: stored next to a base model as merged.safetensors, they replace the tensors of its shards. --full writes a complete
+model directory, which any runtime can load.
 
-Weights are read and written some rows at a time, so that a large model takes no more memory than a small one, and the
-result appears under its name when it is whole. external_serving_handoff_v1.json beside it tells other programs what it
-is.
+Weights are processed a few rows at a time, so memory use does not grow with the model. The output appears only when it is
+complete. external_serving_handoff_v1.json next to it describes it for other programs.
 
-Where the head is the embedding, an adapter that changes it changes both when it is merged; --untie gives the head a
-tensor of its own, as serving does.`
+If the output head is tied to the embedding, an adapter for the head changes both. --untie gives the head its own tensor,
+as svc serve does.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> ./runs/r7 --full --output ./models/r7',
     '<%= config.bin %> <%= command.id %> ./runs/r7 --output ./merged/merged.safetensors --dtype f32',
@@ -26,34 +25,37 @@ tensor of its own, as serving does.`
   ]
   static override aliases = ['merge-qlora', 'merge-adapter']
   static override args = {
-    run: Args.string({description: 'Run directory; its manifest names the base model.'}),
+    run: Args.string({description: 'Run directory, whose manifest names the base model.'}),
   }
   static override flags = {
     'base-shard': Flags.string({
-      description: 'Shard of the base model; repeated, the first that has a tensor gives it.',
+      description: 'Shard of the base model; may be repeated. The first shard that contains a tensor is used.',
       helpValue: 'FILE',
       multiple: true,
       multipleNonGreedy: true,
       exclusive: ['base'],
     }),
-    base: Flags.string({description: 'Folder of the base model.', helpValue: 'DIR'}),
-    adapter: Flags.string({description: 'Weights of the adapter, without a run directory.', helpValue: 'FILE'}),
+    base: Flags.string({description: 'Base model directory.', helpValue: 'DIR'}),
+    adapter: Flags.string({description: 'Adapter weights, instead of a run directory.', helpValue: 'FILE'}),
     meta: Flags.string({
-      description: "The adapter's manifest; when left out, the one beside it.",
+      description: 'Adapter manifest; default: the one next to the adapter.',
       helpValue: 'FILE',
       dependsOn: ['adapter'],
     }),
     output: Flags.string({
       char: 'o',
-      description: 'File to write, or with --full the folder.',
+      description: 'Output file, or output folder with --full.',
       helpValue: 'PATH',
       required: true,
     }),
     full: Flags.boolean({description: 'Write every tensor, the configuration and the tokenizer.'}),
-    dtype: Flags.option({description: 'Dtype of the result.', options: ['f32', 'bf16', 'f16'] as const})(),
-    untie: Flags.boolean({description: 'Give a head that is tied to the embedding a tensor of its own.'}),
-    overwrite: Flags.boolean({description: 'Replace what is there.'}),
-    'ignore-eval-gate': Flags.boolean({description: 'Merge although the evaluation of the run failed.'}),
+    dtype: Flags.option({
+      description: 'Dtype of the output; default: that of the base model.',
+      options: ['f32', 'bf16', 'f16'] as const,
+    })(),
+    untie: Flags.boolean({description: 'Store a head that is tied to the embedding as its own tensor.'}),
+    overwrite: Flags.boolean({description: 'Overwrite existing output.'}),
+    'ignore-eval-gate': Flags.boolean({description: 'Merge even if the evaluation of the run failed.'}),
   }
 
   async run(): Promise<void> {
@@ -83,11 +85,12 @@ tensor of its own, as serving does.`
     const {run} = this.args
     const {'base-shard': shards = [], base, adapter, meta, 'ignore-eval-gate': ignoreEvalGate = false} = this.flags
     if (run !== undefined) {
-      if (adapter !== undefined || shards.length > 0) throw usage('A run directory brings its own adapter and shards.')
+      if (adapter !== undefined || shards.length > 0)
+        throw usage('A run directory cannot be combined with --adapter or --base-shard.')
       return {run, base, ignoreEvalGate, cwd: cwd()}
     }
-    if (adapter === undefined) throw usage('Name a run directory, or an adapter with --adapter.')
-    if (base === undefined && shards.length === 0) throw usage('Name the base model with --base or --base-shard.')
+    if (adapter === undefined) throw usage('Specify a run directory or --adapter.')
+    if (base === undefined && shards.length === 0) throw usage('Specify the base model with --base or --base-shard.')
     return {base: base === undefined ? {shards} : {folder: base}, adapter, meta, cwd: cwd()}
   }
 }

@@ -3,17 +3,17 @@ import {SvcCommand, settingFlags, withProgress} from '../src/cli/index.js'
 import {engineSettings, serveSettings} from '../src/config/index.js'
 import type {InferenceServer} from '../src/serve/index.js'
 
-/** How long running replies may go on once the server is asked to stop, ms. */
+/** Time that running replies have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
 
 export default class Serve extends SvcCommand<typeof Serve> {
-  static override summary = 'Serve a trained run directory to Ollama and OpenAI clients.'
+  static override summary = 'Serve a model to Ollama and OpenAI clients.'
   static override description =
-    `The directory is what training leaves behind: an adapter with its manifest, and the base model in it or where the
-manifest points to; or a plain model directory. Nothing is exported or converted.
+    `The directory is a run directory, which contains an adapter and its manifest, or a plain model directory. The base model is
+in the run directory or at the path in the manifest. No export or conversion is needed.
 
-The server answers the generating, listing and describing routes of both dialects, many requests at once. It listens on
-loopback unless told otherwise. SIGTERM lets running replies end, for five seconds, and then exits with 0.`
+The server implements the generate, list and show routes of both APIs and handles concurrent requests. It listens on the
+loopback interface by default. On SIGTERM, running replies have five seconds to finish; then it exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./runs/r7',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --model-name my-model --port 0 --json',
@@ -22,21 +22,20 @@ loopback unless told otherwise. SIGTERM lets running replies end, for five secon
   static override flags = {
     model: Flags.string({
       char: 'm',
-      description:
-        'Run directory, or model directory, or the id owner/name of a model in the local Hugging Face cache.',
+      description: 'Run directory, model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
       helpValue: 'DIR',
       required: true,
     }),
     'model-name': Flags.string({
-      description: 'Name under which it is served; the last part of the path when left out.',
+      description: 'Model name that clients see; default: last component of the path.',
     }),
     base: Flags.string({
-      description: 'Directory of the base model, instead of the one the manifest names.',
+      description: 'Base model directory; default: the one in the manifest.',
       helpValue: 'DIR',
     }),
-    'ignore-eval-gate': Flags.boolean({description: 'Serve although the evaluation of the run failed.'}),
+    'ignore-eval-gate': Flags.boolean({description: 'Serve even if the evaluation of the run failed.'}),
     'api-key-env': Flags.string({
-      description: 'Name of the environment variable that holds the key clients must send.',
+      description: 'Environment variable that contains the API key clients must send.',
       default: 'SVC_INFERENCE_API_KEY',
       helpValue: 'NAME',
     }),
@@ -47,9 +46,11 @@ loopback unless told otherwise. SIGTERM lets running replies end, for five secon
   async run(): Promise<void> {
     const server = await this.#start()
     const {baseUrl, model, device, trained, unprotected} = server
-    if (!trained) this.output.notice('notice: the directory holds no adapter; the base model is served as it is.')
+    if (!trained) this.output.notice('notice: The directory contains no adapter; serving the base model.')
     if (unprotected)
-      this.output.notice(`warning: other machines can use this server without a key; set ${this.flags['api-key-env']}.`)
+      this.output.notice(
+        `warning: Other machines can use this server without an API key. Set ${this.flags['api-key-env']}.`,
+      )
     await this.warnWithoutTls(this.settings(serveSettings).host)
     await this.output.event({event: 'ready', base_url: baseUrl, pid: process.pid, model: model.name, device})
     this.output.notice(`Listening on ${baseUrl}, serving ${model.name} on ${device}.`)

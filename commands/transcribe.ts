@@ -14,31 +14,31 @@ import type {
   TranscriptFormatName,
 } from '../src/speech/index.js'
 
-/** Where transcripts go, and how they are written. */
+/** Where transcripts are written, and in which format. */
 interface Destination {
   format: TranscriptFormatName
-  /** The file of each recording; empty where transcripts go to standard output. */
+  /** Output file per recording; empty if transcripts go to standard output. */
   files: ReadonlyMap<string, string>
   rule: OutputRule
 }
 
-/** Formats of which several transcripts can follow each other. */
+/** Formats in which several transcripts can share one output. */
 const joinable = new Set(['text', 'json', 'verbose_json', 'ndjson'])
 
 export default class Transcribe extends SpeechCommand<typeof Transcribe> {
-  static override summary = 'Write down what is said in recordings.'
+  static override summary = 'Transcribe audio files to text.'
   static override description =
-    `Reads WAV, FLAC, MP3 and Ogg by itself and any other format through ffmpeg; the content decides, not the name. A
-folder stands for the recordings in it, - for standard input, and a .txt or .md file for a text that was said.
+    `WAV, FLAC, MP3 and Ogg are decoded directly, all other formats through ffmpeg. The format is detected from the content,
+not from the file name. A folder stands for the recordings in it. A .txt or .md file is treated as a raw transcript.
 
-Segments are printed when they are final. One model is loaded for all recordings; one that fails is reported, the
-others go on, and the status is 1 at the end. --json prints one object per recording with everything that is known.
+Each segment is printed as soon as it is final. If one of several recordings fails, the error is reported, the others are
+still transcribed, and the exit status is 1. --json prints one object per recording.
 
-The model is a directory, a whisper.cpp file, or an id such as openai/whisper-base, which is downloaded once. Without
---model the cached openai/whisper-tiny.en is used; nothing is downloaded that was not asked for.
+The model is a directory, a whisper.cpp file, or a model id such as openai/whisper-base, which is downloaded once. Without
+--model, the cached openai/whisper-tiny.en is used, or else the starter model that comes with svc; nothing is downloaded.
 
---output names a folder, which is made, and in which transcripts lie as their recordings lie to each other. With one
-recording a name such as talk.srt is the file itself, in the format of its ending.`
+--output names a folder, which is created and mirrors the layout of the recordings. For a single recording it can also be
+a file such as talk.srt; the extension selects the format.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> meeting.wav',
     '<%= config.bin %> <%= command.id %> talks/ --model openai/whisper-base --format srt --output subtitles',
@@ -47,42 +47,42 @@ recording a name such as talk.srt is the file itself, in the format of its endin
   ]
   static override args = {
     recording: Args.string({
-      description: 'Files or folders, any number of them; - reads standard input.',
+      description: 'Files or folders; - reads standard input.',
       multiple: true,
     }),
   }
   static override flags = {
     ...speechFlags,
     refine: Flags.boolean({
-      description: 'Put the text right: blanks, words that were misheard, words of the lexicon.',
+      description: 'Clean up the text: spacing, common misrecognitions, lexicon (default).',
       default: true,
       allowNo: true,
     }),
     format: Flags.custom<TranscriptFormatName>({
       char: 'f',
-      description: 'How transcripts are written; text, unless the name of the output tells. txt is text.',
+      description: 'Output format; by default text, or the format of the --output file. txt is an alias of text.',
       options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'],
       parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName,
     })(),
     output: Flags.string({
       char: 'o',
-      description: 'Folder for one file per recording, or the file of one, in place of standard output.',
+      description: 'Output folder, or output file for a single recording; - is standard output (default).',
       helpValue: 'PATH',
       aliases: ['output-dir'],
     }),
     overwrite: overwriteFlag,
-    strict: Flags.boolean({description: 'End with 1 when a recording is damaged, although it was written down.'}),
+    strict: Flags.boolean({description: 'Exit with status 1 if a recording is damaged, even if it was transcribed.'}),
     'raw-encoding': Flags.option({
-      description: 'The recordings are bare samples of this encoding, without a header.',
+      description: 'Sample encoding of headerless (raw PCM) recordings.',
       options: ['u8', 's16le', 's24le', 's32le', 'f32le', 'f64le'] as const,
     })(),
     'raw-rate': Flags.integer({
-      description: 'Samples per second of bare samples.',
+      description: 'Sample rate of raw recordings in Hz.',
       default: 16_000,
       min: 1000,
       max: 768_000,
     }),
-    'raw-channels': Flags.integer({description: 'Channels of bare samples.', default: 1, min: 1, max: 64}),
+    'raw-channels': Flags.integer({description: 'Channels of raw recordings.', default: 1, min: 1, max: 64}),
   }
 
   async run(): Promise<void> {
@@ -96,7 +96,7 @@ recording a name such as talk.srt is the file itself, in the format of its endin
     const transcriber = await this.createTranscriber({refine: this.flags.refine})
     let failed = false
     try {
-      // What is named twice is written once.
+      // The keys of `files` are unique: a recording given twice is written once.
       for (const recording of destination.files.size > 0 ? destination.files.keys() : recordings)
         try {
           const warnings = await this.#transcribe(transcriber, recording, destination)
@@ -132,16 +132,16 @@ recording a name such as talk.srt is the file itself, in the format of its endin
     return {format: chosen, files, rule}
   }
 
-  /** Gives how many warnings there were. */
+  /** Returns the number of warnings. */
   async #transcribe(transcriber: Transcriber, recording: string, {format, files, rule}: Destination): Promise<number> {
     const {createFormat, createProgress, writeTranscript} = await import('../src/speech/index.js')
     const file = files.get(recording)
     const writer = createFormat(format)
     const streams = file === undefined && !this.output.json
     const print = this.#printer(writer)
-    // Segments that appear on the terminal are progress enough.
-    const shown = !this.flags.quiet && !(streams && process.stdout.isTTY)
-    const result = await withProgress(`Transcribing ${basename(recording)}`, shown, (show) => {
+    // Segments printed on the terminal already show the progress.
+    const isVisible = !this.flags.quiet && !(streams && process.stdout.isTTY)
+    const result = await withProgress(`Transcribing ${basename(recording)}`, isVisible, (show) => {
       const progress = createProgress(show)
       return this.#read(transcriber, recording, {
         onStart: progress.start,
@@ -149,7 +149,7 @@ recording a name such as talk.srt is the file itself, in the format of its endin
         ...(streams ? {onSegment: (segment) => print(writer.segment(segment))} : {}),
       })
     })
-    if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech was found.`)
+    if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech found.`)
     const warnings = result.recording?.warnings.length ?? 0
     if (streams) {
       await print(writer.footer(result.transcript))
@@ -161,12 +161,12 @@ recording a name such as talk.srt is the file itself, in the format of its endin
     return warnings
   }
 
-  /** Prints the header before the first piece. */
+  /** Returns a print function that precedes the first piece with the header of the format. */
   #printer(writer: TranscriptFormat): (text: string) => Promise<void> {
-    let begun = false
+    let hasStarted = false
     return async (text) => {
-      const header = begun ? '' : writer.header()
-      begun = true
+      const header = hasStarted ? '' : writer.header()
+      hasStarted = true
       await this.output.piece(header + text)
     }
   }
@@ -189,7 +189,7 @@ recording a name such as talk.srt is the file itself, in the format of its endin
     })
   }
 
-  /** The file for onlookers, where one is asked for. */
+  /** Writer of the file that receives partial results, if one is configured. */
   async #partial() {
     const {emitPartialPath} = this.settings(speechSettings)
     if (emitPartialPath === undefined) return undefined

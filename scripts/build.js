@@ -1,6 +1,6 @@
 /**
- * Builds `dist/` and the command manifest. A new folder is filled first and then takes the place of the old one, so a
- * build that fails changes nothing, and a command that runs meanwhile finds its files.
+ * Builds `dist/` and the command manifest. Builds into a new folder, which then replaces the old one: a failed build
+ * changes nothing, and commands that run during the build still find their files.
  */
 import {spawnSync} from 'node:child_process'
 import {existsSync, renameSync, rmSync} from 'node:fs'
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const next = join(root, `dist.next-${process.pid}`)
 const dist = join(root, 'dist')
 
-/** Runs a program of Node; when it fails, it has said why. */
+/** Runs a Node program. On failure, exits with its status; it has already printed the error. */
 function run(...args) {
   const {status} = spawnSync(process.execPath, args, {cwd: root, stdio: 'inherit'})
   if (status === 0) return
@@ -24,7 +24,7 @@ try {
   run(join(root, 'node_modules/typescript/bin/tsc'), '--outDir', next)
   await bundlePages(join(root, 'src'), next)
   await bundle(next)
-  // A folder cannot be renamed over one that is there: the old one goes aside first.
+  // A folder cannot be renamed over an existing one, so the old one is moved away first.
   const old = `${next}.old`
   if (existsSync(dist)) renameSync(dist, old)
   renameSync(next, dist)

@@ -1,13 +1,12 @@
 /**
- * Bundles the executable from the output of the compiler: the entry file, one entry for each command, and the programs
- * of threads and child processes. A start then reads a few files in the place of hundreds. The exports of the library
- * stay plain modules.
+ * Bundles the compiled executable: the entry file, the help, one entry per command, and the programs of threads and child
+ * processes, so that svc reads a few files at startup instead of hundreds. The library exports are not bundled.
  */
 import {copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {dirname, join, relative, resolve} from 'node:path'
 import {rolldown} from 'rolldown'
 
-/** Stay in `node_modules`: native code, WebAssembly under other licences, and what oclif finds by itself. */
+/** Packages that stay in `node_modules`: native code, WebAssembly under other licences, and plugins that oclif loads. */
 const external = [
   /^better-sqlite3/,
   'onnxruntime-node',
@@ -19,13 +18,13 @@ const external = [
   'typescript',
 ]
 
-/** How a module names the program of a thread or of a child process. */
+/** How a module refers to the program of a thread or child process. */
 const programUrl = /new URL\('(\.\/[\w-]+\.js)', import\.meta\.url\)/g
 
-/** The name of a program in the bundle, from its path below `src`. */
+/** Name of a program in the bundle. @param path relative to `src` */
 const programName = (path) => path.replaceAll(/[\\/]/g, '-').slice(0, -'.js'.length)
 
-/** Has each URL of a program point to its bundle. */
+/** Rewrites the URL of each program to its file in the bundle. */
 const locatePrograms = (src) => ({
   name: 'locate-programs',
   transform: {
@@ -45,8 +44,8 @@ const locatePrograms = (src) => ({
 })
 
 /**
- * Writes the wrappers of CommonJS modules as function expressions in parentheses. V8 compiles those at once, so that the
- * compile cache holds them; arrow functions it would compile again at each start.
+ * Rewrites the wrappers of CommonJS modules to function expressions in parentheses. V8 compiles these eagerly, so they are
+ * in the compile cache; it would compile arrow functions again at each start.
  */
 const compileWrappersAtOnce = {
   name: 'compile-wrappers-at-once',
@@ -56,7 +55,7 @@ const compileWrappersAtOnce = {
   },
 }
 
-/** Names the packages of each file on its first line, and collects them. */
+/** Lists the packages of each file in its first line, and adds them to `all`. */
 const namePackages = (all) => ({
   name: 'name-packages',
   generateBundle(_, files) {
@@ -70,7 +69,7 @@ const namePackages = (all) => ({
 
 const chunksOf = (files) => Object.values(files).filter(({type}) => type === 'chunk')
 
-/** The name, the version and the folder of the package that a file belongs to; undefined for files of this project. */
+/** The package that a file belongs to; undefined for files of this project. */
 function packageOf(file) {
   const folder = /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file.replaceAll('\\', '/'))?.[0]
   if (folder === undefined) return undefined
@@ -78,27 +77,27 @@ function packageOf(file) {
   return {id: `${name}@${version}`, license, folder}
 }
 
-/** The packages that are installed with this one: its dependencies, and theirs. */
+/** The direct and transitive dependencies of this package. */
 function installedPackages(root) {
   const found = new Map()
   const visit = (folder) => {
     const {dependencies = {}} = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     for (const name of Object.keys(dependencies)) {
-      const place = [folder, root].map((from) => join(from, 'node_modules', name)).find((path) => existsSync(path))
-      if (place === undefined || found.has(place)) continue
-      found.set(place, packageOf(join(place, 'package.json')))
-      visit(place)
+      const path = [folder, root].map((from) => join(from, 'node_modules', name)).find((path) => existsSync(path))
+      if (path === undefined || found.has(path)) continue
+      found.set(path, packageOf(join(path, 'package.json')))
+      visit(path)
     }
   }
   visit(root)
   return [...found.values()]
 }
 
-/** Parts under the LGPL, which are installed next to the program and can be replaced there. */
+/** The notice for LGPL packages, which users must be able to replace. */
 function copyleftNotice(root) {
   const packages = installedPackages(root).filter(({license}) => /GPL|MPL/.test(license))
-  return `Packages under the GNU Lesser General Public License. They are not part of the bundle: each is a package of its own in
-node_modules, can be replaced there by another version, and comes with its license or a link to its source.
+  return `Packages under the GNU Lesser General Public License. They are not part of the bundle: each is a separate package in
+node_modules, can be replaced there with another version, and includes its license or a link to its source.
 
 ${packages.map(({id, license}) => `${id} (${license})`).join('\n')}
 mpg123-decoder (MIT) contains libmpg123 (LGPL-2.1-only), https://www.mpg123.de, compiled to WebAssembly
@@ -115,10 +114,11 @@ const filesOf = (folder) =>
     .filter((file) => file.endsWith('.js'))
     .sort()
 
-/** The executable; `log` is an entry so that tests can run many command lines in one process. */
+/** Entries of the executable. `log` is one of them so that tests can run many command lines in one process. */
 const executable = (compiled) => ({
   svc: join(compiled, 'src/cli/start.js'),
   main: join(compiled, 'src/cli/main.js'),
+  help: join(compiled, 'src/cli/help.js'),
   log: join(compiled, 'src/log/index.js'),
   ...Object.fromEntries(
     filesOf(join(compiled, 'commands')).map((file) => [
@@ -138,7 +138,7 @@ const programsOf = (src) =>
     ),
   )
 
-/** Writes the bundle of a compiled tree to its folder `bundle`. */
+/** Bundles a compiled tree into its subfolder `bundle`. */
 export async function bundle(compiled) {
   const src = join(compiled, 'src')
   const packages = new Map()
@@ -151,7 +151,7 @@ export async function bundle(compiled) {
       // Its CommonJS build hides its imports from bundlers.
       resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},
       plugins: [locatePrograms(src), compileWrappersAtOnce, namePackages(packages)],
-      // Modules of this project act when they are called, but for one: a command loads only those that it uses.
+      // All modules of this project except one have no side effects, so that a command loads only those it uses.
       treeshake: {moduleSideEffects: [{test: /[\\/]src[\\/](?!onnx[\\/]no-telemetry)/, sideEffects: false}]},
       checks: {pluginTimings: false},
     })
@@ -167,20 +167,20 @@ export async function bundle(compiled) {
     })
     await build.close()
   }
-  // Apart from each other: what a thread does when it is loaded must be in no file of the main thread.
   const folder = join(compiled, 'bundle')
-  // What nearly every command loads is one file.
+  // Modules that nearly every command loads go into one file.
   await write(executable(compiled), folder, [{name: 'base', minShareCount: 60}])
+  // A separate build: loading a program of a thread has side effects, which must not be in a file of the main thread.
   await write(programsOf(src), join(folder, 'programs'))
   const licences = [...packages].sort().map(([, found]) => licenceOf(found))
   const notices = [copyleftNotice(dirname(compiled)), ...licences].join(`\n${'-'.repeat(80)}\n\n`)
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), notices)
 }
 
-/** Pages that servers send: static files below `src`, with a script of modules. */
+/** Folders below `src` with the static files of pages that servers send, and the modules of their scripts. */
 const pages = ['mesh/dashboard/page']
 
-/** Writes the files of each page next to the compiled modules, with the modules of its script as one file. */
+/** Copies the files of each page next to the compiled modules and bundles its script into one file. */
 export async function bundlePages(source, compiled) {
   for (const page of pages) {
     const [from, to] = [join(source, page), join(compiled, 'src', page)]

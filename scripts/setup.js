@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies of a clone and builds. No package runs a script of its own: the only one that would need to
- * is the SQLite driver for Node 20, which is compiled here and on no other version.
+ * Installs the dependencies of a clone and builds it. Install scripts of packages are disabled. The only package that
+ * needs its script is the SQLite driver for Node 20, which is compiled here on that version only.
  */
 import {execFileSync} from 'node:child_process'
 import {existsSync} from 'node:fs'
@@ -14,7 +14,7 @@ if (npmProgram === undefined) throw new Error('Run this script as: npm run setup
 const npm = (args, cwd = root, env = process.env) =>
   execFileSync(process.execPath, [npmProgram, ...args], {cwd, env, stdio: 'inherit'})
 
-/** Headers that lie beside Node itself need no download. */
+/** If Node's headers are installed next to it, node-gyp does not have to download them. */
 const nodeFolder = resolve(process.execPath, '../..')
 const headers = existsSync(join(nodeFolder, 'include/node/node.h')) ? {npm_config_nodedir: nodeFolder} : {}
 

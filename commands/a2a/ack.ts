@@ -7,8 +7,8 @@ const ack = commandCall(operationNamed('a2a_ack'))
 export default class A2aAck extends OperationCommand<typeof A2aAck> {
   static override summary = ack.operation.summary
   static override description =
-    `The message is named by its uuid, or by its id in the inbox. With --error, whoever claimed it says that it could not be
-handled: it rests until the claim would have ended, and is delivered again, to whomever.`
+    `The message is given by its uuid or by its id in the inbox. --error rejects a claimed message: it is redelivered to any
+consumer when the claim would have expired.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> reviewer 12',
     '<%= config.bin %> <%= command.id %> reviewer 12 --as worker-1 --error "the disk is full"',
@@ -18,11 +18,13 @@ handled: it rests until the claim would have ended, and is delivered again, to w
 
   async run(): Promise<void> {
     const result = await this.perform<Acknowledged>(ack)
-    await this.output.result(result, describe)
+    const {error} = this.flags as {error?: string}
+    await this.output.result(result, () => describe(result, error !== undefined))
   }
 }
 
-function describe({message_id: id, acknowledged, dead_lettered: isDead}: Acknowledged): string {
+function describe({message_id: id, acknowledged, dead_lettered: isDead}: Acknowledged, isRejected: boolean): string {
   if (acknowledged) return `message ${id} is acknowledged`
-  return isDead ? `message ${id} is a dead letter` : `message ${id} stays as it is`
+  if (isDead) return `message ${id} is a dead letter`
+  return `message ${id} ${isRejected ? 'will be redelivered' : 'was already acknowledged'}`
 }

@@ -7,10 +7,12 @@ const inbox = commandCall(operationNamed('a2a_inbox'))
 export default class A2aInbox extends OperationCommand<typeof A2aInbox> {
   static override summary = inbox.operation.summary
   static override description =
-    `Lists the durable inbox, the most urgent messages first, then the oldest. With --claim they are taken for two minutes, as
---as, SVC_A2A_CONSUMER_ID or this process: nobody else gets them meanwhile, and whatever is not acknowledged by then is
-delivered again. After ten deliveries, or when its agent retires, a message is a dead letter; --dead lists those, also
-those of a retired agent, by its id.`
+    `Lists the durable inbox, by priority and then oldest first. --claim claims the messages for two minutes; no other consumer
+receives them, and those not acknowledged in time are redelivered. The consumer name is --as, SVC_A2A_CONSUMER_ID or, by
+default, this process.
+
+A message becomes a dead letter after ten deliveries or when its agent retires. --dead lists dead letters; give a retired
+agent by its id.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> reviewer',
     '<%= config.bin %> <%= command.id %> reviewer --claim --as worker-1 --limit 1 --json | jq -r .messages[].payload',

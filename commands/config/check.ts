@@ -4,8 +4,8 @@ import {describeSettings} from '../../src/config/index.js'
 export default class ConfigCheck extends SvcCommand<typeof ConfigCheck> {
   static override summary = 'Check Svc.toml and the environment.'
   static override description =
-    `Fails with status 2 when the file cannot be parsed or a value has the wrong type. Keys that no setting reads, and
-environment variables that cannot be read, are warnings.`
+    `Exits with status 2 if the file cannot be parsed or a value has the wrong type. Unknown keys and invalid environment
+variables are warnings.`
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> -C ./project']
 
   async run(): Promise<void> {

@@ -3,29 +3,30 @@ import {formatSettings, SvcCommand} from '../../src/cli/index.js'
 import {describeSettings} from '../../src/config/index.js'
 
 export default class ConfigShow extends SvcCommand<typeof ConfigShow> {
-  static override summary = 'Show every setting, its value and where it comes from.'
+  static override summary = 'Show all settings, their values and their sources.'
   static override description =
-    `A value comes from the environment, else from Svc.toml, else from its default; flags of a command come before all of
-them. Variables of the mesh are also read from .svc/mesh/mesh.env of the workspace and of the user, and settings of speech
-from the file that SVC_SPEECH_CONFIG names, both before Svc.toml. Sources that gave a value and lost are shown too.
-Secrets are never shown. A setting marked "planned" is not used by this version. On a terminal, long values are cut.`
+    `Precedence, highest first: command-line flags, environment variables, Svc.toml, defaults. Mesh variables are also read from
+.svc/mesh/mesh.env in the workspace and in the home directory, and speech settings from the file named by SVC_SPEECH_CONFIG;
+both override Svc.toml. Overridden values are shown too.
+
+Secrets are never shown. Settings marked "planned" are not used by this version. On a terminal, long values are truncated.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --changed',
     '<%= config.bin %> <%= command.id %> --json | jq \'.settings[] | select(.origin.source == "env")\'',
   ]
   static override flags = {
-    changed: Flags.boolean({description: 'Only settings that are not at their default.'}),
+    changed: Flags.boolean({description: 'Show only settings that differ from their default.'}),
   }
 
   async run(): Promise<void> {
     const {settings, warnings} = describeSettings(this.settingSources())
     this.report(warnings)
-    const shown = this.flags.changed ? settings.filter(({origin}) => origin.source !== 'default') : settings
+    const selected = this.flags.changed ? settings.filter(({origin}) => origin.source !== 'default') : settings
     const result = {
       root: this.workspace.root,
       file: this.workspace.configPath ?? null,
-      settings: shown,
+      settings: selected,
       warnings: this.warnings,
     }
     await this.output.result(result, ({settings: rows}) => formatSettings(rows, process.stdout.columns))

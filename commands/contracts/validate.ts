@@ -4,26 +4,26 @@ import type {ContractsValidateV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
 export default class ContractsValidate extends SvcCommand<typeof ContractsValidate> {
-  static override summary = 'Validate documents against a contract, or the contracts themselves.'
+  static override summary = 'Check documents against a wire contract.'
   static override description =
-    `Fails with status 1 at the first document that does not fit, and says where. A document is JSON, or YAML when its
-name ends in .yaml or .yml. Without arguments, checks that every contract is a sound schema, and that the documents among
-them fit theirs.`
+    `Exits with status 1 at the first invalid document and reports the location of the error. Documents are JSON, or YAML if the
+file name ends in .yaml or .yml. Without arguments, checks the contracts themselves: their schemas, and the documents that
+ship with them.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> external_serving_handoff_v1 ./run/external_serving_handoff_v1.json',
     '<%= config.bin %> generate --model ./my-model --json Hi | <%= config.bin %> <%= command.id %> cli/generate.v1 -',
     '<%= config.bin %> <%= command.id %>',
   ]
   static override args = {
-    contract: Args.string({description: 'Id of the contract.'}),
-    document: Args.string({description: 'The document; - reads standard input. May be repeated.'}),
+    contract: Args.string({description: 'Contract id.'}),
+    document: Args.string({description: 'Documents to check; - reads standard input.'}),
   }
   static override strict = false
 
   async run(): Promise<void> {
     const [contract, ...documents] = this.argumentList
     if (contract === undefined) return this.#checkAll()
-    if (documents.length === 0) throw new SvcError('usage', {reason: `No document to validate against ${contract}.`})
+    if (documents.length === 0) throw new SvcError('usage', {reason: `No document to check against ${contract}.`})
     const {assertContract, findSchema, readDocument} = await import('../../src/contracts/index.js')
     await findSchema(contract)
     for (const path of documents) {

@@ -4,15 +4,17 @@ import {daemonSettings} from '../../src/config/index.js'
 import type {DaemonClient} from '../../src/daemon/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
-/** The method that goes on after its answer. */
+/** The method that streams events after its result. */
 const subscribing = 'orch.events.subscribe'
 
 export default class DaemonCall extends SvcCommand<typeof DaemonCall> {
-  static override summary = 'Call a method of the daemon, and print what it gives.'
+  static override summary = 'Call a method of the daemon.'
   static override description =
-    `The daemon is the one that SVC_ORCHESTRATOR_DAEMON_SOCKET names, else that of the workspace. orch.methods lists what can be
-called. The result is printed as JSON, on one line. orch.events.subscribe goes on: after its result every event follows
-as a line, until the command is interrupted; whoever keeps the id of the last event and gives it as since_id misses none.`
+    `Connects to the address in SVC_ORCHESTRATOR_DAEMON_SOCKET, or else to the daemon of the workspace. orch.methods lists the
+methods. The result is printed as one line of JSON.
+
+orch.events.subscribe then prints each event as a line until interrupted. To resume without missing events, pass the id of the
+last event as since_id.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> orch.status',
     `<%= config.bin %> <%= command.id %> orch.submit_task '{"description": "Run the tests"}'`,
@@ -20,13 +22,13 @@ as a line, until the command is interrupted; whoever keeps the id of the last ev
     `<%= config.bin %> <%= command.id %> orch.events.subscribe '{"types": ["task_failed"], "since_id": 118}'`,
   ]
   static override args = {
-    method: Args.string({description: 'Name of the method.', required: true}),
-    params: Args.string({description: 'Its parameters, a JSON object; - reads it from standard input.', default: '{}'}),
+    method: Args.string({description: 'Method name.', required: true}),
+    params: Args.string({description: 'Parameters, as a JSON object; - reads standard input.', default: '{}'}),
   }
   static override flags = {
-    stream: Flags.boolean({description: 'Go on after the result with what the daemon sends, whatever the method.'}),
+    stream: Flags.boolean({description: 'After the result, print everything the daemon sends, for any method.'}),
     timeout: Flags.integer({
-      description: 'How long to wait for the answer; fails with 5.',
+      description: 'Timeout for the result; exits with status 5.',
       default: 60,
       min: 1,
       max: 86_400,

@@ -10,10 +10,10 @@ import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import type {DaemonOptions} from '../../src/scheduler/index.js'
 
-/** How long requests that have come may take to be answered once it is asked to stop, ms. */
+/** Time to answer pending requests on shutdown, ms. */
 const answerMs = 3000
 
-/** Between two attempts to run the tasks that another process runs, ms. */
+/** Interval between attempts to run the tasks while another daemon runs them, ms. */
 const retryMs = 1000
 
 type Publish = typeof publishDaemon
@@ -28,18 +28,18 @@ interface Daemon {
 }
 
 export default class DaemonRun extends OrchCommand<typeof DaemonRun> {
-  static override summary = 'Run the tasks of the workspace, and answer requests, until it is stopped.'
+  static override summary = 'Run the daemon in the foreground.'
   static override description =
-    `Each agent runs one task at a time: with the inference server, or with a command template of the workspace. One daemon runs
-per workspace; a second one ends with 4. Killed at any moment, the next one goes on with its tasks.
+    `The daemon runs queued tasks and answers requests. Each agent runs one task at a time, with the inference server or with a
+command template of the workspace. A second daemon in the same workspace exits with status 4. If a daemon is killed, the next
+one requeues its tasks.
 
-With --listen HOST:PORT programs can connect to it; port 0 takes a free one, and .svc/daemon.json says where it listens.
-With --listen stdio it answers whoever started it, over standard input and output, until the input ends; where another
-daemon runs the tasks already, it answers all the same. A request is a line of JSON, in the form of JSON-RPC 2.0 or as
-{"id","method","params"}.
+--listen HOST:PORT accepts connections. With port 0 it selects a free port; .svc/daemon.json contains the address. --listen
+stdio answers requests on standard input and output until the input ends, even if another daemon runs the tasks. A request is
+a line of JSON, either JSON-RPC 2.0 or {"id","method","params"}.
 
-With --json the first line says that it is ready, and every event follows as a line. SIGTERM and SIGINT let running tasks
-end for as long as --drain says; those that do not are queued again. Then it exits with 0.`
+With --json the first line is a ready event, followed by one line per event. On SIGTERM or SIGINT, running tasks have --drain
+seconds to finish; the others are requeued. Then it exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json --drain 60 > events.jsonl &',
@@ -49,11 +49,10 @@ end for as long as --drain says; those that do not are queued again. Then it exi
   static override flags = {
     ...settingFlags(daemonSettings, 'socket'),
     'allow-remote': Flags.boolean({
-      description:
-        'Listen where other machines can connect; takes a token of 16 characters or more in SVC_DAEMON_TOKEN.',
+      description: 'Accept other machines; requires a token of at least 16 characters in SVC_DAEMON_TOKEN.',
     }),
     drain: Flags.integer({
-      description: 'How long running tasks may go on once it is asked to stop.',
+      description: 'Time that running tasks have to finish on shutdown.',
       default: 10,
       min: 0,
       max: 86_400,
@@ -61,22 +60,22 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     }),
   }
 
-  /** Aborts when a client asks for the end, or nobody is left who could ask for anything. */
-  readonly #over = new AbortController()
-  /** Lines go out in their order; a reader that goes away ends the command by its signal. */
+  /** Aborts when a client requests a shutdown, or when the only client of --listen stdio disconnects. */
+  readonly #shutdown = new AbortController()
+  /** Resolves when all lines so far are printed, in order. If the reader closes, the signal ends the command. */
   #printed: Promise<void> = Promise.resolve()
 
   async run(): Promise<void> {
     const {socket, agentFleet} = this.settings(daemonSettings)
     const {parseListen} = await import('../../src/daemon/index.js')
     const listen = parseListen(socket)
-    const ears = this.openEars()
-    const base = await this.openOperations('daemon', ears)
+    const speech = this.openSpeechPort()
+    const base = await this.openOperations('daemon', speech)
     const processors = await this.#processors(base)
     const log = this.#openEventLog(base.orchestrator)
     try {
       const server = listen === undefined ? undefined : await this.#openServer(listen, base)
-      const signal = AbortSignal.any([this.signal, this.#over.signal])
+      const signal = AbortSignal.any([this.signal, this.#shutdown.signal])
       let closed: Promise<void> | undefined
       const close = () => {
         closed ??= server?.close(answerMs)
@@ -90,7 +89,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
           log,
           options: {processors, signal, runsTasks: agentFleet, drainMs: this.flags.drain * 1000},
         }
-        const run = () => (listen?.kind === 'stdio' ? this.#runUnlessRun(daemon) : this.#runTasks(daemon))
+        const run = () => (listen?.kind === 'stdio' ? this.#runWhenFree(daemon) : this.#runTasks(daemon))
         await (this.settings(meshNodeSettings).enabled ? this.#asNode(base, run) : run())
       } finally {
         close()
@@ -98,12 +97,12 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       }
     } finally {
       log.close()
-      await ears.close()
+      await speech.close()
       await this.#printed
     }
   }
 
-  /** The machine is a node of the mesh while it runs tasks. */
+  /** Announces this machine as a node of the mesh while it runs tasks. */
   async #asNode({orchestrator, sources, version}: OperationBase, run: () => Promise<void>): Promise<void> {
     const {whileAnnounced} = await import('../../src/mesh/index.js')
     const notice = (text: string) => this.output.notice(text)
@@ -118,7 +117,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       listen,
       base: {
         ...base,
-        orchestrator: await this.openBeside(orchestrator),
+        orchestrator: await this.openSecond(orchestrator),
         onReload: async () => {
           await modules.reloadConfig(orchestrator, base.sources)
         },
@@ -126,15 +125,15 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       token,
       allowRemote: this.flags['allow-remote'],
       lineTimeoutMs,
-      onShutDown: () => this.#over.abort(),
+      onShutDown: () => this.#shutdown.abort(),
     })
-    server.ended.then(() => this.#over.abort())
+    server.ended.then(() => this.#shutdown.abort())
     if (listen.kind === 'tcp') await this.warnWithoutTls(listen.host)
     return server
   }
 
-  /** Where another process runs the tasks, waits until it does so no more; requests are answered all the while. */
-  async #runUnlessRun(daemon: Daemon): Promise<void> {
+  /** Runs the tasks as soon as no other daemon does. Requests are answered in the meantime. */
+  async #runWhenFree(daemon: Daemon): Promise<void> {
     const {signal} = daemon.options
     for (let isLogged = false; ; isLogged = true)
       try {
@@ -142,7 +141,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
       } catch (error) {
         if (!isErrorOf(error, 'daemon_running')) throw error
         const {pid, host} = error.params
-        if (!isLogged) this.output.notice(`notice: process ${pid} on ${host} runs the tasks of this workspace.`)
+        if (!isLogged) this.output.notice(`notice: Process ${pid} on ${host} already runs the tasks of this workspace.`)
         await sleep(retryMs, undefined, {signal}).catch(() => undefined)
         if (signal.aborted) return
       }
@@ -164,12 +163,12 @@ end for as long as --drain says; those that do not are queued again. Then it exi
           const ready: DaemonReadyV1 = {event: 'ready', pid: process.pid, fence, recovered, store, ...addr}
           if (isPrinting) this.#print(ready)
           if (server?.address !== undefined) this.output.notice(`Listening on ${server.address}.`)
-          const found = recovered === 0 ? '' : `; ${recovered} tasks of the last daemon are queued again`
+          const requeued = recovered === 0 ? '' : `; requeued ${recovered} tasks of the previous daemon`
           const {root} = this.workspace
           this.output.notice(
             options.runsTasks === false
-              ? `Answering requests for ${root}${found}; SVC_MCP_AGENT_FLEET is off, so queued tasks are not run.`
-              : `Running the tasks of ${root}${found}.`,
+              ? `Answering requests for ${root}${requeued}. SVC_MCP_AGENT_FLEET is off: queued tasks are not run.`
+              : `Running the tasks of ${root}${requeued}.`,
           )
         },
         onEvents: (events) => {
@@ -188,7 +187,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
     }
   }
 
-  /** A workspace that cannot be written to has a daemon that has to be told of by other means. */
+  /** Writes .svc/daemon.json. Only warns if the workspace is read-only, since the daemon also works without the file. */
   #publish(publish: Publish, {orchestrator}: OperationBase, server: RpcServer | undefined): Publication | undefined {
     try {
       return publish(this.workspace.root, {
@@ -198,7 +197,7 @@ end for as long as --drain says; those that do not are queued again. Then it exi
         started_at_ms: Date.now(),
       })
     } catch (error) {
-      this.output.notice(`warning: svc daemon status will not find this daemon: ${(error as Error).message}`)
+      this.output.notice(`warning: svc daemon status cannot find this daemon: ${(error as Error).message}`)
       return undefined
     }
   }

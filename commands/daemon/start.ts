@@ -11,11 +11,11 @@ const inferenceVariable = 'SVC_INFERENCE_URL'
 const anyFreePort = '127.0.0.1:0'
 
 export default class DaemonStart extends SvcCommand<typeof DaemonStart> {
-  static override summary = 'Start a daemon in the background, and wait until it answers.'
+  static override summary = 'Start the daemon in the background.'
   static override description =
-    `It is svc daemon run, in the folder of the workspace and with the environment of this command; what it has to say goes to
-.svc/daemon.log. It listens on a free port of this machine unless told otherwise. Where an inference server is configured
-for the mesh, the daemon finds it in SVC_INFERENCE_URL, unless that is set already. Ends with 4 where a daemon runs.`
+    `Runs svc daemon run in the workspace folder, with the environment of this command and .svc/daemon.log as its log, and waits
+until it answers. By default it listens on a free port of the loopback interface. If an inference server is configured for the
+mesh and SVC_INFERENCE_URL is not set, the daemon uses that server. Exits with status 4 if a daemon is already running.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --listen 127.0.0.1:9745 --json',
@@ -23,17 +23,16 @@ for the mesh, the daemon finds it in SVC_INFERENCE_URL, unless that is set alrea
   static override flags = {
     ...settingFlags(daemonSettings, 'socket'),
     'allow-remote': Flags.boolean({
-      description:
-        'Listen where other machines can connect; takes a token of 16 characters or more in SVC_DAEMON_TOKEN.',
+      description: 'Accept other machines; requires a token of at least 16 characters in SVC_DAEMON_TOKEN.',
     }),
     drain: Flags.integer({
-      description: 'How long running tasks may go on once it is asked to stop; 10 when left out.',
+      description: 'Time that running tasks have to finish on shutdown; default: 10.',
       min: 0,
       max: 86_400,
       helpValue: 'SECONDS',
     }),
     timeout: Flags.integer({
-      description: 'How long it may take until it answers; fails with 5.',
+      description: 'Timeout for the first answer; exits with status 5.',
       default: 30,
       min: 1,
       max: 86_400,
@@ -60,7 +59,7 @@ for the mesh, the daemon finds it in SVC_INFERENCE_URL, unless that is set alrea
       signal: this.signal,
     })
     await this.warnWithoutTls(started.addr.replace(/:\d+$/, ''))
-    await this.output.result(toResult(started), ({pid, addr}) => `Process ${pid} runs, and answers at ${addr}.`)
+    await this.output.result(toResult(started), ({pid, addr}) => `The daemon (pid ${pid}) is listening on ${addr}.`)
   }
 
   /** @throws usage, daemon_address_invalid */
@@ -68,12 +67,12 @@ for the mesh, the daemon finds it in SVC_INFERENCE_URL, unless that is set alrea
     const {listen: flag} = this.flags as {listen?: string}
     const {formatAddress, parseListen, parsePeer} = await import('../../src/daemon/index.js')
     if (flag !== undefined && parseListen(flag)?.kind !== 'tcp')
-      throw new SvcError('usage', {reason: 'A daemon in the background listens on HOST:PORT.'})
+      throw new SvcError('usage', {reason: '--listen must be HOST:PORT for a daemon in the background.'})
     const address = parsePeer(this.settings(daemonSettings).socket)
     return address === undefined ? anyFreePort : formatAddress(address)
   }
 
-  /** Processes of this machine find the inference server of the mesh where they look for any. */
+  /** Passes the inference server of the mesh on, so that the commands of tasks use it too. */
   #environment(): NodeJS.ProcessEnv {
     const {inferenceBaseUrl: url} = this.settings(meshSettings)
     if (url === undefined) return process.env

@@ -5,16 +5,16 @@ import type {DaemonStatusV1} from '../../src/contracts/index.js'
 import type {Discovery} from '../../src/daemon/index.js'
 
 export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
-  static override summary = 'Tell whether a daemon runs in the workspace, and whether it answers.'
+  static override summary = 'Show whether the daemon is running and answers.'
   static override description =
-    'Ends with 3 where none runs, also where one was killed and has left its file behind; with 5 where it does not answer.'
+    'Exits with status 3 if no daemon is running, even if a killed one left its file, and with 5 if it does not answer.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     'addr=$(<%= config.bin %> <%= command.id %> --json | jq -r .addr)',
   ]
   static override flags = {
     timeout: Flags.integer({
-      description: 'How long to wait for its answer.',
+      description: 'Timeout for the answer; exits with status 5.',
       default: 5,
       min: 1,
       max: 3600,
@@ -57,7 +57,7 @@ export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
 }
 
 function asText({pid, addr, started_at_ms: started, ending}: DaemonStatusV1): string {
-  if (ending) return `Process ${pid} is about to end, and lets its tasks end first.`
-  const place = addr === null ? 'and listens nowhere' : `and answers at ${addr}`
-  return `Process ${pid} runs since ${new Date(started).toISOString()}, ${place}.`
+  if (ending) return `The daemon (pid ${pid}) is shutting down and waits for its tasks.`
+  const address = addr === null ? 'not listening' : `listening on ${addr}`
+  return `The daemon (pid ${pid}) has been running since ${new Date(started).toISOString()}, ${address}.`
 }

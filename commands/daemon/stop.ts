@@ -4,16 +4,17 @@ import {daemonSettings} from '../../src/config/index.js'
 import type {DaemonStopV1} from '../../src/contracts/index.js'
 
 export default class DaemonStop extends SvcCommand<typeof DaemonStop> {
-  static override summary = 'Stop the daemon of the workspace, and wait until it has ended.'
+  static override summary = 'Stop the daemon and wait until it has exited.'
   static override description =
-    'Requests that have come are answered, and running tasks end for as long as the daemon lets them. Ends with 3 where none runs.'
+    `The daemon answers pending requests, and running tasks have the time of its --drain to finish. Exits with status 3 if no
+daemon is running.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --timeout 120',
   ]
   static override flags = {
     timeout: Flags.integer({
-      description: 'How long to wait for its end; fails with 5.',
+      description: 'Timeout for the exit; exits with status 5.',
       default: 30,
       min: 0,
       max: 86_400,
@@ -30,6 +31,6 @@ export default class DaemonStop extends SvcCommand<typeof DaemonStop> {
       signal: this.signal,
     })
     const result: DaemonStopV1 = {pid, stopped: true}
-    await this.output.result(result, () => `Process ${pid} has ended.`)
+    await this.output.result(result, () => `The daemon (pid ${pid}) has stopped.`)
   }
 }

@@ -2,16 +2,16 @@ import {Flags} from '@oclif/core'
 import {DbCommand, overwriteFlag, programArg, programFlag} from '../../src/cli/index.js'
 
 export default class DbBuild extends DbCommand<typeof DbBuild> {
-  static override summary = 'Write everything that can be made from a program.'
+  static override summary = 'Generate all build artifacts of a program.'
   static override description =
-    `schema.sql, plans.json, runtime-projection.json, app-contract.json, openapi.json, and in TypeScript types.ts, client.ts
-and functions.ts.`
+    `Writes schema.sql, plans.json, runtime-projection.json, app-contract.json, openapi.json, types.ts, client.ts and
+functions.ts.`
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o dist/todo']
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
-    output: Flags.string({char: 'o', description: 'Folder to write into.', default: 'dist', helpValue: 'DIR'}),
-    zod: Flags.boolean({description: 'Let the client check what it gets, by Zod schemas.'}),
+    output: Flags.string({char: 'o', description: 'Output folder.', default: 'dist', helpValue: 'DIR'}),
+    zod: Flags.boolean({description: 'Validate responses in the client with Zod schemas.'}),
     overwrite: overwriteFlag,
   }
 

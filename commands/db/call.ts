@@ -2,17 +2,17 @@ import {Args} from '@oclif/core'
 import {DbCommand, databaseFlag, programFlag} from '../../src/cli/index.js'
 
 export default class DbCall extends DbCommand<typeof DbCall> {
-  static override summary = 'Run one endpoint of a program.'
+  static override summary = 'Call an endpoint of a program.'
   static override description =
-    `In this process, without a server. Arguments are name=value, where the value is JSON or plain text. The result is printed
-as JSON; an endpoint that returns an Error ends with 4.`
+    `Runs the endpoint in this process, without a server, and prints the result as JSON. The value of an argument is JSON or
+plain text. Exits with status 4 if the endpoint returns an Error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> add title="buy milk"',
     '<%= config.bin %> <%= command.id %> list --program examples/todo.svc | jq length',
   ]
   static override args = {
-    endpoint: Args.string({description: 'Name of the endpoint.', required: true}),
-    arguments: Args.string({description: 'Its arguments, name=value.', multiple: true}),
+    endpoint: Args.string({description: 'Endpoint name.', required: true}),
+    arguments: Args.string({description: 'Arguments of the endpoint, as name=value.', multiple: true}),
   }
   static override flags = {
     ...databaseFlag,

@@ -1,21 +1,20 @@
-import {Args, Flags} from '@oclif/core'
-import {DbCommand, programFlag, type Source} from '../../src/cli/index.js'
+import {Flags} from '@oclif/core'
+import {DbCommand, programFlag, programsArg, type Source} from '../../src/cli/index.js'
 import type {DbCheckV1} from '../../src/contracts/index.js'
 import type {Diagnostic} from '../../src/lang/index.js'
 
 export default class DbCheck extends DbCommand<typeof DbCheck> {
-  static override summary = 'Check data-language programs.'
+  static override summary = 'Check programs for errors.'
   static override description =
-    `Prints every error and warning with its place, and ends with 1 when there is an error. src/main.svc is checked when
-no file is named; - reads standard input.`
+    'Prints all errors and warnings with their locations. Exits with status 1 if there is an error.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> examples/todo.svc --json | jq .diagnostics[].error_code',
   ]
-  static override args = {files: Args.string({description: 'The programs.', multiple: true})}
+  static override args = {files: programsArg}
   static override flags = {
     ...programFlag,
-    'deny-warnings': Flags.boolean({description: 'Count warnings as errors.'}),
+    'deny-warnings': Flags.boolean({description: 'Treat warnings as errors.'}),
   }
 
   async run(): Promise<void> {
@@ -38,8 +37,8 @@ no file is named; - reads standard input.`
       }),
     }
     await this.output.result(result, () => {
-      const shown = checked.filter(({diagnostics}) => diagnostics.length > 0)
-      const texts = shown.map(({source, diagnostics}) => renderDiagnostics(diagnostics, source.path, source.text))
+      const affected = checked.filter(({diagnostics}) => diagnostics.length > 0)
+      const texts = affected.map(({source, diagnostics}) => renderDiagnostics(diagnostics, source.path, source.text))
       const files = `${checked.length} file${checked.length === 1 ? '' : 's'}`
       return [...texts, `${files}, ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`].join('\n')
     })

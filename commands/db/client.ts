@@ -2,15 +2,15 @@ import {Flags} from '@oclif/core'
 import {DbCommand, overwriteFlag, programArg, programFlag} from '../../src/cli/index.js'
 
 export default class DbClient extends DbCommand<typeof DbClient> {
-  static override summary = 'Write a TypeScript client for the endpoints of a program.'
+  static override summary = 'Generate a TypeScript client for a program.'
   static override description =
-    'types.ts and client.ts: one typed function per endpoint, on top of fetch and nothing else.'
+    'Writes types.ts and client.ts, with one typed function per endpoint. The client uses fetch and has no dependencies.'
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o web/src/api']
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
-    output: Flags.string({char: 'o', description: 'Folder to write into.', required: true, helpValue: 'DIR'}),
-    zod: Flags.boolean({description: 'Let the client check what it gets, by Zod schemas.'}),
+    output: Flags.string({char: 'o', description: 'Output folder.', required: true, helpValue: 'DIR'}),
+    zod: Flags.boolean({description: 'Also write schemas.ts and validate responses with Zod.'}),
     overwrite: overwriteFlag,
   }
 

@@ -1,7 +1,7 @@
 import {DbCommand, programArg, programFlag} from '../../src/cli/index.js'
 
 export default class DbDdl extends DbCommand<typeof DbDdl> {
-  static override summary = 'Print the SQL that makes the tables of a program.'
+  static override summary = 'Show the SQL schema (DDL) of a program.'
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc | sqlite3 todo.db']
   static override args = {file: programArg}
   static override flags = programFlag

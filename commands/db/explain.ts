@@ -5,8 +5,8 @@ import {nearest, SvcError} from '../../src/errors/index.js'
 import type {ExplainRow} from '../../src/lang/index.js'
 
 export default class DbExplain extends DbCommand<typeof DbExplain> {
-  static override summary = 'Show the SQL and the plan of each database operation.'
-  static override description = 'Of query endpoints; --all shows those of every function.'
+  static override summary = 'Show the SQL of the database operations of a program.'
+  static override description = 'Covers the query endpoints. --all covers every function.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> examples/library.svc --query by_tag',
     '<%= config.bin %> <%= command.id %> --all --jsonl | jq .plan.sql',
@@ -14,10 +14,10 @@ export default class DbExplain extends DbCommand<typeof DbExplain> {
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
-    query: Flags.string({description: 'Only the operations of this function.', helpValue: 'NAME', exclusive: ['all']}),
-    all: Flags.boolean({description: 'The operations of every function.'}),
-    compact: Flags.boolean({description: 'With JSON: without line breaks, as --json prints it always.', hidden: true}),
-    jsonl: Flags.boolean({description: 'One JSON value per operation.', exclusive: ['json']}),
+    query: Flags.string({description: 'Show only this function.', helpValue: 'NAME', exclusive: ['all']}),
+    all: Flags.boolean({description: 'Show every function.'}),
+    compact: Flags.boolean({description: 'Print JSON without line breaks, as --json always does.', hidden: true}),
+    jsonl: Flags.boolean({description: 'Print one JSON value per operation and line.', exclusive: ['json']}),
   }
 
   async run(): Promise<void> {

@@ -2,9 +2,9 @@ import {Flags} from '@oclif/core'
 import {DbCommand, databaseFlag, programArg, programFlag, storeFlag} from '../../src/cli/index.js'
 
 export default class DbExport extends DbCommand<typeof DbExport> {
-  static override summary = 'Print all rows as JSON lines.'
+  static override summary = 'Export all rows as JSON Lines.'
   static override description =
-    `One line per row: {"table": "Task", "record": {…}}, with its _id. svc db import takes them in again.`
+    `Prints one line per row, with its _id: {"table": "Task", "record": {…}}. svc db import reads this format.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> > backup.jsonl',
     '<%= config.bin %> <%= command.id %> --table Task | jq .record',
@@ -14,19 +14,19 @@ export default class DbExport extends DbCommand<typeof DbExport> {
     ...databaseFlag,
     ...programFlag,
     ...storeFlag,
-    table: Flags.string({char: 't', description: 'Only this table.'}),
+    table: Flags.string({char: 't', description: 'Export only this table.'}),
   }
 
   async run(): Promise<void> {
-    const {table: wanted} = this.flags
+    const {table: tableName} = this.flags
     if (this.flags.store) {
       const {exportRows} = await import('../../src/store/index.js')
-      for await (const row of exportRows(this.existingStore(), wanted)) await this.output.line(row)
+      for await (const row of exportRows(this.existingStore(), tableName)) await this.output.line(row)
       return
     }
     const {connect, readRecords} = await import('../../src/lang/index.js')
     const {program} = await this.readProgram()
-    const tables = wanted === undefined ? program.tables : [this.tableOf(program, wanted)]
+    const tables = tableName === undefined ? program.tables : [this.tableOf(program, tableName)]
     const connection = await connect(program, await this.readableDatabase(program), true)
     try {
       connection.begin('deferred')

@@ -1,21 +1,21 @@
-import {Args, Flags} from '@oclif/core'
-import {DbCommand, programFlag} from '../../src/cli/index.js'
+import {Flags} from '@oclif/core'
+import {DbCommand, programFlag, programsArg} from '../../src/cli/index.js'
 import type {DbFmtV1} from '../../src/contracts/index.js'
 import {writeFileAtomic} from '../../src/files/index.js'
 
 export default class DbFmt extends DbCommand<typeof DbFmt> {
-  static override summary = 'Format data-language programs.'
+  static override summary = 'Format programs.'
   static override description =
-    `Spacing and indentation change, lines and comments stay as they are. A program that cannot be read is left alone, and
-its errors are printed. - formats standard input to standard output.`
+    `Changes only spacing and indentation; line breaks and comments stay. Prints the changed files. A program with syntax errors
+is not changed, and its errors are printed. - formats standard input to standard output.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> src/*.svc',
     '<%= config.bin %> <%= command.id %> --check',
   ]
-  static override args = {files: Args.string({description: 'The programs.', multiple: true})}
+  static override args = {files: programsArg}
   static override flags = {
     ...programFlag,
-    check: Flags.boolean({description: 'Change nothing; end with 1 when a program is not formatted.'}),
+    check: Flags.boolean({description: 'Do not change files; exit with status 1 if one is not formatted.'}),
   }
 
   async run(): Promise<void> {

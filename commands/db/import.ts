@@ -3,18 +3,18 @@ import {DbCommand, databaseFlag, programArg, programFlag, readInput, storeFlag} 
 import type {DbWrittenV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
-/** Longer files are taken in by parts. */
+/** Maximum size of an import. Larger exports must be split. */
 const maxBytes = 1 << 30
 
 export default class DbImport extends DbCommand<typeof DbImport> {
-  static override summary = 'Take in rows that svc db export has written.'
-  static override description = 'JSON lines; ids are kept. All rows are written, or none.'
+  static override summary = 'Import rows from an export.'
+  static override description = 'Reads the output of svc db export. Ids are kept. Either all rows are written or none.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> backup.jsonl',
     'gunzip -c backup.jsonl.gz | <%= config.bin %> <%= command.id %> -',
   ]
   static override args = {
-    records: Args.string({description: 'The JSON lines, - for standard input.', required: true}),
+    records: Args.string({description: 'JSON Lines file; - reads standard input.', required: true}),
     file: programArg,
   }
   static override flags = {...databaseFlag, ...programFlag, ...storeFlag}
@@ -48,8 +48,8 @@ export default class DbImport extends DbCommand<typeof DbImport> {
       if (typeof table === 'string' && typeof record === 'object' && record !== null)
         return {table, record: record as Record<string, unknown>}
     } catch (error) {
-      return refuse(`it is not JSON: ${(error as Error).message}`)
+      return refuse(`invalid JSON: ${(error as Error).message}`)
     }
-    return refuse('it must be {"table": …, "record": …}')
+    return refuse('expected {"table": …, "record": …}')
   }
 }

@@ -3,10 +3,10 @@ import {DbCommand, databaseFlag, formatTable, storeFlag} from '../../src/cli/ind
 import type {DbMetricsV1} from '../../src/contracts/index.js'
 
 export default class DbMetrics extends DbCommand<typeof DbMetrics> {
-  static override summary = 'Count what was recorded: changes of an application, events of svc itself.'
+  static override summary = 'Count change log entries or recorded metrics.'
   static override description =
-    `Of the application's database, the change log by topic and kind; with --store the metrics that svc has recorded, by session
-and type.`
+    `Counts the entries in the change log of the database by topic and kind. With --store, counts the metrics in the workspace
+store by session and kind.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --store --type benchmark_event',
@@ -14,8 +14,8 @@ and type.`
   static override flags = {
     ...databaseFlag,
     ...storeFlag,
-    session: Flags.string({description: 'With --store: only this session.', dependsOn: ['store']}),
-    type: Flags.string({description: 'Only this kind.', helpValue: 'KIND'}),
+    session: Flags.string({description: 'Count only this session; requires --store.', dependsOn: ['store']}),
+    type: Flags.string({description: 'Count only this kind.', helpValue: 'KIND'}),
   }
 
   async run(): Promise<void> {

@@ -6,15 +6,16 @@ import {SvcError} from '../../src/errors/index.js'
 import type {Decisions, Program, Step} from '../../src/lang/index.js'
 
 export default class DbMigrate extends DbCommand<typeof DbMigrate> {
-  static override summary = 'Bring a database to its program.'
+  static override summary = 'Migrate a database to match its program.'
   static override description =
-    `Creates new tables, columns and indexes. Drops, fills or rebuilds nothing that you have not named. All steps are one
-transaction; a backup of the file is made first, and the ten newest backups are kept. Exits with 3 while a step that the
-program needs is undecided.
+    `Creates new tables, columns and indexes. Steps that drop, fill or rebuild data need a decision: --default, --drop, --rebuild
+or --using. Exits with status 3 if a required step has no decision.
 
-A column whose type changed is rebuilt with --rebuild where every value can be converted. --using gives the new value as
-an expression of the data language over the old row, for example --using 'Task.slug=old.title.to_lower()'. --default
-gives a value for rows that have none, or whose value cannot be converted.`
+All steps run in one transaction. A backup of the file is made first; the ten newest backups are kept.
+
+--rebuild converts columns whose type changed, if every value can be converted. --using computes the new value from the old
+row with an expression, for example --using 'Task.slug=old.title.to_lower()'. --default is used for rows without a value, or
+with a value that cannot be converted.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --dry-run',
     '<%= config.bin %> <%= command.id %> --default Task.priority=0 --drop Task.owner',
@@ -25,28 +26,28 @@ gives a value for rows that have none, or whose value cannot be converted.`
   static override flags = {
     ...databaseFlag,
     ...programFlag,
-    'dry-run': Flags.boolean({description: 'Show the steps and change nothing.'}),
-    yes: Flags.boolean({char: 'y', description: 'Do not ask before dropping or rebuilding.'}),
+    'dry-run': Flags.boolean({description: 'Show the steps without running them.'}),
+    yes: Flags.boolean({char: 'y', description: 'Skip the confirmation before dropping or rebuilding.'}),
     default: Flags.string({
-      description: 'Value for rows that have none, or none that can be converted.',
+      description: 'Value for rows without a value, or with one that cannot be converted; may be repeated.',
       multiple: true,
       helpValue: 'TABLE.COLUMN=JSON',
       multipleNonGreedy: true,
     }),
     drop: Flags.string({
-      description: 'Drop what is no longer declared.',
+      description: 'Undeclared table or column to drop; may be repeated.',
       multiple: true,
       helpValue: 'TABLE[.COLUMN]',
       multipleNonGreedy: true,
     }),
     rebuild: Flags.string({
-      description: 'Make a table anew, with its rows.',
+      description: 'Table to rebuild with its rows; may be repeated.',
       multiple: true,
       helpValue: 'TABLE',
       multipleNonGreedy: true,
     }),
     using: Flags.string({
-      description: 'Compute a column from the old row, `old`.',
+      description: 'Expression that computes a column from the old row (`old`); may be repeated.',
       multiple: true,
       helpValue: 'TABLE.COLUMN=EXPRESSION',
       multipleNonGreedy: true,
@@ -69,16 +70,16 @@ gives a value for rows that have none, or whose value cannot be converted.`
     if (blocking.length > 0) process.exitCode = 3
   }
 
-  /** Asks at a terminal; elsewhere naming the step is enough. */
+  /** Asks for confirmation on a terminal; without one, the flags that name the steps are sufficient. */
   async #confirm(program: Program, path: string, decisions: Decisions): Promise<void> {
     if (this.flags.yes || !process.stdin.isTTY) return
     const {migrate} = await import('../../src/lang/index.js')
     const {steps} = await migrate(program, path, {decisions, dryRun: true})
-    const named = steps.filter((step: Step) => step.class === 'manual' || step.class === 'rebuild')
-    process.stderr.write(formatSteps(named))
+    const destructive = steps.filter((step: Step) => step.class === 'manual' || step.class === 'rebuild')
+    process.stderr.write(formatSteps(destructive))
     const terminal = createInterface({input: process.stdin, output: process.stderr})
     try {
-      const answer = await terminal.question('Take these steps? [y/N] ', {signal: this.signal})
+      const answer = await terminal.question('Run these steps? [y/N] ', {signal: this.signal})
       if (!/^y(es)?$/i.test(answer.trim())) throw new SvcError('unconfirmed', {what: 'The migration'})
     } finally {
       terminal.close()

@@ -3,10 +3,10 @@ import {DbCommand, databaseFlag, storeFlag} from '../../src/cli/index.js'
 import type {DbPruneV1} from '../../src/contracts/index.js'
 
 export default class DbPrune extends DbCommand<typeof DbPrune> {
-  static override summary = 'Delete old rows of the change log, or old metrics.'
+  static override summary = 'Delete old change log entries or metrics.'
   static override description =
-    `Without --apply only what would go is counted. A subscriber that was away for longer than the change log reaches back
-misses what was deleted. Finished tasks are removed by svc orch prune.`
+    `Only counts the rows unless --apply is given. A subscriber that was offline for longer than the retention misses the deleted
+changes. To delete finished tasks, use svc orch prune.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --change-log-days 30',
     '<%= config.bin %> <%= command.id %> --change-log-days 30 --apply',
@@ -14,9 +14,9 @@ misses what was deleted. Finished tasks are removed by svc orch prune.`
   static override flags = {
     ...databaseFlag,
     ...storeFlag,
-    'change-log-days': Flags.integer({description: 'Keep changes of so many days.', default: 30, min: 0}),
-    'metrics-days': Flags.integer({description: 'With --store: keep metrics of so many days.', default: 90, min: 0}),
-    apply: Flags.boolean({description: 'Delete them.'}),
+    'change-log-days': Flags.integer({description: 'Retention of the change log in days.', default: 30, min: 0}),
+    'metrics-days': Flags.integer({description: 'Retention of metrics in days, with --store.', default: 90, min: 0}),
+    apply: Flags.boolean({description: 'Delete the rows.'}),
   }
 
   async run(): Promise<void> {
@@ -29,7 +29,7 @@ misses what was deleted. Finished tasks are removed by svc orch prune.`
     const result: DbPruneV1 = {database: path, table, days, rows, applied: apply}
     await this.output.result(
       result,
-      () => `${rows} rows older than ${days} days ${apply ? 'deleted' : 'would go; add --apply'}\n`,
+      () => `${rows} rows older than ${days} days ${apply ? 'deleted' : 'would be deleted; add --apply'}\n`,
     )
   }
 }

@@ -2,19 +2,21 @@ import {Args, Flags} from '@oclif/core'
 import {DbCommand, databaseFlag, programFlag, runQuery} from '../../src/cli/index.js'
 
 export default class DbQuery extends DbCommand<typeof DbQuery> {
-  static override summary = 'Evaluate an expression on the database.'
+  static override summary = 'Query the database with an expression or SQL.'
   static override description =
-    `An expression of the data language, checked against the program, which may use its functions and only reads. --sql takes
-one statement of SQL instead, on a connection that cannot write.`
+    `The expression is checked against the program, can call its functions, and must be read-only. --sql runs one SQL statement
+instead, on a read-only connection. The result is printed as JSON.`
   static override examples = [
     `<%= config.bin %> <%= command.id %> 'db.Task.where({ done: false }).limit(5)'`,
     `<%= config.bin %> <%= command.id %> --sql 'SELECT count(*) AS n FROM task'`,
   ]
-  static override args = {expression: Args.string({description: 'The expression.', required: true})}
+  static override args = {
+    expression: Args.string({description: 'Expression of the data language, or SQL with --sql.', required: true}),
+  }
   static override flags = {
     ...databaseFlag,
     ...programFlag,
-    sql: Flags.boolean({description: 'Read SQL.'}),
+    sql: Flags.boolean({description: 'Treat the input as SQL.'}),
   }
 
   async run(): Promise<void> {

@@ -5,12 +5,16 @@ import type {DbResetV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
 export default class DbReset extends DbCommand<typeof DbReset> {
-  static override summary = 'Begin anew with an empty database.'
+  static override summary = 'Reset the database, keeping a backup.'
   static override description =
-    'The old file is moved aside, not deleted; the tables of the program are made empty. Stop servers of the program first.'
+    'Renames the old file to a backup and creates the empty tables of the program. Stop servers of the program first.'
   static override examples = ['<%= config.bin %> <%= command.id %> --yes']
   static override args = {file: programArg}
-  static override flags = {...databaseFlag, ...programFlag, yes: Flags.boolean({char: 'y', description: 'Do it.'})}
+  static override flags = {
+    ...databaseFlag,
+    ...programFlag,
+    yes: Flags.boolean({char: 'y', description: 'Confirm the reset.'}),
+  }
 
   async run(): Promise<void> {
     if (!this.flags.yes) throw new SvcError('unconfirmed', {what: 'A reset'})
@@ -20,6 +24,6 @@ export default class DbReset extends DbCommand<typeof DbReset> {
     const backup = existsSync(path) ? await moveAside(path) : null
     await this.prepareDatabase(program)
     const result: DbResetV1 = {database: path, backup}
-    await this.output.result(result, () => `${path} is empty${backup === null ? '' : `; the old one is ${backup}`}\n`)
+    await this.output.result(result, () => `${path} is empty.${backup === null ? '' : ` Backup: ${backup}`}\n`)
   }
 }

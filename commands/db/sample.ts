@@ -2,14 +2,14 @@ import {Flags} from '@oclif/core'
 import {DbCommand, databaseFlag, programArg, programFlag} from '../../src/cli/index.js'
 
 export default class DbSample extends DbCommand<typeof DbSample> {
-  static override summary = 'Print rows of a table as JSON lines.'
+  static override summary = 'Show rows of a table as JSON Lines.'
   static override examples = ['<%= config.bin %> <%= command.id %> --table Task --limit 3']
   static override args = {file: programArg}
   static override flags = {
     ...databaseFlag,
     ...programFlag,
-    table: Flags.string({char: 't', description: 'The table.', required: true}),
-    limit: Flags.integer({description: 'How many rows.', default: 10, min: 0}),
+    table: Flags.string({char: 't', description: 'Table name.', required: true}),
+    limit: Flags.integer({description: 'Maximum rows.', default: 10, min: 0}),
   }
 
   async run(): Promise<void> {

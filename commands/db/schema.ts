@@ -2,8 +2,8 @@ import {DbCommand, formatTable, programArg, programFlag} from '../../src/cli/ind
 import type {SchemaDigest} from '../../src/lang/index.js'
 
 export default class DbSchema extends DbCommand<typeof DbSchema> {
-  static override summary = 'Describe the tables, indexes and endpoints of a program.'
-  static override description = 'For people, and with --json for models that write programs: it fits into a prompt.'
+  static override summary = 'Show the tables, indexes and endpoints of a program.'
+  static override description = 'The --json output is compact enough for the prompt of a model that writes programs.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> examples/library.svc',
     '<%= config.bin %> <%= command.id %> --json',

@@ -6,17 +6,20 @@ import {appSettings} from '../../src/config/index.js'
 import {asText, SvcError} from '../../src/errors/index.js'
 import type {Program} from '../../src/lang/index.js'
 
-/** How long running requests may go on once the server is asked to stop, ms. */
+/** Time that running requests have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
-/** Editors write a file in several steps: looked at when it has been quiet for so long, ms. */
+/** Editors write a file in several steps: it is reloaded this long after the last change, ms. */
 const settleMs = 100
 
 export default class DbServe extends DbCommand<typeof DbServe> {
-  static override summary = 'Serve the endpoints and routes of a program.'
+  static override summary = 'Serve a program over HTTP.'
   static override description =
-    `Query endpoints answer GET /api/query/NAME, mutations POST /api/mutation/NAME, server endpoints POST /api/NAME, http routes
-their own path; GET /api/live/TOPIC is a stream of changes. A page to try them and the OpenAPI document lie under /_svc/.
-The database is migrated first by the steps that lose nothing; a step that needs a decision ends the command with 3.`
+    `Routes: GET /api/query/NAME for queries, POST /api/mutation/NAME for mutations, POST /api/NAME for server endpoints, and the
+declared paths of http routes. GET /api/live/TOPIC streams changes as server-sent events. /_svc/ has a page to try the
+endpoints, and the OpenAPI document.
+
+The database is migrated first, using only steps that cannot lose data. Exits with status 3 if a step needs a decision; see
+svc db migrate.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> examples/todo.svc --watch',
     'curl -s http://127.0.0.1:3000/api/query/list',
@@ -27,10 +30,10 @@ The database is migrated first by the steps that lose nothing; a step that needs
     ...databaseFlag,
     ...programFlag,
     ...settingFlags(appSettings, 'host', 'port'),
-    watch: Flags.boolean({char: 'w', description: 'Serve the program anew when its file changes.'}),
-    'no-migrate': Flags.boolean({description: 'Change no table; refuse where the database does not fit.'}),
+    watch: Flags.boolean({char: 'w', description: 'Reload the program when its file changes.'}),
+    'no-migrate': Flags.boolean({description: 'Do not migrate; fail if the database does not match the program.'}),
     'token-env': Flags.string({
-      description: 'Name of the environment variable that holds the token clients must send.',
+      description: 'Environment variable that contains the token clients must send.',
       default: 'SVC_APP_TOKEN',
       helpValue: 'NAME',
     }),
@@ -51,7 +54,7 @@ The database is migrated first by the steps that lose nothing; a step that needs
     port = server.port
     await this.warnWithoutTls(server.host)
     await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid, routes: server.routes.length})
-    this.output.notice(`Listening on ${server.baseUrl}, serving ${source.path}; try ${server.baseUrl}/_svc/`)
+    this.output.notice(`Listening on ${server.baseUrl}, serving ${source.path}. Open ${server.baseUrl}/_svc/`)
     if (this.flags.watch)
       await this.#watch(source.path, async (changed, next) => {
         await server.close(drainMs)
@@ -77,28 +80,28 @@ The database is migrated first by the steps that lose nothing; a step that needs
     return startAppServer(program, {address: {host, port}, path, ports: this.ports(), token, title})
   }
 
-  /** Serves each new version of the program; one with errors is told, and the old one goes on. */
+  /** Serves each new version of the program. Prints the errors of an invalid version and keeps serving the old one. */
   async #watch(path: string, replace: (source: Source, program: Program) => Promise<void>): Promise<void> {
     const {signal} = this
     let timer: NodeJS.Timeout | undefined
     let running = Promise.resolve()
-    const look = async () => {
+    const reload = async () => {
       try {
         const {source, program} = await this.#read(path)
         await replace(source, program)
-        this.output.notice(`Serving ${source.path} anew.`)
+        this.output.notice(`Reloaded ${source.path}.`)
         await this.output.event({event: 'reloaded', routes: program.routes.length})
       } catch (error) {
         process.stderr.write(asText(SvcError.from(error)))
       }
     }
     const {dirname, basename} = await import('node:path')
-    // The folder is watched, since editors replace the file.
+    // Watches the folder, because editors replace the file.
     const watcher = watch(dirname(path) || '.', (_event, name) => {
       if (name !== basename(path)) return
       clearTimeout(timer)
       timer = setTimeout(() => {
-        running = running.then(look)
+        running = running.then(reload)
       }, settleMs)
     })
     await aborted(signal)

@@ -4,10 +4,10 @@ import {DbCommand, databaseFlag, programFlag, runQuery} from '../../src/cli/inde
 import {asText, SvcError} from '../../src/errors/index.js'
 
 export default class DbShell extends DbCommand<typeof DbShell> {
-  static override summary = 'Evaluate expressions on the database, line by line.'
+  static override summary = 'Start an interactive query shell.'
   static override description =
-    `Each line of standard input is an expression of the data language, or with --sql a statement of SQL that reads. An error
-is told and the next line is read; an empty line is skipped. Ends with the input, or on exit.`
+    `Evaluates each line of standard input as an expression of the data language, or as a read-only SQL statement with --sql. After
+an error, continues with the next line. Type exit or end the input to quit.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --program examples/todo.svc',
     'echo "db.Task.count()" | <%= config.bin %> <%= command.id %>',
@@ -15,7 +15,7 @@ is told and the next line is read; an empty line is skipped. Ends with the input
   static override flags = {
     ...databaseFlag,
     ...programFlag,
-    sql: Flags.boolean({description: 'Read SQL.'}),
+    sql: Flags.boolean({description: 'Treat the input as SQL.'}),
   }
 
   async run(): Promise<void> {

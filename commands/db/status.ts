@@ -3,7 +3,7 @@ import type {DbStatusV1} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 
 export default class DbStatus extends DbCommand<typeof DbStatus> {
-  static override summary = 'Show the database: its size, its tables, what a migration would do.'
+  static override summary = 'Show database size, tables and pending migration steps.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --store --json',
@@ -19,7 +19,7 @@ export default class DbStatus extends DbCommand<typeof DbStatus> {
     await this.output.result(result, asText)
   }
 
-  /** What a migration would do; nothing is known of it without a program. */
+  /** The steps of a migration; none if there is no program at the default path. */
   async #pending(path: string): Promise<DbStatusV1['pending']> {
     const {migrate} = await import('../../src/lang/index.js')
     try {

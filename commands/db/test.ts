@@ -7,7 +7,7 @@ type TestResult = DbTestV1['tests'][number]
 
 export default class DbTest extends DbCommand<typeof DbTest> {
   static override summary = 'Run the @test functions of a program.'
-  static override description = 'Each on an empty database in memory. Ends with 1 when one fails.'
+  static override description = 'Runs each test with an empty in-memory database. Exits with status 1 if a test fails.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> examples/library.svc',
     '<%= config.bin %> <%= command.id %> --filter loan --json',
@@ -15,7 +15,7 @@ export default class DbTest extends DbCommand<typeof DbTest> {
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
-    filter: Flags.string({description: 'Only tests whose name holds this.', helpValue: 'WORD'}),
+    filter: Flags.string({description: 'Run only tests whose name contains this text.', helpValue: 'WORD'}),
   }
 
   async run(): Promise<void> {

@@ -2,7 +2,7 @@ import {DbCommand, databaseFlag, storeFlag} from '../../src/cli/index.js'
 import type {DbVacuumV1} from '../../src/contracts/index.js'
 
 export default class DbVacuum extends DbCommand<typeof DbVacuum> {
-  static override summary = 'Make the database file as small as its contents.'
+  static override summary = 'Compact the database file.'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --store']
   static override flags = {...databaseFlag, ...storeFlag}
 

@@ -3,27 +3,27 @@ import {Args, Flags} from '@oclif/core'
 import {DbCommand, databaseFlag, programArg, programFlag} from '../../src/cli/index.js'
 import {nearest, SvcError} from '../../src/errors/index.js'
 
-/** How often the database is looked at, ms. */
+/** Interval at which the database is polled, ms. */
 const pollMs = 100
 const pageSize = 1000
 
 export default class DbWatch extends DbCommand<typeof DbWatch> {
-  static override summary = 'Follow the changes of a topic.'
+  static override summary = 'Watch the changes of a topic.'
   static override description =
-    `One line per change, from now on or from the one that --after names, whichever process writes. With --json one JSON value
-per line. Ends when it is interrupted.`
+    `Prints one line per new change, from any process, until interrupted. --after also prints earlier changes. With --json each
+line is a JSON value.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> todos',
     '<%= config.bin %> <%= command.id %> todos --after 0 --json | head -5',
   ]
   static override args = {
-    topic: Args.string({description: 'The topic, as .live(topic) names it.', required: true}),
+    topic: Args.string({description: 'Topic name, as in .live(topic).', required: true}),
     file: programArg,
   }
   static override flags = {
     ...databaseFlag,
     ...programFlag,
-    after: Flags.integer({description: 'Begin behind the change with this id; 0 shows all.', min: 0, helpValue: 'ID'}),
+    after: Flags.integer({description: 'Print changes after this id; 0 prints all.', min: 0, helpValue: 'ID'}),
   }
 
   async run(): Promise<void> {

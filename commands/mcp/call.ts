@@ -3,28 +3,28 @@ import {McpCommand, readTextInput, toolProgramFlags} from '../../src/cli/index.j
 import {SvcError} from '../../src/errors/index.js'
 
 export default class McpCall extends McpCommand<typeof McpCall> {
-  static override summary = 'Call a tool.'
+  static override summary = 'Call an MCP tool.'
   static override description =
-    `In this process, without a server. Prints what the tool gives; with --json the whole envelope, also where the call fails.
-The exit status is that of the error.`
+    `Runs the tool in this process, without a server, and prints its result. --json prints the complete envelope, even if the
+call fails. The exit status is that of the error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> svc_orchestrator_status',
     '<%= config.bin %> <%= command.id %> svc_submit_task \'{"description": "Add retry to the client", "files": []}\'',
     "jq -n '{task_id: 1}' | <%= config.bin %> <%= command.id %> svc_task_status - --json",
   ]
   static override args = {
-    name: Args.string({description: 'Name of the tool.', required: true}),
-    arguments: Args.string({description: 'Its arguments as a JSON object; - reads them from standard input.'}),
+    name: Args.string({description: 'Tool name.', required: true}),
+    arguments: Args.string({description: 'Arguments of the tool, as a JSON object; - reads standard input.'}),
   }
   static override flags = toolProgramFlags
 
   async run(): Promise<void> {
     const {configureLog} = await import('../../src/log/index.js')
     configureLog(this.logOptions())
-    const given = await this.#arguments()
+    const toolArguments = await this.#arguments()
     const {callTool} = await import('../../src/mcp/index.js')
     const registry = await this.registry(this.flags.program)
-    const {envelope, error} = await callTool(registry, this.args.name, given, this.host, {
+    const {envelope, error} = await callTool(registry, this.args.name, toolArguments, this.host, {
       signal: this.signal,
       report: () => undefined,
       notice: (text) => this.output.notice(text),
@@ -37,12 +37,12 @@ The exit status is that of the error.`
 
   /** @throws usage */
   async #arguments(): Promise<Readonly<Record<string, unknown>>> {
-    const {arguments: given} = this.args
-    const text = given === '-' ? await readTextInput(this.signal) : (given ?? '{}')
+    const {arguments: argument = '{}'} = this.args
+    const text = argument === '-' ? await readTextInput(this.signal) : argument
     const parsed = parse(text)
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
       return parsed as Record<string, unknown>
-    throw new SvcError('usage', {reason: 'The arguments of a tool are a JSON object, such as {"task_id": 1}.'})
+    throw new SvcError('usage', {reason: 'The tool arguments must be a JSON object, such as {"task_id": 1}.'})
   }
 }
 

@@ -6,14 +6,14 @@ import type {McpConfigV1} from '../../src/contracts/index.js'
 import type {ClientName} from '../../src/mcp/index.js'
 
 export default class McpConfig extends SvcCommand<typeof McpConfig> {
-  static override summary = 'Print the configuration that a client needs.'
+  static override summary = 'Show or write the MCP configuration for a client.'
   static override description =
-    `The configuration starts the MCP server for this workspace. It names Node.js, svc and the workspace by absolute paths, so
-it works from any folder. Without --client it has the form that most clients read.
+    `The configuration starts the MCP server for this workspace. It contains absolute paths of Node.js, svc and the workspace, so
+it works from any folder. Without --client, prints the format that most clients read.
 
-With --write the entry is merged into the configuration file of the client. Comments and all other settings are kept, and
-the previous file is kept next to it, with a name that ends in .backup- and the time. A file that cannot be parsed is
-left unchanged; the command then exits with 2.`
+--write merges the entry into the configuration file of the client, keeping comments and all other settings. The previous
+file is kept as a backup with the suffix .backup-TIME. If the file cannot be parsed, it is not changed and the exit status
+is 2.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --client zed',
@@ -22,13 +22,13 @@ left unchanged; the command then exits with 2.`
   ]
   static override flags = {
     client: Flags.option({options: ['claude', 'cursor', 'vscode', 'zed'] as const})({
-      description: 'Client to configure: Claude Desktop, Cursor, VS Code or Zed.',
+      description: 'Client: Claude Desktop, Cursor, VS Code or Zed.',
     }),
     write: Flags.boolean({
       description: 'Merge the entry into the configuration file of the client.',
       dependsOn: ['client'],
     }),
-    name: Flags.string({description: 'Name of the server in the client.', default: 'svc'}),
+    name: Flags.string({description: 'Server name in the client.', default: 'svc'}),
   }
 
   async run(): Promise<void> {
@@ -51,5 +51,5 @@ left unchanged; the command then exits with 2.`
 
 function asText({file, written, backup}: McpConfigV1, name: string): string {
   if (!written) return `${file} already has this entry.`
-  return `Wrote ${name} to ${file}.${backup === null ? '' : `\nThe previous file is ${backup}.`}`
+  return `Wrote ${name} to ${file}.${backup === null ? '' : `\nBackup of the previous file: ${backup}`}`
 }

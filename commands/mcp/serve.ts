@@ -5,19 +5,19 @@ import {mcpSettings, meshNodeSettings} from '../../src/config/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import type {ServerParts, ToolHost} from '../../src/mcp/index.js'
 
-/** How long running calls may go on once the server is asked to stop, ms. */
+/** Time that running calls have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
 
 export default class McpServe extends McpCommand<typeof McpServe> {
-  static override summary = 'Offer the workspace to editors and assistants as tools.'
+  static override summary = 'Start the MCP server.'
   static override description =
-    `A server of the Model Context Protocol: a client starts it and speaks with it on standard input and output, or over HTTP at
-/mcp with --http. It offers the tools of the workspace, its tasks and chats as resources, and some prompts. With --program
-the endpoints of a program of the data language are tools as well.
+    `Speaks the Model Context Protocol over standard input and output, or over HTTP at /mcp with --http. It provides tools,
+resources (tasks and chats) and prompts. --program adds the endpoints of a data language program as tools.
 
-Over HTTP only clients of this machine are let in; others need --allow-remote and a token of 16 characters or more in
-SVC_MCP_HTTP_BEARER_TOKEN. The server does not speak TLS.
-It ends when standard input does, or on SIGTERM, and then exits with 0.`
+Over HTTP, only clients on this machine are accepted. To accept others, use --allow-remote and set SVC_MCP_HTTP_BEARER_TOKEN
+to a token of at least 16 characters. The server does not support TLS.
+
+It exits with status 0 when standard input closes, or on SIGTERM.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --program examples/todo.svc --tiers core,dev',
@@ -26,10 +26,10 @@ It ends when standard input does, or on SIGTERM, and then exits with 0.`
   static override flags = {
     ...settingFlags(mcpSettings, 'tiers'),
     http: Flags.string({
-      description: 'Serve over HTTP on this port, 0 for a free one; on 127.0.0.1 unless an address is named.',
+      description: 'Address to serve HTTP on; port 0 selects a free port. Default host: 127.0.0.1.',
       helpValue: '[HOST:]PORT',
     }),
-    'allow-remote': Flags.boolean({description: 'Let other machines in, by the token alone.', dependsOn: ['http']}),
+    'allow-remote': Flags.boolean({description: 'Accept other machines that send the token.', dependsOn: ['http']}),
     ...toolProgramFlags,
   }
 
@@ -61,7 +61,7 @@ It ends when standard input does, or on SIGTERM, and then exits with 0.`
     }
   }
 
-  /** The machine is a node of the mesh while it serves. */
+  /** Announces this machine as a node of the mesh while it serves. */
   async #asNode({open, version}: ToolHost, serve: () => Promise<void>): Promise<void> {
     const {whileAnnounced} = await import('../../src/mesh/index.js')
     const notice = (text: string) => this.output.notice(text)
@@ -88,9 +88,9 @@ It ends when standard input does, or on SIGTERM, and then exits with 0.`
 }
 
 /** `3921`, `127.0.0.1:3921`, `[::1]:3921`. @throws flag_value */
-function addressOf(given: string): {host: string; port: number} {
-  const [, host = '127.0.0.1', port = ''] = /^(?:(\[[^\]]+\]|[^:\s]+):)?(\d{1,5})$/.exec(given.trim()) ?? []
+function addressOf(value: string): {host: string; port: number} {
+  const [, host = '127.0.0.1', port = ''] = /^(?:(\[[^\]]+\]|[^:\s]+):)?(\d{1,5})$/.exec(value.trim()) ?? []
   if (port === '' || Number(port) > 65_535)
-    throw new SvcError('flag_value', {flag: '--http', value: given, expected: 'a port, or an address and a port'})
+    throw new SvcError('flag_value', {flag: '--http', value, expected: 'a port, or an address and a port'})
   return {host: host.replace(/^\[|\]$/g, ''), port: Number(port)}
 }

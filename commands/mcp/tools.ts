@@ -3,10 +3,9 @@ import {mcpSettings} from '../../src/config/index.js'
 import type {Tool} from '../../src/mcp/index.js'
 
 export default class McpTools extends McpCommand<typeof McpTools> {
-  static override summary = 'List the tools that clients are offered.'
+  static override summary = 'List the MCP tools.'
   static override description =
-    `Those of the tier core, unless --tiers says otherwise. With --json exactly what the server answers to tools/list: names,
-descriptions, schemas and hints.`
+    'Lists the tools of the selected tiers; default: core. --json prints the same result as tools/list of the server.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --tiers all',
     '<%= config.bin %> <%= command.id %> --json | jq ".tools[] | select(.name == \\"svc_submit_task\\").inputSchema"',

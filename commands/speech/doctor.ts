@@ -25,10 +25,10 @@ import type {SpeechDoctorV1} from '../../src/contracts/index.js'
 import {Exit} from '../../src/errors/index.js'
 
 export default class SpeechDoctor extends SpeechCommand<typeof SpeechDoctor> {
-  static override summary = 'Check that speech can be recognised on this machine.'
+  static override summary = 'Check the speech recognition setup.'
   static override description =
-    `Runs a small graph, looks for the model, the decoders of recordings and a cache to write to, and checks the settings.
-Uses no network. Fails with status 1 when a check does; its value says what to do.`
+    `Checks ONNX Runtime with a small graph, the model, the audio decoders, the model cache and the settings. Does not use the
+network. Exits with status 1 if a check fails; the output names the fix.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     `<%= config.bin %> <%= command.id %> --json | jq '.checks[] | select(.ok | not)'`,
@@ -67,7 +67,7 @@ Uses no network. Fails with status 1 when a check does; its value says what to d
 }
 
 const checkRuntime = (faults: readonly string[]): Finding =>
-  faults.length === 0 ? {state: 'ok', value: 'the settings agree'} : {state: 'failed', value: faults.join(' ')}
+  faults.length === 0 ? {state: 'ok', value: 'settings are consistent'} : {state: 'failed', value: faults.join(' ')}
 
 interface Editor {
   activeFile: string | undefined
@@ -75,7 +75,7 @@ interface Editor {
   activeSymbol: string | undefined
 }
 
-/** What spoken commands refer to; nothing open is no fault. */
+/** The editor position that spoken commands refer to. No open file is not an error. */
 function describeEditor({activeFile, activeLine, activeSymbol}: Editor): Finding {
   if (activeFile === undefined) return {state: 'ok', value: 'no file is open in the editor'}
   const line = activeLine === undefined ? '' : `:${activeLine}`

@@ -7,25 +7,28 @@ import type {Sample, Transcriber} from '../../src/speech/index.js'
 type SampleResult = SpeechEvalV1['samples'][number]
 
 export default class SpeechEval extends SpeechCommand<typeof SpeechEval> {
-  static override summary = 'Measure how well recordings are recognised.'
+  static override summary = 'Measure the word error rate on labelled recordings.'
   static override description =
-    `The dataset has a JSON object per line: {"path": "a.wav", "expected": "what is said", "language": "en"}; paths are
-relative to the file. The word error rate is the number of words to change, insert and delete per word of what was said,
-over all recordings. --normalize leaves out what is no error of hearing: capitals, marks, and in English the ways of
-writing numbers and contractions; both rates are given. A recording that fails counts as nothing heard.`
+    `The dataset contains one JSON object per line: {"path": "a.wav", "expected": "reference text", "language": "en"}. Paths are
+relative to the dataset file.
+
+The word error rate (WER) is the number of substituted, inserted and deleted words per reference word, over all recordings.
+It is reported before and after normalisation, which removes differences that are not recognition errors. A failed recording
+counts as an empty transcript.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> clips.jsonl --model openai/whisper-base',
     '<%= config.bin %> <%= command.id %> clips.jsonl --normalize english --json | jq .normalized.wer',
   ]
   static override args = {
-    dataset: Args.string({description: 'The list of recordings, JSON lines.', required: true}),
+    dataset: Args.string({description: 'Dataset file (JSON Lines).', required: true}),
   }
   static override flags = {
     ...speechFlags,
-    refine: Flags.boolean({description: 'Measure the refined text.', default: false, allowNo: true}),
-    limit: Flags.integer({description: 'Measure only so many recordings.', min: 1}),
+    refine: Flags.boolean({description: 'Clean up the text before measuring it.', default: false, allowNo: true}),
+    limit: Flags.integer({description: 'Maximum recordings to measure; default: all.', min: 1}),
     normalize: Flags.option({
-      description: 'What counts as the same.',
+      description:
+        'Normalisation: basic ignores case and punctuation, english also spelled-out numbers and contractions.',
       options: ['none', 'basic', 'english'] as const,
       default: 'basic',
     })(),
@@ -38,12 +41,12 @@ writing numbers and contractions; both rates are given. A recording that fails c
     const transcriber = await this.createTranscriber({refine: this.flags.refine})
     try {
       const samples = await withProgress('Evaluating', !quiet, async (show) => {
-        const heard: Awaited<ReturnType<SpeechEval['hear']>>[] = []
+        const measured: Awaited<ReturnType<SpeechEval['measure']>>[] = []
         for (const sample of dataset) {
-          show(`${heard.length + 1} of ${dataset.length}`)
-          heard.push(await this.hear(transcriber, sample))
+          show(`${measured.length + 1} of ${dataset.length}`)
+          measured.push(await this.measure(transcriber, sample))
         }
-        return heard
+        return measured
       })
       const result: SpeechEvalV1 = {dataset: this.args.dataset, normalizer: normalize, ...evaluate(samples, normalize)}
       await this.output.result(result, asText)
@@ -52,8 +55,8 @@ writing numbers and contractions; both rates are given. A recording that fails c
     }
   }
 
-  /** What is heard in one recording; nothing where it fails. */
-  private async hear(transcriber: Transcriber, {path, expected, language}: Sample) {
+  /** Transcribes one recording; the text is empty if that fails. */
+  private async measure(transcriber: Transcriber, {path, expected, language}: Sample) {
     const started = performance.now()
     try {
       const options = {signal: this.signal, language}

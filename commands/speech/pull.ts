@@ -6,16 +6,16 @@ import type {SpeechPullV1} from '../../src/contracts/index.js'
 export default class SpeechPull extends SpeechCommand<typeof SpeechPull> {
   static override summary = 'Download a speech model.'
   static override description =
-    `Takes what a speech model needs from the hub: configuration, tokenizer and safetensors, or else its ONNX files. Files
-lie where other tools of Hugging Face look for them, under HF_HOME; what is there is not fetched again, a download that
-was broken off goes on, and checksums are compared. A short name such as base.en stands for openai/whisper-base.en.`
+    `Downloads the configuration, the tokenizer and the safetensors weights, or the ONNX files if there are no safetensors.
+Files are stored in the Hugging Face cache (HF_HOME), which other tools share. Existing files are not downloaded again,
+interrupted downloads resume, and checksums are verified. A short name such as base.en stands for openai/whisper-base.en.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> openai/whisper-tiny.en',
     '<%= config.bin %> <%= command.id %> large-v3-turbo',
     'HF_TOKEN=… <%= config.bin %> <%= command.id %> acme/private-whisper --revision v2 --json | jq -r .folder',
   ]
   static override args = {
-    id: Args.string({description: 'Model on the hub, owner/name, or the size of a Whisper.', required: true}),
+    id: Args.string({description: 'Model id (owner/name), or a Whisper size such as base.en.', required: true}),
   }
   static override flags = {
     ...settingFlags(speechSettings, 'revision'),

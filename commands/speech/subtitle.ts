@@ -8,36 +8,35 @@ import {checkOutputs, type OutputRule, writeOutput} from '../../src/files/index.
 import type {TranscribedFile} from '../../src/speech/index.js'
 
 export default class SpeechSubtitle extends SpeechCommand<typeof SpeechSubtitle> {
-  static override summary = 'Write subtitles for a recording or a film.'
+  static override summary = 'Generate subtitles for a recording or video.'
   static override description =
-    `Writes an SRT file beside the recording, or WebVTT where the output ends in .vtt. Lines are broken at words; text that
-does not fit on the screen at once is shown in several blocks, at the times of its words. With --reference the result
-is compared to subtitles that are known to be right.`
+    `Writes an SRT file next to the recording, or WebVTT if --output ends in .vtt. Lines break between words. Text that does not
+fit in one subtitle is split into several, timed by its words. --reference compares the result with correct subtitles.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> film.mp4',
     '<%= config.bin %> <%= command.id %> talk.wav -o talk.vtt --line-width 32',
     '<%= config.bin %> <%= command.id %> talk.wav --reference talk.srt --json | jq .word_error_rate',
   ]
   static override args = {
-    recording: Args.string({description: 'The recording.', required: true}),
+    recording: Args.string({description: 'Audio or video file.', required: true}),
   }
   static override flags = {
     ...speechFlags,
     refine: Flags.boolean({
-      description: 'Put the text right: blanks, words that were misheard, words of the lexicon.',
+      description: 'Clean up the text: spacing, common misrecognitions, lexicon (default).',
       default: true,
       allowNo: true,
     }),
     output: Flags.string({
       char: 'o',
-      description: 'The subtitle file, .srt or .vtt; - is standard output. Left out, it lies beside the recording.',
+      description: 'Subtitle file (.srt or .vtt), or - for standard output; default: next to the recording, as .srt.',
       helpValue: 'FILE',
     }),
     overwrite: overwriteFlag,
-    'line-width': Flags.integer({description: 'Most characters of a line.', default: 42, min: 8, max: 200}),
-    'max-lines': Flags.integer({description: 'Most lines that are shown at once.', default: 2, min: 1, max: 10}),
+    'line-width': Flags.integer({description: 'Maximum characters per line.', default: 42, min: 8, max: 200}),
+    'max-lines': Flags.integer({description: 'Maximum lines per subtitle.', default: 2, min: 1, max: 10}),
     reference: Flags.string({
-      description: 'SRT or WebVTT file to compare the result with.',
+      description: 'Correct subtitles (SRT or WebVTT) to compare the result with.',
       helpValue: 'FILE',
       aliases: ['ground-truth-srt'],
     }),
@@ -45,14 +44,14 @@ is compared to subtitles that are known to be right.`
 
   async run(): Promise<void> {
     const {recording} = this.args
-    const place = this.#place()
+    const outputPath = this.#outputPath()
     const rule = this.#rule()
-    if (place !== undefined) await checkOutputs([place], rule)
+    if (outputPath !== undefined) await checkOutputs([outputPath], rule)
     const reference = this.flags.reference === undefined ? undefined : await readText(resolve(this.flags.reference))
     const transcriber = await this.createTranscriber({refine: this.flags.refine, prefersWords: true})
     try {
       const {createProgress} = await import('../../src/speech/index.js')
-      const result = await withProgress(`Listening to ${basename(recording)}`, !this.flags.quiet, (show) => {
+      const result = await withProgress(`Transcribing ${basename(recording)}`, !this.flags.quiet, (show) => {
         const progress = createProgress(show)
         return transcriber.transcribe(
           {path: resolve(recording)},
@@ -64,20 +63,20 @@ is compared to subtitles that are known to be right.`
           },
         )
       })
-      if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech was found.`)
-      await this.#report(result, place, rule, reference)
+      if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech found.`)
+      await this.#report(result, outputPath, rule, reference)
     } finally {
       await transcriber.close()
     }
   }
 
-  /** Where the subtitles go; undefined is standard output. @throws subtitle_format_unknown */
-  #place(): string | undefined {
+  /** Path of the subtitle file; undefined for standard output. @throws subtitle_format_unknown */
+  #outputPath(): string | undefined {
     const {recording} = this.args
-    const given = this.flags.output ?? join(dirname(recording), `${basename(recording, extname(recording))}.srt`)
-    if (given === '-') return undefined
-    if (!/\.(srt|vtt)$/i.test(given)) throw new SvcError('subtitle_format_unknown', {path: given})
-    return resolve(given)
+    const path = this.flags.output ?? join(dirname(recording), `${basename(recording, extname(recording))}.srt`)
+    if (path === '-') return undefined
+    if (!/\.(srt|vtt)$/i.test(path)) throw new SvcError('subtitle_format_unknown', {path})
+    return resolve(path)
   }
 
   #rule(): OutputRule {
@@ -87,18 +86,18 @@ is compared to subtitles that are known to be right.`
 
   async #report(
     result: TranscribedFile,
-    place: string | undefined,
+    outputPath: string | undefined,
     rule: OutputRule,
     reference: string | undefined,
   ): Promise<void> {
     const {compareSubtitles, parseSubtitles, writeTranscript} = await import('../../src/speech/index.js')
-    const format = place?.toLowerCase().endsWith('.vtt') ? 'vtt' : 'srt'
+    const format = outputPath?.toLowerCase().endsWith('.vtt') ? 'vtt' : 'srt'
     const shape = {lineWidth: this.flags['line-width'], maxLines: this.flags['max-lines']}
     const text = writeTranscript(format, result.transcript, shape)
-    if (place !== undefined) await writeOutput(place, text, rule)
+    if (outputPath !== undefined) await writeOutput(outputPath, text, rule)
     const payload: SpeechSubtitleV1 = {
       path: resolve(this.args.recording),
-      output_path: place ?? null,
+      output_path: outputPath ?? null,
       format,
       blocks: parseSubtitles(text).length,
       language: result.transcript.language,
@@ -108,9 +107,9 @@ is compared to subtitles that are known to be right.`
     await this.output.result(payload, ({comparison}) => {
       if (comparison !== undefined)
         this.output.notice(
-          `word error rate ${percent(comparison.word_error_rate)}, character error rate ${percent(comparison.character_error_rate)}, times off by ${Math.round(comparison.timing_offset_ms)} ms`,
+          `Word error rate ${percent(comparison.word_error_rate)}, character error rate ${percent(comparison.character_error_rate)}, timing offset ${Math.round(comparison.timing_offset_ms)} ms.`,
         )
-      return place ?? text
+      return outputPath ?? text
     })
   }
 }

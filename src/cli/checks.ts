@@ -3,11 +3,11 @@ import {delimiter, dirname, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {formatTable} from './table.js'
 
-/** What a check found. `off` is what is not there or not set up, and is needed only by those who use it. */
+/** The result of a check. `off`: an optional part that is not installed, not started or not configured. */
 export interface Finding {
   state: 'ok' | 'off' | 'failed'
   value: string
-  /** A command of svc, or a sentence, that fixes it or sets it up. */
+  /** An svc command or an instruction (a sentence) that fixes the problem. */
   fix?: string
 }
 
@@ -15,7 +15,7 @@ export type Check = () => Finding | Promise<Finding>
 
 const ok = (value: string): Finding => ({state: 'ok', value})
 
-/** The finding of a check; one that throws failed. */
+/** Runs a check. A check that throws has failed. */
 export async function runCheck(check: Check): Promise<Finding> {
   try {
     return await check()
@@ -25,10 +25,10 @@ export async function runCheck(check: Check): Promise<Finding> {
   }
 }
 
-/** What to do about a finding, as a sentence. */
+/** The fix of a finding as a sentence. */
 export const adviceOf = (fix: string): string => (fix.startsWith('svc ') ? `Run ${fix}.` : fix)
 
-/** Findings as a table, with what to do below those that have it. @param width of the terminal, where there is one */
+/** Findings as a table, each fix below its finding. @param width terminal width in characters; undefined: unlimited */
 export function formatFindings(findings: readonly (Finding & {name: string})[], width?: number): string {
   const rows = findings.flatMap(({name, state, value, fix}) => [
     [name, state, value],
@@ -37,7 +37,7 @@ export function formatFindings(findings: readonly (Finding & {name: string})[], 
   return formatTable(['CHECK', 'STATE', 'FOUND'], rows, width)
 }
 
-/** Whether the runtime loads and computes on the device: one plus one. */
+/** Checks that ONNX Runtime loads and computes 1 + 1 on the device. */
 export async function checkEngine(device: 'cpu' | 'cuda'): Promise<Finding> {
   const {GraphBuilder, openSession, requireDevice, tensor} = await import('../onnx/index.js')
   await requireDevice(device)
@@ -47,14 +47,14 @@ export async function checkEngine(device: 'cpu' | 'cuda'): Promise<Finding> {
   const session = await openSession(graph.build(), {threads: 1, device})
   try {
     const {y} = await session.run({x: tensor(Float32Array.of(1), [1])}, {y: null})
-    if (y.data[0] === 2) return ok(`ONNX Runtime computes on ${device}`)
-    return {state: 'failed', value: `ONNX Runtime computes 1 + 1 = ${y.data[0]}`, fix: 'Install svc again.'}
+    if (y.data[0] === 2) return ok(`ONNX Runtime on ${device}`)
+    return {state: 'failed', value: `ONNX Runtime computes 1 + 1 = ${y.data[0]}.`, fix: 'Reinstall svc.'}
   } finally {
     await session.release()
   }
 }
 
-/** Formats that are decoded without another program, with the package of each. */
+/** Formats that are decoded without ffmpeg, and the package that decodes each. */
 const decoders = {
   flac: '@wasm-audio-decoders/flac',
   mp3: 'mpg123-decoder',
@@ -66,10 +66,10 @@ export async function checkDecoders(): Promise<Finding> {
   const missing: string[] = []
   for (const name of Object.values(decoders)) await import(name).catch(() => missing.push(name))
   if (missing.length === 0) return ok(['wav', ...Object.keys(decoders)].join(', '))
-  return {state: 'failed', value: `${missing.join(', ')} cannot be loaded.`, fix: 'Install svc again.'}
+  return {state: 'failed', value: `Cannot load ${missing.join(', ')}.`, fix: 'Reinstall svc.'}
 }
 
-/** Recordings of other formats go through ffmpeg; without it they are refused. */
+/** Checks for ffmpeg, which decodes all other formats. */
 export async function checkFfmpeg(): Promise<Finding> {
   const name = process.platform === 'win32' ? 'ffmpeg.exe' : 'ffmpeg'
   for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
@@ -78,19 +78,19 @@ export async function checkFfmpeg(): Promise<Finding> {
   }
   return {
     state: 'off',
-    value: 'ffmpeg is not on the PATH: only WAV, FLAC, MP3 and Ogg can be read.',
+    value: 'ffmpeg is not on the PATH; only WAV, FLAC, MP3 and Ogg can be read.',
     fix: 'Install ffmpeg.',
   }
 }
 
-/** Whether models can be written to the cache, or to the nearest folder above it that is there. */
+/** Checks that the model cache is writable or can be created. */
 export async function checkCache(cache: string): Promise<Finding> {
   if (await mayCreate(cache)) return ok(cache)
-  const fix = 'Set SVC_SPEECH_CACHE_DIR to a folder that can be written.'
-  return {state: 'failed', value: `${cache} cannot be written.`, fix}
+  const fix = 'Set SVC_SPEECH_CACHE_DIR to a writable folder.'
+  return {state: 'failed', value: `${cache} is not writable.`, fix}
 }
 
-/** Whether a folder is there and can be written, or can be made in the nearest folder above it. */
+/** True if the folder, or its nearest existing ancestor, is a writable directory. */
 export async function mayCreate(path: string): Promise<boolean> {
   let folder = path
   while (!(await may(folder, constants.F_OK)) && folder !== dirname(folder)) folder = dirname(folder)

@@ -1,7 +1,7 @@
 import type {Config} from '@oclif/core'
 import {nearest, SvcError} from '../errors/index.js'
 
-/** A command line as it is run: `help X` is `X --help`, and `version` is `--version`. */
+/** Rewrites `help X` to `X --help`, and `version` to `--version`. */
 export function commandLine([first, ...rest]: readonly string[]): readonly string[] {
   if (first === 'help') return [...commandLine(rest), '--help']
   if (first === 'version') return ['--version', ...rest]
@@ -9,8 +9,8 @@ export function commandLine([first, ...rest]: readonly string[]): readonly strin
 }
 
 /**
- * The error of a command line whose leading words name no command, with the nearest one; undefined when they name one,
- * or a topic (which prints its help).
+ * The error for leading words that are neither a command nor a topic, with the nearest command as suggestion; undefined
+ * if they are. A topic alone prints its help.
  */
 export function unknownCommand(config: Config, argv: readonly string[]): SvcError | undefined {
   const ids = config.commandIDs.map((id) => id.split(':'))
@@ -30,7 +30,7 @@ export function unknownCommand(config: Config, argv: readonly string[]): SvcErro
   return undefined
 }
 
-/** Commands and topics of a given depth, as they are typed. */
+/** The commands and topics with this number of words, as a user types them. */
 const suggestions = (ids: readonly string[][], depth: number) => [
   ...new Set(ids.map((id) => id.slice(0, depth).join(' '))),
 ]

@@ -30,33 +30,33 @@ type Parsed<T extends typeof Command> = {
 }
 
 /**
- * A command: parses, calls one function of the core, prints. Before `run`, the flags are parsed, the workspace is found
- * and its `Svc.toml` is read; a broken one stops every command. The files with the secrets of a mesh and the file of
- * `SVC_SPEECH_CONFIG` are read too; a broken one is left out of account.
+ * Base of all commands: parses, calls one function of the core, prints. Before `run`, it parses the flags, finds the
+ * workspace and reads its `Svc.toml`; an invalid one stops every command. It also reads the files with the mesh secrets
+ * and the file named by `SVC_SPEECH_CONFIG`; an invalid one is ignored with a warning.
  */
 export abstract class SvcCommand<T extends typeof Command = typeof Command> extends Command {
   static override baseFlags = {
     json: Flags.boolean({description: 'Print the result as JSON.', helpGroup: 'GLOBAL'}),
-    quiet: Flags.boolean({char: 'q', description: 'Print no notices and no progress.', helpGroup: 'GLOBAL'}),
-    debug: Flags.boolean({description: 'Show where an error comes from.', helpGroup: 'GLOBAL'}),
-    cwd: Flags.string({char: 'C', description: 'Work in this folder.', helpValue: 'DIR', helpGroup: 'GLOBAL'}),
+    quiet: Flags.boolean({char: 'q', description: 'Suppress notices and progress.', helpGroup: 'GLOBAL'}),
+    debug: Flags.boolean({description: 'Print stack traces of errors.', helpGroup: 'GLOBAL'}),
+    cwd: Flags.string({char: 'C', description: 'Working directory.', helpValue: 'DIR', helpGroup: 'GLOBAL'}),
   }
 
   protected flags!: Parsed<T>['flags']
   protected args!: Parsed<T>['args']
-  /** All arguments in order, for a command that takes any number of them. */
+  /** All arguments in order, for commands that accept any number of them. */
   protected argumentList!: string[]
   protected output!: Output
   protected workspace!: Workspace
   protected configFile: ConfigFile | undefined
   protected envFile: EnvFile | undefined
   protected speechConfig: ConfigFile | undefined
-  /** What was wrong with the files, and with the environment as far as settings have been resolved. */
+  /** Warnings about the configuration files and about the variables of all settings resolved so far. */
   protected readonly warnings: SettingWarning[] = []
   readonly #interruption = new Interruption()
   readonly #settings = new Map<SettingTable, object>()
 
-  /** Aborts when the command is stopped from outside. */
+  /** Aborts on SIGINT, SIGTERM, or when the reader of standard output closes it. */
   protected get signal(): AbortSignal {
     return this.#interruption.signal
   }
@@ -80,7 +80,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     if (tlsCaFile !== undefined) await (await import('../net/index.js')).trustAuthorities(tlsCaFile)
   }
 
-  /** What the parser is given. Standard input is read where `-` asks for it, never to fill in an argument. */
+  /** Input of the oclif parser. `ignoreStdin`: standard input is read only for `-`, never for a missing argument. */
   #input(): Interfaces.Input<
     Parsed<T>['flags'],
     Interfaces.OutputFlags<typeof SvcCommand.baseFlags>,
@@ -94,7 +94,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.configFile = await readConfigFile(path)
     this.report(this.configFile.warnings)
     this.report(unknownKeys(settingTables, this.configFile))
-    // A value of a wrong type stops every command, whether or not it reads the setting.
+    // A value of the wrong type stops every command, even if the command does not read the setting.
     for (const table of settingTables) resolveSettings(table, {env: {}, file: this.configFile})
   }
 
@@ -103,7 +103,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.report(this.speechConfig.warnings)
   }
 
-  /** The values of a table, from flags, environment and files: resolved once, so that a warning is given once. */
+  /** The values of a table from flags, environment and files, resolved once so that each warning is printed once. */
   protected settings<R extends SettingRows>(table: SettingTable<R>): SettingValues<R> {
     const known = this.#settings.get(table)
     if (known !== undefined) return known as SettingValues<R>
@@ -114,19 +114,19 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   }
 
   protected settingSources(table?: SettingTable): SettingSources {
-    const given = this.flags as Readonly<Record<string, unknown>>
+    const parsed = this.flags as Readonly<Record<string, unknown>>
     const flags = Object.entries(table?.rows ?? {}).flatMap(([name, {flag}]) =>
-      flag === undefined ? [] : [[name, given[flag]]],
+      flag === undefined ? [] : [[name, parsed[flag]]],
     )
     const {envFile, speechConfig, configFile: file} = this
     return {flags: Object.fromEntries(flags), env: process.env, envFile, speechConfig, file}
   }
 
-  /** How the threads of this process log, and what must never be printed. */
+  /** Log options for all threads of this process, and the secrets to redact. */
   protected logOptions(): {filter: string; format: 'auto' | 'text' | 'json'; secrets: string[]} {
     const sources = this.settingSources()
     const secrets = settingTables
-      // Another table may have a variable that stops only the commands that read it.
+      // Resolving other tables could throw on a strict variable that this command does not read.
       .filter(({rows}) => Object.values(rows).some(({secret}) => secret))
       .flatMap((table) => resolveSettings(table, sources).settings)
       .filter(({setting, value}) => setting.secret && typeof value === 'string')
@@ -134,7 +134,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     return {...this.settings(loggingSettings), secrets}
   }
 
-  /** Warns of a server that other machines reach without TLS. */
+  /** Warns if a server accepts connections from other machines, which are not encrypted. */
   protected async warnWithoutTls(host: string): Promise<void> {
     const {isLoopback} = await import('../net/index.js')
     if (!isLoopback(host))
@@ -143,7 +143,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
       )
   }
 
-  /** Prints each warning once, however often the settings are read. */
+  /** Prints each warning once, even if the settings are resolved again. */
   protected report(warnings: readonly SettingWarning[]): void {
     for (const warning of warnings) {
       if (this.warnings.some(({message}) => message === warning.message)) continue
@@ -154,7 +154,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
 
   protected override async catch(error: Error): Promise<never> {
     const {aborted, reason} = this.signal
-    // The error of a wait that was ended names what goes on, and how to wait for it again.
+    // The error of an interrupted wait names the task, which keeps running, and the command that waits for it again.
     const isWait = isErrorOf(error, 'wait_interrupted') || isErrorOf(error, 'wait_terminated')
     throw aborted && !isWait ? reason : error
   }

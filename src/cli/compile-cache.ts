@@ -3,13 +3,13 @@ import module from 'node:module'
 import {homedir} from 'node:os'
 import {dirname, join} from 'node:path'
 
-/** Of Node >= 22.1; the types are those of the oldest Node. */
+/** Exists since Node 22.1; the installed types are those of Node 20. */
 const {enableCompileCache} = module as {enableCompileCache?: (folder: string) => unknown}
 
 /**
- * Has V8 keep the compiled code of the executable in svc's cache folder, which spares each later start the compilation.
- * Without effect on Node 20, and where the folder cannot be written. `NODE_COMPILE_CACHE` goes first, and
- * `NODE_DISABLE_COMPILE_CACHE` switches it off.
+ * Stores the compiled code of the executable in svc's cache folder, so that later starts skip compilation. No effect on
+ * Node 20 or if the folder is not writable. `NODE_COMPILE_CACHE` takes precedence; `NODE_DISABLE_COMPILE_CACHE` turns
+ * it off.
  */
 export function useCompileCache(env: NodeJS.ProcessEnv = process.env): void {
   if (enableCompileCache === undefined || env.NODE_COMPILE_CACHE !== undefined) return
@@ -18,8 +18,8 @@ export function useCompileCache(env: NodeJS.ProcessEnv = process.env): void {
 }
 
 /**
- * Whether a folder is there, or can be made below a home that is there. Made one folder at a time: Node's recursive
- * creation, which the compile cache uses too, does not end below `/proc`.
+ * Creates the folder if necessary; true if it is writable. Creates one level at a time: Node's recursive creation, which
+ * the compile cache uses too, never returns below `/proc`.
  */
 function isWritable(folder: string): boolean {
   try {

@@ -21,51 +21,54 @@ import {settingFlags} from './setting-flags.js'
 import {SpeechCommand} from './speech-command.js'
 import {formatTable} from './table.js'
 
-/** `--db FILE`, of every command that opens a database. */
+/** `--db FILE`, for commands that open a database. */
 export const databaseFlag = settingFlags(appSettings, 'database')
 
-/** `--store`: the file of svc itself instead of the application's. */
+/** `--store`: the store of svc itself instead of the database of the application. */
 export const storeFlag = {
-  store: Flags.boolean({
-    description: "The workspace's own store, .svc/store.db, instead of the application's database.",
-  }),
+  store: Flags.boolean({description: 'Use the workspace store (.svc/store.db) instead of the application database.'}),
 }
 
-export const programArg = Args.string({description: 'The program; src/main.svc when left out, - for standard input.'})
+export const programArg = Args.string({description: 'Program file; - reads standard input. Default: src/main.svc.'})
 
-/** `--program FILE`, of every command that reads a program. */
+export const programsArg = Args.string({
+  description: 'Program files; - reads standard input. Default: src/main.svc.',
+  multiple: true,
+})
+
+/** `--program FILE`, for commands that read a program. */
 export const programFlag = {
-  program: Flags.string({char: 'p', description: 'The program; src/main.svc when left out.', helpValue: 'FILE'}),
+  program: Flags.string({char: 'p', description: 'Program file; default: src/main.svc.', helpValue: 'FILE'}),
 }
 
-/** Rows are read as well without them. */
+/** Migration steps that are not necessary for reading rows. */
 const indexSteps: ReadonlySet<string> = new Set(['create_index', 'drop_index'])
 
-/** A program that was read from a file. */
+/** The source of a program. */
 export interface Source {
-  /** As it is shown. */
+  /** Path for messages, relative to the working directory. */
   path: string
   text: string
 }
 
-/** A command on a program of the data language, or on its database. */
+/** Base of commands that work on a program of the data language or on its database. */
 export abstract class DbCommand<T extends typeof Command = typeof Command> extends SpeechCommand<T> {
   #transcriber: Transcriber | undefined
 
-  /** The programs that the command line names; undefined is that of the settings. @throws usage where it names others twice */
+  /** Programs on the command line; undefined: the program of the settings. @throws usage if argument and flag differ */
   protected get programPaths(): readonly (string | undefined)[] {
     const {file, files = file === undefined ? [] : [file]} = this.args as {file?: string; files?: string[]}
     const {program} = this.flags as {program?: string}
     const other = files.find((path) => program !== undefined && resolve(path) !== resolve(program))
     if (other === undefined) return files.length > 0 ? files : [program]
-    throw new SvcError('usage', {reason: `The argument names the program ${other} and --program names ${program}.`})
+    throw new SvcError('usage', {reason: `The argument ${other} and --program ${program} name different programs.`})
   }
 
   /** Reads a program. @throws program_not_found, file_unreadable */
   protected async readSource(path: string | undefined): Promise<Source> {
-    const given = path ?? this.settings(appSettings).program
-    const file = path === undefined && !isAbsolute(given) ? join(this.workspace.root, given) : given
-    if (file !== '-' && !existsSync(file)) throw new SvcError('program_not_found', {path: given})
+    const program = path ?? this.settings(appSettings).program
+    const file = path === undefined && !isAbsolute(program) ? join(this.workspace.root, program) : program
+    if (file !== '-' && !existsSync(file)) throw new SvcError('program_not_found', {path: program})
     const bytes = await readInput(file, this.signal)
     return {
       path: file === '-' ? '<stdin>' : relative(process.cwd(), resolve(file)) || file,
@@ -73,7 +76,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     }
   }
 
-  /** Reads and checks a program. @throws program_invalid, after its diagnostics were printed */
+  /** Reads and checks a program. @throws program_invalid after it printed the diagnostics */
   protected async readProgram(
     path: string | undefined = this.programPaths[0],
   ): Promise<{source: Source; program: Program}> {
@@ -84,7 +87,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     return {source, program}
   }
 
-  /** Refuses what promises a protection that there is not. @throws endpoint_auth_not_enforced */
+  /** Refuses `@auth`, which svc does not enforce. @throws endpoint_auth_not_enforced */
   protected async requireEnforced({path}: Source, {source, diagnostics}: Program): Promise<void> {
     const found = diagnostics.find(({start, end}) => source.slice(start, end) === '@auth')
     if (found === undefined) return
@@ -93,6 +96,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     throw new SvcError('endpoint_auth_not_enforced', {place: `${path}:${line}:${col}`})
   }
 
+  /** Prints the errors of a program. @throws program_invalid */
   protected async refuse({path, text}: Source, diagnostics: readonly Diagnostic[]): Promise<never> {
     const {renderDiagnostics} = await import('../lang/index.js')
     const errors = diagnostics.filter(({severity}) => severity === 'error')
@@ -100,11 +104,11 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     throw new SvcError('program_invalid', {path, errors: errors.length})
   }
 
-  /** The database of the workspace, or the one that was named. */
+  /** The configured database; default: that of the workspace. */
   protected get databasePath(): string {
-    const named = this.settings(appSettings).database
-    if (named === undefined) return join(this.workspace.root, '.svc', 'app.db')
-    return named === ':memory:' ? named : resolve(named)
+    const {database} = this.settings(appSettings)
+    if (database === undefined) return join(this.workspace.root, '.svc', 'app.db')
+    return database === ':memory:' ? database : resolve(database)
   }
 
   /** @throws database_missing */
@@ -114,7 +118,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     return path
   }
 
-  /** The store of the workspace, which holds what svc itself remembers. */
+  /** The workspace store, which contains the data of svc itself. */
   protected get storePath(): string {
     return join(this.workspace.root, '.svc', 'store.db')
   }
@@ -125,7 +129,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     return this.storePath
   }
 
-  /** A table by its name. @throws table_unknown */
+  /** Finds a table by its name in the program or in SQL. @throws table_unknown */
   protected tableOf(program: Program, name: string): Table {
     const found = program.tables.find((table) => table.name === name || table.sqlName === name)
     if (found !== undefined) return found
@@ -138,7 +142,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     })
   }
 
-  /** Writes records, all or none. @throws record_invalid with the place of the first one that does not fit */
+  /** Writes all records in one transaction. @throws record_invalid with the location of the first invalid record */
   protected async writeRecords(
     program: Program,
     path: string,
@@ -149,9 +153,9 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     const connection = await connect(program, await this.prepareDatabase(program))
     const inserters = new Map<string, InsertRecord>()
     const insert = (name: string) => {
-      const known = inserters.get(name) ?? recordInserter(program, this.tableOf(program, name), connection, keepsIds)
-      inserters.set(name, known)
-      return known
+      const inserter = inserters.get(name) ?? recordInserter(program, this.tableOf(program, name), connection, keepsIds)
+      inserters.set(name, inserter)
+      return inserter
     }
     try {
       return connection.together(() => {
@@ -169,7 +173,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     }
   }
 
-  /** Brings the database to the program by the steps that lose nothing. @throws migration_blocked */
+  /** Migrates the database with the steps that cannot lose data. @throws migration_blocked */
   protected async prepareDatabase(program: Program): Promise<string> {
     const path = this.databasePath
     const {blockingSteps, migrate, noDecisions} = await import('../lang/index.js')
@@ -181,13 +185,13 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     return path
   }
 
-  /** Says where the backup is, and which were removed for it. */
+  /** Prints the path of the new backup and of removed old ones. */
   protected noteBackup({backup, removed_backups: removed = []}: MigrationReport): void {
-    if (backup !== undefined) this.output.notice(`Backup of the database before the migration: ${backup}`)
-    for (const path of removed) this.output.notice(`Removed an old backup: ${path}`)
+    if (backup !== undefined) this.output.notice(`Backup before the migration: ${backup}`)
+    for (const path of removed) this.output.notice(`Removed old backup: ${path}`)
   }
 
-  /** The database, where it has all that is needed; it is not changed. @throws database_missing, migration_blocked */
+  /** Returns the database path if no needed step is pending. Does not migrate. @throws migration_blocked */
   protected async fittingDatabase(program: Program, isNeeded: (step: Step) => boolean): Promise<string> {
     const path = this.databasePath
     const {migrate} = await import('../lang/index.js')
@@ -196,7 +200,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     return needed.length > 0 ? this.refuseSteps(path, needed) : path
   }
 
-  /** The database of a command that reads the tables of the program. @throws database_missing, migration_blocked */
+  /** Returns the database path if the program's tables can be read. @throws database_missing, migration_blocked */
   protected readableDatabase(program: Program): Promise<string> {
     this.existingDatabase()
     return this.fittingDatabase(
@@ -205,15 +209,13 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     )
   }
 
+  /** Prints the blocking steps. @throws migration_blocked */
   protected refuseSteps(path: string, blocking: readonly Step[]): never {
     process.stderr.write(formatSteps(blocking))
     throw new SvcError('migration_blocked', {path, blocking: blocking.length})
   }
 
-  /**
-   * Writes files into a folder, and tells which.
-   * @throws output_exists before anything is written
-   */
+  /** Writes generated files and prints their paths. @throws output_exists before it writes anything */
   protected async writeFiles(
     folder: string,
     files: Readonly<Record<string, string>>,
@@ -224,7 +226,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     await this.output.result(result, () => result.files.map((name) => `${join(folder, name)}\n`).join(''))
   }
 
-  /** What a program gets from outside: the environment, a place for what it prints, and ears. */
+  /** The environment of a program: variables, log output and speech-to-text. */
   protected ports(): Ports {
     return {
       env: process.env,
@@ -233,7 +235,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     }
   }
 
-  /** Recordings lie in the speech workspace, and nowhere else. */
+  /** Transcribes a recording, which must be in the speech workspace. */
   async #transcribe(path: string): Promise<Transcription> {
     const root = this.settings(speechServerSettings).workspace ?? this.workspace.root
     try {
@@ -242,7 +244,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
       const {transcript} = await this.#transcriber.transcribe({path: file}, {signal: this.signal})
       return {ok: transcript.text.trim()}
     } catch (error) {
-      return notHeard(path, error)
+      return transcriptionError(path, error)
     }
   }
 
@@ -252,8 +254,8 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
   }
 }
 
-/** What a program gets of a recording that cannot be heard; it makes a sentence of it. */
-export function notHeard(path: string, thrown: unknown): Transcription {
+/** The error of a transcription for a program, without a final full stop. */
+export function transcriptionError(path: string, thrown: unknown): Transcription {
   const error = SvcError.from(thrown)
   const isMissing = isErrorOf(error, 'file_not_found')
   return {error: isMissing ? `file not found: ${path}` : error.message.replace(/\.$/, '')}
@@ -275,5 +277,5 @@ export function formatSteps(steps: readonly Step[]): string {
 
 export const formatReport = ({database, steps, applied, left, up_to_date: done}: MigrationReport): string =>
   done
-    ? `${database} fits the program.\n`
+    ? `${database} matches the program.\n`
     : `${formatSteps(steps)}\n${basename(database)}: ${applied} applied, ${left} left\n`

@@ -1,13 +1,10 @@
-/**
- * Build step: writes `oclif.manifest.json`, from which the command line learns its commands without loading one of
- * them.
- */
+/** Build step: writes `oclif.manifest.json`, so that svc knows its commands without loading their modules. */
 import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {packageRoot} from '../files/index.js'
 import {loadCommands} from './package.js'
 
-/** Without the line breaks inside of paragraphs, so that help wraps them at the width of the terminal. */
+/** Joins the lines of each paragraph, so that help wraps at the width of the terminal. */
 const unwrap = (text: string): string => text.replaceAll(/(?<!\n)\n(?!\n)/g, ' ')
 
 const {manifest} = await loadCommands()

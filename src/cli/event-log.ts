@@ -9,11 +9,11 @@ export interface EventLog {
 }
 
 /**
- * Opens the file, readable by its owner alone where it is new; without a path nothing is written. A disk that is full
- * while tasks run is told once: the store has the events anyway.
- * @throws file_unreadable and the like, where it cannot be opened
+ * Opens the file for appending; a new file is readable only by its owner. Without a path, nothing is written. Failed
+ * writes, for example on a full disk, are reported once until a write succeeds; the store has the events too.
+ * @throws file_unwritable, disk_full
  */
-export function openEventLog(path: string | undefined, warn: (fault: string) => void): EventLog {
+export function openEventLog(path: string | undefined, warn: (text: string) => void): EventLog {
   if (path === undefined) return {append: () => undefined, close: () => undefined}
   const file = openAppending(path)
   let isBroken = false
@@ -23,7 +23,7 @@ export function openEventLog(path: string | undefined, warn: (fault: string) => 
         writeSync(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''))
         isBroken = false
       } catch (error) {
-        if (!isBroken) warn(`events are missing in ${path}: ${(error as Error).message}`)
+        if (!isBroken) warn(`Events are missing in ${path}: ${(error as Error).message}`)
         isBroken = true
       }
     },

@@ -3,7 +3,7 @@ import {formatTable} from './table.js'
 
 type Explanation = ExplainV1['codes'][number]
 
-/** All codes, a line each. @param width of the terminal, where there is one */
+/** All codes as a table. @param width terminal width in characters; undefined: unlimited */
 export const formatCodes = (codes: readonly Explanation[], width?: number): string =>
   formatTable(
     ['CODE', 'KIND', 'CAUSE'],
@@ -11,7 +11,7 @@ export const formatCodes = (codes: readonly Explanation[], width?: number): stri
     width,
   )
 
-/** One code on several lines: its cause, its message for an example, and the fix. */
+/** One code: cause, fix, message and, for a diagnostic, an example with and without the error. */
 export function formatExplanation({
   code,
   severity,
@@ -26,7 +26,7 @@ export function formatExplanation({
   const about = `Cause:   ${cause}\nFix:     ${fix}\n`
   if (example === null || fixed === null)
     return `${code} (exit status ${exit}, HTTP status ${http})\n\nMessage: ${message}\n${about}`
-  return `${code} (${severity} of the data language)\n\n${about}\nExample:\n\n${indent(example)}\n${indent(message)}\nFixed:\n\n${indent(fixed)}`
+  return `${code} (${severity} in the data language)\n\n${about}\nExample:\n\n${indent(example)}\n${indent(message)}\nFixed:\n\n${indent(fixed)}`
 }
 
 const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, '    ')

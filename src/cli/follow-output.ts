@@ -4,8 +4,8 @@ import type {Task} from '../tasks/index.js'
 import {waitForTask} from './wait-for-task.js'
 
 /**
- * Prints what the command of a task writes, until the task is over, whoever runs it.
- * @throws the reason of the signal
+ * Prints the output of a task's command as it is written, until the task is finished.
+ * @throws the abort reason of the signal
  */
 export async function followOutput(
   modules: WorkspaceModules,
@@ -13,16 +13,16 @@ export async function followOutput(
   taskId: number,
   {signal, print}: {signal: AbortSignal; print: (text: string) => Promise<void>},
 ): Promise<Task> {
-  let place = modules.tasks.outputStart
-  // A slow reader gets its pieces one after the other.
+  let position = modules.tasks.outputStart
+  // Pieces are printed one after another, even if the reader is slow.
   let printed: Promise<void> = Promise.resolve()
   const look = () => {
-    // The task first: what it wrote before its end is there by then.
+    // Reads the task first: if it is finished, all its output is stored.
     const task = modules.tasks.requireTask(orchestrator, taskId)
-    const next = modules.tasks.readOutput(orchestrator, taskId, place)
-    place = next.place
+    const next = modules.tasks.readOutput(orchestrator, taskId, position)
+    position = next.place
     if (next.text !== '') printed = printed.then(() => print(next.text))
-    // It is awaited at the end; until then a reader that has gone ends the command by its signal.
+    // A rejection is handled when `printed` is awaited below; until then the signal ends the command.
     printed.catch(() => undefined)
     return task
   }

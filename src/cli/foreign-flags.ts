@@ -1,4 +1,4 @@
-/** Flags of openai-whisper, whisper.cpp and faster-whisper that have another name here, spelt with dashes. */
+/** Flags of openai-whisper, whisper.cpp and faster-whisper, and their equivalents here. Underscores are dashes. */
 export const foreignFlags: Readonly<Record<string, string>> = {
   '--beam-size': '--beam',
   '--compute-type': '--precision',

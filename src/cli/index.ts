@@ -1,4 +1,4 @@
-/** What every command shares: its life cycle, its flags, its way of reading and printing, and its exit status. */
+/** The shared parts of all commands: life cycle, flags, input, output and exit status. */
 export {
   adviceOf,
   type Check,
@@ -19,6 +19,7 @@ export {
   formatSteps,
   programArg,
   programFlag,
+  programsArg,
   type Source,
   storeFlag,
 } from './db-command.js'

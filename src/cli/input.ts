@@ -5,8 +5,8 @@ import {SvcError} from '../errors/index.js'
 const maxTextBytes = 16 << 20
 
 /**
- * Reads a file, or standard input where the path is `-`.
- * @throws file_not_found, file_unreadable, stdin_too_long; the reason of the signal
+ * Reads a file, or standard input if the path is `-`.
+ * @throws file_not_found, file_unreadable, stdin_too_long; the abort reason of the signal
  */
 export async function readInput(path: string, signal: AbortSignal, maxBytes = maxTextBytes): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -29,8 +29,8 @@ export async function readInput(path: string, signal: AbortSignal, maxBytes = ma
 }
 
 /**
- * Text from standard input, without the one newline that `echo` and editors put at the end.
- * @throws stdin_not_utf8 with the place; stdin_too_long
+ * Reads text from standard input and removes one trailing newline, which `echo` and editors append.
+ * @throws stdin_not_utf8 with the byte offset; stdin_too_long
  */
 export async function readTextInput(signal: AbortSignal): Promise<string> {
   const bytes = await readInput('-', signal)
@@ -39,7 +39,7 @@ export async function readTextInput(signal: AbortSignal): Promise<string> {
   return text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '')
 }
 
-/** Decoding replaces the first byte that does not fit: there the two begin to differ. */
+/** Offset of the first invalid byte: decoding replaces it, so the re-encoded text differs from there on. */
 function firstDifference(a: Buffer, b: Buffer): number {
   const at = a.findIndex((byte, i) => byte !== b[i])
   return at === -1 ? Math.min(a.length, b.length) : at

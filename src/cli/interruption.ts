@@ -2,8 +2,8 @@ import {Exit, SvcError} from '../errors/index.js'
 import {StdoutClosed} from './output.js'
 
 /**
- * Watches for the ways a command is stopped from outside: SIGINT, SIGTERM, and a reader of standard output that goes.
- * The first one aborts the signal, so that the command can end cleanly; a second SIGINT or SIGTERM exits at once.
+ * Aborts its signal on SIGINT, SIGTERM, or when the reader of standard output closes it, so that the command can shut
+ * down cleanly. A second SIGINT or SIGTERM exits immediately.
  */
 export class Interruption {
   readonly #controller = new AbortController()

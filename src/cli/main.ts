@@ -6,27 +6,27 @@ import {commandLine, unknownCommand} from './command-line.js'
 import {fromOclif} from './oclif-errors.js'
 import {StdoutClosed, silenceStreamErrors} from './output.js'
 
-/** Runs one command line and sets the exit status. Whatever goes wrong leaves through here. */
+/** Runs one command line, prints its error and sets the exit status. */
 export async function main(typed: readonly string[]): Promise<void> {
   const argv = commandLine(typed)
   settings.enableAutoTranspile = false
   silenceStreamErrors()
   try {
-    // No user can install plugins; looking for theirs would warn of a home folder that cannot be read.
+    // svc has no user plugins, and looking for them prints a warning if the home folder is unreadable.
     const config = await Config.load({root: packageRoot, userPlugins: false})
-    // What oclif prints as the version begins with the name of the package, which is not that of the executable.
+    // oclif starts the version line with the package name, which differs from the name of the executable.
     config.pjson.name = config.bin
     const unknown = unknownCommand(config, argv)
     if (unknown !== undefined) throw unknown
     await run([...argv], config)
-    await printed()
+    await flushOutput()
   } catch (thrown) {
     process.exitCode = report(thrown, argv)
   }
 }
 
-/** Waits until what was printed has gone out; a reader that has gone itself is not waited for. */
-const printed = (): Promise<void> => new Promise((resolve) => process.stdout.write('', () => resolve()))
+/** Waits until standard output is flushed, or closed by its reader. */
+const flushOutput = (): Promise<void> => new Promise((resolve) => process.stdout.write('', () => resolve()))
 
 function report(thrown: unknown, argv: readonly string[]): number {
   if (thrown instanceof StdoutClosed) return Exit.ok
@@ -42,6 +42,6 @@ function report(thrown: unknown, argv: readonly string[]): number {
 const debugRequested = (argv: readonly string[]) =>
   argv.includes('--debug') || /(^|,)(svc|\*)($|,|:)/.test(process.env.DEBUG ?? '')
 
-/** The stack of an error and of what caused it. */
+/** The stack traces of an error and its causes. */
 const trace = (error: Error): string =>
   error.cause instanceof Error ? `${error.stack}\nCaused by ${trace(error.cause)}` : (error.stack ?? '')

@@ -4,23 +4,23 @@ import {assistantSettings, mcpSettings} from '../config/index.js'
 import type {Application, Ports} from '../lang/index.js'
 import type {ToolHost, ToolRegistry} from '../mcp/index.js'
 import type {OperationBase, Tier} from '../operations/index.js'
-import {DbCommand, databaseFlag, notHeard} from './db-command.js'
+import {DbCommand, databaseFlag, transcriptionError} from './db-command.js'
 import {openWorkspace} from './open-workspace.js'
-import type {Ears} from './speech-port.js'
+import type {ClosableSpeechPort} from './speech-port.js'
 
 /** `--program FILE` and the database of its endpoints. */
 export const toolProgramFlags = {
   program: Flags.string({
-    description: 'Offer the endpoints of this program of the data language as tools too.',
+    description: 'Data language program whose endpoints become tools too.',
     helpValue: 'FILE',
   }),
   ...databaseFlag,
 }
 
-/** A command on the tools of the workspace. What they work with is opened by the first call that needs it. */
+/** Base of commands on the MCP tools of the workspace. The store and the speech model are opened on first use. */
 export abstract class McpCommand<T extends typeof Command = typeof Command> extends DbCommand<T> {
   #base: Promise<OperationBase> | undefined
-  #ears: Ears | undefined
+  #speechPort: ClosableSpeechPort | undefined
   #application: Application | undefined
 
   protected get host(): ToolHost {
@@ -33,26 +33,26 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
   }
 
   /**
-   * The tools of the workspace and, where one is named, of a program, whose database is brought to it.
+   * The tools of the workspace and of the program, if there is one. Migrates the database of the program.
    * @throws program_not_found, program_invalid, migration_blocked, tool_name_taken
    */
   protected async registry(programPath: string | undefined): Promise<ToolRegistry> {
     const {openProgramTools, operationTools, ToolRegistry} = await import('../mcp/index.js')
-    const own = operationTools()
-    if (programPath === undefined) return new ToolRegistry(own)
+    const builtIn = operationTools()
+    if (programPath === undefined) return new ToolRegistry(builtIn)
     const {program} = await this.readProgram(programPath)
     const path = await this.prepareDatabase(program)
     const {Application} = await import('../lang/index.js')
     this.#application = await Application.open(program, {path, ports: this.ports()})
     const stem = basename(programPath, extname(programPath))
-    const taken = new Set(own.map(({name}) => name))
+    const taken = new Set(builtIn.map(({name}) => name))
     return new ToolRegistry([
-      ...own,
+      ...builtIn,
       ...(await openProgramTools({stem, program, application: this.#application, taken})),
     ])
   }
 
-  /** A store that cannot be opened is tried again by the next call. */
+  /** Opens the workspace once. After an error, the next call tries again. */
   #open(): Promise<OperationBase> {
     this.#base ??= this.#openBase().catch((error: unknown) => {
       this.#base = undefined
@@ -65,18 +65,18 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
     const sources = this.settingSources()
     const {modules, orchestrator} = await openWorkspace(this.workspace.root, sources)
     this.report(orchestrator.warnings)
-    // Tools read these when they ask a model, and do not report a variable that cannot be read.
+    // Tools resolve these settings later without reporting warnings, so that is done here.
     this.settings(assistantSettings)
     for (const notice of orchestrator.notices) this.output.notice(notice)
     return {modules, orchestrator, surface: 'mcp', version: this.config.version, sources, speech: this.#speech()}
   }
 
-  #speech(): Ears {
-    this.#ears ??= this.openEars()
-    return this.#ears
+  #speech(): ClosableSpeechPort {
+    this.#speechPort ??= this.openSpeechPort()
+    return this.#speechPort
   }
 
-  /** A program hears with the ears of the tools. */
+  /** A program uses the speech port of the tools, so that the model is loaded once. */
   protected override ports(): Ports {
     const {signal} = this
     const hooks = {signal, report: () => undefined, notice: (text: string) => this.output.notice(text)}
@@ -86,14 +86,14 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
         try {
           return {ok: (await this.#speech().transcribe({path}, hooks)).text.trim()}
         } catch (error) {
-          return notHeard(path, error)
+          return transcriptionError(path, error)
         }
       },
     }
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {
-    await this.#ears?.close()
+    await this.#speechPort?.close()
     this.#application?.close()
     const base = await this.#base?.catch(() => undefined)
     base?.orchestrator.close()

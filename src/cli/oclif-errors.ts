@@ -3,13 +3,13 @@ import {foreignFlags} from './foreign-flags.js'
 
 interface ParseFailure extends Error {
   parse?: {input?: {flags?: Record<string, {aliases?: string[]}>}}
-  /** Of an unknown flag: the flags that were given. */
+  /** The unknown flags, as given on the command line. */
   flags?: string[]
 }
 
-/** An error of the argument parser as a row of the catalogue, one of our own as it was; undefined for all others. */
+/** Converts an error of the argument parser to an `SvcError`; undefined for other errors. */
 export function fromOclif(thrown: unknown): SvcError | undefined {
-  // The parser writes its own words around the message of an error that a flag throws.
+  // The parser changes the message of an error that a flag throws; the record still has the original.
   if (thrown instanceof SvcError) return SvcError.fromRecord(thrown.toRecord())
   if (!(thrown instanceof Error)) return undefined
   if (!('oclif' in thrown) && !('parse' in thrown)) return undefined
@@ -24,14 +24,15 @@ export function fromOclif(thrown: unknown): SvcError | undefined {
   return new SvcError('usage', {reason: sentence(failure.message)}, {cause: thrown})
 }
 
-/** The flag of a command that a flag of another program means, or else the nearest one. */
+/** The equivalent of another program's flag, or else the nearest flag of the command. */
 function suggestFlag(typed: string, names: readonly string[]): string | undefined {
   const flag = typed.replaceAll('_', '-')
-  const meant = foreignFlags[flag]
-  return meant !== undefined && names.includes(meant.split(' ')[0] ?? '') ? meant : nearest(flag, names)
+  const equivalent = foreignFlags[flag]
+  const exists = equivalent !== undefined && names.includes(equivalent.split(' ')[0] ?? '')
+  return exists ? equivalent : nearest(flag, names)
 }
 
-/** The parser's message on one line, without its pointer to --help. */
+/** The parser's message on one line, without its reference to --help. */
 function sentence(message: string): string {
   const lines = message.split('\n').map((line) => line.trim())
   const text = lines.filter((line) => line !== '' && !/^See more help/.test(line)).join(' ')

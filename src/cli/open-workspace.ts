@@ -2,7 +2,7 @@ import type {SettingSources} from '../config/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 
-/** Opens the orchestrator of a workspace; its store has the tables of every module that stores something. */
+/** Opens the orchestrator of a workspace. Its store contains the tables of all modules. */
 export async function openWorkspace(
   root: string,
   sources: SettingSources,

@@ -17,21 +17,21 @@ export const parseTaskId = async (text: string): Promise<number> =>
   (await import('../tasks/index.js')).parseTaskId(text)
 
 export const taskArg = Args.custom<number>({parse: parseTaskId})({
-  description: 'The task: 42 or T-0042.',
+  description: 'Task id: 42 or T-0042.',
   required: true,
 })
 
 export const taskFlag = Flags.custom<number>({parse: parseTaskId, helpValue: 'ID'})
 
 /**
- * A command on the orchestrator of the workspace. The store is enough: no daemon has to run. It can recognise speech,
- * for operations that do.
+ * Base of commands on the orchestrator of the workspace. They work directly on the store and need no daemon. Operations
+ * may recognise speech.
  */
 export abstract class OrchCommand<T extends typeof Command = typeof Command> extends SpeechCommand<T> {
   #orchestrator: Orchestrator | undefined
-  #other: Orchestrator | undefined
+  #second: Orchestrator | undefined
 
-  /** Opens the orchestrator until the command ends. */
+  /** Opens the orchestrator, which is closed when the command ends. */
   protected async open(): Promise<{modules: WorkspaceModules; orchestrator: Orchestrator}> {
     const {configureLog} = await import('../log/index.js')
     configureLog(this.logOptions())
@@ -43,20 +43,20 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   }
 
   /**
-   * Opens the orchestrator once more, until the command ends: on a connection of its own, so that what one writes is for
-   * the other as if another process had written it. A store in memory is there only once.
+   * Opens a second orchestrator on its own connection, so that each sees the writes of the other like those of another
+   * process. An in-memory store has only one connection, so the first orchestrator is returned.
    */
-  protected async openBeside(first: Orchestrator): Promise<Orchestrator> {
+  protected async openSecond(first: Orchestrator): Promise<Orchestrator> {
     if (!first.isKept) return first
     const {orchestrator} = await openWorkspace(this.workspace.root, this.settingSources())
-    this.#other = orchestrator
+    this.#second = orchestrator
     return orchestrator
   }
 
-  /** Opens the workspace for operations of any kind. @param speech where this process recognises speech */
+  /** Opens the workspace for operations. @param speech undefined: operations cannot recognise speech */
   protected async openOperations(surface: Surface, speech?: OperationBase['speech']): Promise<OperationBase> {
     const {modules, orchestrator} = await this.open()
-    // Operations read these when they ask a model, and do not report a variable that cannot be read.
+    // Operations resolve these settings later without reporting warnings, so that is done here.
     this.settings(assistantSettings)
     return {modules, orchestrator, surface, version: this.config.version, sources: this.settingSources(), speech}
   }
@@ -67,13 +67,13 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
 
   protected printEmptied(emptied: OrchEmptiedV1): Promise<void> {
     const {moved} = emptied
-    const moves = moved.length === 0 ? '' : `, ${moved.length} tasks went to other agents`
+    const moves = moved.length === 0 ? '' : `, ${moved.length} tasks moved to other agents`
     return this.output.result(emptied, (agent) => `${agentLine(agent)}${moves}`)
   }
 
   /**
-   * Waits until a task is over, and shows meanwhile how it stands.
-   * @throws as `waitForTask`
+   * Waits until a task is finished and shows its status as progress.
+   * @throws what `waitForTask` throws
    */
   protected async waitFor(
     modules: WorkspaceModules,
@@ -91,23 +91,23 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
     return modules.tasks.taskWithOutput(orchestrator, id)
   }
 
-  /** Says that nothing will run these tasks, where that is so. */
+  /** Prints a notice if no daemon is running that could run the tasks. */
   protected warnWithoutDaemon(modules: WorkspaceModules, orchestrator: Orchestrator, tasks: readonly Task[]): void {
     if (tasks.some(({processor}) => processor !== 'external') && modules.reportStatus(orchestrator).daemon === null)
-      this.output.notice('notice: no daemon runs in this workspace; start one with svc daemon run.')
+      this.output.notice('notice: No daemon is running in this workspace. Start one with svc daemon start.')
   }
 
-  /** Prints a task that is over. @throws task_not_successful unless it was completed */
+  /** Prints a finished task. @throws task_not_successful unless it was completed */
   protected async printEnd(task: Task, modules: WorkspaceModules): Promise<void> {
     if (task.status === 'Completed') return this.output.result(task, () => formatTask(task, modules.tasks))
-    // Under --json a failure is one value: the error.
+    // With --json, a failure is printed as one value, the error.
     await this.output.piece(formatTask(task, modules.tasks))
     throw notCompleted(task)
   }
 
-  /** The text of a flag or an argument; that of standard input where it is `-`. */
-  protected async textOf(given: string): Promise<string> {
-    return given === '-' ? readTextInput(this.signal) : given
+  /** The text of a flag or an argument, or standard input if it is `-`. */
+  protected async textOf(value: string): Promise<string> {
+    return value === '-' ? readTextInput(this.signal) : value
   }
 
   /**
@@ -130,7 +130,7 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {
-    this.#other?.close()
+    this.#second?.close()
     this.#orchestrator?.close()
     await super.finally(error)
   }

@@ -1,11 +1,11 @@
 import {writeFault} from '../files/index.js'
 
-/** The reader of standard output has gone (`svc … | head`): no error, only an end. */
+/** The reader of standard output closed it, as in `svc … | head`. Ends the command, but is not an error. */
 export class StdoutClosed extends Error {
   override readonly name = 'StdoutClosed'
 }
 
-/** Results on standard output, everything else on standard error. */
+/** Writes results to standard output and everything else to standard error. */
 export class Output {
   readonly json: boolean
   readonly #quiet: boolean
@@ -15,34 +15,34 @@ export class Output {
     this.#quiet = quiet
   }
 
-  /** The result of a command: one JSON value under `--json`, else its text. */
+  /** Prints the result of a command: one JSON value with `--json`, otherwise its text. */
   async result<T>(value: T, asText: (value: T) => string): Promise<void> {
     if (this.json) return this.#write(`${JSON.stringify(value)}\n`)
     const text = asText(value)
     await this.#write(text === '' || text.endsWith('\n') ? text : `${text}\n`)
   }
 
-  /** A piece of a text that is printed as it comes into being; nothing under `--json`. */
+  /** Prints a piece of a streamed text; nothing with `--json`. */
   async piece(text: string): Promise<void> {
     if (!this.json) await this.#write(text)
   }
 
-  /** One of many results: a JSON value on a line, also without `--json` where no text is given. */
+  /** Prints one of many results: a line of JSON with `--json` or if there is no text, otherwise the text. */
   async line(value: object, text?: string): Promise<void> {
     await this.#write(`${this.json || text === undefined ? JSON.stringify(value) : text}\n`)
   }
 
-  /** One line of a stream of events, under `--json` alone. */
+  /** Prints one event as a line of JSON; nothing without `--json`. */
   async event(value: object): Promise<void> {
     if (this.json) await this.#write(`${JSON.stringify(value)}\n`)
   }
 
-  /** One line for the person at the terminal; never part of a result. */
+  /** Prints a line to standard error, unless `--quiet`. */
   notice(text: string): void {
     if (!this.#quiet) process.stderr.write(`${text}\n`)
   }
 
-  /** Resolves when the text is out, so a slow reader slows the command; throws when the reader has gone. */
+  /** Resolves when the text is flushed, so that a slow reader slows the command. @throws StdoutClosed */
   #write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       process.stdout.write(text, (error) => (error ? reject(asWriteError(error)) : resolve()))
@@ -50,13 +50,13 @@ export class Output {
   }
 }
 
-/** Errors of a stream that has gone: `EPIPE` at the first write, then that it is destroyed. */
-const gone = new Set(['EPIPE', 'ERR_STREAM_DESTROYED'])
+/** Codes of writes to a closed stream: `EPIPE` at the first write, `ERR_STREAM_DESTROYED` after it. */
+const closedCodes = new Set(['EPIPE', 'ERR_STREAM_DESTROYED'])
 
 const asWriteError = (error: NodeJS.ErrnoException): Error =>
-  gone.has(error.code ?? '') ? new StdoutClosed() : writeFault(error, 'standard output')
+  closedCodes.has(error.code ?? '') ? new StdoutClosed() : writeFault(error, 'standard output')
 
-/** Failed writes are reported to their callers; the streams' own error events would only end the process. */
+/** Ignores the error events of the standard streams, which would end the process: writers receive each error. */
 export function silenceStreamErrors(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.removeAllListeners('error')

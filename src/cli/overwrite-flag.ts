@@ -1,4 +1,4 @@
 import {Flags} from '@oclif/core'
 
-/** Of every command that writes files where its user says. */
-export const overwriteFlag = Flags.boolean({description: 'Replace files that are there; never an input.'})
+/** `--overwrite`, shared by all commands that write to a path given by the user. */
+export const overwriteFlag = Flags.boolean({description: 'Overwrite existing files, except input files.'})

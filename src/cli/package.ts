@@ -1,7 +1,7 @@
 import {Plugin} from '@oclif/core'
 import {packageRoot} from '../files/index.js'
 
-/** Our own commands, read from their files and not from the manifest. */
+/** Loads svc's commands from their modules instead of the manifest. */
 export async function loadCommands(): Promise<Plugin> {
   const plugin = new Plugin({
     root: packageRoot,

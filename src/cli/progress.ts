@@ -1,41 +1,41 @@
-/** Says how far the work is. */
+/** Shows a progress detail in the current line. */
 export type ShowProgress = (detail: string) => void
 
-/** How far some bytes of something are. */
-export const byteProgress = (what: string, done: number, total: number): string =>
-  `${what}, ${megabytes(done)} of ${megabytes(total)} MB`
+/** `model.safetensors, 12.5 of 290.4 MB` */
+export const byteProgress = (name: string, done: number, total: number): string =>
+  `${name}, ${megabytes(done)} of ${megabytes(total)} MB`
 
 const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)
 
-let shown: ShowProgress | undefined
+let current: ShowProgress | undefined
 
 /**
- * Shows what a slow step is doing, on standard error and only on a terminal, and wipes it afterwards; elsewhere the
- * work just runs. A step inside of another one is shown in its line.
+ * Runs a slow step and shows its progress in one line on standard error, which is cleared afterwards. Shows nothing if
+ * standard error is not a terminal. A nested step is shown in the line of the outer one.
  *
  * @example const engine = await withProgress('Loading the model', !quiet, () => startEngine(model))
  */
 export async function withProgress<T>(
   title: string,
-  wanted: boolean,
+  isEnabled: boolean,
   work: (show: ShowProgress) => Promise<T>,
 ): Promise<T> {
-  if (!wanted || !process.stderr.isTTY) return work(() => undefined)
-  if (shown !== undefined) return workWithin(shown, title, work)
+  if (!isEnabled || !process.stderr.isTTY) return work(() => undefined)
+  if (current !== undefined) return workWithin(current, title, work)
   const {DefaultRenderer, Listr, ListrLogger, ProcessOutput} = await import('listr2')
-  /** The library draws on standard output, which is for results, and only where that is a terminal. */
+  /** Draws on standard error even if standard output, on which listr2 decides by default, is not a terminal. */
   class StderrRenderer extends DefaultRenderer {
     static override nonTTY = true
   }
   const logger = new ListrLogger({processOutput: new ProcessOutput(process.stderr, process.stderr)})
   const task = async (context: {result?: T}, line: {title: string}) => {
-    shown = (detail) => {
+    current = (detail) => {
       line.title = `${title}: ${detail}`
     }
     try {
-      context.result = await work(shown)
+      context.result = await work(current)
     } finally {
-      shown = undefined
+      current = undefined
     }
   }
   const tasks = new Listr<{result?: T}, typeof StderrRenderer>([{title, task}], {

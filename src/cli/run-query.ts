@@ -3,12 +3,12 @@ import type {Ports} from '../lang/index.js'
 
 export interface QueryOptions {
   path: string
-  /** The program; without one the text is SQL. */
+  /** Source of the program; undefined: the text is SQL. */
   source: string | undefined
   ports: Ports
 }
 
-/** Evaluates an expression of the language, or one SQL statement that reads. Gives JSON. @throws sql_invalid, program_invalid */
+/** Evaluates an expression or one read-only SQL statement to JSON. @throws sql_invalid, program_invalid, endpoint_failed */
 export const runQuery = (text: string, {path, source, ports}: QueryOptions): Promise<unknown> =>
   source === undefined ? readSql(text, path) : evaluate(text, source, path, ports)
 
@@ -42,7 +42,8 @@ async function readSql(sql: string, path: string): Promise<unknown> {
   const database = await openDatabase(path, {readonly: true})
   try {
     const statement = database.prepare(sql)
-    if (!statement.reader || !statement.readonly) throw new SvcError('sql_invalid', {reason: 'it does not read'})
+    if (!statement.reader || !statement.readonly)
+      throw new SvcError('sql_invalid', {reason: 'it is not a read-only query'})
     return statement.all().map(asJson)
   } catch (error) {
     if (error instanceof SvcError) throw error

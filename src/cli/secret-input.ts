@@ -2,23 +2,23 @@ import {createInterface} from 'node:readline/promises'
 import {addAbortSignal, type Readable, Writable} from 'node:stream'
 import {SvcError} from '../errors/index.js'
 
-/** Longer lines are no secrets. */
+/** Maximum length of a secret, characters. */
 const longestLine = 4096
 
 /**
- * A secret from standard input, its first line: asked for on a terminal, which does not show it.
- * @throws usage where there is none; the reason of the signal
+ * Reads a secret from the first line of standard input; on a terminal, prompts for it without echo.
+ * @throws usage if there is none; the abort reason of the signal
  */
 export async function readSecret(question: string, signal: AbortSignal): Promise<string> {
   const {stdin} = process
   const line = stdin.isTTY === true ? await lineOfTerminal(question, signal) : await lineOfPipe(stdin, signal)
   const secret = line.trim()
   if (secret === '' || secret.length > longestLine)
-    throw new SvcError('usage', {reason: 'Standard input has no token on its first line.'})
+    throw new SvcError('usage', {reason: 'The first line of standard input contains no token.'})
   return secret
 }
 
-/** The beginning of what may have no end and no lines. */
+/** Stops after the maximum length: the input may be endless and have no newline. */
 async function lineOfPipe(stdin: Readable, signal: AbortSignal): Promise<string> {
   let text = ''
   try {

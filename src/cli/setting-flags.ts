@@ -5,7 +5,10 @@ import {SvcError} from '../errors/index.js'
 
 type SettingFlag = OptionFlag<unknown | undefined, CustomOptions> | BooleanFlag<boolean | undefined>
 
-/** The flags that the rows of a table declare, or those of the named rows. A flag has no default of its own: the setting's sources come after it. */
+/**
+ * The flags of all settings of a table, or of the named ones. They have no oclif default: without the flag, the other
+ * sources of the setting apply.
+ */
 export function settingFlags<R extends SettingRows>(
   table: SettingTable<R>,
   ...names: (keyof R)[]
@@ -42,9 +45,9 @@ const common = (setting: Setting) => ({
   ...(setting.char === undefined ? {} : {char: setting.char as AlphabetLowercase}),
 })
 
-/** What the setting is, its default, and the variables that come after the flag. */
+/** The description of the setting with its default and its environment variables, which the flag overrides. */
 function describe({doc, default: fallback, env = [], implied}: Setting): string {
-  const shown = fallback === undefined ? '' : String(fallback)
-  const sources = [...(shown === '' ? [] : [`default ${shown}`]), ...env, ...(implied ? [implied.variable] : [])]
+  const value = fallback === undefined ? '' : String(fallback)
+  const sources = [...(value === '' ? [] : [`default ${value}`]), ...env, ...(implied ? [implied.variable] : [])]
   return sources.length === 0 ? doc : `${doc} (${sources.join(', ')})`
 }

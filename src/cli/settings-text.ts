@@ -3,27 +3,28 @@ import {formatTable} from './table.js'
 
 type Shown = Pick<DescribedSetting, 'name' | 'value' | 'origin' | 'overridden' | 'planned'>
 
-/** Longest value that a terminal shows whole, characters. */
+/** Longer values are truncated on a terminal, characters. */
 const longestValue = 40
 
 /**
- * Settings as a table: the value in force, where it comes from, and what lost to it.
- * @param width of the terminal, where there is one: long values are cut to fit
+ * Settings as a table: effective value, source, and overridden values.
+ * @param width terminal width in characters; undefined: unlimited, and values are not truncated
  */
 export const formatSettings = (settings: readonly Shown[], width?: number): string =>
   formatTable(
     ['SETTING', 'VALUE', 'FROM', 'OVERRIDES'],
     settings.map(({name, value, origin, overridden, planned}) => [
       name,
-      width === undefined ? show(value) : cut(show(value)),
-      planned ? `planned, ${where(origin)}` : where(origin),
-      overridden.map((loser) => `${where(loser)} = ${show(loser.value)}`).join(', '),
+      width === undefined ? format(value) : truncate(format(value)),
+      planned ? `planned, ${sourceOf(origin)}` : sourceOf(origin),
+      overridden.map((other) => `${sourceOf(other)} = ${format(other.value)}`).join(', '),
     ]),
     width,
   )
 
-const show = (value: unknown) => (value === null ? '-' : typeof value === 'string' ? value : JSON.stringify(value))
+const format = (value: unknown) => (value === null ? '-' : typeof value === 'string' ? value : JSON.stringify(value))
 
-const cut = (text: string) => (text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text)
+const truncate = (text: string) => (text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text)
 
-const where = ({source, name}: {source: string; name?: string}) => (name === undefined ? source : `${source} ${name}`)
+const sourceOf = ({source, name}: {source: string; name?: string}) =>
+  name === undefined ? source : `${source} ${name}`

@@ -23,7 +23,7 @@ import type {Finding} from './checks.js'
 import {SvcCommand} from './command.js'
 import {byteProgress, type ShowProgress, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
-import {type Ears, openEars, type RefineProfile} from './speech-port.js'
+import {type ClosableSpeechPort, openSpeechPort, type RefineProfile} from './speech-port.js'
 
 /** Flags of every command that recognises speech. */
 export const speechFlags = {
@@ -33,15 +33,15 @@ export const speechFlags = {
   ...settingFlags(hubSettings),
 }
 
-/** The small model that comes with the program. */
+/** The small model that ships with svc. */
 const starterFolder = join(packageRoot, 'examples', 'models', 'starter')
 
 const starterNotice =
-  'Using the starter model, which knows synthetic voices and spoken digits; for real-world speech run svc speech pull tiny.en once.'
+  'Using the starter model, which recognises only synthetic voices and spoken digits. For real speech, run svc speech pull tiny.en once.'
 
-/** A command that recognises speech: its settings, and the transcriber they make. */
+/** Base of commands that recognise speech: creates transcribers from the flags and settings. */
 export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
-  /** A transcriber as the flags and settings want it; close it. */
+  /** Creates a transcriber from the flags and settings. The caller closes it. */
   protected async createTranscriber({
     refine,
     prefersWords,
@@ -49,7 +49,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   }: {
     refine: boolean
     prefersWords?: boolean
-    /** In place of that of the settings. */
+    /** Overrides the profile of the settings. */
     profile?: RefineProfile | undefined
   }): Promise<Transcriber> {
     const {loadLexicons, Transcriber, transcriberOptions} = await import('../speech/index.js')
@@ -61,7 +61,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const {repositoryRoot} = this.settings(workspaceSettings)
     const {lexicon, sources} = await loadLexicons(settings.refine.lexiconPath, repositoryRoot ?? this.workspace.root)
     for (const {path, fault} of sources)
-      if (fault !== undefined) this.output.notice(`warning: the lexicon ${path} is not used: ${fault}.`)
+      if (fault !== undefined) this.output.notice(`warning: Ignoring the lexicon ${path}: ${fault}.`)
     return new Transcriber({
       ...transcriberOptions(settings, lexicon),
       locate: (signal) => this.#locate(signal),
@@ -71,9 +71,9 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     })
   }
 
-  /** Speech-to-text for operations, as the settings want it; close it. */
-  protected openEars(): Ears {
-    return openEars({
+  /** Creates the speech-to-text port of operations. The caller closes it. */
+  protected openSpeechPort(): ClosableSpeechPort {
+    return openSpeechPort({
       root: this.settings(speechServerSettings).workspace ?? this.workspace.root,
       profile: this.settings(speechRefineSettings).profile,
       minConfidence: this.settings(speechSessionSettings).toolRouteMinConfidence,
@@ -83,7 +83,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     })
   }
 
-  /** What recognises speech, and with which settings; loads no model and no runtime. */
+  /** The speech model and settings. Does not load the model or the runtime. */
   protected async speechStatus(): Promise<SpeechStatusV1> {
     const found = await this.findModel()
     return speechStatus(this.#statusValues(), {
@@ -115,7 +115,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const {locateSpeechModel} = await import('../speech/index.js')
     const {model, revision} = this.settings(speechSettings)
     const {quiet} = this.flags as {quiet: boolean}
-    const found = await withProgress('Looking for the speech model', !quiet, async (show) =>
+    const found = await withProgress('Locating the speech model', !quiet, async (show) =>
       locateSpeechModel(model, {
         ...(await this.hubOptions(show)),
         revision,
@@ -129,14 +129,14 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     return found
   }
 
-  /** The speech model of the settings, or else the default one or the one that comes with the program. */
+  /** Finds the configured speech model on this machine; if none is configured, the default or the starter model. */
   protected async findModel(): Promise<LocatedModel | undefined> {
     const {findSpeechModel} = await import('../speech/index.js')
     const {model, revision} = this.settings(speechSettings)
     return findSpeechModel(model, {cwd: cwd(), revision, cacheFolder: await this.cacheFolder(), starterFolder})
   }
 
-  /** Whether there is a speech model on this machine, which one, and how to get it or a better one. */
+  /** Checks that the speech model is on this machine. The fix downloads it, or a better one than the starter model. */
   protected async checkModel(): Promise<Finding> {
     const found = await this.findModel()
     const model = this.settings(speechSettings).model ?? defaultSpeechModel
@@ -144,17 +144,17 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       return {state: 'failed', value: `${model} is not on this machine.`, fix: `svc speech pull ${model}`}
     const value = `${found.name} in ${found.path}`
     if (!found.isFallback) return {state: 'ok', value}
-    const limits = 'for synthetic voices and digits; real-world speech needs another model.'
+    const limits = 'which recognises only synthetic voices and spoken digits.'
     return {state: 'ok', value: `${value}, ${limits}`, fix: 'svc speech pull tiny.en'}
   }
 
-  /** Folder of downloaded models. */
+  /** The folder for downloaded models. */
   protected async cacheFolder(): Promise<string> {
     const {hubCacheFolder} = await import('../weights/index.js')
     return this.settings(hubSettings).hubCache ?? hubCacheFolder(process.env)
   }
 
-  /** How models are downloaded, and what is told of it. */
+  /** Download options from the settings, with retries and progress reported on standard error. */
   protected async hubOptions(show: ShowProgress): Promise<Omit<PullOptions, 'select'>> {
     const {hubEndpoint, hubToken, offline, hfRetryAttempts, hfRetryDelayMs} = this.settings(hubSettings)
     return {
@@ -173,7 +173,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
 
 const cudaRequested = (value = '') => speechSettings.rows.device.type.parse(value.trim()) === 'cuda'
 
-/** Whether the CUDA provider lies beside the runtime: its package brings the CPU alone. Loads nothing. */
+/** True if the CUDA provider is installed next to the runtime, whose package contains only the CPU one. Loads nothing. */
 function cudaInstalled(): boolean {
   const {resolve} = createRequire(import.meta.url)
   const name = process.platform === 'win32' ? 'onnxruntime_providers_cuda.dll' : 'libonnxruntime_providers_cuda.so'

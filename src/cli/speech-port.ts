@@ -6,43 +6,50 @@ import type {Transcriber, TranscriberOptions} from '../speech/index.js'
 
 export type RefineProfile = TranscriberOptions['text']['profile']
 
-/** Speech-to-text for operations. Close it. */
-export interface Ears extends SpeechPort {
+/** Speech-to-text for operations. */
+export interface ClosableSpeechPort extends SpeechPort {
   close(): Promise<void>
 }
 
-export interface EarsParts {
-  /** Folder that recordings lie in. */
+export interface SpeechPortOptions {
+  /** Folder that contains all recordings; others are refused. */
   root: string
   profile: RefineProfile
   /** Confidence below which the user should be asked. */
   minConfidence: number
   createTranscriber(profile: RefineProfile): Promise<Transcriber>
   status(): Promise<SpeechStatusV1>
-  /** What the session is decided by, for debugging. */
+  /** The effective runtime configuration, for debugging. */
   runtime(): object
 }
 
-/** Opens a model for each profile when the first recording needs it; recordings follow one another. */
-export function openEars({root, profile: usual, minConfidence, createTranscriber, status, runtime}: EarsParts): Ears {
+/** Loads a model per profile on first use. Recordings are transcribed one at a time. */
+export function openSpeechPort({
+  root,
+  profile: defaultProfile,
+  minConfidence,
+  createTranscriber,
+  status,
+  runtime,
+}: SpeechPortOptions): ClosableSpeechPort {
   const transcribers = new Map<RefineProfile, Promise<Transcriber>>()
   let last: Promise<unknown> = Promise.resolve()
 
   const transcriberFor = (profile: RefineProfile): Promise<Transcriber> => {
-    const known = transcribers.get(profile)
-    if (known !== undefined) return known
-    const opened = createTranscriber(profile)
-    transcribers.set(profile, opened)
-    opened.catch(() => transcribers.delete(profile))
-    return opened
+    const existing = transcribers.get(profile)
+    if (existing !== undefined) return existing
+    const created = createTranscriber(profile)
+    transcribers.set(profile, created)
+    created.catch(() => transcribers.delete(profile))
+    return created
   }
 
-  const hear = async (
+  const transcribe = async (
     request: TranscribeRequest,
     {signal, report, notice}: Parameters<SpeechPort['transcribe']>[1],
   ) => {
     signal.throwIfAborted()
-    const {path, language_hint: language, profile = usual, debug_parser_payload: debug = false} = request
+    const {path, language_hint: language, profile = defaultProfile, debug_parser_payload: debug = false} = request
     const file = await containedPath(root, path)
     const {transcribePayload} = await import('../speech/index.js')
     const transcriber = await transcriberFor(profile)
@@ -66,13 +73,13 @@ export function openEars({root, profile: usual, minConfidence, createTranscriber
   return {
     status,
     transcribe(request, hooks) {
-      const heard = last.then(() => hear(request, hooks))
-      last = heard.catch(() => undefined)
-      return heard as Promise<TranscribeV1>
+      const result = last.then(() => transcribe(request, hooks))
+      last = result.catch(() => undefined)
+      return result as Promise<TranscribeV1>
     },
     async close() {
       await last
-      for (const opened of transcribers.values()) await (await opened.catch(() => undefined))?.close()
+      for (const transcriber of transcribers.values()) await (await transcriber.catch(() => undefined))?.close()
     },
   }
 }

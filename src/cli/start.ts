@@ -1,6 +1,6 @@
 import {useCompileCache} from './compile-cache.js'
 
-/** Starts the executable: what is loaded after the compile cache is on comes from there. */
+/** Entry point of the executable. Imports `main` late, so that it is loaded through the compile cache. */
 export async function start(argv: readonly string[]): Promise<void> {
   useCompileCache()
   const {main} = await import('./main.js')

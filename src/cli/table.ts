@@ -1,9 +1,9 @@
-/** No column is made narrower than this, however narrow the terminal is, characters. */
+/** Minimum width of a column that is wrapped to fit the terminal, characters. */
 const narrowest = 20
 
 /**
- * Columns aligned with blanks, a header first; the last column is not padded.
- * @param width of the terminal: the widest columns continue on the next line where a row is longer
+ * Formats a table: a header and rows, with columns aligned by spaces and no trailing spaces.
+ * @param width terminal width in characters; the widest columns wrap if a row does not fit
  */
 export function formatTable(
   header: readonly string[],
@@ -18,7 +18,7 @@ export function formatTable(
   )
   return lines
     .flatMap((line) => {
-      const cells = widths.map((room, i) => wrap(line[i] ?? '', room, i < last))
+      const cells = widths.map((columnWidth, i) => wrap(line[i] ?? '', columnWidth, i < last))
       const height = Math.max(...cells.map(({length}) => length))
       return Array.from({length: height}, (_, part) => cells.map((cell) => cell[part] ?? ''))
     })
@@ -27,10 +27,10 @@ export function formatTable(
     .join('')
 }
 
-/** Takes from the widest column, a character at a time, until all of them fit or none can be narrower. */
-function fit(widths: readonly number[], room: number): number[] {
+/** Narrows the widest column by one character at a time until all columns fit or reach the minimum width. */
+function fit(widths: readonly number[], available: number): number[] {
   const fitted = [...widths]
-  while (fitted.reduce((sum, one) => sum + one, 0) > room) {
+  while (fitted.reduce((sum, one) => sum + one, 0) > available) {
     const widest = Math.max(...fitted)
     if (widest <= narrowest) break
     fitted[fitted.lastIndexOf(widest)] = widest - 1
@@ -39,8 +39,8 @@ function fit(widths: readonly number[], room: number): number[] {
 }
 
 /**
- * A text in lines of at most `width` characters, broken between words. A longer word is broken where another column
- * follows; otherwise it has a line of its own.
+ * Wraps a text between words into lines of at most `width` characters. A longer word is split if another column follows;
+ * otherwise it gets its own line.
  */
 function wrap(text: string, width: number, isFollowed: boolean): string[] {
   if (text.length <= width) return [text]
@@ -53,7 +53,7 @@ function wrap(text: string, width: number, isFollowed: boolean): string[] {
   return lines
 }
 
-/** A word in pieces of at most `width` characters, broken after a mark such as a dot where there is one. */
+/** Splits a word into pieces of at most `width` characters, after punctuation if possible. */
 function pieces(word: string, width: number): string[] {
   if (word.length <= width) return [word]
   const at = /^.*[._,;:/=-]/.exec(word.slice(0, width))?.[0].length ?? width

@@ -2,23 +2,23 @@ import {Flags} from '@oclif/core'
 import {parseDuration} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
 
-/** A length of time, in ms. */
+/** A duration, parsed to ms. */
 export const durationFlag = Flags.custom<number, {leastMs?: number; longestMs?: number}>({
   helpValue: 'DURATION',
   parse: async (value, _, {name, leastMs = 0, longestMs = Number.MAX_SAFE_INTEGER}) => {
     const ms = Math.round(parseDuration(value.trim()))
     if (ms >= leastMs && ms <= longestMs) return ms
-    const most = longestMs === Number.MAX_SAFE_INTEGER ? '' : ` of at most ${Math.floor(longestMs / dayMs)} days`
-    throw new SvcError('flag_value', {flag: `--${name}`, value, expected: `a duration${most} such as 10m, 2h or 30d`})
+    const limit = longestMs === Number.MAX_SAFE_INTEGER ? '' : ` of at most ${Math.floor(longestMs / dayMs)} days`
+    throw new SvcError('flag_value', {flag: `--${name}`, value, expected: `a duration${limit} such as 10m, 2h or 30d`})
   },
 })
 
 const dayMs = 86_400_000
 
-/** `2026-12-01`, `2026-12-01T08:00` or `2026-12-01 08:00:30`, with a zone or without one. */
+/** `2026-12-01`, `2026-12-01T08:00` or `2026-12-01 08:00:30`, with or without a time zone. */
 const momentPattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?)?$/
 
-/** A moment, in Unix ms: a date and a time, of this machine's zone where it names none, or `+` and a duration from now. */
+/** A point in time, parsed to Unix ms: a date and time (local time without a zone), or `+` and a duration from now. */
 export const momentFlag = Flags.custom<number>({
   helpValue: 'TIME',
   parse: async (value, _, {name}) => {
@@ -31,7 +31,7 @@ export const momentFlag = Flags.custom<number>({
 
 function parseMoment(text: string): number {
   const [, year, month, day, time = '00:00', zone = ''] = momentPattern.exec(text) ?? []
-  // A day that its month does not have would be one of the next month.
+  // `Date.UTC` rolls an invalid day such as 31 April over to the next month.
   const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
   return isDay ? Date.parse(`${year}-${month}-${day}T${time}${zone}`) : Number.NaN
 }

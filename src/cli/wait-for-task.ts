@@ -7,16 +7,16 @@ const ends: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Cancelled'])
 
 export interface Waiting {
   signal: AbortSignal
-  /** Wait no longer. */
+  /** Timeout, counted from a time of `performance.now()`. */
   limit?: {seconds: number; fromMs: number} | undefined
-  /** Told how the task stands while it is not over. */
+  /** Called with each new state of the unfinished task. */
   show: (task: Task) => void
 }
 
 /**
- * Waits until a task is over, whoever runs it. One that is doubted or not approved may yet go on.
+ * Waits until a task is finished. Doubted tasks and tasks without approval are not finished.
  * @param look reads the task
- * @throws task_wait_timeout, wait_interrupted, wait_terminated; the reason of the signal where it is another one
+ * @throws task_wait_timeout, wait_interrupted, wait_terminated; any other abort reason of the signal
  */
 export async function waitForTask(
   orchestrator: Orchestrator,
@@ -44,14 +44,14 @@ export async function waitForTask(
   throw new SvcError('task_wait_timeout', {task, status, seconds: limit?.seconds ?? 0})
 }
 
-/** Why nobody waits any more. The command would submit the task again, so the hint names another one. */
+/** The error of an interrupted wait. Its hint names a command that does not submit the task again. */
 function stopped(reason: unknown, facts: {task: string; status: string}): unknown {
   if (isErrorOf(reason, 'interrupted')) return new SvcError('wait_interrupted', facts, {cause: reason})
   if (isErrorOf(reason, 'terminated')) return new SvcError('wait_terminated', facts, {cause: reason})
   return reason
 }
 
-/** The error of a task that was waited for and has not been completed. */
+/** The error of a finished task that was not completed. */
 export const notCompleted = ({display_id: task, status, status_reason: reason = ''}: Task): SvcError =>
   new SvcError('task_not_successful', {task, status, reason: reason.replace(/\.$/, '')})
 

@@ -3,7 +3,9 @@ import {readFileSync} from 'node:fs'
 import {readFile, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
+import {Config} from '@oclif/core'
 import {execa} from 'execa'
+import {commandGroups} from '../../src/cli/help.js'
 import {contractViolations} from '../../src/contracts/index.js'
 import {packagesLoadedBy} from '../support/loads.js'
 import {projectFile} from '../support/project.js'
@@ -36,7 +38,7 @@ describe('the svc command line', () => {
       assert.deepEqual([help.stderr, help.exitCode], ['', 0])
     })
 
-  it('wraps descriptions at the width of the terminal alone', async () => {
+  it('wraps descriptions only at the width of the terminal', async () => {
     const {stdout} = await svcInTurn(['orch', 'submit', '--help'], {env: {COLUMNS: '80'}})
     const [, description = ''] = /\nDESCRIPTION\n([\s\S]*?)\nEXAMPLES/.exec(stdout) ?? []
     for (const paragraph of description.trimEnd().split('\n\n')) {
@@ -48,13 +50,45 @@ describe('the svc command line', () => {
     }
   })
 
-  it('lists a command once, not under its aliases', async () => {
-    const {stdout} = await svcInTurn(['--help'])
-    assert.deepEqual(stdout.match(/^ {2}merge\S*/gm), ['  merge'])
+  it('lists every command and topic once, in groups, with a summary', async () => {
+    const {stdout} = await svcInTurn(['--help'], {env: {COLUMNS: '80'}})
+    const listed = [...stdout.matchAll(/^ {2}([a-z]\S+) {2,}(\S.*)$/gm)].map(([, name]) => name)
+    assert.deepEqual(
+      listed,
+      commandGroups.flatMap(([, names]) => names),
+    )
+    const {commands} = await Config.load({root: projectFile('.'), userPlugins: false})
+    const families = new Set(commands.filter(({id, aliases}) => !aliases.includes(id)).map(({id}) => id.split(':')[0]))
+    assert.deepEqual([...families, 'help', 'version'].sort(), [...listed].sort())
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
   })
 
-  it('warns of nothing where the home folder cannot be read', async (test) => {
-    // A link to itself can be opened by nobody, not even by root.
+  it('has summaries that start with a verb and fit in 60 characters', async () => {
+    const {commands} = await Config.load({root: projectFile('.'), userPlugins: false})
+    for (const {id, summary = '', pluginName} of commands)
+      if (pluginName === 'svc-toolkit') {
+        assert.match(summary, /^[A-Z][a-z]+ .*\.$/, id)
+        assert.ok(summary.length <= 60, `${id}: ${summary}`)
+      }
+  })
+
+  it('shows arguments and required flags in the usage, and no list of alternatives', async () => {
+    const usage = async (...words: string[]) =>
+      /^USAGE\n {2}\$ (.*)\n\n/m.exec((await svcInTurn([...words, '--help'])).stdout)?.[1]
+    assert.equal(await usage('orch', 'submit'), 'svc orch submit [DESCRIPTION] [FLAGS]')
+    assert.equal(await usage('generate'), 'svc generate [PROMPT] --model DIR [FLAGS]')
+    assert.equal(await usage('contracts', 'validate'), 'svc contracts validate [CONTRACT] [DOCUMENT...] [FLAGS]')
+  })
+
+  it('prints first commands without arguments', async () => {
+    const {stdout, stderr, exitCode} = await svcInTurn([])
+    for (const words of ['transcribe FILE', 'serve --model DIR', 'db serve FILE.svc', 'orch submit ', '--help'])
+      assert.ok(stdout.includes(`svc ${words}`), words)
+    assert.deepEqual([stdout.trimEnd().split('\n').length, stderr, exitCode], [5, '', 0])
+  })
+
+  it('prints no warning if the home folder is unreadable', async (test) => {
+    // A link to itself cannot be opened, not even by root.
     const home = join(await temporaryFolder(test), 'home')
     await symlink(home, home)
     for (const args of [
@@ -67,26 +101,26 @@ describe('the svc command line', () => {
     }
   })
 
-  for (const args of [['--help'], ['-h'], []])
-    it(`${args[0] ?? 'nothing at all'} prints the commands`, async () => {
+  for (const args of [['--help'], ['-h']])
+    it(`prints the commands with ${args[0]}`, async () => {
       const {stdout, stderr, exitCode} = await svcInTurn(args)
       for (const word of ['generate', 'config', 'contracts', 'autocomplete']) assert.ok(stdout.includes(word), word)
       assert.deepEqual([stderr, exitCode], ['', 0])
     })
 
-  it('--help of a command shows what it takes', async () => {
+  it('shows arguments, flags and examples with --help', async () => {
     const {stdout} = await svcInTurn(['generate', '--help'])
     for (const word of ['--model', '--max-tokens', 'PROMPT', 'EXAMPLES', '--json'])
       assert.ok(stdout.includes(word), word)
   })
 
-  it('a topic alone prints its commands', async () => {
+  it('prints the commands of a topic', async () => {
     const {stdout, exitCode} = await svcInTurn(['config'])
     assert.match(stdout, /config check[\s\S]*config show/)
     assert.equal(exitCode, 0)
   })
 
-  const unknown: readonly [string[], RegExp][] = [
+  const misspelled: readonly [string[], RegExp][] = [
     [['genrate'], /no command genrate\. Did you mean generate\?/],
     [['config', 'shwo'], /no command config shwo\. Did you mean config show\?/],
     [['contract', 'list'], /no command contract\. Did you mean contracts\?/],
@@ -103,23 +137,23 @@ describe('the svc command line', () => {
     [['generate', '--max_tokens', '5', 'Hi'], /no flag --max_tokens\. Did you mean --max-tokens\?/],
     [['config', 'show', '-z'], /no flag -z\. /],
   ]
-  for (const [args, says] of unknown)
-    it(`svc ${args.join(' ')} suggests the nearest`, async () => {
+  for (const [args, message] of misspelled)
+    it(`suggests the nearest name for svc ${args.join(' ')}`, async () => {
       const {stdout, stderr, exitCode} = await svcInTurn(args)
-      assert.match(stderr, says)
+      assert.match(stderr, message)
       assert.deepEqual([stdout, exitCode], ['', 2])
       const json = await svcInTurn([...args, '--json'])
       assert.deepEqual(await contractViolations('cli/error.v1', JSON.parse(json.stdout)), [])
       assert.equal(json.stderr, '')
     })
 
-  it('a --json behind -- is an argument, not a flag', async () => {
+  it('treats --json after -- as an argument', async () => {
     const {stdout, stderr, exitCode} = await svcInTurn(['contracts', 'validate', 'cli/error.v1', '--', '--json'])
     assert.match(stderr, /no file --json/)
     assert.deepEqual([stdout, exitCode], ['', 3])
   })
 
-  it('--quiet keeps notices away, not results', async () => {
+  it('suppresses notices but not results with --quiet', async () => {
     const env = {SVC_THREADS: 'many'}
     const loud = await svcInTurn(['config', 'check'], {env})
     assert.match(loud.stderr, /^warning: SVC_THREADS/)
@@ -127,7 +161,7 @@ describe('the svc command line', () => {
     assert.deepEqual([quiet.stderr, quiet.stdout], ['', loud.stdout])
   })
 
-  it('prints no colours where nobody looks, and none with NO_COLOR', async () => {
+  it('prints no colours without a terminal or with NO_COLOR', async () => {
     const escapeCode = String.fromCharCode(27)
     for (const env of [{}, {NO_COLOR: '1', FORCE_COLOR: '0'}]) {
       const {stdout, stderr} = await svc(['generate', '--help'], {env})
@@ -135,7 +169,7 @@ describe('the svc command line', () => {
     }
   })
 
-  it('says when standard output cannot be written', async (test) => {
+  it('reports an error when standard output cannot be written', async (test) => {
     const errors = join(await temporaryFolder(test), 'errors')
     const script = `"$0" "$@" >/dev/full 2>"${errors}"`
     const {exitCode} = await execa('bash', ['-c', script, process.execPath, svcBinary, 'config', 'show'], {
@@ -145,13 +179,13 @@ describe('the svc command line', () => {
     assert.equal(exitCode, 1)
   })
 
-  it('says nothing when the reader of its errors has gone', async () => {
+  it('exits silently when standard error is closed', async () => {
     const script = `{ "$0" "$@" 2>&1; } | true; exit "\${PIPESTATUS[0]}"`
     const {exitCode} = await execa('bash', ['-c', script, process.execPath, svcBinary, 'genrate'], {reject: false})
     assert.equal(exitCode, 2)
   })
 
-  it('completes in the shell', async (test) => {
+  it('sets up shell completion', async (test) => {
     const home = await temporaryFolder(test)
     const env = {HOME: home, XDG_CACHE_HOME: join(home, 'cache'), SHELL: '/bin/bash'}
     const {exitCode, stdout} = await svc(['autocomplete', 'bash'], {env})
@@ -162,7 +196,7 @@ describe('the svc command line', () => {
   })
 })
 
-describe('what a command loads', () => {
+describe('the packages that a command loads', () => {
   const model = suiteFolder()
   const said = join(model, 'said.txt')
   before(async () => {

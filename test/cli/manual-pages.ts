@@ -1,15 +1,16 @@
 import type {Command} from '@oclif/core'
+import {argumentsOf} from '../../src/cli/help.js'
 import {loadCommands} from '../../src/cli/package.js'
 import {settingTables} from '../../src/config/index.js'
 import {Exit} from '../../src/errors/index.js'
 
-/** A page of the manual: its file name and its text in man(7) macros. */
+/** A manual page: its file name and its text in man(7) macros. */
 export interface ManualPage {
   file: string
   text: string
 }
 
-/** The manual: `svc.1` and a page per command, all from the declarations that `--help` is made of. */
+/** Generates the manual, `svc.1` and a page per command, from the same declarations as `--help`. */
 export async function manualPages(): Promise<ManualPage[]> {
   const {commands, pjson, version} = await loadCommands()
   const visible = commands.filter(({hidden}) => !hidden).sort((a, b) => a.id.localeCompare(b.id))
@@ -37,15 +38,14 @@ function overview(description: string, commands: readonly Loadable[], context: C
     ['COMMANDS', commands.map(({id, summary = ''}) => item(`\\fB${troff(typed(id))}\\fR`, summary)).join('')],
     ['EXIT STATUS', exitStatus()],
     ['ENVIRONMENT', environment()],
-    ['FILES', item('\\fISvc.toml\\fR', 'Settings of a workspace: the nearest one, from the current folder upwards.')],
+    ['FILES', item('\\fISvc.toml\\fR', 'Workspace settings, in the current folder or the nearest parent folder.')],
     ['SEE ALSO', commands.map(({id}) => `.BR ${pageName(id)} (1)`).join(',\n')],
   ])
 }
 
 function commandPage(command: Loadable, context: Context): string {
-  const {id, summary = '', description = '', flags, strict = true} = command
-  // Where any number of words may follow, oclif shows every argument as one that repeats.
-  const args = Object.values(command.args).map((arg) => ({...arg, multiple: arg.multiple || !strict}))
+  const {id, summary = '', description = '', flags} = command
+  const args = Object.values(argumentsOf(command))
   const shown = Object.values(flags).filter(({hidden}) => !hidden)
   const own = shown.filter(({helpGroup}) => helpGroup !== 'GLOBAL')
   const common = shown.filter(({helpGroup}) => helpGroup === 'GLOBAL')
@@ -93,9 +93,9 @@ function examples({examples: declared = [], id}: Loadable, {bin}: Context): stri
 const exitMeanings: readonly (readonly [number, string])[] = [
   [Exit.ok, 'Success.'],
   [Exit.failed, 'The operation failed.'],
-  [Exit.usage, 'The command line or the configuration is wrong.'],
-  [Exit.notFound, 'Something named was not found.'],
-  [Exit.conflict, 'Conflict, or denied.'],
+  [Exit.usage, 'Invalid command line or configuration.'],
+  [Exit.notFound, 'A file, task or other object was not found.'],
+  [Exit.conflict, 'Conflict or access denied.'],
   [Exit.unavailable, 'A server, a port or a database is not available.'],
   [Exit.interrupted, 'Interrupted (SIGINT).'],
   [Exit.terminated, 'Terminated (SIGTERM).'],
@@ -103,14 +103,14 @@ const exitMeanings: readonly (readonly [number, string])[] = [
 
 const exitStatus = () => exitMeanings.map(([status, meaning]) => item(`\\fB${status}\\fR`, meaning)).join('')
 
-/** Every environment variable that a setting reads, with the TOML key of the same setting. */
+/** All environment variables of settings, with the TOML key of each. */
 function environment(): string {
   const settings = settingTables.flatMap(({rows}) => Object.values(rows)).filter(({planned}) => !planned)
   return settings
     .filter(({env = []}) => env.length > 0)
     .map(({env = [], toml = [], type, doc, default: fallback}) => {
       const facts = [
-        `Takes ${type.expected}.`,
+        `Must be ${type.expected}.`,
         ...(fallback === undefined ? [] : [`Default: ${fallback}.`]),
         ...(toml.length === 0 ? [] : [`In Svc.toml: ${toml.join(', ')}.`]),
       ]
@@ -127,7 +127,7 @@ const paragraphs = (text: string) =>
     .map((paragraph) => troff(paragraph.replaceAll('\n', ' ')))
     .join('\n.PP\n')
 
-/** Backslashes, dashes, and a dot or quote at the start of a line mean something to troff. */
+/** Escapes backslashes, dashes, and a dot or quote at the start of a line, which are special in troff. */
 const troff = (text: string) =>
   text
     .replaceAll('\\', '\\e')

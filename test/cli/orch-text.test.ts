@@ -7,28 +7,28 @@ import {submit} from '../orchestrator/support/tasks.js'
 
 const names = {displayTask, displayAgent}
 
-describe('the excerpt of a text', () => {
-  it('is the whole text where it fits into 72 characters', () => {
+describe('excerpt', () => {
+  it('is the complete text up to 72 characters', () => {
     assert.equal(excerpt('x'.repeat(72)), 'x'.repeat(72))
   })
 
-  it('is cut at 72 characters, the ellipsis included', () => {
+  it('is truncated to 72 characters including the ellipsis', () => {
     assert.equal(excerpt('x'.repeat(73)), `${'x'.repeat(71)}…`)
   })
 
-  it('is on one line', () => {
+  it('replaces line breaks by spaces', () => {
     assert.equal(excerpt(' one\r\ntwo\tthree\u001b[2J '), 'one two three [2J')
   })
 })
 
-describe('a text of several lines', () => {
-  it('keeps its lines and tabs, and loses what would control the terminal', () => {
+describe('plain', () => {
+  it('keeps lines and tabs, and removes control characters', () => {
     assert.equal(plain('one\n\ttwo\u001b[2J\u0007\r\n'), 'one\n\ttwo[2J')
   })
 })
 
-describe('ids in texts for people', () => {
-  it('are T-0001 for the tasks that a task waits for', async (t) => {
+describe('ids in text output', () => {
+  it('are T-0001 for the dependencies of a task', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const depends_on = [submit(orchestrator), submit(orchestrator)]
     const text = formatTask(requireTask(orchestrator, submit(orchestrator, {depends_on})), names)

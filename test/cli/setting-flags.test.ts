@@ -11,16 +11,16 @@ const flags = {
   ...settingFlags(speechAudioSettings),
 }
 const parse = async (...argv: string[]) => {
-  const {flags: given} = await Parser.parse(argv, {flags})
-  return Object.fromEntries(Object.entries(given as object).filter(([, value]) => value !== undefined))
+  const {flags: parsed} = await Parser.parse(argv, {flags})
+  return Object.fromEntries(Object.entries(parsed as object).filter(([, value]) => value !== undefined))
 }
 
 describe('the flags of settings', () => {
-  it('give nothing when they are not given, so that other sources count', async () => {
+  it('have no default, so that the other sources of the setting apply', async () => {
     assert.deepEqual(await parse(), {})
   })
 
-  it('read values as the settings do', async () => {
+  it('parse values like the settings', async () => {
     assert.deepEqual(await parse('--beam', '5', '--domain', 'code', '--hotwords', 'get user, MESH'), {
       beam: 5,
       domain: 'code',
@@ -28,12 +28,12 @@ describe('the flags of settings', () => {
     })
   })
 
-  it('that switch something on and off take no value', async () => {
+  it('accept no value if they are boolean', async () => {
     assert.deepEqual(await parse('--word-timestamps'), {'word-timestamps': true})
     assert.deepEqual(await parse('--no-word-timestamps'), {'word-timestamps': false})
   })
 
-  it('refuse a value that the setting does not take', async () => {
+  it('refuse a value that the setting does not accept', async () => {
     await assert.rejects(
       parse('--beam', 'many'),
       (error: Error) =>
@@ -42,26 +42,26 @@ describe('the flags of settings', () => {
   })
 
   for (const value of ['-1', '4.9', '28.1', '1e9', 'nan', 'Infinity'])
-    it(`refuse ${value} for --chunk-sec, where a variable out of range counts as the nearer bound`, async () => {
+    it(`refuse ${value} for --chunk-sec, although a variable out of range is clamped`, async () => {
       await assert.rejects(parse(`--chunk-sec=${value}`), (error: Error) => {
         assert.ok(error.message.includes(`--chunk-sec takes 0, or a number from 5 to 28, not "${value}".`))
         return isErrorOf(error, 'flag_value')
       })
     })
 
-  it('take a number within the range, and 0 where it switches something off', async () => {
+  it('accept a number within the range, and 0 to turn a feature off', async () => {
     assert.deepEqual(await parse('--chunk-sec=28'), {'chunk-sec': 28})
     assert.deepEqual(await parse('--chunk-sec=0'), {'chunk-sec': 0})
   })
 
-  it('say what they are for, what they are without, and which variable comes next', () => {
+  it('describe their purpose, default and environment variable', () => {
     assert.match(flags.beam?.description ?? '', /\. \(default 1, SVC_SPEECH_BEAM_SIZE\)$/)
     assert.match(flags.language?.description ?? '', /\. \(SVC_SPEECH_LANGUAGE\)$/)
     assert.match(flags['word-timestamps']?.description ?? '', /\. \(default false, SVC_SPEECH_WORD_TIMESTAMPS\)$/)
     assert.match(flags.hotwords?.description ?? '', /\. \(SVC_SPEECH_SESSION_HOTWORDS\)$/)
   })
 
-  it('can be a few of a table', () => {
+  it('can be limited to some settings of a table', () => {
     assert.deepEqual(Object.keys(settingFlags(speechSettings, 'model', 'beamSize')), ['model', 'beam'])
   })
 })

@@ -12,7 +12,7 @@ const nodeMajor = Number.parseInt(process.versions.node, 10)
 
 describe('svc --version', () => {
   for (const flag of ['--version', '-V'])
-    it(`${flag} prints the line that oclif prints with other flags beside it`, async () => {
+    it(`prints the same line with ${flag} as oclif does with other flags`, async () => {
       const {stdout, exitCode} = await svc([flag])
       const {stdout: ofOclif} = await svc([flag, '--json'])
       assert.equal(exitCode, 0)
@@ -20,7 +20,7 @@ describe('svc --version', () => {
       assert.equal(stdout, ofOclif)
     })
 
-  it('ends silently when its reader has gone', async () => {
+  it('exits silently when standard output is closed', async () => {
     const run = execa(process.execPath, [svcBinary, '--version'], {reject: false, env: environment(), extendEnv: false})
     run.stdout.destroy()
     const {exitCode, stderr} = await run
@@ -30,7 +30,7 @@ describe('svc --version', () => {
 })
 
 describe('the compile cache', () => {
-  it('is kept in the cache folder of svc, for its owner alone, on Node 22 and later', async (test) => {
+  it('is in the cache folder of svc, readable only by its owner, on Node 22 and later', async (test) => {
     const home = await temporaryFolder(test)
     const env = {HOME: home, NODE_OPTIONS: ''}
     for (let start = 0; start < 2; start++) assert.equal((await svc(['config', 'show'], {env})).exitCode, 0)
@@ -41,7 +41,7 @@ describe('the compile cache', () => {
     assert.equal((await readdir(compiled)).length, 1)
   })
 
-  it('is off where NODE_DISABLE_COMPILE_CACHE says so', async (test) => {
+  it('is off with NODE_DISABLE_COMPILE_CACHE', async (test) => {
     const home = await temporaryFolder(test)
     await svc(['config', 'show'], {env: {HOME: home, NODE_OPTIONS: '', NODE_DISABLE_COMPILE_CACHE: '1'}})
     assert.ok(!existsSync(join(home, '.cache', 'svc', 'compiled')) || nodeMajor >= 22)
@@ -49,7 +49,7 @@ describe('the compile cache', () => {
   })
 
   for (const home of ['/proc/svc', '/sys', '/nowhere/at/all'])
-    it(`is off where HOME cannot be written: ${home}`, {skip: process.platform === 'win32'}, async () => {
+    it(`is off if HOME is not writable: ${home}`, {skip: process.platform === 'win32'}, async () => {
       const {exitCode, stderr} = await svc(['config', 'show'], {env: {HOME: home}})
       assert.equal(stderr, '')
       assert.equal(exitCode, 0)
@@ -80,7 +80,7 @@ describe('svc as npm installs it, without development dependencies', () => {
     assert.equal(exitCode, 0)
   })
 
-  it('needs Node 22 for SQLite, and says so on Node 20', async () => {
+  it('needs Node 22 for SQLite, and reports that on Node 20', async () => {
     const {exitCode, stdout, stderr} = await run('orch', 'tasks', '--json')
     if (nodeMajor >= 22) return assert.deepEqual([exitCode, stderr], [0, ''])
     assert.equal(exitCode, 2)

@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {formatTable} from '../../src/cli/index.js'
 
 describe('a table', () => {
-  it('aligns its columns and has no blanks at the ends of lines', () =>
+  it('aligns its columns without trailing spaces', () =>
     assert.equal(
       formatTable(
         ['NAME', 'VALUE', 'NOTE'],
@@ -15,13 +15,13 @@ describe('a table', () => {
       'NAME    VALUE  NOTE\na       1      first\nlonger  22\n',
     ))
 
-  it('continues its last column below, between words, where the terminal is narrow', () =>
+  it('wraps its last column between words on a narrow terminal', () =>
     assert.equal(
       formatTable(['NAME', 'NOTE'], [['a', 'one two three four /a/very/long/path/of/a/file']], 30),
       'NAME  NOTE\na     one two three four\n      /a/very/long/path/of/a/file\n',
     ))
 
-  it('continues every wide column below, and breaks long words before another column', () => {
+  it('wraps all wide columns, and splits long words before another column', () => {
     const rows = [['group.with_a_long_name', '{"one":["program","argument"]}', 'file x']]
     const table = formatTable(['SETTING', 'VALUE', 'FROM'], rows, 50)
     assert.deepEqual(table.trimEnd().split('\n'), [

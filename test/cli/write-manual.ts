@@ -7,7 +7,7 @@ for (const file of await readdir(projectFile('man'))) await rm(projectFile(`man/
 const pages = await manualPages()
 for (const {file, text} of pages) await writeFile(projectFile(`man/${file}`), text)
 
-// npm installs the pages that are listed, and takes no folder of a packed package.
+// npm installs only pages listed in `man`, and accepts no folder in a packed package.
 const manifest = JSON.parse(await readFile(projectFile('package.json'), 'utf8'))
 manifest.man = pages.map(({file}) => `man/${file}`).sort()
 await writeFile(projectFile('package.json'), `${JSON.stringify(manifest, null, 2)}\n`)

@@ -23,7 +23,7 @@ interface Acknowledged {
   dead_lettered: boolean
 }
 
-/** A workspace with the agents anna (A-01) and bert (A-02). */
+/** Creates a workspace with the agents anna (A-01) and bert (A-02). */
 async function withAgents(test: TestContext) {
   const workspace = await orchWorkspace(test, '[orchestrator]\nmin_agents = 0\n')
   for (const name of ['anna', 'bert']) await workspace.text(['orch', 'agent', 'spawn', name])
@@ -37,7 +37,7 @@ async function withAgents(test: TestContext) {
 }
 
 describe('svc a2a', {concurrency: 3}, () => {
-  it('brings a message from one process to another: sent, read, acknowledged', async (t) => {
+  it('sends, reads and acknowledges a message across processes', async (t) => {
     const {text, send, inbox, ack} = await withAgents(t)
     const uuid = (await text(['a2a', 'send', 'A-01', 'bert', 'help_request', 'look at \u001b[2J this\nplease'])).trim()
     assert.match(uuid, /^[0-9a-f-]{36}$/)
@@ -68,20 +68,20 @@ describe('svc a2a', {concurrency: 3}, () => {
     assert.equal((await inbox()).messages[0]?.payload, input.trimEnd())
   })
 
-  it('sends a message once under its key, and says so', async (t) => {
+  it('sends a message with the same key only once, and prints a notice', async (t) => {
     const {run, send, inbox, fails} = await withAgents(t)
     const first = await send('free_form', 'once', '--key', 'k')
     assert.equal(first.idempotency_key, 'k')
     const {stdout, stderr} = await run(['a2a', 'send', 'anna', 'bert', 'free_form', 'once', '--key', 'k'])
     assert.deepEqual(
       [stdout, stderr],
-      [`${first.db_message_uuid}\n`, 'It was there already, and was not sent again.\n'],
+      [`${first.db_message_uuid}\n`, 'Duplicate message; not sent again.\n'],
     )
     await fails(['a2a', 'send', 'anna', 'bert', 'free_form', 'twice', '--key', 'k'], 4, 'message_key_conflict')
     assert.equal((await inbox()).unread_count, 1)
   })
 
-  it('gives claimed messages to their owner alone, and takes them back', async (t) => {
+  it('returns claimed messages only to their consumer, and redelivers rejected ones', async (t) => {
     const {send, inbox, ack, fails, text} = await withAgents(t)
     for (const payload of ['a', 'b']) await send('free_form', payload)
     const mine = await inbox('--claim', '--as', 'worker-1', '--limit', '1')
@@ -91,11 +91,11 @@ describe('svc a2a', {concurrency: 3}, () => {
     assert.deepEqual((await inbox('--claim')).messages, [])
     await fails(['a2a', 'ack', 'bert', '2', '--error', 'no'], 4, 'message_claim_lost')
     assert.equal((await ack('1', '--error', 'the disk is full', '--as', 'worker-1')).acknowledged, false)
-    assert.equal(await text(['a2a', 'ack', 'bert', '2', '--error', 'no'], {env}), 'message 2 stays as it is\n')
+    assert.equal(await text(['a2a', 'ack', 'bert', '2', '--error', 'no'], {env}), 'message 2 will be redelivered\n')
     assert.deepEqual((await inbox('--dead')).messages, [])
   })
 
-  it('shows what an agent had not read when it retired, by its id', async (t) => {
+  it('lists the unread messages of a retired agent by its id', async (t) => {
     const {send, inbox, fails, text, events} = await withAgents(t)
     await send('free_form', 'a')
     await text(['orch', 'agent', 'retire', 'bert'])
@@ -111,7 +111,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     assert.deepEqual((await inbox('--dead')).messages, [])
   })
 
-  it('warns of a message that ends with the command', async (t) => {
+  it('warns about a message that is lost when the command exits', async (t) => {
     const {run, inbox} = await withAgents(t)
     const args = ['a2a', 'send', 'anna', 'bert', 'free_form', 'x', '--route', 'local']
     const {stdout, stderr, exitCode} = await run(args)
@@ -122,7 +122,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     assert.equal((await inbox()).unread_count, 0)
   })
 
-  it('tells of what is sent in the events of the workspace', async (t) => {
+  it('records sent messages as events', async (t) => {
     const {send, events, text} = await withAgents(t)
     const {db_message_uuid} = await send('help_request', 'x')
     const [event] = await events('--type', 'message_sent')
@@ -140,7 +140,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     )
   })
 
-  it('says what is wrong', async (t) => {
+  it('reports invalid input', async (t) => {
     const {fails} = await withAgents(t)
     const send = ['a2a', 'send', 'anna', 'bert', 'free_form', 'x']
     assert.match(await fails([...send, '--route', 'mesh'], 5, 'mesh_not_configured'), /No mesh is configured/)

@@ -26,7 +26,7 @@ async function show(cwd: string, env: Record<string, string> = {}) {
 }
 
 describe('svc config show', () => {
-  it('shows value, origin and every source that lost', async (test) => {
+  it('shows the value, its source and all overridden values', async (test) => {
     const toml = '[mesh]\ncontrol_url = "http://a:1"\n[orchestrator]\nmesh_control_url = "http://b:2"\n'
     const cwd = await workspace(test, toml)
     const {setting, result} = await show(cwd, {SVC_ORCHESTRATOR_MESH_CONTROL_URL: 'c:3/'})
@@ -42,13 +42,13 @@ describe('svc config show', () => {
     assert.equal(result.root, cwd)
   })
 
-  it('finds Svc.toml in the nearest folder above', async (test) => {
+  it('finds Svc.toml in the nearest parent folder', async (test) => {
     const cwd = await workspace(test, '[engine]\nthreads = 1\n')
     await writeFiles(cwd, {'inner/deep/file': '', 'inner/Svc.toml': '[engine]\nthreads = 2\n'})
     assert.equal((await show(join(cwd, 'inner/deep'))).setting('engine.threads').value, 2)
   })
 
-  it('lets an empty variable clear what the file says, where the setting allows it', async (test) => {
+  it('clears a value of the file with an empty variable, if the setting allows it', async (test) => {
     const cwd = await workspace(test, '[mesh]\nscope_id = "team"\ncontrol_url = "http://a:1"\n[engine]\nthreads = 3\n')
     const {setting} = await show(cwd, {SVC_MESH_SCOPE_ID: '', SVC_ORCHESTRATOR_MESH_CONTROL_URL: ' ', SVC_THREADS: ''})
     assert.equal(setting('mesh.scope_id').value, null)
@@ -66,7 +66,7 @@ describe('svc config show', () => {
     }
   })
 
-  it('warns of what it cannot read and goes on', async (test) => {
+  it('warns about invalid variables and continues', async (test) => {
     const cwd = await workspace(test, '[engine]\nthread = 3\n[mens]\nscope_id = "old"\n')
     const {setting, stderr, exitCode, result} = await show(cwd, {SVC_TEMPERATURE: 'hot'})
     assert.equal(exitCode, 0)
@@ -77,7 +77,7 @@ describe('svc config show', () => {
     assert.deepEqual(result.warnings.map(({subject}) => subject).sort(), ['SVC_TEMPERATURE', 'engine.thread', 'mens'])
   })
 
-  it('prints a table, and only what differs with --changed', async (test) => {
+  it('prints a table, with only changed settings for --changed', async (test) => {
     const cwd = await workspace(test)
     const all = await svcInTurn(['config', 'show'], {cwd})
     assert.match(all.stdout, /^SETTING +VALUE +FROM +OVERRIDES\n/)
@@ -86,7 +86,7 @@ describe('svc config show', () => {
   })
 })
 
-describe('a boolean variable with another word', () => {
+describe('a boolean variable with an invalid value', () => {
   for (const [variable, args] of [
     ['SVC_MESH_ENABLED', ['mesh', 'status']],
     ['SVC_MESH_ADVERTISE_GPU', ['mesh', 'status']],
@@ -96,7 +96,7 @@ describe('a boolean variable with another word', () => {
     ['SVC_SPEECH_VERBOSE', ['speech', 'status']],
     ['SVC_SPEECH_OFFLINE', ['config', 'check']],
   ] as const)
-    it(`is warned of once by svc ${args.join(' ')}: ${variable}`, async (test) => {
+    it(`causes one warning in svc ${args.join(' ')}: ${variable}`, async (test) => {
       const cwd = await workspace(test)
       const {stderr, exitCode} = await svcInTurn(args, {cwd, env: {[variable]: 'maybe'}})
       assert.equal(exitCode, 0, stderr)
@@ -109,13 +109,13 @@ describe('a boolean variable with another word', () => {
     })
 })
 
-describe('a speech variable with an unknown word', () => {
+describe('a speech variable with an invalid value', () => {
   for (const [variable, value] of [
     ['SVC_SPEECH_DTYPE', 'q4'],
     ['SVC_SPEECH_BACKEND', 'sherpa'],
     ['SVC_SPEECH_TASK', 'sing'],
   ] as const)
-    it(`stops every command that reads it, and no other: ${variable}`, async (test) => {
+    it(`stops only the commands that read it: ${variable}`, async (test) => {
       const cwd = await workspace(test)
       await writeFiles(cwd, {'a.wav': ''})
       const env = {[variable]: value}
@@ -134,7 +134,7 @@ describe('a speech variable with an unknown word', () => {
       assert.equal(exitCode, 0, stderr)
     })
 
-  it('is a finding of svc doctor, which goes on', async (test) => {
+  it('is reported by svc doctor, which continues', async (test) => {
     const env = {SVC_SPEECH_DTYPE: 'q4'}
     const {stdout, exitCode} = await svcInTurn(['doctor', '--json'], {cwd: await workspace(test), env})
     const {checks} = JSON.parse(stdout) as DoctorV1
@@ -146,7 +146,7 @@ describe('a speech variable with an unknown word', () => {
 })
 
 describe('svc config check', () => {
-  it('passes a sound workspace, and one without a file', async (test) => {
+  it('passes a valid Svc.toml, and a workspace without one', async (test) => {
     const sound = await svcInTurn(['config', 'check', '--json'], {
       cwd: await workspace(test, '[log]\nfilter = "info"\n'),
     })
@@ -160,21 +160,17 @@ describe('svc config check', () => {
   const broken: readonly [string, string, RegExp][] = [
     ['an unclosed string', '[engine]\nthreads = "2\n', /Svc\.toml:2:\d+ is not valid TOML/],
     ['a key set twice', 'a = 1\na = 2\n', /Svc\.toml:2:1 is not valid TOML/],
-    ['a number where a text belongs', '[log]\nfilter = 3\n', /log\.filter takes .*, not 3/],
+    ['a number instead of a string', '[log]\nfilter = 3\n', /log\.filter takes .*, not 3/],
     [
       'a number out of range',
       '[engine]\ntemperature = 9.5\n',
       /engine\.temperature takes a number from 0 to 2, not 9\.5/,
     ],
-    ['a value where a table belongs', 'mesh = "http://a"\n', /mesh takes a table, not "http:\/\/a"/],
-    [
-      'a table where a value belongs',
-      '[engine.threads]\nx = 1\n',
-      /engine\.threads takes a whole number .*, not a table/,
-    ],
+    ['a value instead of a table', 'mesh = "http://a"\n', /mesh takes a table, not "http:\/\/a"/],
+    ['a table instead of a value', '[engine.threads]\nx = 1\n', /engine\.threads takes a whole number .*, not a table/],
   ]
   for (const [name, toml, says] of broken)
-    it(`refuses ${name}, as every other command does`, async (test) => {
+    it(`refuses ${name}, like every other command`, async (test) => {
       const cwd = await workspace(test, toml)
       for (const command of [
         ['config', 'check'],

@@ -16,7 +16,7 @@ const handoff = {
 }
 
 describe('svc contracts list', () => {
-  it('lists every contract with its file', async () => {
+  it('lists all contracts', async () => {
     const {stdout} = await svcInTurn(['contracts', 'list', '--json'])
     const contracts = JSON.parse(stdout) as ContractsListV1
     assert.deepEqual(await contractViolations('cli/contracts-list.v1', contracts), [])
@@ -27,7 +27,7 @@ describe('svc contracts list', () => {
 })
 
 describe('svc contracts validate', () => {
-  it('without arguments checks the contracts themselves', async () => {
+  it('checks the contracts themselves without arguments', async () => {
     const {stdout, exitCode} = await svcInTurn(['contracts', 'validate', '--json'])
     const result = JSON.parse(stdout)
     assert.deepEqual(await contractViolations('cli/contracts-validate.v1', result), [])
@@ -35,7 +35,7 @@ describe('svc contracts validate', () => {
     assert.match((await svcInTurn(['contracts', 'validate'])).stdout, /^\d+ contracts: ok\n$/)
   })
 
-  it('passes documents that fit, by id and by alias, JSON and YAML', async (test) => {
+  it('accepts valid JSON and YAML documents, by contract id and alias', async (test) => {
     const folder = await temporaryFolder(test)
     const yaml = Object.entries(handoff).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
     await writeFiles(folder, {'a.json': JSON.stringify(handoff), 'b.yaml': yaml.join('')})
@@ -55,7 +55,7 @@ describe('svc contracts validate', () => {
     assert.equal(stdout, '-: ok\n')
   })
 
-  it('says where a document does not fit', async () => {
+  it('reports the location of the first error in a document', async () => {
     const input = JSON.stringify({...handoff, backend_family: 'tgi', extra: 1})
     const {stderr, exitCode} = await svcInTurn(['contracts', 'validate', 'eval/external-serving-handoff', '-'], {input})
     assert.match(stderr, /unknown member "extra"/)
@@ -63,7 +63,7 @@ describe('svc contracts validate', () => {
     assert.equal(exitCode, 1)
   })
 
-  it('says what it cannot find or read', async (test) => {
+  it('reports missing and unreadable documents', async (test) => {
     const folder = await temporaryFolder(test)
     const run = (...args: string[]) => svcInTurn(['contracts', 'validate', ...args], {cwd: folder, input: '{"a":'})
     const unknown = await run('cli/eror.v1', '-')
@@ -77,7 +77,7 @@ describe('svc contracts validate', () => {
     const broken = await run('cli/error.v1', '-')
     assert.match(broken.stderr, /standard input cannot be parsed: .*\(document_unparsable\)/)
     const missing = await run('cli/error.v1')
-    assert.match(missing.stderr, /No document to validate against cli\/error\.v1\. \(usage\)/)
+    assert.match(missing.stderr, /No document to check against cli\/error\.v1\. \(usage\)/)
     assert.equal(missing.exitCode, 2)
   })
 })

@@ -24,7 +24,7 @@ interface Status extends Started {
 const isRunning = (pid: number) => existsSync(`/proc/${pid}/environ`)
 const skip = existsSync('/proc/self/environ') ? false : 'needs /proc'
 
-/** `svc daemon start`, by `run` or alone; what it started is ended with the test. */
+/** Runs `svc daemon start`. The daemon is stopped at the end of the test. */
 async function start(
   test: TestContext,
   {run}: Pick<OrchWorkspace, 'run'>,
@@ -39,7 +39,7 @@ async function start(
     try {
       process.kill(started.pid, 'SIGKILL')
     } catch {
-      // It has ended.
+      // It has already exited.
     }
   })
   return started
@@ -49,11 +49,11 @@ const status = ({json}: OrchWorkspace, options?: SvcOptions) =>
   json<Status>('cli/daemon-status.v1', ['daemon', 'status'], options)
 const stop = ({json}: OrchWorkspace) => json<{pid: number}>('cli/daemon-stop.v1', ['daemon', 'stop'])
 
-/** Variables that name the inference server of the mesh, and that of one process. */
+/** Variables with the inference server of the mesh and of one process. */
 const mesh = 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'
 const own = 'SVC_INFERENCE_URL'
 
-/** A variable of the environment of a process that runs. */
+/** Reads a variable of the environment of a running process. */
 const variableOf = (pid: number, name: string) =>
   readFileSync(`/proc/${pid}/environ`, 'utf8')
     .split('\0')
@@ -61,7 +61,7 @@ const variableOf = (pid: number, name: string) =>
     ?.slice(name.length + 1)
 
 describe('svc daemon start, status and stop', {concurrency: 2}, () => {
-  it('start one that outlives the command, tell of it, and end it', async (t) => {
+  it('start a daemon that outlives the command, show it, and stop it', async (t) => {
     const workspace = await orchWorkspace(t)
     const {cwd, fails, text, submit, task} = workspace
     await fails(['daemon', 'status'], 3, 'daemon_not_running')
@@ -79,7 +79,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     )
     assert.match(
       await text(['daemon', 'status']),
-      new RegExp(`^Process ${pid} runs since .*, and answers at ${addr}\\.\n$`),
+      new RegExp(`^The daemon \\(pid ${pid}\\) has been running since .*, listening on ${addr}\\.\n$`),
     )
     for (const file of ['.svc/daemon.json', '.svc/daemon.log'])
       assert.equal((await stat(join(cwd, file))).mode & 0o777, 0o600, file)
@@ -95,20 +95,20 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     assert.equal((await workspace.status()).daemon, null)
   })
 
-  it('tell of one that listens nowhere, and end it', async (t) => {
+  it('show and stop a daemon that does not listen', async (t) => {
     const workspace = await orchWorkspace(t)
     const running = workspace.start(['daemon', 'run', '--json'])
     const {pid, addr} = JSON.parse(await running.line(1))
     assert.equal(addr, undefined)
     const told = await status(workspace)
     assert.deepEqual([told.pid, told.addr, told.server_version], [pid, null, null])
-    assert.match(await workspace.text(['daemon', 'status']), /and listens nowhere\.\n$/)
+    assert.match(await workspace.text(['daemon', 'status']), /, not listening\.\n$/)
     await workspace.fails(['daemon', 'call', 'orch.ping'], 4, 'daemon_silent')
     assert.equal((await stop(workspace)).pid, pid)
     assert.equal(await running.end(), 0)
   })
 
-  it('are not deceived by what a killed one leaves behind', {skip}, async (t) => {
+  it('ignore the file of a killed daemon', {skip}, async (t) => {
     const workspace = await orchWorkspace(t)
     const {cwd, fails} = workspace
     const killed = await start(t, workspace)
@@ -118,7 +118,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     assert.equal(JSON.parse(readFileSync(path, 'utf8')).pid, killed.pid)
     for (const verb of ['status', 'stop']) await fails(['daemon', verb], 3, 'daemon_not_running')
 
-    // Its number is another process's now, which has nothing to do with it.
+    // Its pid now belongs to an unrelated process.
     const left = JSON.parse(readFileSync(path, 'utf8'))
     await writeFile(path, JSON.stringify({...left, pid: process.pid}))
     for (const verb of ['status', 'stop']) await fails(['daemon', verb], 3, 'daemon_not_running')
@@ -131,7 +131,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     await stop(workspace)
   })
 
-  it('leave the file of another one alone', {skip}, async (t) => {
+  it('keep the file of another daemon', {skip}, async (t) => {
     const workspace = await orchWorkspace(t)
     const {pid} = await start(t, workspace)
     assert.deepEqual(
@@ -147,7 +147,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), foreign)
   })
 
-  it('say why one does not start', async (t) => {
+  it('report why a daemon does not start', async (t) => {
     const workspace = await orchWorkspace(t)
     const message = await workspace.fails(['daemon', 'start'], 1, 'daemon_died', {
       env: {SVC_ORCHESTRATOR_MIN_AGENTS: '200'},
@@ -161,7 +161,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     assert.match(error.message, /daemon_exposed/)
   })
 
-  it('start one of two that are started at once', async (t) => {
+  it('start only one of two concurrent daemons', async (t) => {
     const workspace = await orchWorkspace(t)
     const outcomes = await Promise.all([1, 2].map(() => workspace.run(['daemon', 'start', '--json'])))
     const {pid} = await status(workspace)
@@ -170,18 +170,18 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     await stop(workspace)
   })
 
-  it('hand the token on, and show it', async (t) => {
+  it('pass the token on to the daemon and send it', async (t) => {
     const workspace = await orchWorkspace(t)
     const options = {env: {SVC_DAEMON_TOKEN: 'correct-horse-battery'}}
     await start(t, workspace, [], options)
     assert.notEqual((await status(workspace, options)).server_version, null)
     for (const env of [{}, {SVC_DAEMON_TOKEN: 'another-horse-battery'}])
       await workspace.fails(['daemon', 'status'], 4, 'daemon_token_refused', {env})
-    // Whoever may signal the process may end it.
+    // A user who may signal the process may stop it without the token.
     await stop(workspace)
   })
 
-  it('hand the inference server of the mesh on', {skip}, async (t) => {
+  it('pass the inference server of the mesh on to the daemon', {skip}, async (t) => {
     const url = 'http://127.0.0.1:11999'
     const cases: readonly [toml: string, env: Record<string, string>, mesh: string, own: string][] = [
       ['', {[mesh]: url}, url, url],
@@ -196,7 +196,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     }
   })
 
-  it('wait for its end only so long', async (t) => {
+  it('wait for the exit only until the timeout', async (t) => {
     const workspace = await orchWorkspace(t)
     await start(t, workspace, ['--drain', '60'])
     const id = await workspace.submit('a nap', '--exec', 'nap', '--param', 'seconds=15')
@@ -204,9 +204,9 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     const {stdout, exitCode} = await workspace.run(['daemon', 'stop', '--timeout', '0', '--json'])
     assert.equal(exitCode, 5)
     assert.equal(JSON.parse(stdout).error.code, 'daemon_stop_timeout')
-    // It is still there while it lets the task end.
+    // The daemon is still running while it waits for the task.
     assert.deepEqual([(await status(workspace)).ending, (await status(workspace)).addr], [true, null])
-    assert.match(await workspace.text(['daemon', 'status']), /is about to end/)
+    assert.match(await workspace.text(['daemon', 'status']), /is shutting down/)
     assert.equal((await workspace.run(['daemon', 'start'])).exitCode, 4)
     assert.equal((await workspace.run(['daemon', 'stop'])).exitCode, 0)
     assert.equal((await workspace.task(id)).status, 'Completed')
@@ -214,7 +214,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
 })
 
 describe('svc daemon call', () => {
-  it('prints what a method gives, and fails as the commands do', async (t) => {
+  it('prints the result of a method, and fails like the commands', async (t) => {
     const workspace = await orchWorkspace(t)
     const {json, fails, text, run} = workspace
     const {addr} = await start(t, workspace)
@@ -245,7 +245,7 @@ describe('svc daemon call', () => {
     await other.fails(['daemon', 'call', 'orch.ping'], 5, 'unreachable', elsewhere)
   })
 
-  it('follows events, from where somebody left off', async (t) => {
+  it('follows events from a given id', async (t) => {
     const workspace = await orchWorkspace(t)
     await start(t, workspace)
     await workspace.submit('first', '--processor', 'external')

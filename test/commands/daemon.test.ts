@@ -7,7 +7,7 @@ import type {EventRecord, Task} from '../../src/tasks/index.js'
 import {assertFits, jsonLines, type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
 
-/** A daemon that is ready, and the line that says so. */
+/** Starts a daemon. Returns it with its ready event. */
 async function daemon(
   start: OrchWorkspace['start'] | OrchWorkspace['startInTurn'],
   args: readonly string[] = [],
@@ -23,7 +23,7 @@ const waited = ['--wait', '--timeout', '300']
 const nap = (seconds: number) => ['a nap', '--exec', 'nap', '--param', `seconds=${seconds}`]
 
 describe('svc daemon run', {concurrency: 3}, () => {
-  it('runs the commands of the workspace, and tells every event as a line', async (t) => {
+  it('runs command templates and prints each event as a line', async (t) => {
     const workspace = await orchWorkspace(t)
     const {json, run, status, cwd} = workspace
     const running = await daemon(workspace.startInTurn)
@@ -50,7 +50,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.equal(types.at(-1), 'daemon_stopped')
   })
 
-  it('asks the inference server that the environment names', async (t) => {
+  it('uses the inference server of the environment', async (t) => {
     const {baseUrl, calls} = await scriptedInference(t, (response, {prompt}) =>
       response.end(answerLines(`answer to ${String(prompt).length} characters`)),
     )
@@ -63,13 +63,13 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.equal((await workspace.events('--type', 'cost_incurred')).length, 1)
   })
 
-  it('is the only one of its workspace', async (t) => {
+  it('refuses to start twice in a workspace', async (t) => {
     const workspace = await orchWorkspace(t)
     await daemon(workspace.startInTurn)
     assert.match(await workspace.fails(['daemon', 'run'], 4, 'daemon_running'), /process \d+ on/)
   })
 
-  it('tells a person what becomes of tasks, or nothing', async (t) => {
+  it('prints the progress of tasks, or nothing with --quiet', async (t) => {
     const {startInTurn, submit} = await orchWorkspace(t)
     const say = ['say it', '--exec', 'say', '--param', 'word=x', '--wait']
     const talking = startInTurn(['daemon', 'run'])
@@ -89,7 +89,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.deepEqual([silent.lines, silent.stderr()], [[], ''])
   })
 
-  it('lets running tasks end when it is stopped', async (t) => {
+  it('lets running tasks finish when it is stopped', async (t) => {
     const workspace = await orchWorkspace(t)
     const running = await daemon(workspace.start)
     const id = await workspace.submit(...nap(3))
@@ -98,7 +98,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.equal((await workspace.task(id)).status, 'Completed')
   })
 
-  it('queues again what does not end in time', async (t) => {
+  it('requeues tasks that do not finish in time', async (t) => {
     const workspace = await orchWorkspace(t)
     const running = await daemon(workspace.startInTurn, ['--drain', '0'])
     const id = await workspace.submit(...nap(30))
@@ -108,7 +108,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.deepEqual([status, reason], ['Queued', 'daemon_stopped'])
   })
 
-  it('goes on with the tasks of one that was killed', async (t) => {
+  it('requeues the tasks of a killed daemon', async (t) => {
     const workspace = await orchWorkspace(t)
     const killed = await daemon(workspace.startInTurn)
     const id = await workspace.submit(...nap(2))
@@ -120,7 +120,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.equal((await workspace.task(id)).retry_count, 1)
   })
 
-  it('keeps a log of events that its owner alone can read', async (t) => {
+  it('writes an event log that only its owner can read', async (t) => {
     const workspace = await orchWorkspace(t, `[orchestrator]\nevent_log = "logs/events.jsonl"\n${templates}`)
     const path = join(workspace.cwd, 'logs/events.jsonl')
     for (const word of ['a', 'b']) {
@@ -138,7 +138,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     )
   })
 
-  it('does not start where it could not keep that log, or with half a configuration', async (t) => {
+  it('does not start if it cannot write the event log, or if the configuration is incomplete', async (t) => {
     const {fails, status} = await orchWorkspace(t)
     const env = {SVC_ORCHESTRATOR_EVENT_LOG: '.'}
     await fails(['daemon', 'run'], 1, 'file_unwritable', {env})

@@ -55,12 +55,12 @@ fn shout(text: str) to str { return text.to_upper() }
     assert(add("a", None).is_ok())
     assert(len(list()) is 1)
 }
-@test fn a_task_has_a_title() { assert(add("", None).is_ok(), "it was taken") }
+@test fn a_task_has_a_title() { assert(add("", None).is_ok(), "it was accepted") }
 `
 const broken = '@table type Task { title: str }\nfn f() to int { return db.Tsk.count() }\n'
 const warned = '@table type Task { title: str }\nfn all() to List[Task] { return db.Task.filter({}) }\n'
 
-/** A folder with files, and `svc db` in it. */
+/** Creates a folder with files, and returns helpers that run `svc db` in it. */
 async function workspace(test: TestContext, files: Record<string, string> = {'src/main.svc': tasks}) {
   const cwd = await realpath(await temporaryFolder(test))
   await writeFiles(cwd, files)
@@ -70,13 +70,13 @@ async function workspace(test: TestContext, files: Record<string, string> = {'sr
     cwd,
     database,
     run,
-    /** Runs to a good end; gives what was printed. */
+    /** Runs a command that must succeed. Returns its standard output. */
     async text(...args: string[]) {
       const {stdout, stderr, exitCode} = await run(args)
       assert.equal(exitCode, 0, stderr)
       return stdout
     },
-    /** Runs with `--json`; the result must be what its contract says. */
+    /** Runs with `--json`. The result must match its contract. */
     async json<T>(contract: string | undefined, args: readonly string[], {exit = 0, input = ''} = {}): Promise<T> {
       const {stdout, stderr, exitCode} = await run([...args, '--json'], {input})
       assert.equal(exitCode, exit, stderr)
@@ -84,7 +84,7 @@ async function workspace(test: TestContext, files: Record<string, string> = {'sr
       if (contract !== undefined) assert.deepEqual(await contractViolations(contract, result), [])
       return result
     },
-    /** Runs to a bad end, without a result. */
+    /** Runs a command that must fail without a result. */
     async fails(args: readonly string[], exit: number, message: RegExp, options: SvcOptions = {}) {
       const {stdout, stderr, exitCode} = await run(args, options)
       assert.equal(exitCode, exit, stderr)
@@ -108,14 +108,14 @@ async function workspace(test: TestContext, files: Record<string, string> = {'sr
   }
 }
 
-/** A workspace whose database is that of its program, and empty. */
+/** Creates a workspace with the migrated, empty database of its program. */
 async function prepared(test: TestContext, files?: Record<string, string>) {
   const made = await workspace(test, files)
   await migrate(checkProgram(await readFile(join(made.cwd, 'src/main.svc'), 'utf8')), made.database)
   return made
 }
 
-/** A file of the tasks. */
+/** Opens a database of the tasks program. */
 async function openTasks(path: string) {
   const application = await Application.open(checkProgram(tasks), {path})
   return {
@@ -128,7 +128,7 @@ async function openTasks(path: string) {
   }
 }
 
-/** A database that holds two tasks, made once for all workspaces. */
+/** Creates a database with two tasks, once for all workspaces. */
 async function makeFilled(): Promise<Uint8Array> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
   try {
@@ -145,7 +145,7 @@ async function makeFilled(): Promise<Uint8Array> {
 }
 let filledDatabase: Promise<Uint8Array> | undefined
 
-/** A workspace whose database holds two tasks. */
+/** Creates a workspace whose database contains two tasks. */
 async function filled(test: TestContext, files?: Record<string, string>) {
   const made = await workspace(test, files)
   filledDatabase ??= makeFilled()
@@ -162,14 +162,14 @@ const lines = (text: string): unknown[] =>
     .map((line) => JSON.parse(line))
 
 describe('svc db check', {concurrency: 3}, () => {
-  it('finds nothing in a sound program', async (t) => {
+  it('reports nothing for a valid program', async (t) => {
     const {text, json} = await workspace(t)
     assert.equal(await text('check'), '1 file, 0 errors, 0 warnings\n')
     const result = await json<DbCheckV1>('cli/db-check.v1', ['check', 'src/main.svc'])
     assert.deepEqual(result, {files: 1, errors: 0, warnings: 0, diagnostics: []})
   })
 
-  it('shows every error with its place, and ends with 1', async (t) => {
+  it('prints all errors with their locations and exits with status 1', async (t) => {
     const {run, json} = await workspace(t, {'a.svc': broken, 'b.svc': tasks, 'c.svc': warned})
     const {stdout, exitCode} = await run(['check', 'a.svc', 'b.svc', 'c.svc'])
     assert.equal(exitCode, 1)
@@ -185,7 +185,7 @@ describe('svc db check', {concurrency: 3}, () => {
     )
   })
 
-  it('ends with 1 for a warning where --deny-warnings asks for it', async (t) => {
+  it('exits with status 1 on a warning with --deny-warnings', async (t) => {
     const {run} = await workspace(t, {'src/main.svc': warned})
     assert.equal((await run(['check'])).exitCode, 0)
     assert.equal((await run(['check', '--deny-warnings'])).exitCode, 1)
@@ -200,7 +200,7 @@ describe('svc db check', {concurrency: 3}, () => {
 })
 
 describe('svc db with --program', {concurrency: 3}, () => {
-  /** What each verb needs, and whether its program may also be an argument. */
+  /** Arguments that each verb requires, and whether its program can also be an argument. */
   const verbs: Record<string, {args?: string[]; positional?: false}> = {
     build: {args: ['-o', 'made']},
     call: {args: ['list'], positional: false},
@@ -225,7 +225,7 @@ describe('svc db with --program', {concurrency: 3}, () => {
   }
   const input = '{}'
   for (const [verb, {args = [], positional = true}] of Object.entries(verbs))
-    it(`reads the program that ${verb} -p names`, async (t) => {
+    it(`${verb} reads the program of -p`, async (t) => {
       const {run} = await workspace(t)
       await run(['migrate'])
       const {stderr, exitCode} = await run([verb, ...args, '-p', 'other.svc'], {input: verb === 'import' ? '' : input})
@@ -235,11 +235,11 @@ describe('svc db with --program', {concurrency: 3}, () => {
       const twice = await run([verb, ...args, 'src/main.svc', '-p', 'other.svc'], {
         input: verb === 'import' ? '' : input,
       })
-      assert.match(twice.stderr, /argument names the program src\/main\.svc and --program names other\.svc\. \(usage\)/)
+      assert.match(twice.stderr, /argument src\/main\.svc and --program other\.svc name different programs\. \(usage\)/)
       assert.equal(twice.exitCode, 2)
     })
 
-  it('takes the same file twice', async (t) => {
+  it('accepts the same file as argument and flag', async (t) => {
     const {run} = await workspace(t, {'other.svc': tasks})
     assert.equal((await run(['check', './other.svc', '--program', 'other.svc'])).exitCode, 0)
     assert.equal((await run(['ddl', './other.svc', '-p', 'other.svc'])).exitCode, 0)
@@ -247,7 +247,7 @@ describe('svc db with --program', {concurrency: 3}, () => {
 })
 
 describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
-  it('print the SQL of the tables', async (t) => {
+  it('print the SQL schema', async (t) => {
     const {text, json, execute, rows, cwd} = await workspace(t)
     const sql = await text('ddl')
     assert.match(sql, /^CREATE TABLE IF NOT EXISTS "task" \(\n.*\n\);\nCREATE INDEX .*;\n$/s)
@@ -257,7 +257,7 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
     assert.equal(statements.map((each) => `${each}\n`).join(''), sql)
   })
 
-  it('describe what there is', async (t) => {
+  it('describe tables, indexes and endpoints', async (t) => {
     const {text, json} = await workspace(t)
     const described = await text('schema')
     assert.match(described, /^Task\n {2}title: str\n {2}done: bool\n {2}note: Option\[str\]\n/)
@@ -269,7 +269,7 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
     assert.equal(digest.summary, '1 table, 1 index, 2 queries, 2 mutations')
   })
 
-  it('show the plans of queries, of one function, or of all', async (t) => {
+  it('show the plans of queries, one function, or all functions', async (t) => {
     const {text, json, run} = await workspace(t)
     const explained = async (...args: string[]) => {
       const result = await json<DbExplainV1>('cli/db-explain.v1', ['explain', ...args])
@@ -291,18 +291,18 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
     )
   })
 
-  it('know no function of another name', async (t) => {
+  it('report an unknown function', async (t) => {
     const {fails} = await workspace(t)
     await fails(['explain', '--query', 'lst'], 3, /no endpoint lst\. Did you mean list\? \(endpoint_unknown\)/)
   })
 })
 
-describe('what promises a protection that there is not', {concurrency: 3}, () => {
+describe('svc db, missing protection', {concurrency: 3}, () => {
   const open = `@endpoint(kind: query)\n@auth(role: "admin")\nfn secret() to int { return 1 }\n`
   const refused =
     /src\/main\.svc:2:1: @auth is not enforced: everybody could call the endpoint\. \(endpoint_auth_not_enforced\)/
 
-  it('is refused by serve and build, and a warning of check', async (t) => {
+  it('refuses @auth in serve and build, and warns about it in check', async (t) => {
     const {cwd, fails, json} = await workspace(t, {'src/main.svc': open})
     await fails(['serve', '--port', '0'], 2, refused)
     await fails(['build', '-o', 'out'], 2, refused)
@@ -314,7 +314,7 @@ describe('what promises a protection that there is not', {concurrency: 3}, () =>
     )
   })
 
-  it('is an address of other machines without a token', async (t) => {
+  it('refuses to listen for other machines without a token', async (t) => {
     const {fails} = await workspace(t)
     const unprotected = /Other machines could use the program on 0\.0\.0\.0 without a token: SVC_APP_TOKEN is not set\./
     await fails(['serve', '--host', '0.0.0.0', '--port', '0'], 2, unprotected)
@@ -333,7 +333,7 @@ describe('svc db build and client', {concurrency: 3}, () => {
     'functions.ts',
   ]
 
-  it('write their files into a folder that they make', async (t) => {
+  it('create the output folder and write their files', async (t) => {
     const {cwd, text, json} = await workspace(t)
     const built = await json<DbFilesV1>('cli/db-files.v1', ['build', '-o', 'out/all'])
     assert.deepEqual(built, {folder: 'out/all', files: all})
@@ -349,7 +349,7 @@ describe('svc db build and client', {concurrency: 3}, () => {
       assert.equal(typeof JSON.parse(await readFile(join(cwd, 'out/all', name), 'utf8')), 'object', name)
   })
 
-  it('send nobody to a route for recordings that is not served', async (t) => {
+  it('generate no client function for a transcription route that is not served', async (t) => {
     const {cwd, run} = await workspace(t, {
       'src/main.svc': 'fn said(path: str) to str { return Speech.transcribe(path).unwrap() }\n',
     })
@@ -361,14 +361,14 @@ describe('svc db build and client', {concurrency: 3}, () => {
     )
   })
 
-  it('write schemas too where --zod asks for them', async (t) => {
+  it('also write schemas with --zod', async (t) => {
     const {cwd, json} = await workspace(t)
     const {files} = await json<DbFilesV1>('cli/db-files.v1', ['client', '-o', 'out', '--zod'])
     assert.deepEqual(files, [...client, 'schemas.ts'])
     assert.match(await readFile(join(cwd, 'out/schemas.ts'), 'utf8'), /from "zod"/)
   })
 
-  it('want to know where to', async (t) => {
+  it('require an output folder', async (t) => {
     const {fails, cwd} = await workspace(t)
     await fails(['client'], 2, /Missing required flag output/)
     assert.deepEqual(await readdir(cwd), ['src'])
@@ -379,7 +379,7 @@ describe('svc db fmt', {concurrency: 3}, () => {
   const ugly = '@table type Task{title:str}\n\n\nfn f( )to int{\nreturn   1\n}\n'
   const pretty = async () => (await svcInTurn(['db', 'fmt', '-'], {input: ugly})).stdout
 
-  it('writes programs anew, and names those it changed', async (t) => {
+  it('formats programs and prints the changed files', async (t) => {
     const {cwd, run, text, json} = await workspace(t, {'src/main.svc': ugly, 'b.svc': ugly})
     assert.deepEqual(await json('cli/db-fmt.v1', ['fmt']), [{file: 'src/main.svc', changed: true}])
     assert.equal(await readFile(join(cwd, 'src/main.svc'), 'utf8'), await pretty())
@@ -388,7 +388,7 @@ describe('svc db fmt', {concurrency: 3}, () => {
     assert.deepEqual(await run(['fmt', '--check', 'src/main.svc', 'b.svc']), {stdout: '', stderr: '', exitCode: 0})
   })
 
-  it('only looks with --check, and ends with 1 where something would change', async (t) => {
+  it('changes nothing with --check, and exits with status 1 if a program is not formatted', async (t) => {
     const {cwd, run, json} = await workspace(t, {'a.svc': ugly})
     const {stdout, exitCode} = await run(['fmt', '--check', 'a.svc'])
     assert.deepEqual([stdout, exitCode], ['a.svc\n', 1])
@@ -397,14 +397,14 @@ describe('svc db fmt', {concurrency: 3}, () => {
     assert.equal((await run(['fmt', '--check', '-'], {input: ugly})).exitCode, 1)
   })
 
-  it('reads standard input, and keeps what is pretty as it is', async (t) => {
+  it('reads standard input, and keeps formatted programs unchanged', async (t) => {
     const {run} = await workspace(t, {})
     const once = await pretty()
     assert.equal((await run(['fmt', '-'], {input: once})).stdout, once)
     assert.deepEqual(JSON.parse((await run(['fmt', '-', '--json'], {input: ugly})).stdout), {text: once})
   })
 
-  it('leaves a program alone that it cannot read', async (t) => {
+  it('does not change a program with syntax errors', async (t) => {
     const torn = '@table type Task { title: str\nfn f() to int { return ( }\n'
     const {cwd, fails} = await workspace(t, {'a.svc': torn})
     await fails(['fmt', 'a.svc'], 1, /^error\[parse\.[\s\S]* --> a\.svc:\d+:\d+[\s\S]*\(program_invalid\)/)
@@ -415,24 +415,24 @@ describe('svc db fmt', {concurrency: 3}, () => {
 describe('svc db migrate', {concurrency: 3}, () => {
   const next = tasks.replace('title: str,', 'title: str, level: int,').replace('done: false,', 'done: false, level: 1,')
 
-  it('makes the database, and has nothing to do the second time', async (t) => {
+  it('creates the database, and has no steps the second time', async (t) => {
     const {database, text, json} = await workspace(t)
     const printed = await text('migrate')
     assert.match(printed, /^STEP +OF +CLASS +DECIDE WITH\ncreate_table +task +auto/)
     assert.match(printed, /\napp\.db: 2 applied, 0 left\n$/)
-    assert.equal(await text('migrate'), `${database} fits the program.\n`)
+    assert.equal(await text('migrate'), `${database} matches the program.\n`)
     const report = await json<DbMigrateV1>('cli/db-migrate.v1', ['migrate'])
     assert.deepEqual(report, {database, up_to_date: true, steps: [], applied: 0, left: 0})
   })
 
-  it('shows the steps of a dry run, and makes no file', async (t) => {
+  it('shows the steps with --dry-run and creates no file', async (t) => {
     const {cwd, json} = await workspace(t)
     const report = await json<DbMigrateV1>('cli/db-migrate.v1', ['migrate', '--dry-run'])
     assert.deepEqual([report.steps.length, report.applied, report.left], [2, 0, 2])
     assert.deepEqual(await readdir(cwd), ['src'])
   })
 
-  it('ends with 3 while a step needs a decision, and says which', async (t) => {
+  it('exits with status 3 if a step needs a decision, and shows the flag', async (t) => {
     const {cwd, run, json, rows} = await filled(t, {'src/main.svc': tasks, 'next.svc': next})
     for (const extra of [[], ['--dry-run']]) {
       const {stdout, exitCode} = await run(['migrate', 'next.svc', ...extra])
@@ -445,7 +445,7 @@ describe('svc db migrate', {concurrency: 3}, () => {
     assert.deepEqual(rows('SELECT * FROM task WHERE _id = 1'), [{_id: 1, title: 'milk', done: 0, note: null}])
   })
 
-  it('takes decisions, and says where the database lies as it was', async (t) => {
+  it('applies decisions and prints the path of the backup', async (t) => {
     const {run, rows} = await filled(t)
     const input = next.replace(', note: Option[str] }', ' }').replace(', note: note', '')
     const decisions = ['--default', 'Task.level=3', '--drop', 'Task.note', '--json']
@@ -454,7 +454,7 @@ describe('svc db migrate', {concurrency: 3}, () => {
     const report = JSON.parse(stdout) as DbMigrateV1
     assert.deepEqual(await contractViolations('cli/db-migrate.v1', report), [])
     assert.deepEqual([report.applied, report.left], [2, 0])
-    assert.equal(stderr, `Backup of the database before the migration: ${report.backup}\n`)
+    assert.equal(stderr, `Backup before the migration: ${report.backup}\n`)
     assert.deepEqual(rows('SELECT * FROM task'), [
       {_id: 1, title: 'milk', done: 0, level: 3},
       {_id: 2, title: 'bread', done: 0, level: 3},
@@ -462,14 +462,14 @@ describe('svc db migrate', {concurrency: 3}, () => {
     assert.deepEqual(rows('SELECT note FROM task', report.backup), [{note: null}, {note: 'brown'}])
   })
 
-  it('refuses a decision that fits nothing', async (t) => {
+  it('refuses a decision that matches no step', async (t) => {
     const {fails} = await filled(t)
     await fails(['migrate', '--default', 'Task.level=3'], 2, /table Task has no column level\. \(migration_choice\)/)
     await fails(['migrate', '--drop', 'Task.title'], 2, /no step drops it/)
     await fails(['migrate', '--rebuild', 'Tsk'], 2, /declares no table Tsk/)
   })
 
-  it('makes a table anew by --rebuild, and breaks off where a value would be lost', async (t) => {
+  it('rebuilds a table with --rebuild, and aborts if a value would be lost', async (t) => {
     const {run, fails, rows} = await filled(t)
     const args = ['migrate', '-', '--rebuild', 'Task', '--yes']
     const typed = '@table type Task { title: int, done: bool, note: Option[str] }\n'
@@ -482,7 +482,7 @@ describe('svc db migrate', {concurrency: 3}, () => {
     assert.deepEqual(rows('SELECT note FROM task ORDER BY _id'), [{note: 'none'}, {note: 'brown'}])
   })
 
-  it('takes the database that --db or SVC_APP_DB_PATH names', async (t) => {
+  it('uses the database of --db or SVC_APP_DB_PATH', async (t) => {
     const {cwd, run} = await workspace(t)
     await run(['migrate', '--db', 'one.db'])
     await run(['migrate'], {env: {SVC_APP_DB_PATH: 'two.db'}})
@@ -491,7 +491,7 @@ describe('svc db migrate', {concurrency: 3}, () => {
 })
 
 describe('svc db call', {concurrency: 3}, () => {
-  it('runs an endpoint and prints what it gives', async (t) => {
+  it('runs an endpoint and prints its result', async (t) => {
     const {text, json, run} = await workspace(t)
     const {stdout, stderr} = await run(['call', 'add', 'title=milk and honey', 'note="sweet"'])
     assert.equal(stdout, '1\n')
@@ -511,23 +511,23 @@ describe('svc db call', {concurrency: 3}, () => {
 
   for (const [name, args, exit, message] of [
     [
-      'ends with 4 where it returns an Error',
+      'exits with status 4 if the endpoint returns an Error',
       ['add', 'title=""'],
       4,
       /add answered with an error: a task needs a title\./,
     ],
-    ['ends with 1 where it fails', ['share', 'n=0'], 1, /share failed: .* \(DIVISION_BY_ZERO\)/],
-    ['ends with 3 for an endpoint that is not there', ['ad', 'title=a'], 3, /no endpoint ad\. Did you mean add\?/],
-    ['ends with 3 for a function that is no endpoint', ['shout', 'text=a'], 3, /endpoint_unknown/],
-    ['ends with 2 without an argument that is needed', ['add'], 2, /Argument title: it is missing\./],
-    ['ends with 2 for an argument of a wrong type', ['one', 'id=milk'], 2, /Argument id: it must be Id\[Task\]\./],
+    ['exits with status 1 if the endpoint fails', ['share', 'n=0'], 1, /share failed: .* \(DIVISION_BY_ZERO\)/],
+    ['exits with status 3 for an unknown endpoint', ['ad', 'title=a'], 3, /no endpoint ad\. Did you mean add\?/],
+    ['exits with status 3 for a function that is not an endpoint', ['shout', 'text=a'], 3, /endpoint_unknown/],
+    ['exits with status 2 if an argument is missing', ['add'], 2, /Argument title: it is missing\./],
     [
-      'ends with 2 for an argument that nobody takes',
-      ['one', 'id=1', 'day=2'],
+      'exits with status 2 for an argument of the wrong type',
+      ['one', 'id=milk'],
       2,
-      /Argument day: .* no such parameter/,
+      /Argument id: it must be Id\[Task\]\./,
     ],
-    ['ends with 2 for an argument without a value', ['one', 'id'], 2, /Argument id: write name=value\./],
+    ['exits with status 2 for an unknown argument', ['one', 'id=1', 'day=2'], 2, /Argument day: .* no such parameter/],
+    ['exits with status 2 for an argument without a value', ['one', 'id'], 2, /Argument id: write name=value\./],
   ] as const)
     it(name, async (t) => {
       const {fails, rows} = await prepared(t)
@@ -535,7 +535,7 @@ describe('svc db call', {concurrency: 3}, () => {
       assert.deepEqual(rows('SELECT * FROM task'), [])
     })
 
-  it('hears recordings of the workspace, and none that a link leads out to', async (t) => {
+  it('transcribes recordings of the workspace, but not through links out of it', async (t) => {
     const source = '@endpoint(kind: server) fn hear(path: str) to Result[str] { return Speech.transcribe(path) }\n'
     const {cwd, fails, run} = await workspace(t, {'src/main.svc': source})
     const outside = await temporaryFolder(t)
@@ -551,7 +551,7 @@ describe('svc db call', {concurrency: 3}, () => {
     await fails(['call', 'hear', 'path=missing.wav'], 4, /file not found: missing\.wav\. /, {env})
   })
 
-  it('ends with 3 where the database does not fit', async (t) => {
+  it('exits with status 3 if the database does not match the program', async (t) => {
     const {fails, execute} = await filled(t)
     execute('ALTER TABLE task ADD COLUMN owner TEXT NOT NULL DEFAULT 1')
     const input = tasks
@@ -563,7 +563,7 @@ describe('svc db call', {concurrency: 3}, () => {
 })
 
 describe('svc db query', {concurrency: 3}, () => {
-  it('evaluates an expression of the language', async (t) => {
+  it('evaluates an expression', async (t) => {
     const {text, json} = await filled(t)
     assert.deepEqual(await json(undefined, ['query', 'db.Task.all().order_by(title)']), [bread, milk])
     assert.deepEqual(await json(undefined, ['query', 'shout("a") + len(list())']), 'A2')
@@ -571,7 +571,7 @@ describe('svc db query', {concurrency: 3}, () => {
     assert.equal(await text('query', 'db.Task.get(9)'), 'null\n')
   })
 
-  it('evaluates SQL that reads', async (t) => {
+  it('evaluates read-only SQL', async (t) => {
     const {json} = await filled(t)
     const sql = `SELECT count(*) AS n, x'0001' AS bytes FROM task`
     assert.deepEqual(await json(undefined, ['query', '--sql', sql]), [{n: 2, bytes: 'AAE='}])
@@ -598,7 +598,7 @@ describe('svc db query', {concurrency: 3}, () => {
       assert.deepEqual(await readdir(cwd), ['.svc', 'src'])
     })
 
-  it('points into an expression that is wrong', async (t) => {
+  it('prints the location of an error in an expression', async (t) => {
     const {fails} = await filled(t)
     const unknown =
       /^error\[typecheck\.unknown_column\]: .*\n --> <expression>:1:18\n[\s\S]*\n1 \| db\.Task\.filter\(\{ titel: "a" \}\)\n {2}\| {18}\^{5}\n/
@@ -607,21 +607,21 @@ describe('svc db query', {concurrency: 3}, () => {
     await fails(['query', '1 + '], 1, / --> <expression>:1:\d\n/)
   })
 
-  it('refuses an expression that writes, also through a function', async (t) => {
+  it('refuses an expression that writes, directly or through a function', async (t) => {
     const {fails, rows} = await filled(t)
     await fails(['query', 'db.Task.delete(1)'], 1, /error\[lint\.query_not_readonly\]/)
     await fails(['query', 'finish(1)'], 1, /error\[lint\.query_not_readonly\]/)
     assert.equal(rows('SELECT * FROM task WHERE done = 0').length, 2)
   })
 
-  it('says what failed', async (t) => {
+  it('reports a runtime error', async (t) => {
     const {fails} = await filled(t)
     await fails(['query', '1 / (len(list()) - 2)'], 1, /The expression failed: .*\(DIVISION_BY_ZERO\)/)
   })
 })
 
 describe('svc db shell', {concurrency: 3}, () => {
-  it('evaluates line by line until exit, and goes on after an error', async (t) => {
+  it('evaluates line by line until exit, and continues after an error', async (t) => {
     const {run} = await filled(t)
     const {stdout, stderr, exitCode} = await run(['shell'], {
       input: 'db.Task.count()\n\n  nobody\nlen(list())\nexit\n3\n',
@@ -634,7 +634,7 @@ describe('svc db shell', {concurrency: 3}, () => {
     )
   })
 
-  it('reads SQL with --sql', async (t) => {
+  it('evaluates SQL with --sql', async (t) => {
     const {run, rows} = await filled(t)
     const input = 'SELECT title FROM task WHERE _id = 2\nDELETE FROM task\n'
     const {stdout, stderr, exitCode} = await run(['shell', '--sql'], {input})
@@ -643,20 +643,20 @@ describe('svc db shell', {concurrency: 3}, () => {
     assert.equal(rows('SELECT * FROM task').length, 2)
   })
 
-  it('ends well with the input', async (t) => {
+  it('exits with status 0 at the end of the input', async (t) => {
     const {run} = await filled(t)
     assert.deepEqual(await run(['shell'], {input: ''}), {stdout: '', stderr: '', exitCode: 0})
   })
 })
 
 describe('svc db test', {concurrency: 3}, () => {
-  it('runs the tests of a program on a database in memory', async (t) => {
+  it('runs the tests of a program with an in-memory database', async (t) => {
     const {cwd, run, json} = await workspace(t)
     const {stdout, exitCode} = await run(['test'])
     assert.equal(exitCode, 1)
     assert.match(
       stdout,
-      /^ok {2}an_added_task_is_listed\nFAILED {2}a_task_has_a_title: it was taken \(ASSERTION_FAILED\), src\/main\.svc:\d+\n/,
+      /^ok {2}an_added_task_is_listed\nFAILED {2}a_task_has_a_title: it was accepted \(ASSERTION_FAILED\), src\/main\.svc:\d+\n/,
     )
     assert.match(stdout, /\n1 passed, 1 failed\n$/)
     const {tests, passed} = await json<DbTestV1>('cli/db-test.v1', ['test', '--filter', 'listed'])
@@ -665,8 +665,8 @@ describe('svc db test', {concurrency: 3}, () => {
   })
 })
 
-describe('svc db test of a program with faults', () => {
-  it('names the line and the values of what fails', async (t) => {
+describe('svc db test of a failing program', () => {
+  it('prints the line and the values of a failed assertion', async (t) => {
     const source = `@test fn numbers() {
     let a = 2
     assert(a + 1 is 4)
@@ -694,7 +694,7 @@ describe('svc db test of a program with faults', () => {
 })
 
 describe('svc db sample and seed', {concurrency: 3}, () => {
-  it('print some rows of a table', async (t) => {
+  it('print rows of a table', async (t) => {
     const {text, fails} = await filled(t)
     assert.deepEqual(lines(await text('sample', '--table', 'Task')), [milk, bread])
     assert.deepEqual(lines(await text('sample', '-t', 'task', '--limit', '1', '--json')), [milk])
@@ -703,7 +703,7 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     await fails(['sample'], 2, /Missing required flag table/)
   })
 
-  it('take records of a JSON file, in a database that they make', async (t) => {
+  it('import records from a JSON file into a new database', async (t) => {
     const seed = {
       Task: [
         {title: 'a', done: true},
@@ -729,17 +729,17 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     ['an unknown column', `{"Task": [${good}, {"title": "b", "done": true, "day": 1}]}`, /no column day/],
     ['an id', `{"Task": [${good}, {"_id": 7, "title": "b", "done": true}]}`, /Task\[1\]: .*_id/],
     ['no object', `{"Task": [${good}, 7]}`, /Task\[1\]: a record is a JSON object/],
-    ['no list', '{"Task": {"title": "a"}}', /-, Task: it must be a list of records/],
-    ['no object of tables', '[1]', /it must be an object of tables/],
-    ['no JSON', '{"Task": [', /it is not JSON/],
+    ['no list', '{"Task": {"title": "a"}}', /-, Task: expected a list of records/],
+    ['no object of tables', '[1]', /expected an object of tables/],
+    ['no JSON', '{"Task": [', /invalid JSON/],
   ] as const)
-    it(`write nothing where a record has ${name}`, async (t) => {
+    it(`write nothing if a record has ${name}`, async (t) => {
       const {fails, rows} = await prepared(t)
       await fails(['seed', '-'], 2, place, {input})
       assert.deepEqual(rows('SELECT * FROM task'), [])
     })
 
-  it('write nothing where a table is unknown', async (t) => {
+  it('write nothing if a table is unknown', async (t) => {
     const {fails, rows} = await prepared(t)
     await fails(['seed', '-'], 3, /no table Tsk\. Did you mean Task\?/, {
       input: `{"Task": [${good}], "Tsk": [${good}]}`,
@@ -756,7 +756,7 @@ type State = | Open | Shut(why: str)
     place: Place, state: State, any: Json, owner: Option[Id[Person]], gone: Option[str] }
 `
 
-  it('carry rows from one database to another, with their ids', async (t) => {
+  it('copy rows from one database to another, with their ids', async (t) => {
     const {cwd, text, run, rows, json, execute} = await filled(t)
     execute(`INSERT INTO task (title, done) VALUES ('gone', 0); DELETE FROM task WHERE _id = 1`)
     const exported = await text('export')
@@ -772,7 +772,7 @@ type State = | Open | Shut(why: str)
     assert.equal(await json(undefined, ['call', 'add', 'title=new', '--db', 'copy.db']), 4)
   })
 
-  it('carry values of every type', async (t) => {
+  it('preserve values of every type', async (t) => {
     const {run, text} = await workspace(t, {'src/main.svc': rich})
     const record = {
       _id: 5,
@@ -795,30 +795,30 @@ type State = | Open | Shut(why: str)
   })
 
   for (const [name, line, fault] of [
-    ['is no JSON', '{"table": "Task"', /-, line 2: it is not JSON/],
-    ['has no record', '{"table": "Task"}', /-, line 2: it must be \{"table": …, "record": …\}/],
+    ['is not JSON', '{"table": "Task"', /-, line 2: invalid JSON/],
+    ['has no record', '{"table": "Task"}', /-, line 2: expected \{"table": …, "record": …\}/],
     ['has no id', '{"table": "Task", "record": {"title": "b", "done": true}}', /-, line 2: column _id is missing/],
     [
-      'has an id that is taken',
+      'has a duplicate id',
       '{"table": "Task", "record": {"_id": 7, "title": "b", "done": true}}',
       /-, line 2: .*UNIQUE/,
     ],
   ] as const)
-    it(`write nothing where a line ${name}`, async (t) => {
+    it(`write nothing if a line ${name}`, async (t) => {
       const {fails, rows} = await prepared(t)
       const input = `{"table": "Task", "record": {"_id": 7, "title": "a", "done": true}}\n${line}\n`
       await fails(['import', '-'], 2, fault, {input})
       assert.deepEqual(rows('SELECT * FROM task'), [])
     })
 
-  it('know no table of another name', async (t) => {
+  it('report an unknown table', async (t) => {
     const {fails} = await filled(t)
     await fails(['export', '--table', 'Tsk'], 3, /Did you mean Task\?/)
   })
 })
 
 describe('svc db status', {concurrency: 3}, () => {
-  it('shows the tables, the last migration, and what one would do', async (t) => {
+  it('shows the tables, the last migration and the pending steps', async (t) => {
     const {database, json, text} = await filled(t, {
       'src/main.svc': tasks,
       'next.svc': `${tasks}@table type Note { text: str }\n`,
@@ -843,27 +843,27 @@ describe('svc db status', {concurrency: 3}, () => {
     )
   })
 
-  it('needs no program', async (t) => {
+  it('works without a program', async (t) => {
     const {json, run, cwd} = await filled(t)
     assert.equal((await run(['status'], {cwd: join(cwd, 'src'), env: {SVC_APP_DB_PATH: '../.svc/app.db'}})).exitCode, 0)
     await json('cli/db-status.v1', ['status'])
   })
 
-  it('does not show where search indexes keep their data', async (t) => {
+  it('hides the internal tables of search indexes', async (t) => {
     const source = `@table type Doc { title: str, at: List[float] }
 @search_index Doc.by_title on (title)
 @vector_index Doc.by_at on (at) { dimensions: 2 }\n`
     const {json, text} = await prepared(t, {'src/main.svc': source})
     const {tables, pending} = await json<DbStatusV1>('cli/db-status.v1', ['status'])
     assert.deepEqual([tables.map(({name}) => name), pending], [['doc', 'svc_data_columns', 'svc_data_migrations'], []])
-    assert.match(await text('migrate'), /fits the program/)
+    assert.match(await text('migrate'), /matches the program/)
     await text('vacuum')
-    assert.match(await text('migrate'), /fits the program/)
+    assert.match(await text('migrate'), /matches the program/)
   })
 })
 
 describe('svc db metrics and prune', {concurrency: 3}, () => {
-  it('count and delete changes', async (t) => {
+  it('count and delete change log entries', async (t) => {
     const {database, json, text, execute} = await filled(t)
     await text('call', 'finish', 'id=1')
     execute(`UPDATE codex_change_log SET created_at = datetime('now', '-40 days') WHERE id = 1`)
@@ -882,12 +882,12 @@ describe('svc db metrics and prune', {concurrency: 3}, () => {
     const planned = await json<DbPruneV1>('cli/db-prune.v1', ['prune'])
     assert.deepEqual(planned, {database, table: 'codex_change_log', days: 30, rows: 1, applied: false})
     assert.equal((await json<DbPruneV1>('cli/db-prune.v1', ['prune', '--change-log-days', '50'])).rows, 0)
-    assert.equal(await text('prune'), '1 rows older than 30 days would go; add --apply\n')
+    assert.equal(await text('prune'), '1 rows older than 30 days would be deleted; add --apply\n')
     assert.deepEqual((await json<DbPruneV1>('cli/db-prune.v1', ['prune', '--apply'])).rows, 1)
     assert.equal((await json<DbMetricsV1>('cli/db-metrics.v1', ['metrics']))[0]?.count, 1)
   })
 
-  it('find nothing where nothing is recorded', async (t) => {
+  it('find nothing in an empty database', async (t) => {
     const {json} = await prepared(t, {'src/main.svc': '@table type Task { title: str }\n'})
     assert.deepEqual(await json('cli/db-metrics.v1', ['metrics']), [])
     assert.equal((await json<DbPruneV1>('cli/db-prune.v1', ['prune', '--apply'])).rows, 0)
@@ -895,7 +895,7 @@ describe('svc db metrics and prune', {concurrency: 3}, () => {
 })
 
 describe('svc db vacuum and reset', {concurrency: 3}, () => {
-  it('make the file small', async (t) => {
+  it('compact the file', async (t) => {
     const {database, json, text, execute} = await filled(t)
     execute(`INSERT INTO task (title, done) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)
       SELECT 'a long title that fills the file', 0 FROM n; DELETE FROM task WHERE _id > 2`)
@@ -909,7 +909,7 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
     assert.deepEqual(lines(await text('export')).length, 2)
   })
 
-  it('begin anew only where that is confirmed, and keep the old file', async (t) => {
+  it('reset only with --yes, and keep the old file', async (t) => {
     const {database, json, text, rows, fails} = await filled(t)
     await fails(['reset'], 2, /A reset deletes data and was not confirmed\. \(unconfirmed\)\n {2}hint: Add --yes\./)
     assert.equal(rows('SELECT * FROM task').length, 2)
@@ -917,20 +917,17 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
     assert.equal(path, database)
     assert.deepEqual(rows('SELECT * FROM task'), [])
     assert.equal(rows('SELECT * FROM task', backup ?? '').length, 2)
-    assert.match(
-      await text('reset', '--yes'),
-      /app\.db is empty; the old one is .*app\.db\.backup-\d{8}T\d{6}Z(-2)?\n$/,
-    )
+    assert.match(await text('reset', '--yes'), /app\.db is empty\. Backup: .*app\.db\.backup-\d{8}T\d{6}Z(-2)?\n$/)
     assert.equal(rows('SELECT * FROM task', backup ?? '').length, 2)
   })
 
-  it('begin where there is nothing yet', async (t) => {
+  it('create a database if there is none', async (t) => {
     const {json, rows} = await workspace(t)
     assert.equal((await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])).backup, null)
     assert.deepEqual(rows('SELECT * FROM task'), [])
   })
 
-  it('keep what another process has written and not yet put into the file', async (t) => {
+  it('keep the data that another process has written to the WAL', async (t) => {
     const {database, json, rows} = await filled(t)
     const other = new Driver(database)
     t.after(() => other.close())
@@ -968,7 +965,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
     return {...made, path}
   }
 
-  it('works on the file of svc itself', async (t) => {
+  it('works on the workspace store', async (t) => {
     const {path, json, text} = await withStore(t)
     const status = await json<DbStatusV1>('cli/db-status.v1', ['status', '--store'])
     assert.deepEqual(
@@ -986,7 +983,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
     assert.equal((await json<DbVacuumV1>('cli/db-vacuum.v1', ['vacuum', '--store'])).database, path)
   })
 
-  it('carries its rows to another', async (t) => {
+  it('exports and imports the rows of the store', async (t) => {
     const {cwd, path, text, rows, json, execute, fails} = await withStore(t)
     const exported = await text('export', '--store')
     assert.deepEqual(lines(await text('export', '--store', '--table', 'research_metrics')), lines(exported))
@@ -1003,7 +1000,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
     assert.deepEqual((await readdir(join(cwd, '.svc'))).sort(), ['app.db', 'store.db'])
   })
 
-  it('ends with 3 where there is none', async (t) => {
+  it('exits with status 3 if there is no store', async (t) => {
     const {fails, cwd} = await workspace(t)
     for (const command of ['status', 'export', 'metrics', 'prune', 'vacuum'])
       await fails([command, '--store'], 3, /There is no database at .*store\.db/)
@@ -1012,7 +1009,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
 })
 
 describe('svc db watch', {concurrency: 3}, () => {
-  /** A `watch` that runs, and the lines it prints. */
+  /** A running `watch`, and the lines it prints. */
   async function watching(t: TestContext, cwd: string, ...args: string[]) {
     const running = startSvc(['db', 'watch', 'tasks', ...args], {cwd})
     t.after(() => running.kill('SIGKILL'))
@@ -1020,7 +1017,7 @@ describe('svc db watch', {concurrency: 3}, () => {
     return {running, next: async () => (await once(printed, 'line'))[0] as string}
   }
 
-  it('prints each change that another process makes, until it is interrupted', async (t) => {
+  it('prints the changes of other processes until it is interrupted', async (t) => {
     const {cwd, text} = await filled(t)
     const {running, next} = await watching(t, cwd, '--after', '1', '--json')
     const first = JSON.parse(await next())
@@ -1036,11 +1033,11 @@ describe('svc db watch', {concurrency: 3}, () => {
     assert.equal((await running).exitCode, 130)
   })
 
-  it('begins with what comes', async (t) => {
+  it('starts with new changes by default', async (t) => {
     const {cwd, database} = await filled(t)
     const {running, next} = await watching(t, cwd)
     const line = next()
-    // It has begun once a change appears; those before it are not shown.
+    // It has started as soon as it prints a change; earlier ones are not printed.
     let shown = ''
     line.then((found) => {
       shown = found
@@ -1057,14 +1054,14 @@ describe('svc db watch', {concurrency: 3}, () => {
     assert.equal((await running).exitCode, 130)
   })
 
-  it('knows the topics of the program alone', async (t) => {
+  it('reports an unknown topic', async (t) => {
     const {fails} = await filled(t)
     await fails(['watch', 'task'], 3, /live on task\. Did you mean tasks\? \(topic_unknown\)/)
     await fails(['watch'], 2, /topic/)
   })
 })
 
-describe('svc db without what it works on', {concurrency: 3}, () => {
+describe('svc db without a program or database', {concurrency: 3}, () => {
   const onProgram: Readonly<Record<string, readonly string[]>> = {
     check: [],
     ddl: [],
@@ -1094,7 +1091,7 @@ describe('svc db without what it works on', {concurrency: 3}, () => {
   }
   const inputs = {'seed.json': '{}', 'rows.jsonl': ''}
 
-  it('ends with 3 where there is no program', async (t) => {
+  it('exits with status 3 if there is no program', async (t) => {
     const {fails, cwd} = await workspace(t, inputs)
     for (const [command, args] of Object.entries(onProgram))
       await fails([command, ...args], 3, /There is no program at src\/main\.svc\. \(program_not_found\)/)
@@ -1102,19 +1099,19 @@ describe('svc db without what it works on', {concurrency: 3}, () => {
     assert.deepEqual((await readdir(cwd)).sort(), ['rows.jsonl', 'seed.json'])
   })
 
-  it('ends with 3 where there is no database', async (t) => {
+  it('exits with status 3 if there is no database', async (t) => {
     const {fails, cwd} = await workspace(t)
     for (const [command, args] of Object.entries(onDatabase))
       await fails([command, ...args], 3, /There is no database at .*\.svc\/app\.db\. \(database_missing\)/)
     assert.deepEqual(await readdir(cwd), ['src'])
   })
 
-  it('ends with 1 where the program has errors, and shows them', async (t) => {
+  it('prints the errors of the program and exits with status 1', async (t) => {
     const {fails, cwd} = await workspace(t, {...inputs, 'src/main.svc': broken})
-    const told =
+    const errors =
       /^error\[typecheck\.unknown_table\][\s\S]* --> src\/main\.svc:2:27\n[\s\S]*src\/main\.svc has 1 error\. \(program_invalid\)/
     for (const [command, args] of Object.entries(onProgram))
-      if (command !== 'check' && command !== 'fmt') await fails([command, ...args], 1, told)
+      if (command !== 'check' && command !== 'fmt') await fails([command, ...args], 1, errors)
     assert.equal(existsSync(join(cwd, '.svc')), false)
   })
 })

@@ -7,7 +7,7 @@ import {scriptedInference} from '../support/scripted-inference.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-/** Runs `svc doctor` in a workspace with the given files, and a home that has nothing. */
+/** Runs `svc doctor` in a workspace with the given files and an empty home folder. */
 async function doctor(test: TestContext, files: Record<string, string> = {}, env: Record<string, string> = {}) {
   const cwd = await realpath(await temporaryFolder(test))
   await writeFiles(cwd, files)
@@ -26,7 +26,7 @@ async function doctor(test: TestContext, files: Record<string, string> = {}, env
 }
 
 describe('svc doctor', () => {
-  it('is ok in an empty workspace, and names what is not started or configured', async (test) => {
+  it('is ok in an empty workspace, and lists parts that are not started or configured', async (test) => {
     const {result, inState, check} = await doctor(test, {}, {PATH: '/nowhere'})
     assert.equal(result.result, 'ok')
     assert.deepEqual(inState('off'), ['ffmpeg', 'daemon', 'inference', 'mesh'])
@@ -37,7 +37,7 @@ describe('svc doctor', () => {
       assert.ok(families.has(family), family)
   })
 
-  it('fails where the store is damaged, the settings have a warning, or no control plane answers', async (test) => {
+  it('fails if the store is damaged, a setting has a warning, or the control plane does not answer', async (test) => {
     const {inState, check} = await doctor(
       test,
       {'.svc/store.db': 'no database', 'Svc.toml': '[orchestrator]\nno_such_key = 1\n'},
@@ -50,7 +50,7 @@ describe('svc doctor', () => {
     assert.equal(check('mesh').fix, 'svc mesh status')
   })
 
-  it('names the inference server that answers, and its models where none is the configured one', async (test) => {
+  it('reports the inference server, and its models if the configured one is missing', async (test) => {
     const {baseUrl} = await scriptedInference(test, () => undefined, ['small', 'large'])
     const named = await doctor(test, {}, {SVC_INFERENCE_URL: baseUrl, SVC_INFERENCE_MODEL: 'large'})
     assert.deepEqual(named.check('inference'), {state: 'ok', value: `${baseUrl} serves large`, fix: null})
@@ -59,11 +59,11 @@ describe('svc doctor', () => {
     assert.match(String(other.check('inference').fix), /small, large/)
   })
 
-  it('prints a table with what to do below each check', async (test) => {
+  it('prints a table with the fix below each check', async (test) => {
     const cwd = await temporaryFolder(test)
     const {stdout} = await svcInTurn(['doctor'], {cwd, env: {HOME: cwd, SVC_INFERENCE_URL: 'http://127.0.0.1:9'}})
     assert.match(stdout, /^CHECK +STATE +FOUND\n/)
-    assert.match(stdout, /^daemon +off +No daemon runs in this workspace\.\n +Run svc daemon start\.$/m)
+    assert.match(stdout, /^daemon +off +No daemon is running in this workspace\.\n +Run svc daemon start\.$/m)
     assert.match(stdout, /^ok\n$/m)
   })
 })

@@ -24,7 +24,7 @@ Fix:     Wait for it again with svc orch task T-0042 --wait.
     const {stdout} = await svcInTurn(['explain', 'typecheck.null'])
     assert.equal(
       stdout,
-      `typecheck.null (error of the data language)
+      `typecheck.null (error in the data language)
 
 Cause:   The language has no null; a value that may be absent is an Option.
 Fix:     Write None.
@@ -47,7 +47,7 @@ Fixed:
     )
   })
 
-  it('prints JSON of one form for one code and for all of them', async () => {
+  it('prints JSON of the same shape for one code and for all', async () => {
     const all = await explain([])
     assert.deepEqual(
       all.map(({code}) => code),
@@ -60,7 +60,7 @@ Fixed:
       )
   })
 
-  it('lists every code without an argument', async () => {
+  it('lists all codes without an argument', async () => {
     const {stdout} = await svcInTurn(['explain'])
     for (const code of ['audio_empty', 'parse.int_range']) assert.match(stdout, new RegExp(`^${code} `, 'm'))
   })

@@ -17,11 +17,11 @@ Lily was sad and didn't know what to do. She said, "I'm sorry, Lily. I didn't kn
 Lily didn't want to help her mom, so she said, "I'm sorry, mom. I didn't know what to do." Her mom said, "Don't worry, Lily. We can help you.`
 
 const greedy = {...defaultSampling, temperature: 0}
-/** The models are so small that a second thread only waits, and a waiting thread of the runtime keeps a processor busy. */
+/** The models are so small that a second thread would only spin and keep a processor busy. */
 const oneThread = ['--threads', '1']
 const fromBeginning: GenerateRequest = {prompt: {kind: 'beginning'}, maxTokens: 100, stop: [], sampling: greedy}
 
-/** The text of a request, of a model in this thread or of an engine. */
+/** Generates the text of a request, with a model in this thread or with an engine. */
 async function textOf({generate}: Pick<Engine, 'generate'>, request: GenerateRequest): Promise<string> {
   let text = ''
   for await (const event of generate(request)) if (event.type === 'text') text += event.text
@@ -38,19 +38,19 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
   })
   after(() => engine.close())
 
-  it('tells its published story, every character', async () => {
+  it('generates its published story exactly', async () => {
     const {stdout, stderr, exitCode} = await svc(['generate', '--model', model, '--raw', '--temperature', '0'])
     assert.equal(stdout.slice(0, published.length), published)
     assert.equal(stderr, '')
     assert.equal(exitCode, 0)
   })
 
-  it('stops after --max-tokens, ends the line, and leaves standard input alone unless - asks for it', async () => {
+  it('stops after --max-tokens, ends the line, and reads standard input only for -', async () => {
     const {stdout} = await generate(['--max-tokens', '256'], {input: 'Once upon a'})
     assert.equal(stdout, `${published}\n`)
   })
 
-  it('tells the same story through the library, in this thread and in an engine', async () => {
+  it('generates the same story through the library, in this thread and in an engine', async () => {
     const direct = await loadLanguageModel(model, {threads: 1, numCtx: 0})
     const texts = [await textOf(direct, fromBeginning), await textOf(engine, fromBeginning)]
     await direct.release()
@@ -58,17 +58,17 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     assert.equal(texts[1], texts[0])
   })
 
-  it('goes on from a prompt, with the blank between the words', async () => {
+  it('continues a prompt with a space between the words', async () => {
     const {stdout} = await generate(['--max-tokens', '6', 'Once upon a'])
     assert.match(stdout, /^ time, there was/)
   })
 
-  it('reads the prompt from standard input, without the newline at its end', async () => {
+  it('reads the prompt from standard input without its trailing newline', async () => {
     const {stdout} = await generate(['--max-tokens', '6', '-'], {input: 'Once upon a\n'}, svc)
     assert.match(stdout, /^ time, there was/)
   })
 
-  it('gives one JSON value with counts and timings', async () => {
+  it('prints one JSON value with counts and timings', async () => {
     const {stdout, stderr} = await generate(['--max-tokens', '40', '--json', '--seed', '5'])
     const result = JSON.parse(stdout) as GenerateV1
     assert.deepEqual(await contractViolations('cli/generate.v1', result), [])
@@ -85,7 +85,7 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     assert.equal(stderr, '')
   })
 
-  it('ends before a stop string, or with the context, and says why', async () => {
+  it('stops before a stop sequence or at the context length, and reports the reason', async () => {
     const stopped = JSON.parse((await generate(['--json', '--stop', 'outside', '--stop', 'never'])).stdout)
     assert.equal(stopped.text, 'Once upon a time, there was a little girl named Lily. She loved to play ')
     assert.equal(stopped.finish_reason, 'stop')
@@ -94,7 +94,7 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     assert.deepEqual([reason, tokens], ['length', 31])
   })
 
-  it('samples the same text from the same seed, and another from another', async () => {
+  it('samples the same text for the same seed, and a different one for another', async () => {
     const sample = (seed: number) =>
       textOf(engine, {...fromBeginning, maxTokens: 40, sampling: {...defaultSampling, seed}})
     const [first, again, other] = [await sample(11), await sample(11), await sample(12)]
@@ -104,7 +104,7 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     assert.equal((await svcInTurn(['generate', '-m', model, ...args])).stdout, `${first}\n`)
   })
 
-  it('sends the prompt as it is when there is no chat template, and says so once', async () => {
+  it('sends the prompt unchanged without a chat template, and logs that once', async () => {
     const {stdout, stderr} = await svcInTurn([
       'generate',
       '-m',
@@ -122,7 +122,7 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     assert.equal(stderr.match(/no chat template/g)?.length, 1)
   })
 
-  it('takes settings from the environment and from Svc.toml, and flags before both', async (test) => {
+  it('reads settings from flags, the environment and Svc.toml, in this order', async (test) => {
     const folder = await temporaryFolder(test)
     await writeFiles(folder, {'Svc.toml': '[engine]\nmax_tokens = 3\ntemperature = 0.0\n'})
     const count = async (args: string[], env: Record<string, string> = {}) => {
@@ -142,7 +142,7 @@ describe('a model that a user has trained', () => {
   const model = join(suiteFolder(), 'tiny')
   before(() => writeTinyModel(model, {layout: 'numbered', dtype: 'BF16', contextLength: 8192}))
 
-  it('generates, and goes by the name of its directory', async () => {
+  it('generates text and is named after its directory', async () => {
     const {stdout, exitCode} = await svcInTurn([
       'generate',
       '-m',
@@ -158,7 +158,7 @@ describe('a model that a user has trained', () => {
     assert.deepEqual([name, prompt, tokens, exitCode], ['tiny', 3, 8, 0])
   })
 
-  it('is taken from the folder that -C names', async () => {
+  it('is resolved relative to the folder of -C', async () => {
     const {exitCode} = await svcInTurn([
       'generate',
       '-C',
@@ -174,7 +174,7 @@ describe('a model that a user has trained', () => {
     assert.equal(exitCode, 0)
   })
 
-  it('gets the prompt through its chat template unless --raw is given', async (test) => {
+  it('receives the prompt through its chat template, except with --raw', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
     const template = '{{ bos_token }}[{{ messages[0].role }}]{{ messages[0].content }}'
@@ -187,7 +187,7 @@ describe('a model that a user has trained', () => {
     assert.equal(await tokens('--raw', 'Hi'), 1 + 'Hi'.length)
   })
 
-  it('runs without what training changed where --base is given, and a plain model as it is', async (test) => {
+  it('ignores the trained weights with --base, and runs a plain model unchanged', async (test) => {
     const folder = await temporaryFolder(test)
     const run = (name: string, files: Record<string, string | Uint8Array>) => writeFiles(join(folder, name), files)
     const base_model = '../plain'
@@ -210,7 +210,7 @@ describe('a model that a user has trained', () => {
     for (const name of ['plain', 'run', 'damaged', 'merged']) assert.equal(await text(name, '--base'), plain, name)
   })
 
-  it('prints while it generates, and ends when it is interrupted', async () => {
+  it('prints text as it is generated, and stops when interrupted', async () => {
     const args = ['generate', '-m', model, '--raw', '--seed', '1', '--max-tokens', '8000', ...oneThread, 'Hi']
     const running = startSvc(args)
     running.stdout?.once('data', () => running.kill('SIGINT'))
@@ -231,7 +231,7 @@ describe('an engine', () => {
   })
   after(() => engine.close())
 
-  it('leaves the calling thread free while it computes', async () => {
+  it('does not block the calling thread', async () => {
     let ticks = 0
     const clock = setInterval(() => ticks++, 5)
     for await (const event of engine.generate({...endless, maxTokens: 400})) assert.ok(event)
@@ -239,7 +239,7 @@ describe('an engine', () => {
     assert.ok(ticks > 5, `${ticks} ticks`)
   })
 
-  it('ends a request whose signal aborts, and serves the next', async () => {
+  it('cancels a request whose signal aborts, and serves the next', async () => {
     const abort = new AbortController()
     let texts = 0
     const reason = new Error('enough')
@@ -250,14 +250,14 @@ describe('an engine', () => {
       if (event.type === 'done') assert.equal(event.completionTokens, 2)
   })
 
-  it('runs several requests at once, each with its own text', async () => {
+  it('runs several requests at once with independent results', async () => {
     const text = (prompt: string) =>
       textOf(engine, {...endless, prompt: {kind: 'raw', text: prompt}, maxTokens: 40, sampling: greedy})
     const alone = [await text('one'), await text('two'), await text('three')]
     assert.deepEqual(await Promise.all([text('one'), text('two'), text('three')]), alone)
   })
 
-  it('that is closed ends what still runs', async () => {
+  it('cancels running requests when it is closed', async () => {
     const engine = await startEngine(model, {threads: 1, numCtx: 0})
     const running = (async () => {
       for await (const _ of engine.generate(endless)) await engine.close()
@@ -265,7 +265,7 @@ describe('an engine', () => {
     await assert.rejects(running, {code: 'interrupted'})
   })
 
-  it('that cannot load says what a load in this thread says', async () => {
+  it('reports the same load error as a model in this thread', async () => {
     await assert.rejects(startEngine('/nowhere', {threads: 1, numCtx: 0}), {code: 'model_not_found'})
   })
 })

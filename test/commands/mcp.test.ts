@@ -28,14 +28,14 @@ interface Envelope {
 }
 
 describe('svc mcp tools', {concurrency: 2}, () => {
-  it('prints exactly what the server lists', async (t) => {
+  it('prints the same list as the server with --json', async (t) => {
     const {json, cwd} = await orchWorkspace(t, '')
     const {client} = await connect(t, {cwd, args: ['--tiers', 'all']})
     const listed = await json<Listed>('cli/mcp-tools.v1', ['mcp', 'tools', '--tiers', 'all'])
     assert.deepEqual(listed.tools, (await client.listTools()).tools)
   })
 
-  it('prints a table of the tiers that are asked for', async (t) => {
+  it('prints a table of the selected tiers', async (t) => {
     const {text, fails} = await orchWorkspace(t, '[mcp]\ntiers = ["core", "dev"]\n')
     const both = await text(['mcp', 'tools'])
     assert.match(both, /^TOOL +TIER +LANE +EFFECT +DESCRIPTION\n/)
@@ -46,7 +46,7 @@ describe('svc mcp tools', {concurrency: 2}, () => {
     await fails(['mcp', 'tools', '--tiers', 'core,banana'], 2, 'flag_value')
   })
 
-  it('opens no store, but for a program its database', async (t) => {
+  it('opens no store, only the database of a program', async (t) => {
     const {text, cwd, run} = await orchWorkspace(t, '')
     await text(['mcp', 'tools'])
     assert.equal(existsSync(`${cwd}/.svc`), false)
@@ -67,7 +67,7 @@ describe('svc mcp config', {concurrency: 2}, () => {
     assert.ok(stderr.includes(`the tools of ${cwd} `), stderr)
   })
 
-  it('prints the form that the client reads, and writes nothing', async (t) => {
+  it('prints the format of the client without writing', async (t) => {
     const {json, cwd} = await orchWorkspace(t, '')
     const env = {HOME: cwd, XDG_CONFIG_HOME: ''}
     const forms = ['claude', 'cursor', 'vscode', 'zed'].map(async (client) => {
@@ -88,7 +88,7 @@ describe('svc mcp config', {concurrency: 2}, () => {
     assert.deepEqual(await readdir(cwd), ['Svc.toml'])
   })
 
-  it('with --write merges the entry into the file of the client, and keeps the previous file', async (t) => {
+  it('merges the entry into the file of the client with --write, and keeps a backup', async (t) => {
     const {json, text, fails, cwd} = await orchWorkspace(t, '')
     const env = {HOME: cwd}
     await writeFiles(cwd, {'.cursor/mcp.json': '{} // mine'})
@@ -106,7 +106,7 @@ describe('svc mcp config', {concurrency: 2}, () => {
 })
 
 describe('svc mcp call', {concurrency: 2}, () => {
-  it('prints what the tool gives, or the envelope', async (t) => {
+  it('prints the result of the tool, or the envelope with --json', async (t) => {
     const {text, json} = await orchWorkspace(t, '')
     const task = '{"description": "Add retry", "files": [{"path": "a.ts", "access": "write"}]}'
     assert.equal(JSON.parse(await text(['mcp', 'call', 'svc_submit_task', task])).task_id, 1)
@@ -126,12 +126,12 @@ describe('svc mcp call', {concurrency: 2}, () => {
   })
 
   for (const [what, args, exit, code] of [
-    ['a tool that is not there', ['svc_nothing'], 3, 'unknown_tool'],
-    ['a task that is not there', ['svc_task_status', '{"task_id": 42}'], 3, 'task_not_found'],
-    ['arguments that do not fit', ['svc_task_status', '{"task": 42}'], 2, 'invalid_arguments'],
-    ['a state that does not allow it', ['svc_complete_task', '{"task_id": 1}'], 4, 'invalid_transition'],
+    ['an unknown tool', ['svc_nothing'], 3, 'unknown_tool'],
+    ['an unknown task', ['svc_task_status', '{"task_id": 42}'], 3, 'task_not_found'],
+    ['invalid arguments', ['svc_task_status', '{"task": 42}'], 2, 'invalid_arguments'],
+    ['an invalid state transition', ['svc_complete_task', '{"task_id": 1}'], 4, 'invalid_transition'],
   ] as const)
-    it(`ends with ${exit} for ${what}, and says the same in both ways`, async (t) => {
+    it(`exits with status ${exit} for ${what}, with the same error as text and JSON`, async (t) => {
       const {run, submit} = await orchWorkspace(t, '')
       await submit('x')
       const plain = await run(['mcp', 'call', ...args])
@@ -143,7 +143,7 @@ describe('svc mcp call', {concurrency: 2}, () => {
       await assertFits('cli/mcp-call.v1', envelope)
     })
 
-  it('refuses arguments that are no JSON object', async (t) => {
+  it('refuses arguments that are not a JSON object', async (t) => {
     const {fails} = await orchWorkspace(t, '')
     for (const wrong of ['{', '[]', '7', 'null', '']) await fails(['mcp', 'call', 'svc_task_list', wrong], 2, 'usage')
     await fails(['mcp', 'call'], 2, 'usage')
@@ -159,7 +159,7 @@ describe('svc mcp call', {concurrency: 2}, () => {
     assert.match(stderr, /a todo needs a title.*\(endpoint_refused\)/)
   })
 
-  it('transcribes', async (t) => {
+  it('transcribes a recording', async (t) => {
     const {text, cwd} = await orchWorkspace(t, '')
     await writeFile(`${cwd}/hello.wav`, await readFile(projectFile('examples/hello.wav')))
     const said = await text(['mcp', 'call', 'svc_speech_transcribe', '{"path": "hello.wav"}'], {

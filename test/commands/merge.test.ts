@@ -15,7 +15,7 @@ const weights = 'candle_qlora_adapter.safetensors'
 
 const runFiles = {...tinyModelFiles(), ...tinyAdapterFiles()}
 
-/** A folder with a run directory. */
+/** Creates a folder with a run directory. */
 async function tinyRun(test: TestContext, files: Record<string, string | Uint8Array> = {}): Promise<string> {
   const cwd = await temporaryFolder(test)
   await writeFiles(join(cwd, 'run'), {...runFiles, ...files})
@@ -25,7 +25,7 @@ async function tinyRun(test: TestContext, files: Record<string, string | Uint8Ar
 const json = async (file: string) => JSON.parse(await readFile(file, 'utf8'))
 
 describe('svc merge', () => {
-  it('writes what the adapter changes into one file, and a hand-off into its folder', async (test) => {
+  it('writes the changed tensors to one file, with a hand-off file next to it', async (test) => {
     const cwd = await tinyRun(test)
     const {stdout, stderr, exitCode} = await svc(['merge', 'run', '-o', 'out/merged.safetensors'], {cwd})
     assert.equal(exitCode, 0)
@@ -48,7 +48,7 @@ describe('svc merge', () => {
     assert.deepEqual((await readdir(join(cwd, 'out'))).sort(), [handoffName, 'merged.safetensors'])
   })
 
-  it('takes shards, adapter and manifest one by one, and nothing else', async (test) => {
+  it('accepts separate shards, adapter and manifest', async (test) => {
     const cwd = await tinyRun(test)
     const {'adapter_manifest.json': manifest = ''} = tinyAdapterFiles()
     await writeFiles(cwd, {
@@ -71,7 +71,7 @@ describe('svc merge', () => {
     assert.deepEqual((await readdir(join(cwd, 'run'))).length, 8, 'no file beside the adapter')
   })
 
-  it('--full writes a complete model with the shards of its base, which is served', async (test) => {
+  it('writes a complete model that can be served with --full', async (test) => {
     const cwd = await tinyRun(test, {LICENSE: 'Mine.', 'special_tokens_map.json': '{}'})
     const {exitCode} = await svcInTurn(['merge', 'run', '--full', '--dtype', 'bf16', '-o', 'model'], {cwd})
     assert.equal(exitCode, 0)
@@ -104,7 +104,7 @@ describe('svc merge', () => {
     assert.equal((await svcInTurn(generate, {cwd})).exitCode, 0)
   })
 
-  it('--untie says in the configuration that the head is no longer the embedding', async (test) => {
+  it('sets tie_word_embeddings to false with --untie', async (test) => {
     const cwd = await temporaryFolder(test)
     const tied = {tied: true, layout: 'single'} as const
     await writeFiles(join(cwd, 'run'), {...tinyModelFiles(tied), ...tinyAdapterFiles(tied)})
@@ -116,7 +116,7 @@ describe('svc merge', () => {
     assert.notDeepEqual(whole['lm_head.weight']?.values, whole['model.embed_tokens.weight']?.values)
   })
 
-  it('replaces nothing unasked, and never what it reads', async (test) => {
+  it('overwrites files only with --overwrite, and never its inputs', async (test) => {
     const cwd = await tinyRun(test)
     await writeFiles(cwd, {'out.safetensors': 'mine', 'folder/mine.txt': 'mine'})
     const code = async (...args: string[]) => {
@@ -137,7 +137,7 @@ describe('svc merge', () => {
     assert.deepEqual((await readdir(cwd)).sort(), [handoffName, 'folder', 'model', 'out.safetensors', 'run'])
   })
 
-  it('leaves the hand-off of a run as it is', async (test) => {
+  it('keeps the hand-off file of a run unchanged', async (test) => {
     const cwd = await tinyRun(test, {[handoffName]: JSON.stringify({prompt_format: 'plain'})})
     for (const flags of [[], ['--overwrite']]) {
       const {stderr, exitCode} = await svcInTurn(['merge', 'run', '-o', 'run/merged.safetensors', ...flags], {cwd})
@@ -147,7 +147,7 @@ describe('svc merge', () => {
     }
   })
 
-  it('is a success although the hand-off cannot be written', async (test) => {
+  it('succeeds even if the hand-off file cannot be written', async (test) => {
     const cwd = await tinyRun(test)
     await mkdir(join(cwd, handoffName, 'in the way'), {recursive: true})
     await chmod(join(cwd, handoffName), 0o500)
@@ -156,12 +156,12 @@ describe('svc merge', () => {
     })
     const {warnings, handoff, output} = JSON.parse(stdout)
     assert.equal(exitCode, 0)
-    // Who may do everything replaces even a folder.
+    // As root, the rename even replaces a folder.
     if (handoff === null) assert.match(warnings.at(-1), /hand-off file is not written/)
     assert.ok((await stat(output)).isFile())
   })
 
-  it('clears away what killed processes left, and leaves nothing itself when it is interrupted', async (test) => {
+  it('removes the leftovers of killed processes, and leaves none when interrupted', async (test) => {
     const cwd = await tinyRun(test)
     const rows = 120_000
     const manifest = {
@@ -190,7 +190,7 @@ describe('svc merge', () => {
       'out/out.safetensors.999999999.partial': 'of a process that is no more',
       [`out/out.safetensors.${process.pid}.partial`]: 'of a process that lives',
     })
-    // Zeros that take no room on the disk.
+    // A sparse file.
     await truncate(join(cwd, 'base.safetensors'), base.length + baseBytes)
     const args = [
       'merge',
@@ -211,7 +211,7 @@ describe('svc merge', () => {
   })
 })
 
-describe('svc merge refuses', () => {
+describe('svc merge, invalid input', () => {
   const manifest = (changes: object) => {
     const {'adapter_manifest.json': file} = tinyAdapterFiles()
     return {'adapter_manifest.json': JSON.stringify({...JSON.parse(file as string), ...changes})}
@@ -220,35 +220,35 @@ describe('svc merge refuses', () => {
   const onRun: readonly [string, Record<string, string | Uint8Array>, number, string, RegExp][] = [
     ['a manifest of another format', manifest({format: 'other'}), 1, 'adapter_invalid', /format is "other"/],
     [
-      'tensors of two families',
+      'tensors of two model families',
       manifest({base_key_map: {...map, lm_head: 'wte.weight'}}),
       1,
       'merge_families',
       /1 GPT-2, 14 decoder/,
     ],
     [
-      'a missing half',
+      'an adapter matrix without its counterpart',
       manifest({layer_order: ['l7.q'], base_key_map: {...map, 'l7.q': 'model.layers.7.self_attn.q_proj.weight'}}),
       1,
       'adapter_tensor_missing',
       /l7\.q\.lora_a/,
     ],
     [
-      'a base tensor that is not there',
+      'a missing base tensor',
       manifest({base_key_map: {...map, 'l0.q': 'model.layers.9.self_attn.q_proj.weight'}}),
       1,
       'tensor_missing',
       /model\.layers\.9/,
     ],
     [
-      'shapes that do not fit',
+      'mismatched shapes',
       manifest({base_key_map: {...map, 'l0.q': map['l0.down'], 'l0.down': map['l0.q']}}),
       2,
       'adapter_mismatch',
       /does not fit/,
     ],
     [
-      'one weight that is changed twice',
+      'a weight that is changed twice',
       manifest({base_key_map: {...map, 'l0.k': map['l0.v']}}),
       1,
       'adapter_invalid',
@@ -277,24 +277,18 @@ describe('svc merge refuses', () => {
   const onFiles: readonly [string, readonly string[], number, string, RegExp][] = [
     ['nothing to merge', out, 2, 'usage', /--adapter/],
     ['no base model', ['--adapter', `run/${weights}`, ...out], 2, 'usage', /--base-shard/],
-    ['a run and an adapter', ['run', '--adapter', `run/${weights}`, ...out], 2, 'usage', /brings its own/],
+    ['a run and an adapter', ['run', '--adapter', `run/${weights}`, ...out], 2, 'usage', /cannot be combined/],
     ['no output', ['run'], 2, 'usage', /output/],
     [
-      'a shard that is not there',
+      'a missing shard',
       ['--base-shard', 'no.safetensors', '--adapter', `run/${weights}`, ...out],
       3,
       'file_not_found',
       /no\.safetensors/,
     ],
+    ['a missing adapter', [...shard, '--adapter', 'no.safetensors', ...out], 3, 'file_not_found', /no\.safetensors/],
     [
-      'an adapter that is not there',
-      [...shard, '--adapter', 'no.safetensors', ...out],
-      3,
-      'file_not_found',
-      /no\.safetensors/,
-    ],
-    [
-      'a manifest that is not there',
+      'a missing manifest',
       [...shard, '--adapter', `run/${weights}`, '--meta', 'no.json', ...out],
       3,
       'file_not_found',
@@ -308,7 +302,7 @@ describe('svc merge refuses', () => {
       /not a file/,
     ],
     ['a legacy checkpoint', [...shard, '--adapter', 'old.BIN', ...out], 1, 'adapter_legacy', /old\.BIN/],
-    ['a run that is not there', ['nowhere', ...out], 3, 'model_not_found', /nowhere/],
+    ['a missing run directory', ['nowhere', ...out], 3, 'model_not_found', /nowhere/],
   ]
   const cwd = suiteFolder()
   before(async () => {

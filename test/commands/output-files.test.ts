@@ -6,7 +6,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-/** Texts that were said need no model. */
+/** Text files need no model. */
 async function workspace(test: TestContext, files: Record<string, string>) {
   const cwd = await temporaryFolder(test)
   await writeFiles(cwd, files)
@@ -21,7 +21,7 @@ async function workspace(test: TestContext, files: Record<string, string>) {
 }
 
 describe('svc transcribe -o', () => {
-  it('keeps recordings of the same name in their folders', async (test) => {
+  it('keeps the folders of recordings with the same name', async (test) => {
     const {svc, read} = await workspace(test, {'x/a.md': 'first', 'y/a.md': 'second', 'y/z/a.md': 'third'})
     const {stdout, exitCode} = await svc('transcribe', 'x/a.md', 'y/a.md', 'y/z/a.md', '-o', 'out', '--json')
     assert.equal(exitCode, 0)
@@ -36,7 +36,7 @@ describe('svc transcribe -o', () => {
     )
   })
 
-  it('never replaces its input', async (test) => {
+  it('never overwrites its input', async (test) => {
     const {refused, read} = await workspace(test, {'notes.txt': '  my   notes '})
     await refused('output_is_input', 'transcribe', 'notes.txt', '-o', '.')
     await refused('output_is_input', 'transcribe', 'notes.txt', '-o', '.', '--overwrite')
@@ -44,7 +44,7 @@ describe('svc transcribe -o', () => {
     assert.equal(await read('notes.txt'), '  my   notes ')
   })
 
-  it('replaces other files with --overwrite alone, and says so before it begins', async (test) => {
+  it('overwrites other files only with --overwrite, and checks that before it starts', async (test) => {
     const {svc, refused, read} = await workspace(test, {'a.md': 'said', 'out/a.txt': 'mine', 'b.md': 'also said'})
     const told = await refused('output_exists', 'transcribe', 'a.md', 'b.md', '-o', 'out')
     assert.match(told, /add --overwrite/)
@@ -54,7 +54,7 @@ describe('svc transcribe -o', () => {
     assert.equal(await read('out/a.txt'), 'said\n')
   })
 
-  it('is the file itself where one recording goes into a name of a format', async (test) => {
+  it('writes a single recording to a file whose extension is a format', async (test) => {
     const {cwd, svc, refused, read} = await workspace(test, {'a.md': 'said', 'b.md': 'said'})
     assert.equal((await svc('transcribe', 'a.md', '-o', 'made/out.VTT')).exitCode, 0)
     assert.match(await read('made/out.VTT'), /^WEBVTT\n/)
@@ -69,14 +69,14 @@ describe('svc transcribe -o', () => {
     assert.equal(await read('folder.srt/a.txt'), 'said\n')
   })
 
-  it('says that it cannot write where it cannot', async (test) => {
+  it('reports an unwritable output', async (test) => {
     const {refused} = await workspace(test, {'a.md': 'said', 'b.md': 'said', taken: 'a file'})
     assert.match(await refused('file_unwritable', 'transcribe', 'a.md', '-o', 'taken'), /Cannot write/)
   })
 })
 
 describe('svc speech subtitle', () => {
-  it('leaves subtitles alone that are there, and writes what it was asked for or nothing', async (test) => {
+  it('keeps existing subtitles, and writes the requested file or nothing', async (test) => {
     const {cwd, svc, refused, read} = await workspace(test, {'film.md': 'said', 'film.srt': 'by hand'})
     await refused('output_exists', 'speech', 'subtitle', 'film.md')
     assert.equal(await read('film.srt'), 'by hand')
@@ -87,18 +87,18 @@ describe('svc speech subtitle', () => {
     assert.match(await read('film.srt'), /^1\n/)
   })
 
-  it('writes a file without captions for silence, and says so', async (test) => {
+  it('writes a file without captions for silence, and prints a notice', async (test) => {
     const {svc, read} = await workspace(test, {'film.md': '  \n'})
     const {exitCode, stderr} = await svc('speech', 'subtitle', 'film.md')
-    assert.deepEqual([exitCode, stderr], [0, 'film.md: no speech was found.\n'])
+    assert.deepEqual([exitCode, stderr], [0, 'film.md: no speech found.\n'])
     assert.equal(await read('film.srt'), '\n')
     const transcribed = await svc('transcribe', 'film.md', '-f', 'vtt')
-    assert.deepEqual([transcribed.stdout, transcribed.stderr], ['WEBVTT\n\n', 'film.md: no speech was found.\n'])
+    assert.deepEqual([transcribed.stdout, transcribed.stderr], ['WEBVTT\n\n', 'film.md: no speech found.\n'])
   })
 })
 
 describe('svc db build and client', () => {
-  it('replace what they wrote until somebody changes it', async (test) => {
+  it('overwrite their own output, but not files that a user has changed', async (test) => {
     const {cwd, svc, refused, read} = await workspace(test, {
       'a.svc': '@table type Note { text: str }',
       'web/client.ts': '// mine',

@@ -28,7 +28,7 @@ async function counter(server: RunningServer, name: string): Promise<number> {
   return Number(line?.split(' ').at(-1))
 }
 
-/** Waits until a gauge has a value. */
+/** Waits until a gauge has a given value. */
 async function until(server: RunningServer, name: string, value: number): Promise<void> {
   for (const end = performance.now() + 120_000; performance.now() < end; ) {
     if ((await counter(server, name)) === value) return
@@ -52,7 +52,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
   })
   after(() => server.stop())
 
-  describe('to the official ollama client', () => {
+  describe('to the official Ollama client', () => {
     it('is listed, shown and running under its name', async () => {
       const {ollama} = clients(server)
       const {models} = await ollama.list()
@@ -69,7 +69,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.match((await ollama.version()).version, /^\d+\.\d+\.\d+$/)
     })
 
-    it('tells its published story, raw, whole and in a stream', async () => {
+    it('generates its published story, raw, complete and streamed', async () => {
       const {ollama} = clients(server)
       const asked = {model: 'stories260K', prompt: 'Once upon a time', raw: true, options: greedy}
       const whole = await ollama.generate({...asked, stream: false})
@@ -85,7 +85,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.deepEqual([ends.at(-1), ends.filter(Boolean).length], [true, 1])
     })
 
-    it('chats, and goes on from the context it gave', async () => {
+    it('chats, and continues from a returned context', async () => {
       const {ollama} = clients(server)
       const messages = [{role: 'user', content: 'Once upon a time'}]
       let text = ''
@@ -114,7 +114,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.ok(second.prompt_eval_count > first.prompt_eval_count)
     })
 
-    it('gives log-probabilities', async () => {
+    it('returns log-probabilities', async () => {
       const body = {
         prompt: 'Once upon a',
         raw: true,
@@ -135,7 +135,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       }
     })
 
-    it('stops within a token when the client aborts', async () => {
+    it('stops within one token when the client aborts', async () => {
       const {ollama} = clients(server)
       const stream = await ollama.generate({
         model: 'stories260K',
@@ -150,7 +150,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       await until(server, 'svc_requests_running', 0)
     })
 
-    it('answers mistakes with a sentence', async () => {
+    it('reports invalid requests in a sentence', async () => {
       const {ollama} = clients(server)
       await assert.rejects(
         ollama.show({model: 'stories26K'}),
@@ -159,7 +159,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       await assert.rejects(ollama.embeddings({model: 'stories260K', prompt: 'x'}), {status_code: 501})
     })
 
-    it('is unloaded and loaded again when it is asked to', async () => {
+    it('is unloaded and loaded on request', async () => {
       const {ollama} = clients(server)
       const unloaded = await post(server, '/api/generate', {prompt: '', keep_alive: 0})
       assert.equal(((await unloaded.json()) as {done_reason: string}).done_reason, 'unload')
@@ -175,7 +175,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
     })
   })
 
-  describe('to the official openai client', () => {
+  describe('to the official OpenAI client', () => {
     it('is listed and described', async () => {
       const {openai} = clients(server)
       const ids: string[] = []
@@ -184,7 +184,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.equal((await openai.models.retrieve('stories260K')).owned_by, 'svc')
     })
 
-    it('answers several prompts, as texts or in tokens, each as if it were alone', async () => {
+    it('answers several prompts, as text or tokens, independently', async () => {
       const {openai} = clients(server)
       const asked = {model: 'stories260K', temperature: 0, max_tokens: 8}
       const texts = ['Once upon a', 'Lily and', 'The big'] as const
@@ -212,7 +212,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       )
     })
 
-    /** The tokens of texts, as the other dialect gives them. */
+    /** Tokenises texts through the Ollama API. */
     const ollamaTokens = (texts: readonly string[]) =>
       Promise.all(
         texts.map(async (prompt) => {
@@ -225,7 +225,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
         }),
       )
 
-    it('scores a continuation as an evaluation harness asks for it', async () => {
+    it('scores a continuation for an evaluation harness', async () => {
       const {openai} = clients(server)
       const score = async (whole: string, context: string) => {
         const [tokens, before] = (await ollamaTokens([whole, context])) as [number[], number[]]
@@ -257,7 +257,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.ok(told.sum > -3 && other.sum < told.sum - 5, JSON.stringify([told, other]))
     })
 
-    it('cancels the other prompts where one is refused', async () => {
+    it('cancels the other prompts if one is refused', async () => {
       const readTokens = () => counter(server, 'svc_tokens_total{kind="prompt"}')
       const before = await readTokens()
       const prompt = ['x'.repeat(2000), ...Array.from({length: 20}, () => 'Once')]
@@ -272,7 +272,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.ok(read <= most, `${read} tokens of prompts were read, ${most} may be`)
     })
 
-    it('chats, whole and in a stream with its usage', async () => {
+    it('chats, complete and streamed with usage', async () => {
       const {openai} = clients(server)
       const asked = {
         model: 'stories260K',
@@ -298,7 +298,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.deepEqual(usage, whole.usage)
     })
 
-    it('gives n replies, log-probabilities and legacy completions', async () => {
+    it('returns n replies, log-probabilities and legacy completions', async () => {
       const {openai} = clients(server)
       const messages = [{role: 'user' as const, content: 'Once'}]
       const many = await openai.chat.completions.create({
@@ -340,7 +340,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       assert.equal(legacy.choices[0]?.text, ' time,')
     })
 
-    it('forces and bans tokens by their id', async () => {
+    it('forces and bans tokens by id', async () => {
       const {openai} = clients(server)
       const asked = {
         model: 'stories260K',
@@ -365,7 +365,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       await until(server, 'svc_requests_running', 0)
     })
 
-    it('throws the errors that the client knows', async () => {
+    it('returns the errors that the client recognises', async () => {
       const {openai} = clients(server)
       const messages = [{role: 'user' as const, content: 'x'}]
       await assert.rejects(openai.chat.completions.create({model: 'gpt', messages}), {
@@ -389,7 +389,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
     })
   })
 
-  it('computes 8 streams together, each as it would be alone', async () => {
+  it('computes 8 streams together with the same results as separately', async () => {
     const {ollama} = clients(server)
     const prompts: string[] = ['Once', 'Lily', 'The big', 'One day', 'Her mom', 'A red ball', 'He said', 'They play']
     const tell = async (prompt: string) =>
@@ -402,7 +402,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
     assert.ok((await counter(server, 'svc_batched_runs_total')) > before, 'runs for more than one request')
   })
 
-  it('generates at most one more token for a client that has gone', async () => {
+  it('generates at most one more token after a client has disconnected', async () => {
     const {port} = new URL(server.baseUrl)
     const body = JSON.stringify({prompt: 'Once', raw: true, options: {num_predict: 400, temperature: 1}})
     const socket = connect(Number(port), '127.0.0.1')
@@ -411,7 +411,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
     socket.destroy()
     await until(server, 'svc_requests_running', 0)
     const tokens = await counter(server, 'svc_tokens_total{kind="completion"}')
-    // Another request takes several steps of the model: meanwhile the first gets none.
+    // While another request takes several steps of the model, the first one gets none.
     const other = {prompt: 'Once', raw: true, stream: false, options: {temperature: 0, num_predict: 20}}
     const {eval_count: count} = (await (await post(server, '/api/generate', other)).json()) as {eval_count: number}
     assert.equal(await counter(server, 'svc_tokens_total{kind="completion"}'), tokens + count)
@@ -438,9 +438,9 @@ describe('a trained run directory, served', () => {
     return ((await (await post(server, '/api/generate', body)).json()) as {response: string}).response
   }
 
-  it('applies the adapter to the base that the manifest names, after a failed evaluation with --ignore-eval-gate', async () => {
+  it('applies the adapter to the base of the manifest; --ignore-eval-gate overrides a failed evaluation', async () => {
     const adapted = await startServer(['--model', run, '--ignore-eval-gate'])
-    // With as many threads as a user has who sets none.
+    // With the default number of threads.
     const env = {SVC_THREADS: '0'}
     const plain = await startServer(['--model', join(root, 'base'), '--model-name', ' plain '], {env})
     try {
@@ -462,7 +462,7 @@ describe('a trained run directory, served', () => {
 
   const refused: readonly [string, Record<string, string | Uint8Array>, string[], number, RegExp][] = [
     [
-      'an adapter of another base',
+      'an adapter for another base model',
       tinyAdapterFiles({hiddenSize: 64}),
       [],
       2,
@@ -492,10 +492,10 @@ describe('a trained run directory, served', () => {
       1,
       /use_dora to true/,
     ],
-    ['a device that is not there', {}, ['--device', 'cuda'], 5, /device cuda cannot be used/],
+    ['an unavailable device', {}, ['--device', 'cuda'], 5, /device cuda cannot be used/],
   ]
   for (const [name, files, args, exit, says] of refused)
-    it(`is refused before the port opens: ${name}`, async (test) => {
+    it(`refuses before opening the port: ${name}`, async (test) => {
       const folder = await temporaryFolder(test)
       await writeFiles(folder, {...tinyModelFiles(), ...files})
       const {stderr, stdout, exitCode} = await svcInTurn(['serve', '--model', folder, '--port', '0', ...args])
@@ -504,7 +504,7 @@ describe('a trained run directory, served', () => {
     })
 })
 
-describe('a server that is used badly', () => {
+describe('a server with invalid or slow clients', () => {
   const model = suiteFolder()
   let server: RunningServer
   before(async () => {
@@ -520,20 +520,26 @@ describe('a server that is used badly', () => {
     ['no body', '/api/generate', '', 400, /missing request body/],
     ['a negative num_predict', '/api/generate', {prompt: 'x', options: {num_predict: -5}}, 400, /num_predict/],
     [
-      'an option that is no number',
+      'an option that is not a number',
       '/api/generate',
       '{"prompt":"x","options":{"temperature":NaN}}',
       400,
       /not valid JSON/,
     ],
     [
-      'an option of a wrong type',
+      'an option of the wrong type',
       '/api/generate',
       {prompt: 'x', options: {top_k: 'many'}},
       400,
       /option ..top_k.. must be of type integer/,
     ],
-    ['a prompt over the context', '/api/generate', {prompt: 'x'.repeat(5000), raw: true}, 400, /5001 tokens .* 4096/],
+    [
+      'a prompt longer than the context',
+      '/api/generate',
+      {prompt: 'x'.repeat(5000), raw: true},
+      400,
+      /5001 tokens .* 4096/,
+    ],
     [
       '1,000 stop strings',
       '/api/generate',
@@ -559,10 +565,10 @@ describe('a server that is used badly', () => {
     ],
     ['thinking', '/api/chat', {messages: [{role: 'user', content: 'x'}], think: true}, 400, /think/],
     ['a suffix', '/api/generate', {prompt: 'x', suffix: 'y'}, 400, /insert/],
-    ['a token that is none', '/api/generate', {prompt: 'x', context: [99_999]}, 400, /token 99999/],
+    ['an invalid token', '/api/generate', {prompt: 'x', context: [99_999]}, 400, /token 99999/],
     ['an unknown route', '/api/nothing', {}, 404, /no route/],
-    ['embeddings, whatever the body', '/api/embeddings', '{', 501, /not implemented/],
-    ['embeddings by their newer name', '/api/embed', '{', 400, /this server does not support embeddings/],
+    ['embeddings, with any body', '/api/embeddings', '{', 501, /not implemented/],
+    ['embeddings on the newer route', '/api/embed', '{', 400, /this server does not support embeddings/],
     ['pulling a model', '/api/pull', {model: 'x'}, 404, /no route/],
     ['a grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a"'}, 400, /does not support grammar/],
     [
@@ -592,7 +598,7 @@ describe('a server that is used badly', () => {
       assert.ok(response.headers.get('x-request-id'))
     })
 
-  it('logs no error when a client disconnects before a reply that is not streamed', async () => {
+  it('logs no error when a client disconnects before an unstreamed reply', async () => {
     const abort = new AbortController()
     const body = JSON.stringify({...endless, stream: false})
     const asked = fetch(`${server.baseUrl}/api/generate`, {method: 'POST', body, signal: abort.signal})
@@ -620,7 +626,7 @@ describe('a server that is used badly', () => {
     assert.fail('the model was not unloaded')
   })
 
-  it('answers 413 to a body of 10 MB, before it is sent', async () => {
+  it('answers 413 to a body of 10 MB before it is sent', async () => {
     const socket = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
     socket.write(`POST /api/generate HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${10 << 20}\r\n\r\n{"prompt":"`)
     const answer = await text(socket)
@@ -628,12 +634,12 @@ describe('a server that is used badly', () => {
     assert.match(answer, /larger than \d+ bytes/)
   })
 
-  it('answers 405 with the methods that a route takes', async () => {
+  it('answers 405 with the allowed methods of a route', async () => {
     const response = await fetch(`${server.baseUrl}/api/chat`)
     assert.deepEqual([response.status, response.headers.get('allow')?.includes('POST')], [405, true])
   })
 
-  it('refuses foreign hosts and origins, and lets those of this machine in', async () => {
+  it('refuses foreign hosts and origins, and accepts those of this machine', async () => {
     const status = async (headers: Record<string, string>) =>
       (await httpRequest(`${server.baseUrl}/api/tags`, {headers})).statusCode
     assert.equal(await status({host: 'evil.example'}), 403)
@@ -652,7 +658,7 @@ describe('a server that is used badly', () => {
     )
   })
 
-  it('tells those that find the queue full when to come back', async () => {
+  it('answers 503 with Retry-After when the queue is full', async () => {
     const abort = new AbortController()
     const all = Array.from({length: 4}, () =>
       fetch(`${server.baseUrl}/api/generate`, {method: 'POST', body: JSON.stringify(endless), signal: abort.signal}),
@@ -665,7 +671,7 @@ describe('a server that is used badly', () => {
     await until(server, 'svc_requests_running', 0)
   })
 
-  it('waits for a slow reader and goes on serving others', async () => {
+  it('waits for a slow reader while serving others', async () => {
     const {port} = new URL(server.baseUrl)
     const body = JSON.stringify({...endless, logprobs: true, top_logprobs: 20})
     const slow = connect(Number(port), '127.0.0.1')
@@ -678,7 +684,7 @@ describe('a server that is used badly', () => {
     await until(server, 'svc_requests_running', 0)
   })
 
-  it('answers on while a long prompt is read', async () => {
+  it('answers other requests while it processes a long prompt', async () => {
     let isRead = false
     const long = post(server, '/api/generate', {
       prompt: 'x'.repeat(4000),
@@ -698,7 +704,7 @@ describe('a server that is used badly', () => {
     assert.ok(answered > 0)
   })
 
-  it('goes on with the model it has loaded when the file is replaced', async () => {
+  it('keeps using the loaded model when its file is replaced', async () => {
     const file = join(model, 'model-00001-of-00002.safetensors')
     await writeFile(`${file}.new`, 'damaged')
     await rename(`${file}.new`, file)
@@ -710,7 +716,7 @@ describe('a server that is used badly', () => {
   })
 })
 
-describe('a server with a key that is stopped', () => {
+describe('a server with an API key', () => {
   const model = suiteFolder()
   const key = {authorization: 'Bearer sesame-open'}
   let server: RunningServer
@@ -725,20 +731,20 @@ describe('a server with a key that is stopped', () => {
   })
   after(() => server.stop())
 
-  it('names its model to holders of the key alone', async () => {
+  it('shows the model name only to clients with the key', async () => {
     const health = async (headers = {}) => (await fetch(`${server.baseUrl}/health`, {headers})).json()
     assert.deepEqual(await health(), {status: 'ok', loaded: true})
     const {model: name} = (await health(key)) as {model: string}
     assert.notEqual(name, '')
   })
 
-  it('answers for the host names that --allowed-hosts lists', async () => {
+  it('accepts the host names of --allowed-hosts', async () => {
     const status = async (host: string) => (await httpRequest(`${server.baseUrl}/health`, {headers: {host}})).statusCode
     assert.equal(await status('host.docker.internal'), 200)
     assert.equal(await status('evil.example'), 403)
   })
 
-  it('says so when the port is taken', async () => {
+  it('reports a port that is in use', async () => {
     const {port} = new URL(server.baseUrl)
     const {stderr, exitCode} = await svcInTurn(['serve', '--model', model, '--port', port])
     assert.match(
@@ -748,7 +754,7 @@ describe('a server with a key that is stopped', () => {
     assert.equal(exitCode, 5)
   })
 
-  it('asks for its key', async () => {
+  it('requires its key', async () => {
     const status = async (headers: Record<string, string>) =>
       (await fetch(`${server.baseUrl}/v1/models`, {headers})).status
     assert.equal(await status({}), 401)
@@ -761,7 +767,7 @@ describe('a server with a key that is stopped', () => {
     assert.equal((await fetch(`${server.baseUrl}/metrics`)).status, 401)
   })
 
-  it('lets a stream end, exits with 0, and has never shown its key', async () => {
+  it('finishes a running stream, exits with status 0, and never prints its key', async () => {
     const body = {prompt: 'Hi', raw: true, options: {num_predict: 300, temperature: 1}}
     const response = await post(server, '/api/generate', body, key)
     const reader = response.body?.getReader()
@@ -779,9 +785,9 @@ describe('a server with a key that is stopped', () => {
     assert.doesNotMatch(server.stderr(), /sesame-open/)
   })
 
-  it('warns when other machines can use it without a key', async () => {
+  it('warns if other machines can use it without an API key', async () => {
     const server = await startServer(['--model', model, '--host', '0.0.0.0'])
-    assert.match(server.stderr(), /other machines can use this server without a key; set SVC_INFERENCE_API_KEY/)
+    assert.match(server.stderr(), /Other machines can use this server without an API key\. Set SVC_INFERENCE_API_KEY/)
     await server.stop()
   })
 })

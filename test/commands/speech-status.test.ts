@@ -7,7 +7,7 @@ import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
-/** A workspace of its own, with a home and a cache that hold nothing. */
+/** Creates a workspace with an empty home folder and an empty cache. */
 async function workspace(test: TestContext, files: Record<string, string> = {}) {
   const cwd = await realpath(await temporaryFolder(test))
   await writeFiles(cwd, files)
@@ -40,7 +40,7 @@ async function doctor(run: Awaited<ReturnType<typeof workspace>>['run'], env: Re
 }
 
 describe('svc speech status', () => {
-  it('tells the settings of a machine where nothing is set', async (test) => {
+  it('shows the defaults on a machine without settings', async (test) => {
     const {result, stderr} = await status((await workspace(test)).run)
     assert.equal(stderr, '')
     assert.equal(result.summary, 'Speech: ONNX Whisper on CPU; .txt/.md passthrough')
@@ -78,7 +78,7 @@ describe('svc speech status', () => {
     assert.doesNotMatch(JSON.stringify(result), /\bwss?:|\bhttps?:|\/api\//, 'nothing of it is served')
   })
 
-  it('takes them from the environment, then the file of SVC_SPEECH_CONFIG, then Svc.toml', async (test) => {
+  it('reads settings from the environment, the file of SVC_SPEECH_CONFIG and Svc.toml, in this order', async (test) => {
     const {run} = await workspace(test, {
       'speech.toml': 'capture_timeout_ms = 5000\ntool_route_min_confidence = 0.6\nrefine_balanced_base = 0.88\n',
       'Svc.toml': '[speech]\ncapture_timeout_ms = 6000\nheartbeat_ms = 4000\n',
@@ -95,7 +95,7 @@ describe('svc speech status', () => {
     assert.equal(result.runtime.refine.balanced_base, 0.88)
   })
 
-  it('takes the retries of downloads from there too', async (test) => {
+  it('also reads the download retries from these sources', async (test) => {
     const {run} = await workspace(test, {
       'speech.toml': 'hf_retry_attempts = 2\n',
       'Svc.toml': '[speech]\nhf_retry_attempts = 4\nhf_retry_delay_ms = 50\n',
@@ -107,7 +107,7 @@ describe('svc speech status', () => {
     assert.equal(runtime.hf.retry_attempts, 7)
   })
 
-  it('finds a model in its folder or in the cache, and says when it is not there', async (test) => {
+  it('finds a model in its folder or in the cache, and reports a missing one', async (test) => {
     const {cwd, run} = await workspace(test)
     await writeTinyModel(join(cwd, 'base'))
     await writeTinyModel(join(cwd, 'hub/models--acme--whisper/snapshots/main'))
@@ -123,7 +123,7 @@ describe('svc speech status', () => {
     }
   })
 
-  it('looks into the folder of SVC_SPEECH_CACHE_DIR', async (test) => {
+  it('searches the folder of SVC_SPEECH_CACHE_DIR', async (test) => {
     const {cwd, run} = await workspace(test)
     const place = join(cwd, 'cache/models--acme--whisper/snapshots/main')
     await writeTinyModel(place)
@@ -131,7 +131,7 @@ describe('svc speech status', () => {
     assert.equal((await status(run, env)).result.model_dir, place)
   })
 
-  it('tells a GPU asked for by the variable from one asked for by a file', async (test) => {
+  it('distinguishes a GPU requested by the variable from one requested by a file', async (test) => {
     const {run} = await workspace(test, {'speech.toml': 'device = "cuda"\n'})
     const variable = (await status(run, {SVC_SPEECH_CUDA: '1'})).result
     assert.deepEqual([variable.device, variable.cuda_requested_via_env, variable.inference_note], ['cuda', true, null])
@@ -139,7 +139,7 @@ describe('svc speech status', () => {
     assert.deepEqual([file.device, file.cuda_requested_via_env], ['cuda', false])
   })
 
-  it('prints a text for people, and never the token', async (test) => {
+  it('prints plain text without the token', async (test) => {
     const {cwd, run} = await workspace(test)
     await writeTinyModel(join(cwd, 'base'))
     const env = {SVC_SPEECH_TOKEN: 'tok-1234567', SVC_SPEECH_MODEL: 'base', SVC_SPEECH_PRECISION: 'f32'}
@@ -153,35 +153,35 @@ describe('svc speech status', () => {
     assert.match(precision ?? '', /^precision +f32$/)
     assert.doesNotMatch(stdout, /1234567|[{}]/)
     const absent = await run(['speech', 'status'], {SVC_SPEECH_MODEL: 'acme/whisper'})
-    assert.match(absent.stdout, /^model +acme\/whisper, which is not on this machine$/m)
+    assert.match(absent.stdout, /^model +acme\/whisper \(not on this machine\)$/m)
   })
 })
 
 describe('svc speech doctor', () => {
-  it('finds everything sound where a model is there', async (test) => {
+  it('passes if a model is installed', async (test) => {
     const {cwd, run} = await workspace(test)
     await writeTinyModel(join(cwd, 'base'))
     const {result, check} = await doctor(run, {SVC_SPEECH_MODEL: 'base', SVC_ACTIVE_FILE: 'a.ts', SVC_ACTIVE_LINE: '7'})
     assert.equal(result.result, 'ok')
-    assert.equal(check('engine').value, 'ONNX Runtime computes on cpu')
+    assert.equal(check('engine').value, 'ONNX Runtime on cpu')
     assert.equal(check('model').value, `base in ${join(cwd, 'base')}`)
     assert.match(check('decoders').value, /^wav, flac, mp3, ogg opus, ogg vorbis$/)
     assert.equal(check('ide_context').value, 'a.ts:7')
     assert.equal(check('cache').value, join(cwd, 'hub'))
   })
 
-  it('finds the starter model where no other is, and says how to get one for real speech', async (test) => {
+  it('falls back to the starter model, and suggests one for real speech', async (test) => {
     const {run} = await workspace(test)
     const {result, check} = await doctor(run)
     assert.equal(result.result, 'ok')
     assert.equal(check('model').ok, true)
     assert.match(
       check('model').value,
-      /^starter in .*, for synthetic voices and digits; .* Run svc speech pull tiny\.en\.$/,
+      /^starter in .*, which recognises only synthetic voices and .* Run svc speech pull tiny\.en\.$/,
     )
   })
 
-  it('fails without the model that was named, and says how to get it', async (test) => {
+  it('fails if the configured model is missing, and suggests how to download it', async (test) => {
     const {run} = await workspace(test)
     const {result, check} = await doctor(run, {SVC_SPEECH_MODEL: 'acme/whisper'})
     assert.equal(result.result, 'failed')
@@ -196,7 +196,7 @@ describe('svc speech doctor', () => {
     )
   })
 
-  it('fails where settings contradict each other', async (test) => {
+  it('fails if settings contradict each other', async (test) => {
     const {run} = await workspace(test)
     const {check} = await doctor(run, {SVC_SPEECH_MAX_DURATION_MS: '1000', SVC_SPEECH_REFINE_CONFIDENCE_MIN: '2'})
     assert.equal(check('runtime_config').ok, false)
@@ -204,14 +204,14 @@ describe('svc speech doctor', () => {
     assert.match(check('runtime_config').value, /refine_confidence_min is 2, above refine_confidence_max, 0\.99\./)
   })
 
-  it('fails where the cache cannot be written', async (test) => {
+  it('fails if the cache is not writable', async (test) => {
     const {run} = await workspace(test, {file: ''})
     const {check} = await doctor(run, {SVC_SPEECH_CACHE_DIR: 'file/deep'})
     assert.equal(check('cache').ok, false)
-    assert.match(check('cache').value, /file\/deep cannot be written\. Set SVC_SPEECH_CACHE_DIR/)
+    assert.match(check('cache').value, /file\/deep is not writable\. Set SVC_SPEECH_CACHE_DIR/)
   })
 
-  it('finds ffmpeg where it is, and does without it', async (test) => {
+  it('reports the path of ffmpeg, or that it is not installed', async (test) => {
     const {cwd, run} = await workspace(test, {'bin/ffmpeg': '#!/bin/sh\n'})
     await mkdir(join(cwd, 'empty'))
     await chmod(join(cwd, 'bin/ffmpeg'), 0o755)
@@ -220,7 +220,7 @@ describe('svc speech doctor', () => {
     const none = (await doctor(run, {PATH: join(cwd, 'empty')})).check('ffmpeg')
     assert.deepEqual(
       [none.ok, none.value],
-      [true, 'ffmpeg is not on the PATH: only WAV, FLAC, MP3 and Ogg can be read. Install ffmpeg.'],
+      [true, 'ffmpeg is not on the PATH; only WAV, FLAC, MP3 and Ogg can be read. Install ffmpeg.'],
     )
   })
 
@@ -233,8 +233,8 @@ describe('svc speech doctor', () => {
   })
 })
 
-describe('svc config with a file of SVC_SPEECH_CONFIG', () => {
-  it('shows its values, where they come from, and the values that lost', async (test) => {
+describe('svc config show with SVC_SPEECH_CONFIG', () => {
+  it('shows values of the file, their sources, and overridden values', async (test) => {
     const {run} = await workspace(test, {
       'speech.toml': 'beam_size = 3\nvad = "passthrough"\n',
       'Svc.toml': '[speech]\nbeam_size = 2\n',
@@ -262,13 +262,13 @@ describe('svc config with a file of SVC_SPEECH_CONFIG', () => {
     assert.match(changed.stdout, /\nspeech\.beam_size +3 +speech-config beam_size +file speech\.beam_size = 2\n/)
   })
 
-  it('is read from the folder the command works in', async (test) => {
+  it('resolves the path relative to the working directory', async (test) => {
     const {cwd, run} = await workspace(test, {'inner/speech.toml': 'beam_size = 3\n'})
     const args = ['config', 'show', '--changed', '-C', join(cwd, 'inner')]
     assert.match((await run(args, {SVC_SPEECH_CONFIG: 'speech.toml'})).stdout, /speech\.beam_size +3/)
   })
 
-  it('warns once of what it cannot read, and stops no command', async (test) => {
+  it('warns once about an unreadable file, and continues', async (test) => {
     const {cwd, run} = await workspace(test, {'speech.toml': 'beam_size = "two"\n', 'odd.toml': 'beam_sise = 2\n'})
     for (const [file, says] of [
       ['speech.toml', `SVC_SPEECH_CONFIG is ignored: ${join(cwd, 'speech.toml')}: beam_size takes a whole number`],
@@ -294,7 +294,7 @@ describe('svc config with a file of SVC_SPEECH_CONFIG', () => {
     )
   })
 
-  it('lets a wrong type in [speech] of Svc.toml stop every command', async (test) => {
+  it('stops every command on a wrong type in [speech] of Svc.toml', async (test) => {
     const {run} = await workspace(test, {'Svc.toml': '[speech]\nbeam_size = "two"\n'})
     const {stderr, exitCode} = await run(['speech', 'status'])
     assert.equal(exitCode, 2)

@@ -11,6 +11,6 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
   before(() => writeMicroWhisper(model))
 
   for (const args of chunkings)
-    it(`loses and repeats no word of five minutes ${args.join(' ')}`, () =>
+    it(`neither loses nor repeats a word of five minutes ${args.join(' ')}`, () =>
       assertHearsEveryWord(join(folder, 'long.wav'), 300, [...args, '--model', model]))
 })

@@ -20,13 +20,13 @@ import {microShape, randomWhisper} from '../support/whisper-weights.js'
 
 const folder = suiteFolder()
 const nonsense = join(folder, 'nonsense')
-/** What the model has something to say about. */
+/** Noise, for which the random model emits text. */
 const sound = randomFloats(7)(24_000).map((x) => 0.1 * x)
 const recording = monoWave(sound)
-/** The models are so small that a second thread only waits, and a waiting thread of the runtime keeps a processor busy. */
+/** The models are so small that a second thread would only spin and keep a processor busy. */
 const oneThread = ['--threads', '1']
 
-/** With a model that says the same nonsense about everything, and hears it everywhere. */
+/** Transcribes with a random model, which emits the same text for every input. */
 const transcribe = (args: readonly string[], options: SvcOptions = {}, run = svcInTurn) =>
   run(['transcribe', ...args, '--model', nonsense, '--vad', 'none', ...oneThread], {cwd: folder, ...options})
 
@@ -52,13 +52,13 @@ before(async () => {
 })
 
 describe('svc transcribe FILE', () => {
-  it('prints what is said, a line per segment', async () => {
+  it('prints one line per segment', async () => {
     const {stdout, stderr, exitCode} = await printed()
     assert.deepEqual([stderr, exitCode], ['', 0])
     assert.match(stdout, /^(\w+ )+\w+\n$/)
   })
 
-  it('prints the same in every format', async () => {
+  it('prints the same text in every format', async () => {
     const text = (await printed()).stdout.trim()
     const inFormat = async (format: string) => (await transcribe(['one.wav', '--format', format])).stdout
     const verbose = JSON.parse(await inFormat('verbose_json'))
@@ -76,23 +76,23 @@ describe('svc transcribe FILE', () => {
     tsv: 'start\tend\ttext\n0\t0\thello world\n',
   }
   for (const [format, expected] of Object.entries(printedNote))
-    it(`prints a text that was said as ${format}`, async () => {
+    it(`prints a text file as ${format}`, async () => {
       const {stdout} = await svcInTurn(['transcribe', 'note.txt', '--format', format], {cwd: folder})
       assert.equal(stdout, expected)
     })
 
-  it('takes the short flags and the name txt that other programs have', async () => {
+  it('accepts short flags and the format name txt', async () => {
     const short = ['transcribe', 'one.wav', '-m', nonsense, '-l', 'en', '-f', 'txt', '--vad', 'none', ...oneThread]
     assert.deepEqual(await svcInTurn(short, {cwd: folder}), await printed())
   })
 
-  it('prints a text that was said as ndjson', async () => {
+  it('prints a text file as ndjson', async () => {
     const {stdout} = await svcInTurn(['transcribe', 'note.txt', '--format', 'ndjson'], {cwd: folder})
     const {start, end, text} = JSON.parse(stdout)
     assert.deepEqual([start, end, text], [0, 0, 'hello world'])
   })
 
-  it('tells everything under --json, as its contract says', async () => {
+  it('prints JSON that matches the contract with --json', async () => {
     const {stdout} = await transcribe(['one.wav', '--json', '--word-timestamps'])
     const result = JSON.parse(stdout)
     assert.deepEqual(await contractViolations('cli/transcribe.v1', result), [])
@@ -107,7 +107,7 @@ describe('svc transcribe FILE', () => {
     assert.equal(again.segments[0].words, undefined)
   })
 
-  it('passes a text on as if it had been said, without a model', async () => {
+  it('passes a text file through without a model', async () => {
     const {stdout, exitCode} = await svcInTurn(['transcribe', 'note.txt', '--json'], {cwd: folder})
     assert.equal(exitCode, 0)
     const result = JSON.parse(stdout)
@@ -119,7 +119,7 @@ describe('svc transcribe FILE', () => {
     assert.equal((await svcInTurn(['transcribe', 'note.txt'], {cwd: folder})).stdout, 'hello world\n')
   })
 
-  it('refines by profile, lexicon and settings', async () => {
+  it('refines the text by profile, lexicon and settings', async () => {
     await writeFiles(folder, {
       'said.txt': 'um call the the getter in the mesh',
       'words.json': '{"schema_version": "1", "entries": [{"canonical": "getUser", "aliases": ["getter"]}]}',
@@ -133,20 +133,20 @@ describe('svc transcribe FILE', () => {
     assert.equal(aggressive.confidence, 0.84)
   })
 
-  it('warns of a lexicon that cannot be used, and goes on', async () => {
+  it('warns about an unusable lexicon and continues', async () => {
     const env = {SVC_SPEECH_LEXICON_PATH: join(folder, 'text.wav')}
     const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', 'note.txt'], {cwd: folder, env})
     assert.deepEqual([stdout, exitCode], ['hello world\n', 0])
-    assert.match(stderr, /warning: the lexicon .*text\.wav is not used/)
+    assert.match(stderr, /warning: Ignoring the lexicon .*text\.wav/)
   })
 
-  it('logs once where it computes', async () => {
+  it('logs the compute device once', async () => {
     const {stderr} = await printedSeveral()
     assert.equal(stderr.match(/speech_inference_cpu_default/g)?.length, 1)
     assert.match(stderr, /speech_gpu/)
   })
 
-  it('logs the steps of the decoder where SVC_SPEECH_VERBOSE is set', async () => {
+  it('logs the decoder steps if SVC_SPEECH_VERBOSE is set', async () => {
     const {stderr} = await printedSeveral()
     const line = stderr.split('\n').find((text) => text.includes('speech_decoder')) ?? ''
     const {temperature, steps, accepted} = JSON.parse(line)
@@ -157,7 +157,7 @@ describe('svc transcribe FILE', () => {
     assert.ok(steps.length > 0)
   })
 
-  it('appends a line per chunk where that is asked for', async () => {
+  it('appends a line per chunk to the file of SVC_SPEECH_EMIT_PARTIAL_PATH', async () => {
     const path = join(folder, 'logs/partial.jsonl')
     await transcribe(['one.wav'], {env: {SVC_SPEECH_EMIT_PARTIAL_PATH: path}})
     const lines = (await readFile(path, 'utf8')).trim().split('\n')
@@ -169,7 +169,7 @@ describe('svc transcribe FILE', () => {
 })
 
 describe('svc transcribe --hotwords', {skip: skipWithout('fsdd')}, () => {
-  it('does not write a word that was not said, and the text is that of the segments', async () => {
+  it('does not insert a hotword that was not spoken', async () => {
     const model = projectFile('examples/models/starter')
     const args = ['--beam', '5', '--hotwords', 'none', '--json', '--model', model, ...oneThread]
     const {stdout} = await svcInTurn(['transcribe', sharedData('fsdd/1_george_0.wav') ?? '', ...args], {cwd: folder})
@@ -179,8 +179,8 @@ describe('svc transcribe --hotwords', {skip: skipWithout('fsdd')}, () => {
   })
 })
 
-describe('svc transcribe of several', () => {
-  it('takes a folder in the order of its names, and loads its model once', async () => {
+describe('svc transcribe with several recordings', () => {
+  it('transcribes a folder in name order and loads the model once', async () => {
     const {stdout, exitCode} = await printedSeveral()
     const results = stdout
       .trim()
@@ -197,14 +197,14 @@ describe('svc transcribe of several', () => {
     )
   })
 
-  it('goes on after one that fails, and ends with status 1', async () => {
+  it('continues after a failed recording and exits with status 1', async () => {
     const {stdout, stderr, exitCode} = await transcribe(['one.wav', 'text.wav', 'empty.wav', 'missing.wav', 'two.wav'])
     assert.equal(exitCode, 1)
     assert.equal(stdout.trim().split('\n').length, 2)
     for (const code of ['audio_unrecognized', 'audio_empty', 'file_not_found']) assert.match(stderr, new RegExp(code))
   })
 
-  it('says under --json which one failed and why', async () => {
+  it('prints the failed recording and its error with --json', async () => {
     const {stdout, exitCode} = await transcribe(['text.wav', 'one.wav', '--json'])
     const [failed, heard] = stdout
       .trim()
@@ -215,7 +215,7 @@ describe('svc transcribe of several', () => {
     assert.equal(heard.path, join(folder, 'one.wav'))
   })
 
-  it('writes a file for each into a folder, and names them', async (test) => {
+  it('writes one file per recording into --output-dir and prints the paths', async (test) => {
     const output = join(await temporaryFolder(test), 'new/folder')
     const {stdout, exitCode} = await transcribe(['one.wav', 'talks', '--format', 'srt', '--output-dir', output])
     assert.equal(exitCode, 0)
@@ -227,7 +227,7 @@ describe('svc transcribe of several', () => {
     assert.match(await readFile(join(output, 'one.srt'), 'utf8'), /^1\n00:00:00,000 --> /)
   })
 
-  it('tells of damage, which counts with --strict', async () => {
+  it('warns about damage, and fails with --strict', async () => {
     await writeFile(join(folder, 'cut.wav'), recording.subarray(0, recording.length - 20_000))
     const {stdout, stderr, exitCode} = await transcribe(['cut.wav', 'one.wav', '--json'])
     const [cut, whole] = stdout
@@ -242,7 +242,7 @@ describe('svc transcribe of several', () => {
     assert.equal((await transcribe(['one.wav', '--strict'])).exitCode, 0)
   })
 
-  it('says once what is wrong with the model, and ends as with one recording', async () => {
+  it('reports a model error once, with the same exit status as for one recording', async () => {
     const args = ['transcribe', 'one.wav', 'two.wav', 'note.txt', '--model', 'nowhere']
     const {stdout, stderr, exitCode} = await svcInTurn(args, {cwd: folder})
     assert.deepEqual([stdout, exitCode], ['', 3])
@@ -251,7 +251,7 @@ describe('svc transcribe of several', () => {
     assert.equal(words.stdout.trim().split('\n').length, 1)
   })
 
-  it('keeps files of the same name apart', async (test) => {
+  it('writes different files for recordings of the same name', async (test) => {
     const output = await temporaryFolder(test)
     const write = (args: string[]) => svcInTurn(['transcribe', ...args, '-o', output], {cwd: folder})
     await writeFiles(folder, {'more.md': 'one', 'note.md': 'another note'})
@@ -260,7 +260,7 @@ describe('svc transcribe of several', () => {
     assert.deepEqual((await readdir(output)).sort(), ['more.txt', 'note.md.vtt', 'note.txt', 'note.txt.vtt'])
   })
 
-  it('wants a folder for formats that cannot follow each other', async () => {
+  it('requires an output folder for formats that cannot be concatenated', async () => {
     const {stderr, exitCode} = await transcribe(['one.wav', 'two.wav', '--format', 'srt'])
     assert.equal(exitCode, 2)
     assert.match(stderr, /output_dir_needed/)
@@ -268,12 +268,12 @@ describe('svc transcribe of several', () => {
 })
 
 describe('svc transcribe -', () => {
-  it('reads a recording from a pipe', async () => {
+  it('reads a recording from standard input', async () => {
     const piped = await transcribe(['-'], {input: recording}, svc)
     assert.equal(piped.stdout, (await printed()).stdout)
   })
 
-  it('reads bare samples, where their kind is said', async () => {
+  it('reads raw samples with --raw-encoding', async () => {
     const samples = Buffer.from(Int16Array.from(sound, (x) => Math.round(32_768 * x)).buffer)
     const piped = await transcribe(['-', '--raw-encoding', 's16le', '--json'], {input: samples})
     const result = JSON.parse(piped.stdout)
@@ -281,13 +281,13 @@ describe('svc transcribe -', () => {
     assert.equal(result.text, JSON.parse((await printedJson()).stdout).text)
   })
 
-  it('of nothing says that it is empty', async () => {
+  it('reports empty input', async () => {
     const {stderr, exitCode} = await transcribe(['-'], {input: ''})
     assert.equal(exitCode, 1)
     assert.match(stderr, /standard input has no sound/)
   })
 
-  it('is silent when its reader leaves', async () => {
+  it('exits silently when standard output is closed', async () => {
     const {exec} = await import('node:child_process')
     const {svcBinary} = await import('../support/svc.js')
     const files = Array.from({length: 10}, () => 'one.wav').join(' ')
@@ -301,29 +301,33 @@ describe('svc transcribe -', () => {
   })
 })
 
-describe('svc transcribe with a mistake', () => {
+describe('svc transcribe with invalid input', () => {
   const mistakes: Record<string, {args: string[]; code: string; exit: number; env?: Record<string, string>}> = {
     'no recording': {args: [], code: 'recording_missing', exit: 2},
-    'a file that is not there': {args: ['gone.wav'], code: 'file_not_found', exit: 3},
+    'a missing file': {args: ['gone.wav'], code: 'file_not_found', exit: 3},
     'a folder without recordings': {args: ['nothing'], code: 'audio_folder_empty', exit: 3},
-    'a file that is no sound': {args: ['text.wav'], code: 'audio_unrecognized', exit: 1},
+    'a file that is not audio': {args: ['text.wav'], code: 'audio_unrecognized', exit: 1},
     'an empty file': {args: ['empty.wav'], code: 'audio_empty', exit: 1},
-    'a language that nobody speaks': {args: ['one.wav', '--language', 'xx'], code: 'language_unsupported', exit: 2},
-    'another language than that of the model': {
+    'an unknown language': {args: ['one.wav', '--language', 'xx'], code: 'language_unsupported', exit: 2},
+    'a language that the model does not support': {
       args: ['one.wav', '--language', 'de'],
       code: 'language_unsupported',
       exit: 2,
     },
-    'a translation that the model cannot do': {
+    'a translation that the model does not support': {
       args: ['one.wav', '--task', 'translate'],
       code: 'task_unsupported',
       exit: 2,
     },
-    'a neural detector without a model': {args: ['one.wav', '--vad', 'neural'], code: 'vad_model_missing', exit: 2},
-    'a value that makes no sense': {args: ['one.wav', '--beam', '0'], code: 'flag_value', exit: 2},
+    'a neural voice activity detector without a model': {
+      args: ['one.wav', '--vad', 'neural'],
+      code: 'vad_model_missing',
+      exit: 2,
+    },
+    'an invalid flag value': {args: ['one.wav', '--beam', '0'], code: 'flag_value', exit: 2},
   }
   for (const [what, {args, code, exit}] of Object.entries(mistakes))
-    it(`such as ${what} says so`, async () => {
+    it(`reports ${what}`, async () => {
       const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', '--model', nonsense, ...oneThread, ...args], {
         cwd: folder,
       })
@@ -332,21 +336,18 @@ describe('svc transcribe with a mistake', () => {
       assert.match(stderr, /hint: /)
     })
 
-  it('such as a device that is not there is told once, in our own words', async () => {
+  it('reports an unavailable device once, without the message of ONNX Runtime', async () => {
     const {stderr} = await transcribe(['one.wav', '--device', 'cuda', '--quiet'], {}, svc)
-    // Where there is a GPU, nothing is wrong.
+    // With a GPU there is no error.
     assert.match(stderr, /^(error: The device cuda cannot be used: .*\(device_unavailable\)\n {2}hint: .*\n)?$/)
   })
 
-  it('such as no model takes the one that comes with the program, and downloads nothing', async (test) => {
+  it('uses the starter model without --model, and downloads nothing', async (test) => {
     const home = await temporaryFolder(test)
     const env = {HOME: home, HF_ENDPOINT: 'http://127.0.0.1:9'}
     const {stderr, exitCode} = await svcInTurn(['transcribe', 'one.wav'], {cwd: folder, env})
     assert.equal(exitCode, 0)
-    assert.match(
-      stderr,
-      /^Using the starter model, .* svc speech pull tiny\.en once\.\none\.wav: no speech was found\.\n$/,
-    )
+    assert.match(stderr, /^Using the starter model, .* svc speech pull tiny\.en once\.\none\.wav: no speech found\.\n$/)
     assert.equal(existsSync(join(home, '.cache/huggingface')), false)
   })
 
@@ -358,7 +359,7 @@ describe('svc transcribe with a mistake', () => {
       },
       code: 'safetensors_invalid',
     },
-    'with a tensor too few': {
+    'with a missing tensor': {
       change: (model) => {
         const weights = new Map(randomWhisper(microShape))
         weights.delete('model.encoder.conv2.weight')
@@ -374,7 +375,7 @@ describe('svc transcribe with a mistake', () => {
       },
       code: 'model_file_missing',
     },
-    'with the tokenizer of another': {
+    'with the tokenizer of another model': {
       change: async (model) => {
         const shape = {...microShape, vocabulary: 11}
         await writeWhisperFolder(model, shape, randomWhisper(shape))
@@ -396,14 +397,14 @@ describe('svc transcribe with a mistake', () => {
     'without a configuration': {change: (model) => mkdir(model).then(() => undefined), code: 'model_file_missing'},
   }
   for (const [what, {change, code}] of Object.entries(models))
-    it(`such as a model ${what} is refused`, async (test) => {
+    it(`refuses a model ${what}`, async (test) => {
       const model = join(await temporaryFolder(test), 'model')
       await change(model)
       const options = {name: 'changed', threads: 1, device: 'cpu', precision: 'int8', derivedFolder: model} as const
       await assert.rejects(openSpeechModel(model, options), {code})
     })
 
-  it('such as a model without weights or configuration says so', async (test) => {
+  it('reports a model without weights or configuration', async (test) => {
     const model = join(await temporaryFolder(test), 'model')
     const exits: Record<string, number> = {'without weights': 1, 'without a configuration': 3}
     for (const [what, exit] of Object.entries(exits)) {
@@ -416,8 +417,8 @@ describe('svc transcribe with a mistake', () => {
   })
 })
 
-describe('svc transcribe that is stopped', () => {
-  it('keeps what is finished, and leaves nothing half done', async (test) => {
+describe('svc transcribe, interrupted', () => {
+  it('keeps finished transcripts and leaves no partial files', async (test) => {
     const output = await temporaryFolder(test)
     const long = join(output, 'long.wav')
     await writeFile(long, monoWave(joined(Array.from({length: 200}, () => sound))))
@@ -465,15 +466,15 @@ describe('a recording without speech', () => {
   })
 
   for (const [i, what] of names.entries())
-    it(`such as ${what} gives an empty text`, async () => {
+    it(`has an empty transcript: ${what}`, async () => {
       const {stdout, exitCode} = await transcribed()
       const {path, text, no_speech, segments} = JSON.parse(stdout.split('\n')[i] ?? '')
       assert.deepEqual([path, text, no_speech, segments, exitCode], [paths[i], '', true, [], 0])
     })
 
-  it('prints nothing but a line on standard error for each', async () => {
+  it('prints only one line per recording on standard error', async () => {
     const {stdout, stderr} = await transcribeAll([])
-    assert.deepEqual([stdout, stderr], ['', paths.map((path) => `${path}: no speech was found.\n`).join('')])
+    assert.deepEqual([stdout, stderr], ['', paths.map((path) => `${path}: no speech found.\n`).join('')])
     const quiet = await transcribeAll(['--quiet'])
     assert.deepEqual([quiet.stdout, quiet.stderr], ['', ''])
   })
@@ -485,7 +486,7 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
   before(() => writeMicroWhisper(model))
 
   for (const precision of ['f32', 'int8'])
-    it(`hears all clips in ${precision}`, async () => {
+    it(`recognises all clips in ${precision}`, async () => {
       const clips = await microClips()
       const env = {SVC_SPEECH_CACHE_DIR: join(folder, 'cache')}
       const args = ['transcribe', ...clips.map(({path}) => path), ...withModel]
@@ -498,11 +499,11 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
     })
 
   for (const args of chunkings)
-    it(`loses and repeats no word of a long recording ${args.join(' ')}`, async (test) => {
+    it(`neither loses nor repeats a word of a long recording ${args.join(' ')}`, async (test) => {
       await assertHearsEveryWord(join(await temporaryFolder(test), 'long.wav'), 45, [...args, ...withModel])
     })
 
-  it('times subtitles, and compares them', async (test) => {
+  it('generates timed subtitles and compares them with a reference', async (test) => {
     const output = await temporaryFolder(test)
     const clip = sharedData('micro-whisper-fixture/u6.wav') ?? ''
     const subtitle = ['speech', 'subtitle', clip, ...withModel, '--json']
@@ -516,7 +517,7 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
     assert.deepEqual(comparison, {word_error_rate: 0, character_error_rate: 0, timing_offset_ms: 0})
   })
 
-  it('is measured by svc speech eval', async (test) => {
+  it('reaches the expected word error rate in svc speech eval', async (test) => {
     const clips = await microClips()
     const rows = clips.slice(0, 4).map(({path, words}) => JSON.stringify({path, expected: words.join(' ')}))
     const dataset = join(await temporaryFolder(test), 'set.jsonl')
