@@ -141,7 +141,7 @@ function readVariable(setting: Setting, variable: string, raw: string | undefine
   if (trimmed === undefined) return unset
   if (trimmed === '') return setting.clears?.includes(variable) ? undefined : unset
   const warn = (refused: string, consequence: string) => {
-    const message = `${variable} takes ${setting.type.expected}, not ${refused}; ${consequence}.`
+    const message = `${variable} must be ${setting.type.expected}, not ${refused}; ${consequence}.`
     warnings.push({code: 'config_env_invalid', subject: variable, message})
   }
   const quoted = (words: readonly string[]) =>

@@ -66,7 +66,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
   it('refuses to start twice in a workspace', async (t) => {
     const workspace = await orchWorkspace(t)
     await daemon(workspace.startInTurn)
-    assert.match(await workspace.fails(['daemon', 'run'], 4, 'daemon_running'), /process \d+ on/)
+    assert.match(await workspace.fails(['daemon', 'run'], 4, 'daemon_running'), /pid \d+ on/)
   })
 
   it('prints the progress of tasks, or nothing with --quiet', async (t) => {

@@ -300,7 +300,7 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
 describe('svc db, missing protection', {concurrency: 3}, () => {
   const open = `@endpoint(kind: query)\n@auth(role: "admin")\nfn secret() to int { return 1 }\n`
   const refused =
-    /src\/main\.svc:2:1: @auth is not enforced: everybody could call the endpoint\. \(endpoint_auth_not_enforced\)/
+    /src\/main\.svc:2:1: @auth is not enforced, so anyone could call the endpoint\. \(endpoint_auth_not_enforced\)/
 
   it('refuses @auth in serve and build, and warns about it in check', async (t) => {
     const {cwd, fails, json} = await workspace(t, {'src/main.svc': open})
@@ -316,7 +316,7 @@ describe('svc db, missing protection', {concurrency: 3}, () => {
 
   it('refuses to listen for other machines without a token', async (t) => {
     const {fails} = await workspace(t)
-    const unprotected = /Other machines could use the program on 0\.0\.0\.0 without a token: SVC_APP_TOKEN is not set\./
+    const unprotected = /A program on 0\.0\.0\.0 without a token would be open to other machines: SVC_APP_TOKEN is not set\./
     await fails(['serve', '--host', '0.0.0.0', '--port', '0'], 2, unprotected)
   })
 })
@@ -514,7 +514,7 @@ describe('svc db call', {concurrency: 3}, () => {
       'exits with status 4 if the endpoint returns an Error',
       ['add', 'title=""'],
       4,
-      /add answered with an error: a task needs a title\./,
+      /add returned an error: a task needs a title\./,
     ],
     ['exits with status 1 if the endpoint fails', ['share', 'n=0'], 1, /share failed: .* \(DIVISION_BY_ZERO\)/],
     ['exits with status 3 for an unknown endpoint', ['ad', 'title=a'], 3, /no endpoint ad\. Did you mean add\?/],
@@ -547,7 +547,7 @@ describe('svc db call', {concurrency: 3}, () => {
     const {stdout, stderr} = await run(['call', 'hear', 'path=own.wav'], {env})
     assert.match(stdout, /\w/, stderr)
     for (const path of ['link.wav', '../secret.wav', join(outside, 'secret.wav')])
-      await fails(['call', 'hear', `path=${path}`], 4, /is refused: it lies outside of the workspace\. /, {env})
+      await fails(['call', 'hear', `path=${path}`], 4, /is not allowed: it lies outside of the workspace\. /, {env})
     await fails(['call', 'hear', 'path=missing.wav'], 4, /file not found: missing\.wav\. /, {env})
   })
 
@@ -557,7 +557,7 @@ describe('svc db call', {concurrency: 3}, () => {
     const input = tasks
       .replace('title: str,', 'title: str, level: int,')
       .replace('done: false,', 'done: false, level: 1,')
-    const blocked = /needs_default +blocking[\s\S]*1 step needs a decision\. \(migration_blocked\)/
+    const blocked = /needs_default +blocking[\s\S]*1 migration step needs a decision\. \(migration_blocked\)/
     await fails(['call', 'list', '--program', '-'], 3, blocked, {input})
   })
 })
@@ -592,7 +592,7 @@ describe('svc db query', {concurrency: 3}, () => {
   ])
     it(`refuses the SQL ${JSON.stringify(sql)}`, async (t) => {
       const {cwd, fails, rows} = await filled(t)
-      await fails(['query', '--sql', sql], 2, /The statement cannot be run: .*\(sql_invalid\)/)
+      await fails(['query', '--sql', sql], 2, /Invalid SQL statement: .*\(sql_invalid\)/)
       assert.equal(rows('SELECT * FROM task').length, 2)
       assert.deepEqual(rows('PRAGMA journal_mode'), [{journal_mode: 'wal'}])
       assert.deepEqual(await readdir(cwd), ['.svc', 'src'])
@@ -699,7 +699,7 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     assert.deepEqual(lines(await text('sample', '--table', 'Task')), [milk, bread])
     assert.deepEqual(lines(await text('sample', '-t', 'task', '--limit', '1', '--json')), [milk])
     assert.equal(await text('sample', '--table', 'Task', '--limit', '0'), '')
-    await fails(['sample', '--table', 'Tsk'], 3, /no table Tsk\. Did you mean Task\? \(table_unknown\)/)
+    await fails(['sample', '--table', 'Tsk'], 3, /Unknown table: Tsk\. Did you mean Task\? \(table_unknown\)/)
     await fails(['sample'], 2, /Missing required flag table/)
   })
 
@@ -741,7 +741,7 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
 
   it('write nothing if a table is unknown', async (t) => {
     const {fails, rows} = await prepared(t)
-    await fails(['seed', '-'], 3, /no table Tsk\. Did you mean Task\?/, {
+    await fails(['seed', '-'], 3, /Unknown table: Tsk\. Did you mean Task\?/, {
       input: `{"Task": [${good}], "Tsk": [${good}]}`,
     })
     assert.deepEqual(rows('SELECT * FROM task'), [])
@@ -911,7 +911,7 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
 
   it('reset only with --yes, and keep the old file', async (t) => {
     const {database, json, text, rows, fails} = await filled(t)
-    await fails(['reset'], 2, /A reset deletes data and was not confirmed\. \(unconfirmed\)\n {2}hint: Add --yes\./)
+    await fails(['reset'], 2, /A reset deletes data and needs confirmation\. \(unconfirmed\)\n {2}hint: Pass --yes to confirm\./)
     assert.equal(rows('SELECT * FROM task').length, 2)
     const {backup, database: path} = await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])
     assert.equal(path, database)
@@ -992,7 +992,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
     const {written} = await json<DbWrittenV1>('cli/db-written.v1', ['import', '-', '--store'], {input: exported})
     assert.equal(written, 3)
     assert.deepEqual(rows('SELECT * FROM research_metrics', path), before)
-    await fails(['export', '--store', '--table', 'nothing'], 3, /no table nothing/)
+    await fails(['export', '--store', '--table', 'nothing'], 3, /Unknown table: nothing/)
     const input = `${exported}{"table": "nothing", "record": {"id": 1}}\n`
     execute('DELETE FROM research_metrics', path)
     await fails(['import', '-', '--store'], 2, /line 4: .*nothing/, {input})
@@ -1003,7 +1003,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
   it('exits with status 3 if there is no store', async (t) => {
     const {fails, cwd} = await workspace(t)
     for (const command of ['status', 'export', 'metrics', 'prune', 'vacuum'])
-      await fails([command, '--store'], 3, /There is no database at .*store\.db/)
+      await fails([command, '--store'], 3, /Database not found: .*store\.db/)
     assert.equal(existsSync(join(cwd, '.svc')), false)
   })
 })
@@ -1056,7 +1056,7 @@ describe('svc db watch', {concurrency: 3}, () => {
 
   it('reports an unknown topic', async (t) => {
     const {fails} = await filled(t)
-    await fails(['watch', 'task'], 3, /live on task\. Did you mean tasks\? \(topic_unknown\)/)
+    await fails(['watch', 'task'], 3, /uses the topic task\. Did you mean tasks\? \(topic_unknown\)/)
     await fails(['watch'], 2, /topic/)
   })
 })
@@ -1094,15 +1094,15 @@ describe('svc db without a program or database', {concurrency: 3}, () => {
   it('exits with status 3 if there is no program', async (t) => {
     const {fails, cwd} = await workspace(t, inputs)
     for (const [command, args] of Object.entries(onProgram))
-      await fails([command, ...args], 3, /There is no program at src\/main\.svc\. \(program_not_found\)/)
-    await fails(['ddl', 'none.svc'], 3, /There is no program at none\.svc\./)
+      await fails([command, ...args], 3, /Program not found: src\/main\.svc\. \(program_not_found\)/)
+    await fails(['ddl', 'none.svc'], 3, /Program not found: none\.svc\./)
     assert.deepEqual((await readdir(cwd)).sort(), ['rows.jsonl', 'seed.json'])
   })
 
   it('exits with status 3 if there is no database', async (t) => {
     const {fails, cwd} = await workspace(t)
     for (const [command, args] of Object.entries(onDatabase))
-      await fails([command, ...args], 3, /There is no database at .*\.svc\/app\.db\. \(database_missing\)/)
+      await fails([command, ...args], 3, /Database not found: .*\.svc\/app\.db\. \(database_missing\)/)
     assert.deepEqual(await readdir(cwd), ['src'])
   })
 

@@ -101,8 +101,8 @@ describe('svc mesh join', () => {
     const {fails} = await meshWorkspace(t, server(), asWorker)
     await fails(['leave'], 2, 'usage')
     await fails(['join', '--once', '--leave'], 2, 'usage')
-    assert.match(await fails(['join', '--once', '--labels', 'a\nb'], 2, 'flag_value'), /^--labels takes /)
-    assert.match(await fails(['join', '--once', '--node', ' '], 2, 'flag_value'), /^--node takes /)
+    assert.match(await fails(['join', '--once', '--labels', 'a\nb'], 2, 'flag_value'), /^--labels must be /)
+    assert.match(await fails(['join', '--once', '--node', ' '], 2, 'flag_value'), /^--node must be /)
   })
 })
 
@@ -335,7 +335,7 @@ describe('svc mesh join --bootstrap from a pipe without end', () => {
     const filling = setInterval(() => joining.stdin?.write('x'.repeat(1000)), 5)
     const {exitCode, stderr} = await joining.finally(() => clearInterval(filling))
     assert.equal(exitCode, 2, String(stderr))
-    assert.match(String(stderr), /Standard input has no token on its first line/)
+    assert.match(String(stderr), /The first line of standard input contains no token/)
   })
 })
 

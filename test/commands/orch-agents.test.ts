@@ -81,7 +81,7 @@ describe('svc orch agent', {concurrency: 3}, () => {
     await text([...spawn, 'bert'])
     assert.match(
       await text(['orch', 'agent', 'retire', 'anna']),
-      /^anna \(A-\d\d\) is retired, 2 tasks went to other agents\n$/,
+      /^anna \(A-\d\d\) is retired, 2 tasks moved to other agents\n$/,
     )
     const {status, agent_name: name} = await task(1)
     assert.deepEqual([status, name], ['Queued', 'bert'])

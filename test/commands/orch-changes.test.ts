@@ -160,7 +160,7 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
     const plain = await run(['orch', 'cancel', '3', '9'])
     assert.deepEqual(
       [plain.stdout, plain.exitCode],
-      ['T-0003 is Cancelled\nT-0009 is not changed: There is no task T-0009 in this workspace. (task_not_found)\n', 1],
+      ['T-0003 is Cancelled\nT-0009 is not changed: Task not found in this workspace: T-0009. (task_not_found)\n', 1],
     )
   })
 
@@ -218,7 +218,7 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
       await fails(['orch', verb, '--all', '--agent', 'core'], 2, 'usage')
       assert.match(
         await fails(['orch', verb, '--older-than', 'soon'], 2, 'flag_value'),
-        /--older-than takes a duration .*not "soon"/,
+        /--older-than must be a duration .*not "soon"/,
       )
     }
   })

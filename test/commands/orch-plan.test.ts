@@ -145,7 +145,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
       /\n1 +n1 +failed +T-0001 +1 +Add the parser +no ink\n/,
     )
     const sentence = await workspace.fails(['orch', 'plan', 'execute', id], 4, 'plan_stuck')
-    assert.match(sentence, /failed or cancelled is n1\.$/)
+    assert.match(sentence, /n1 failed or was cancelled\.$/)
     await workspace.text(['orch', 'plan', 'replan', id, 'Buy ink'])
     await workspace.fails(['orch', 'retry', '1'], 4, 'plan_step_replaced')
   })
@@ -163,11 +163,11 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     })
     const {stdout, stderr} = await workspace.run(['orch', 'plan', 'execute', id])
     assert.equal(stdout, 'T-0001\n')
-    assert.match(stderr, /^notice: n2 could not be submitted: 1 tasks are queued/)
+    assert.match(stderr, /^notice: n2 could not be submitted: The queue is full: 1 tasks are queued/)
     await workspace.fails(['orch', 'plan', 'execute', id], 4, 'queue_full')
     const {steps: nodes} = await status(workspace, id)
-    assert.match(nodes[1]?.held_reason ?? '', /^queue_full: 1 tasks are queued/)
-    assert.match(await workspace.text(['orch', 'plan', 'status', id]), /\n2 +n2 +pending .* queue_full: 1 tasks/)
+    assert.match(nodes[1]?.held_reason ?? '', /^queue_full: The queue is full: 1 tasks are queued/)
+    assert.match(await workspace.text(['orch', 'plan', 'status', id]), /\n2 +n2 +pending .* queue_full: The queue is full: 1 tasks/)
   })
 })
 

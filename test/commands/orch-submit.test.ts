@@ -180,7 +180,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     const {run} = await orchWorkspace(t)
     const {stdout, stderr} = await run(['orch', 'submit', 'x'], {env: {SVC_ORCHESTRATOR_MAX_AGENTS: 'many'}})
     assert.equal(stdout, 'T-0001\n')
-    assert.equal(stderr.match(/warning: SVC_ORCHESTRATOR_MAX_AGENTS takes .*, not "many"/g)?.length, 1)
+    assert.equal(stderr.match(/warning: SVC_ORCHESTRATOR_MAX_AGENTS must be .*, not "many"/g)?.length, 1)
   })
 })
 
@@ -305,7 +305,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     const {run, task} = await orchWorkspace(t)
     const {exitCode, stdout, stderr} = await run(['orch', 'submit', 'x', '--wait', '--timeout', '1'])
     assert.deepEqual([exitCode, stdout], [5, ''])
-    assert.match(stderr, /notice: no daemon runs in this workspace/)
+    assert.match(stderr, /notice: No daemon is running in this workspace/)
     assert.match(stderr, /T-0001 is still Queued after 1 s\. \(task_wait_timeout\)/)
     assert.equal((await task(1)).status, 'Queued')
   })
@@ -317,7 +317,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     assert.equal(await waiting.end('SIGINT'), 130)
     assert.match(
       waiting.stderr(),
-      /error: Interrupted: T-0001 is Queued, and goes on\. \(wait_interrupted\)\n {2}hint: Wait for it again with svc orch task T-0001 --wait\.\n$/,
+      /error: Interrupted\. T-0001 is Queued and continues\. \(wait_interrupted\)\n {2}hint: Wait again with svc orch task T-0001 --wait\.\n$/,
     )
     assert.deepEqual(waiting.lines, [])
     assert.equal((await task(1)).status, 'Queued')

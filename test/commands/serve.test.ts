@@ -380,7 +380,7 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       await assert.rejects(openai.chat.completions.create({model: 'stories260K', messages: long}), {
         status: 400,
         code: 'context_length_exceeded',
-        message: /\d{4} tokens .* 512/,
+        message: /\d{4} tokens, .* 512/,
       })
       await assert.rejects(openai.embeddings.create({model: 'stories260K', input: 'x'}), {
         status: 400,
@@ -466,14 +466,14 @@ describe('a trained run directory, served', () => {
       tinyAdapterFiles({hiddenSize: 64}),
       [],
       2,
-      /l0\.q\.lora_a is \[4, 64\] .* model\.layers\.0\.self_attn\.q_proj\.weight, which is \[64, 48\]/,
+      /l0\.q\.lora_a has shape \[4, 64\], .* model\.layers\.0\.self_attn\.q_proj\.weight of the base model, \[64, 48\]/,
     ],
     [
       'a manifest without weights',
       {'adapter_manifest.json': tinyAdapterFiles()['adapter_manifest.json'] as string},
       [],
       3,
-      /adapter weights are not there/,
+      /has no adapter weights/,
     ],
     [
       'a failed evaluation',
@@ -492,7 +492,7 @@ describe('a trained run directory, served', () => {
       1,
       /use_dora to true/,
     ],
-    ['an unavailable device', {}, ['--device', 'cuda'], 5, /device cuda cannot be used/],
+    ['an unavailable device', {}, ['--device', 'cuda'], 5, /device cuda is not available/],
   ]
   for (const [name, files, args, exit, says] of refused)
     it(`refuses before opening the port: ${name}`, async (test) => {
@@ -538,7 +538,7 @@ describe('a server with invalid or slow clients', () => {
       '/api/generate',
       {prompt: 'x'.repeat(5000), raw: true},
       400,
-      /5001 tokens .* 4096/,
+      /5001 tokens, .* 4096/,
     ],
     [
       '1,000 stop strings',
@@ -566,10 +566,10 @@ describe('a server with invalid or slow clients', () => {
     ['thinking', '/api/chat', {messages: [{role: 'user', content: 'x'}], think: true}, 400, /think/],
     ['a suffix', '/api/generate', {prompt: 'x', suffix: 'y'}, 400, /insert/],
     ['an invalid token', '/api/generate', {prompt: 'x', context: [99_999]}, 400, /token 99999/],
-    ['an unknown route', '/api/nothing', {}, 404, /no route/],
+    ['an unknown route', '/api/nothing', {}, 404, /Unknown route/],
     ['embeddings, with any body', '/api/embeddings', '{', 501, /not implemented/],
     ['embeddings on the newer route', '/api/embed', '{', 400, /this server does not support embeddings/],
-    ['pulling a model', '/api/pull', {model: 'x'}, 404, /no route/],
+    ['pulling a model', '/api/pull', {model: 'x'}, 404, /Unknown route/],
     ['a grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a"'}, 400, /does not support grammar/],
     [
       'a JSON schema',
@@ -631,7 +631,7 @@ describe('a server with invalid or slow clients', () => {
     socket.write(`POST /api/generate HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${10 << 20}\r\n\r\n{"prompt":"`)
     const answer = await text(socket)
     assert.match(answer, /^HTTP\/1\.1 413 /)
-    assert.match(answer, /larger than \d+ bytes/)
+    assert.match(answer, /exceeds \d+ bytes/)
   })
 
   it('answers 405 with the allowed methods of a route', async () => {
@@ -712,7 +712,7 @@ describe('a server with invalid or slow clients', () => {
     assert.equal(response.status, 200)
     await post(server, '/api/generate', {prompt: '', keep_alive: 0})
     const reloaded = await post(server, '/api/generate', {...endless, stream: false})
-    assert.deepEqual([reloaded.status, /not a sound safetensors/.test(await reloaded.text())], [500, true])
+    assert.deepEqual([reloaded.status, /not a valid safetensors/.test(await reloaded.text())], [500, true])
   })
 })
 
@@ -749,7 +749,7 @@ describe('a server with an API key', () => {
     const {stderr, exitCode} = await svcInTurn(['serve', '--model', model, '--port', port])
     assert.match(
       stderr,
-      new RegExp(`listens on 127\\.0\\.0\\.1:${port} already.*port_in_use.*\\n.*--port ${Number(port) + 1}`),
+      new RegExp(`is listening on 127\\.0\\.0\\.1:${port}.*port_in_use.*\\n.*--port ${Number(port) + 1}`),
     )
     assert.equal(exitCode, 5)
   })

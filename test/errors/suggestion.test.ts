@@ -38,8 +38,8 @@ describe('a mistyped word', () => {
 describe('the end of a sentence', () => {
   it('asks whether the nearest word was meant', () => {
     assert.equal(
-      `There is no flag --thread.${didYouMean('--threads')}`,
-      'There is no flag --thread. Did you mean --threads?',
+      `Unknown flag: --thread.${didYouMean('--threads')}`,
+      'Unknown flag: --thread. Did you mean --threads?',
     )
   })
 

@@ -177,7 +177,7 @@ describe('svc orch', {concurrency: 2}, () => {
     const {stdout} = await svc(['orch', 'fail', '--help'])
     for (const words of [
       'ID',
-      'The task: 42 or T-0042.',
+      'Task id: 42 or T-0042.',
       '-r, --reason=TEXT',
       '(required) What went wrong.',
       '--claim=N',

@@ -61,14 +61,14 @@ describe('capabilities on the wire', () => {
   })
 
   const wrong: [value: unknown, says: string][] = [
-    [{gpu_cuda: 'yes'}, 'The capability gpu_cuda takes true or false, not "yes".'],
-    [{prefer_gpu_compute: 1}, 'The capability prefer_gpu_compute takes true or false, not 1.'],
-    [{min_vram_mb: '8192'}, 'The capability min_vram_mb takes a whole number of at least 0, not "8192".'],
-    [{cpu_cores: -1}, 'The capability cpu_cores takes a whole number of at least 0, not -1.'],
-    [{min_cpu_cores: 1.5}, 'The capability min_cpu_cores takes a whole number of at least 0, not 1.5.'],
-    [{arch: 64}, 'The capability arch takes text, not 64.'],
-    [{labels: 'pool=dev'}, 'The capability labels takes an array of text, not "pool=dev".'],
-    [{labels: ['a', 1]}, 'The capability labels takes an array of text, not ["a",1].'],
+    [{gpu_cuda: 'yes'}, 'The capability gpu_cuda must be true or false, not "yes".'],
+    [{prefer_gpu_compute: 1}, 'The capability prefer_gpu_compute must be true or false, not 1.'],
+    [{min_vram_mb: '8192'}, 'The capability min_vram_mb must be a whole number of at least 0, not "8192".'],
+    [{cpu_cores: -1}, 'The capability cpu_cores must be a whole number of at least 0, not -1.'],
+    [{min_cpu_cores: 1.5}, 'The capability min_cpu_cores must be a whole number of at least 0, not 1.5.'],
+    [{arch: 64}, 'The capability arch must be text, not 64.'],
+    [{labels: 'pool=dev'}, 'The capability labels must be an array of text, not "pool=dev".'],
+    [{labels: ['a', 1]}, 'The capability labels must be an array of text, not ["a",1].'],
     [['gpu_cuda'], 'Capabilities take an object, not ["gpu_cuda"].'],
     [null, 'Capabilities take an object, not null.'],
     [undefined, 'Capabilities take an object, not nothing.'],

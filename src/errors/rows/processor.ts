@@ -15,7 +15,7 @@ export const processorErrors = rows(() => ({
   }),
   inference_protocol: unavailable({
     http: 502,
-    message: (p: {url: string; reason: string}) => `${p.url} is not an inference server: ${p.reason}.`,
+    message: (p: {url: string; reason: string}) => `Invalid response from the inference server ${p.url}: ${p.reason}.`,
     hint: 'Set SVC_INFERENCE_URL to a server with /api/generate, such as svc serve.',
   }),
   inference_failed: unavailable({

@@ -74,7 +74,7 @@ function labels(value: unknown): string[] {
 const distinctLabels = (all: readonly string[]) => [...new Set(all.map((label) => label.trim()).filter(Boolean))]
 
 const wrong = (name: string, expected: string, value: unknown) =>
-  new SvcError('usage', {reason: `The capability ${name} takes ${expected}, not ${JSON.stringify(value)}.`})
+  new SvcError('usage', {reason: `The capability ${name} must be ${expected}, not ${JSON.stringify(value)}.`})
 
 /**
  * What a new agent has: the configuration, overlaid with what the machine tells. The machine knows best what it is

@@ -81,12 +81,12 @@ describe('a manifest', () => {
   for (const path of escapes)
     it(`that names ${path} is refused`, async () => {
       const task = {description: 'x', file_manifest: [{path, access: 'write'}]}
-      await refused(() => batch(lines([task])), 'task_path_escapes', 2, /does not lie in the workspace/)
+      await refused(() => batch(lines([task])), 'task_path_escapes', 2, /is outside the workspace/)
       await refused(
         () => orch(['submit', 'x', '-f', path, '--json']),
         'task_path_escapes',
         2,
-        /does not lie in the workspace/,
+        /is outside the workspace/,
       )
     })
 

@@ -114,14 +114,14 @@ describe('a Svc.toml that cannot be read', () => {
 
 describe('a Svc.toml with values that cannot be', () => {
   const cases: readonly [toml: string, code: string, message: RegExp][] = [
-    ['orchestrator.max_agents = "many"', 'config_type', /orchestrator\.max_agents takes .*, not "many"\.$/],
-    ['orchestrator.max_agents = 0', 'config_type', /orchestrator\.max_agents takes .*, not 0\.$/],
-    ['orchestrator.max_agents = 2.5', 'config_type', /orchestrator\.max_agents takes .*, not 2\.5\.$/],
-    ['orchestrator.enabled = "perhaps"', 'config_type', /orchestrator\.enabled takes .*, not "perhaps"\.$/],
-    ['orchestrator.task_timeout_ms = -1', 'config_type', /orchestrator\.task_timeout_ms takes .*, not -1\.$/],
-    ['orchestrator.task_timeout_ms = nan', 'config_type', /orchestrator\.task_timeout_ms takes /],
-    ['orchestrator.default_priority = "soon"', 'config_type', /orchestrator\.default_priority takes .*, not "soon"\.$/],
-    ['orchestrator.exec.templates = ["sh"]', 'config_type', /orchestrator\.exec\.templates takes /],
+    ['orchestrator.max_agents = "many"', 'config_type', /orchestrator\.max_agents must be .*, not "many"\.$/],
+    ['orchestrator.max_agents = 0', 'config_type', /orchestrator\.max_agents must be .*, not 0\.$/],
+    ['orchestrator.max_agents = 2.5', 'config_type', /orchestrator\.max_agents must be .*, not 2\.5\.$/],
+    ['orchestrator.enabled = "perhaps"', 'config_type', /orchestrator\.enabled must be .*, not "perhaps"\.$/],
+    ['orchestrator.task_timeout_ms = -1', 'config_type', /orchestrator\.task_timeout_ms must be .*, not -1\.$/],
+    ['orchestrator.task_timeout_ms = nan', 'config_type', /orchestrator\.task_timeout_ms must be /],
+    ['orchestrator.default_priority = "soon"', 'config_type', /orchestrator\.default_priority must be .*, not "soon"\.$/],
+    ['orchestrator.exec.templates = ["sh"]', 'config_type', /orchestrator\.exec\.templates must be /],
     ['orchestrator.exec.templates.work = "sh work.sh"', 'config_type', /orchestrator\.exec\.templates/],
     ['orchestrator = 3', 'config_type', /orchestrator/],
     [

@@ -249,7 +249,7 @@ describe('a server that does not keep to the wire', () => {
       assert.equal(error.code, 'inference_protocol')
       assert.match(
         error.message,
-        /^http:\/\/127\.0\.0\.1:\d+\/api\/generate does not answer like an inference server: /,
+        /^Invalid response from the inference server http:\/\/127\.0\.0\.1:\d+\/api\/generate: /,
       )
       assert.match(error.message, reason)
     })
