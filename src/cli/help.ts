@@ -10,7 +10,7 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
   ['CONFIGURATION AND HELP', ['config', 'contracts', 'doctor', 'explain', 'autocomplete', 'help', 'version']],
 ]
 
-/** Names of `commandGroups` that are no commands of oclif, or whose own summary does not fit in. */
+/** Summaries for names in `commandGroups` that are not commands, and for the one of the oclif plugin. */
 const summaries: Readonly<Record<string, string>> = {
   autocomplete: 'Show how to set up shell completion.',
   help: 'Show the help of a command, as --help does.',

@@ -39,7 +39,7 @@ function argOf(name: string, call: Call, {[name]: parse}: WordParsers): ArgInput
   if (isTask(name, call)) return taskArg
   const member = memberOf(name, call)
   if (isText(member)) return Args.string({...describe(name, call), ...choices(member), ...(parse && {parse})})
-  throw new TypeError(`${call.name} cannot take ${name} as an argument`)
+  throw new TypeError(`${call.name} cannot have ${name} as an argument`)
 }
 
 function flagOf(name: string, call: Call): FlagInput[string] {
