@@ -14,7 +14,7 @@ export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
   ]
   static override flags = {
     timeout: Flags.integer({
-      description: 'Timeout for the answer; exits with status 5.',
+      description: 'Timeout for the answer (exit status 5).',
       default: 5,
       min: 1,
       max: 3600,

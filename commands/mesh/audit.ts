@@ -8,7 +8,7 @@ became dead letters or were retried or dropped, and used bootstrap tokens. Entri
 lease is that of its last renewal. Requires a token of the role admin or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --max 1000 --before 4711 --json | jq .entries[].action',
+    '<%= config.bin %> <%= command.id %> --max 1000 --before 4711 --json | jq ".entries[].action"',
   ]
   static override flags = {...controlUrlFlag, ...pageFlags('ENTRY', {defaultMax: 100, limit: 1000})}
 

@@ -16,7 +16,7 @@ by priority and then oldest first. The claim lasts two minutes, unless the contr
 command returns the same message. After that, another node can claim it. Acknowledge it with svc mesh ack.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> 2',
-    '<%= config.bin %> <%= command.id %> 2 --claim --wait 60 --json | jq -r .messages[].payload',
+    '<%= config.bin %> <%= command.id %> 2 --claim --wait 60 --json | jq -r ".messages[].payload"',
     '<%= config.bin %> <%= command.id %> 2 --max 256 --before 1042 --type remote_task_result',
   ]
   static override args = {

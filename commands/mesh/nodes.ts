@@ -15,7 +15,7 @@ administrator can set maintenance or quarantine. Nodes without a heartbeat for S
 --json each line is an object.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --label pool=train --json | jq -r .nodes[].id',
+    '<%= config.bin %> <%= command.id %> --label pool=train --json | jq -r ".nodes[].id"',
     '<%= config.bin %> <%= command.id %> --watch --json',
   ]
   static override flags = {

@@ -117,7 +117,7 @@ tasks without approval are not finished. SIGINT stops the wait, not the task; sv
     }),
     wait: Flags.boolean({description: 'Wait until the task is finished.'}),
     timeout: Flags.integer({
-      description: 'Maximum time for --wait; exits with status 5.',
+      description: 'Timeout of --wait (exit status 5).',
       min: 1,
       max: 1_000_000,
       helpValue: 'SECONDS',

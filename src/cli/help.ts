@@ -41,6 +41,12 @@ export class SvcCommandHelp extends CommandHelp {
     super({...command, args: argumentsOf(command), strict: true}, config, opts)
   }
 
+  /** The description only: oclif repeats the summary, which is the first line of the help. */
+  protected override description(): string | undefined {
+    const {description} = this.command
+    return description ? this.wrap(description) : undefined
+  }
+
   protected override defaultUsage(): string {
     const {args, flags} = this.command
     const words = Object.values(args).map(({name, required, multiple}) => {

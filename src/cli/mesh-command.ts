@@ -18,7 +18,7 @@ export const nodeFlag = settingFlags(meshNodeSettings, 'nodeId')
 export const stateFlag = Flags.option({
   options: ['on', 'off'] as const,
   required: true,
-  description: 'on or off.',
+  description: 'State to set.',
 })
 
 /** `--max` and `--before`, for lists that are ordered by id. @param row placeholder of an id: `MESSAGE` */

@@ -7,7 +7,7 @@ export default class MeshDeadList extends MeshCommand<typeof MeshDeadList> {
 newest first. Requires a token of the role admin or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --json | jq .messages[].id | xargs <%= config.bin %> mesh dead retry',
+    '<%= config.bin %> <%= command.id %> --json | jq ".messages[].id" | xargs <%= config.bin %> mesh dead retry',
   ]
   static override flags = {...controlUrlFlag, ...pageFlags('MESSAGE', {defaultMax: 64, limit: 256})}
 
