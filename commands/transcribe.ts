@@ -29,7 +29,7 @@ export default class Transcribe extends SpeechCommand<typeof Transcribe> {
   static override summary = 'Transcribe audio files to text.'
   static override description =
     `WAV, FLAC, MP3 and Ogg are decoded directly, all other formats through ffmpeg. The format is detected from the content,
-not from the file name. A folder stands for the recordings in it. A .txt or .md file is treated as a raw transcript.
+not from the file name. For a folder, all recordings in it are transcribed. A .txt or .md file is treated as a raw transcript.
 
 Each segment is printed as soon as it is final. If one of several recordings fails, the error is reported, the others are
 still transcribed, and the exit status is 1. --json prints one object per recording.

@@ -15,7 +15,7 @@ A message becomes a dead letter after ten deliveries or when its agent retires. 
 agent by its id.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> reviewer',
-    '<%= config.bin %> <%= command.id %> reviewer --claim --as worker-1 --limit 1 --json | jq -r .messages[].payload',
+    '<%= config.bin %> <%= command.id %> reviewer --claim --as worker-1 --limit 1 --json | jq -r ".messages[].payload"',
   ]
   static override args = operationArgs(inbox)
   static override flags = operationFlags(inbox)

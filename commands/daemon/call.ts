@@ -28,7 +28,7 @@ last event as since_id.`
   static override flags = {
     stream: Flags.boolean({description: 'After the result, print everything the daemon sends, for any method.'}),
     timeout: Flags.integer({
-      description: 'Timeout for the result; exits with status 5.',
+      description: 'Timeout for the result (exit status 5).',
       default: 60,
       min: 1,
       max: 86_400,

@@ -32,7 +32,7 @@ mesh and SVC_INFERENCE_URL is not set, the daemon uses that server. Exits with s
       helpValue: 'SECONDS',
     }),
     timeout: Flags.integer({
-      description: 'Timeout for the first answer; exits with status 5.',
+      description: 'Timeout for the first answer (exit status 5).',
       default: 30,
       min: 1,
       max: 86_400,

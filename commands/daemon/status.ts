@@ -5,7 +5,7 @@ import type {DaemonStatusV1} from '../../src/contracts/index.js'
 import type {Discovery} from '../../src/daemon/index.js'
 
 export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
-  static override summary = 'Show whether the daemon is running and answers.'
+  static override summary = 'Show whether the daemon is running and responding.'
   static override description =
     'Exits with status 3 if no daemon is running, even if a killed one left its file, and with 5 if it does not answer.'
   static override examples = [
@@ -14,7 +14,7 @@ export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
   ]
   static override flags = {
     timeout: Flags.integer({
-      description: 'Timeout for the answer; exits with status 5.',
+      description: 'Timeout for the answer (exit status 5).',
       default: 5,
       min: 1,
       max: 3600,

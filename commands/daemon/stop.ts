@@ -14,7 +14,7 @@ daemon is running.`
   ]
   static override flags = {
     timeout: Flags.integer({
-      description: 'Timeout for the exit; exits with status 5.',
+      description: 'Timeout for the exit of the daemon (exit status 5).',
       default: 30,
       min: 0,
       max: 86_400,

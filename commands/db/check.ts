@@ -9,7 +9,7 @@ export default class DbCheck extends DbCommand<typeof DbCheck> {
     'Prints all errors and warnings with their locations. Exits with status 1 if there is an error.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> examples/todo.svc --json | jq .diagnostics[].error_code',
+    '<%= config.bin %> <%= command.id %> examples/todo.svc --json | jq ".diagnostics[].error_code"',
   ]
   static override args = {files: programsArg}
   static override flags = {

@@ -17,7 +17,7 @@ resources (tasks and chats) and prompts. --program adds the endpoints of a data 
 Over HTTP, only clients on this machine are accepted. To accept others, use --allow-remote and set SVC_MCP_HTTP_BEARER_TOKEN
 to a token of at least 16 characters. The server does not support TLS.
 
-It exits with status 0 when standard input closes, or on SIGTERM.`
+It exits with status 0 on SIGTERM and, without --http, when standard input closes.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --program examples/todo.svc --tiers core,dev',

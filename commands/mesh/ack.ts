@@ -3,22 +3,22 @@ import {asAgent, asMessage, controlUrlFlag, MeshCommand, nodeFlag} from '../../s
 import {SvcError} from '../../src/errors/index.js'
 
 export default class MeshAck extends MeshCommand<typeof MeshAck> {
-  static override summary = 'Acknowledge a message of the mesh.'
+  static override summary = 'Acknowledge a mesh message.'
   static override description =
-    `The message is done, and nobody is given it again; acknowledged again, it stays so. A message that another node has claimed
-is that one's to acknowledge: the command ends with 4.`
+    `An acknowledged message is not delivered again. Acknowledging it twice is not an error. Exits with status 4 if another node has
+claimed the message.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> 2 1042',
     '<%= config.bin %> <%= command.id %> 2 1042 --node node-7f3a',
   ]
   static override args = {
     agent: Args.string({
-      description: 'The agent that it is for, by its number.',
+      description: 'Number of the receiving agent.',
       required: true,
       parse: asAgent('AGENT'),
     }),
     message: Args.custom<number>({parse: asMessage('MESSAGE')})({
-      description: 'The message, by its number.',
+      description: 'Message id.',
       required: true,
     }),
   }

@@ -1,16 +1,16 @@
 import {controlUrlFlag, formatAudit, MeshCommand, pageFlags} from '../../src/cli/index.js'
 
 export default class MeshAudit extends MeshCommand<typeof MeshAudit> {
-  static override summary = 'Show the audit of a mesh.'
+  static override summary = 'Show the audit log of a mesh.'
   static override description =
-    `Lists the newest entry first: leases that were granted, released, revoked or expired, what administrators did, messages that
-were given up, retried or dropped, and tokens for new nodes that were used. Entries are kept for 30 days. The time of a
-granted lease is that of its last renewal. Takes the token of an administrator, or of the role mesh.`
+    `Lists entries newest first: leases that were granted, released, revoked or expired, actions of administrators, messages that
+became dead letters or were retried or dropped, and used bootstrap tokens. Entries are kept for 30 days. The time of a granted
+lease is that of its last renewal. Requires a token of the role admin or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --max 1000 --before 4711 --json | jq .entries[].action',
+    '<%= config.bin %> <%= command.id %> --max 1000 --before 4711 --json | jq ".entries[].action"',
   ]
-  static override flags = {...controlUrlFlag, ...pageFlags('ENTRY', {usual: 100, most: 1000})}
+  static override flags = {...controlUrlFlag, ...pageFlags('ENTRY', {defaultMax: 100, limit: 1000})}
 
   async run(): Promise<void> {
     const {max: limit, before: cursor} = this.flags

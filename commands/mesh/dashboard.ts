@@ -6,14 +6,14 @@ import type {MeshDashboardReadyV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
 export default class MeshDashboard extends MeshCommand<typeof MeshDashboard> {
-  static override summary = 'Show the nodes, leases and messages of a mesh in a browser.'
+  static override summary = 'Serve a web dashboard for a mesh.'
   static override description =
-    `A page of this machine alone, kept up to date: nodes and their state, leases and how long they are held, messages that
-wait or are dead, and whether the control plane answers. With the token of an administrator, or of the role mesh, nodes can
-be put in quarantine or maintenance there, leases revoked, and dead messages retried or dropped.
+    `Serves a page, on this machine only, with live data: nodes, leases, queued and dead messages, and whether the control plane
+answers. With a token of the role admin or mesh, you can quarantine nodes, set maintenance, revoke leases, and retry or drop
+dead messages.
 
-The token stays in this process. The address that is printed has a key in it, a new one each time: whoever has it can do
-what the page can. Stop it with SIGTERM or Ctrl-C; it then exits with 0.`
+The mesh token stays in this process. The printed URL contains a new key at each start; anyone with the URL can use the page.
+On SIGTERM or Ctrl-C it exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --control-url http://127.0.0.1:9847 --port 0 --json',
@@ -21,12 +21,12 @@ what the page can. Stop it with SIGTERM or Ctrl-C; it then exits with 0.`
   static override flags = {
     ...controlUrlFlag,
     host: Flags.string({
-      description: 'Address of this machine alone to listen on.',
+      description: 'Loopback address to listen on.',
       default: '127.0.0.1',
       helpValue: 'HOST',
     }),
     port: Flags.integer({
-      description: 'Port to listen on; 0 takes a free one.',
+      description: 'Port to listen on; 0 selects a free port.',
       default: 9849,
       min: 0,
       max: 65_535,
@@ -38,7 +38,7 @@ what the page can. Stop it with SIGTERM or Ctrl-C; it then exits with 0.`
     const {host, port} = this.flags
     const {isLoopback} = await import('../../src/net/index.js')
     if (!isLoopback(host))
-      throw new SvcError('flag_value', {flag: '--host', value: host, expected: 'an address of this machine alone'})
+      throw new SvcError('flag_value', {flag: '--host', value: host, expected: 'a loopback address'})
     const client = await this.client()
     const {staleThresholdMs: staleAfterMs} = this.settings(orchestratorSettings)
     const {startDashboard} = await import('../../src/mesh/index.js')
@@ -47,8 +47,8 @@ what the page can. Stop it with SIGTERM or Ctrl-C; it then exits with 0.`
       const {baseUrl} = dashboard
       const ready: MeshDashboardReadyV1 = {event: 'ready', base_url: baseUrl, pid: process.pid}
       await this.output.line(ready, baseUrl)
-      this.output.notice(`It shows the mesh of ${client.baseUrl} at the address that was printed.`)
-      this.output.notice('Keep that address to yourself: whoever has it can do what the page can.')
+      this.output.notice(`Serving the dashboard of ${client.baseUrl} at this URL.`)
+      this.output.notice('Keep the URL secret: anyone with it can use the dashboard.')
       if (!this.signal.aborted) await once(this.signal, 'abort')
     } finally {
       await dashboard.close()

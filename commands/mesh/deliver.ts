@@ -4,40 +4,46 @@ import {meshNodeSettings} from '../../src/config/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
 export default class MeshDeliver extends MeshCommand<typeof MeshDeliver> {
-  static override summary = 'Deliver a message to an agent in the mesh.'
+  static override summary = 'Send a message to an agent in the mesh.'
   static override description =
-    `Prints the number of the message; from then on it is not lost, whatever becomes of the control plane. Under a key a message
-is stored once: sent again it is the same one, and the command says so. Without a key it is sent once, and where no answer
-comes nobody knows whether it arrived. Takes the token of a submitter, or of the role mesh.`
+    `Prints the message id. From then on, the message is durable and survives a crash of the control plane. A message with the same
+--key is stored only once, so sending it again is safe. Without --key the message is sent once; if there is no answer, it is
+unknown whether it was stored. Requires a token of the role submitter or mesh.`
   static override examples = [
     `<%= config.bin %> <%= command.id %> --from 1 --to 2 --type free_form '{"say": "hello"}'`,
     'cat task.json | <%= config.bin %> <%= command.id %> --from 1 --to 2 --type remote_task_envelope --key task-42 -',
   ]
   static override args = {
     payload: Args.string({
-      description: 'What it says, JSON or any text; - reads it from standard input.',
+      description: 'Payload, JSON or any text; - reads standard input.',
       required: true,
     }),
   }
   static override flags = {
     ...controlUrlFlag,
     from: Flags.string({
-      description: 'The agent that sends it, by its number.',
+      description: 'Number of the sending agent.',
       required: true,
       helpValue: 'AGENT',
       parse: asAgent('--from'),
     }),
     to: Flags.string({
-      description: 'The agent that it is for, by its number.',
+      description: 'Number of the receiving agent.',
       required: true,
       helpValue: 'AGENT',
       parse: asAgent('--to'),
     }),
-    type: Flags.string({description: 'Its type, such as free_form.', required: true, helpValue: 'TYPE'}),
-    key: Flags.string({description: 'Idempotency key, under which it is stored once.', helpValue: 'KEY'}),
-    priority: Flags.integer({description: '255 is the most urgent.', default: 128, min: 0, max: 255, helpValue: 'N'}),
+    type: Flags.string({description: 'Message type, such as free_form.', required: true, helpValue: 'TYPE'}),
+    key: Flags.string({description: 'Idempotency key.', helpValue: 'KEY'}),
+    priority: Flags.integer({
+      description: 'Priority; 255 is the most urgent.',
+      default: 128,
+      min: 0,
+      max: 255,
+      helpValue: 'N',
+    }),
     privacy: Flags.string({
-      description: 'Who may claim it: public, private, trusted, trusted_only; every node where it is left out.',
+      description: 'Nodes that may claim it: public, private, trusted or trusted_only; default: all.',
       helpValue: 'CLASS',
     }),
   }
@@ -45,7 +51,7 @@ comes nobody knows whether it arrived. Takes the token of a submitter, or of the
   async run(): Promise<void> {
     const {from, to, type, key, priority, privacy} = this.flags
     const payload = this.args.payload === '-' ? await readTextInput(this.signal) : this.args.payload
-    if (payload.trim() === '') throw new SvcError('usage', {reason: 'A message has to say something.'})
+    if (payload.trim() === '') throw new SvcError('usage', {reason: 'The message is empty.'})
     const {knownNodeId} = await import('../../src/mesh/index.js')
     const node = await knownNodeId(this.settingSources(meshNodeSettings))
     const client = await this.client(node)
@@ -62,6 +68,6 @@ comes nobody knows whether it arrived. Takes the token of a submitter, or of the
       {signal: this.signal},
     )
     await this.output.result(delivered, ({message_id: id}) => String(id))
-    if (delivered.duplicate) this.output.notice('It was there already, and was not stored again.')
+    if (delivered.duplicate) this.output.notice('Duplicate message; not stored again.')
   }
 }

@@ -3,44 +3,44 @@ import {Args, Flags} from '@oclif/core'
 import {asAgent, controlUrlFlag, formatMeshMessages, MeshCommand, nodeFlag} from '../../src/cli/index.js'
 import type {InboxRequest, MeshClient, StoredMessage} from '../../src/mesh/index.js'
 
-/** Longest that one request may wait for a message, ms. */
+/** Maximum time that one request waits for a message, ms. */
 const longestWaitMs = 30_000
-/** Shortest that is waited between two requests where the control plane does not wait itself, ms. */
+/** Minimum pause between requests if the control plane does not support waiting, ms. */
 const pauseMs = 1000
 
 export default class MeshInbox extends MeshCommand<typeof MeshInbox> {
-  static override summary = 'Read the inbox of an agent in the mesh, or claim its next message.'
+  static override summary = 'Read the mesh inbox of an agent, or claim a message.'
   static override description =
-    `Lists messages that are not acknowledged, the newest first, and takes none. With --claim this node takes the next one: the
-most urgent, then the oldest, that its visibility allows. It is this node's until the claim ends, two minutes unless the
-control plane says otherwise, and given to another one then; asked again meanwhile, it is the same one. svc mesh ack ends it.`
+    `Lists unacknowledged messages, newest first, without claiming them. --claim claims the next message that this node may claim,
+by priority and then oldest first. The claim lasts two minutes, unless the control plane is configured otherwise; repeating the
+command returns the same message. After that, another node can claim it. Acknowledge it with svc mesh ack.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> 2',
-    '<%= config.bin %> <%= command.id %> 2 --claim --wait 60 --json | jq -r .messages[].payload',
+    '<%= config.bin %> <%= command.id %> 2 --claim --wait 60 --json | jq -r ".messages[].payload"',
     '<%= config.bin %> <%= command.id %> 2 --max 256 --before 1042 --type remote_task_result',
   ]
   static override args = {
-    agent: Args.string({description: 'The agent, by its number.', required: true, parse: asAgent('AGENT')}),
+    agent: Args.string({description: 'Number of the agent.', required: true, parse: asAgent('AGENT')}),
   }
   static override flags = {
     ...controlUrlFlag,
-    claim: Flags.boolean({description: 'Take the next message.', exclusive: ['max', 'before']}),
+    claim: Flags.boolean({description: 'Claim the next message.', exclusive: ['max', 'before']}),
     ...nodeFlag,
-    max: Flags.integer({description: 'At most so many messages.', min: 1, max: 256, helpValue: 'N'}),
+    max: Flags.integer({description: 'Maximum messages.', min: 1, max: 256, helpValue: 'N'}),
     before: Flags.integer({
       description: 'Only messages older than this one.',
       min: 1,
       helpValue: 'MESSAGE',
-      // What is older has come already.
+      // No new messages can arrive before an existing one.
       exclusive: ['wait'],
     }),
     type: Flags.string({
-      description: 'Only messages of this type; may be given several times.',
+      description: 'Only messages of this type; may be repeated.',
       multiple: true,
       helpValue: 'TYPE',
     }),
     wait: Flags.integer({
-      description: 'Wait so long for a message where there is none.',
+      description: 'Time to wait for a message if there is none.',
       default: 0,
       min: 0,
       max: 86_400,
@@ -62,7 +62,7 @@ control plane says otherwise, and given to another one then; asked again meanwhi
     await this.output.result({messages}, () => formatMeshMessages(messages))
   }
 
-  /** The first messages that come, or none once the time is over. */
+  /** Returns the first messages, or none after the timeout. */
   async #read(client: MeshClient, request: InboxRequest): Promise<StoredMessage[]> {
     const latest = performance.now() + this.flags.wait * 1000
     for (;;) {

@@ -4,13 +4,14 @@ import type {MeshInitV1} from '../../src/contracts/index.js'
 import type {MeshInit} from '../../src/mesh/index.js'
 
 export default class MeshInitCommand extends SvcCommand<typeof MeshInitCommand> {
-  static override summary = 'Make the secrets of a mesh, and a token for its first node.'
+  static override summary = 'Create the secrets of a mesh and a bootstrap token.'
   static override description =
-    `Writes .svc/mesh/mesh.env of the workspace, which this user alone can read and git passes over: a token each for the
-roles mesh, worker, submitter and admin, and one that lets a single node in and ends soon. That one is printed, in the line
-to run on the other machine, with the address of SVC_MESH_CONTROL_ADDR or, without one, where svc mesh serve listens; no
-other secret is ever shown. A control plane that runs already takes the new file at SIGHUP.
-Ends with 4 where the file has secrets.`
+    `Writes .svc/mesh/mesh.env in the workspace, readable only by this user and ignored by git. It contains a token for each of the
+roles mesh, worker, submitter and admin, and a short-lived bootstrap token for one node.
+
+Prints the join command for the other machine, with the bootstrap token and the address of SVC_MESH_CONTROL_ADDR, or else of
+svc mesh serve. No other secret is printed. A running control plane reloads the file on SIGHUP. Exits with status 4 if the file
+already contains secrets.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --scope lab --jwt',
@@ -18,19 +19,19 @@ Ends with 4 where the file has secrets.`
   ]
   static override flags = {
     bootstrap: Flags.boolean({
-      description: 'Keep the secrets there are, and make only a token for the next node.',
+      description: 'Create only a bootstrap token for another node, and keep all other secrets.',
       exclusive: ['force', 'jwt'],
     }),
     'bootstrap-minutes': Flags.integer({
-      description: 'How long the token for the node is good.',
+      description: 'Lifetime of the bootstrap token.',
       default: 10,
       min: 1,
       max: 1440,
       helpValue: 'MINUTES',
     }),
-    jwt: Flags.boolean({description: 'Make a key for tokens that name their role and their node, too.'}),
-    scope: Flags.string({description: 'Scope that every process of the mesh has to name.', helpValue: 'ID'}),
-    force: Flags.boolean({description: 'Make new secrets in the place of those there are.'}),
+    jwt: Flags.boolean({description: 'Also create a key for JWTs, which contain a role and a node.'}),
+    scope: Flags.string({description: 'Scope that all clients of the mesh must use.', helpValue: 'ID'}),
+    force: Flags.boolean({description: 'Replace existing secrets.'}),
   }
 
   async run(): Promise<void> {
@@ -62,6 +63,6 @@ const toResult = ({path, written, overruled, scope, ...made}: MeshInit): MeshIni
 const asText = ({path, written, joinCommand}: MeshInit, minutes: number): string =>
   `Wrote ${path}:
 ${written.map((name) => `  ${name}\n`).join('')}
-To let one node in, within ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, run there:
+To add a node, run this on the other machine within ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}:
   ${joinCommand}
 `

@@ -4,24 +4,24 @@ import {meshNodeSettings, meshSecretSettings, meshSettings, readMeshEnv, setting
 import type {MeshJoinV1} from '../../src/contracts/index.js'
 import type {MembershipEvent, MeshClient, MeshHttpError, SelfRecord} from '../../src/mesh/index.js'
 
-/** How long the control plane may take to let a node go that is stopped, ms. */
+/** Timeout for leaving the mesh on shutdown, ms. */
 const leaveMs = 3000
 
 export default class MeshJoin extends MeshCommand<typeof MeshJoin> {
-  static override summary = 'Join a mesh as a node, and stay in it until stopped.'
+  static override summary = 'Join a mesh as a node until stopped.'
   static override description =
-    `This machine tells what it is (processors, architecture, name), what SVC_MESH_ADVERTISE_GPU and its kin advertise, and its
-labels, and then sends signs of life at the pace that the control plane sets. Its id is --node, SVC_MESH_NODE_ID, or one that
-it keeps in ~/.svc/mesh/node-id.
+    `Registers this machine with its CPUs, architecture, host name, labels and the devices of SVC_MESH_ADVERTISE_GPU and similar
+variables. Then it sends heartbeats at the interval that the control plane sets. The node id is --node, SVC_MESH_NODE_ID, or
+the id stored in ~/.svc/mesh/node-id.
 
-With --bootstrap it first exchanges a token that works once for tokens to keep, and writes them with the address of the
-control plane into .svc/mesh/mesh.env, which this user alone can read; from then on svc mesh join is enough. The token is
-that of SVC_MESH_BOOTSTRAP_TOKEN, else it is read from standard input. Ends with 4 where the file has secrets of another mesh,
-unless --force is given.
+--bootstrap first exchanges a one-time token for permanent tokens and writes them, with the address of the control plane, to
+.svc/mesh/mesh.env, readable only by this user. Later, svc mesh join needs no flags. The one-time token is read from
+SVC_MESH_BOOTSTRAP_TOKEN or standard input. Exits with status 4 if the file contains secrets of another mesh, unless --force is
+given.
 
-While the control plane does not answer it tries again, in longer and longer intervals; where it is not let in it ends with
-4. On SIGTERM or Ctrl-C it ends with 0 and stays listed, with its leases until they expire, so that it can come back; with
---leave it gives them back and leaves, or ends with the error of that.`
+If the control plane does not answer, it retries with increasing delays. If it is refused, it exits with status 4. On SIGTERM
+or Ctrl-C it exits with status 0; the node stays listed and keeps its leases until they expire, so that it can rejoin. With
+--leave it releases its leases and leaves the mesh.`
   static override examples = [
     'SVC_MESH_BOOTSTRAP_TOKEN=... <%= config.bin %> <%= command.id %> --bootstrap --control-url http://10.0.0.1:9847',
     '<%= config.bin %> <%= command.id %> --labels pool=train,disk=nvme --leave',
@@ -30,23 +30,23 @@ While the control plane does not answer it tries again, in longer and longer int
   static override flags = {
     ...controlUrlFlag,
     ...nodeFlag,
-    bootstrap: Flags.boolean({description: 'Exchange a token for new nodes first.'}),
+    bootstrap: Flags.boolean({description: 'First exchange a bootstrap token for permanent tokens.'}),
     force: Flags.boolean({
-      description: 'With --bootstrap: put the new tokens in the place of those of another mesh.',
+      description: 'Replace the tokens of another mesh; requires --bootstrap.',
       dependsOn: ['bootstrap'],
     }),
     labels: Flags.string({
-      description: 'Labels of this node, before those of SVC_MESH_LABELS and Svc.toml.',
+      description: 'Labels of this node, in addition to SVC_MESH_LABELS and Svc.toml.',
       multiple: true,
       delimiter: ',',
       helpValue: 'KEY=VALUE',
       parse: asLabel('--labels'),
     }),
-    once: Flags.boolean({description: 'Join, and send no signs of life.', exclusive: ['leave']}),
-    leave: Flags.boolean({description: 'Leave the mesh when it is stopped.'}),
+    once: Flags.boolean({description: 'Join and exit without sending heartbeats.', exclusive: ['leave']}),
+    leave: Flags.boolean({description: 'Leave the mesh on shutdown.'}),
   }
 
-  #leaveFault: Error | undefined
+  #leaveError: Error | undefined
 
   async run(): Promise<void> {
     const {nodeId, selfRecord} = await import('../../src/mesh/index.js')
@@ -57,12 +57,12 @@ While the control plane does not answer it tries again, in longer and longer int
     else await this.#stay(client, record)
   }
 
-  /** What the settings give from now on is what the mesh has given. */
+  /** Exchanges the bootstrap token. Settings resolved from now on use the new tokens. */
   async #pair(node: string): Promise<void> {
     const {pair} = await import('../../src/mesh/index.js')
     const client = await this.client()
     const {bootstrapToken} = this.settings(meshSecretSettings)
-    const token = bootstrapToken ?? (await readSecret('Token for new nodes: ', this.signal))
+    const token = bootstrapToken ?? (await readSecret('Bootstrap token: ', this.signal))
     const {root: folder} = this.workspace
     const {path, role, scope} = await pair(client, {token, node, folder, force: this.flags.force, signal: this.signal})
     this.envFile = readMeshEnv(folder, process.env, settingTables, this.configFile)
@@ -86,7 +86,7 @@ While the control plane does not answer it tries again, in longer and longer int
     const onEvent = (event: MembershipEvent) => {
       announce(event)
       if (event.type === 'replaced') refused.abort(event.error)
-      // Who was never let in will not be; who was may have to wait for new tokens, which the client looks for itself.
+      // A refusal before joining is final. After it, new tokens may arrive, which the client looks for itself.
       if (event.type === 'failed' && !isMember && !event.error.isTransient) refused.abort(event.error)
       isMember ||= event.type === 'joined'
       const line = refused.signal.aborted ? undefined : lineOf(event, client, record)
@@ -104,21 +104,21 @@ While the control plane does not answer it tries again, in longer and longer int
     if (this.flags.leave && isMember) await this.#leave(client, record)
   }
 
-  /** That it was stopped does not hide that it is listed still. @throws MeshHttpError */
+  /** Leaves the mesh. Its error takes precedence over the interruption, because the node is still listed. @throws MeshHttpError */
   async #leave(client: MeshClient, {id}: SelfRecord): Promise<void> {
     const isLeft = await client.leave(id, {retry: false, timeoutMs: leaveMs}).catch((error: Error) => {
-      this.#leaveFault = error
+      this.#leaveError = error
       throw error
     })
     await this.#report({event: 'left', node_id: id, left: isLeft})
   }
 
   protected override async catch(error: Error): Promise<never> {
-    if (error === this.#leaveFault) throw error
+    if (error === this.#leaveError) throw error
     return super.catch(error)
   }
 
-  /** Writes to the registry of this machine, and the store where that is asked for. */
+  /** Announces the node in the registry of this machine and, if configured, in the store. */
   async #announce(record: SelfRecord): Promise<(event: MembershipEvent) => void> {
     const {announceHere} = await import('../../src/mesh/index.js')
     const sources = this.settingSources(meshSettings)
@@ -161,16 +161,16 @@ function lineOf(event: MembershipEvent, client: MeshClient, record: SelfRecord):
 
 const codeOf = ({code, cause}: MeshHttpError): string => code ?? cause.code
 
-/** What a script may wait for; undefined for what only a person wants to know. */
+/** Text of an event for standard output, on which scripts can wait; undefined for a notice. */
 function resultText(line: MeshJoinV1): string | undefined {
   if (line.event === 'joined') return `${line.node_id} has joined ${line.control_url}`
-  if (line.event === 'left') return line.left ? `${line.node_id} has left` : `${line.node_id} was not there any more`
+  if (line.event === 'left') return line.left ? `${line.node_id} has left` : `${line.node_id} was not listed any more`
   return undefined
 }
 
 function noticeText(line: MeshJoinV1): string {
   if (line.event === 'paired')
-    return `This machine is let in with the role ${line.role}; its tokens are in ${line.env_file}.`
-  if (line.event === 'failed') return `warning: ${line.error} Next try in ${Math.ceil(line.next_ms / 1000)} s.`
-  return 'The control plane knows this node no more; it joins again.'
+    return `This machine was accepted with the role ${line.role}. Its tokens are in ${line.env_file}.`
+  if (line.event === 'failed') return `warning: ${line.error} Retrying in ${Math.ceil(line.next_ms / 1000)} s.`
+  return 'The control plane no longer lists this node. Rejoining.'
 }

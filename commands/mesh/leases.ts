@@ -4,25 +4,25 @@ import type {MeshLeaseV1} from '../../src/contracts/index.js'
 
 const verbs = ['grant', 'renew', 'release', 'verify'] as const
 
-/** One of them at a time. */
+/** A verb flag, exclusive with the others. */
 const verb = (name: (typeof verbs)[number], description: string) => ({
   description,
   exclusive: verbs.filter((other) => other !== name),
 })
 
-/** One that is about a lease that there is. */
+/** A verb flag for an existing lease. */
 const leaseVerb = (name: (typeof verbs)[number], description: string, dependsOn: string[] = []) =>
   Flags.string({...verb(name, description), helpValue: 'LEASE', dependsOn, parse: asLease(`--${name}`)})
 
 export default class MeshLeases extends MeshCommand<typeof MeshLeases> {
-  static override summary = 'List the leases of a mesh, or take, renew, verify and give back one.'
+  static override summary = 'List leases, or grant, renew, release or verify one.'
   static override description =
-    `A lease on a key is held by one node at a time. Its id is a number that grows with every change of holder: whoever gets
-work checks it, and refuses that of an older holder. A lease that is not renewed ends by itself. Listing takes the token of
-an administrator or of the role mesh; the rest that of a worker.
+    `A lease on a key is held by one node at a time, and expires if it is not renewed. Its id is a fencing token that increases
+with every change of holder; receivers of work should reject older ids. Listing requires a token of the role admin or mesh, all
+other actions require the role worker.
 
-With --grant the id is printed. --renew ends with 3 where the lease has ended, and with 4 where another node has it: then
-stop what it stood for. --release of a lease that has ended is no error.`
+--grant prints the lease id. --renew exits with status 3 if the lease has expired and with 4 if another node holds it; stop the
+leased work then. Releasing an expired lease is not an error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     'lease=$(<%= config.bin %> <%= command.id %> --grant task:42)',
@@ -32,13 +32,13 @@ stop what it stood for. --release of a lease that has ended is no error.`
   static override flags = {
     ...controlUrlFlag,
     grant: Flags.string({
-      ...verb('grant', 'Take the lease on this key, or the one that this node has anew.'),
+      ...verb('grant', 'Key to lease; a lease that this node already holds is renewed.'),
       helpValue: 'KEY',
     }),
-    renew: leaseVerb('renew', 'Hold this lease for longer.'),
-    release: leaseVerb('release', 'Give this lease back.'),
-    verify: leaseVerb('verify', 'Say who holds this lease, and until when.', ['key']),
-    key: Flags.string({description: 'The key that the lease must be on.', helpValue: 'KEY', dependsOn: ['verify']}),
+    renew: leaseVerb('renew', 'Lease to renew.'),
+    release: leaseVerb('release', 'Lease to release.'),
+    verify: leaseVerb('verify', 'Lease whose holder and expiry are printed.', ['key']),
+    key: Flags.string({description: 'Key of the lease to verify.', helpValue: 'KEY', dependsOn: ['verify']}),
     ...nodeFlag,
   }
 
@@ -81,7 +81,7 @@ stop what it stood for. --release of a lease that has ended is no error.`
     const client = await this.client()
     const {valid: _, ...found} = await client.verifyLease({lease, scopeKey}, {signal: this.signal})
     const until = new Date(found.expires_unix_ms).toISOString()
-    await this.#print({lease_id: lease, state: 'held', ...found}, `${found.holder_node_id} holds it until ${until}`)
+    await this.#print({lease_id: lease, state: 'held', ...found}, `held by ${found.holder_node_id} until ${until}`)
   }
 
   async #print(lease: MeshLeaseV1, text: string): Promise<void> {

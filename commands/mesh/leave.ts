@@ -1,11 +1,10 @@
 import {controlUrlFlag, MeshCommand, nodeFlag} from '../../src/cli/index.js'
 
 export default class MeshLeave extends MeshCommand<typeof MeshLeave> {
-  static override summary = 'Take a node out of a mesh.'
+  static override summary = 'Remove a node from a mesh.'
   static override description =
-    `Its leases end and its messages go to others at once. A process that still sends signs of life for it takes it in again:
-stop that first. A quarantine stays with the id. Where the mesh does not have the node there is nothing to do, and that is no
-error.`
+    `Releases its leases and makes its claimed messages available to other nodes. Stop a running svc mesh join of this node first:
+its next heartbeat would add the node again. A quarantine of the node id persists. A node that is not listed is not an error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --node node-7f3a',

@@ -8,29 +8,29 @@ const defaultIntervalSecs = 2
 export default class MeshNodes extends MeshCommand<typeof MeshNodes> {
   static override summary = 'List the nodes of a mesh.'
   static override description =
-    `A node takes work while it is ok. It is stale after orchestrator.stale_threshold_ms without a sign of life, in maintenance
-or quarantine as an administrator has said. Nodes that were not heard of for SVC_MESH_MAX_STALE_MS are left out.
+    `A node accepts work while its state is ok. It becomes stale after orchestrator.stale_threshold_ms without a heartbeat. An
+administrator can set maintenance or quarantine. Nodes without a heartbeat for SVC_MESH_MAX_STALE_MS are not listed.
 
-With --watch every node is told of, and then every change: nodes that join or are gone, and those that change their state,
-their version or their labels. With --json each is an object on a line.`
+--watch lists all nodes and then prints every change: nodes that join or leave, and changes of state, version or labels. With
+--json each line is an object.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --label pool=train --json | jq -r .nodes[].id',
+    '<%= config.bin %> <%= command.id %> --label pool=train --json | jq -r ".nodes[].id"',
     '<%= config.bin %> <%= command.id %> --watch --json',
   ]
   static override flags = {
     ...controlUrlFlag,
     label: Flags.string({
       char: 'l',
-      description: 'Only nodes that have this label; may be given several times.',
+      description: 'Only nodes with this label; may be repeated.',
       multiple: true,
       helpValue: 'KEY=VALUE',
       parse: asLabel('--label'),
     }),
-    brief: Flags.boolean({description: 'Only what the table shows of each node, under --json too.'}),
-    watch: Flags.boolean({char: 'w', description: 'Go on, and tell what changes.'}),
+    brief: Flags.boolean({description: 'Include only the columns of the table, even with --json.'}),
+    watch: Flags.boolean({char: 'w', description: 'Watch for changes.'}),
     interval: Flags.integer({
-      description: 'How often to ask, with --watch; every two seconds where it is left out.',
+      description: 'Polling interval of --watch; default: 2.',
       min: 1,
       max: 3600,
       helpValue: 'SECONDS',
@@ -56,8 +56,8 @@ their version or their labels. With --json each is an object on a line.`
     const {staleThresholdMs} = this.settings(orchestratorSettings)
     const {watchNodes} = await import('../../src/mesh/index.js')
     const client = await this.client()
-    const onFault = (fault: MeshHttpError | undefined) =>
-      this.output.notice(fault === undefined ? 'The control plane answers again.' : `warning: ${fault.message}`)
+    const onFault = (error: MeshHttpError | undefined) =>
+      this.output.notice(error === undefined ? 'The control plane answers again.' : `warning: ${error.message}`)
     const watching = {
       ...query,
       staleMs: staleThresholdMs,

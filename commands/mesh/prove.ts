@@ -8,37 +8,38 @@ import type {RunEvent} from '../../src/prove/index.js'
 const highestSeed = 2 ** 32 - 1
 
 export default class MeshProve extends SvcCommand<typeof MeshProve> {
-  static override summary = 'Treat a control plane badly, and see whether it keeps what it promises.'
+  static override summary = 'Run fault-injection tests against a control plane.'
   static override description =
-    `Starts svc mesh serve of this program on a file of its own, with tokens of its own, and sends it the requests of many
-clients through a proxy. The proxy loses, delays, repeats, swaps and cuts requests; the server is killed before and after
-it commits, stands still, is started again, finds its clock an hour off, gets new tokens, storms of heartbeats and more
-messages than it may keep. In the end everything must have held that a mesh promises: one holder for a lease, no message
-lost and none twice, fencing tokens that only grow, and more, by what the clients saw and what is in the file.
+    `Starts a separate svc mesh serve with its own database and tokens, and sends it requests from many clients through a proxy.
+The proxy drops, delays, duplicates, reorders and truncates requests. The server is killed before and after commits, paused and
+restarted, and must handle a clock that is off by an hour, new tokens, bursts of heartbeats and more messages than its limit.
 
-Ends with 1 where something did not hold; then the folder with the logs and the file is kept, and named. What happens is
-drawn from the seed, so the same seed tries the same again; to the millisecond it is never the same.`
+At the end, the history of the clients and the database are checked against the invariants of the mesh: a lease has one holder,
+no message is lost or delivered twice, fencing tokens only increase, and others.
+
+Exits with status 1 if an invariant is violated, and keeps the folder with logs and database. The seed determines the sequence
+of faults, but not their exact timing.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --seed 7 --minutes 10 --json | jq .held',
   ]
   static override flags = {
-    seed: Flags.integer({description: 'What is drawn at random is drawn from it.', min: 0, max: highestSeed}),
+    seed: Flags.integer({description: 'Random seed; default: random.', min: 0, max: highestSeed}),
     minutes: Flags.integer({
-      description: 'How long it goes on, at least.',
+      description: 'Minimum duration in minutes.',
       default: 1,
       min: 1,
       max: 1440,
       exclusive: ['seconds'],
     }),
-    seconds: Flags.integer({description: 'The same for a shorter time.', min: 1, max: 3600}),
+    seconds: Flags.integer({description: 'Minimum duration in seconds, instead of --minutes.', min: 1, max: 3600}),
     operations: Flags.integer({
-      description: 'Requests to send, at least; after three times its minutes it ends all the same.',
+      description: 'Minimum requests to send; the run ends after three times its duration at the latest.',
       default: 10_000,
       min: 0,
       max: 100_000_000,
     }),
-    keep: Flags.boolean({description: 'Keep the folder of the run also where everything held.'}),
+    keep: Flags.boolean({description: 'Keep the folder of the run even if all invariants held.'}),
   }
 
   async run(): Promise<void> {
@@ -84,7 +85,7 @@ function reportText(report: MeshProveV1): string {
     ...(more === 0 ? [] : [`${id}: and ${more} more`]),
   ])
   const broken = invariants.filter(({held}) => !held).map(({id}) => id)
-  const end = broken.length === 0 ? 'Everything held.' : `${broken.join(', ')} did not hold.`
+  const verdict = broken.length === 0 ? 'All invariants held.' : `Violated: ${broken.join(', ')}.`
   return [
     formatTable(['OPERATION', 'SENT', 'OUTCOMES'], requests),
     formatTable(
@@ -93,7 +94,7 @@ function reportText(report: MeshProveV1): string {
     ),
     formatTable(['INVARIANT', 'STATE', 'CHECKED', 'CLAIM'], verdicts),
     ...(found.length === 0 ? [] : [`${found.join('\n')}\n`]),
-    `${operations} operations, ${answered} answered, in ${seconds} s from seed ${seed}. ${end}`,
-    ...(folder === null ? [] : [`The logs and the file are in ${folder}.`]),
+    `${operations} operations, ${answered} answered, in ${seconds} s, seed ${seed}. ${verdict}`,
+    ...(folder === null ? [] : [`Logs and database: ${folder}`]),
   ].join('\n')
 }

@@ -15,13 +15,13 @@ import type {MeshReadyV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import type {ControlPlane, ControlPlaneOptions, Credentials} from '../../src/mesh/index.js'
 
-/** How long running requests may go on once the server is asked to stop, ms. */
+/** Time that running requests have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
 
-/** Most messages that may wait for one receiver, so that one which reads nothing does not fill the inboxes of all. */
-const mostPerReceiver = 10_000
+/** Maximum queued messages per receiver, so that an inactive receiver cannot use up the total limit. */
+const maxPerReceiver = 10_000
 
-/** Faults of a file of secrets that leave open what it was meant to say. */
+/** Warnings after which the secrets of a file may be incomplete. */
 const broken: ReadonlySet<SettingWarning['code']> = new Set([
   'env_file_exposed',
   'env_file_unreadable',
@@ -29,13 +29,14 @@ const broken: ReadonlySet<SettingWarning['code']> = new Set([
 ])
 
 export default class MeshServe extends SvcCommand<typeof MeshServe> {
-  static override summary = 'Run the control plane of a mesh.'
+  static override summary = 'Serve the control plane of a mesh.'
   static override description =
-    `Nodes join it, hold leases, and pass messages that are not lost; everything is kept in one file. It listens on loopback
-unless told otherwise, at the port of SVC_MESH_CONTROL_ADDR or 9847, and lets other machines in only by tokens: svc mesh init makes them.
+    `Nodes join the control plane, hold leases and exchange durable messages. All data is in one SQLite file. By default it listens
+on the loopback interface, on the port of SVC_MESH_CONTROL_ADDR or 9847. Other machines need a token; create tokens with
+svc mesh init.
 
-SIGHUP reads the secrets again. SIGTERM lets running requests end, for five seconds, and then exits with 0. For networks
-that others use too, name a certificate and its key below [mesh.transport], or let a proxy speak TLS in front of it.`
+SIGHUP reloads the secrets. On SIGTERM, running requests have five seconds to finish; then it exits with status 0. On shared
+networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --host 0.0.0.0 --json',
@@ -43,9 +44,9 @@ that others use too, name a certificate and its key below [mesh.transport], or l
   ]
   static override flags = {
     ...settingFlags(meshServerSettings, 'host', 'port', 'dbPath'),
-    insecure: Flags.boolean({description: 'Let other machines in although there is no secret.'}),
+    insecure: Flags.boolean({description: 'Accept other machines without any token.'}),
     'bootstrap-grants': Flags.option({options: ['worker', 'mesh'] as const, default: 'worker'})({
-      description: 'Role of the token that a new node gets in exchange for the one it was given.',
+      description: 'Role of the token that a new node receives for its bootstrap token.',
     }),
   }
 
@@ -60,8 +61,7 @@ that others use too, name a certificate and its key below [mesh.transport], or l
     const onHangup = () => void this.#reload(server)
     process.on('SIGHUP', onHangup)
     try {
-      if (isOpen)
-        this.output.notice('warning: who reaches this control plane may do everything; make tokens with svc mesh init.')
+      if (isOpen) this.output.notice('warning: This control plane requires no token. Create tokens with svc mesh init.')
       if (server.baseUrl.startsWith('http:')) await this.warnWithoutTls(server.host)
       const ready: MeshReadyV1 = {
         event: 'ready',
@@ -71,7 +71,7 @@ that others use too, name a certificate and its key below [mesh.transport], or l
         db: database,
       }
       await this.output.event(ready)
-      this.output.notice(`Listening on ${server.baseUrl}, keeping the mesh in ${database}.`)
+      this.output.notice(`Listening on ${server.baseUrl}, database ${database}.`)
       if (!this.signal.aborted) await once(this.signal, 'abort')
     } finally {
       process.off('SIGHUP', onHangup)
@@ -86,7 +86,7 @@ that others use too, name a certificate and its key below [mesh.transport], or l
     const {maxBodyBytes, stalePruneMs, heartbeatsPerSec} = settings
     const tls = await this.#tls()
     const database = dbPath === undefined ? userFile(process.env, 'mesh', 'mesh.db') : resolve(dbPath)
-    const maxMessagesPerReceiver = Math.min(mostPerReceiver, maxMessages)
+    const maxMessagesPerReceiver = Math.min(maxPerReceiver, maxMessages)
     const store = await openSqliteMeshStore(database, {leaseMs, maxMessages, maxMessagesPerReceiver})
     const server = await startControlPlane({
       address: {host, port},
@@ -114,26 +114,26 @@ that others use too, name a certificate and its key below [mesh.transport], or l
     return {cert: certificate, key: privateKey, minVersion}
   }
 
-  /** Reads the secrets again; they stay as they were where those of now cannot be used. The log has what became of it. */
+  /** Reloads the secrets, or keeps the current ones if the new ones are invalid. Logs the outcome. */
   async #reload(server: ControlPlane): Promise<void> {
     const {logger} = await import('../../src/log/index.js')
     const log = logger('mesh')
     try {
       const fault = await this.#readAgain(server)
-      if (fault !== undefined) return log.warn(`The secrets stay as they were: ${fault}`)
+      if (fault !== undefined) return log.warn(`Keeping the current secrets: ${fault}`)
       log.info('The secrets were read again.')
       this.output.notice('The secrets were read again.')
     } catch (error) {
-      log.warn(`The secrets stay as they were: ${SvcError.from(error).message}`)
+      log.warn(`Keeping the current secrets: ${SvcError.from(error).message}`)
     }
   }
 
-  /** @returns why the secrets of now cannot be used */
+  /** @returns why the new secrets cannot be used; undefined if they are in use now */
   async #readAgain(server: ControlPlane): Promise<string | undefined> {
     const envFile = readMeshEnv(this.workspace.root, process.env, settingTables, this.configFile)
     this.report(envFile.warnings)
-    const known = new Set(faultsOf(this.envFile))
-    const fault = faultsOf(envFile).find((message) => !known.has(message))
+    const previous = new Set(faultsOf(this.envFile))
+    const fault = faultsOf(envFile).find((message) => !previous.has(message))
     if (fault !== undefined) return fault
     const [{registerSecret}, {meshSecretTexts, readCredentials, readMeshSecrets}] = await Promise.all([
       import('../../src/log/index.js'),
@@ -143,8 +143,8 @@ that others use too, name a certificate and its key below [mesh.transport], or l
     for (const text of meshSecretTexts(sources)) registerSecret(text)
     const wasOpen = readCredentials(readMeshSecrets(this.settingSources())).isOpen
     const credentials = readCredentials(readMeshSecrets(sources))
-    // A file that is gone for a moment must not remove the protection.
-    if (credentials.isOpen && !wasOpen) return 'there are none any more.'
+    // A file that is missing for a moment must not turn authentication off.
+    if (credentials.isOpen && !wasOpen) return 'there are no new ones.'
     server.reload(credentials)
     this.envFile = envFile
     return undefined
@@ -154,11 +154,11 @@ that others use too, name a certificate and its key below [mesh.transport], or l
 const faultsOf = (envFile: EnvFile | undefined): string[] =>
   (envFile?.warnings ?? []).filter(({code}) => broken.has(code)).map(({message}) => message)
 
-/** Whoever has made secrets does not mean everybody to come in. @throws mesh_secrets_ignored */
+/** Refuses to start without authentication if secrets exist but are ignored. @throws mesh_secrets_ignored */
 function requireNothingLeftOut(envFile: EnvFile | undefined): void {
   const [fault] = faultsOf(envFile)
   if (fault !== undefined) throw new SvcError('mesh_secrets_ignored', {fault})
   const [shadowed] = envFile?.shadowed ?? []
   if (shadowed !== undefined)
-    throw new SvcError('mesh_secrets_ignored', {fault: `a stronger file than ${shadowed} names the control plane`})
+    throw new SvcError('mesh_secrets_ignored', {fault: `a file that overrides ${shadowed} sets another control plane`})
 }

@@ -2,11 +2,10 @@ import {controlUrlFlag, formatMeshStatus, MeshCommand} from '../../src/cli/index
 import {meshNodeSettings, meshSettings} from '../../src/config/index.js'
 
 export default class MeshStatus extends MeshCommand<typeof MeshStatus> {
-  static override summary = 'Tell how this machine stands to the mesh.'
+  static override summary = "Show this node's mesh status."
   static override description =
-    `Whether the control plane answers and lets this machine in, which tokens there are, what this machine tells of itself as a
-node, which nodes it was started as, and which overlay networks it has. No token is shown. That there is no control plane is
-no error.`
+    `Shows whether the control plane answers and accepts this machine, which tokens are set (never their values), the node record,
+the local registry of nodes, and the overlay networks. Exits with status 0 even without a control plane.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json | jq .security',
@@ -16,7 +15,7 @@ no error.`
   async run(): Promise<void> {
     const {meshStatus} = await import('../../src/mesh/index.js')
     const {controlUrl} = this.settings(meshSettings)
-    // The status reads these itself, and does not report a variable that cannot be read.
+    // `meshStatus` resolves these settings without reporting warnings, so that is done here.
     this.settings(meshNodeSettings)
     const status = await meshStatus(this.settingSources(meshSettings), {
       client: controlUrl === undefined ? undefined : await this.client(),

@@ -6,7 +6,7 @@ const listAgents = commandCall(operationNamed('list_agents'))
 
 export default class OrchAgents extends OperationCommand<typeof OrchAgents> {
   static override summary = listAgents.operation.summary
-  static override description = 'Agents that are retired are not listed.'
+  static override description = 'Retired agents are not listed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json | jq \'.agents[] | select(.state == "paused").name\'',
@@ -14,6 +14,6 @@ export default class OrchAgents extends OperationCommand<typeof OrchAgents> {
 
   async run(): Promise<void> {
     const result = await this.perform<{agents: Agent[]}>(listAgents)
-    await this.output.result(result, ({agents}) => formatAgents(agents))
+    await this.output.result(result, ({agents}) => formatAgents(agents, process.stdout.columns))
   }
 }

@@ -4,11 +4,11 @@ import {manyTasksFlags, openStatuses, TasksCommand, taskArgs} from '../../src/cl
 export default class OrchCancel extends TasksCommand<typeof OrchCancel> {
   static override summary = 'Cancel tasks.'
   static override description =
-    `Ends a run of a task. The tasks that wait for it fail. A cancelled task cannot be retried.
+    `Stops a running task. Tasks that depend on a cancelled task fail. A cancelled task cannot be retried.
 
-Several tasks are named by their ids, or by filters, which select tasks that are not over unless --status says otherwise.
-They are cancelled in one transaction. A task that cannot be cancelled stays as it is: the command prints what happened to
-each task, and ends with 1 if one was not cancelled. With one id the result under --json is that task.`
+Select several tasks by id or with filters. Filters select only unfinished tasks unless --status is given. All tasks are
+cancelled in one transaction. The command prints the outcome of each task; tasks that cannot be cancelled are not changed,
+and the exit status is then 1. With one id, --json prints that task.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 -r "done by hand"',
     '<%= config.bin %> <%= command.id %> T-0042 T-0043 45',
@@ -18,7 +18,7 @@ each task, and ends with 1 if one was not cancelled. With one id the result unde
   static override args = taskArgs
   static override strict = false
   static override flags = {
-    reason: Flags.string({char: 'r', description: 'Why.', helpValue: 'TEXT'}),
+    reason: Flags.string({char: 'r', description: 'Reason, stored with the task.', helpValue: 'TEXT'}),
     ...manyTasksFlags,
   }
 

@@ -7,8 +7,8 @@ const completeTask = commandCall(operationNamed('complete_task'))
 export default class OrchComplete extends OperationCommand<typeof OrchComplete> {
   static override summary = completeTask.operation.summary
   static override description =
-    `Its files are free again, and the tasks that waited for it are queued. A task that somebody holds is completed under that
-claim alone: --claim names it, and --force takes the task over, which svc orch events shows.`
+    `Releases the file locks of the task and queues the tasks that depend on it. A claimed task requires --claim with the
+generation of the claim; --force overrides the claim, which is recorded in svc orch events.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 --claim 1 --summary "Added, with a test"',
     'cat report.md | <%= config.bin %> <%= command.id %> T-0042 --summary -',

@@ -3,16 +3,16 @@ import {formatSettings, SvcCommand} from '../../src/cli/index.js'
 import {describeSettings, orchestratorTables} from '../../src/config/index.js'
 
 export default class OrchConfig extends SvcCommand<typeof OrchConfig> {
-  static override summary = 'Show the settings of the orchestrator, and where they come from.'
+  static override summary = 'Show orchestrator settings and their sources.'
   static override description =
-    `Sources that gave a value and lost are shown too. Settings that contradict each other end the command with 2, as they end
-every command that works on tasks. The token of the mesh is never shown.`
+    `Overridden values are shown too; the mesh token is never shown. Exits with status 2 if settings contradict each other, as all
+commands on tasks do.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --changed',
     "<%= config.bin %> <%= command.id %> --json | jq '.settings[] | {name, value}'",
   ]
   static override flags = {
-    changed: Flags.boolean({description: 'Only settings that are not at their default.'}),
+    changed: Flags.boolean({description: 'Show only settings that differ from their default.'}),
   }
 
   async run(): Promise<void> {

@@ -7,8 +7,9 @@ const doubtTask = commandCall(operationNamed('doubt_task'))
 export default class OrchDoubt extends OperationCommand<typeof OrchDoubt> {
   static override summary = doubtTask.operation.summary
   static override description =
-    `The task goes to the agent named resolution, whatever its state, and a run of it is ended; tasks that waited for a completed
-one go on. Answer with svc orch resolve, or take the task as done with svc orch overrule.`
+    `Works in any state of the task. Stops it if it is running, and assigns it to the agent named resolution. Tasks that depended
+on a completed one are not stopped. Answer the doubt with svc orch resolve, or accept the task as completed with svc orch
+overrule.`
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 -r "the requirements contradict each other"']
   static override args = operationArgs(doubtTask)
   static override flags = operationFlags(doubtTask)

@@ -3,22 +3,23 @@ import {eventLine, eventTypes, OrchCommand, taskFlag} from '../../src/cli/index.
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import type {EventFilter, EventRecord} from '../../src/tasks/index.js'
 
-/** Events that are read at once. */
+/** Events per read. */
 const pageSize = 1000
 
 export default class OrchEvents extends OrchCommand<typeof OrchEvents> {
-  static override summary = 'Show what has happened, or follow what happens.'
+  static override summary = 'Show past events, or follow new ones.'
   static override description =
-    `One line per event, the oldest first; with --json each is a value of the contract orchestration/event.v1. With --follow
-the command goes on with what any process writes, from now on or from behind the event of --since, until it is
-interrupted: whoever keeps the last id it saw misses nothing.`
+    `Prints one line per event, oldest first. With --json each line matches the contract orchestration/event.v1.
+
+--follow prints the events of all processes until interrupted, starting now or after --since. To resume without missing
+events, pass the id of the last event as --since.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --task T-0042',
     '<%= config.bin %> <%= command.id %> --follow --type task_failed --type task_doubted',
     '<%= config.bin %> <%= command.id %> --follow --since 118 --json',
   ]
   static override flags = {
-    since: Flags.integer({description: 'Only events behind the one with this id.', min: 0, helpValue: 'ID'}),
+    since: Flags.integer({description: 'Only events after this id.', min: 0, helpValue: 'ID'}),
     type: Flags.string({
       char: 't',
       description: 'Only events of this type, such as task_completed; may be repeated.',
@@ -28,8 +29,8 @@ interrupted: whoever keeps the last id it saw misses nothing.`
       multipleNonGreedy: true,
     }),
     task: taskFlag({description: 'Only events of this task.'}),
-    limit: Flags.integer({description: 'End after so many events.', min: 1, helpValue: 'N'}),
-    follow: Flags.boolean({char: 'f', description: 'Go on with what happens.'}),
+    limit: Flags.integer({description: 'Maximum events to print.', min: 1, helpValue: 'N'}),
+    follow: Flags.boolean({char: 'f', description: 'Follow new events.'}),
   }
 
   async run(): Promise<void> {
@@ -44,15 +45,15 @@ interrupted: whoever keeps the last id it saw misses nothing.`
     const events = follow
       ? modules.tasks.followEvents(orchestrator, filter, this.signal)
       : past(orchestrator, filter, modules.tasks.readEvents, this.signal)
-    let shown = 0
+    let count = 0
     for await (const event of events) {
       await this.output.line(event, eventLine(event, modules.tasks))
-      if (++shown >= limit) return
+      if (++count >= limit) return
     }
   }
 }
 
-/** Events page by page: there may be more than fit in memory. */
+/** Reads events in pages, because there may be more than fit in memory. */
 async function* past(
   orchestrator: Orchestrator,
   filter: EventFilter,

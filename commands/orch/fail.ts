@@ -7,9 +7,9 @@ const failTask = commandCall(operationNamed('fail_task'))
 export default class OrchFail extends OperationCommand<typeof OrchFail> {
   static override summary = failTask.operation.summary
   static override description =
-    `The tasks that wait for it fail too; svc orch retry --dependants tries them all again. A task that somebody holds is failed
-under that claim alone: --claim names it, and --force takes the task over, which svc orch events shows. A task with retries
-left is queued again, unless it is failed with --force.`
+    `Tasks that depend on it fail too; svc orch retry --dependants retries all of them. A claimed task requires --claim with the
+generation of the claim; --force overrides the claim, which is recorded in svc orch events. A task with retries left is
+requeued unless --force is given.`
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 --claim 1 -r "the tests do not pass"']
   static override args = operationArgs(failTask)
   static override flags = operationFlags(failTask)

@@ -3,14 +3,15 @@ import {OrchCommand, taskArg} from '../../src/cli/index.js'
 import type {OrchHeartbeatV1} from '../../src/contracts/index.js'
 
 export default class OrchHeartbeat extends OrchCommand<typeof OrchHeartbeat> {
-  static override summary = 'Tell that a claimed task is still worked on.'
-  static override description = 'Fails with 4 where the claim has ended: then the task is not yours any more.'
+  static override summary = 'Extend the claim on a task.'
+  static override description =
+    'Exits with status 4 if the claim has expired. Stop working on the task then: another worker may have claimed it.'
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 --claim 1']
   static override args = {id: taskArg}
   static override flags = {
     claim: Flags.integer({description: 'Generation of the claim.', required: true, min: 1, helpValue: 'N'}),
     ttl: Flags.integer({
-      description: 'Seconds without a heartbeat after which the claim ends.',
+      description: 'Time after which the claim expires without another heartbeat.',
       min: 1,
       max: 3600,
       helpValue: 'SECONDS',
@@ -31,6 +32,9 @@ export default class OrchHeartbeat extends OrchCommand<typeof OrchHeartbeat> {
       generation,
       expires_at_ms: ends,
     }
-    await this.output.result(result, ({display_id}) => `${display_id} is yours until ${new Date(ends).toISOString()}`)
+    await this.output.result(
+      result,
+      ({display_id}) => `Claim on ${display_id} extended until ${new Date(ends).toISOString()}`,
+    )
   }
 }

@@ -7,7 +7,7 @@ const canonicalSteps = commandCall(operationNamed('journey_canonical_steps'))
 export default class OrchJourney extends OperationCommand<typeof OrchJourney> {
   static override summary = canonicalSteps.operation.summary
   static override description =
-    `An operation is a command, a method of the daemon or a tool. The limits that are named are described in
+    `The operation of a step is a command, a daemon method or a tool. The limits are described in
 contracts/journeys/limitations.v1.yaml.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -7,8 +7,7 @@ const listOperations = commandCall(operationNamed('list_operations'))
 export default class OrchOplog extends OperationCommand<typeof OrchOplog> {
   static override summary = listOperations.operation.summary
   static override description =
-    `Priorities, pauses and agents that were spawned by hand, whoever did it. The submission of a task comes into the log when
-it is undone.`
+    `Covers manual changes by all users: priorities, pauses and spawned agents. A task submission is added when it is undone.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --limit 10',
     "<%= config.bin %> <%= command.id %> --json | jq -r '.operations[0].op_id'",

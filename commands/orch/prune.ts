@@ -5,26 +5,26 @@ import {SvcError} from '../../src/errors/index.js'
 import type {FinishedStatus} from '../../src/tasks/index.js'
 
 export default class OrchPrune extends OrchCommand<typeof OrchPrune> {
-  static override summary = 'Remove tasks that finished long ago.'
+  static override summary = 'Delete old finished tasks.'
   static override description =
-    `Removes completed, failed and cancelled tasks with their events, their output and their entries in svc orch oplog. It asks
-for no confirmation; --dry-run counts what would be removed. A task stays while a task that is not over, or a failed one
-that stays, depends on it, while its plan or another task of its journey is not over, and while its command is being ended.
+    `Deletes completed, failed and cancelled tasks with their events, output and entries in svc orch oplog, without confirmation.
+A task is kept while an unfinished task or a kept failed task depends on it, while its plan or another task of its journey is
+unfinished, and while its command is being stopped.
 
-Ids are not used again. The idempotency key of a removed task is free: submitted under it, a task is a new one. The file of
-the store shrinks with svc db vacuum --store.`
+Task ids are not reused, but the idempotency key of a deleted task can be used again. To shrink the file of the store, run
+svc db vacuum --store.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --older-than 30d',
     '<%= config.bin %> <%= command.id %> --older-than 7d --status completed --status cancelled --dry-run',
   ]
   static override flags = {
-    'older-than': durationFlag({description: 'Only tasks that finished longer ago than this.', required: true}),
+    'older-than': durationFlag({description: 'Minimum time since the tasks finished.', required: true}),
     status: statusFlag({
-      description: 'Only tasks in this state: completed, failed or cancelled; may be repeated.',
+      description: 'Only tasks with this status: completed, failed or cancelled; may be repeated.',
       multiple: true,
       multipleNonGreedy: true,
     }),
-    'dry-run': Flags.boolean({description: 'Count what would be removed, and remove nothing.'}),
+    'dry-run': Flags.boolean({description: 'Count the tasks without deleting them.'}),
   }
 
   async run(): Promise<void> {
@@ -42,20 +42,20 @@ the store shrinks with svc db vacuum --store.`
   }
 }
 
-/** Why tasks stay, after their number. */
+/** Why tasks are kept. */
 const reasons = {
-  dependency: 'that other tasks may still need',
-  plan: 'of a plan that is not over',
-  journey: 'of a journey that is not over',
-  run: 'whose command is being ended',
+  dependency: 'other tasks depend on them',
+  plan: 'their plan is unfinished',
+  journey: 'their journey is unfinished',
+  run: 'their command is being stopped',
 }
 
 function formatPruned({dry_run: isDryRun, removed, kept}: OrchPruneV1): string {
-  const stay = Object.entries(reasons)
+  const keptLines = Object.entries(reasons)
     .map(([reason, text]) => ({count: kept[reason as keyof typeof reasons], text}))
     .filter(({count}) => count > 0)
-    .map(({count, text}) => `${tasks(count)} kept ${text}\n`)
-  return `${tasks(removed)} ${isDryRun ? 'would be removed' : 'removed'}\n${stay.join('')}`
+    .map(({count, text}) => `${tasks(count)} kept: ${text}\n`)
+  return `${tasks(removed)} ${isDryRun ? 'would be deleted' : 'deleted'}\n${keptLines.join('')}`
 }
 
 const tasks = (count: number): string => (count === 1 ? '1 task' : `${count} tasks`)

@@ -6,7 +6,7 @@ const rebalance = commandCall(operationNamed('rebalance'))
 
 export default class OrchRebalance extends OperationCommand<typeof OrchRebalance> {
   static override summary = rebalance.operation.summary
-  static override description = 'What is being run stays, and so does a task whose files another agent has.'
+  static override description = 'Running tasks do not move, nor do tasks whose files another agent owns.'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
 
   async run(): Promise<void> {

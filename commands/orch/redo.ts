@@ -7,7 +7,7 @@ const redoOperation = commandCall(operationNamed('redo_operation'))
 export default class OrchRedo extends OperationCommand<typeof OrchRedo> {
   static override summary = redoOperation.operation.summary
   static override description =
-    'Takes the operation that svc orch undo has printed, or the task whose submission was undone. The line says which it is now.'
+    'Accepts the operation id that svc orch undo printed, or the id of an undone task. Prints the new id.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> OP-000007',
     '<%= config.bin %> <%= command.id %> OP-000008 --json | jq .task_id',
@@ -16,6 +16,6 @@ export default class OrchRedo extends OperationCommand<typeof OrchRedo> {
 
   async run(): Promise<void> {
     const {operation} = await this.perform<{operation: LoggedOperation}>(redoOperation)
-    await this.output.result(operation, ({op_id, summary}) => `${op_id} done again: ${summary}`)
+    await this.output.result(operation, ({op_id, summary}) => `${op_id} redone: ${summary}`)
   }
 }

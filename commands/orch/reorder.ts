@@ -14,7 +14,7 @@ async function priority(value: string): Promise<string> {
 
 export default class OrchReorder extends OperationCommand<typeof OrchReorder> {
   static override summary = reorderTask.operation.summary
-  static override description = 'Urgent tasks are run before normal ones, and these before tasks of the background.'
+  static override description = 'Tasks run in order of priority: urgent, normal, background.'
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 urgent']
   static override args = operationArgs(reorderTask, {priority})
 

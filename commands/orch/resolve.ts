@@ -3,26 +3,26 @@ import {OrchCommand, taskArg, taskLine} from '../../src/cli/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
 export default class OrchResolve extends OrchCommand<typeof OrchResolve> {
-  static override summary = 'Settle the doubt of a task.'
+  static override summary = 'Resolve the doubt about a task.'
   static override description =
-    `A doubt that was justified makes the report part of the task, which is queued again. After one that was not, the task stands
-as it did before; one that was running is queued again. --no-resume completes it instead. The task has its former agent and
-role again. What the agent earned by its doubt is shown.`
+    `--justified appends the report to the task and requeues it. --validated restores the previous state; a task that was running
+is requeued, or completed with --no-resume. The task returns to its previous agent and role. Prints the points that the agent
+earned for the doubt.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 --justified --report "Keep the old format readable"',
     'cat report.md | <%= config.bin %> <%= command.id %> T-0042 --validated --no-resume --report -',
   ]
   static override args = {id: taskArg}
   static override flags = {
-    validated: Flags.boolean({description: 'The work was sound as it stood.', exactlyOne: ['validated', 'justified']}),
+    validated: Flags.boolean({description: 'The work was correct.', exactlyOne: ['validated', 'justified']}),
     justified: Flags.boolean({description: 'The doubt was justified.', exactlyOne: ['validated', 'justified']}),
     report: Flags.string({
-      description: 'What was found out; - reads it from standard input.',
+      description: 'Findings; - reads standard input.',
       required: true,
       helpValue: 'TEXT',
     }),
     'no-resume': Flags.boolean({
-      description: 'Complete the validated task instead of running it.',
+      description: 'Complete the validated task instead of requeuing it.',
       dependsOn: ['validated'],
     }),
   }
@@ -30,7 +30,7 @@ role again. What the agent earned by its doubt is shown.`
   async run(): Promise<void> {
     const {validated = false, 'no-resume': isDone} = this.flags
     const report = await this.textOf(this.flags.report)
-    if (report.trim() === '') throw new SvcError('usage', {reason: 'The report is blank.'})
+    if (report.trim() === '') throw new SvcError('usage', {reason: 'The report is empty.'})
     const {modules, orchestrator} = await this.open()
     const task = modules.tasks.resolveDoubt(orchestrator, this.args.id, {validated, report, resume: !isDone})
     const awards = modules.tasks.awardsOf(orchestrator, task.id)
@@ -39,7 +39,7 @@ role again. What the agent earned by its doubt is shown.`
         taskLine(task),
         ...awards.map(
           ({award, points, agent_id: agent}) =>
-            `${modules.tasks.displayAgent(agent)} earned ${award}, ${points} points`,
+            `${modules.tasks.displayAgent(agent)} earned ${points} points: ${award}`,
         ),
       ].join('\n'),
     )

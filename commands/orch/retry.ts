@@ -4,11 +4,11 @@ import {manyTasksFlags, TasksCommand, taskArgs, taskLine} from '../../src/cli/in
 export default class OrchRetry extends TasksCommand<typeof OrchRetry> {
   static override summary = 'Retry failed tasks.'
   static override description =
-    `A task is queued at its old place. If it depends on tasks, these must be completed first.
+    `The task returns to its previous position in the queue. A task whose dependencies failed cannot be retried before them.
 
-Several tasks are named by their ids, or by filters, which select failed tasks. They are retried in one transaction. A task
-that cannot be retried stays as it is: the command prints what happened to each task, and ends with 1 if one was not
-retried. With one id the result under --json is {"tasks"} with whole tasks.`
+Select several tasks by id or with filters. Filters select only failed tasks. All tasks are retried in one transaction. The
+command prints the outcome of each task; tasks that cannot be retried are not changed, and the exit status is then 1. With one
+id, --json prints {"tasks"} with complete tasks.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --dependants --json',
@@ -17,7 +17,7 @@ retried. With one id the result under --json is {"tasks"} with whole tasks.`
   static override args = taskArgs
   static override strict = false
   static override flags = {
-    dependants: Flags.boolean({description: 'Also the tasks that failed because these did.'}),
+    dependants: Flags.boolean({description: 'Also retry the tasks that failed because of these.'}),
     ...manyTasksFlags,
   }
 

@@ -1,22 +1,24 @@
 import {Flags} from '@oclif/core'
 import {formatStatus, OrchCommand} from '../../src/cli/index.js'
+import type {StatusReport} from '../../src/orchestrator/index.js'
 
 export default class OrchStatus extends OrchCommand<typeof OrchStatus> {
-  static override summary = 'Show how the tasks and agents of the workspace stand.'
+  static override summary = 'Show task and agent status.'
   static override description =
-    `Says where tasks are kept, whether a daemon runs them, how many there are in each state, and what each agent has to do.
-With --watch it is shown anew whenever something has changed, with --json as one value per line, until it is interrupted.`
+    `Shows the store, the daemon, the number of tasks by status, and the load of each agent. --watch updates the view on every
+change until interrupted; with --json it prints one value per line.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --watch',
     '<%= config.bin %> <%= command.id %> --json | jq .total_queued',
   ]
-  static override flags = {watch: Flags.boolean({char: 'w', description: 'Go on, and show what changes.'})}
+  static override flags = {watch: Flags.boolean({char: 'w', description: 'Watch for changes.'})}
 
   async run(): Promise<void> {
     const {modules, orchestrator} = await this.open()
     const read = () => modules.reportStatus(orchestrator)
-    if (this.flags.watch) await this.watch(read, formatStatus)
-    else await this.output.result(read(), formatStatus)
+    const format = (report: StatusReport) => formatStatus(report, process.stdout.columns)
+    if (this.flags.watch) await this.watch(read, format)
+    else await this.output.result(read(), format)
   }
 }

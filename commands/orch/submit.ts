@@ -16,88 +16,87 @@ import type {WorkspaceModules} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import type {Accepted, Task} from '../../src/tasks/index.js'
 
-/** Larger batches are submitted in parts. */
+/** Maximum size of a batch. */
 const maxBatchBytes = 256 << 20
 
 const many = {multiple: true, multipleNonGreedy: true} as const
 
-/** What one task asks for: a batch says it for each of its own. */
+/** The flags of a single task. A batch specifies these values per task instead. */
 const taskFlags = {
   file: Flags.string({
     char: 'f',
-    description: 'A file that the task writes, or with :read only reads; may be repeated.',
+    description: 'File that the task writes, or only reads with :read; may be repeated.',
     helpValue: 'PATH[:read|write]',
     ...many,
   }),
-  priority: Flags.string({char: 'p', description: 'background, normal or urgent.', helpValue: 'PRIORITY'}),
-  agent: Flags.string({description: 'Name of its agent, who is spawned where there is none.', helpValue: 'NAME'}),
+  priority: Flags.string({char: 'p', description: 'Priority: background, normal or urgent.', helpValue: 'PRIORITY'}),
+  agent: Flags.string({description: 'Agent to run the task; created if missing.', helpValue: 'NAME'}),
   processor: Flags.string({
-    description: 'What runs it: the inference server, a command template, or a client that claims it.',
+    description: 'Processor: the inference server, a command template, or an external worker.',
     options: ['ai', 'exec', 'external'],
   }),
   exec: Flags.string({
-    description: 'Command template of the workspace that runs it; implies --processor exec.',
+    description: 'Command template to run; implies --processor exec.',
     helpValue: 'TEMPLATE',
   }),
   param: Flags.string({
-    description: 'Value of a placeholder of the template; may be repeated.',
+    description: 'Value for a placeholder of the template; may be repeated.',
     helpValue: 'NAME=VALUE',
     dependsOn: ['exec'],
     ...many,
   }),
-  after: taskFlag({description: 'A task that must be completed first; may be repeated.', ...many}),
-  key: Flags.string({description: 'Submitted again under the same key, it is the same task.', helpValue: 'KEY'}),
-  category: Flags.string({description: 'Kind of work, such as codegen, testing or review.', helpValue: 'NAME'}),
-  complexity: Flags.integer({description: 'From 1 to 10.', min: 1, max: 10, helpValue: 'N'}),
+  after: taskFlag({description: 'Task that must be completed first; may be repeated.', ...many}),
+  key: Flags.string({description: 'Idempotency key: submitting it again returns the same task.', helpValue: 'KEY'}),
+  category: Flags.string({description: 'Task category, such as codegen, testing or review.', helpValue: 'NAME'}),
+  complexity: Flags.integer({description: 'Complexity from 1 to 10.', min: 1, max: 10, helpValue: 'N'}),
   role: Flags.string({
-    description: 'planner, builder, verifier, reproducer or researcher.',
+    description: 'Role: planner, builder, verifier, reproducer or researcher.',
     helpValue: 'ROLE',
   }),
-  skill: Flags.string({description: 'Skill that its agent should have.', helpValue: 'NAME'}),
-  model: Flags.string({description: 'Model that must be asked.', helpValue: 'NAME'}),
-  'needs-gpu': Flags.boolean({description: 'Only agents with a CUDA device.'}),
-  'prefer-gpu': Flags.boolean({description: 'Rather agents with an accelerator.'}),
-  'min-vram-mb': Flags.integer({description: 'MiB of GPU memory that its agent must have.', min: 1, helpValue: 'MIB'}),
-  'min-cpu-cores': Flags.integer({description: 'CPU cores that its agent must have.', min: 1, helpValue: 'N'}),
-  label: Flags.string({description: 'Label that its agent must have; may be repeated.', ...many}),
-  'requires-approval': Flags.boolean({description: 'Wait for svc orch approve before it is queued.'}),
+  skill: Flags.string({description: 'Preferred skill of the agent.', helpValue: 'NAME'}),
+  model: Flags.string({description: 'Model to use.', helpValue: 'NAME'}),
+  'needs-gpu': Flags.boolean({description: 'Require an agent with a CUDA device.'}),
+  'prefer-gpu': Flags.boolean({description: 'Prefer agents with an accelerator.'}),
+  'min-vram-mb': Flags.integer({description: 'Minimum GPU memory of the agent.', min: 1, helpValue: 'MIB'}),
+  'min-cpu-cores': Flags.integer({description: 'Minimum CPU cores of the agent.', min: 1, helpValue: 'N'}),
+  label: Flags.string({description: 'Required label of the agent; may be repeated.', helpValue: 'LABEL', ...many}),
+  'requires-approval': Flags.boolean({description: 'Do not queue the task before svc orch approve.'}),
   'task-timeout': durationFlag({
-    description: 'End a run of it after this time, in the place of the limits of the workspace.',
+    description: 'Maximum duration of a run; default: the limits of the workspace.',
     leastMs: 1,
     longestMs: 2 ** 31 - 1,
   }),
   retries: Flags.integer({
-    description: 'Run it again after a failure, at most so many times; without it max_task_retries counts.',
+    description: 'Maximum automatic retries; default: max_task_retries of the workspace.',
     min: 0,
     max: 20,
     helpValue: 'N',
   }),
-  'not-before': momentFlag({description: 'Keep it queued until then: 2026-12-01T08:00, or +2h from now.'}),
-  'session-id': Flags.string({description: 'Session that it belongs to.', helpValue: 'ID'}),
-  'journey-id': Flags.string({description: 'Journey that it belongs to.', helpValue: 'ID'}),
-  'thread-id': Flags.string({description: 'Thread of a conversation that it belongs to.', helpValue: 'ID'}),
-  'trace-id': Flags.string({description: 'Trace that it belongs to; made up when left out.', helpValue: 'ID'}),
-  'correlation-id': Flags.string({description: 'Id that other systems know it by.', helpValue: 'ID'}),
-  'tenant-id': Flags.string({description: 'Tenant that it belongs to.', helpValue: 'ID'}),
-  'campaign-id': Flags.string({description: 'Campaign that it belongs to.', helpValue: 'ID'}),
+  'not-before': momentFlag({description: 'Earliest start, such as 2026-12-01T08:00 or +2h.'}),
+  'session-id': Flags.string({description: 'Session of the task.', helpValue: 'ID'}),
+  'journey-id': Flags.string({description: 'Journey of the task.', helpValue: 'ID'}),
+  'thread-id': Flags.string({description: 'Conversation thread of the task.', helpValue: 'ID'}),
+  'trace-id': Flags.string({description: 'Trace of the task; default: generated.', helpValue: 'ID'}),
+  'correlation-id': Flags.string({description: 'Id of the task in another system.', helpValue: 'ID'}),
+  'tenant-id': Flags.string({description: 'Tenant of the task.', helpValue: 'ID'}),
+  'campaign-id': Flags.string({description: 'Campaign of the task.', helpValue: 'ID'}),
 }
 
 export default class OrchSubmit extends OrchCommand<typeof OrchSubmit> {
-  static override summary = 'Submit a task, or a batch of tasks.'
+  static override summary = 'Submit a task or a batch of tasks.'
   static override description =
-    `Prints the id of the task alone, so that a script can keep it. The task is in the store when the command ends; it runs
-while svc daemon run runs in the workspace.
+    `Prints only the task id to standard output, for use in scripts. The task is stored before the command exits; a daemon runs
+it.
 
-A batch is a JSON array, or one JSON object per line, of tasks as the contract orchestration/submit-task.v1 describes
-them, their files relative to the root of the workspace. All of them are submitted, or none; one line is printed per task.
+A batch is a JSON array, or one JSON object per line. Its tasks match the contract orchestration/submit-task.v1, with files
+relative to the workspace root. Either all tasks are submitted or none. One line is printed per task.
 
-A failed task is run again up to --retries times, after a pause that doubles each time. A failure is an exit status other
-than 0, a run longer than --task-timeout, or a server that does not answer; a missing template is not retried. A task with
---not-before stays queued until then, also across restarts of the daemon, and reserves no files.
+A failed task is retried up to --retries times, with a delay that doubles each time. Failures are a non-zero exit status, a run
+longer than --task-timeout, and an unavailable server; a missing template is not retried. A task with --not-before stays queued
+until then, even if the daemon restarts, and locks no files.
 
-With --wait the command ends when the task is over, prints it, and fails with 1 unless it was completed. A task that is
-doubted or waits for approval is not over. SIGINT ends the waiting, not the task: svc orch task ID --wait waits for it
-again.`
+--wait waits until the task is finished and prints it. The exit status is 1 if the task was not completed. Doubted tasks and
+tasks without approval are not finished. SIGINT stops the wait, not the task; svc orch task ID --wait resumes it.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "Add retry to the client" -f src/client.ts -f README.md:read -p urgent',
     'id=$(<%= config.bin %> <%= command.id %> "Run the tests" --exec test --param dir=src)',
@@ -107,18 +106,18 @@ again.`
     '<%= config.bin %> <%= command.id %> --batch tasks.jsonl',
   ]
   static override args = {
-    description: Args.string({description: 'What is to be done; - reads it from standard input.'}),
+    description: Args.string({description: 'Task description; - reads standard input.'}),
   }
   static override flags = {
     ...taskFlags,
     batch: Flags.string({
-      description: 'Submit the tasks of this file, - for standard input, all or none.',
+      description: 'File with a batch of tasks; - reads standard input.',
       helpValue: 'FILE',
       exclusive: Object.keys(taskFlags),
     }),
-    wait: Flags.boolean({description: 'Wait until it is over.'}),
+    wait: Flags.boolean({description: 'Wait until the task is finished.'}),
     timeout: Flags.integer({
-      description: 'With --wait: wait no longer; fails with 5.',
+      description: 'Timeout of --wait (exit status 5).',
       min: 1,
       max: 1_000_000,
       helpValue: 'SECONDS',
@@ -129,7 +128,7 @@ again.`
   async run(): Promise<void> {
     const {batch, wait} = this.flags
     const submissions = batch === undefined ? [await this.#task()] : await this.#readBatch(batch)
-    // What flags say has the shape of the contract already; a batch comes from anywhere.
+    // Submissions from flags always match the contract; those of a batch must be checked.
     if (batch !== undefined) {
       const {taskOfBatch} = await import('../../src/tasks/index.js')
       for (const [i, submission] of submissions.entries()) await check(submission, taskOfBatch(i, submission))
@@ -152,7 +151,7 @@ again.`
     if (isBatch) this.output.notice(`${accepted.length} tasks submitted.`)
   }
 
-  /** Waits for each in its turn, and fails with the first one that did not end well. */
+  /** Waits for the tasks one after another. @throws task_not_successful for the first task that was not completed */
   async #wait(modules: WorkspaceModules, orchestrator: Orchestrator, accepted: readonly Accepted[], isBatch: boolean) {
     const {timeout: seconds} = this.flags
     const limit = seconds === undefined ? undefined : {seconds, fromMs: performance.now()}
@@ -170,11 +169,11 @@ again.`
   }
 
   async #task(): Promise<SubmitTaskV1> {
-    const {description: given} = this.args
-    if (given === undefined) throw new SvcError('usage', {reason: 'Say what is to be done, or name a --batch.'})
-    const description = await this.textOf(given)
+    if (this.args.description === undefined)
+      throw new SvcError('usage', {reason: 'Missing task description. Pass it as an argument, or use --batch.'})
+    const description = await this.textOf(this.args.description)
     if (description.trim() === '')
-      throw new SvcError('task_invalid', {place: 'The task', fault: 'its description is blank'})
+      throw new SvcError('task_invalid', {place: 'The task', fault: 'its description is empty'})
     const {flags} = this
     const needs = defined({
       gpu_cuda: flags['needs-gpu'] || undefined,
@@ -219,13 +218,13 @@ again.`
 
   async #readBatch(path: string): Promise<SubmitTaskV1[]> {
     if (this.args.description !== undefined)
-      throw new SvcError('usage', {reason: 'A batch says what is to be done; leave the description out.'})
+      throw new SvcError('usage', {reason: 'A description cannot be combined with --batch.'})
     const text = (await readInput(path, this.signal, maxBatchBytes)).toString('utf8').replace(/^\uFEFF/, '')
-    if (text.trimStart().startsWith('[')) return parse(text, 'it') as SubmitTaskV1[]
+    if (text.trimStart().startsWith('[')) return parse(text, 'the array') as SubmitTaskV1[]
     const lines = text.split('\n').map((line, i) => ({line, number: i + 1}))
     return lines
       .filter(({line}) => line.trim() !== '')
-      .map(({line, number}) => parse(line, `its line ${number}`) as SubmitTaskV1)
+      .map(({line, number}) => parse(line, `line ${number}`) as SubmitTaskV1)
   }
 }
 
@@ -235,35 +234,39 @@ function parse(text: string, what: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     const reason = (error as Error).message.replaceAll('\n', ' ')
-    throw new SvcError('task_invalid', {place: 'The batch', fault: `${what} is not JSON (${reason})`}, {cause: error})
+    throw new SvcError(
+      'task_invalid',
+      {place: 'The batch', fault: `${what} is not valid JSON (${reason})`},
+      {cause: error},
+    )
   }
 }
 
-/** @throws task_invalid with all that does not fit the contract */
+/** @throws task_invalid with all contract violations */
 async function check(submission: SubmitTaskV1, place: string): Promise<void> {
   const {contractViolations} = await import('../../src/contracts/index.js')
   const violations = await contractViolations('orchestration/submit-task.v1', submission)
   if (violations.length > 0) throw new SvcError('task_invalid', {place, fault: violations.join('; ')})
 }
 
-/** `src/a.ts`, `src/a.ts:read`: taken from the current folder. */
-function manifestEntry(given: string): {path: string; access: string} {
-  const [, path = given, access = 'write'] = /^(.+):(read|write)$/i.exec(given) ?? []
+/** Parses `src/a.ts` or `src/a.ts:read`, relative to the current folder. */
+function manifestEntry(value: string): {path: string; access: string} {
+  const [, path = value, access = 'write'] = /^(.+):(read|write)$/i.exec(value) ?? []
   return {path: path.trim() === '' ? path : resolve(path), access}
 }
 
 /** @throws usage */
-function params(given: readonly string[] = []): Record<string, string> {
+function params(values: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
-    given.map((param) => {
+    values.map((param) => {
       const at = param.indexOf('=')
-      if (at < 1) throw new SvcError('usage', {reason: `--param takes NAME=VALUE, not ${JSON.stringify(param)}.`})
+      if (at < 1) throw new SvcError('usage', {reason: `--param must be NAME=VALUE, not ${JSON.stringify(param)}.`})
       return [param.slice(0, at), param.slice(at + 1)]
     }),
   )
 }
 
-/** Members that have a value. */
+/** Removes members without a value. */
 const defined = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>

@@ -2,13 +2,13 @@ import {Flags} from '@oclif/core'
 import {followOutput, formatTask, notCompleted, OrchCommand, taskArg} from '../../src/cli/index.js'
 
 export default class OrchTask extends OrchCommand<typeof OrchTask> {
-  static override summary = 'Show a task: its state, its request and its result.'
+  static override summary = 'Show a task, its output and its result.'
   static override description =
-    `The output of a command is kept with its task, whether it succeeded or failed: the beginning and the end, as many bytes as
-orchestrator.exec.max_output_bytes says. The last lines are shown with the task, all of it with --output and in --json.
+    `The output of a task's command is stored up to orchestrator.exec.max_output_bytes, its beginning and its end. The last lines
+are shown with the task; --output and --json print all of it.
 
-With --wait the task is shown when it is over; with --follow its output is printed as it is written, until then. Both fail
-with 1 unless the task was completed. With --follow --json each piece is a line {"text"}, and the task is the last line.`
+--wait shows the task when it is finished. --follow prints its output as it is written. Both exit with status 1 if the task was
+not completed. With --follow --json each piece of output is a line {"text"}, and the task is the last line.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --output | less',
@@ -18,9 +18,9 @@ with 1 unless the task was completed. With --follow --json each piece is a line 
   ]
   static override args = {id: taskArg}
   static override flags = {
-    output: Flags.boolean({description: 'Print the output of its command, and nothing else.'}),
-    follow: Flags.boolean({char: 'f', description: 'Print the output as it is written, until the task is over.'}),
-    wait: Flags.boolean({description: 'Wait until it is over.', exclusive: ['follow', 'output']}),
+    output: Flags.boolean({description: 'Print only the output of its command.'}),
+    follow: Flags.boolean({char: 'f', description: 'Follow the output until the task is finished.'}),
+    wait: Flags.boolean({description: 'Wait until the task is finished.', exclusive: ['follow', 'output']}),
   }
 
   async run(): Promise<void> {

@@ -2,9 +2,9 @@ import {Flags} from '@oclif/core'
 import {formatTasks, OrchCommand, taskFilter, taskFilterFlags, taskFlag} from '../../src/cli/index.js'
 
 export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
-  static override summary = 'List tasks, the newest first.'
+  static override summary = 'List tasks, newest first.'
   static override description =
-    `With --watch the list is shown anew whenever it has changed, with --json as one value per line, until it is interrupted.`
+    '--watch updates the list on every change until interrupted; with --json it prints one value per line.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --status failed --status doubted',
     '<%= config.bin %> <%= command.id %> --status completed --older-than 30d',
@@ -13,9 +13,9 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   ]
   static override flags = {
     ...taskFilterFlags,
-    limit: Flags.integer({description: 'Most that are listed.', default: 50, min: 1, max: 10_000, helpValue: 'N'}),
-    before: taskFlag({description: 'Only tasks that are older than this one: the next page.'}),
-    watch: Flags.boolean({char: 'w', description: 'Go on, and show what changes.'}),
+    limit: Flags.integer({description: 'Maximum tasks.', default: 50, min: 1, max: 10_000, helpValue: 'N'}),
+    before: taskFlag({description: 'Only tasks older than this one, for the next page.'}),
+    watch: Flags.boolean({char: 'w', description: 'Watch for changes.'}),
   }
 
   async run(): Promise<void> {
@@ -27,7 +27,8 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
       ...(beforeId === undefined ? {} : {beforeId}),
     }
     const read = () => ({tasks: modules.tasks.listTasks(orchestrator, filter)})
-    if (watch) await this.watch(read, ({tasks}) => formatTasks(tasks))
-    else await this.output.result(read(), ({tasks}) => formatTasks(tasks))
+    const format = ({tasks}: ReturnType<typeof read>) => formatTasks(tasks, process.stdout.columns)
+    if (watch) await this.watch(read, format)
+    else await this.output.result(read(), format)
   }
 }

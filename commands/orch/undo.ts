@@ -7,9 +7,8 @@ const undoOperation = commandCall(operationNamed('undo_operation'))
 export default class OrchUndo extends OperationCommand<typeof OrchUndo> {
   static override summary = undoOperation.operation.summary
   static override description =
-    `What can be undone is in svc orch oplog, but for submissions: these are undone by the id of their task, which is cancelled
-unless somebody has started it or waits for it. Where anything has changed since, nothing is done, and the command ends
-with 4.`
+    `svc orch oplog lists the operations. To undo a submission, pass the task id: the task is cancelled unless it was started or
+another task depends on it. If the affected task or agent has changed since, nothing is undone and the exit status is 4.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> OP-000007',
     '<%= config.bin %> <%= command.id %> T-0042',

@@ -15,7 +15,7 @@ fit in one subtitle is split into several, timed by its words. --reference compa
   static override examples = [
     '<%= config.bin %> <%= command.id %> film.mp4',
     '<%= config.bin %> <%= command.id %> talk.wav -o talk.vtt --line-width 32',
-    '<%= config.bin %> <%= command.id %> talk.wav --reference talk.srt --json | jq .word_error_rate',
+    '<%= config.bin %> <%= command.id %> talk.wav --reference talk.srt --json | jq .comparison.word_error_rate',
   ]
   static override args = {
     recording: Args.string({description: 'Audio or video file.', required: true}),

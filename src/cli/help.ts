@@ -10,7 +10,7 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
   ['CONFIGURATION AND HELP', ['config', 'contracts', 'doctor', 'explain', 'autocomplete', 'help', 'version']],
 ]
 
-/** Names of `commandGroups` that are no commands of oclif, or whose own summary does not fit in. */
+/** Summaries for names in `commandGroups` that are not commands, and for the one of the oclif plugin. */
 const summaries: Readonly<Record<string, string>> = {
   autocomplete: 'Show how to set up shell completion.',
   help: 'Show the help of a command, as --help does.',
@@ -39,6 +39,12 @@ export const argumentsOf = ({args, strict = true}: Command.Loadable): Command.Lo
 export class SvcCommandHelp extends CommandHelp {
   constructor(command: Command.Loadable, config: Config, opts: HelpOptions) {
     super({...command, args: argumentsOf(command), strict: true}, config, opts)
+  }
+
+  /** The description only: oclif repeats the summary, which is the first line of the help. */
+  protected override description(): string | undefined {
+    const {description} = this.command
+    return description ? this.wrap(description) : undefined
   }
 
   protected override defaultUsage(): string {

@@ -18,21 +18,20 @@ export const nodeFlag = settingFlags(meshNodeSettings, 'nodeId')
 export const stateFlag = Flags.option({
   options: ['on', 'off'] as const,
   required: true,
-  description: 'Whether it shall hold.',
+  description: 'State to set.',
 })
 
-/** `--max` and `--before`, of a list by numbers. @param row what has a number: `MESSAGE` */
-export const pageFlags = (row: string, {usual, most}: {usual: number; most: number}) => ({
-  max: Flags.integer({description: 'Length of the list.', default: usual, min: 1, max: most, helpValue: 'N'}),
-  before: Flags.integer({description: 'Only rows with a smaller number.', min: 1, helpValue: row}),
+/** `--max` and `--before`, for lists that are ordered by id. @param row placeholder of an id: `MESSAGE` */
+export const pageFlags = (row: string, {defaultMax, limit}: {defaultMax: number; limit: number}) => ({
+  max: Flags.integer({description: 'Maximum rows.', default: defaultMax, min: 1, max: limit, helpValue: 'N'}),
+  before: Flags.integer({description: 'Only rows with a smaller id.', min: 1, helpValue: row}),
 })
 
-/** One message or more. */
 export const deadMessagesArg = {
-  message: Args.string({description: 'Numbers of the messages.', required: true, multiple: true}),
+  message: Args.string({description: 'Message ids.', required: true, multiple: true}),
 }
 
-/** A command that asks the control plane of a mesh. */
+/** Base of commands that call the control plane of a mesh. */
 export abstract class MeshCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
   readonly #clients: MeshClient[] = []
   #orchestrator: Orchestrator | undefined
@@ -44,13 +43,13 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
   }
 
   /**
-   * A client of the control plane that is configured, with the tokens of the settings, until the command ends.
-   * @param node whose tokens it makes, where it makes any
+   * Creates a client of the configured control plane with the configured tokens. It is closed when the command ends.
+   * @param node for which the client creates JWTs, if a key is configured
    * @throws mesh_address_missing
    */
   protected async client(node?: string): Promise<MeshClient> {
     const {controlUrl} = this.settings(meshSettings)
-    // A value of theirs that does not count is told; the client takes what is left.
+    // Resolved only for the warnings about invalid values, which the client ignores.
     this.settings(meshNodeSettings)
     this.settings(orchestratorDelegationSettings)
     if (controlUrl === undefined) throw new SvcError('mesh_address_missing', {})
@@ -65,26 +64,26 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
   }
 
   /**
-   * The node that this machine is, or the one that is named.
-   * @throws usage where it has not been one yet
+   * The id of this node, or of the node of `--node`.
+   * @throws usage if this machine has no node id yet
    */
   protected async node(): Promise<string> {
     const {knownNodeId} = await import('../mesh/index.js')
     const id = await knownNodeId(this.settingSources(meshNodeSettings))
     if (id !== undefined) return id
     throw new SvcError('usage', {
-      reason: 'This machine has joined no mesh yet; join one with svc mesh join, or name a node with --node.',
+      reason: 'This machine has not joined a mesh. Join one with svc mesh join, or use --node.',
     })
   }
 
-  /** Prints a page of a list, and how to get the next one. */
+  /** Prints a page of a list, and the flag for the next page. */
   protected async printPage(page: {next_cursor?: string}, text: string): Promise<void> {
     await this.output.result(page, () => text)
     if (page.next_cursor !== undefined && !this.output.json)
-      this.output.notice(`There are more: --before ${page.next_cursor}`)
+      this.output.notice(`Next page: --before ${page.next_cursor}`)
   }
 
-  /** The store of the workspace, where events are written down; open until the command ends. */
+  /** Opens the workspace store, to which events are written. It is closed when the command ends. */
   protected async eventPlace(sources: SettingSources): Promise<EventPlace> {
     const {orchestrator} = await openWorkspace(this.workspace.root, sources)
     this.#orchestrator = orchestrator
@@ -99,7 +98,7 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
   }
 }
 
-/** A command that retries or drops the dead messages that its arguments name. */
+/** Base of commands that retry or drop dead messages. */
 export abstract class DeadMessagesCommand<T extends typeof Command = typeof Command> extends MeshCommand<T> {
   protected async settle(
     state: string,

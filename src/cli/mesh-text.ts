@@ -19,7 +19,7 @@ const units: readonly [name: string, ms: number][] = [
   ['s', 1000],
 ]
 
-/** `12 s`; `now` where it is less than one. */
+/** `12 s`, or `now` below one second. */
 function durationText(ms: number): string {
   const [name, length] = units.find(([, unit]) => ms >= unit) ?? ['', 0]
   return length === 0 ? 'now' : `${Math.floor(ms / length)} ${name}`
@@ -35,7 +35,7 @@ const stateText = ({maintenance_until_unix_ms: until}: NodeRecord, state: NodeSt
 
 const labelsOf = ({capabilities}: NodeRecord): string => oneLine((capabilities?.labels ?? []).join(' '))
 
-/** @param stateOf how each stands, @param atMs time at which they were listed */
+/** @param stateOf state of a node; @param atMs time of the list, Unix ms */
 export function formatNodes(
   nodes: readonly NodeRecord[],
   {stateOf, atMs}: {stateOf: (node: NodeRecord) => NodeState; atMs: number},
@@ -53,18 +53,18 @@ export function formatNodes(
   )
 }
 
-const changeWords: Readonly<Record<NodeChange['event'], string>> = {
+const changeTexts: Readonly<Record<NodeChange['event'], string>> = {
   listed: 'is there',
   joined: 'has joined',
   changed: 'has changed',
-  left: 'is gone',
+  left: 'has left',
 }
 
 /** `12:04:31 rig1 has changed: stale, 0.1.0, pool=train` */
 export function changeLine({event, state, node}: NodeChange, at: Date): string {
   const facts = [stateText(node, state), oneLine(node.version), labelsOf(node)].filter(Boolean)
   const details = event === 'left' ? '' : `: ${facts.join(', ')}`
-  return `${at.toISOString().slice(11, 19)} ${oneLine(node.id)} ${changeWords[event]}${details}`
+  return `${at.toISOString().slice(11, 19)} ${oneLine(node.id)} ${changeTexts[event]}${details}`
 }
 
 export function formatLeases(leases: readonly ExecLease[]): string {
@@ -132,14 +132,14 @@ const tokenNames = [
   ['worker_token_set', 'worker'],
   ['submitter_token_set', 'submitter'],
   ['admin_token_set', 'admin'],
-  ['jwt_secret_set', 'a key to make tokens'],
+  ['jwt_secret_set', 'JWT key'],
 ] as const
 
-const stateSentences: Readonly<Record<MeshStatus['state'], string>> = {
-  unconfigured: 'none is configured',
-  unreachable: 'does not answer',
-  denied: 'answers, but not to this machine',
-  connected: 'is well',
+const stateTexts: Readonly<Record<MeshStatus['state'], string>> = {
+  unconfigured: 'not configured',
+  unreachable: 'not reachable',
+  denied: 'access denied',
+  connected: 'connected',
 }
 
 export function formatMeshStatus(status: MeshStatus): string {
@@ -148,14 +148,14 @@ export function formatMeshStatus(status: MeshStatus): string {
   const overlays = status.overlay.map(
     ({provider, connected, detail}) => `${provider} (${connected ? 'connected, ' : ''}${detail})`,
   )
-  const known = registry === null ? oneLine(status.registry_error ?? '') : registryText(registry.nodes)
+  const nodes = registry === null ? oneLine(status.registry_error ?? '') : registryText(registry.nodes)
   const lines: [name: string, text: string][] = [
-    ['Control plane', [url, stateSentences[state], error].filter(Boolean).join(': ')],
+    ['Control plane', [url, stateTexts[state], error].filter(Boolean).join(': ')],
     ['Messages', status.queue === null ? '' : queueText(status.queue)],
-    ['This node', self.id === null ? 'no id yet' : oneLine(self.id)],
+    ['This node', self.id === null ? 'no node id' : oneLine(self.id)],
     ['Tokens', tokens.length === 0 ? 'none' : tokens.join(', ')],
     ['Secrets in', status.env_file ?? ''],
-    ['Registry', `${status.registry_path} (${known})`],
+    ['Registry', `${status.registry_path} (${nodes})`],
     ['Overlay', overlays.join(', ')],
   ]
   return lines
@@ -165,7 +165,7 @@ export function formatMeshStatus(status: MeshStatus): string {
 }
 
 const queueText = ({pending_count: pending, dead_count: dead}: QueueStats): string =>
-  `${pending} waiting${dead > 0 ? `, ${dead} given up` : ''}`
+  `${pending} queued${dead > 0 ? `, ${dead} dead` : ''}`
 
 function registryText(nodes: readonly {id: string}[]): string {
   const ids = nodes.map(({id}) => oneLine(id)).join(', ')

@@ -4,15 +4,15 @@ import {flagName, memberNames} from './operation-flags.js'
 import {OrchCommand} from './orch-command.js'
 
 /**
- * A command that is a face of one operation: its arguments and flags are made of what the operation takes, and all it
- * does itself is to print what comes of it.
+ * Base of commands that are bindings of one operation: their arguments and flags are derived from the input schema of the
+ * operation, and they only print its result.
  */
 export abstract class OperationCommand<T extends typeof Command = typeof Command> extends OrchCommand<T> {
-  /** Opens the workspace and does it, with what the command line says. */
+  /** Opens the workspace and runs the operation with the input of the command line. */
   protected async perform<O>(call: Call): Promise<O> {
-    const given = await this.#given(call)
+    const input = await this.#input(call)
     const base = await this.openOperations('cli')
-    return call.run(given, {
+    return call.run(input, {
       ...base,
       signal: this.signal,
       report: () => {},
@@ -21,15 +21,15 @@ export abstract class OperationCommand<T extends typeof Command = typeof Command
     }) as Promise<O>
   }
 
-  /** What was given, under the names of the command; texts from standard input where `-` asks for it. */
-  async #given(call: Call): Promise<Record<string, unknown>> {
+  /** The input by member name. For `-`, the text is read from standard input. */
+  async #input(call: Call): Promise<Record<string, unknown>> {
     const {args = [], piped = []} = call.operation.bindings.cli ?? {}
-    const said = {args: this.args, flags: this.flags} as Record<'args' | 'flags', Readonly<Record<string, unknown>>>
-    const given: Record<string, unknown> = {}
+    const parsed = {args: this.args, flags: this.flags} as Record<'args' | 'flags', Readonly<Record<string, unknown>>>
+    const input: Record<string, unknown> = {}
     for (const name of memberNames(call)) {
-      const value = args.includes(name) ? said.args[name] : said.flags[flagName(name)]
-      given[name] = piped.includes(name) && typeof value === 'string' ? await this.textOf(value) : value
+      const value = args.includes(name) ? parsed.args[name] : parsed.flags[flagName(name)]
+      input[name] = piped.includes(name) && typeof value === 'string' ? await this.textOf(value) : value
     }
-    return given
+    return input
   }
 }

@@ -3,7 +3,7 @@ import type {AlphabetLowercase, ArgInput, FlagInput} from '@oclif/core/interface
 import type {Call, CliBinding} from '../operations/index.js'
 import {taskArg, taskFlag} from './orch-command.js'
 
-/** A member of an input, as far as the command line asks. */
+/** The part of a JSON schema member that the command line uses. */
 interface Member {
   readonly type?: string | readonly string[]
   readonly enum?: readonly string[]
@@ -13,22 +13,22 @@ interface Member {
   readonly description?: string
 }
 
-/** What an operation takes, by the names that its command has for it. */
+/** The members of an operation's input, by their names in the command. */
 export const memberNames = ({schema}: Call): string[] => Object.keys(schema.properties ?? {})
 
 /** `session_id` is `--session-id`. */
 export const flagName = (name: string): string => name.replaceAll('_', '-')
 
-/** How words are read that the schema says too little of. */
+/** Parsers of arguments that the schema does not describe completely. */
 export type WordParsers = Readonly<Record<string, (word: string) => Promise<string>>>
 
-/** The arguments of a command, from what its operation takes. @throws TypeError where a member cannot be one */
+/** Derives the arguments of a command from its operation. @throws TypeError if a member cannot be an argument */
 export function operationArgs(call: Call, parsers: WordParsers = {}): ArgInput {
   const {args = []} = bindingOf(call)
   return Object.fromEntries(args.map((name) => [name, argOf(name, call, parsers)]))
 }
 
-/** The flags of a command, from what its operation takes. @throws TypeError where a member cannot be one */
+/** Derives the flags of a command from its operation. @throws TypeError if a member cannot be a flag */
 export function operationFlags(call: Call): FlagInput {
   const {args = []} = bindingOf(call)
   const names = memberNames(call).filter((name) => !args.includes(name))
@@ -38,15 +38,15 @@ export function operationFlags(call: Call): FlagInput {
 function argOf(name: string, call: Call, {[name]: parse}: WordParsers): ArgInput[string] {
   if (isTask(name, call)) return taskArg
   const member = memberOf(name, call)
-  if (isText(member)) return Args.string({...shown(name, call), ...choices(member), ...(parse && {parse})})
-  throw new TypeError(`${call.name} cannot take ${name} as an argument`)
+  if (isText(member)) return Args.string({...describe(name, call), ...choices(member), ...(parse && {parse})})
+  throw new TypeError(`${call.name} cannot have ${name} as an argument`)
 }
 
 function flagOf(name: string, call: Call): FlagInput[string] {
   const {chars = {}, placeholders = {}} = bindingOf(call)
   const char = chars[name] as AlphabetLowercase | undefined
-  const common = {...shown(name, call), ...(char === undefined ? {} : {char})}
-  const valued = (otherwise: string) => ({...common, helpValue: placeholders[name] ?? otherwise})
+  const common = {...describe(name, call), ...(char === undefined ? {} : {char})}
+  const valued = (placeholder: string) => ({...common, helpValue: placeholders[name] ?? placeholder})
   const member = memberOf(name, call)
   const {items = {}} = member
 
@@ -61,16 +61,16 @@ function flagOf(name: string, call: Call): FlagInput[string] {
   throw new TypeError(`${call.name} cannot have a flag for ${name}`)
 }
 
-/** Its own sentence, and whether it must be given. */
-function shown(name: string, call: Call): {description: string; required: boolean} {
+/** The description of a member, and whether it is required. */
+function describe(name: string, call: Call): {description: string; required: boolean} {
   const member = memberOf(name, call)
   const {required = []} = call.schema as {required?: readonly string[]}
-  const ways = [
-    ...(bindingOf(call).piped?.includes(name) ? ['- reads it from standard input'] : []),
+  const notes = [
+    ...(bindingOf(call).piped?.includes(name) ? ['- reads standard input'] : []),
     ...(isA(member, 'array') ? ['may be repeated'] : []),
   ]
   return {
-    description: ways.reduce((sentence, way) => sentence.replace(/\.$/, `; ${way}.`), member.description ?? ''),
+    description: notes.reduce((sentence, note) => sentence.replace(/\.$/, `; ${note}.`), member.description ?? ''),
     required: required.includes(name),
   }
 }
@@ -80,7 +80,7 @@ const bindingOf = ({operation}: Call): Partial<CliBinding> => operation.bindings
 const memberOf = (name: string, {schema}: Call): Member =>
   (schema.properties as Readonly<Record<string, Member>> | undefined)?.[name] ?? {}
 
-/** A task is given as 42 or T-0042, whatever the command calls it. */
+/** Task ids are accepted as 42 or T-0042, whatever the name of the member in the command. */
 const isTask = (name: string, call: Call): boolean => /(^|[._])task_id$/.test(bindingOf(call).renames?.[name] ?? name)
 
 const isA = ({type}: Member, kind: string): boolean => [type].flat().includes(kind)

@@ -111,21 +111,22 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   }
 
   /**
-   * Shows what is read, and shows it anew whenever it has changed, until the command is stopped: on a terminal in the
-   * place of what was there before, under `--json` as one value per line.
+   * Prints a value and prints it again on every change, until the command is stopped. On a terminal, it replaces the
+   * previous text if it fits on the screen; otherwise it is appended, so that the user can scroll. With `--json`, it is
+   * one line.
    */
   protected async watch<R extends object>(read: () => R, asText: (value: R) => string): Promise<void> {
     const orchestrator = this.#orchestrator
     if (orchestrator === undefined) return
-    let shown: string | undefined
+    let printed: string | undefined
     for await (const value of readings(orchestrator, read, this.signal)) {
       const state = JSON.stringify(value)
-      if (state === shown) continue
+      if (state === printed) continue
       const text = asText(value)
       if (this.output.json) await this.output.line(value)
-      else if (process.stdout.isTTY) await this.output.piece(`${clearScreen}${text}`)
-      else await this.output.piece(shown === undefined ? text : `\n${text}`)
-      shown = state
+      else if (fitsScreen(text, process.stdout)) await this.output.piece(`${clearScreen}${text}`)
+      else await this.output.piece(printed === undefined ? text : `\n${text}`)
+      printed = state
     }
   }
 
@@ -137,3 +138,13 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
 }
 
 const clearScreen = '\u001b[H\u001b[2J'
+
+/** True if standard output is a terminal that can show all lines, including wrapped ones, and the cursor below them. */
+export function fitsScreen(
+  text: string,
+  {isTTY, columns, rows}: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'>,
+) {
+  if (!isTTY) return false
+  const heights = text.split('\n').map((line) => Math.max(1, Math.ceil(line.length / columns)))
+  return heights.reduce((sum, height) => sum + height, 0) <= rows
+}

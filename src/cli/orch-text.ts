@@ -2,33 +2,35 @@ import type {StatusReport} from '../orchestrator/index.js'
 import type {Accepted, Agent, EventRecord, EventType, OrchestratorEvent, Task} from '../tasks/index.js'
 import {formatTable} from './table.js'
 
-/** Text on one line of a terminal: what would move its cursor is a blank. */
+/** Replaces control characters, including line breaks, by spaces. */
 export const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
 
-/** Text of several lines, without what would change the terminal itself. */
+/** Removes control characters except line breaks and tabs, so that a text cannot control the terminal. */
 export const plain = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}/gu, '').trimEnd()
 
-const widest = 72
+/** Maximum length of an excerpt, characters. */
+const longestExcerpt = 72
 
 /** The beginning of a text, on one line. */
 export const excerpt = (text: string): string => {
   const line = oneLine(text)
-  return line.length <= widest ? line : `${line.slice(0, widest - 1)}…`
+  return line.length <= longestExcerpt ? line : `${line.slice(0, longestExcerpt - 1)}…`
 }
 
 export const time = (ms: number): string => new Date(ms).toISOString()
 
-/** How a task stands, on one line. */
+/** `T-0001 is Failed (agent core): no luck` */
 export function taskLine({display_id, status, status_reason: reason, agent_name}: Task): string {
-  return `${display_id} is ${status} with ${agent_name}${reason === undefined ? '' : `: ${oneLine(reason)}`}`
+  return `${display_id} is ${status} (agent ${agent_name})${reason === undefined ? '' : `: ${oneLine(reason)}`}`
 }
 
 export const acceptedLine = ({display_id, agent_name, status, duplicate}: Accepted): string =>
   duplicate
-    ? `${display_id} was there already under this key, ${status} with ${agent_name}.`
-    : `${display_id} is ${status} with ${agent_name}.`
+    ? `${display_id} already exists under this key and is ${status} (agent ${agent_name}).`
+    : `${display_id} is ${status} (agent ${agent_name}).`
 
-export function formatTasks(tasks: readonly Task[], now = Date.now()): string {
+/** @param width terminal width in characters; undefined: unlimited */
+export function formatTasks(tasks: readonly Task[], width?: number, now = Date.now()): string {
   if (tasks.length === 0) return 'No tasks.\n'
   return formatTable(
     ['TASK', 'STATUS', 'PRIORITY', 'AGENT', 'PROCESSOR', 'CREATED', 'DESCRIPTION'],
@@ -41,13 +43,14 @@ export function formatTasks(tasks: readonly Task[], now = Date.now()): string {
       time(task.created_at_ms),
       excerpt(task.description),
     ]),
+    width,
   )
 }
 
 const statusUntil = ({status, not_before_ms: due = 0}: Task, now: number): string =>
   status === 'Queued' && due > now ? `Queued until ${time(due)}` : status
 
-/** All that a person wants to know of a task: its facts, what it asks for, what came of it. */
+/** A task with its facts, description, report, and result or output. */
 export function formatTask(task: Task, names: IdNames): string {
   const facts = taskFacts.flatMap(([name, of]) => {
     const value = of(task, names)
@@ -61,13 +64,13 @@ export function formatTask(task: Task, names: IdNames): string {
   return parts.join('\n')
 }
 
-const mostOutputLines = 20
+const maxOutputLines = 20
 
-/** The last lines of an output, and where the others are. */
+/** The last lines of an output, and the command that prints all of it. */
 const outputEnd = (task: string, lines: readonly string[]): string =>
-  lines.length <= mostOutputLines
+  lines.length <= maxOutputLines
     ? `Output:\n${lines.join('\n')}\n`
-    : `Output, its last ${mostOutputLines} lines (all of it: svc orch task ${task} --output):\n${lines.slice(-mostOutputLines).join('\n')}\n`
+    : `Output, last ${maxOutputLines} lines (complete: svc orch task ${task} --output):\n${lines.slice(-maxOutputLines).join('\n')}\n`
 
 const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNames) => string | undefined])[] = [
   ['task', ({display_id, uid}) => `${display_id} (${uid})`],
@@ -81,7 +84,7 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['files', ({file_manifest: files}) => files.map(({path, access}) => `${path}:${access}`).join(', ')],
   ['after', ({depends_on: ids}, {displayTask}) => ids.map(displayTask).join(', ')],
   ['waits for', ({blocked_on: id}, {displayTask}) => (id === undefined ? undefined : displayTask(id))],
-  ['needs', ({capability_requirements: needs}) => (needs === undefined ? undefined : needed(needs))],
+  ['needs', ({capability_requirements: needs}) => (needs === undefined ? undefined : requirementsText(needs))],
   ['claim', ({claim}) => (claim === undefined ? undefined : `${claim.generation} of ${claim.owner}`)],
   ['timeout', ({task_timeout_ms: ms}) => (ms === undefined ? undefined : `${ms / 1000} s`)],
   ['retries', ({retry_count: count, retries}) => retriesText(count, retries)],
@@ -93,13 +96,13 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['finished', ({finished_at_ms: at}) => (at === undefined ? undefined : time(at))],
 ]
 
-const retriesText = (count: number, most: number | undefined): string | undefined => {
-  if (most !== undefined) return `${count}, at most ${most} after failures`
+const retriesText = (count: number, limit: number | undefined): string | undefined => {
+  if (limit !== undefined) return `${count}, maximum ${limit} after failures`
   return count === 0 ? undefined : String(count)
 }
 
-/** What of the capabilities is asked for. */
-const needed = (needs: object): string =>
+/** The required capabilities: `gpu_cuda, min_vram_mb 8000`. */
+const requirementsText = (needs: object): string =>
   Object.entries(needs)
     .filter(([, value]) => value !== false && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => (value === true ? name : `${name} ${String(value)}`))
@@ -108,8 +111,9 @@ const needed = (needs: object): string =>
 export const agentLine = ({display_id, name, state}: Pick<Agent, 'display_id' | 'name' | 'state'>): string =>
   `${name} (${display_id}) is ${state}`
 
-export function formatAgents(agents: readonly Agent[]): string {
-  if (agents.length === 0) return 'No agents; the first task spawns one.\n'
+/** @param width terminal width in characters; undefined: unlimited */
+export function formatAgents(agents: readonly Agent[], width?: number): string {
+  if (agents.length === 0) return 'No agents. The first task creates one.\n'
   return formatTable(
     ['AGENT', 'NAME', 'KIND', 'STATE', 'QUEUED', 'RUNNING', 'DOUBTED', 'COMPLETED', 'LOAD', 'TOKENS', 'PHASE'],
     agents.map((agent) => [
@@ -125,11 +129,12 @@ export function formatAgents(agents: readonly Agent[]): string {
       String(agent.tokens_used),
       agent.current_phase ?? '-',
     ]),
+    width,
   )
 }
 
-/** How the orchestrator stands. */
-export function formatStatus(report: StatusReport): string {
+/** @param width terminal width in characters; undefined: unlimited */
+export function formatStatus(report: StatusReport, width?: number): string {
   const {daemon} = report
   const counts = [
     [report.total_queued, 'queued'],
@@ -142,32 +147,32 @@ export function formatStatus(report: StatusReport): string {
   ]
   const load = `${report.total_weighted_load.toFixed(1)} now, ${report.predicted_load.toFixed(1)} expected, ${report.scaling_profile} scaling`
   const rows = [
-    ['daemon', daemon === null ? 'none: nothing runs the tasks' : describeDaemon(daemon)],
-    ['tasks', counts.map(([count, what]) => `${count} ${what}`).join(', ')],
-    ['files', `${report.locked_files} locked, ${report.total_contention} tasks wait for one`],
+    ['daemon', daemon === null ? 'not running; queued tasks wait' : describeDaemon(daemon)],
+    ['tasks', counts.map(([count, status]) => `${count} ${status}`).join(', ')],
+    ['files', `${report.locked_files} locked, ${report.total_contention} tasks waiting for a file`],
     ['load', load],
     ['agents', `${report.reserved_agents} reserved, ${report.dynamic_agents} dynamic`],
     ...(report.enabled ? [] : [['enabled', 'no: new tasks are refused']]),
   ]
   const ownStore = report.active_store === 'project' ? '' : ` (${report.active_store})`
-  const facts = formatTable(['store', `${report.store}${ownStore}`], rows)
-  return report.agents.length === 0 ? facts : `${facts}\n${formatAgents(report.agents)}`
+  const facts = formatTable(['store', `${report.store}${ownStore}`], rows, width)
+  return report.agents.length === 0 ? facts : `${facts}\n${formatAgents(report.agents, width)}`
 }
 
 const describeDaemon = ({pid, host, since_ms}: NonNullable<StatusReport['daemon']>) =>
-  `process ${pid} on ${host}, since ${time(since_ms)}`
+  `pid ${pid} on ${host}, since ${time(since_ms)}`
 
-/** How ids are displayed; the module is loaded late. */
+/** Functions that format ids. A parameter, because their module is loaded on demand. */
 export interface IdNames {
   displayTask: (id: number) => string
   displayAgent: (id: number) => string
 }
 
-/** An event on one line: its id, its moment, its type, and a sentence. */
+/** An event on one line: id, time, type and description. */
 export const eventLine = ({id, timestamp_ms: at, kind}: EventRecord, names: IdNames): string =>
   `${String(id).padStart(5)}  ${time(at)}  ${kind.type.padEnd(19)}  ${describeEvent(kind, names)}`
 
-/** What has happened, as a sentence. */
+/** The description of an event. */
 export const describeEvent = (event: OrchestratorEvent, names: IdNames): string => {
   const {displayTask, displayAgent} = names
   const {task_id: task, agent_id: agent} = event as {task_id?: number; agent_id?: number}
@@ -184,54 +189,54 @@ export const describeEvent = (event: OrchestratorEvent, names: IdNames): string 
 
 type EventOf<K, E = OrchestratorEvent> = E extends {type: infer T} ? (K extends T ? E : never) : never
 
-type Tellings = {
+type Descriptions = {
   readonly [K in EventType]: (event: EventOf<K>, task: string, agent: string, names: IdNames) => string
 }
 
 const because = (reason: string | undefined) => (reason === undefined ? '' : `: ${reason}`)
 
-const descriptions: Tellings = {
-  task_submitted: ({description, status}, task, agent) => `${task} submitted, ${status} with ${agent}: ${description}`,
-  task_placed: ({placement_reason}, task, agent) => `${task} placed with ${agent}: ${placement_reason}`,
-  task_started: ({owner, generation}, task, agent) => `${task} started for ${agent} by ${owner}, claim ${generation}`,
-  task_phase_changed: ({phase}, task) => `${task} goes on with ${phase}`,
+const descriptions: Descriptions = {
+  task_submitted: ({description, status}, task, agent) => `${task} submitted to ${agent}, ${status}: ${description}`,
+  task_placed: ({placement_reason}, task, agent) => `${task} placed on ${agent}: ${placement_reason}`,
+  task_started: ({owner, generation}, task, agent) => `${task} started on ${agent} by ${owner}, claim ${generation}`,
+  task_phase_changed: ({phase}, task) => `${task} entered phase ${phase}`,
   task_completed: ({audit_report: report}, task, agent) => `${task} completed by ${agent}${because(report)}`,
-  task_failed: ({error}, task, agent) => `${task} failed with ${agent}: ${error}`,
+  task_failed: ({error}, task, agent) => `${task} failed on ${agent}: ${error}`,
   task_cancelled: ({reason}, task) => `${task} cancelled${because(reason)}`,
-  task_requeued: ({reason}, task, agent) => `${task} queued again with ${agent}: ${reason}`,
-  task_unblocked: (_, task, agent) => `${task} waits for no other task, queued with ${agent}`,
+  task_requeued: ({reason}, task, agent) => `${task} requeued on ${agent}: ${reason}`,
+  task_unblocked: (_, task, agent) => `${task} unblocked, queued on ${agent}`,
   task_approved: (_, task) => `${task} approved`,
-  task_reordered: ({priority}, task) => `${task} is ${priority} now`,
+  task_reordered: ({priority}, task) => `${task} priority changed to ${priority}`,
   task_moved: ({from_agent_id: from}, task, agent, {displayAgent}) =>
-    `${task} moved to ${agent} from ${displayAgent(from)}`,
-  task_claim_overridden: ({owner, generation}, task) => `${task} taken over from ${owner}, claim ${generation}`,
-  task_claim_expired: ({owner, generation}, task) => `${task} heard no more of ${owner}, claim ${generation}`,
+    `${task} moved from ${displayAgent(from)} to ${agent}`,
+  task_claim_overridden: ({owner, generation}, task) => `${task} claim ${generation} of ${owner} overridden`,
+  task_claim_expired: ({owner, generation}, task) => `${task} claim ${generation} of ${owner} expired`,
   task_doubted: ({reason}, task, agent) => `${task} doubted by ${agent}${because(reason)}`,
-  task_resolved: ({validated, report}, task) => `${task} ${validated ? 'validated' : 'doubted with reason'}: ${report}`,
+  task_resolved: ({validated, report}, task) => `${task} ${validated ? 'validated' : 'doubt justified'}: ${report}`,
   agent_spawned: ({name, reason}, _, agent) => `${agent} spawned as ${name}${because(reason)}`,
-  agent_retired: ({name}, _, agent) => `${agent} retired, once ${name}`,
+  agent_retired: ({name}, _, agent) => `${agent} (${name}) retired`,
   agent_paused: (_, __, agent) => `${agent} paused`,
   agent_resumed: (_, __, agent) => `${agent} resumed`,
   agent_heartbeat: ({activity}, _, agent) => `${agent} is ${activity}`,
-  scope_violation: ({path, reason}, _, agent) => `${agent} left its scope with ${path}: ${reason}`,
-  cost_incurred: ({model, input_tokens: read, output_tokens: written, cost_usd: cost}, task) =>
-    `${task === '' ? 'a call' : task} cost ${cost} USD: ${model} read ${read} tokens and wrote ${written}`,
+  scope_violation: ({path, reason}, _, agent) => `${path} is outside the scope of ${agent}: ${reason}`,
+  cost_incurred: ({model, input_tokens: input, output_tokens: output, cost_usd: cost}, task) =>
+    `${task === '' ? 'a call' : task} cost ${cost} USD: ${model}, ${input} input tokens, ${output} output tokens`,
   message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent, {displayAgent}) =>
-    `message ${id} for ${agent} from ${displayAgent(from)}: ${type}`,
-  message_dead_lettered: ({message_id: id, delivery_attempts: times, error}, _, agent) =>
-    `message ${id} for ${agent} was delivered ${times} times and not acknowledged${because(error)}`,
-  plan_session_created: ({plan_session_id: plan, strategy, nodes}) => `${plan} made, ${nodes} steps as ${strategy}`,
-  plan_version_created: ({plan_session_id: plan, version}) => `${plan} has version ${version}`,
+    `message ${id} from ${displayAgent(from)} to ${agent}: ${type}`,
+  message_dead_lettered: ({message_id: id, delivery_attempts: attempts, error}, _, agent) =>
+    `message ${id} to ${agent} dead-lettered after ${attempts} deliveries${because(error)}`,
+  plan_session_created: ({plan_session_id: plan, strategy, nodes}) => `${plan} created, ${nodes} steps, ${strategy}`,
+  plan_version_created: ({plan_session_id: plan, version}) => `${plan} version ${version} created`,
   replan_triggered: ({plan_session_id: plan, version, reason}, task) =>
-    `${plan} made anew as version ${version}${task === '' ? '' : ` after ${task}`}: ${reason}`,
+    `${plan} replanned as version ${version}${task === '' ? '' : ` after ${task}`}: ${reason}`,
   plan_node_status: ({plan_session_id: plan, node_id, status, reason}, task) =>
-    `${node_id} of ${plan} is ${status}${task === '' ? '' : ` as ${task}`}${because(reason)}`,
+    `${node_id} of ${plan} is ${status}${task === '' ? '' : ` (${task})`}${because(reason)}`,
   urgent_rebalance_triggered: ({moved}) => `${moved} urgent tasks moved`,
   daemon_started: ({holder, fence}) => `daemon ${holder} started, term ${fence}`,
   daemon_stopped: ({holder, fence}) => `daemon ${holder} stopped, term ${fence}`,
   operation_undone: ({op_id, summary}) => `${op_id} undone: ${summary}`,
-  operation_redone: ({op_id, summary}) => `${op_id} done again: ${summary}`,
-  config_reloaded: ({changed}) => `settings read anew: ${changed.length === 0 ? 'none changed' : changed.join(', ')}`,
+  operation_redone: ({op_id, summary}) => `${op_id} redone: ${summary}`,
+  config_reloaded: ({changed}) => `settings reloaded: ${changed.length === 0 ? 'none changed' : changed.join(', ')}`,
 }
 
 export const eventTypes = Object.keys(descriptions) as EventType[]

@@ -2,7 +2,7 @@ import type {Execution, Plan, PlanStatus, PlanStep, PlanSummary} from '../plans/
 import {excerpt, oneLine, plain, time} from './orch-text.js'
 import {formatTable} from './table.js'
 
-/** A plan as it has just been kept. */
+/** A plan that has just been stored. */
 export type KeptPlan = Plan & {written_to_disk: boolean}
 
 export function formatPlan({
@@ -33,7 +33,7 @@ const formatSteps = (steps: readonly PlanStep[]): string =>
     ]),
   )
 
-/** Where a plan stands, step by step. */
+/** The status of a plan and its steps. */
 export function formatPlanStatus(
   {step_counts: counts, steps, ...plan}: PlanStatus,
   displayTask: (id: number) => string,
@@ -78,6 +78,6 @@ export function formatPlans(plans: readonly PlanSummary[]): string {
   )
 }
 
-/** The ids of the tasks that were submitted, one per line. */
+/** The ids of the submitted tasks, one per line. */
 export const executionText = ({task_ids: ids}: Execution, display: (id: number) => string): string =>
   ids.map((id) => `${display(id)}\n`).join('')

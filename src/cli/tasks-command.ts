@@ -7,7 +7,7 @@ import type {TaskFilter, TaskLabel, TaskOutcome} from '../tasks/index.js'
 import {OrchCommand, parseTaskId} from './orch-command.js'
 import {durationFlag} from './time-flags.js'
 
-/** The states in which a task is not over. */
+/** The states of unfinished tasks. */
 export const openStatuses: readonly TaskLabel[] = [
   'Queued',
   'InProgress',
@@ -29,17 +29,17 @@ export const statusFlag = Flags.custom<TaskLabel>({
   },
 })
 
-/** Which tasks a command is about. */
+/** The flags that filter tasks. */
 export const taskFilterFlags = {
   status: statusFlag({
-    description: 'Only tasks in this state, written in any case; may be repeated.',
+    description: 'Only tasks with this status, in any case; may be repeated.',
     multiple: true,
     multipleNonGreedy: true,
   }),
-  agent: Flags.string({char: 'a', description: 'Only tasks of this agent: its name or its id.', helpValue: 'NAME'}),
+  agent: Flags.string({char: 'a', description: 'Only tasks of this agent (name or id).', helpValue: 'NAME'}),
   'session-id': Flags.string({description: 'Only tasks of this session.', helpValue: 'ID'}),
   'older-than': durationFlag({
-    description: 'Only tasks that finished longer ago than this, or, if not finished, were submitted longer ago.',
+    description: 'Minimum time since the task finished, or was submitted if it is unfinished.',
   }),
 }
 
@@ -63,26 +63,26 @@ export const taskFilter = (
 })
 
 export const taskArgs = {
-  id: Args.string({description: 'The task: 42 or T-0042; may be repeated.', required: false}),
+  id: Args.string({description: 'Task ids: 42 or T-0042.', required: false}),
 }
 
 export const manyTasksFlags = {
   ...taskFilterFlags,
-  all: Flags.boolean({description: 'All tasks that this can be done to.', exclusive: Object.keys(taskFilterFlags)}),
-  'dry-run': Flags.boolean({description: 'Show what would be done, and change nothing.'}),
+  all: Flags.boolean({description: 'Select all applicable tasks.', exclusive: Object.keys(taskFilterFlags)}),
+  'dry-run': Flags.boolean({description: 'Show the outcome without changing anything.'}),
 }
 
-/** A command that does the same to each of the tasks that its arguments or its filters name. */
+/** Base of commands that apply an action to all tasks selected by arguments or filters. */
 export abstract class TasksCommand<T extends typeof Command = typeof Command> extends OrchCommand<T> {
-  /** The one task that was named, where the command is about no others and no dry run. */
+  /** The task id if exactly one is given without --dry-run. */
   protected async single(): Promise<number | undefined> {
-    const [id, ...others] = await this.#named()
+    const [id, ...others] = await this.#taskIds()
     return others.length === 0 && !this.#isDryRun ? id : undefined
   }
 
   /**
-   * Does it to all of them, and prints what became of each.
-   * @param statuses those of a filter that names none
+   * Applies the action to all selected tasks and prints the outcome of each.
+   * @param statuses of the tasks that filters without --status select
    */
   protected async actOnAll(
     statuses: readonly TaskLabel[],
@@ -93,10 +93,10 @@ export abstract class TasksCommand<T extends typeof Command = typeof Command> ex
       dryRun: boolean,
     ) => TaskOutcome[],
   ): Promise<void> {
-    const named = await this.#named()
+    const argumentIds = await this.#taskIds()
     const {modules, orchestrator} = await this.open()
     const filter = {status: statuses, ...taskFilter(modules, orchestrator, this.flags as FilterFlags)}
-    const ids = named.length > 0 ? named : modules.tasks.listTaskIds(orchestrator, filter)
+    const ids = argumentIds.length > 0 ? argumentIds : modules.tasks.listTaskIds(orchestrator, filter)
     const tasks = act(modules, orchestrator, ids, this.#isDryRun)
     const failed = tasks.filter(({error}) => error !== undefined).length
     const result: OrchOutcomesV1 = {dry_run: this.#isDryRun, failed, tasks}
@@ -108,15 +108,15 @@ export abstract class TasksCommand<T extends typeof Command = typeof Command> ex
     return (this.flags as {'dry-run'?: boolean})['dry-run'] === true
   }
 
-  /** The tasks that the arguments name; none where filters do. @throws usage */
-  async #named(): Promise<number[]> {
+  /** The task ids of the arguments; empty if filters are used. @throws usage */
+  async #taskIds(): Promise<number[]> {
     const ids = await Promise.all(this.argumentList.map(parseTaskId))
     const flags = this.flags as Readonly<Record<string, unknown>>
     const filters = ['all', ...Object.keys(taskFilterFlags)].filter((name) => flags[name] !== undefined)
     if (ids.length > 0 && filters.length > 0)
-      throw new SvcError('usage', {reason: `Give either task ids or --${filters[0]}, not both.`})
+      throw new SvcError('usage', {reason: `Use either task ids or --${filters[0]}, not both.`})
     if (ids.length === 0 && filters.length === 0)
-      throw new SvcError('usage', {reason: 'No task is named: give task ids, a filter such as --agent, or --all.'})
+      throw new SvcError('usage', {reason: 'No tasks selected. Pass task ids, a filter such as --agent, or --all.'})
     return ids
   }
 }
@@ -128,6 +128,6 @@ const formatOutcomes = ({dry_run: isDryRun, tasks}: OrchOutcomesV1): string =>
         .map(({display_id, status, error}) =>
           error === undefined
             ? `${display_id} ${isDryRun ? 'would be' : 'is'} ${status}\n`
-            : `${display_id} is not changed: ${error.message} (${error.code})\n`,
+            : `${display_id} is unchanged: ${error.message} (${error.code})\n`,
         )
         .join('')

@@ -37,6 +37,6 @@ describe('ids in text output', () => {
 
   it('are T-0001 and A-01 in events', () => {
     const moved = {type: 'task_moved', task_id: 1, agent_id: 2, from_agent_id: 1} as const
-    assert.equal(describeEvent(moved, names), 'T-0001 moved to A-02 from A-01')
+    assert.equal(describeEvent(moved, names), 'T-0001 moved from A-01 to A-02')
   })
 })

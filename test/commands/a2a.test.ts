@@ -73,10 +73,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     const first = await send('free_form', 'once', '--key', 'k')
     assert.equal(first.idempotency_key, 'k')
     const {stdout, stderr} = await run(['a2a', 'send', 'anna', 'bert', 'free_form', 'once', '--key', 'k'])
-    assert.deepEqual(
-      [stdout, stderr],
-      [`${first.db_message_uuid}\n`, 'Duplicate message; not sent again.\n'],
-    )
+    assert.deepEqual([stdout, stderr], [`${first.db_message_uuid}\n`, 'Duplicate message; not sent again.\n'])
     await fails(['a2a', 'send', 'anna', 'bert', 'free_form', 'twice', '--key', 'k'], 4, 'message_key_conflict')
     assert.equal((await inbox()).unread_count, 1)
   })
@@ -103,7 +100,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     assert.match(await text(['a2a', 'inbox', 'A-02', '--dead']), /\n1 +A-01 +free_form +normal +\S+ +0, dead +a\n$/)
     assert.match(
       await text(['orch', 'events', '--type', 'message_dead_lettered']),
-      /message 1 for A-02 was delivered 0 times and not acknowledged: its agent is retired\n/,
+      /message 1 to A-02 dead-lettered after 0 deliveries: its agent is retired\n/,
     )
     assert.equal((await events('--type', 'message_dead_lettered')).length, 1)
     assert.equal(await text(['a2a', 'ack', 'A-02', '1']), 'message 1 is acknowledged\n')
@@ -136,7 +133,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     })
     assert.match(
       await text(['orch', 'events', '--type', 'message_sent']),
-      /message 1 for A-02 from A-01: help_request\n/,
+      /message 1 from A-01 to A-02: help_request\n/,
     )
   })
 

@@ -13,15 +13,15 @@ import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyConfig, tinyModel, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 
-/** What a user does wrong, and what they are told: the code, the exit status, and words of the sentence. */
+/** An invalid input and the expected error: code, exit status and message. */
 interface BadInput {
-  /** Files that differ from those of a sound model; undefined removes one. */
+  /** Files that differ from those of a valid model; undefined removes one. */
   files?: Record<string, string | Uint8Array | undefined>
   args?: string[]
   options?: SvcOptions
   code: string
   exit: number
-  says: RegExp
+  message: RegExp
 }
 
 const header = (changes: object) =>
@@ -42,25 +42,25 @@ const endlessHeader = () => {
   return bytes
 }
 const shard = 'model-00001-of-00002.safetensors'
-const sound = tinyModelFiles()
+const valid = tinyModelFiles()
 const cutShard = () => {
-  const bytes = sound[shard] as Uint8Array
+  const bytes = valid[shard] as Uint8Array
   return bytes.subarray(0, bytes.length - 100)
 }
 
-/** Model directories that are refused in the same way as those of the command lines below. */
+/** Invalid model directories. These are loaded through the library, which is faster than a command line. */
 const models: Record<string, BadInput> = {
   'a header that is too long': {
     files: single(endlessHeader()),
     code: 'safetensors_invalid',
     exit: 1,
-    says: /more than 100000000/,
+    message: /more than 100000000/,
   },
   'offsets out of range': {
     files: single(header({data_offsets: [8, 16]})),
     code: 'safetensors_invalid',
     exit: 1,
-    says: /bytes 8 to 16, the data has 8/,
+    message: /bytes 8 to 16, the data has 8/,
   },
   'tensors that overlap': {
     files: single(
@@ -74,216 +74,221 @@ const models: Record<string, BadInput> = {
     ),
     code: 'safetensors_invalid',
     exit: 1,
-    says: /a and b overlap/,
+    message: /a and b overlap/,
   },
-  'a dtype that is none': {
+  'an unknown dtype': {
     files: single(header({dtype: 'F99'})),
     code: 'safetensors_invalid',
     exit: 1,
-    says: /unknown dtype "F99"/,
+    message: /unknown dtype "F99"/,
   },
-  'a dtype that is not computed': {
+  'an unsupported dtype': {
     files: single(header({dtype: 'I32'})),
     code: 'tensor_dtype',
     exit: 1,
-    says: /model\.embed_tokens\.weight .* I32/,
+    message: /model\.embed_tokens\.weight .* I32/,
   },
-  'a length that is not shape times dtype': {
+  'a length that does not match shape and dtype': {
     files: single(header({shape: [3]})),
     code: 'safetensors_invalid',
     exit: 1,
-    says: /has 8 bytes, .* need 12/,
+    message: /has 8 bytes, .* need 12/,
   },
-  'a shape that is not the configuration’s': {
+  'a shape that does not match the configuration': {
     files: config({hidden_size: 64}),
     code: 'tensor_shape',
     exit: 1,
-    says: /has shape \[\d+.*\]; config\.json requires \[.*\]/,
+    message: /has shape \[\d+.*\]; config\.json requires \[.*\]/,
   },
   'a missing tensor': {
     files: config({num_hidden_layers: 3}),
     code: 'tensor_missing',
     exit: 1,
-    says: /model\.layers\.2/,
+    message: /model\.layers\.2/,
   },
-  'a missing shard': {files: {[shard]: undefined}, code: 'shard_missing', exit: 3, says: new RegExp(shard)},
+  'a missing shard': {files: {[shard]: undefined}, code: 'shard_missing', exit: 3, message: new RegExp(shard)},
   'a missing tokenizer': {
     files: {'tokenizer.json': undefined},
     code: 'model_file_missing',
     exit: 3,
-    says: /tokenizer\.json/,
+    message: /tokenizer\.json/,
   },
   'a config that is not JSON': {
     files: {'config.json': '{"model_type": '},
     code: 'model_file_invalid',
     exit: 1,
-    says: /config\.json/,
+    message: /config\.json/,
   },
-  'a tokenizer that is none': {
+  'an invalid tokenizer': {
     files: {'tokenizer.json': '{"model": {"type": "Magic"}}'},
     code: 'model_file_invalid',
     exit: 1,
-    says: /tokenizer\.json/,
+    message: /tokenizer\.json/,
   },
-  'an unknown family': {files: config({model_type: 'mamba'}), code: 'model_family_unknown', exit: 1, says: /"mamba"/},
-  'a rope scaled in an unknown way': {
+  'an unknown family': {
+    files: config({model_type: 'mamba'}),
+    code: 'model_family_unknown',
+    exit: 1,
+    message: /"mamba"/,
+  },
+  'an unknown rope scaling': {
     files: config({rope_scaling: {rope_type: 'dynamic', factor: 4}}),
     code: 'model_config_unsupported',
     exit: 1,
-    says: /rope_type to "dynamic"/,
+    message: /rope_type to "dynamic"/,
   },
-  'an activation that is not computed': {
+  'an unsupported activation': {
     files: config({hidden_act: 'gelu'}),
     code: 'model_config_unsupported',
     exit: 1,
-    says: /hidden_act to "gelu"/,
+    message: /hidden_act to "gelu"/,
   },
-  'a key that nobody knows': {
+  'an unknown key': {
     files: config({residual_multiplier: 0.22}),
     code: 'model_config_unsupported',
     exit: 1,
-    says: /residual_multiplier to 0\.22/,
+    message: /residual_multiplier to 0\.22/,
   },
   'heads that do not divide': {
     files: config({num_key_value_heads: 3}),
     code: 'model_file_invalid',
     exit: 1,
-    says: /no multiple/,
+    message: /no multiple/,
   },
-  'a size that is no number': {
+  'a size that is not a number': {
     files: config({hidden_size: '48'}),
     code: 'model_file_invalid',
     exit: 1,
-    says: /hidden_size/,
+    message: /hidden_size/,
   },
 }
 
 const cases: Record<string, BadInput> = {
-  'a model that is not there': {
+  'a missing model': {
     args: ['-m', './nowhere', 'Hi'],
     code: 'model_not_found',
     exit: 3,
-    says: /Searched:\s+\/.*nowhere/,
+    message: /Searched:\s+\/.*nowhere/,
   },
-  'a truncated shard': {files: {[shard]: cutShard()}, code: 'safetensors_invalid', exit: 1, says: new RegExp(shard)},
-  'a missing config': {files: {'config.json': undefined}, code: 'model_file_missing', exit: 3, says: /config\.json/},
-  'no prompt': {args: [], code: 'prompt_missing', exit: 2, says: /Missing prompt/},
-  'an empty prompt': {args: [''], code: 'prompt_empty', exit: 2, says: /empty/},
-  'an empty standard input': {args: ['-'], options: {input: '\n'}, code: 'prompt_empty', exit: 2, says: /empty/},
+  'a truncated shard': {files: {[shard]: cutShard()}, code: 'safetensors_invalid', exit: 1, message: new RegExp(shard)},
+  'a missing config': {files: {'config.json': undefined}, code: 'model_file_missing', exit: 3, message: /config\.json/},
+  'no prompt': {args: [], code: 'prompt_missing', exit: 2, message: /Missing prompt/},
+  'an empty prompt': {args: [''], code: 'prompt_empty', exit: 2, message: /empty/},
+  'an empty standard input': {args: ['-'], options: {input: '\n'}, code: 'prompt_empty', exit: 2, message: /empty/},
   'a prompt longer than the context': {
     args: ['--raw', '--num-ctx', '16', 'x'.repeat(40)],
     code: 'prompt_too_long',
     exit: 2,
-    says: /41 tokens, .* 16/,
+    message: /41 tokens, .* 16/,
   },
   'standard input that is not UTF-8': {
     args: ['-'],
     options: {input: Uint8Array.of(0x61, 0xc3, 0xa9, 0x62, 0xff, 0x63)},
     code: 'stdin_not_utf8',
     exit: 2,
-    says: /offset 4/,
+    message: /offset 4/,
   },
-  'a temperature that is no number': {
+  'a temperature that is not a number': {
     args: ['--temperature', 'hot', 'Hi'],
     code: 'flag_value',
     exit: 2,
-    says: /--temperature .*"hot"/,
+    message: /--temperature .*"hot"/,
   },
   'an unknown flag': {
     args: ['--temprature', '1', 'Hi'],
     code: 'flag_unknown',
     exit: 2,
-    says: /Did you mean --temperature\?/,
+    message: /Did you mean --temperature\?/,
   },
-  'one argument too many': {args: ['Hi', 'there'], code: 'usage', exit: 2, says: /there/},
-  'a Svc.toml that cannot be parsed': {
+  'one argument too many': {args: ['Hi', 'there'], code: 'usage', exit: 2, message: /there/},
+  'an invalid Svc.toml': {
     files: {'Svc.toml': '[engine]\nthreads = = 2\n'},
     args: ['Hi'],
     code: 'config_unparsable',
     exit: 2,
-    says: /Svc\.toml:2:11 /,
+    message: /Svc\.toml:2:11 /,
   },
-  'a Svc.toml with a wrong type': {
+  'a Svc.toml with a value of the wrong type': {
     files: {'Svc.toml': '[engine]\nthreads = "two"\n'},
     args: ['Hi'],
     code: 'config_type',
     exit: 2,
-    says: /engine\.threads must be a whole number .*, not "two"/,
+    message: /engine\.threads must be a whole number .*, not "two"/,
   },
-  'a folder that is not there': {
+  'a missing folder': {
     args: ['-C', './nowhere', 'Hi'],
     code: 'directory_not_found',
     exit: 3,
-    says: /nowhere/,
+    message: /nowhere/,
   },
 }
 
-/** Cases that are run without `--json`, too: one of each exit status, and of each part that finds an error. */
+/** Cases that also run without `--json`: one per exit status and per module that detects the error. */
 const inText: readonly string[] = [
-  'a model that is not there',
+  'a missing model',
   'a truncated shard',
   'an empty standard input',
   'a prompt longer than the context',
   'an unknown flag',
-  'a Svc.toml that cannot be parsed',
+  'an invalid Svc.toml',
 ]
 
-/** A model directory with some files changed; a key set to undefined removes the file. */
+/** Creates a model directory with changed files; undefined removes a file. */
 async function modelWith(test: TestContext, files: BadInput['files'] = {}): Promise<string> {
   const folder = await temporaryFolder(test)
-  const kept = Object.entries({...sound, ...files}).filter(([, content]) => content !== undefined)
-  await writeFiles(folder, Object.fromEntries(kept) as Record<string, string | Uint8Array>)
+  const present = Object.entries({...valid, ...files}).filter(([, content]) => content !== undefined)
+  await writeFiles(folder, Object.fromEntries(present) as Record<string, string | Uint8Array>)
   return folder
 }
 
-describe('a model directory with a fault', () => {
-  for (const [name, {files, code, exit, says}] of Object.entries(models))
-    it(`is not loaded: ${name}`, async (test) => {
+describe('an invalid model directory', () => {
+  for (const [name, {files, code, exit, message}] of Object.entries(models))
+    it(`is refused: ${name}`, async (test) => {
       const folder = await modelWith(test, files)
       await assert.rejects(loadLanguageModel(folder, {threads: 1, numCtx: 0}), (error) => {
         assert.ok(error instanceof SvcError)
         assert.deepEqual([error.code, error.exit], [code, exit])
-        assert.match(error.message, says)
+        assert.match(error.message, message)
         return true
       })
     })
 })
 
-describe('svc generate tells a user what is wrong', () => {
-  for (const [name, {files, args = ['Hi'], options, code, exit, says}] of Object.entries(cases)) {
+describe('svc generate with invalid input', () => {
+  for (const [name, {files, args = ['Hi'], options, code, exit, message}] of Object.entries(cases)) {
     const run = async (test: TestContext, ...more: string[]) => {
       const cwd = await modelWith(test, files)
       const model = args.includes('-m') ? [] : ['-m', '.']
       return svcInTurn(['generate', ...more, ...model, ...args], {...options, cwd})
     }
 
-    it(`in JSON: ${name}`, async (test) => {
+    it(`reports the error as JSON: ${name}`, async (test) => {
       const {stdout, stderr, exitCode} = await run(test, '--json')
       const answer = JSON.parse(stdout) as CliErrorV1
       assert.deepEqual(await contractViolations('cli/error.v1', answer), [])
       assert.deepEqual([answer.error.code, answer.error.exit, exitCode], [code, exit, exit])
-      assert.match(answer.error.message, says)
+      assert.match(answer.error.message, message)
       assert.equal(stderr, '')
     })
 
     if (inText.includes(name))
-      it(`in text: ${name}`, async (test) => {
+      it(`reports the error as text: ${name}`, async (test) => {
         const {stdout, stderr, exitCode} = await run(test)
         assert.match(stderr, /^error: [\s\S]+ \([a-z][a-z0-9_]*\)\n {2}hint: .+\n$/)
-        assert.match(stderr, says)
+        assert.match(stderr, message)
         assert.ok(stderr.includes(`(${code})`), stderr)
         assert.deepEqual([stdout, exitCode], ['', exit])
         assert.doesNotMatch(stderr, /\n\s+at /, 'no stack trace')
       })
   }
 
-  it('with a stack trace under --debug alone', async () => {
+  it('prints a stack trace only with --debug', async () => {
     const {stderr} = await svc(['generate', '--debug', '-m', './nowhere', 'Hi'])
     assert.match(stderr, /model_not_found[\s\S]*\n\s+at /)
   })
 })
 
-describe('svc generate that is stopped while it prints', () => {
+describe('svc generate, interrupted', () => {
   const model = suiteFolder()
   before(() => writeTinyModel(model, {contextLength: 8192}))
   const endless = () => ['generate', '-m', model, '--raw', '--temperature', '1', '--max-tokens', '8000', 'Hi']
@@ -292,7 +297,7 @@ describe('svc generate that is stopped while it prints', () => {
     ['SIGINT', 'interrupted', 130],
     ['SIGTERM', 'terminated', 143],
   ] as const)
-    it(`by ${signal} says so once and exits with ${exit}`, async () => {
+    it(`prints one error on ${signal} and exits with status ${exit}`, async () => {
       const running = startSvc(endless())
       await once(running.stdout as NodeJS.ReadableStream, 'data')
       running.kill(signal)
@@ -301,7 +306,7 @@ describe('svc generate that is stopped while it prints', () => {
       assert.match(stderr as unknown as string, new RegExp(`^error: .* \\(${code}\\)\\n {2}hint: .+\\n$`))
     })
 
-  it('by SIGINT while it waits for standard input exits with 130', async (test) => {
+  it('exits with status 130 on SIGINT while it waits for standard input', async (test) => {
     const cwd = await temporaryFolder(test)
     await writeFiles(cwd, {'Svc.toml': 'unheard_of = 1\n'})
     const running = startSvc(['generate', '-m', model, '--json', '-'], {cwd})
@@ -312,7 +317,7 @@ describe('svc generate that is stopped while it prints', () => {
     assert.equal(JSON.parse(stdout as unknown as string).error.code, 'interrupted')
   })
 
-  it('by a reader that goes ends in silence, and soon', async () => {
+  it('exits silently and soon when standard output is closed', async () => {
     const child = spawn(process.execPath, [svcBinary, ...endless()], {stdio: ['ignore', 'pipe', 'pipe']})
     let stderr = ''
     child.stderr.on('data', (chunk) => {
@@ -325,7 +330,7 @@ describe('svc generate that is stopped while it prints', () => {
     assert.equal(status, 0)
   })
 
-  it('by a reader that was never there ends in silence', async (test) => {
+  it('exits silently if standard output was never read', async (test) => {
     const folder = await temporaryFolder(test)
     const errors = join(folder, 'errors')
     await writeFile(errors, '')

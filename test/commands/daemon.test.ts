@@ -76,10 +76,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     await talking.says(/^Running the tasks of /)
     await submit(...say)
     await talking.says(/T-0001 completed by A-01\n/)
-    assert.match(
-      talking.stderr(),
-      /T-0001 submitted, Queued with A-01: say it\nT-0001 started for A-01 by \S+, claim 1\n/,
-    )
+    assert.match(talking.stderr(), /T-0001 submitted to A-01, Queued: say it\nT-0001 started on A-01 by \S+, claim 1\n/)
     assert.equal(await talking.end('SIGINT'), 0)
     assert.deepEqual(talking.lines, [])
 

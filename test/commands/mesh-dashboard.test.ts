@@ -20,7 +20,7 @@ async function start(t: TestContext, args: readonly string[], env: Readonly<Reco
 }
 
 describe('svc mesh dashboard', {concurrency: 2}, () => {
-  it('serves a page at the address that it prints, and ends with 0 when it is asked to', async (t) => {
+  it('serves a page at the printed URL, and exits with status 0 when stopped', async (t) => {
     const server = await startMeshServer(t, {env: {SVC_MESH_TOKEN: token}})
     const {running, ready} = await start(t, ['--control-url', server.baseUrl], {SVC_MESH_TOKEN: token, SVC_LOG: 'info'})
     await assertFits('cli/mesh-dashboard-ready.v1', ready)
@@ -36,14 +36,14 @@ describe('svc mesh dashboard', {concurrency: 2}, () => {
     const ended = await running
     const stderr = String(ended.stderr)
     assert.equal(ended.exitCode, 0, stderr)
-    assert.ok(stderr.includes(`It shows the mesh of ${server.baseUrl} at `), stderr)
+    assert.ok(stderr.includes(`Serving the dashboard of ${server.baseUrl} at `), stderr)
     assert.ok(!received.includes(token) && !stderr.includes(token))
     const logged = stderr.split('\n').filter((line) => line.startsWith('{'))
     const key = new URL(ready.base_url).pathname.slice(1)
     assert.ok(logged.some((line) => line.includes('/events')) && !logged.some((line) => line.includes(key)))
   })
 
-  it('prints its address alone where no notices are wanted', async (t) => {
+  it('prints only the URL with --quiet', async (t) => {
     const {start: run} = await orchWorkspace(t, '')
     const dashboard = run(['mesh', 'dashboard', '--port', '0', '--quiet', '--control-url', 'http://127.0.0.1:9'])
     const url = await dashboard.line(1)
@@ -53,7 +53,7 @@ describe('svc mesh dashboard', {concurrency: 2}, () => {
     assert.deepEqual([dashboard.lines, dashboard.stderr()], [[url], ''])
   })
 
-  it('shows a control plane that is not there yet', async (t) => {
+  it('shows that the control plane is not reachable', async (t) => {
     const {running, ready} = await start(t, [], {SVC_ORCHESTRATOR_MESH_CONTROL_URL: 'http://127.0.0.1:9'})
     const stream = await EventStream.open(`${ready.base_url}/events`)
     await stream.received(1)
@@ -62,7 +62,7 @@ describe('svc mesh dashboard', {concurrency: 2}, () => {
     assert.equal((await running).exitCode, 0)
   })
 
-  it('listens for nobody but this machine, and needs a control plane', async (t) => {
+  it('listens only on loopback addresses, and requires a control plane', async (t) => {
     const {fails} = await orchWorkspace(t, '')
     const url = ['--control-url', 'http://127.0.0.1:9']
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'mesh.example'])

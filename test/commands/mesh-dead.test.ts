@@ -7,7 +7,7 @@ import {meshWorkspace} from '../support/mesh-workspace.js'
 
 const secrets = {adminToken: 'canary-token-of-an-admin', workerToken: 'canary-token-of-a-worker'}
 
-/** A control plane with a dead message of each text, and the command line of an administrator. */
+/** Starts a control plane with a dead message per text. Returns the command line of an administrator. */
 async function withDead(t: TestContext, ...payloads: readonly string[]) {
   let now = Date.now()
   const plane = await startPlane(t, {secrets, storeTime: () => now, limits: {leaseMs: 1000, maxMessagesPerReceiver: 3}})
@@ -23,7 +23,7 @@ async function withDead(t: TestContext, ...payloads: readonly string[]) {
 const idsOf = ({messages}: MeshDeadV1) => messages.map(({id}) => String(id))
 
 describe('svc mesh dead', () => {
-  it('lists dead messages, newest first, page by page', async (t) => {
+  it('lists dead messages newest first, in pages', async (t) => {
     const {text, json, run, ids} = await withDead(t, 'one', 'two', 'three')
     const [one = '', two = '', three = ''] = ids
     const all = await json<MeshDeadV1>('dead', ['dead', 'list'])
@@ -37,12 +37,12 @@ describe('svc mesh dead', () => {
     assert.deepEqual(idsOf(await json<MeshDeadV1>('dead', ['dead', 'list', '--before', two])), [one])
     const {stdout, stderr} = await run(['dead', 'list', '--max', '1'])
     assert.match(stdout, /^MESSAGE +FROM +TO +TYPE +ATTEMPTS +DEAD SINCE +PAYLOAD\n3 +1 +2 +\S+ +16 +\S+Z +three\n$/)
-    assert.equal(stderr, `There are more: --before ${three}\n`)
+    assert.equal(stderr, `Next page: --before ${three}\n`)
     await text(['dead', 'drop', ...ids])
     assert.equal(await text(['dead', 'list']), 'No dead messages.\n')
   })
 
-  it('retries messages once, and ends with 3 where one was not found', async (t) => {
+  it('retries messages once, and exits with status 3 if one was not found', async (t) => {
     const {text, json, run, ids} = await withDead(t, 'one', 'two')
     const [one = '', two = ''] = ids
     const args = ['dead', 'retry', one]
@@ -61,14 +61,14 @@ describe('svc mesh dead', () => {
     assert.equal(await text(['dead', 'list']), 'No dead messages.\n')
   })
 
-  it('retries no message where an inbox is full', async (t) => {
+  it('retries no message if an inbox is full', async (t) => {
     const {fails, json, ids, store} = await withDead(t, 'one', 'two')
     for (let i = 0; i < 2; i++) await store.deliver('', {...message(), priority: 128})
     await fails(['dead', 'retry', ...ids], 5, 'inbox_full', {env: {SVC_MESH_HTTP_RETRY_TRANSIENT: '0'}})
     assert.equal((await json<MeshDeadV1>('dead', ['dead', 'list'])).messages.length, 2)
   })
 
-  it('drops messages, and ends with 3 where one is not dead', async (t) => {
+  it('drops messages, and exits with status 3 if one is not dead', async (t) => {
     const {text, run, ids, store} = await withDead(t, 'one')
     const [one = ''] = ids
     const {message_id: waiting} = await store.deliver('', {...message(), priority: 128})
@@ -78,11 +78,11 @@ describe('svc mesh dead', () => {
     assert.equal((await store.queueStats('')).pending_count, 1)
   })
 
-  it('takes numbers of messages, and the token of an administrator', async (t) => {
+  it('requires message ids and the token of an administrator', async (t) => {
     const {fails} = await withDead(t)
     for (const verb of ['retry', 'drop']) {
       await fails(['dead', verb], 2, 'usage')
-      assert.match(await fails(['dead', verb, '1', 'x'], 2, 'flag_value'), /^MESSAGE must be the number of a message/)
+      assert.match(await fails(['dead', verb, '1', 'x'], 2, 'flag_value'), /^MESSAGE must be a message id/)
     }
     for (const flags of [
       ['--max', '257'],
@@ -97,7 +97,7 @@ describe('svc mesh dead', () => {
 })
 
 describe('svc mesh audit', () => {
-  it('lists entries, newest first, page by page', async (t) => {
+  it('lists entries newest first, in pages', async (t) => {
     const {text, json, run, ids} = await withDead(t, 'one', 'two')
     const [one = '', two = ''] = ids
     await text(['dead', 'retry', one])
@@ -123,10 +123,10 @@ describe('svc mesh audit', () => {
     assert.deepEqual([older.entries, older.next_cursor], [entries.slice(3), undefined])
     const {stdout, stderr} = await run(['audit', '--max', '1'])
     assert.match(stdout, /^ENTRY +TIME +ACTOR +ACTION +TARGET +DETAIL\n4 +\S+Z +\S+ +message\.dropped +2 +\{"receiver/)
-    assert.equal(stderr, 'There are more: --before 4\n')
+    assert.equal(stderr, 'Next page: --before 4\n')
   })
 
-  it('says that there is no entry', async (t) => {
+  it('reports that there are no entries', async (t) => {
     const {text} = await withDead(t)
     assert.equal(await text(['audit']), 'No entries.\n')
   })

@@ -39,14 +39,14 @@ async function initJson(cwd: string, args: readonly string[] = [], env: Record<s
   return {result, stderr}
 }
 
-/** Whether anything that was printed has one of the secrets, the token for the next node left aside. */
+/** Asserts that the output contains no secret except the bootstrap token. */
 function assertSilent({stdout, stderr}: Pick<SvcResult, 'stdout' | 'stderr'>, secrets: Record<string, string>): void {
   for (const [name, secret] of Object.entries(secrets))
     if (!bootstrap.includes(name)) assert.ok(!(stdout + stderr).includes(secret), name)
 }
 
 describe('svc mesh init', () => {
-  it('keeps a token for each role and one for the first node, and prints that alone, once', async (test) => {
+  it('writes a token per role and a bootstrap token, and prints only the bootstrap token', async (test) => {
     const cwd = await workspace(test)
     const before = Date.now()
     const {stdout, stderr, exitCode} = await svc(['mesh', 'init'], {cwd, env: {HOME: cwd}})
@@ -68,7 +68,7 @@ describe('svc mesh init', () => {
     )
   })
 
-  it('writes a file that its user alone can read and git does not see', async (test) => {
+  it('writes a file that only its user can read and that git ignores', async (test) => {
     const cwd = await workspace(test)
     await promisify(execFile)('git', ['init', '--quiet'], {cwd})
     await initJson(cwd)
@@ -77,7 +77,7 @@ describe('svc mesh init', () => {
     assert.equal(stdout, '')
   })
 
-  it('tells a program the same', async (test) => {
+  it('prints the same as JSON', async (test) => {
     const cwd = await workspace(test)
     const {result, stderr} = await initJson(cwd, ['--scope', ' lab ', '--jwt', '--bootstrap-minutes', '30'])
     const secrets = await kept(cwd)
@@ -97,14 +97,14 @@ describe('svc mesh init', () => {
     assertSilent({stdout: JSON.stringify(result), stderr}, hidden)
   })
 
-  it('names the control plane that is configured', async (test) => {
+  it('prints the configured control plane', async (test) => {
     const cwd = await workspace(test)
     await writeFiles(cwd, {'Svc.toml': '[mesh]\ncontrol_url = "https://mesh.example:443"\n'})
     const {result} = await initJson(cwd)
     assert.match(result.join_command, / --control-url https:\/\/mesh\.example$/)
   })
 
-  it('prints an address that clients on this machine can use', async (test) => {
+  it('prints an address that works for clients on this machine', async (test) => {
     const addresses: readonly (readonly [env: Record<string, string>, address: string])[] = [
       [{}, 'http://127.0.0.1:9847'],
       [{SVC_MESH_PORT: '9900'}, 'http://127.0.0.1:9900'],
@@ -120,7 +120,7 @@ describe('svc mesh init', () => {
     }
   })
 
-  it('prints an address where svc mesh serve answers without any flag', async (test) => {
+  it('prints the default address of svc mesh serve', async (test) => {
     const folder = await workspace(test)
     const env = {SVC_MESH_CONTROL_ADDR: `http://localhost:${await freePort()}`}
     const {result} = await initJson(folder, [], env)
@@ -133,7 +133,7 @@ describe('svc mesh init', () => {
     assert.equal(exitCode, 0, stderr)
   })
 
-  it('prints a line that a shell takes as it was meant, whatever the address is', async (test) => {
+  it('quotes any address for the shell', async (test) => {
     const cwd = await workspace(test)
     const address = "http://[::1]:9847/a;touch%20owned$(id)&'b"
     const {result, stderr} = await initJson(cwd, [], {SVC_MESH_CONTROL_ADDR: address})
@@ -146,7 +146,7 @@ describe('svc mesh init', () => {
     assert.match(stderr, /^warning: other machines do not reach http:\/\/\[::1\]:9847\S+; put the name of this one/m)
   })
 
-  it('says when the address is of no use to other machines', async (test) => {
+  it('warns if other machines cannot reach the address', async (test) => {
     for (const [address, said] of [
       ['http://127.0.0.1:9847', 1],
       ['http://localhost:9847', 1],
@@ -157,7 +157,7 @@ describe('svc mesh init', () => {
     }
   })
 
-  it('takes over no file that others could have written', async (test) => {
+  it('refuses a file that other users can write', async (test) => {
     const cwd = await workspace(test)
     await writeFiles(cwd, {[file]: 'SVC_MESH_CONTROL_ADDR=http://stranger.example\n'})
     await chmod(join(cwd, file), 0o644)
@@ -169,7 +169,7 @@ describe('svc mesh init', () => {
     assert.equal((await stat(join(cwd, file))).mode & 0o777, 0o644)
   })
 
-  it('makes one set of secrets where two make them at once', async (test) => {
+  it('creates one set of secrets if two processes run at once', async (test) => {
     const cwd = await workspace(test)
     const statuses = await Promise.all(
       [1, 2, 3].map(async () => (await svc(['mesh', 'init'], {cwd, env: {HOME: cwd}})).exitCode),
@@ -178,7 +178,7 @@ describe('svc mesh init', () => {
     assert.equal(Object.keys(await kept(cwd)).length, roleTokens.length + bootstrap.length)
   })
 
-  it('leaves secrets that are there as they are', async (test) => {
+  it('keeps existing secrets', async (test) => {
     const cwd = await workspace(test)
     await initJson(cwd)
     const before = await readFile(join(cwd, file), 'utf8')
@@ -188,7 +188,7 @@ describe('svc mesh init', () => {
     assert.equal(await readFile(join(cwd, file), 'utf8'), before)
   })
 
-  it('makes all of them anew with --force, and keeps the rest of the file', async (test) => {
+  it('replaces all secrets with --force, and keeps the rest of the file', async (test) => {
     const cwd = await workspace(test)
     await initJson(cwd, ['--jwt', '--scope', 'lab'])
     const old = await kept(cwd)
@@ -201,7 +201,7 @@ describe('svc mesh init', () => {
     assert.equal(result.scope_id, 'lab')
   })
 
-  it('makes a token for the next node with --bootstrap, and changes nothing else', async (test) => {
+  it('creates only a bootstrap token with --bootstrap', async (test) => {
     const cwd = await workspace(test)
     await initJson(cwd, ['--scope', 'lab'])
     const old = await kept(cwd)
@@ -212,7 +212,7 @@ describe('svc mesh init', () => {
     assert.equal(result.bootstrap_token, fresh.SVC_MESH_BOOTSTRAP_TOKEN)
   })
 
-  it('has nothing to give to a next node where no worker could be let in', async (test) => {
+  it('creates no bootstrap token without a worker token', async (test) => {
     const cwd = await workspace(test)
     assert.equal((await init(cwd, ['--bootstrap'])).exitCode, 5)
     await assert.rejects(stat(join(cwd, '.svc')))
@@ -222,14 +222,14 @@ describe('svc mesh init', () => {
     assert.doesNotMatch(stderr, /bootstrap-grants/)
   })
 
-  it('makes a token for a node of full access where there is no other, and says what it takes', async (test) => {
+  it('creates a bootstrap token with full access if there is only a mesh token, with a warning', async (test) => {
     const cwd = await workspace(test)
     const {result, stderr} = await initJson(cwd, ['--bootstrap'], {SVC_MESH_TOKEN: 'of-the-environment'})
     assert.deepEqual(result.written, bootstrap)
     assert.match(stderr, /^warning: there is no token of a worker; .* svc mesh serve has --bootstrap-grants mesh\.$/m)
   })
 
-  it('says what counts for nothing since the environment sets it too', async (test) => {
+  it('warns about secrets that the environment overrides', async (test) => {
     const cwd = await workspace(test)
     const elsewhere = await workspace(test)
     await writeFiles(elsewhere, {[file]: 'SVC_MESH_ADMIN_TOKEN=of-another-folder\n'})
@@ -249,7 +249,7 @@ describe('svc mesh init', () => {
     ['--scope', 'two\nlines'],
   ]
   for (const args of wrong)
-    it(`refuses ${JSON.stringify(args.join(' '))}, and writes nothing`, async (test) => {
+    it(`refuses ${JSON.stringify(args.join(' '))} and writes nothing`, async (test) => {
       const cwd = await workspace(test)
       assert.equal((await init(cwd, args)).exitCode, 2)
       await assert.rejects(stat(join(cwd, '.svc')))
@@ -257,7 +257,7 @@ describe('svc mesh init', () => {
 })
 
 describe('the secrets of svc mesh init', () => {
-  it('are shown by svc config show with the file they stand in, and without their text', async (test) => {
+  it('are listed by svc config show with their file but without their values', async (test) => {
     const cwd = await workspace(test)
     await initJson(cwd, ['--jwt', '--scope', 'lab'])
     const secrets = await kept(cwd)
@@ -285,7 +285,7 @@ describe('the secrets of svc mesh init', () => {
       for (const {stdout, stderr} of [shown, text]) assert.ok(!(stdout + stderr).includes(secret))
   })
 
-  it('are warned of by every command where others can read them', async (test) => {
+  it('cause a warning in every command if other users can read them', async (test) => {
     const cwd = await workspace(test)
     await writeFiles(cwd, {[file]: 'SVC_MESH_TOKEN=canary-token\nSVC_MESH_TOKN=canary-typo\n'})
     const list = () => svcInTurn(['contracts', 'list'], {cwd, env: {HOME: cwd}})
@@ -299,7 +299,7 @@ describe('the secrets of svc mesh init', () => {
     assert.doesNotMatch(open.stderr + stderr, /canary/)
   })
 
-  it('are not sent to a control plane that a folder of somebody else names', async (test) => {
+  it('are not sent to a control plane that a folder of another user configures', async (test) => {
     const home = await workspace(test)
     await initJson(home)
     const shown: (string | undefined)[] = []

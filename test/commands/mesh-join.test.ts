@@ -26,7 +26,7 @@ async function told(line: string): Promise<MeshJoinV1> {
 describe('svc mesh join', () => {
   const server = suiteMeshServer()
 
-  it('joins with what the machine is, and stays listed when it is stopped', async (t) => {
+  it('joins with the facts of the machine, and stays listed when stopped', async (t) => {
     const {startInTurn, json, cwd} = await meshWorkspace(t, server(), asWorker)
     const joining = startInTurn(['mesh', 'join', '--labels', 'pool=train,fast', '--labels', 'pool=train', '--json'], {
       env: {SVC_MESH_ADVERTISE_GPU: '1', HOSTNAME: 'rig1'},
@@ -53,7 +53,7 @@ describe('svc mesh join', () => {
     assert.deepEqual(await nodes(), [])
   })
 
-  it('leaves when it is stopped, where that is asked for', async (t) => {
+  it('leaves the mesh when stopped with --leave', async (t) => {
     const {start, json} = await meshWorkspace(t, server(), asWorker)
     const joining = start(['mesh', 'join', '--node', 'gone', '--leave'])
     assert.equal(await joining.line(1), `gone has joined ${server().baseUrl}`)
@@ -62,7 +62,7 @@ describe('svc mesh join', () => {
     assert.deepEqual((await json<MeshNodesV1>('nodes', ['nodes'])).nodes, [])
   })
 
-  it('joins once and ends, where that is asked for', async (t) => {
+  it('joins and exits with --once', async (t) => {
     const {text, json, join} = await meshWorkspace(t, server(), asWorker)
     assert.equal(await join('one'), `one has joined ${server().baseUrl}\n`)
     const again = await json<MeshJoinV1>('join', ['join', '--once', '--node', 'one'])
@@ -72,7 +72,7 @@ describe('svc mesh join', () => {
     assert.deepEqual(await json('leave', ['leave', '--node', 'one']), {node_id: 'one', left: false})
   })
 
-  it('ends with 4 where it is not let in', async (t) => {
+  it('exits with status 4 if it is refused', async (t) => {
     const {fails} = await meshWorkspace(t, server())
     const {SVC_MESH_SUBMITTER_TOKEN} = meshTokens
     const env = {SVC_MESH_TOKEN: SVC_MESH_SUBMITTER_TOKEN}
@@ -80,7 +80,7 @@ describe('svc mesh join', () => {
     await fails(['join', '--node', 'x'], 4, 'mesh_denied', {env: {SVC_MESH_TOKEN: 'wrong'}})
   })
 
-  it('tries again until the control plane is there', async (t) => {
+  it('retries until the control plane is reachable', async (t) => {
     const folder = await temporaryFolder(t)
     const first = await startMeshServer(t, {env: meshTokens, folder})
     const port = Number(new URL(first.baseUrl).port)
@@ -97,7 +97,7 @@ describe('svc mesh join', () => {
     assert.equal(await joining.end('SIGTERM'), 0)
   })
 
-  it('gives its leave only where there is a node', async (t) => {
+  it('requires a node to leave, and valid labels and ids', async (t) => {
     const {fails} = await meshWorkspace(t, server(), asWorker)
     await fails(['leave'], 2, 'usage')
     await fails(['join', '--once', '--leave'], 2, 'usage')
@@ -106,7 +106,7 @@ describe('svc mesh join', () => {
   })
 })
 
-/** A control plane that says what a test has it say: a status for each request, by its path. */
+/** Starts a scripted control plane that answers each path with a given status. */
 async function scriptedServer(
   test: TestContext,
   answer: (path: string, count: number, authorization: string) => number,
@@ -130,8 +130,8 @@ async function scriptedServer(
   return {baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests}
 }
 
-describe('svc mesh join, while it is joined', () => {
-  it('sends signs of life with how busy the machine is, and joins again where it was forgotten', async (t) => {
+describe('svc mesh join, as a member', () => {
+  it('sends heartbeats with the load of the machine, and rejoins if it is no longer listed', async (t) => {
     const server = await scriptedServer(t, (path, count) => (path === 'heartbeat' && count === 3 ? 404 : 200))
     const {startInTurn} = await meshWorkspace(t, server, {})
     const joining = startInTurn(['mesh', 'join', '--node', 'n', '--json'])
@@ -149,7 +149,7 @@ describe('svc mesh join, while it is joined', () => {
     assert.ok(Number(usage) >= 0 && Number(usage) <= 100)
   })
 
-  it('takes new tokens where the old ones are not let in any more', async (t) => {
+  it('uses new tokens when the old ones are refused', async (t) => {
     let token = 'canary-of-the-first-days'
     const server = await scriptedServer(t, (_path, _count, shown) => (shown === `Bearer ${token}` ? 200 : 401))
     const {startInTurn, cwd} = await meshWorkspace(t, undefined, {})
@@ -173,7 +173,7 @@ describe('svc mesh join, while it is joined', () => {
     assert.doesNotMatch(joining.lines.join() + joining.stderr(), /canary/)
   })
 
-  it('ends soon where the control plane does not let it go, and says so', async (t) => {
+  it('exits soon with an error if leaving fails', async (t) => {
     const server = await startMeshServer(t, {env: meshTokens})
     const {startInTurn} = await meshWorkspace(t, server, asWorker)
     const joining = startInTurn(['mesh', 'join', '--node', 'kept', '--leave'])
@@ -186,7 +186,7 @@ describe('svc mesh join, while it is joined', () => {
     assert.equal(joining.lines.length, 1)
   })
 
-  it('leaves nothing that it has not joined', async (t) => {
+  it('does not leave a mesh that it has not joined', async (t) => {
     const server = await scriptedServer(t, () => 503)
     const {startInTurn} = await meshWorkspace(t, server, {})
     const joining = startInTurn(['mesh', 'join', '--node', 'early', '--leave'])
@@ -195,7 +195,7 @@ describe('svc mesh join, while it is joined', () => {
     assert.ok(server.requests.every(({path}) => path === 'join'))
   })
 
-  it('ends with 4 where a newer process has taken its place', async (t) => {
+  it('exits with status 4 if a newer process has replaced it', async (t) => {
     const server = await scriptedServer(t, (path) => (path === 'heartbeat' ? 409 : 200))
     const {startInTurn} = await meshWorkspace(t, server, {})
     const joining = startInTurn(['mesh', 'join', '--node', 'twin', '--leave'])
@@ -204,15 +204,15 @@ describe('svc mesh join, while it is joined', () => {
     assert.deepEqual(
       server.requests.map(({path}) => path),
       ['join', 'heartbeat'],
-      'what another one is, it does not end',
+      'it does not remove the node of the newer process',
     )
   })
 
-  it('goes on through faults, and tells of each', async (t) => {
+  it('reports each error and continues', async (t) => {
     const server = await scriptedServer(t, (path, count) => (path === 'heartbeat' && count === 1 ? 503 : 200))
     const {startInTurn} = await meshWorkspace(t, server, {})
     const joining = startInTurn(['mesh', 'join', '--node', 'n'])
-    await joining.says(/^warning: The control plane answered heartbeat with 503.* Next try in 1 s\.$/m)
+    await joining.says(/^warning: The control plane answered heartbeat with 503.* Retrying in 1 s\.$/m)
     await until(() => server.requests.length > 2, 'another sign of life')
     assert.equal(await joining.end('SIGTERM'), 0)
   })
@@ -222,7 +222,7 @@ describe('svc mesh join --bootstrap', () => {
   const env = {...meshTokens, SVC_MESH_SCOPE_ID: 'scope-a1'}
   const token = 'canary-token-that-works-once'
 
-  it('keeps the tokens that it is given for one that works once, and joins with them from then on', async (t) => {
+  it('exchanges a one-time token for permanent ones, and joins with them', async (t) => {
     const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
     const {run, json, cwd, fails} = await meshWorkspace(t, undefined, {})
     const pairing = ['join', '--bootstrap', '--once', '--node', 'new', '--control-url', server.baseUrl]
@@ -253,7 +253,7 @@ describe('svc mesh join --bootstrap', () => {
     await fails([...pairing], 4, 'bootstrap_consumed', {env: {SVC_MESH_BOOTSTRAP_TOKEN: token}})
   })
 
-  it('leaves the secrets of another mesh, and its own token, as they are, unless told to replace them', async (t) => {
+  it('keeps the secrets of another mesh and the unused token without --force', async (t) => {
     const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
     const {run, fails, cwd} = await meshWorkspace(t, undefined, {})
     const folder = path(cwd, '.svc', 'mesh')
@@ -261,7 +261,7 @@ describe('svc mesh join --bootstrap', () => {
     const pairing = ['join', '--bootstrap', '--once', '--node', 'new', '--control-url', server.baseUrl]
     const shown = {env: {SVC_MESH_BOOTSTRAP_TOKEN: token}}
     await mkdir(folder, {recursive: true})
-    // Those of a control plane of this machine, and of another one.
+    // Secrets of a control plane on this machine and of another one.
     for (const address of ['', 'SVC_MESH_CONTROL_ADDR=http://another.example\n']) {
       const text = `# mine\n${address}SVC_MESH_ADMIN_TOKEN=canary-of-another-mesh\nSVC_MESH_LABELS=pool=train\n`
       await writeFile(file, text, {mode: 0o600})
@@ -276,7 +276,7 @@ describe('svc mesh join --bootstrap', () => {
     assert.match(kept, new RegExp(`^SVC_MESH_WORKER_TOKEN=${meshTokens.SVC_MESH_WORKER_TOKEN}$`, 'm'))
   })
 
-  it('pairs again with the control plane it was paired with, and then shows only what it is given anew', async (t) => {
+  it('pairs again with the same control plane, and then uses only the new tokens', async (t) => {
     const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
     const {run, cwd} = await meshWorkspace(t, undefined, {})
     const file = path(cwd, '.svc', 'mesh', 'mesh.env')
@@ -295,7 +295,7 @@ describe('svc mesh join --bootstrap', () => {
     assert.match(kept, /^SVC_MESH_WORKER_TOKEN=/m)
   })
 
-  it('does not use the token up where the environment would show others than those it is given', async (t) => {
+  it('does not use up the token if the environment would override the new ones', async (t) => {
     const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
     const {run, fails} = await meshWorkspace(t, server, {})
     const pairing = ['join', '--bootstrap', '--once', '--node', 'new']
@@ -312,7 +312,7 @@ describe('svc mesh join --bootstrap', () => {
     assert.equal(exitCode, 0, stderr)
   })
 
-  it('reads the token from standard input, and does not use it up where it could not keep anything', async (t) => {
+  it('reads the token from standard input, and does not use it up if the file cannot be written', async (t) => {
     const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
     const {run, fails, cwd} = await meshWorkspace(t, server, {})
     const pairing = ['join', '--bootstrap', '--once', '--node', 'piped']
@@ -323,12 +323,12 @@ describe('svc mesh join --bootstrap', () => {
     const {exitCode, stderr, stdout} = await run(pairing, {input: `${token}\n`})
     assert.equal(exitCode, 0, stderr)
     assert.equal(stdout, `piped has joined ${server.baseUrl}\n`)
-    assert.match(stderr, /is let in with the role worker; its tokens are in /)
+    assert.match(stderr, /was accepted with the role worker\. Its tokens are in /)
   })
 })
 
 describe('svc mesh join --bootstrap from a pipe without end', () => {
-  it('reads no more than a token may be long', async (t) => {
+  it('reads no more than the maximum length of a token', async (t) => {
     const {cwd, env} = await meshWorkspace(t, {baseUrl: 'http://127.0.0.1:1'}, {})
     const joining = startSvc(['mesh', 'join', '--bootstrap', '--once', '--node', 'piped'], {cwd, env})
     joining.stdin?.on('error', () => undefined)
@@ -355,15 +355,15 @@ describe('svc mesh join --bootstrap on a terminal', {
       timeout: 300_000,
       all: true,
     })
-    let shown = ''
+    let output = ''
     terminal.all.on('data', (chunk) => {
-      shown += chunk
+      output += chunk
     })
-    await until(() => shown.includes('Token for new nodes: '), 'the question')
+    await until(() => output.includes('Bootstrap token: '), 'the prompt')
     return {terminal, token}
   }
 
-  it('asks for the token, and does not show it', async (t) => {
+  it('prompts for the token without echo', async (t) => {
     const {terminal, token} = await asking(t)
     terminal.stdin.write(`${token}\r`)
     const {exitCode, all} = await terminal
@@ -372,7 +372,7 @@ describe('svc mesh join --bootstrap on a terminal', {
     assert.doesNotMatch(all, /canary/)
   })
 
-  it('ends with 130 at Ctrl-C', async (t) => {
+  it('exits with status 130 on Ctrl-C', async (t) => {
     const {terminal} = await asking(t)
     terminal.stdin.write('half a tok\u0003')
     const {exitCode, all} = await terminal
@@ -381,8 +381,8 @@ describe('svc mesh join --bootstrap on a terminal', {
   })
 })
 
-describe('a node of a machine where the mesh is enabled', () => {
-  it('is in the registry of the machine', async (t) => {
+describe('a process with SVC_MESH_ENABLED', () => {
+  it('is listed in the registry of the machine', async (t) => {
     const {run, cwd} = await meshWorkspace(t, undefined, {SVC_MESH_CONTROL_ADDR: 'http://127.0.0.1:1'})
     const env = {SVC_MESH_ENABLED: '1', SVC_MESH_HTTP_RETRY_TRANSIENT: '0'}
     assert.equal((await run(['join', '--once', '--node', 'here'], {env})).exitCode, 5)

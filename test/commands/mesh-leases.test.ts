@@ -6,7 +6,7 @@ import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-worksp
 describe('svc mesh leases', () => {
   const server = suiteMeshServer()
 
-  it('takes, renews, verifies and gives back a lease, and lists those there are', async (t) => {
+  it('grants, renews, verifies, releases and lists leases', async (t) => {
     const {text, json, join} = await meshWorkspace(t, server())
     await join('a')
     assert.equal(await text(['leases']), 'No leases.\n')
@@ -32,7 +32,7 @@ describe('svc mesh leases', () => {
     await text(['leave', '--node', 'a'])
   })
 
-  it('ends with 3 where there is none, with 4 where another node has it', async (t) => {
+  it('exits with status 3 if there is no lease, and with 4 if another node holds it', async (t) => {
     const {text, fails, join} = await meshWorkspace(t, server())
     await join('b')
     await join('c')
@@ -47,7 +47,7 @@ describe('svc mesh leases', () => {
     for (const node of ['b', 'c']) await text(['leave', '--node', node])
   })
 
-  it('does one thing at a time, for a node that there is', async (t) => {
+  it('accepts one action, a valid lease and a known node', async (t) => {
     const {fails} = await meshWorkspace(t, server())
     await fails(['leases', '--grant', 'x', '--renew', '1'], 2, 'usage')
     await fails(['leases', '--verify', '1'], 2, 'usage')
@@ -63,7 +63,7 @@ describe('svc mesh leases', () => {
     assert.match(await fails(['leases', '--grant', 'x', '--node', 'a\tb'], 2, 'flag_value'), /^--node must be /)
   })
 
-  it('lists only for an administrator', async (t) => {
+  it('lists leases only for an administrator', async (t) => {
     const {SVC_MESH_WORKER_TOKEN, SVC_MESH_ADMIN_TOKEN} = meshTokens
     const {fails, text} = await meshWorkspace(t, server(), {SVC_MESH_WORKER_TOKEN})
     await fails(['leases'], 4, 'mesh_token_missing')
@@ -74,7 +74,7 @@ describe('svc mesh leases', () => {
 describe('svc mesh admin', () => {
   const server = suiteMeshServer()
 
-  it('puts nodes into maintenance and quarantine, and lets them out', async (t) => {
+  it('turns maintenance and quarantine of nodes on and off', async (t) => {
     const {text, json, fails, join} = await meshWorkspace(t, server())
     await join('n')
     const grant = ['leases', '--grant', 'task:3', '--node', 'n']
@@ -107,7 +107,7 @@ describe('svc mesh admin', () => {
     })
   })
 
-  it('takes one deadline, and none for an end', async (t) => {
+  it('accepts one deadline, and none with --state off', async (t) => {
     const {fails} = await meshWorkspace(t, server())
     const maintenance = ['admin', 'maintenance', 'n']
     await fails(maintenance, 2, 'usage')
@@ -121,7 +121,7 @@ describe('svc mesh admin', () => {
     await fails(['admin', 'maintenance', 'nobody', '--state', 'off'], 3, 'node_not_found')
   })
 
-  it('is for administrators alone', async (t) => {
+  it('requires the token of an administrator', async (t) => {
     const {SVC_MESH_WORKER_TOKEN} = meshTokens
     const {fails} = await meshWorkspace(t, server(), {SVC_MESH_WORKER_TOKEN})
     await fails(['admin', 'quarantine', 'n', '--state', 'on'], 4, 'mesh_token_missing')

@@ -19,10 +19,10 @@ const deliver = (to: string, ...more: string[]) => [
   ...more,
 ]
 
-describe('messages of the mesh', () => {
+describe('mesh messages', () => {
   const server = suiteMeshServer()
 
-  it('are delivered, claimed, and acknowledged', async (t) => {
+  it('are delivered, claimed and acknowledged', async (t) => {
     const {text, json, join} = await meshWorkspace(t, server())
     await join('a')
     assert.equal(await text(['inbox', '2']), 'No messages.\n')
@@ -54,17 +54,17 @@ describe('messages of the mesh', () => {
     await text(['leave', '--node', 'a'])
   })
 
-  it('are stored once under a key, which belongs to what it says', async (t) => {
+  it('are stored once per idempotency key, which must belong to the same message', async (t) => {
     const {json, run, fails} = await meshWorkspace(t, server())
     const keyed = deliver('3', '--key', 'k', 'one')
     const {message_id: id} = await json<MeshDeliverV1>('deliver', keyed)
     assert.deepEqual(await json('deliver', keyed), {accepted: true, message_id: id, duplicate: true})
     const {stdout, stderr} = await run(keyed)
-    assert.deepEqual([stdout, stderr], [`${id}\n`, 'It was there already, and was not stored again.\n'])
+    assert.deepEqual([stdout, stderr], [`${id}\n`, 'Duplicate message; not stored again.\n'])
     await fails(deliver('3', '--key', 'k', 'other'), 4, 'idempotency_key_reused')
   })
 
-  it('are read page by page, and by type', async (t) => {
+  it('are read in pages and by type', async (t) => {
     const {json, text} = await meshWorkspace(t, server())
     for (const say of ['a', 'b', 'c']) await text(deliver('4', say))
     await text(['deliver', '--from', '1', '--to', '4', '--type', 'help_request', 'd'])
@@ -86,7 +86,7 @@ describe('messages of the mesh', () => {
     )
   })
 
-  it('are waited for', async (t) => {
+  it('are waited for with --wait', async (t) => {
     const {startInTurn, text, json} = await meshWorkspace(t, server())
     const waiting = startInTurn(['mesh', 'inbox', '5', '--wait', '30', '--json'])
     const metrics = async () => (await askMesh(server(), '/metrics', {token: meshTokens.SVC_MESH_TOKEN})).text
@@ -104,7 +104,7 @@ describe('messages of the mesh', () => {
     assert.ok(performance.now() - from >= 1000)
   })
 
-  it('are asked for once in a while where the control plane does not wait', async (t) => {
+  it('are polled if the control plane does not support waiting', async (t) => {
     let requests = 0
     const hasty = createServer((_request, response) => {
       requests++
@@ -120,7 +120,7 @@ describe('messages of the mesh', () => {
     assert.ok(requests >= 2 && requests <= 4, `${requests} requests`)
   })
 
-  it('are acknowledged by a node, which does not end what another one has claimed', async (t) => {
+  it('are acknowledged only by the node that claimed them', async (t) => {
     const {text, json, fails, join} = await meshWorkspace(t, server())
     for (const node of ['d', 'e']) await join(node)
     const id = (await text(deliver('8', 'x'))).trim()
@@ -132,7 +132,7 @@ describe('messages of the mesh', () => {
     for (const node of ['d', 'e']) await text(['leave', '--node', node])
   })
 
-  it('are not for everybody', async (t) => {
+  it('require a token of the right role', async (t) => {
     const {SVC_MESH_WORKER_TOKEN, SVC_MESH_SUBMITTER_TOKEN} = meshTokens
     const worker = await meshWorkspace(t, server(), {SVC_MESH_WORKER_TOKEN})
     await worker.fails(deliver('7', 'x'), 4, 'mesh_token_missing')
@@ -146,7 +146,7 @@ describe('messages of the mesh', () => {
     await worker.fails(['ack', '7', '999999', '--node', 'b'], 3, 'mesh_missing')
   })
 
-  it('need agents with numbers, and a node to be claimed by', async (t) => {
+  it('require agent numbers, and a node for claims', async (t) => {
     const {fails} = await meshWorkspace(t, server())
     const isNamed = async (name: string, args: readonly string[]) =>
       assert.match(await fails(args, 2, 'flag_value'), new RegExp(`^${name} must be `))

@@ -8,7 +8,7 @@ import {writeFiles} from '../support/temporary.js'
 describe('svc mesh nodes', () => {
   const server = suiteMeshServer()
 
-  it('lists the nodes, for people and for programs', async (t) => {
+  it('lists the nodes as text and JSON', async (t) => {
     const {text, json, join} = await meshWorkspace(t, server())
     assert.equal(await text(['nodes']), 'No nodes.\n')
     await join('rig1', '--labels', 'pool=train,disk=nvme')
@@ -35,7 +35,7 @@ describe('svc mesh nodes', () => {
     for (const node of ['rig1', 'rig2']) await text(['leave', '--node', node])
   })
 
-  it('knows which are stale, and which shall not be shown', async (t) => {
+  it('marks stale nodes and hides those without a recent heartbeat', async (t) => {
     const {text, json, join, cwd} = await meshWorkspace(t, server())
     await join('old')
     await writeFiles(cwd, {'Svc.toml': '[orchestrator]\nstale_threshold_ms = 1\n'})
@@ -45,7 +45,7 @@ describe('svc mesh nodes', () => {
     await text(['leave', '--node', 'old'])
   })
 
-  it('goes on telling what changes, until it is stopped', async (t) => {
+  it('prints changes with --watch until it is stopped', async (t) => {
     const {text, join, start} = await meshWorkspace(t, server())
     await join('w1', '--labels', 'pool=a')
     const watching = start(['mesh', 'nodes', '--watch', '--interval', '1', '--json'])
@@ -69,7 +69,7 @@ describe('svc mesh nodes', () => {
     await text(['leave', '--node', 'w1'])
   })
 
-  it('says which settings of its requests do not count', async (t) => {
+  it('warns about invalid settings', async (t) => {
     const {run} = await meshWorkspace(t, server())
     const env = {SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS: 'abc', SVC_MESH_HTTP_RETRY_TRANSIENT: 'abc'}
     const {exitCode, stderr} = await run(['nodes'], {env})
@@ -77,7 +77,7 @@ describe('svc mesh nodes', () => {
     for (const name of Object.keys(env)) assert.match(stderr, new RegExp(`^warning: .*${name}`, 'm'))
   })
 
-  it('says what it lacks: an address, a token, a server', async (t) => {
+  it('reports a missing address, a missing token and an unreachable server', async (t) => {
     const {fails, run} = await meshWorkspace(t, undefined, {})
     await fails(['nodes'], 2, 'mesh_address_missing')
     assert.match((await run(['nodes'])).stderr, /SVC_MESH_CONTROL_ADDR/)

@@ -11,18 +11,18 @@ import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 const short = ['--seconds', '1', '--operations', '0']
-/** The server is started again once, with its clock off. */
+/** Long enough for one restart of the server with a wrong clock. */
 const restarted = ['--seed', '3', ...short]
-/** Nothing happens to the server in so short a time. */
+/** Too short for any fault of the server. */
 const undisturbed = ['--seed', '4', ...short]
-/** Long enough for messages on a slow machine too. */
+/** Long enough for messages, even on a slow machine. */
 const longer = ['--seed', '4', '--seconds', '1', '--operations', '100']
 
-/** Empty where there is no such file yet. */
+/** Reads a file; empty if it does not exist yet. */
 const textOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
 
 describe('svc mesh prove', {concurrency: 2}, () => {
-  it('prints a report of its contract, ends with 0 where everything held, and leaves nothing behind', async (t) => {
+  it('prints a report, exits with status 0 if all invariants held, and leaves no files', async (t) => {
     const folder = await temporaryFolder(t)
     const {stdout, stderr, exitCode} = await svc(['mesh', 'prove', ...restarted, '--json'], {env: {TMPDIR: folder}})
     const report = JSON.parse(stdout) as MeshProveV1
@@ -33,22 +33,22 @@ describe('svc mesh prove', {concurrency: 2}, () => {
     assert.deepEqual(readdirSync(folder), [])
   })
 
-  it('tells the same as a text, and keeps the folder where it is asked to', async (t) => {
+  it('prints the report as text, and keeps the folder with --keep', async (t) => {
     const folder = await temporaryFolder(t)
     const {stdout, exitCode} = await svc(['mesh', 'prove', ...undisturbed, '--keep', '--quiet'], {
       env: {TMPDIR: folder},
     })
     assert.equal(exitCode, 0, stdout)
     assert.match(stdout, /^I-5 +held +\d+ +Fencing tokens/m)
-    assert.match(stdout, /operations, \d+ answered, in [\d.]+ s from seed 4\. Everything held\.$/m)
-    const [, kept = ''] = /^The logs and the file are in (.*)\.$/m.exec(stdout) ?? []
+    assert.match(stdout, /operations, \d+ answered, in [\d.]+ s, seed 4\. All invariants held\.$/m)
+    const [, kept = ''] = /^Logs and database: (.*)$/m.exec(stdout) ?? []
     assert.ok(kept.includes(folder), stdout)
     const calls = readFileSync(join(kept, 'calls.jsonl'), 'utf8').trimEnd().split('\n')
     assert.ok(calls.some((line) => (JSON.parse(line) as {line: string}).line === 'call'))
     assert.ok(existsSync(join(kept, 'mesh.db')))
   })
 
-  it('ends with 1 where something did not hold, says what, and keeps the folder', async (t) => {
+  it('exits with status 1 if an invariant is violated, reports it, and keeps the folder', async (t) => {
     const [root, folder] = [await temporaryFolder(t), await temporaryFolder(t)]
     const program = projectFile('dist/test/faults/prove/injected-bugs/prove-with-bug.js')
     const {stdout, exitCode} = await execa(
@@ -68,10 +68,10 @@ describe('svc mesh prove', {concurrency: 2}, () => {
     assert.ok(existsSync(join(report.folder ?? '', 'calls.jsonl')))
   })
 
-  it('ends with 130 where it is interrupted, and leaves neither a server nor a folder', async (t) => {
+  it('exits with status 130 when interrupted, and leaves neither a server nor a folder', async (t) => {
     const folder = await temporaryFolder(t)
     const running = startSvc(['mesh', 'prove', '--minutes', '5'], {env: {TMPDIR: folder}})
-    // Clients have begun to call the server.
+    // Clients have started to call the server.
     await until(
       () => readdirSync(folder).some((name) => /"call"/.test(textOf(join(folder, name, 'calls.jsonl')))),
       'a call is logged',
@@ -82,7 +82,7 @@ describe('svc mesh prove', {concurrency: 2}, () => {
     assert.deepEqual(readdirSync(folder), [])
   })
 
-  it('takes a time and a seed that there are', async () => {
+  it('refuses an invalid duration or seed', async () => {
     for (const args of [
       ['--minutes', '0'],
       ['--seed', '-1'],

@@ -15,7 +15,7 @@ const record = (id: string) => ({id, version: '1', capabilities: {}})
 const env = {SVC_MESH_TOKEN: 'token-of-the-mesh', SVC_MESH_WORKER_TOKEN: 'token-of-a-worker'}
 
 describe('svc mesh serve', {timeout: 1_200_000}, () => {
-  it('is ready, lets nodes in, and ends with 0', async (t) => {
+  it('starts, accepts nodes, and exits with status 0', async (t) => {
     const server = await startMeshServer(t, {env, isAlone: true})
     assert.deepEqual(await contractViolations('cli/mesh-ready.v1', server.ready), [])
     assert.deepEqual([server.ready.auth, server.ready.db], ['tokens', server.db])
@@ -24,10 +24,10 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.equal(joined.status, 200)
     assert.equal((await askMesh(server, '/v1/mesh/nodes')).status, 401)
     assert.equal(await server.stop(), 0)
-    assert.match(server.stderr(), new RegExp(`^Listening on ${server.baseUrl}, keeping the mesh in .*\\.\n$`))
+    assert.match(server.stderr(), new RegExp(`^Listening on ${server.baseUrl}, database .*\\.\n$`))
   })
 
-  it('has everything again when it is started again, also after it was killed', async (t) => {
+  it('keeps all data across restarts and crashes', async (t) => {
     const first = await startMeshServer(t, {env, isAlone: true})
     const {folder} = first
     const token = env.SVC_MESH_TOKEN
@@ -48,7 +48,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.equal(await second.stop('SIGINT'), 0)
   })
 
-  it('keeps the mesh below the folder of the user unless told otherwise', async (t) => {
+  it('stores the mesh in the home folder by default', async (t) => {
     const home = await temporaryFolder(t)
     const server = await startMeshServer(t, {folder: home, db: '', env: {SVC_MESH_DB_PATH: 'elsewhere/mesh.db'}})
     assert.equal(server.ready.db, join(home, 'elsewhere/mesh.db'))
@@ -57,7 +57,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.equal((await stat(other.ready.db)).isFile(), true)
   })
 
-  it('warns where everybody may do everything', async (t) => {
+  it('warns if it requires no token', async (t) => {
     const server = await startMeshServer(t)
     assert.equal(server.ready.auth, 'open')
     await server.hasTold('svc mesh init.\n')
@@ -65,7 +65,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.equal((await askMesh(server, '/v1/mesh/nodes')).status, 200)
   })
 
-  it('lets other machines in only with a secret, or where that is asked for', async (t) => {
+  it('accepts other machines only with secrets or with --insecure', async (t) => {
     const folder = await temporaryFolder(t)
     const args = ['mesh', 'serve', '--host', '0.0.0.0', '--port', '0', '--db', join(folder, 'mesh.db'), '--json']
     const refused = await svcInTurn(args, {cwd: folder, env: {HOME: folder}})
@@ -80,10 +80,10 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
 
   for (const [why, given, code] of [
     ['two roles share a token', {...env, SVC_MESH_ADMIN_TOKEN: env.SVC_MESH_TOKEN}, 'mesh_tokens_equal'],
-    ['the key of JWTs is short', {SVC_MESH_JWT_HMAC_SECRET: 'tiny-key'}, 'mesh_secret_weak'],
-    ['a token is short', {...env, SVC_MESH_ADMIN_TOKEN: 'tiny-token-of-a'}, 'mesh_secret_weak'],
+    ['the JWT key is too short', {SVC_MESH_JWT_HMAC_SECRET: 'tiny-key'}, 'mesh_secret_weak'],
+    ['a token is too short', {...env, SVC_MESH_ADMIN_TOKEN: 'tiny-token-of-a'}, 'mesh_secret_weak'],
   ] as const)
-    it(`does not start when ${why}, and does not say which secret it is`, async (t) => {
+    it(`does not start if ${why}, and does not print the secret`, async (t) => {
       const folder = await temporaryFolder(t)
       const result = await svcInTurn(['mesh', 'serve', '--port', '0', '--json'], {
         cwd: folder,
@@ -94,7 +94,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
       for (const secret of Object.values(given)) assert.ok(!`${result.stdout}${result.stderr}`.includes(secret))
     })
 
-  it('does not start twice on one file, and says why', async (t) => {
+  it('does not start twice with one database', async (t) => {
     const server = await startMeshServer(t, {env})
     const args = ['mesh', 'serve', '--port', '0', '--db', server.db, '--json']
     const second = await svcInTurn(args, {cwd: server.folder, env: {HOME: server.folder, ...env}})
@@ -102,7 +102,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.equal(JSON.parse(second.stdout).error.code, 'store_busy')
   })
 
-  it('does not start on a port that is taken', async (t) => {
+  it('does not start on a port that is in use', async (t) => {
     const server = await startMeshServer(t, {env})
     const folder = await temporaryFolder(t)
     const args = ['mesh', 'serve', '--port', new URL(server.baseUrl).port, '--db', join(folder, 'mesh.db'), '--json']
@@ -110,7 +110,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.deepEqual([second.exitCode, JSON.parse(second.stdout).error.code], [5, 'port_in_use'])
   })
 
-  it('is told of its scope, its limits and its pace by settings', async (t) => {
+  it('reads scope, limits and rates from settings', async (t) => {
     const server = await startMeshServer(t, {
       env: {
         ...env,
@@ -134,7 +134,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.deepEqual([limited.status, limited.headers.get('retry-after')], [429, '1'])
   })
 
-  it('speaks HTTPS with the certificate of its file of settings', async (t) => {
+  it('serves HTTPS with the configured certificate', async (t) => {
     const folder = await temporaryFolder(t)
     const {cert, key} = selfSigned()
     await writeFiles(folder, {
@@ -171,7 +171,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     }
   })
 
-  it('gives a new node the token of a worker, or of the mesh where that is asked for', async (t) => {
+  it('grants a new node the role worker, or mesh with --bootstrap-grants mesh', async (t) => {
     const bootstrap = 'token-for-new-nodes'
     for (const grants of ['worker', 'mesh'] as const) {
       const server = await startMeshServer(t, {
@@ -182,7 +182,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
       const {body} = await exchange()
       assert.equal(body.mesh_token, grants === 'worker' ? env.SVC_MESH_WORKER_TOKEN : env.SVC_MESH_TOKEN)
       await server.stop()
-      // Used is used, also after a restart.
+      // A used token stays used after a restart.
       const again = await startMeshServer(t, {
         folder: server.folder,
         env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: bootstrap},
@@ -194,7 +194,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
   })
 })
 
-describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, () => {
+describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
   async function writeSecrets(folder: string, text: string): Promise<string> {
     const path = join(folder, '.svc/mesh/mesh.env')
     await mkdir(join(folder, '.svc/mesh'), {recursive: true})
@@ -202,7 +202,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
     return path
   }
 
-  it('reads them again on SIGHUP, while requests go on', async (t) => {
+  it('reloads the secrets on SIGHUP without interrupting requests', async (t) => {
     const folder = await temporaryFolder(t)
     await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-before\n')
     const server = await startMeshServer(t, {folder})
@@ -215,7 +215,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
     assert.equal(await server.stop(), 0)
   })
 
-  it('keeps them where the file is broken, gone or wrong, and tells', async (t) => {
+  it('keeps the secrets and logs a warning if the file is broken, missing or invalid', async (t) => {
     const folder = await temporaryFolder(t)
     const good = 'SVC_MESH_TOKEN=token-that-stays\n'
     const path = await writeSecrets(folder, good)
@@ -224,23 +224,23 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
     const changes: readonly [() => Promise<unknown>, RegExp][] = [
       [
         () => writeSecrets(folder, 'SVC_MESH_TOKEN="token-that'),
-        /stay as they were: \S+mesh\.env:1: this line is no NAME=value/,
+        /Keeping the current secrets: \S+mesh\.env:1: this line is no NAME=value/,
       ],
-      [() => rm(path), /stay as they were: there are none any more\./],
+      [() => rm(path), /Keeping the current secrets: there are no new ones\./],
       [
         () => writeSecrets(folder, 'SVC_MESH_TOKEN=same\nSVC_MESH_ADMIN_TOKEN=same\n'),
-        /stay as they were: .* have the same value\./,
+        /Keeping the current secrets: .* have the same value\./,
       ],
       [
         () => writeSecrets(folder, 'SVC_MESH_JWT_HMAC_SECRET=short\n'),
-        /stay as they were: .* is shorter than 32 bytes\./,
+        /Keeping the current secrets: .* is shorter than 32 bytes\./,
       ],
     ]
-    for (const [change, told] of changes) {
+    for (const [change, warning] of changes) {
       const before = server.stderr().length
       await change()
       server.signal('SIGHUP')
-      await until(() => told.test(server.stderr().slice(before)), `${told} in the log`)
+      await until(() => warning.test(server.stderr().slice(before)), `${warning} in the log`)
       assert.equal(await status(), 200)
     }
     assert.ok(!server.stderr().includes('token-that'))
@@ -250,7 +250,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
     assert.equal(await status(), 200)
   })
 
-  it('takes new ones beside a variable that nothing reads', async (t) => {
+  it('reloads secrets from a file with an unknown variable', async (t) => {
     const folder = await temporaryFolder(t)
     await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-before\n')
     const server = await startMeshServer(t, {folder})
@@ -261,7 +261,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
     assert.equal((await askMesh(server, '/v1/mesh/nodes', {token: 'token-of-the-mesh-after'})).status, 200)
   })
 
-  it('takes new ones beside a file that could not be read at its start either', async (t) => {
+  it('reloads secrets while another file is still unreadable', async (t) => {
     const folder = await temporaryFolder(t)
     const home = await temporaryFolder(t)
     await chmod(await writeSecrets(home, 'SVC_MESH_TOKEN=token-of-another-mesh\n'), 0o644)
@@ -273,7 +273,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
     assert.equal((await askMesh(server, '/v1/mesh/nodes', {token: 'token-of-the-mesh-after'})).status, 200)
   })
 
-  it('are told of in the log, also where it is to be quiet', async (t) => {
+  it('logs the reload even with --quiet', async (t) => {
     const folder = await temporaryFolder(t)
     const path = await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-before\n')
     const env = {SVC_LOG: 'info', SVC_LOG_FORMAT: 'json'}
@@ -296,10 +296,10 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
         ['info', 'mesh'],
       ],
     )
-    assert.match(lines[0] ?? '', /The secrets stay as they were: \S+mesh\.env is ignored: others can read or change it/)
+    assert.match(lines[0] ?? '', /Keeping the current secrets: \S+mesh\.env is ignored: others can read or change it/)
   })
 
-  it('keep it from starting, not open to everybody, where they are left out', async (t) => {
+  it('does not start without authentication if secrets exist but are ignored', async (t) => {
     const exposed = await temporaryFolder(t)
     await chmod(await writeSecrets(exposed, 'SVC_MESH_TOKEN=token-of-the-mesh\n'), 0o644)
     const torn = await temporaryFolder(t)
@@ -311,7 +311,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
     for (const [cwd, HOME, why] of [
       [exposed, exposed, /chmod 600/],
       [torn, torn, /mesh\.env:1: this line is no NAME=value/],
-      [shadowed, home, /a stronger file than \S+mesh\.env names the control plane/],
+      [shadowed, home, /a file that overrides \S+mesh\.env sets another control plane/],
     ] as const) {
       const {stdout, exitCode} = await svcInTurn(['mesh', 'serve', '--port', '0', '--json'], {cwd, env: {HOME}})
       assert.equal(exitCode, 2, stdout)

@@ -17,10 +17,10 @@ describe('svc mesh status', () => {
     assert.equal(status.registry_path, path(cwd, '.svc', 'cache', 'mesh', 'local-registry.json'))
     assert.deepEqual(status.registry, {schema_version: 1, nodes: []})
     assert.equal(status.security.mesh_auth_mode, 'open')
-    assert.match(await text(['status']), /^Control plane: none is configured\nThis node: +no id yet\n/)
+    assert.match(await text(['status']), /^Control plane: not configured\nThis node: +no node id\n/)
   })
 
-  it('tells that the control plane is well, and which secrets there are, but not what they are', async (t) => {
+  it('shows that the control plane is connected, and which secrets are set, without their values', async (t) => {
     const {json, text, run, join} = await meshWorkspace(t, server(), meshTokens)
     await join('me')
     await text(['deliver', '--from', '1', '--to', '2', '--type', 'free_form', 'x'])
@@ -35,7 +35,7 @@ describe('svc mesh status', () => {
     const {stdout, stderr} = await run(['status'], {env})
     assert.match(
       stdout,
-      /^Control plane: http:\S+: is well\nMessages: +1 waiting\nThis node: +me\nTokens: +mesh, worker,/,
+      /^Control plane: http:\S+: connected\nMessages: +1 queued\nThis node: +me\nTokens: +mesh, worker,/,
     )
     assert.doesNotMatch(JSON.stringify(status) + stdout + stderr, /canary/)
     const {security} = await json<MeshStatusV1>('status', ['status'], {
@@ -44,7 +44,7 @@ describe('svc mesh status', () => {
     assert.equal(security.mesh_auth_mode, 'legacy_mesh_only')
   })
 
-  it('tells why it cannot ask', async (t) => {
+  it('reports why the control plane is not available', async (t) => {
     const {json, text} = await meshWorkspace(t, server(), {SVC_MESH_TOKEN: 'canary-wrong'})
     const denied = await json<MeshStatusV1>('status', ['status'])
     assert.deepEqual([denied.state, denied.health_ok, denied.queue], ['denied', true, null])
@@ -53,19 +53,19 @@ describe('svc mesh status', () => {
     const away = ['status', '--control-url', 'http://127.0.0.1:1']
     const unreachable = await json<MeshStatusV1>('status', away)
     assert.deepEqual([unreachable.state, unreachable.health_ok], ['unreachable', false])
-    assert.match(await text(away), /^Control plane: http:\/\/127\.0\.0\.1:1: does not answer: /)
+    assert.match(await text(away), /^Control plane: http:\/\/127\.0\.0\.1:1: not reachable: /)
   })
 
-  it('lists the nodes of this machine, and says where its own id is damaged', async (t) => {
+  it('lists the nodes of this machine, and reports a damaged node id', async (t) => {
     const {text, fails, cwd} = await meshWorkspace(t, undefined, {})
     const nodes = ['rig1', 'rig2'].map((id) => ({id, version: '1', last_seen_unix_ms: 1}))
     await writeFiles(cwd, {'.svc/cache/mesh/local-registry.json': JSON.stringify({schema_version: 1, nodes})})
-    assert.match(await text(['status']), /^This node: +no id yet\n(.*\n)*Registry: +\S+ \(2 nodes: rig1, rig2\)\n/m)
+    assert.match(await text(['status']), /^This node: +no node id\n(.*\n)*Registry: +\S+ \(2 nodes: rig1, rig2\)\n/m)
     await writeFiles(cwd, {'.svc/mesh/node-id': 'no id\nat all\n'})
     assert.match(await fails(['status'], 1, 'file_unreadable'), /node-id: it holds no node id/)
   })
 
-  it('names the file of the secrets, and survives a registry that is damaged', async (t) => {
+  it('shows the file of the secrets, and tolerates a damaged registry', async (t) => {
     const {json, cwd} = await meshWorkspace(t, undefined, {})
     await writeFiles(cwd, {'.svc/cache/mesh/local-registry.json': '{"nodes":'})
     const file = '.svc/mesh/mesh.env'

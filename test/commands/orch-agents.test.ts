@@ -6,13 +6,13 @@ import {orchWorkspace} from '../support/orch-workspace.js'
 
 const spawn = ['orch', 'agent', 'spawn']
 const agent = 'cli/orch-agent.v1'
-/** Only the agents that the test names. */
+/** Settings without agents created by default. */
 const bare = '[orchestrator]\nmin_agents = 0\n'
 
 describe('svc orch agent', {concurrency: 3}, () => {
-  it('spawns agents, and svc orch agents lists them', async (t) => {
+  it('spawns agents, which svc orch agents lists', async (t) => {
     const {text, json, agents, fails} = await orchWorkspace(t)
-    assert.equal(await text(['orch', 'agents']), 'No agents; the first task spawns one.\n')
+    assert.equal(await text(['orch', 'agents']), 'No agents. The first task creates one.\n')
     assert.equal(await text([...spawn, 'anna']), 'anna (A-01) is active\n')
     const asked = [
       'bert',
@@ -48,7 +48,7 @@ describe('svc orch agent', {concurrency: 3}, () => {
     await fails([...spawn, 'carl'], 4, 'max_agents_reached', {env})
   })
 
-  it('pauses an agent, by its name or its id, and lets it go on', async (t) => {
+  it('pauses and resumes an agent by name or id', async (t) => {
     const {text, json, submit, fails, agents} = await orchWorkspace(t)
     await submit('x', '--processor', 'external')
     assert.equal((await json<Agent>(agent, ['orch', 'agent', 'pause', 'core'])).state, 'paused')
@@ -62,7 +62,7 @@ describe('svc orch agent', {concurrency: 3}, () => {
     }
   })
 
-  it('drains an agent: its tasks go to others, and it is paused', async (t) => {
+  it('drains an agent: moves its tasks to others and pauses it', async (t) => {
     const {text, json, submit, task, fails} = await orchWorkspace(t, bare)
     await submit('a', '--agent', 'anna')
     await submit('b', '--agent', 'anna')
@@ -73,7 +73,7 @@ describe('svc orch agent', {concurrency: 3}, () => {
     assert.deepEqual([(await task(1)).agent_name, (await task(2)).agent_name], ['bert', 'bert'])
   })
 
-  it('retires an agent: even what it ran goes to others, and nothing is lost', async (t) => {
+  it('retires an agent and moves all its tasks, even the running one', async (t) => {
     const {text, submit, task, agents, fails} = await orchWorkspace(t, bare)
     await submit('a', '--agent', 'anna', '--processor', 'external')
     await submit('b', '--agent', 'anna')
@@ -92,7 +92,7 @@ describe('svc orch agent', {concurrency: 3}, () => {
 })
 
 describe('svc orch rebalance', {concurrency: 3}, () => {
-  it('moves waiting tasks from a busy agent to a free one', async (t) => {
+  it('moves queued tasks from a busy agent to an idle one', async (t) => {
     const {text, json, agents, run} = await orchWorkspace(t, bare)
     assert.equal(await text(['orch', 'rebalance']), 'Nothing to move.\n')
     const batch = Array.from({length: 12}, (_, i) => ({description: `task ${i}`, target_agent: 'anna'}))

@@ -5,7 +5,7 @@ import {assertFits, type OrchWorkspace, orchWorkspace, until} from '../support/o
 
 const contract = 'cli/orch-task.v1'
 
-/** A workspace with a task that a client has claimed. */
+/** Creates a workspace with a claimed task. */
 async function claimed(t: Parameters<typeof orchWorkspace>[0], ...args: string[]): Promise<OrchWorkspace> {
   const workspace = await orchWorkspace(t)
   await workspace.submit('x', '--processor', 'external', ...args)
@@ -14,7 +14,7 @@ async function claimed(t: Parameters<typeof orchWorkspace>[0], ...args: string[]
 }
 
 describe('svc orch claim and heartbeat', {concurrency: 3}, () => {
-  it('give a task to a client, for as long as it is heard of', async (t) => {
+  it('claim a task and extend the claim', async (t) => {
     const {submit, json, fails} = await orchWorkspace(t)
     await submit('background', '--processor', 'external', '-p', 'background')
     await submit('urgent', '--processor', 'external', '-p', 'urgent')
@@ -26,15 +26,15 @@ describe('svc orch claim and heartbeat', {concurrency: 3}, () => {
     const ttl = (task.claim?.expires_at_ms ?? 0) - (task.started_at_ms ?? 0)
     assert.ok(ttl > 59_000 && ttl < 61_000, String(ttl))
 
-    const beat = ['orch', 'heartbeat', '2', '--claim', '1', '--ttl', '600']
-    const {expires_at_ms: ends} = await json<{expires_at_ms: number}>('cli/orch-heartbeat.v1', beat)
+    const heartbeat = ['orch', 'heartbeat', '2', '--claim', '1', '--ttl', '600']
+    const {expires_at_ms: ends} = await json<{expires_at_ms: number}>('cli/orch-heartbeat.v1', heartbeat)
     assert.ok(ends - (task.claim?.expires_at_ms ?? 0) > 500_000)
     await fails(['orch', 'heartbeat', '2', '--claim', '7'], 4, 'claim_lost')
     await fails(['orch', 'heartbeat', '9', '--claim', '1'], 3, 'task_not_found')
     await fails(['orch', 'heartbeat', '2'], 2, 'usage')
   })
 
-  it('queue a task again whose client is silent', async (t) => {
+  it('requeue a task whose claim has expired', async (t) => {
     const {submit, text, fails, task, events} = await orchWorkspace(t)
     await submit('x', '--processor', 'external')
     await text(['orch', 'claim', '--ttl', '1'])
@@ -44,7 +44,7 @@ describe('svc orch claim and heartbeat', {concurrency: 3}, () => {
     assert.equal((await events('--type', 'task_claim_expired')).length, 1)
   })
 
-  it('wait for a task, or say that there is none', async (t) => {
+  it('wait for a task, or report that there is none', async (t) => {
     const {fails, startInTurn, submit, text} = await orchWorkspace(t)
     await fails(['orch', 'claim'], 3, 'no_task_to_claim')
     await fails(['orch', 'claim', '--agent', 'nobody', '--wait'], 3, 'agent_not_found')
@@ -61,7 +61,7 @@ describe('svc orch claim and heartbeat', {concurrency: 3}, () => {
 })
 
 describe('svc orch complete and fail', {concurrency: 3}, () => {
-  it('end a task that is in progress', async (t) => {
+  it('complete a task that is in progress', async (t) => {
     const {json, submit, task} = await claimed(t)
     await submit('after it', '--after', '1')
     const done = await json<Task>(contract, ['orch', 'complete', 'T-0001', '--claim', '1', '--summary', '-'], {
@@ -71,18 +71,18 @@ describe('svc orch complete and fail', {concurrency: 3}, () => {
     assert.equal((await task(2)).status, 'Queued')
   })
 
-  it('need the claim of a task that somebody holds, or --force, which is an event', async (t) => {
+  it('require the claim of a claimed task, or --force, which is recorded as an event', async (t) => {
     const {text, task, fails, events} = await claimed(t)
     await fails(['orch', 'complete', '1'], 4, 'claim_required')
     await fails(['orch', 'fail', '1', '--reason', 'no luck'], 4, 'claim_required')
     assert.equal((await task(1)).status, 'InProgress')
     const failed = await text(['orch', 'fail', '1', '--reason', 'no luck', '--force'])
-    assert.equal(failed, 'T-0001 is Failed with core: no luck\n')
+    assert.equal(failed, 'T-0001 is Failed (agent core): no luck\n')
     assert.deepEqual([(await task(1)).status_reason, (await task(1)).result], ['no luck', undefined])
     assert.equal((await events('--type', 'task_claim_overridden')).length, 1)
   })
 
-  it('refuse a late claim, a task that is not run, and one that is not there', async (t) => {
+  it('refuse an expired claim, a queued task and an unknown task', async (t) => {
     const {submit, fails, task} = await claimed(t)
     await submit('waiting')
     for (const verb of [['complete'], ['fail', '-r', 'x']]) {
@@ -98,7 +98,7 @@ describe('svc orch complete and fail', {concurrency: 3}, () => {
 })
 
 describe('svc orch cancel and retry', {concurrency: 3}, () => {
-  it('cancel a task, and what waits for it fails', async (t) => {
+  it('cancel a task and fail its dependants', async (t) => {
     const {submit, json, task, fails} = await orchWorkspace(t)
     await submit('a')
     await submit('b', '--after', '1')
@@ -111,7 +111,7 @@ describe('svc orch cancel and retry', {concurrency: 3}, () => {
     await fails(['orch', 'cancel'], 2, 'usage')
   })
 
-  it('try a failed task again, alone or with those that failed because of it', async (t) => {
+  it('retry a failed task, alone or with its dependants', async (t) => {
     const {submit, text, json, task, fails} = await claimed(t)
     await submit('b', '--after', '1')
     await text(['orch', 'fail', '1', '--claim', '1', '-r', 'no luck'])
@@ -128,7 +128,7 @@ describe('svc orch cancel and retry', {concurrency: 3}, () => {
     await fails(['orch', 'retry', '1'], 4, 'invalid_transition')
     await text(['orch', 'claim'])
     await text(['orch', 'fail', '1', '--force', '-r', 'again'])
-    assert.equal(await text(['orch', 'retry', '1']), 'T-0001 is Queued with core\n')
+    assert.equal(await text(['orch', 'retry', '1']), 'T-0001 is Queued (agent core)\n')
     assert.equal((await task(2)).status, 'Failed')
     await fails(['orch', 'retry', '9'], 3, 'task_not_found')
   })
@@ -142,7 +142,7 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
   }
   const brief = ({tasks}: Outcomes) => tasks.map((task) => [task.display_id, task.status ?? task.error?.code])
 
-  it('cancel those that can be cancelled, and end with 1 because of the others', async (t) => {
+  it('cancel the tasks that can be cancelled, and exit with status 1 for the others', async (t) => {
     const {submit, run, task} = await claimed(t)
     await submit('b', '--after', '1')
     await submit('c')
@@ -160,11 +160,11 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
     const plain = await run(['orch', 'cancel', '3', '9'])
     assert.deepEqual(
       [plain.stdout, plain.exitCode],
-      ['T-0003 is Cancelled\nT-0009 is not changed: Task not found in this workspace: T-0009. (task_not_found)\n', 1],
+      ['T-0003 is Cancelled\nT-0009 is unchanged: Task not found in this workspace: T-0009. (task_not_found)\n', 1],
     )
   })
 
-  it('select tasks that are not over, or failed, by agent, session, state, age or --all', async (t) => {
+  it('select unfinished or failed tasks by agent, session, status, age or --all', async (t) => {
     const {submit, text} = await claimed(t)
     await text(['orch', 'fail', '1', '--claim', '1', '-r', 'no luck'])
     await submit('b', '--agent', 'anna', '--session-id', 's1')
@@ -177,7 +177,7 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
     assert.equal(await text(['orch', 'retry', '--all']), 'No tasks.\n')
   })
 
-  it('change nothing with --dry-run, also for one task', async (t) => {
+  it('change nothing with --dry-run, even for one task', async (t) => {
     const {submit, text, json, tasks} = await orchWorkspace(t)
     await submit('a')
     await submit('b', '--after', '1')
@@ -197,7 +197,7 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
     assert.deepEqual(await tasks(), before)
   })
 
-  it('retry tasks in the order in which they wait for each other', async (t) => {
+  it('retry tasks in dependency order', async (t) => {
     const {submit, text} = await claimed(t)
     await submit('b', '--after', '1')
     await submit('c', '--after', '2')
@@ -208,7 +208,7 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
     assert.equal(await text(['orch', 'retry', '--agent', 'core', '--dependants', '--dry-run']), retried)
   })
 
-  it('need ids or a filter, and not both', async (t) => {
+  it('require either ids or a filter', async (t) => {
     const {fails} = await orchWorkspace(t)
     for (const verb of ['cancel', 'retry']) {
       await fails(['orch', verb], 2, 'usage')
@@ -225,17 +225,17 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
 })
 
 describe('svc orch prune', {concurrency: 3}, () => {
-  it('removes finished tasks, and says how many stay and why', async (t) => {
+  it('deletes finished tasks, and reports how many are kept and why', async (t) => {
     const {submit, text, json, tasks} = await claimed(t)
     await text(['orch', 'complete', '1', '--claim', '1'])
     await submit('b')
     await submit('c', '--after', '1', '--after', '2')
     await text(['orch', 'cancel', '2'])
-    assert.equal(await text(['orch', 'prune', '--older-than', '1h']), '0 tasks removed\n')
+    assert.equal(await text(['orch', 'prune', '--older-than', '1h']), '0 tasks deleted\n')
     const args = ['orch', 'prune', '--older-than', '0s']
     assert.equal(
       await text([...args, '--dry-run', '-s', 'cancelled', '-s', 'completed']),
-      '0 tasks would be removed\n2 tasks kept that other tasks may still need\n',
+      '0 tasks would be deleted\n2 tasks kept: other tasks depend on them\n',
     )
     const pruned = await json('cli/orch-prune.v1', args)
     assert.deepEqual(pruned, {dry_run: false, removed: 3, kept: {dependency: 0, plan: 0, journey: 0, run: 0}})
@@ -243,7 +243,7 @@ describe('svc orch prune', {concurrency: 3}, () => {
     assert.equal(await submit('d'), 'T-0004')
   })
 
-  it('needs an age, and only takes finished states', async (t) => {
+  it('requires an age and accepts only finished statuses', async (t) => {
     const {fails} = await orchWorkspace(t)
     await fails(['orch', 'prune'], 2, 'usage')
     const args = ['orch', 'prune', '--older-than', '1d', '--status', 'queued']
@@ -252,7 +252,7 @@ describe('svc orch prune', {concurrency: 3}, () => {
 })
 
 describe('svc orch reorder and approve', {concurrency: 3}, () => {
-  it('give a waiting task another priority', async (t) => {
+  it('change the priority of a queued task', async (t) => {
     const {json, submit, fails} = await claimed(t)
     await submit('x')
     assert.equal((await json<Task>(contract, ['orch', 'reorder', '2', 'URGENT'])).priority, 'urgent')
@@ -265,7 +265,7 @@ describe('svc orch reorder and approve', {concurrency: 3}, () => {
     await fails(['orch', 'reorder', '2'], 2, 'usage')
   })
 
-  it('queue a task that waits for consent', async (t) => {
+  it('queue a task that waits for approval', async (t) => {
     const {submit, json, fails} = await orchWorkspace(t)
     await submit('x', '--requires-approval')
     assert.equal((await json<Task>(contract, ['orch', 'approve', '1'])).status, 'Queued')
@@ -276,11 +276,11 @@ describe('svc orch reorder and approve', {concurrency: 3}, () => {
 })
 
 describe('svc orch doubt, resolve and overrule', {concurrency: 3}, () => {
-  it('make the report of a justified doubt part of the task', async (t) => {
+  it('append the report of a justified doubt to the task', async (t) => {
     const {text, json, fails} = await claimed(t)
     assert.equal(
       await text(['orch', 'doubt', '1', '-r', 'two specs']),
-      'T-0001 is Doubted with resolution: two specs\n',
+      'T-0001 is Doubted (agent resolution): two specs\n',
     )
     await fails(['orch', 'complete', '1', '--claim', '1'], 4, 'claim_lost')
     const args = ['orch', 'resolve', '1', '--justified', '--report', '-']
@@ -299,18 +299,18 @@ describe('svc orch doubt, resolve and overrule', {concurrency: 3}, () => {
     )
   })
 
-  it('queue a validated task again, or complete it', async (t) => {
+  it('requeue a validated task, or complete it', async (t) => {
     const {submit, text, task} = await orchWorkspace(t)
     await submit('a')
     await submit('b')
     for (const id of ['1', '2']) await text(['orch', 'doubt', id])
     const resolve = (...args: string[]) => text(['orch', 'resolve', ...args, '--validated', '--report', 'sound'])
-    assert.equal(await resolve('1'), 'T-0001 is Queued with core\nA-01 earned blind_faith, 0 points\n')
-    assert.match(await resolve('2', '--no-resume'), /^T-0002 is Completed with core\n/)
+    assert.equal(await resolve('1'), 'T-0001 is Queued (agent core)\nA-01 earned 0 points: blind_faith\n')
+    assert.match(await resolve('2', '--no-resume'), /^T-0002 is Completed \(agent core\)\n/)
     assert.deepEqual([(await task(1)).audit_report, (await task(2)).audit_report], ['sound', 'sound'])
   })
 
-  it('take a doubted task as done', async (t) => {
+  it('accept a doubted task as completed', async (t) => {
     const {text, json, fails, submit} = await claimed(t)
     await fails(['orch', 'overrule', '1'], 4, 'invalid_transition')
     await text(['orch', 'doubt', '1'])
@@ -321,7 +321,7 @@ describe('svc orch doubt, resolve and overrule', {concurrency: 3}, () => {
     await fails(['orch', 'resolve', '2', '--validated', '--report', 'x'], 4, 'invalid_transition')
   })
 
-  it('want one answer, with a report', async (t) => {
+  it('require exactly one answer and a report', async (t) => {
     const {fails} = await claimed(t)
     const resolve = ['orch', 'resolve', '1']
     await fails([...resolve, '--report', 'x'], 2, 'usage')

@@ -6,7 +6,7 @@ import {orchWorkspace} from '../support/orch-workspace.js'
 const contract = 'cli/config-show.v1'
 
 describe('svc orch config', {concurrency: 3}, () => {
-  it('shows every setting of the orchestrator with its value, its origin and what lost', async (t) => {
+  it('shows all orchestrator settings with values, sources and overridden values', async (t) => {
     const {json, cwd} = await orchWorkspace(t, '[orchestrator]\nmax_agents = 4\n')
     const env = {SVC_ORCHESTRATOR_MAX_AGENTS: '6'}
     const {settings, root} = await json<ConfigShowV1>(contract, ['orch', 'config'], {env})
@@ -19,7 +19,7 @@ describe('svc orch config', {concurrency: 3}, () => {
     for (const table of ['engine', 'serve', 'speech', 'log']) assert.ok(!names.has(table), table)
   })
 
-  it('shows only what differs with --changed', async (t) => {
+  it('shows only changed settings with --changed', async (t) => {
     const {text, json} = await orchWorkspace(t, '[orchestrator]\nmin_agents = 2\n')
     assert.match(
       await text(['orch', 'config', '--changed']),
@@ -28,7 +28,7 @@ describe('svc orch config', {concurrency: 3}, () => {
     assert.equal((await json<ConfigShowV1>(contract, ['orch', 'config', '--changed'])).settings.length, 1)
   })
 
-  it('never shows the token of the mesh', async (t) => {
+  it('never shows the mesh token', async (t) => {
     const {run} = await orchWorkspace(t)
     for (const args of [[], ['--json']]) {
       const {stdout, stderr} = await run(['orch', 'config', ...args], {env: {SVC_MESH_TOKEN: 'tok-1234567'}})
@@ -37,7 +37,7 @@ describe('svc orch config', {concurrency: 3}, () => {
     }
   })
 
-  it('ends with 2 where settings contradict each other', async (t) => {
+  it('exits with status 2 if settings contradict each other', async (t) => {
     const {fails} = await orchWorkspace(t, '[orchestrator]\nmin_agents = 9\nmax_agents = 2\n')
     assert.match(
       await fails(['orch', 'config'], 2, 'orchestrator_config_invalid'),
@@ -45,7 +45,7 @@ describe('svc orch config', {concurrency: 3}, () => {
     )
   })
 
-  it('tells once of a variable that it cannot read', async (t) => {
+  it('warns once about an invalid variable', async (t) => {
     const {run} = await orchWorkspace(t)
     const {stderr, exitCode} = await run(['orch', 'config'], {env: {SVC_ORCHESTRATOR_SCALING_ENABLED: 'yes'}})
     assert.equal(exitCode, 0)

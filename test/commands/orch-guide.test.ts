@@ -14,7 +14,7 @@ add-line = ["node", "-e", "fs.appendFileSync(process.argv[1], process.argv[2] + 
 `
 
 describe('a workspace with a model server and a daemon', () => {
-  it('has a model think, a command edit a file, and a client lose its claim', async (t) => {
+  it('runs a task with a model and one with a command, and expires the claim of a worker', async (t) => {
     const server = await startServer(['--model', guideRun, '--threads', '1'])
     t.after(() => server.stop())
     const workspace = await orchWorkspace(t, toml)

@@ -4,7 +4,7 @@ import type {CanonicalSteps} from '../../src/journeys/index.js'
 import {assertFits, orchWorkspace} from '../support/orch-workspace.js'
 
 describe('svc orch journey', {concurrency: 3}, () => {
-  it('shows the way from an empty workspace to checked work', async (t) => {
+  it('shows the steps from an empty workspace to verified work', async (t) => {
     const {text, json} = await orchWorkspace(t)
     const [header = '', ...lines] = (await text(['orch', 'journey'])).trimEnd().split('\n')
     assert.match(header, /^STEP +WHAT +WHO +WITH +MATURITY +LIMITS$/)
@@ -15,7 +15,7 @@ describe('svc orch journey', {concurrency: 3}, () => {
     assert.match(lines[1] ?? '', /^2 +open_workspace_store +runtime +orch\.workspace_journey +stable +L-021, L-023$/)
   })
 
-  it('takes the id of a journey', async (t) => {
+  it('accepts a journey id', async (t) => {
     const {text, fails} = await orchWorkspace(t)
     assert.equal(
       await text(['orch', 'journey', 'canonical_journey.v1.greenfield_svc_devloop']),

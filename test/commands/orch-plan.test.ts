@@ -26,7 +26,7 @@ const list = ({json}: OrchWorkspace, ...args: string[]) =>
   json<{plans: PlanSummary[]}>('cli/orch-plans.v1', ['orch', 'plan', 'list', ...args])
 
 describe('svc orch plan new', {concurrency: 3}, () => {
-  it('prints the plan that it keeps', async (t) => {
+  it('stores and prints a plan', async (t) => {
     const workspace = await orchWorkspace(t, planning)
     const {stdout, stderr} = await workspace.run(['orch', 'plan', 'new', 'Add paging to src/inbox.ts; stuff'])
     assert.match(stdout, /^plan +plan-[0-9a-f-]{36}\nversion +1\nquality +1\.00, flagged\n\nAdd paging/)
@@ -44,7 +44,7 @@ describe('svc orch plan new', {concurrency: 3}, () => {
     )
   })
 
-  it('reads the goal from standard input, and takes all that is said about it', async (t) => {
+  it('reads the goal from standard input, and accepts all flags', async (t) => {
     const workspace = await orchWorkspace(t, planning)
     const args = ['--max-tasks', '2', '--session-id', 'talk', '--mode', 'force_plan']
     const made = await workspace.json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'new', '-', ...args], {
@@ -56,7 +56,7 @@ describe('svc orch plan new', {concurrency: 3}, () => {
     assert.equal((await make(workspace, goal, '--mode', 'direct')).versions[0].steps.length, 1)
   })
 
-  it('takes files from the current folder', async (t) => {
+  it('resolves files relative to the current folder', async (t) => {
     const workspace = await orchWorkspace(t, planning)
     const cwd = join(workspace.cwd, 'src')
     await mkdir(cwd)
@@ -66,7 +66,7 @@ describe('svc orch plan new', {concurrency: 3}, () => {
     await workspace.fails([...args, '--scope-file', '../../x'], 2, 'task_path_escapes', {cwd})
   })
 
-  it('writes PLAN.md, but not through a link that leads out', async (t) => {
+  it('writes PLAN.md, but not through a link out of the workspace', async (t) => {
     const workspace = await orchWorkspace(t, planning)
     const made = await make(workspace, goal, '--write')
     assert.equal(made.written_to_disk, true)
@@ -77,7 +77,7 @@ describe('svc orch plan new', {concurrency: 3}, () => {
     assert.deepEqual((await list(other)).plans, [])
   })
 
-  it('ends with an error where no plan can be made', async (t) => {
+  it('reports an error if no plan can be created', async (t) => {
     const {fails, cwd} = await orchWorkspace(t, planning)
     await fails(['orch', 'plan', 'new'], 2, 'usage')
     await fails(['orch', 'plan', 'new', ' '], 2, 'plan_goal_invalid')
@@ -89,7 +89,7 @@ describe('svc orch plan new', {concurrency: 3}, () => {
     await fails(['orch', 'plan', 'new', goal], 4, 'planning_disabled')
   })
 
-  it('asks the model of the environment where the settings say so', async (t) => {
+  it('uses the model of the environment if the settings enable it', async (t) => {
     const steps = JSON.stringify([{id: 1, description: 'Draw the plan of a house', files: [], depends_on: []}])
     const {baseUrl} = await scriptedInference(t, (response) => response.end(answerLines(steps)))
     const {json} = await orchWorkspace(t, 'orchestrator.planning_llm_synthesis_enabled = true\n')
@@ -103,7 +103,7 @@ describe('svc orch plan new', {concurrency: 3}, () => {
 })
 
 describe('svc orch plan execute', {concurrency: 3}, () => {
-  it('has a daemon work a plan through, and every step is shown', async (t) => {
+  it('runs all steps of a plan with a daemon, and shows them', async (t) => {
     const toml = `${templates}\n[orchestrator]\nplanning_auto_mode_enabled = true\ndefault_processor = "external"\n`
     const workspace = await orchWorkspace(t, toml)
     const {session_id: id} = await make(workspace, goal)
@@ -126,11 +126,11 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     await workspace.events('--type', 'plan_node_status')
     assert.match(
       await workspace.text(['orch', 'events', '--type', 'plan_node_status']),
-      / n1 of plan-\S+ is queued as T-0001\n/,
+      / n1 of plan-\S+ is queued \(T-0001\)\n/,
     )
   })
 
-  it('waits for the consent of a person to each step', async (t) => {
+  it('waits for approval of each step', async (t) => {
     const workspace = await orchWorkspace(t, 'orchestrator.default_processor = "external"\n')
     const {session_id: id} = await make(workspace, goal)
     assert.deepEqual(await execute(workspace, id), {task_ids: [1], ok: true})
@@ -150,7 +150,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     await workspace.fails(['orch', 'retry', '1'], 4, 'plan_step_replaced')
   })
 
-  it('says which steps were refused', async (t) => {
+  it('reports refused steps', async (t) => {
     const workspace = await orchWorkspace(
       t,
       `${planning}planning_llm_synthesis_enabled = true\nmax_queue_len = 1\nqueue_overflow_strategy = "block"\n`,
@@ -163,7 +163,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     })
     const {stdout, stderr} = await workspace.run(['orch', 'plan', 'execute', id])
     assert.equal(stdout, 'T-0001\n')
-    assert.match(stderr, /^notice: n2 could not be submitted: The queue is full: 1 tasks are queued/)
+    assert.match(stderr, /^notice: n2 was not submitted: The queue is full: 1 tasks are queued/)
     await workspace.fails(['orch', 'plan', 'execute', id], 4, 'queue_full')
     const {steps: nodes} = await status(workspace, id)
     assert.match(nodes[1]?.held_reason ?? '', /^queue_full: The queue is full: 1 tasks are queued/)
@@ -172,7 +172,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
 })
 
 describe('svc orch plan replan', {concurrency: 3}, () => {
-  it('keeps what is completed, and cancels the rest', async (t) => {
+  it('keeps completed steps and cancels the others', async (t) => {
     const workspace = await orchWorkspace(t, planning)
     const {session_id: id} = await make(workspace, goal)
     await execute(workspace, id)
@@ -190,11 +190,11 @@ describe('svc orch plan replan', {concurrency: 3}, () => {
     assert.match(await readFile(join(workspace.cwd, 'PLAN.md'), 'utf8'), /- \[x\] 1\. Add the parser\n/)
     assert.match(
       await workspace.text(['orch', 'events', '--type', 'replan_triggered']),
-      / plan-\S+ made anew as version 2: replan\n$/,
+      / plan-\S+ replanned as version 2: replan\n$/,
     )
   })
 
-  it('ends with an error where there is no such plan, and names the nearest one', async (t) => {
+  it('reports an unknown plan and suggests the nearest one', async (t) => {
     const workspace = await orchWorkspace(t, planning)
     const {session_id: id} = await make(workspace, goal)
     const near = `${id.slice(0, -2)}__`

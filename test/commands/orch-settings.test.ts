@@ -25,23 +25,23 @@ import {until} from '../support/orch-workspace.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
 import {writeFiles} from '../support/temporary.js'
 
-/** A setting, and what a user sees under each of some values. */
+/** A setting, and the result that a user observes for each of several values. */
 interface Effect extends OrchOptions {
   /** A variable of the environment, or a key of the file. */
   setting: string
-  decides: string
-  /** By value: for a variable its text, for a key what TOML has behind the equals sign. */
+  controls: string
+  /** By value: the text of a variable, or the TOML value of a key. */
   outcomes: Readonly<Record<string, unknown>>
-  /** @param env the environment with the value of the variable */
+  /** @param env the environment that contains the variable */
   see(orch: Orch, test: TestContext, env: Readonly<Record<string, string>>): Promise<unknown>
 }
 
 const isVariable = ({setting}: Effect) => setting.startsWith('SVC_')
 
-/** One test per setting: every value in a workspace of its own. */
-function decide(effects: readonly Effect[]): void {
+/** Adds one test per setting. Each value is tested in a new workspace. */
+function testEffects(effects: readonly Effect[]): void {
   for (const effect of effects)
-    it(`${effect.setting} decides ${effect.decides}`, async (test) => {
+    it(`${effect.setting} controls ${effect.controls}`, async (test) => {
       const {setting, outcomes, env, toml = '', see} = effect
       assert.ok(new Set(Object.values(outcomes).map((outcome) => JSON.stringify(outcome))).size > 1)
       for (const [value, outcome] of Object.entries(outcomes)) {
@@ -54,20 +54,20 @@ function decide(effects: readonly Effect[]): void {
     })
 }
 
-/** Neither the store of a workspace nor that of the user can be opened. */
+/** Makes both the workspace store and the user store unusable. */
 const withoutStores = {
   SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: 'true',
   SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'true',
   SVC_DB_PATH: '/dev/null/svc.db',
 }
 
-/** Submits a task: how it stands, or the code of the refusal. */
+/** Submits a task. Returns its status or the error code. */
 async function submit(orch: Orch, ...args: string[]) {
   const {status, error} = await orch.ask<OrchAcceptedV1>('submit', 'work', ...args)
   return error?.code ?? status
 }
 
-/** Submits a task: the name of the agent that it goes to. */
+/** Submits a task. Returns the name of its agent. */
 const agentFor = async (orch: Orch, ...args: string[]) =>
   (await orch.ask<OrchAcceptedV1>('submit', 'work', ...args)).agent_name
 
@@ -75,7 +75,7 @@ const external = ['--processor', 'external'] as const
 
 const namesOf = async (orch: Orch) => (await orch.ask<OrchAgentsV1>('agents')).agents?.map(({name}) => name)
 
-/** A server that has two models and does whatever it is asked for. */
+/** An inference server with two models. */
 const inference = (test: TestContext) =>
   scriptedInference(test, (response) => response.end(answerLines('Done.')), ['large', 'small'])
 
@@ -87,13 +87,13 @@ const programs = `orchestrator.exec.enabled = true${templates}`
 const intake: readonly Effect[] = [
   {
     setting: 'SVC_ORCHESTRATOR_ENABLED',
-    decides: 'whether tasks are taken',
+    controls: 'whether tasks are accepted',
     outcomes: {true: 'Queued', false: 'orchestrator_disabled'},
     see: (orch) => submit(orch),
   },
   {
     setting: 'SVC_ORCHESTRATOR_LOCK_TIMEOUT_MS',
-    decides: 'how long a file stays with the agent whose task waits for it',
+    controls: 'how long a file stays with the agent whose task waits for it',
     outcomes: {100: 'Queued', 600000: 'lock_conflict'},
     async see(orch) {
       await submit(orch, '-f', 'a.ts', '--agent', 'one', ...external)
@@ -103,13 +103,13 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED',
-    decides: 'whether clients are told to speak the contract v2',
+    controls: 'whether clients are offered contract v2',
     outcomes: {true: 'v2', false: undefined},
     see: async (orch) => (await orch.ask<OrchAcceptedV1>('submit', 'work')).orchestration_contract,
   },
   {
     setting: 'SVC_ORCHESTRATOR_MIGRATION_LEGACY_FALLBACK',
-    decides: 'whether tasks are taken where the store of v2 cannot be opened',
+    controls: 'whether tasks are accepted if the v2 store cannot be opened',
     env: withoutStores,
     outcomes: {true: ['Queued', undefined], false: [undefined, undefined, 'orchestration_store_missing']},
     async see(orch) {
@@ -120,7 +120,7 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'SVC_WORKSPACE_JOURNEY_STORE',
-    decides: 'where tasks are kept',
+    controls: 'where tasks are stored',
     outcomes: {project: ['.svc/store.db', true, false], canonical: ['data/svc.db', false, true]},
     async see(orch) {
       await submit(orch)
@@ -131,7 +131,7 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL',
-    decides: 'whether the store of the user takes the tasks that the workspace cannot keep',
+    controls: 'whether the user store is the fallback of the workspace store',
     outcomes: {true: ['Queued', true], false: ['store_unopenable', false]},
     async see(orch) {
       await writeFiles(orch.cwd, {'.svc': 'no folder'})
@@ -140,7 +140,7 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCH_LINEAGE_OFF',
-    decides: 'whether the lineage of tasks is kept',
+    controls: 'whether the lineage of tasks is stored',
     outcomes: {0: ['task_submitted'], 1: []},
     async see(orch) {
       await submit(orch)
@@ -150,14 +150,14 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.max_queue_len',
-    decides: 'how many tasks may wait',
+    controls: 'the maximum of queued tasks',
     toml: 'orchestrator.queue_overflow_strategy = "block"\n',
     outcomes: {0: ['Queued', 'Queued'], 1: ['Queued', 'queue_full']},
     see: async (orch) => [await submit(orch), await submit(orch)],
   },
   {
     setting: 'orchestrator.queue_overflow_strategy',
-    decides: 'what becomes of a task that comes to a full queue',
+    controls: 'what happens to a task when the queue is full',
     toml: 'orchestrator.max_queue_len = 1\n',
     outcomes: {
       '"block"': ['queue_full', 'Queued'],
@@ -172,7 +172,7 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.default_priority',
-    decides: 'the priority of a task that names none',
+    controls: 'the default priority',
     outcomes: {'"background"': 'background', '"urgent"': 'urgent'},
     async see(orch) {
       await submit(orch)
@@ -181,7 +181,7 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.default_processor',
-    decides: 'whether a client may claim a task that names no processor',
+    controls: 'whether an external worker may claim a task without a processor',
     outcomes: {'"external"': 'T-0001', '"ai"': 'no_task_to_claim'},
     async see(orch) {
       await submit(orch)
@@ -191,13 +191,13 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.durability',
-    decides: 'how safely tasks are kept, and takes no third word',
+    controls: 'the durability of tasks, and accepts two values',
     outcomes: {'"normal"': ['Queued', 1], '"full"': ['Queued', 1], '"none"': ['config_type', undefined]},
     see: async (orch) => [await submit(orch), (await orch.ask<OrchStatusV1>('status')).total_queued],
   },
   {
     setting: 'orchestrator.heartbeat_interval_ms',
-    decides: 'when the claim of a client that is silent ends',
+    controls: 'when a claim expires without a heartbeat',
     outcomes: {1: 'T-0001', 600000: 'no_task_to_claim'},
     async see(orch) {
       await submit(orch, ...external)
@@ -209,14 +209,14 @@ const intake: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.exec.enabled',
-    decides: 'whether tasks may run programs',
+    controls: 'whether tasks may run commands',
     toml: templates,
     outcomes: {true: 'Queued', false: 'exec_disabled'},
     see: (orch) => submit(orch, '--exec', 'say'),
   },
 ]
 
-/** Whatever is set, an agent is added and tells what it has. */
+/** Spawns an agent and returns one of its capabilities. */
 const capability = (name: string) => async (orch: Orch) => {
   const {capabilities} = await orch.ask<OrchAgentV1>('agent', 'spawn', 'builder')
   return (capabilities as Record<string, unknown> | undefined)?.[name]
@@ -224,7 +224,7 @@ const capability = (name: string) => async (orch: Orch) => {
 
 const advertised = (device: string, flag: string): Effect => ({
   setting: `SVC_MESH_ADVERTISE_${device}`,
-  decides: `whether agents have ${flag}`,
+  controls: `whether agents have ${flag}`,
   outcomes: {0: false, 1: true},
   see: capability(flag),
 })
@@ -232,7 +232,7 @@ const advertised = (device: string, flag: string): Effect => ({
 const agents: readonly Effect[] = [
   {
     setting: 'SVC_ORCHESTRATOR_MAX_AGENTS',
-    decides: 'how many agents there may be',
+    controls: 'the maximum of agents',
     outcomes: {1: 'max_agents_reached', 2: 'active'},
     async see(orch) {
       await orch.ask('agent', 'spawn', 'one')
@@ -242,7 +242,7 @@ const agents: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_MIN_AGENTS',
-    decides: 'how many agents there are from the first task on',
+    controls: 'the number of agents after the first task',
     outcomes: {1: ['core'], 3: ['core', 'core-2', 'core-3']},
     async see(orch) {
       await submit(orch)
@@ -255,40 +255,40 @@ const agents: readonly Effect[] = [
   advertised('NPU', 'npu'),
   {
     setting: 'SVC_MESH_DEVICE_CLASS',
-    decides: 'the kind of machine that agents are on',
+    controls: 'the device class of agents',
     outcomes: {server: 'server', mobile: 'mobile'},
     see: capability('device_class'),
   },
   {
     setting: 'SVC_MESH_LABELS',
-    decides: 'the labels of every agent on this machine',
+    controls: 'the labels of all agents on this machine',
     outcomes: {'pool=a': ['pool=a'], 'pool=b,x': ['pool=b', 'x']},
     see: capability('labels'),
   },
   {
     setting: 'orchestrator.default_agent_capabilities.labels',
-    decides: 'the labels of every agent',
+    controls: 'the labels of all agents',
     outcomes: {'["pool=dev"]': ['pool=dev'], '[]': []},
     see: capability('labels'),
   },
   {
     setting: 'orchestrator.default_agent_capabilities.gpu_cuda',
-    decides: 'whether agents have a GPU that nobody advertises',
+    controls: 'whether agents have a GPU that is not advertised',
     outcomes: {true: true, false: false},
     see: capability('gpu_cuda'),
   },
 ]
 
 const reputation = {SVC_ORCHESTRATOR_SOCRATES_REPUTATION_ROUTING: 'true'}
-/** The lower id wins between equals, so what is measured favours the second one. */
+/** Between equal agents the lower id wins, so the records favour the second agent. */
 const unequal = {bad: ['failed'], good: ['completed']} as const
 
 const strict = 'orchestrator.scope_enforcement = "strict"\n'
 
-/** The files outside of its scope that the agent builder was told of, and how a task on one of them was taken. */
+/** Submits a task outside the scope of its agent. Returns its status and the paths of the scope violations. */
 async function leaveScope(orch: Orch) {
   await writeFiles(orch.cwd, {'.svc/agents/builder.md': '---\nscope: [src/**]\n---\nBuilds.\n'})
-  // Reliability 6/7: five of five, with one of each added beforehand.
+  // Reliability 6/7: five of five successes, with one success and one failure as prior.
   await orch.past({builder: Array(5).fill('completed')})
   const status = await submit(orch, '-f', 'docs/a.md', '--agent', 'builder')
   return [status, ...(await orch.events('scope_violation')).map(({path}) => path)]
@@ -297,13 +297,13 @@ async function leaveScope(orch: Orch) {
 const routing: readonly Effect[] = [
   {
     setting: 'SVC_ORCHESTRATOR_FALLBACK_SINGLE',
-    decides: 'whether a task that suits nobody in particular gets an agent of its own',
+    controls: 'whether a task without a matching agent gets a new agent',
     outcomes: {true: 'core', false: 'general'},
     see: (orch) => agentFor(orch),
   },
   {
     setting: 'SVC_ORCHESTRATOR_SOCRATES_REPUTATION_ROUTING',
-    decides: 'whether a task goes to the agent that did well',
+    controls: 'whether a task goes to the agent with the better record',
     outcomes: {true: 'good', false: 'bad'},
     async see(orch) {
       await orch.past(unequal)
@@ -312,7 +312,7 @@ const routing: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_SOCRATES_REPUTATION_WEIGHT',
-    decides: 'whether a longer record counts, where nobody ever failed',
+    controls: 'whether a longer record counts if no agent has failed',
     env: reputation,
     outcomes: {0: 'young', 100: 'proven'},
     async see(orch) {
@@ -322,7 +322,7 @@ const routing: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_TRUST_EWMA_ALPHA',
-    decides: 'how much one failure takes of the trust in an agent',
+    controls: 'how much a failure reduces the trust in an agent',
     env: {...reputation, SVC_ORCHESTRATOR_SOCRATES_REPUTATION_WEIGHT: '0'},
     outcomes: {'0.01': 'steady', 1: 'other'},
     async see(orch) {
@@ -335,7 +335,7 @@ const routing: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_ATTENTION_ENABLED',
-    decides: 'whether a task goes to the agent that is trusted',
+    controls: 'whether a task goes to the more trusted agent',
     outcomes: {true: 'good', false: 'bad'},
     async see(orch) {
       await orch.past(unequal)
@@ -344,7 +344,7 @@ const routing: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_ATTENTION_TRUST_ROUTING_WEIGHT',
-    decides: 'whether trust outweighs being there first',
+    controls: 'whether trust outweighs the lower id',
     env: {SVC_ORCHESTRATOR_ATTENTION_ENABLED: 'true'},
     outcomes: {0: 'bad', 2: 'good'},
     async see(orch) {
@@ -354,14 +354,14 @@ const routing: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_TRUST_GATE_RELAX_ENABLED',
-    decides: 'whether a reliable agent may leave its scope',
+    controls: 'whether a reliable agent may leave its scope',
     toml: strict,
     outcomes: {true: ['Queued', 'docs/a.md'], false: ['scope_denied']},
     see: leaveScope,
   },
   {
     setting: 'SVC_ORCHESTRATOR_TRUST_GATE_RELAX_MIN_RELIABILITY',
-    decides: 'how reliable that agent has to be',
+    controls: 'the reliability required for that',
     toml: strict,
     env: {SVC_ORCHESTRATOR_TRUST_GATE_RELAX_ENABLED: 'true'},
     outcomes: {'0.5': ['Queued', 'docs/a.md'], '0.99': ['scope_denied']},
@@ -369,29 +369,29 @@ const routing: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.scope_enforcement',
-    decides: 'what becomes of a task outside of the scope of its agent',
+    controls: 'what happens to a task outside the scope of its agent',
     outcomes: {'"strict"': ['scope_denied'], '"warn"': ['Queued', 'docs/a.md'], '"disabled"': ['Queued']},
     see: leaveScope,
   },
   {
     setting: 'affinity_groups',
-    decides: 'whether a group of files has an agent',
+    controls: 'the agent of a group of files',
     outcomes: {'[{name = "docs", patterns = ["docs/**"]}]': 'docs', '[]': 'core'},
     see: (orch) => agentFor(orch, '-f', 'docs/a.md'),
   },
 ]
 
-/** The machine is left out of account: a load is the sum of its tasks, each of them 1. */
+/** Ignores the machine: the load is the number of tasks. */
 const scaled = {SVC_ORCHESTRATOR_SCALING_ENABLED: 'true', SVC_ORCHESTRATOR_RESOURCE_WEIGHT: '0'}
 
-/** Agents after one look at a load. */
+/** Returns the number of agents after one tick with a load. */
 const agentsUnder = (load: number) => async (orch: Orch) => {
   await orch.load(load)
   await orch.tick()
   return (await orch.ask<OrchStatusV1>('status')).agent_count
 }
 
-/** Only the last look counts, and only what is named of the machine. */
+/** Counts only the last sample, and only the given resources of the machine. */
 const machine = (env: Readonly<Record<string, string>>) => ({
   SVC_ORCHESTRATOR_SCALING_LOOKBACK: '1',
   SVC_ORCHESTRATOR_RESOURCE_WEIGHT: '1',
@@ -400,7 +400,7 @@ const machine = (env: Readonly<Record<string, string>>) => ({
   ...env,
 })
 
-/** How many times its tasks the load is taken for: 1 where the machine does not count. */
+/** Returns the factor by which the machine increases the load; 1 if the machine is ignored. */
 async function shareOfMachine(orch: Orch): Promise<number> {
   await orch.load(10)
   await orch.tick()
@@ -411,35 +411,35 @@ async function shareOfMachine(orch: Orch): Promise<number> {
 const scaling: readonly Effect[] = [
   {
     setting: 'SVC_ORCHESTRATOR_SCALING_ENABLED',
-    decides: 'whether load starts agents',
+    controls: 'whether load starts agents',
     env: {SVC_ORCHESTRATOR_RESOURCE_WEIGHT: '0'},
     outcomes: {true: 3, false: 1},
     see: agentsUnder(10),
   },
   {
     setting: 'SVC_ORCHESTRATOR_SCALING_THRESHOLD',
-    decides: 'the load that starts another agent',
+    controls: 'the load that starts another agent',
     env: scaled,
     outcomes: {5: 3, 50: 1},
     see: agentsUnder(10),
   },
   {
     setting: 'SVC_ORCHESTRATOR_SCALING_PROFILE',
-    decides: 'how soon that is',
+    controls: 'how early that happens',
     env: scaled,
     outcomes: {conservative: 2, balanced: 3, aggressive: 4},
     see: agentsUnder(12),
   },
   {
     setting: 'SVC_ORCHESTRATOR_MAX_SPAWN_PER_TICK',
-    decides: 'how many agents start at once',
+    controls: 'how many agents start at once',
     env: scaled,
     outcomes: {1: 2, 5: 3},
     see: agentsUnder(12),
   },
   {
     setting: 'SVC_ORCHESTRATOR_SCALING_COOLDOWN_MS',
-    decides: 'whether the next look may start more',
+    controls: 'the delay before more agents start',
     env: {...scaled, SVC_ORCHESTRATOR_MAX_SPAWN_PER_TICK: '1'},
     outcomes: {0: 'more', 60000: 'no more'},
     async see(orch) {
@@ -450,7 +450,7 @@ const scaling: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_SCALING_LOOKBACK',
-    decides: 'whether a load that rises is taken to rise on',
+    controls: 'whether a rising load is extrapolated',
     env: {SVC_ORCHESTRATOR_RESOURCE_WEIGHT: '0'},
     outcomes: {1: 'stays', 5: 'rises'},
     async see(orch) {
@@ -461,7 +461,7 @@ const scaling: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_IDLE_RETIREMENT_MS',
-    decides: 'when an agent that has nothing to do goes',
+    controls: 'when an idle agent retires',
     env: scaled,
     outcomes: {0: ['core'], 600000: ['core', 'helper']},
     async see(orch) {
@@ -473,7 +473,7 @@ const scaling: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_URGENT_REBALANCE_THRESHOLD',
-    decides: 'how many urgent tasks wait for one agent while another is free',
+    controls: 'how many urgent tasks wait for one agent while another is idle',
     outcomes: {0: {free: 0, busy: 4}, 2: {free: 2, busy: 2}},
     async see(orch) {
       await orch.ask('agent', 'spawn', 'free')
@@ -485,48 +485,48 @@ const scaling: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_RESOURCE_WEIGHT',
-    decides: 'whether a busy machine makes a load heavier',
+    controls: 'whether the load of the machine counts',
     env: machine({SVC_ORCHESTRATOR_RESOURCE_MEM_MULT: '1'}),
     outcomes: {0: false, 1: true},
     see: async (orch) => (await shareOfMachine(orch)) > 1,
   },
   {
     setting: 'SVC_ORCHESTRATOR_RESOURCE_MEM_MULT',
-    decides: 'how far memory in use counts in that',
+    controls: 'the weight of memory usage in that',
     env: machine({}),
     outcomes: {0: false, 1: true},
     see: async (orch) => (await shareOfMachine(orch)) > 1,
   },
   {
     setting: 'SVC_ORCHESTRATOR_RESOURCE_EXPONENT',
-    decides: 'how much more a very busy machine counts than a busy one',
-    // Memory in use is at most 1, so that it counts for 1000 at most, and for far more as its cube.
+    controls: 'the exponent of machine load',
+    // Memory usage is at most 1, so it adds at most 1000 to the factor, but far more with exponent 3.
     env: machine({SVC_ORCHESTRATOR_RESOURCE_MEM_MULT: '1000'}),
     outcomes: {1: 'at most as much', 3: 'more'},
     see: async (orch) => ((await shareOfMachine(orch)) <= 1001 ? 'at most as much' : 'more'),
   },
   {
     setting: 'SVC_ORCHESTRATOR_RESOURCE_CPU_MULT',
-    decides: 'how far processors in use count in that',
+    controls: 'the weight of CPU usage in that',
     env: machine({SVC_ORCHESTRATOR_SCALING_LOOKBACK: '2'}),
     outcomes: {0: false, 100000: true},
     async see(orch) {
       await orch.load(10)
       const {stop} = await orch.daemon()
-      // What processors do is known from the second look on. This keeps one busy for a part of the time meanwhile.
+      // CPU usage is known from the second sample on. This keeps one CPU partly busy until then.
       const busy = setInterval(() => {
         const end = performance.now() + 20
         while (performance.now() < end);
       }, 100)
       try {
-        let looks: readonly number[] = []
+        let samples: readonly number[] = []
         await until(async () => {
           const [row] = await orch.rows<{value: string}>("SELECT value FROM orch_state WHERE key = 'load_history'")
-          looks = row === undefined ? [] : JSON.parse(row.value)
-          return looks.length === 2
-        }, 'a second look')
+          samples = row === undefined ? [] : JSON.parse(row.value)
+          return samples.length === 2
+        }, 'a second sample')
         const counts = async () => ((await orch.ask<OrchStatusV1>('status')).predicted_load ?? 0) > 10
-        const [first = 0, second = 0] = looks
+        const [first = 0, second = 0] = samples
         if (second > first) await until(counts, 'the load that is expected')
         return second > first || (await counts())
       } finally {
@@ -537,7 +537,7 @@ const scaling: readonly Effect[] = [
   },
 ]
 
-/** Has a daemon ask a model to do a task: what was asked, and what the store has of the choice. */
+/** Runs a task with a model. Returns the requests, and the routing decisions in the store. */
 async function askModel(orch: Orch, test: TestContext, ...args: string[]) {
   const {baseUrl, calls} = await inference(test)
   await submit(orch, ...args)
@@ -554,7 +554,7 @@ async function askModel(orch: Orch, test: TestContext, ...args: string[]) {
   return {calls, decisions}
 }
 
-/** Has a daemon run a program: why it failed, or that it did not. */
+/** Runs a command. Returns its error, or the type of the final event. */
 async function endOf(orch: Orch, template: string) {
   await submit(orch, '--exec', template)
   const {told, stop} = await orch.daemon()
@@ -566,12 +566,12 @@ async function endOf(orch: Orch, template: string) {
 const running: readonly Effect[] = [
   {
     setting: 'SVC_ORCHESTRATOR_LOG_LEVEL',
-    decides: 'what a daemon tells',
+    controls: 'what a daemon prints',
     toml: programs,
     outcomes: {
       error: ['T-0002 failed'],
       info: ['T-0001 completed', 'T-0001 started', 'T-0002 failed', 'T-0002 started'],
-      debug: ['T-0001 completed', 'T-0001 goes on', 'T-0001 started', 'T-0002 failed', 'T-0002 started'],
+      debug: ['T-0001 completed', 'T-0001 entered', 'T-0001 started', 'T-0002 failed', 'T-0002 started'],
     },
     async see(orch, test) {
       const {baseUrl} = await inference(test)
@@ -580,12 +580,12 @@ const running: readonly Effect[] = [
       const {says, stderr, end} = orch.startInTurn(['daemon', 'run'], {SVC_INFERENCE_URL: baseUrl})
       await says(/T-0002 failed/)
       await end('SIGTERM')
-      return [...new Set(stderr().match(/^T-\d+ (?:started|goes on|completed|failed)/gm))].sort()
+      return [...new Set(stderr().match(/^T-\d+ (?:started|entered|completed|failed)/gm))].sort()
     },
   },
   {
     setting: 'SVC_ORCHESTRATOR_COST_PREFERENCE',
-    decides: 'whether the usual model or the cheapest one is asked',
+    controls: 'whether the default or the cheapest model is used',
     toml: 'orchestrator.model_prices = {large = 0.03, small = 0.001}\n',
     outcomes: {
       performance: {asked: ['large'], kept: ['large'], because: 'performance'},
@@ -602,7 +602,7 @@ const running: readonly Effect[] = [
   },
   {
     setting: 'SVC_UNIFIED_ROUTING',
-    decides: 'whether the reasons of routing are told and marked',
+    controls: 'whether routing reasons are recorded and marked',
     outcomes: {0: {placed: undefined, marked: undefined}, 1: {placed: {missing_labels: -10000}, marked: true}},
     async see(orch, test) {
       const {decisions} = await askModel(orch, test, '--label', 'pool=dev')
@@ -612,7 +612,7 @@ const running: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL',
-    decides: 'which server is asked where no other is named',
+    controls: 'the default inference server',
     outcomes: {'http://127.0.0.1:1': 'http://127.0.0.1:1/', 'http://127.0.0.1:2/v1': 'http://127.0.0.1:2/'},
     async see(orch) {
       await submit(orch)
@@ -624,7 +624,7 @@ const running: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_EVENT_LOG',
-    decides: 'the file that a daemon appends events to',
+    controls: 'the file to which a daemon appends events',
     outcomes: {'events.jsonl': ['events.jsonl'], 'log/all.jsonl': ['log/all.jsonl']},
     async see(orch) {
       await orch.tick()
@@ -636,14 +636,14 @@ const running: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.task_timeout_ms',
-    decides: 'how long a task may run',
+    controls: 'the maximum duration of a task',
     toml: programs,
     outcomes: {200: 'timeout', 600000: 'task_completed'},
     see: (orch) => endOf(orch, 'nap'),
   },
   {
     setting: 'orchestrator.exec.timeout_ms',
-    decides: 'how long its program may run',
+    controls: 'the maximum duration of its command',
     toml: programs,
     outcomes: {
       200: 'The task failed: nap was stopped, since it ran longer than 200 ms.',
@@ -653,7 +653,7 @@ const running: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.exec.max_output_bytes',
-    decides: 'how much of what a program writes is kept',
+    controls: 'how much output of a command is stored',
     toml: programs,
     outcomes: {6: ['a\n[6 bytes are missing here]\nword', true], 1000: ['a long word', false]},
     async see(orch) {
@@ -664,7 +664,7 @@ const running: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.max_task_retries',
-    decides: 'whether a task is tried again when its server is down',
+    controls: 'whether a task is retried when its server is down',
     env: {SVC_INFERENCE_URL: 'http://127.0.0.1:1'},
     outcomes: {0: 'task_failed', 1: 'task_requeued'},
     async see(orch) {
@@ -677,7 +677,7 @@ const running: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.event_retention_days',
-    decides: 'for how long events can be read',
+    controls: 'how long events are kept',
     outcomes: {30: 0, 365: 1},
     async see(orch, test) {
       const clock = {ms: Date.now() - 100 * 86_400_000}
@@ -688,13 +688,13 @@ const running: readonly Effect[] = [
   },
 ]
 
-/** Makes a plan: its verdict, or the code of the refusal. */
+/** Creates a plan. Returns its verdict or the error code. */
 async function plan(orch: Orch, goal = 'Do it') {
   const {versions, error} = await orch.ask<Plan>('plan', 'new', goal, '--max-tasks', '1')
   return error?.code ?? versions?.[0].reviewer_verdict
 }
 
-/** Makes a plan and has it executed: how its first task is. */
+/** Creates and executes a plan. Returns the status of its first task. */
 async function firstStep(orch: Orch) {
   const {session_id: id = ''} = await orch.ask<Plan>('plan', 'new', 'Run the test suite')
   await orch.ask('plan', 'execute', id)
@@ -704,19 +704,19 @@ async function firstStep(orch: Orch) {
 const planning: readonly Effect[] = [
   {
     setting: 'orchestrator.planning_enabled',
-    decides: 'whether plans are made',
+    controls: 'whether plans can be created',
     outcomes: {true: 'flagged', false: 'planning_disabled'},
     see: (orch) => plan(orch),
   },
   {
     setting: 'orchestrator.planning_auto_mode_enabled',
-    decides: 'whether a person is asked about each step',
+    controls: 'whether each step needs approval',
     outcomes: {true: 'Queued', false: 'BlockedOnApproval'},
     see: async (orch) => (await firstStep(orch)).task.status,
   },
   {
     setting: 'orchestrator.planning_llm_synthesis_enabled',
-    decides: 'whether a model is asked for the steps',
+    controls: 'whether a model creates the steps',
     outcomes: {true: 1, false: 0},
     async see(orch, test) {
       const {baseUrl, calls} = await inference(test)
@@ -727,7 +727,7 @@ const planning: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.planning_replan_enabled',
-    decides: 'whether a plan is made anew when a test fails',
+    controls: 'whether a failed test triggers a new plan version',
     toml: 'orchestrator.planning_auto_mode_enabled = true\norchestrator.default_processor = "external"\n',
     outcomes: {true: ['active', 2], false: ['failed', 1]},
     async see(orch) {
@@ -740,7 +740,7 @@ const planning: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.planning_depth',
-    decides: 'how much a model may say of the steps',
+    controls: 'the maximum output of the model for the steps',
     toml: 'orchestrator.planning_llm_synthesis_enabled = true\n',
     outcomes: {'"minimal"': 3072, '"standard"': 4096, '"deep"': 8192},
     async see(orch, test) {
@@ -751,19 +751,19 @@ const planning: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.plan_adequacy_shadow',
-    decides: 'whether somebody looks for what is wrong with a plan',
+    controls: 'whether a plan is reviewed',
     outcomes: {true: 'flagged', false: 'pending'},
     see: (orch) => plan(orch),
   },
   {
     setting: 'orchestrator.plan_adequacy_enforce',
-    decides: 'whether a plan is kept with which something is wrong',
+    controls: 'whether a plan with findings is rejected',
     outcomes: {true: 'plan_rejected', false: 'flagged'},
     see: (orch) => plan(orch),
   },
 ]
 
-/** An hour ago a program that works with agents began a session: what sessions are there, once a daemon has looked. */
+/** Creates a session that is an hour old and runs a daemon once. Returns the status of all sessions. */
 async function sessionAfterAnHour(orch: Orch, test: TestContext) {
   const clock = {ms: Date.now() - 3_600_000}
   openSessions(await openTestOrchestrator(test, {root: orch.cwd, clock})).create('builder')
@@ -771,29 +771,29 @@ async function sessionAfterAnHour(orch: Orch, test: TestContext) {
   return (await orch.rows<{status: string}>('SELECT status FROM agent_sessions')).map(({status}) => status)
 }
 
-/** No command begins a session: programs do that work with agents, through the library. */
+/** Sessions are created by programs through the library; there is no command for it. */
 const sessions: readonly Effect[] = [
   {
     setting: 'orchestrator.session.idle_timeout_secs',
-    decides: 'when a quiet session is idle',
+    controls: 'when a session becomes idle',
     outcomes: {0: ['active'], 60: ['idle']},
     see: sessionAfterAnHour,
   },
   {
     setting: 'orchestrator.session.archive_timeout_secs',
-    decides: 'when it is archived',
+    controls: 'when a session is archived',
     outcomes: {0: ['idle'], 60: ['archived']},
     see: sessionAfterAnHour,
   },
   {
     setting: 'orchestrator.session.persist',
-    decides: 'whether it is kept',
+    controls: 'whether a session is stored',
     outcomes: {true: ['idle'], false: []},
     see: sessionAfterAnHour,
   },
   {
     setting: 'orchestrator.session.max_sessions',
-    decides: 'how many there may be',
+    controls: 'the maximum of sessions',
     outcomes: {1: 'session_limit', 2: 'active'},
     async see(orch, test) {
       const opened = openSessions(await openTestOrchestrator(test, {root: orch.cwd}))
@@ -807,7 +807,7 @@ const sessions: readonly Effect[] = [
   },
   {
     setting: 'orchestrator.session.sessions_dir',
-    decides: 'where the files of sessions are that no store keeps',
+    controls: 'the folder of session files without a store',
     outcomes: {'"talks"': ['talks'], '"kept/talks"': ['kept/talks']},
     async see(orch, test) {
       await writeFiles(orch.cwd, {'.svc': 'no folder'})
@@ -817,26 +817,26 @@ const sessions: readonly Effect[] = [
   },
 ]
 
-/** What is known of the mesh under some environment; undefined where there is no control plane. */
+/** Reads the mesh snapshot with an environment; undefined if there is no control plane. */
 const meshUnder = async ({cwd: root}: Orch, test: TestContext, env: Readonly<Record<string, string>>) =>
   meshSnapshot(await openTestOrchestrator(test, {root, env}))
 
 const mesh: readonly Effect[] = [
   {
     setting: 'SVC_ORCHESTRATOR_MESH_CONTROL_URL',
-    decides: 'whether a control plane is asked for the nodes of the mesh',
+    controls: 'the control plane that lists the nodes of the mesh',
     outcomes: {'http://127.0.0.1:1': false, '': undefined},
     see: async (orch, test, env) => (await meshUnder(orch, test, env))?.ok,
   },
   {
     setting: 'SVC_MESH_CONTROL_ADDR',
-    decides: 'the same for every program of the mesh',
+    controls: 'the control plane of all mesh clients',
     outcomes: {'http://127.0.0.1:1': false, '': undefined},
     see: async (orch, test, env) => (await meshUnder(orch, test, env))?.ok,
   },
   {
     setting: 'SVC_MESH_TOKEN',
-    decides: 'what the control plane is shown',
+    controls: 'the token for the control plane',
     outcomes: {'tok-1': 'Bearer tok-1', 'tok-2': 'Bearer tok-2'},
     async see(orch, test, env) {
       const {url, requests} = await controlPlane(test, (response) => response.end('{"nodes": []}'))
@@ -846,7 +846,7 @@ const mesh: readonly Effect[] = [
   },
   {
     setting: 'SVC_MESH_MAX_STALE_MS',
-    decides: 'which nodes are shown',
+    controls: 'the maximum age of listed nodes',
     outcomes: {0: ['a', 'b'], 60000: ['a'], 60001: ['a', 'b']},
     async see(orch, test, env) {
       const nodes = [
@@ -861,7 +861,7 @@ const mesh: readonly Effect[] = [
   },
   {
     setting: 'SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS',
-    decides: 'how long the control plane is waited for',
+    controls: 'the timeout for the control plane',
     outcomes: {500: '500 ms', 800: '800 ms'},
     async see(orch, test, env) {
       const {url} = await controlPlane(test, () => {})
@@ -871,16 +871,16 @@ const mesh: readonly Effect[] = [
   },
 ]
 
-/** Variables that nothing acts on yet: what each may say, and how it is shown. Each moves up once something does. */
+/** Planned variables without effect: a value, and how it is shown. Each moves up when it is implemented. */
 const withoutEffect: readonly (readonly [variable: string, text: string, shown: unknown])[] = [
-  // What a task must pass before it counts as completed.
+  // Gates before a task is completed.
   ['SVC_ORCHESTRATOR_TOESTUB_GATE', 'false', false],
   ['SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS', '7', 7],
   ['SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS', '8', 8],
   ['SVC_ORCHESTRATOR_MAX_SOCRATES_DEBUG_ITERATIONS', '9', 9],
   ['SVC_ORCHESTRATOR_SOCRATES_GATE_SHADOW', 'true', true],
   ['SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE', 'true', true],
-  // The attention of the user.
+  // Attention budget.
   ['SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS', '1000', 1000],
   ['SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD', '0.5', 0.5],
   ['SVC_ORCHESTRATOR_ATTENTION_INTERRUPT_COST_MS', '100', 100],
@@ -891,7 +891,7 @@ const withoutEffect: readonly (readonly [variable: string, text: string, shown: 
   ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_PLAN_GAIN', '0.02', 0.02],
   ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_A2A_GAIN', '-0.02', -0.02],
   ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_BACKLOG_PENALTY', '0.25', 0.25],
-  // Other nodes.
+  // Remote execution on other nodes.
   ['SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL', 'true', true],
   ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL', 'true', true],
   ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT', '2', '2'],
@@ -907,17 +907,17 @@ const withoutEffect: readonly (readonly [variable: string, text: string, shown: 
   ['SVC_MESH_SCOPE_ID', 'team-a', 'team-a'],
 ]
 
-describe('what is set about taking tasks', {concurrency: 2}, () => decide(intake))
-describe('what is set about agents', {concurrency: 2}, () => decide(agents))
-describe('what is set about who gets a task', {concurrency: 2}, () => decide(routing))
-describe('what is set about load', {concurrency: 2}, () => decide(scaling))
-describe('what is set about running tasks', {concurrency: 2}, () => decide(running))
-describe('what is set about plans', {concurrency: 2}, () => decide(planning))
-describe('what is set about sessions', {concurrency: 2}, () => decide(sessions))
-describe('what is set about the mesh', {concurrency: 2}, () => decide(mesh))
+describe('intake settings of the orchestrator', {concurrency: 2}, () => testEffects(intake))
+describe('agent settings of the orchestrator', {concurrency: 2}, () => testEffects(agents))
+describe('routing settings of the orchestrator', {concurrency: 2}, () => testEffects(routing))
+describe('scaling settings of the orchestrator', {concurrency: 2}, () => testEffects(scaling))
+describe('execution settings of the orchestrator', {concurrency: 2}, () => testEffects(running))
+describe('planning settings of the orchestrator', {concurrency: 2}, () => testEffects(planning))
+describe('session settings of the orchestrator', {concurrency: 2}, () => testEffects(sessions))
+describe('mesh settings of the orchestrator', {concurrency: 2}, () => testEffects(mesh))
 
-describe('the variables of the orchestrator', () => {
-  it('are shown with their values where nothing acts on them yet', async (test) => {
+describe('environment variables of the orchestrator', () => {
+  it('are shown with their values if they have no effect yet', async (test) => {
     const orch = await orchUnder(test, {env: Object.fromEntries(withoutEffect.map(([name, value]) => [name, value]))})
     const {settings = []} = await orch.ask<ConfigShowV1>('config')
     for (const [variable, , shown] of withoutEffect) {
@@ -926,7 +926,7 @@ describe('the variables of the orchestrator', () => {
     }
   })
 
-  it('all have a test of what they do, or are known to do nothing yet', () => {
+  it('all have a test of their effect, or are listed as planned', () => {
     const variablesOf = ({rows}: SettingTable) => Object.values(rows).flatMap(({env = []}) => env)
     const {journeyStore, journeyFallbackCanonical} = workspaceSettings.rows
     const declared = [...orchestratorTables.flatMap(variablesOf), ...journeyStore.env, ...journeyFallbackCanonical.env]

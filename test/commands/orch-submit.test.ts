@@ -7,18 +7,18 @@ import {assertFits, jsonLines, orchWorkspace, templates} from '../support/orch-w
 import {writeFiles} from '../support/temporary.js'
 
 describe('svc orch submit', {concurrency: 3}, () => {
-  it('prints the id alone, and another terminal sees the task', async (t) => {
+  it('prints only the id, and stores the task for other processes', async (t) => {
     const {text, status, task, run} = await orchWorkspace(t)
     assert.equal(await text(['orch', 'submit', 'Add retry']), 'T-0001\n')
     const {stdout, stderr} = await run(['orch', 'submit', 'Add another'])
-    assert.deepEqual([stdout, stderr], ['T-0002\n', 'T-0002 is Queued with core.\n'])
+    assert.deepEqual([stdout, stderr], ['T-0002\n', 'T-0002 is Queued (agent core).\n'])
     const report = await status()
     assert.deepEqual([report.total_queued, report.daemon, report.agent_count], [2, null, 1])
     const {description, agent_name: agent, processor} = await task('T-0001')
     assert.deepEqual([description, agent, processor], ['Add retry', 'core', 'ai'])
   })
 
-  it('tells under --json where the task went', async (t) => {
+  it('prints the agent and status of the task with --json', async (t) => {
     const {json} = await orchWorkspace(t)
     const {uid, trace_id, ...rest} = await json<Accepted>('cli/orch-accepted.v1', ['orch', 'submit', 'x'])
     assert.deepEqual(rest, {
@@ -35,7 +35,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.equal(second.orchestration_contract, 'v2')
   })
 
-  it('passes on everything that a task can ask for', async (t) => {
+  it('submits all properties of a task', async (t) => {
     const {submit, task} = await orchWorkspace(t)
     const first = await submit('first', '--processor', 'external')
     const asked = {
@@ -87,7 +87,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.deepEqual(found, {...found, ...expected})
   })
 
-  it('takes limits of its runs and a moment before which none begins, and shows them', async (t) => {
+  it('accepts timeout, retries and earliest start, and shows them', async (t) => {
     const {submit, text, task, fails, run} = await orchWorkspace(t)
     const before = Date.now()
     const flags = ['--task-timeout', '1m30s', '--retries', '2', '--not-before', '2126-12-01T08:00:00.000Z']
@@ -97,7 +97,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.match(await text(['orch', 'tasks']), /T-0001 +Queued until 2126-12-01T08:00:00\.000Z +normal/)
     assert.match(
       await text(['orch', 'task', id]),
-      /\ntimeout +90 s\nretries +0, at most 2 after failures\n(.*\n)*not before +2126-12-01T08:00:00\.000Z\n/,
+      /\ntimeout +90 s\nretries +0, maximum 2 after failures\n(.*\n)*not before +2126-12-01T08:00:00\.000Z\n/,
     )
     const relative = (await task(await submit('y', '--not-before', '+2h'))).not_before_ms ?? 0
     assert.ok(relative >= before + 7_200_000 && relative <= Date.now() + 7_200_000, String(relative))
@@ -114,7 +114,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     await fails(['orch', 'submit', 'x', '--retries', '21'], 2, 'usage')
   })
 
-  it('takes files from the current folder, to be written unless :read is said', async (t) => {
+  it('resolves files relative to the current folder, with write access unless :read is given', async (t) => {
     const {submit, task, cwd, fails} = await orchWorkspace(t)
     const inner = join(cwd, 'lib/deep')
     await mkdir(inner, {recursive: true})
@@ -135,7 +135,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     await fails(['orch', 'submit', '-'], 2, 'stdin_not_utf8', {input: new Uint8Array([0xc3])})
   })
 
-  it('is the same task under the same key', async (t) => {
+  it('returns the same task for the same key', async (t) => {
     const {submit, json, fails, tasks} = await orchWorkspace(t)
     await submit('x', '--key', 'k')
     const again = await json<Accepted>('cli/orch-accepted.v1', ['orch', 'submit', 'x', '--key', 'k'])
@@ -144,7 +144,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.equal((await tasks()).length, 1)
   })
 
-  it('names a command template and its values', async (t) => {
+  it('submits a command template with parameters', async (t) => {
     const {submit, task, fails} = await orchWorkspace(t)
     await submit('x', '--exec', 'say', '--param', 'word=a=b c')
     const {processor, exec} = await task(1)
@@ -155,13 +155,13 @@ describe('svc orch submit', {concurrency: 3}, () => {
     await fails(['orch', 'submit', 'x', '--processor', 'magic'], 2, 'usage')
   })
 
-  it('waits for a consent that is asked for', async (t) => {
+  it('waits for approval with --requires-approval', async (t) => {
     const {submit, task} = await orchWorkspace(t)
     await submit('x', '--requires-approval')
     assert.equal((await task(1)).status, 'BlockedOnApproval')
   })
 
-  it('refuses what cannot be', async (t) => {
+  it('refuses invalid input', async (t) => {
     const {fails, submit, tasks} = await orchWorkspace(t)
     await submit('x', '--processor', 'external')
     await fails(['orch', 'submit'], 2, 'usage')
@@ -176,7 +176,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.equal((await tasks()).length, 1)
   })
 
-  it('tells of a variable that it cannot read once, and goes on', async (t) => {
+  it('warns once about an invalid variable and continues', async (t) => {
     const {run} = await orchWorkspace(t)
     const {stdout, stderr} = await run(['orch', 'submit', 'x'], {env: {SVC_ORCHESTRATOR_MAX_AGENTS: 'many'}})
     assert.equal(stdout, 'T-0001\n')
@@ -194,7 +194,7 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
     ['a JSON array', `\n${JSON.stringify(batch, null, 2)}\n`],
     ['JSON lines', `${batch.map((each) => JSON.stringify(each)).join('\n\n')}\n`],
   ] as const)
-    it(`takes ${form}, from a file and from standard input`, async (t) => {
+    it(`accepts ${form}, from a file and from standard input`, async (t) => {
       const {cwd, text, tasks} = await orchWorkspace(t)
       await writeFiles(cwd, {'tasks.json': source})
       assert.equal(await text(['orch', 'submit', '--batch', 'tasks.json']), 'T-0001\nT-0002\n')
@@ -212,38 +212,33 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
     })
 
   for (const [fault, source, code, message] of [
+    ['that violates the contract', [batch[0], {descriptio: 'x'}], 'task_invalid', /Task 2 of the batch .*"descriptio"/],
     [
-      'that does not fit the contract',
-      [batch[0], {descriptio: 'x'}],
-      'task_invalid',
-      /Task 2 of the batch .*"descriptio"/,
-    ],
-    [
-      'of a word that nobody knows',
+      'with an unknown value',
       [batch[0], {description: 'x', priority: 'soon'}],
       'task_invalid',
       /Task 2 of the batch \("x"\)/,
     ],
-    ['that waits for itself', [{description: 'x', temp_deps: [0]}], 'dependency_cycle', /Task 1 \("x"\) -> Task 1 /],
-    ['that is not JSON', '{"description": "x"}\n{"description": ', 'task_invalid', /its line 2 is not JSON/],
-    ['that is no task', '17', 'task_invalid', /Task 1 of the batch/],
-    ['of a broken array', '[{"description": "x"}', 'task_invalid', /is not JSON/],
+    ['that depends on itself', [{description: 'x', temp_deps: [0]}], 'dependency_cycle', /Task 1 \("x"\) -> Task 1 /],
+    ['that is not JSON', '{"description": "x"}\n{"description": ', 'task_invalid', /line 2 is not valid JSON/],
+    ['that is not a task', '17', 'task_invalid', /Task 1 of the batch/],
+    ['of a broken array', '[{"description": "x"}', 'task_invalid', /is not valid JSON/],
   ] as const)
-    it(`submits nothing of one with a task ${fault}`, async (t) => {
+    it(`submits nothing of a batch with a task ${fault}`, async (t) => {
       const {fails, tasks} = await orchWorkspace(t)
       const input = typeof source === 'string' ? source : JSON.stringify(source)
       assert.match(await fails(['orch', 'submit', '--batch', '-'], 2, code, {input}), message)
       assert.deepEqual(await tasks(), [])
     })
 
-  it('is a file that is there, without what belongs to one task', async (t) => {
+  it('requires an existing file and no flags of a single task', async (t) => {
     const {fails} = await orchWorkspace(t)
     await fails(['orch', 'submit', '--batch', 'none.json'], 3, 'file_not_found')
     await fails(['orch', 'submit', '--batch', 'none.json', '-p', 'urgent'], 2, 'usage')
     await fails(['orch', 'submit', 'x', '--batch', 'none.json'], 2, 'usage')
   })
 
-  it('is waited for as a whole', async (t) => {
+  it('waits for all tasks of a batch', async (t) => {
     const {startInTurn, text, cwd} = await orchWorkspace(t)
     const source = JSON.stringify([batch[0], {description: 'other', processor: 'external'}])
     await writeFiles(cwd, {'tasks.json': source})
@@ -253,7 +248,7 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
     await text(['orch', 'claim'])
     await text(['orch', 'complete', '2', '--claim', '1'])
     assert.equal(await waiting.end(), 1)
-    assert.deepEqual(waiting.lines, ['T-0001 is Cancelled with core', 'T-0002 is Completed with core'])
+    assert.deepEqual(waiting.lines, ['T-0001 is Cancelled (agent core)', 'T-0002 is Completed (agent core)'])
     assert.match(waiting.stderr(), /T-0001 ended as Cancelled\. \(task_not_successful\)/)
   })
 })
@@ -261,7 +256,7 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
 describe('svc orch submit --wait', {concurrency: 3}, () => {
   const external = ['orch', 'submit', 'x', '--processor', 'external', '--wait']
 
-  it('prints the task once somebody has completed it', async (t) => {
+  it('prints the task when it is completed', async (t) => {
     const {startInTurn, text} = await orchWorkspace(t)
     const claiming = text(['orch', 'claim', '--wait'])
     const waiting = startInTurn([...external, '--json'])
@@ -275,7 +270,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     assert.doesNotMatch(waiting.stderr(), /no daemon/)
   })
 
-  it('goes on while the task is doubted, and fails when it fails', async (t) => {
+  it('keeps waiting while the task is doubted, and fails when the task fails', async (t) => {
     const {startInTurn, text} = await orchWorkspace(t)
     const waiting = startInTurn(external)
     await waiting.says(/T-0001 is Queued/)
@@ -288,7 +283,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     assert.match(waiting.stderr(), /error: T-0001 ended as Failed: no luck\. \(task_not_successful\)/)
   })
 
-  it('says under --json that the task failed, and nothing else', async (t) => {
+  it('prints only the error of a failed task with --json', async (t) => {
     const {startInTurn, text} = await orchWorkspace(t)
     const waiting = startInTurn([...external, '--json'])
     await waiting.says(/T-0001 is Queued/)
@@ -301,7 +296,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     assert.match(body.error.message, /T-0001 ended as Cancelled: not needed\.$/)
   })
 
-  it('gives up after the time that it was given, and says that no daemon runs', async (t) => {
+  it('stops waiting after --timeout, and prints a notice if no daemon is running', async (t) => {
     const {run, task} = await orchWorkspace(t)
     const {exitCode, stdout, stderr} = await run(['orch', 'submit', 'x', '--wait', '--timeout', '1'])
     assert.deepEqual([exitCode, stdout], [5, ''])
@@ -310,7 +305,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     assert.equal((await task(1)).status, 'Queued')
   })
 
-  it('ends with 130 on SIGINT, and the task goes on', async (t) => {
+  it('exits with status 130 on SIGINT without stopping the task', async (t) => {
     const {start, task} = await orchWorkspace(t)
     const waiting = start(external)
     await waiting.says(/T-0001 is Queued/)
@@ -325,7 +320,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
 })
 
 describe('svc orch task --wait', {concurrency: 3}, () => {
-  it('waits for a task that is there, and shows it', async (t) => {
+  it('waits for an existing task and shows it', async (t) => {
     const {startInTurn, submit, text} = await orchWorkspace(t)
     await submit('x', '--processor', 'external')
     const waiting = startInTurn(['orch', 'task', '1', '--wait', '--json'])
@@ -336,7 +331,7 @@ describe('svc orch task --wait', {concurrency: 3}, () => {
     assert.deepEqual([task.status, task.result, await waiting.end()], ['Completed', {text: 'done'}, 0])
   })
 
-  it('fails with 1 where the task was not completed, and with 3 where there is none', async (t) => {
+  it('exits with status 1 if the task was not completed, and with 3 if there is none', async (t) => {
     const {submit, text, fails, run} = await orchWorkspace(t)
     await submit('x')
     await text(['orch', 'cancel', '1'])
@@ -349,12 +344,12 @@ describe('svc orch task --wait', {concurrency: 3}, () => {
 })
 
 describe('a workspace', {concurrency: 2}, () => {
-  it('whose settings contradict each other takes no task', async (t) => {
+  it('with contradictory settings accepts no task', async (t) => {
     const {fails} = await orchWorkspace(t, '[orchestrator]\nmin_agents = 9\nmax_agents = 2\n')
     assert.match(await fails(['orch', 'submit', 'x'], 2, 'orchestrator_config_invalid'), /min_agents is 9/)
   })
 
-  it('whose store cannot be opened ends every command with 5, and names the store', async (t) => {
+  it('with an unusable store makes all commands exit with status 5 and report its path', async (t) => {
     const {fails, cwd} = await orchWorkspace(t, templates)
     await writeFiles(cwd, {'.svc': 'a file where the folder should be'})
     const env = {SVC_DB_PATH: join(cwd, 'user.db')}
@@ -366,7 +361,7 @@ describe('a workspace', {concurrency: 2}, () => {
       assert.match(await fails(args, 5, 'store_unopenable', {env}), /\.svc\/store\.db/)
   })
 
-  it('whose store cannot be opened uses that of the user where the fallback is set, and every command warns', async (t) => {
+  it('with an unusable store uses the store of the user if the fallback is on, with a warning', async (t) => {
     const {run, cwd} = await orchWorkspace(t, templates)
     await writeFiles(cwd, {'.svc': 'a file where the folder should be'})
     const env = {SVC_DB_PATH: join(cwd, 'user.db'), SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: '1'}
@@ -378,7 +373,7 @@ describe('a workspace', {concurrency: 2}, () => {
       assert.match(stderr, /warning: .*store\.db.* Using .*user\.db instead\./)
   })
 
-  it('whose store is damaged takes no task elsewhere: the others are in that store', async (t) => {
+  it('with a damaged store does not use the fallback, since that would split the tasks', async (t) => {
     const {fails, cwd} = await orchWorkspace(t, templates)
     await writeFiles(cwd, {
       '.svc/store.db': 'this is no database, but a file of another kind, long enough to be looked at',

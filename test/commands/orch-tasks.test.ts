@@ -12,11 +12,11 @@ import {assertFits, jsonLines, orchWorkspace, until} from '../support/orch-works
 import {svcBinary} from '../support/svc.js'
 
 describe('svc orch status', {concurrency: 3}, () => {
-  it('shows where the tasks are, who runs them and how many there are', async (t) => {
+  it('shows the store, the daemon and the number of tasks by status', async (t) => {
     const {text, submit, status, cwd} = await orchWorkspace(t)
     assert.match(
       await text(['orch', 'status']),
-      /^store +.*store\.db\ndaemon +none: nothing runs the tasks\ntasks +0 queued/,
+      /^store +.*store\.db\ndaemon +not running; queued tasks wait\ntasks +0 queued/,
     )
     await submit('x', '-f', 'a.ts')
     await submit('y', '--processor', 'external')
@@ -36,12 +36,12 @@ describe('svc orch status', {concurrency: 3}, () => {
     assert.deepEqual([agents[0]?.queued, agents[0]?.running], [1, 1])
   })
 
-  it('says that no tasks are taken', async (t) => {
+  it('shows that new tasks are refused', async (t) => {
     const {text} = await orchWorkspace(t, '[orchestrator]\nenabled = false\n')
     assert.match(await text(['orch', 'status']), /\nenabled +no: new tasks are refused\n/)
   })
 
-  it('goes on with --watch, shows what has changed, and ends with 0 when it is interrupted', async (t) => {
+  it('prints each change with --watch, and exits with status 0 when interrupted', async (t) => {
     const {startInTurn, submit} = await orchWorkspace(t)
     const watching = startInTurn(['orch', 'status', '--watch', '--json'])
     const counted = async (line: number) => {
@@ -58,7 +58,7 @@ describe('svc orch status', {concurrency: 3}, () => {
 })
 
 describe('svc orch task', {concurrency: 3}, () => {
-  /** A workspace whose daemon runs one command: it writes a line, waits, writes another one, and ends so. */
+  /** Creates a workspace whose daemon runs a command that writes a line, waits, writes another line, and exits. */
   async function withCommand(t: TestContext, end: 'completed' | 'failed') {
     const workspace = await orchWorkspace(t)
     const orchestrator = await openTestOrchestrator(t, {root: workspace.cwd, clock: 'real'})
@@ -82,7 +82,7 @@ describe('svc orch task', {concurrency: 3}, () => {
     return {...workspace, id, goOn}
   }
 
-  it('keeps the output of a command that failed, and prints it with --output and in --json', async (t) => {
+  it('stores the output of a failed command, and prints it with --output and --json', async (t) => {
     const {id, goOn, text, task} = await withCommand(t, 'failed')
     goOn()
     await until(async () => (await task(id)).status === 'Failed', 'it has failed')
@@ -95,7 +95,7 @@ describe('svc orch task', {concurrency: 3}, () => {
     ['completed', 0],
     ['failed', 1],
   ] as const)
-    it(`prints the output with --follow while the command runs, and ends with ${status} when it has ${end}`, async (t) => {
+    it(`follows the output with --follow, and exits with status ${status} when the task has ${end}`, async (t) => {
       const {id, goOn, startInTurn} = await withCommand(t, end)
       const following = startInTurn(['orch', 'task', id, '--follow'])
       assert.equal(await following.line(1), 'FAIL a.test.js')
@@ -105,7 +105,7 @@ describe('svc orch task', {concurrency: 3}, () => {
       assert.equal(/T-0001 ended as Failed.*\(task_not_successful\)/.test(stderr), end === 'failed')
     })
 
-  it('follows under --json with a line for each piece, and the task at the end', async (t) => {
+  it('prints a line per piece and then the task with --follow --json', async (t) => {
     const {id, goOn, startInTurn} = await withCommand(t, 'completed')
     const following = startInTurn(['orch', 'task', id, '--follow', '--json'])
     assert.deepEqual(JSON.parse(await following.line(1)), {text: 'FAIL a.test.js\n'})
@@ -118,7 +118,7 @@ describe('svc orch task', {concurrency: 3}, () => {
 })
 
 describe('svc orch tasks', {concurrency: 3}, () => {
-  it('lists the newest first, page by page', async (t) => {
+  it('lists tasks newest first, in pages', async (t) => {
     const {submit, tasks, text, fails} = await orchWorkspace(t)
     assert.equal(await text(['orch', 'tasks']), 'No tasks.\n')
     for (const name of ['one', 'two', 'three']) await submit(name)
@@ -133,7 +133,7 @@ describe('svc orch tasks', {concurrency: 3}, () => {
     await fails(['orch', 'tasks', '--before', 'x'], 2, 'usage')
   })
 
-  it('takes only those of a state, an agent or a session', async (t) => {
+  it('filters by status, agent and session', async (t) => {
     const {submit, tasks, text, fails} = await orchWorkspace(t)
     await submit('a', '--agent', 'anna', '--session-id', 's1')
     await submit('b', '--agent', 'bert')
@@ -151,7 +151,7 @@ describe('svc orch tasks', {concurrency: 3}, () => {
     await fails(['orch', 'tasks', '--agent', 'carl'], 3, 'agent_not_found')
   })
 
-  it('goes on with --watch', async (t) => {
+  it('prints each change with --watch', async (t) => {
     const {startInTurn, submit, text} = await orchWorkspace(t)
     await submit('x')
     const watching = startInTurn(['orch', 'tasks', '--watch', '--json'])
@@ -167,7 +167,7 @@ describe('svc orch tasks', {concurrency: 3}, () => {
 })
 
 describe('svc orch task', {concurrency: 3}, () => {
-  it('shows what a person wants to know', async (t) => {
+  it('shows facts, description and result', async (t) => {
     const {submit, text} = await orchWorkspace(t)
     const id = await submit('Say it\nloudly', '--exec', 'say', '--param', 'word=x', '-f', 'a.ts', '--needs-gpu')
     for (const given of [id, '1', 't-0001']) {
@@ -178,7 +178,7 @@ describe('svc orch task', {concurrency: 3}, () => {
     }
   })
 
-  it('lets no description take hold of the terminal', async (t) => {
+  it('removes control characters from descriptions', async (t) => {
     const {submit, text} = await orchWorkspace(t)
     await submit('red \u001b[31malert\u0007')
     for (const args of [
@@ -189,7 +189,7 @@ describe('svc orch task', {concurrency: 3}, () => {
       assert.doesNotMatch((await text(args)).replaceAll('\n', ''), /\p{Cc}/u)
   })
 
-  it('is one that there is', async (t) => {
+  it('reports an unknown task', async (t) => {
     const {fails} = await orchWorkspace(t)
     await fails(['orch', 'task', '7'], 3, 'task_not_found')
     await fails(['orch', 'task', 'seven'], 2, 'usage')
@@ -198,7 +198,7 @@ describe('svc orch task', {concurrency: 3}, () => {
 })
 
 describe('svc orch events', {concurrency: 3}, () => {
-  it('tells what has happened, in its order', async (t) => {
+  it('prints events in order', async (t) => {
     const {submit, text, events, fails} = await orchWorkspace(t)
     await submit('first', '--trace-id', 'tr1')
     await submit('second')
@@ -230,7 +230,7 @@ describe('svc orch events', {concurrency: 3}, () => {
     await fails(['orch', 'events', '--since', '-1'], 2, 'usage')
   })
 
-  it('follows what other processes write, and goes on behind an id', async (t) => {
+  it('follows events of other processes, and resumes after an id', async (t) => {
     const {submit, startInTurn, text} = await orchWorkspace(t)
     await submit('x')
     const following = startInTurn([
@@ -244,8 +244,8 @@ describe('svc orch events', {concurrency: 3}, () => {
       'task_doubted',
     ])
     const behind = startInTurn(['orch', 'events', '--follow', '--since', '1'])
-    assert.match(await behind.line(1), /task_submitted +T-0001 submitted, Queued with A-01: x$/)
-    // It tells of what comes once it has begun, and says nothing before.
+    assert.match(await behind.line(1), /task_submitted +T-0001 submitted to A-01, Queued: x$/)
+    // It prints only events after its start, and nothing that shows that it has started.
     await until(async () => {
       await text(['orch', 'doubt', await submit('y'), '-r', 'why'])
       return following.lines.length > 0
@@ -287,12 +287,12 @@ describe('svc orch events', {concurrency: 3}, () => {
     assert.deepEqual([following.stderr(), behind.stderr()], ['', ''])
   })
 
-  it('ends without a word when its reader goes', async (t) => {
+  it('exits silently when standard output is closed', async (t) => {
     const {submit, cwd} = await orchWorkspace(t)
     await submit('x')
     const command = `"${process.execPath}" "${svcBinary}" orch events --follow --since 0 --json | head -n 1; echo "$\{PIPESTATUS[0]}"`
     const piped = execa('bash', ['-c', command], {cwd, timeout: 300_000, reject: false})
-    // A writer learns that its reader has gone when it writes again.
+    // A writer notices the closed pipe at its next write.
     let isOver = false
     const ended = piped.finally(() => {
       isOver = true

@@ -12,7 +12,7 @@ async function oplog({json}: OrchWorkspace, ...args: string[]): Promise<LoggedOp
 }
 
 describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
-  it('take back what was done by hand, and do it again', async (t) => {
+  it('undo and redo manual changes', async (t) => {
     const workspace = await orchWorkspace(t)
     const {submit, text, json, task, agents, events} = workspace
     await submit('x', '--processor', 'external')
@@ -30,7 +30,7 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
       ['core'],
     )
 
-    assert.equal(await text(['orch', 'redo', '2']), 'OP-000002 done again: builder (A-03) spawned\n')
+    assert.equal(await text(['orch', 'redo', '2']), 'OP-000002 redone: builder (A-03) spawned\n')
     const redone = await json<LoggedOperation>(operation, ['orch', 'redo', 'OP-000001'])
     assert.equal(redone.undone, false)
     assert.equal((await task(1)).priority, 'urgent')
@@ -48,25 +48,22 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
       /^OPERATION +WHEN +STATE +WHAT\nOP-000003 +\S+Z +undone +builder \(A-02\) paused\n/,
     )
     assert.equal((await events('--type', 'operation_undone', '--type', 'operation_redone')).length, 5)
-    assert.match(
-      await text(['orch', 'events', '--type', 'operation_redone']),
-      /OP-000001 done again: T-0001 made urgent/,
-    )
+    assert.match(await text(['orch', 'events', '--type', 'operation_redone']), /OP-000001 redone: T-0001 made urgent/)
   })
 
-  it('take back a submission by the id of its task', async (t) => {
+  it('undo a submission by its task id', async (t) => {
     const workspace = await orchWorkspace(t)
     const {submit, text, task} = workspace
     await submit('Write it', '-f', 'a.ts', '-p', 'urgent', '--processor', 'external')
     assert.equal(await text(['orch', 'undo', 'T-0001']), 'OP-000001 undone: T-0001 submitted: Write it\n')
     assert.equal((await task(1)).status, 'Cancelled')
-    const again = 'OP-000001 done again: T-0002 submitted in place of T-0001: Write it\n'
+    const again = 'OP-000001 redone: T-0002 submitted in place of T-0001: Write it\n'
     assert.equal(await text(['orch', 'redo', 'T-0001']), again)
     const {status, priority, file_manifest} = await task(2)
     assert.deepEqual([status, priority, file_manifest], ['Queued', 'urgent', [{path: 'a.ts', access: 'write'}]])
   })
 
-  it('leave everything as it is where somebody was faster', async (t) => {
+  it('change nothing if the task or agent has changed since', async (t) => {
     const {submit, text, fails, task} = await orchWorkspace(t)
     await submit('x', '--processor', 'external')
     await text(['orch', 'reorder', '1', 'urgent'])
@@ -82,7 +79,7 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
     assert.equal((await task(1)).status, 'InProgress')
   })
 
-  it('are done by one of two who want the same', async (t) => {
+  it('succeed for only one of two concurrent processes', async (t) => {
     const workspace = await orchWorkspace(t)
     const {submit, startInTurn, text, tasks} = workspace
     await submit('x', '--processor', 'external')
@@ -106,7 +103,7 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
     assert.equal((await oplog(workspace)).length, 2)
   })
 
-  it('are done by whoever comes first: the one who undoes, or the one who claims', async (t) => {
+  it('succeed only for the first of a concurrent undo and claim', async (t) => {
     const {submit, startInTurn, tasks} = await orchWorkspace(t)
     for (let i = 1; i <= 4; i++) {
       const id = await submit('x', '--processor', 'external')

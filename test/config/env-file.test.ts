@@ -311,7 +311,7 @@ describe('a variable of a file', () => {
     assert.equal(values.maxStaleMs, 0)
     assert.match(
       warnings[0]?.message ?? '',
-      /^SVC_MESH_MAX_STALE_MS in \/work\/\.svc\/mesh\/mesh\.env takes a whole number .*, not "soon"; /,
+      /^SVC_MESH_MAX_STALE_MS in \/work\/\.svc\/mesh\/mesh\.env must be a whole number .*, not "soon"; /,
     )
   })
 })

@@ -189,7 +189,7 @@ describe('a chat message', () => {
     await assertFits('orchestration/event.v1', event)
     assert.equal(
       describeEvent(event?.kind as modules.tasks.OrchestratorEvent, modules.tasks),
-      'a call cost 0.055 USD: run-a read 100 tokens and wrote 10',
+      'a call cost 0.055 USD: run-a, 100 input tokens, 10 output tokens',
     )
   })
 

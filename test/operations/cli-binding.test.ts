@@ -120,7 +120,7 @@ describe('arguments and flags that are made of an input', () => {
     levels: {type: 'option', options: ['low', 'high'], multiple: true, multipleNonGreedy: true},
     again: {type: 'boolean', char: 'a'},
     parent: {type: 'option', helpValue: 'ID'},
-    says: {type: 'option', helpValue: 'TEXT', description: 'A text; - reads it from standard input.'},
+    says: {type: 'option', helpValue: 'TEXT', description: 'A text; - reads standard input.'},
     label: {multiple: true, required: true, helpValue: 'LABEL', description: 'Labels; may be repeated.'},
   }))
     it(`have the kind of their member: --${name}`, () => {

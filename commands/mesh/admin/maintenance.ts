@@ -4,31 +4,31 @@ import type {MeshMaintenanceV1} from '../../../src/contracts/index.js'
 import {SvcError} from '../../../src/errors/index.js'
 
 const minuteMs = 60_000
-/** The latest time that has a date, ms. */
+/** The maximum time of a `Date`, ms. */
 const latestTimeMs = 8_640_000_000_000_000
 
 export default class MeshAdminMaintenance extends MeshCommand<typeof MeshAdminMaintenance> {
-  static override summary = 'Drain a node for maintenance, or end that.'
+  static override summary = 'Start or stop maintenance of a node.'
   static override description =
-    `A node in maintenance gets no new leases and messages; what it has it may renew and finish until the deadline, so that it
-drains. Without a deadline it lasts until it is ended. Takes the token of an administrator, or of the role mesh.`
+    `A node in maintenance drains: it receives no new leases or messages, but can renew and finish existing ones until the
+deadline. Without a deadline, maintenance lasts until it is turned off. Requires a token of the role admin or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> node-7f3a --state on --for-minutes 30',
     '<%= config.bin %> <%= command.id %> node-7f3a --state off',
   ]
-  static override args = {node: Args.string({description: 'The node.', required: true, parse: asNode('NODE')})}
+  static override args = {node: Args.string({description: 'Node id.', required: true, parse: asNode('NODE')})}
   static override flags = {
     ...controlUrlFlag,
     state: stateFlag(),
     'until-unix-ms': Flags.integer({
-      description: 'When it ends by itself, in Unix milliseconds.',
+      description: 'End of maintenance, in Unix milliseconds.',
       min: 1,
       max: latestTimeMs,
       helpValue: 'MS',
       exclusive: ['for-minutes'],
     }),
     'for-minutes': Flags.integer({
-      description: 'How long it lasts, at most a week.',
+      description: 'Duration of maintenance, at most a week.',
       min: 1,
       max: 10_080,
       helpValue: 'MINUTES',
@@ -41,12 +41,12 @@ drains. Without a deadline it lasts until it is ended. Takes the token of an adm
     const {state, 'until-unix-ms': untilUnixMs, 'for-minutes': minutes} = this.flags
     const maintenance = state === 'on'
     if (!maintenance && (untilUnixMs !== undefined || minutes !== undefined))
-      throw new SvcError('usage', {reason: 'Maintenance that is ended has no deadline; leave it out with --state off.'})
+      throw new SvcError('usage', {reason: '--state off cannot be combined with a deadline.'})
     if (untilUnixMs !== undefined && untilUnixMs <= Date.now())
       throw new SvcError('flag_value', {
         flag: '--until-unix-ms',
         value: String(untilUnixMs),
-        expected: 'a time to come, in milliseconds',
+        expected: 'a future time in Unix milliseconds',
       })
     const client = await this.client()
     const forMs = minutes === undefined ? undefined : minutes * minuteMs

@@ -2,15 +2,15 @@ import {Args} from '@oclif/core'
 import {asNode, controlUrlFlag, MeshCommand, stateFlag} from '../../../src/cli/index.js'
 
 export default class MeshAdminQuarantine extends MeshCommand<typeof MeshAdminQuarantine> {
-  static override summary = 'Put a node into quarantine, or let it out.'
+  static override summary = 'Quarantine a node, or release it.'
   static override description =
-    `A node in quarantine gets no leases and no messages, and cannot renew those that it has. That outlasts its leaving, its
-joining anew and a restart of the control plane. Takes the token of an administrator, or of the role mesh.`
+    `A node in quarantine receives no leases or messages and cannot renew existing ones. The quarantine persists if the node leaves
+and rejoins, and if the control plane restarts. Requires a token of the role admin or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> node-7f3a --state on',
     '<%= config.bin %> <%= command.id %> node-7f3a --state off',
   ]
-  static override args = {node: Args.string({description: 'The node.', required: true, parse: asNode('NODE')})}
+  static override args = {node: Args.string({description: 'Node id.', required: true, parse: asNode('NODE')})}
   static override flags = {...controlUrlFlag, state: stateFlag()}
 
   async run(): Promise<void> {

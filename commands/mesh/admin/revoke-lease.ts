@@ -2,13 +2,13 @@ import {Args} from '@oclif/core'
 import {asLease, controlUrlFlag, MeshCommand} from '../../../src/cli/index.js'
 
 export default class MeshAdminRevokeLease extends MeshCommand<typeof MeshAdminRevokeLease> {
-  static override summary = 'End a lease, whoever holds it.'
+  static override summary = 'Revoke a lease.'
   static override description =
-    `Its holder learns of it when it renews it next, and stops what it stood for; what it brings afterwards is told by the older
-number of its lease. Takes the token of an administrator, or of the role mesh.`
+    `The holder learns of it at its next renewal and must then stop the leased work. Late results can be recognised by their older
+lease id. Requires a token of the role admin or mesh.`
   static override examples = ['<%= config.bin %> <%= command.id %> 17']
   static override args = {
-    lease: Args.string({description: 'The lease, by its number.', required: true, parse: asLease('LEASE')}),
+    lease: Args.string({description: 'Lease id.', required: true, parse: asLease('LEASE')}),
   }
   static override flags = {...controlUrlFlag}
 

@@ -1,11 +1,11 @@
 import {controlUrlFlag, DeadMessagesCommand, deadMessagesArg} from '../../../src/cli/index.js'
 
 export default class MeshDeadRetry extends DeadMessagesCommand<typeof MeshDeadRetry> {
-  static override summary = 'Put dead messages back into their inboxes.'
+  static override summary = 'Retry dead messages.'
   static override description =
-    `A message has all its attempts before it again. It is delivered once, however often it is retried: one that is in its inbox
-stays as it is. The inboxes take all of the messages or none, and the audit names who retried them. Ends with 3 where a
-message was not found. Takes the token of an administrator, or of the role mesh.`
+    `Returns the messages to their inboxes and resets their delivery attempts. A message that is already in its inbox is not
+changed. Either all messages are returned or none; the audit log records who retried them. Exits with status 3 if a message was
+not found. Requires a token of the role admin or mesh.`
   static override examples = ['<%= config.bin %> <%= command.id %> 1042 1043']
   static override args = deadMessagesArg
   static override flags = {...controlUrlFlag}

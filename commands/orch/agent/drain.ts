@@ -6,7 +6,7 @@ const drainAgent = commandCall(operationNamed('drain_agent'))
 
 export default class OrchAgentDrain extends OperationCommand<typeof OrchAgentDrain> {
   static override summary = drainAgent.operation.summary
-  static override description = 'What it runs it ends. Refused where no other agent could take its tasks.'
+  static override description = 'The agent finishes its running task. Fails if no other agent can run its queued tasks.'
   static override examples = ['<%= config.bin %> <%= command.id %> builder']
   static override args = operationArgs(drainAgent)
 

@@ -7,10 +7,10 @@ const executePlan = commandCall(operationNamed('execute_plan'))
 export default class OrchPlanExecute extends OperationCommand<typeof OrchPlanExecute> {
   static override summary = executePlan.operation.summary
   static override description =
-    `Prints the ids of the tasks. A step is submitted when those before it are completed, so that the plan goes on while svc
-daemon run runs in the workspace. Every task waits for svc orch approve, unless orchestrator.planning_auto_mode_enabled is
-true. A step that is refused, because a queue is full for instance, is tried again by the daemon, and at once where this is
-done again.`
+    `Prints the ids of the submitted tasks. Each step is submitted when the steps it depends on are completed; this requires a
+running daemon. Every task waits for svc orch approve unless orchestrator.planning_auto_mode_enabled is true.
+
+A step that is refused, for example because a queue is full, is retried by the daemon. To retry it now, run the command again.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> plan-3d0f8a52-6b1e-4c53-9a6a-0f9f2f1f7a11',
     'for task in $(<%= config.bin %> <%= command.id %> "$plan"); do svc orch approve "$task"; done',
@@ -22,7 +22,7 @@ done again.`
     const {displayTask} = await import('../../../src/tasks/index.js')
     const execution = await this.perform<Execution>(executePlan)
     for (const {node_id, reason} of execution.held ?? [])
-      this.output.notice(`notice: ${node_id} could not be submitted: ${reason}`)
+      this.output.notice(`notice: ${node_id} was not submitted: ${reason}`)
     await this.output.result(execution, () => executionText(execution, displayTask))
   }
 }

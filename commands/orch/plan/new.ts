@@ -7,9 +7,9 @@ const newPlan = commandCall(operationNamed('new_plan'))
 export default class OrchPlanNew extends OperationCommand<typeof OrchPlanNew> {
   static override summary = newPlan.operation.summary
   static override description =
-    `The goal is read from standard input where - is given. Every line, numbered item and clause of it becomes a step after
-the one before it, and a last step checks the work; with orchestrator.planning_llm_synthesis_enabled a model makes the
-steps instead. Nothing is submitted until svc orch plan execute.`
+    `Each line, numbered item and clause of the goal becomes a step that depends on the previous one; a final step checks the
+work. If orchestrator.planning_llm_synthesis_enabled is true, a model creates the steps instead. No task is submitted before
+svc orch plan execute.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "Add paging to the inbox; update the docs" --scope-file src/inbox.ts',
     '<%= config.bin %> <%= command.id %> - --write < GOAL.md',
@@ -20,7 +20,7 @@ steps instead. Nothing is submitted until svc orch plan execute.`
 
   async run(): Promise<void> {
     const flags = this.flags as {'scope-file'?: string[]}
-    // The operation takes paths from the root of the workspace; a person means them from the current folder.
+    // The operation resolves paths relative to the workspace root; on the command line they are relative to the cwd.
     if (flags['scope-file'] !== undefined) flags['scope-file'] = flags['scope-file'].map((path) => resolve(path))
     await this.output.result(await this.perform<KeptPlan>(newPlan), formatPlan)
   }

@@ -6,9 +6,8 @@ const replan = commandCall(operationNamed('replan'))
 export default class OrchPlanReplan extends OperationCommand<typeof OrchPlanReplan> {
   static override summary = replan.operation.summary
   static override description =
-    `What is different is added to the goal; it is read from standard input where - is given. Steps that are completed stay.
-All others are made anew, and their tasks are cancelled, also those that are being run. The new version waits for svc orch
-plan execute.`
+    `Adds the reason to the goal and creates a new version of the plan. Completed steps are kept; all other steps are planned
+again, and their tasks are cancelled, even running ones. Start the new version with svc orch plan execute.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> plan-3d0f8a52-6b1e-4c53-9a6a-0f9f2f1f7a11 "Keep the old cursor working"',
   ]
