@@ -8,6 +8,7 @@ const guides = readdirSync(projectFile('docs')).filter((file) => file.endsWith('
 
 describe('the guides', {concurrency: 2}, () => {
   for (const guide of guides) testGuide(`docs/${guide}`)
+  testGuide('README.md')
 })
 
 describe('a console block', () => {

@@ -1,3 +1,0 @@
-import {isLong, testReadme} from './project-readme.js'
-
-testReadme(isLong)
