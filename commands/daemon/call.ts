@@ -38,7 +38,7 @@ last event as since_id.`
 
   async run(): Promise<void> {
     const {method, params} = this.args
-    const given = asObject(params === '-' ? await readTextInput(this.signal) : params)
+    const parameters = asObject(params === '-' ? await readTextInput(this.signal) : params)
     const {token} = this.settings(daemonSettings)
     const {DaemonClient} = await import('../../src/daemon/index.js')
     const client = await DaemonClient.connect(await this.#address(), {
@@ -47,7 +47,7 @@ last event as since_id.`
       signal: this.signal,
     })
     try {
-      await this.output.line((await client.call<object>(method, given)) ?? null)
+      await this.output.line((await client.call<object>(method, parameters)) ?? null)
       if (this.flags.stream || method === subscribing) await this.#follow(client)
     } finally {
       client.close()
