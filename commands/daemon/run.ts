@@ -18,7 +18,7 @@ const retryMs = 1000
 
 type Publish = typeof publishDaemon
 
-/** The parts of this process. */
+/** What the methods that run the daemon share. */
 interface Daemon {
   base: OperationBase
   listen: ListenAddress | undefined

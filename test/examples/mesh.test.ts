@@ -103,7 +103,7 @@ describe('a mesh as the README makes it', async () => {
       assert.match(await firstLine(joining), /^rig1 has joined /)
       const watching = shell(third, 'node')
       try {
-        assert.match(await firstLine(watching), / rig1 is there: ok, /)
+        assert.match(await firstLine(watching), / rig1 is listed: ok, /)
       } finally {
         await stop(watching)
       }
