@@ -123,7 +123,7 @@ a file such as talk.srt; the extension selects the format.`
     const chosen = format ?? named ?? 'text'
     const {extension} = createFormat(chosen)
     if (named !== undefined && !output.toLowerCase().endsWith(extension))
-      throw new SvcError('usage', {reason: `--format ${chosen} is not written into ${basename(output)}.`})
+      throw new SvcError('usage', {reason: `--format ${chosen} does not match the extension of ${basename(output)}.`})
     const files =
       named === undefined
         ? outputPaths(recordings, resolve(output), extension)

@@ -38,7 +38,7 @@ last event as since_id.`
 
   async run(): Promise<void> {
     const {method, params} = this.args
-    const given = asObject(params === '-' ? await readTextInput(this.signal) : params)
+    const parameters = asObject(params === '-' ? await readTextInput(this.signal) : params)
     const {token} = this.settings(daemonSettings)
     const {DaemonClient} = await import('../../src/daemon/index.js')
     const client = await DaemonClient.connect(await this.#address(), {
@@ -47,14 +47,14 @@ last event as since_id.`
       signal: this.signal,
     })
     try {
-      await this.output.line((await client.call<object>(method, given)) ?? null)
+      await this.output.line((await client.call<object>(method, parameters)) ?? null)
       if (this.flags.stream || method === subscribing) await this.#follow(client)
     } finally {
       client.close()
     }
   }
 
-  /** Ends with the command; the end of the daemon is an error. */
+  /** Prints what the daemon sends until the command is stopped. @throws if the daemon closes the connection */
   async #follow(client: DaemonClient): Promise<void> {
     for await (const {params} of client.notifications()) await this.output.line(params)
     if (!this.signal.aborted && client.fault !== undefined) throw client.fault
@@ -77,7 +77,7 @@ function asObject(text: string): object {
     const value = JSON.parse(text) as unknown
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch (error) {
-    throw new SvcError('usage', {reason: 'The parameters are not JSON; give an object.'}, {cause: error})
+    throw new SvcError('usage', {reason: 'The parameters are not valid JSON.'}, {cause: error})
   }
   throw new SvcError('usage', {reason: 'The parameters must be a JSON object.'})
 }

@@ -18,7 +18,7 @@ const retryMs = 1000
 
 type Publish = typeof publishDaemon
 
-/** The parts of this process. */
+/** What the methods that run the daemon share. */
 interface Daemon {
   base: OperationBase
   listen: ListenAddress | undefined
@@ -141,7 +141,8 @@ seconds to finish; the others are requeued. Then it exits with status 0.`
       } catch (error) {
         if (!isErrorOf(error, 'daemon_running')) throw error
         const {pid, host} = error.params
-        if (!isLogged) this.output.notice(`notice: The tasks of this workspace are already run by process ${pid} on ${host}.`)
+        if (!isLogged)
+          this.output.notice(`notice: The tasks of this workspace are already run by process ${pid} on ${host}.`)
         await sleep(retryMs, undefined, {signal}).catch(() => undefined)
         if (signal.aborted) return
       }

@@ -35,10 +35,10 @@ line is a JSON value.`
     const connection = await connect(program, await this.prepareDatabase(program), true)
     try {
       let after = this.flags.after ?? lastChange(connection)
-      let seen = -1
+      let lastVersion = -1
       for (;;) {
         const version = dataVersion(connection)
-        if (version !== seen) {
+        if (version !== lastVersion) {
           const changes = changesAfter(connection, topic, after, pageSize)
           for (const change of changes)
             await this.output.line(
@@ -46,7 +46,7 @@ line is a JSON value.`
               `${change.id}\t${change.change_kind}\t${change.entity_kind}\t${change.entity_id}`,
             )
           after = changes.at(-1)?.id ?? after
-          if (changes.length < pageSize) seen = version
+          if (changes.length < pageSize) lastVersion = version
           else continue
         }
         await sleep(pollMs, undefined, {signal: this.signal})

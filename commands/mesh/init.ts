@@ -37,7 +37,7 @@ already contains secrets.`
   async run(): Promise<void> {
     const {initMesh} = await import('../../src/mesh/index.js')
     const {bootstrap, force, jwt, scope, 'bootstrap-minutes': bootstrapMinutes} = this.flags
-    const made = await initMesh({
+    const result = await initMesh({
       root: this.workspace.root,
       sources: this.settingSources(),
       how: bootstrap ? 'bootstrap' : force ? 'replace' : 'create',
@@ -45,19 +45,19 @@ already contains secrets.`
       scope,
       bootstrapMinutes,
     })
-    for (const warning of made.warnings) this.output.notice(`warning: ${warning}`)
-    await this.output.result(toResult(made), () => asText(made, bootstrapMinutes))
+    for (const warning of result.warnings) this.output.notice(`warning: ${warning}`)
+    await this.output.result(toResult(result), () => asText(result, bootstrapMinutes))
   }
 }
 
-const toResult = ({path, written, overruled, scope, ...made}: MeshInit): MeshInitV1 => ({
+const toResult = ({path, written, overruled, scope, ...result}: MeshInit): MeshInitV1 => ({
   path,
   written,
   overruled,
   scope_id: scope ?? null,
-  bootstrap_token: made.bootstrapToken,
-  bootstrap_expires_unix_ms: made.bootstrapExpiresUnixMs,
-  join_command: made.joinCommand,
+  bootstrap_token: result.bootstrapToken,
+  bootstrap_expires_unix_ms: result.bootstrapExpiresUnixMs,
+  join_command: result.joinCommand,
 })
 
 const asText = ({path, written, joinCommand}: MeshInit, minutes: number): string =>

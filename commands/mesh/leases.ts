@@ -18,8 +18,8 @@ export default class MeshLeases extends MeshCommand<typeof MeshLeases> {
   static override summary = 'List leases, or grant, renew, release or verify one.'
   static override description =
     `A lease on a key is held by one node at a time, and expires if it is not renewed. Its id is a fencing token that increases
-with every change of holder; receivers of work should reject older ids. Listing requires a token of the role admin or mesh, all
-other actions require the role worker.
+with every change of holder; receivers of work should reject older ids. Listing requires a token of the role admin or mesh; the
+other actions also accept the role worker.
 
 --grant prints the lease id. --renew exits with status 3 if the lease has expired and with 4 if another node holds it; stop the
 leased work then. Releasing an expired lease is not an error.`

@@ -54,7 +54,7 @@ export function formatNodes(
 }
 
 const changeTexts: Readonly<Record<NodeChange['event'], string>> = {
-  listed: 'is there',
+  listed: 'is listed',
   joined: 'has joined',
   changed: 'has changed',
   left: 'has left',

@@ -200,7 +200,7 @@ describe('the svc command line', () => {
 
 describe('the packages that a command loads', () => {
   const model = suiteFolder()
-  const said = join(model, 'said.txt')
+  const textFile = join(model, 'said.txt')
   before(async () => {
     await writeTinyModel(model)
     await writeFiles(model, {'said.txt': 'hello'})
@@ -213,7 +213,7 @@ describe('the packages that a command loads', () => {
     [['generate', '--help'], []],
     [['config', 'show'], []],
     [['transcribe', '--help'], []],
-    [['transcribe', said], []],
+    [['transcribe', textFile], []],
     [['speech', 'status'], []],
     [['explain', 'typecheck.null'], []],
     [['contracts', 'list'], ['yaml']],

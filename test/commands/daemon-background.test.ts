@@ -71,10 +71,10 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     const {pid, addr, log} = await start(t, {run: workspace.alone})
     assert.match(addr, /^127\.0\.0\.1:\d+$/)
     assert.equal(log, join(cwd, '.svc/daemon.log'))
-    const told = await status(workspace)
-    assert.deepEqual([told.pid, told.addr, told.running], [pid, addr, true])
+    const found = await status(workspace)
+    assert.deepEqual([found.pid, found.addr, found.running], [pid, addr, true])
     assert.equal(
-      told.server_version,
+      found.server_version,
       JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version,
     )
     assert.match(
@@ -100,8 +100,8 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     const running = workspace.start(['daemon', 'run', '--json'])
     const {pid, addr} = JSON.parse(await running.line(1))
     assert.equal(addr, undefined)
-    const told = await status(workspace)
-    assert.deepEqual([told.pid, told.addr, told.server_version], [pid, null, null])
+    const found = await status(workspace)
+    assert.deepEqual([found.pid, found.addr, found.server_version], [pid, null, null])
     assert.match(await workspace.text(['daemon', 'status']), /, not listening\.\n$/)
     await workspace.fails(['daemon', 'call', 'orch.ping'], 4, 'daemon_silent')
     assert.equal((await stop(workspace)).pid, pid)
@@ -205,8 +205,9 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     assert.equal(exitCode, 5)
     assert.equal(JSON.parse(stdout).error.code, 'daemon_stop_timeout')
     // The daemon is still running while it waits for the task.
+    const isEnding = async () => /is shutting down/.test((await workspace.run(['daemon', 'status'])).stdout)
+    await until(isEnding, 'the shutdown')
     assert.deepEqual([(await status(workspace)).ending, (await status(workspace)).addr], [true, null])
-    assert.match(await workspace.text(['daemon', 'status']), /is shutting down/)
     assert.equal((await workspace.run(['daemon', 'start'])).exitCode, 4)
     assert.equal((await workspace.run(['daemon', 'stop'])).exitCode, 0)
     assert.equal((await workspace.task(id)).status, 'Completed')

@@ -31,8 +31,8 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.equal(running.ready.store, join(cwd, '.svc/store.db'))
     assert.equal((await status()).daemon?.pid, running.ready.pid)
 
-    const said = ['orch', 'submit', 'say it', '--exec', 'say', '--param', 'word=hello', ...waited]
-    const task = await json<Task>('cli/orch-task.v1', said)
+    const submission = ['orch', 'submit', 'say it', '--exec', 'say', '--param', 'word=hello', ...waited]
+    const task = await json<Task>('cli/orch-task.v1', submission)
     assert.deepEqual([task.status, task.result?.text, task.result?.exit_code], ['Completed', 'hello', 0])
     const {stdout, stderr, exitCode} = await run(['orch', 'submit', 'break', '--exec', 'break', ...waited])
     assert.equal(exitCode, 1)

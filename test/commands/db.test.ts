@@ -110,9 +110,9 @@ async function workspace(test: TestContext, files: Record<string, string> = {'sr
 
 /** Creates a workspace with the migrated, empty database of its program. */
 async function prepared(test: TestContext, files?: Record<string, string>) {
-  const made = await workspace(test, files)
-  await migrate(checkProgram(await readFile(join(made.cwd, 'src/main.svc'), 'utf8')), made.database)
-  return made
+  const created = await workspace(test, files)
+  await migrate(checkProgram(await readFile(join(created.cwd, 'src/main.svc'), 'utf8')), created.database)
+  return created
 }
 
 /** Opens a database of the tasks program. */
@@ -120,7 +120,7 @@ async function openTasks(path: string) {
   const application = await Application.open(checkProgram(tasks), {path})
   return {
     async call(name: string, ...args: unknown[]) {
-      const target = application.program.functions.find((made) => made.name === name)
+      const target = application.program.functions.find((declared) => declared.name === name)
       assert.ok(target)
       await application.call(target, args)
     },
@@ -147,10 +147,10 @@ let filledDatabase: Promise<Uint8Array> | undefined
 
 /** Creates a workspace whose database contains two tasks. */
 async function filled(test: TestContext, files?: Record<string, string>) {
-  const made = await workspace(test, files)
+  const created = await workspace(test, files)
   filledDatabase ??= makeFilled()
-  await writeFiles(made.cwd, {'.svc/app.db': await filledDatabase})
-  return made
+  await writeFiles(created.cwd, {'.svc/app.db': await filledDatabase})
+  return created
 }
 
 const milk = {_id: 1, title: 'milk', done: false}
@@ -952,9 +952,9 @@ describe('svc db with --store', {concurrency: 3}, () => {
     payload BLOB, created_at TEXT NOT NULL);`
 
   async function withStore(t: TestContext) {
-    const made = await filled(t)
-    const path = join(made.cwd, store)
-    made.execute(
+    const created = await filled(t)
+    const path = join(created.cwd, store)
+    created.execute(
       `PRAGMA journal_mode = WAL; ${schema}
       INSERT INTO research_metrics (session_id, metric_type, payload, created_at) VALUES
         ('a', 'benchmark_event', x'00ff', datetime('now', '-100 days')),
@@ -962,7 +962,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
         ('b', 'other', NULL, datetime('now'))`,
       path,
     )
-    return {...made, path}
+    return {...created, path}
   }
 
   it('works on the workspace store', async (t) => {
@@ -1038,13 +1038,13 @@ describe('svc db watch', {concurrency: 3}, () => {
     const {running, next} = await watching(t, cwd)
     const line = next()
     // It has started as soon as it prints a change; earlier ones are not printed.
-    let shown = ''
+    let output = ''
     line.then((found) => {
-      shown = found
+      output = found
     })
     const {call, close} = await openTasks(database)
     t.after(close)
-    for (let i = 0; i < 2000 && shown === ''; i++) {
+    for (let i = 0; i < 2000 && output === ''; i++) {
       await call('finish', 2)
       await sleep(25)
     }

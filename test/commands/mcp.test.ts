@@ -162,9 +162,9 @@ describe('svc mcp call', {concurrency: 2}, () => {
   it('transcribes a recording', async (t) => {
     const {text, cwd} = await orchWorkspace(t, '')
     await writeFile(`${cwd}/hello.wav`, await readFile(projectFile('examples/hello.wav')))
-    const said = await text(['mcp', 'call', 'svc_speech_transcribe', '{"path": "hello.wav"}'], {
+    const output = await text(['mcp', 'call', 'svc_speech_transcribe', '{"path": "hello.wav"}'], {
       env: {SVC_SPEECH_MODEL: projectFile('examples/models/starter')},
     })
-    assert.match(JSON.parse(said).text, /\w/)
+    assert.match(JSON.parse(output).text, /\w/)
   })
 })

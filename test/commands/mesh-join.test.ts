@@ -17,7 +17,7 @@ import {temporaryFolder} from '../support/temporary.js'
 
 const asWorker = {SVC_MESH_WORKER_TOKEN: meshTokens.SVC_MESH_WORKER_TOKEN}
 
-async function told(line: string): Promise<MeshJoinV1> {
+async function parseEvent(line: string): Promise<MeshJoinV1> {
   const event = JSON.parse(line) as MeshJoinV1
   await assertFits('cli/mesh-join.v1', event)
   return event
@@ -31,7 +31,7 @@ describe('svc mesh join', () => {
     const joining = startInTurn(['mesh', 'join', '--labels', 'pool=train,fast', '--labels', 'pool=train', '--json'], {
       env: {SVC_MESH_ADVERTISE_GPU: '1', HOSTNAME: 'rig1'},
     })
-    const joined = await told(await joining.line(1))
+    const joined = await parseEvent(await joining.line(1))
     const id = joined.node_id
     assert.match(id, /^node-[0-9a-f]{16}$/)
     assert.deepEqual(joined, {...joined, event: 'joined', control_url: server().baseUrl, scope_id: null})
@@ -89,11 +89,11 @@ describe('svc mesh join', () => {
     const joining = startInTurn(['mesh', 'join', '--node', 'patient', '--json'], {
       env: {SVC_MESH_HTTP_HEARTBEAT_SECS: '1'},
     })
-    const failed = await told(await joining.line(1))
+    const failed = await parseEvent(await joining.line(1))
     assert.deepEqual([failed.event, 'code' in failed && failed.code], ['failed', 'unreachable'])
     await startMeshServer(t, {env: meshTokens, folder, port})
     let line = 1
-    for (let event = failed; event.event !== 'joined'; ) event = await told(await joining.line(++line))
+    for (let event = failed; event.event !== 'joined'; ) event = await parseEvent(await joining.line(++line))
     assert.equal(await joining.end('SIGTERM'), 0)
   })
 
@@ -135,7 +135,7 @@ describe('svc mesh join, as a member', () => {
     const server = await scriptedServer(t, (path, count) => (path === 'heartbeat' && count === 3 ? 404 : 200))
     const {startInTurn} = await meshWorkspace(t, server, {})
     const joining = startInTurn(['mesh', 'join', '--node', 'n', '--json'])
-    const events = [1, 2, 3].map((line) => joining.line(line).then(told))
+    const events = [1, 2, 3].map((line) => joining.line(line).then(parseEvent))
     assert.deepEqual(
       (await Promise.all(events)).map(({event}) => event),
       ['joined', 'rejoining', 'joined'],
@@ -151,7 +151,9 @@ describe('svc mesh join, as a member', () => {
 
   it('uses new tokens when the old ones are refused', async (t) => {
     let token = 'canary-of-the-first-days'
-    const server = await scriptedServer(t, (_path, _count, shown) => (shown === `Bearer ${token}` ? 200 : 401))
+    const server = await scriptedServer(t, (_path, _count, authorization) =>
+      authorization === `Bearer ${token}` ? 200 : 401,
+    )
     const {startInTurn, cwd} = await meshWorkspace(t, undefined, {})
     const file = path(cwd, '.svc', 'mesh', 'mesh.env')
     const keep = () =>
@@ -159,10 +161,10 @@ describe('svc mesh join, as a member', () => {
     await mkdir(path(cwd, '.svc', 'mesh'), {recursive: true})
     await keep()
     const joining = startInTurn(['mesh', 'join', '--node', 'n', '--json'])
-    assert.equal((await told(await joining.line(1))).event, 'joined')
+    assert.equal((await parseEvent(await joining.line(1))).event, 'joined')
     token = 'canary-of-later-days'
     let line = 1
-    assert.equal((await told(await joining.line(++line))).event, 'failed')
+    assert.equal((await parseEvent(await joining.line(++line))).event, 'failed')
     await keep()
     const known = server.requests.length
     const isKnownAgain = () => joining.lines.some((each, i) => i > 0 && each.includes('"joined"'))
@@ -237,11 +239,11 @@ describe('svc mesh join --bootstrap', () => {
     assert.deepEqual(paired, {event: 'paired', node_id: 'new', env_file: file, role: 'worker', scope_id: 'scope-a1'})
     assert.deepEqual(joined, {...joined, event: 'joined', node_id: 'new', scope_id: 'scope-a1'})
     assert.equal((await stat(file)).mode & 0o777, 0o600)
-    const kept = await readFile(file, 'utf8')
-    assert.match(kept, new RegExp(`^SVC_MESH_WORKER_TOKEN=${meshTokens.SVC_MESH_WORKER_TOKEN}$`, 'm'))
-    assert.match(kept, new RegExp(`^SVC_MESH_SUBMITTER_TOKEN=${meshTokens.SVC_MESH_SUBMITTER_TOKEN}$`, 'm'))
-    assert.match(kept, new RegExp(`^SVC_MESH_CONTROL_ADDR=${server.baseUrl}$`, 'm'))
-    assert.doesNotMatch(kept, new RegExp(`${meshTokens.SVC_MESH_TOKEN}$|ADMIN|${token}`, 'm'))
+    const content = await readFile(file, 'utf8')
+    assert.match(content, new RegExp(`^SVC_MESH_WORKER_TOKEN=${meshTokens.SVC_MESH_WORKER_TOKEN}$`, 'm'))
+    assert.match(content, new RegExp(`^SVC_MESH_SUBMITTER_TOKEN=${meshTokens.SVC_MESH_SUBMITTER_TOKEN}$`, 'm'))
+    assert.match(content, new RegExp(`^SVC_MESH_CONTROL_ADDR=${server.baseUrl}$`, 'm'))
+    assert.doesNotMatch(content, new RegExp(`${meshTokens.SVC_MESH_TOKEN}$|ADMIN|${token}`, 'm'))
     assert.doesNotMatch(stdout + stderr, /canary/, 'nothing of them is printed')
 
     assert.deepEqual(
@@ -259,21 +261,21 @@ describe('svc mesh join --bootstrap', () => {
     const folder = path(cwd, '.svc', 'mesh')
     const file = path(folder, 'mesh.env')
     const pairing = ['join', '--bootstrap', '--once', '--node', 'new', '--control-url', server.baseUrl]
-    const shown = {env: {SVC_MESH_BOOTSTRAP_TOKEN: token}}
+    const bootstrapEnv = {env: {SVC_MESH_BOOTSTRAP_TOKEN: token}}
     await mkdir(folder, {recursive: true})
     // Secrets of a control plane on this machine and of another one.
     for (const address of ['', 'SVC_MESH_CONTROL_ADDR=http://another.example\n']) {
       const text = `# mine\n${address}SVC_MESH_ADMIN_TOKEN=canary-of-another-mesh\nSVC_MESH_LABELS=pool=train\n`
       await writeFile(file, text, {mode: 0o600})
-      await fails(pairing, 4, 'mesh_exists', shown)
+      await fails(pairing, 4, 'mesh_exists', bootstrapEnv)
       assert.equal(await readFile(file, 'utf8'), text)
     }
-    const {exitCode, stderr} = await run([...pairing, '--force'], shown)
+    const {exitCode, stderr} = await run([...pairing, '--force'], bootstrapEnv)
     assert.equal(exitCode, 0, stderr)
-    const kept = await readFile(file, 'utf8')
-    assert.doesNotMatch(kept, /ADMIN|another/)
-    assert.match(kept, new RegExp(`^# mine\nSVC_MESH_CONTROL_ADDR=${server.baseUrl}\nSVC_MESH_LABELS=`))
-    assert.match(kept, new RegExp(`^SVC_MESH_WORKER_TOKEN=${meshTokens.SVC_MESH_WORKER_TOKEN}$`, 'm'))
+    const content = await readFile(file, 'utf8')
+    assert.doesNotMatch(content, /ADMIN|another/)
+    assert.match(content, new RegExp(`^# mine\nSVC_MESH_CONTROL_ADDR=${server.baseUrl}\nSVC_MESH_LABELS=`))
+    assert.match(content, new RegExp(`^SVC_MESH_WORKER_TOKEN=${meshTokens.SVC_MESH_WORKER_TOKEN}$`, 'm'))
   })
 
   it('pairs again with the same control plane, and then uses only the new tokens', async (t) => {
@@ -289,26 +291,28 @@ describe('svc mesh join --bootstrap', () => {
       env: {SVC_MESH_BOOTSTRAP_TOKEN: token},
     })
     assert.equal(exitCode, 0, stderr)
-    const kept = await readFile(file, 'utf8')
-    assert.doesNotMatch(kept, /no-more/)
-    assert.match(kept, /^SVC_MESH_LABELS=/m)
-    assert.match(kept, /^SVC_MESH_WORKER_TOKEN=/m)
+    const content = await readFile(file, 'utf8')
+    assert.doesNotMatch(content, /no-more/)
+    assert.match(content, /^SVC_MESH_LABELS=/m)
+    assert.match(content, /^SVC_MESH_WORKER_TOKEN=/m)
   })
 
   it('does not use up the token if the environment would override the new ones', async (t) => {
     const server = await startMeshServer(t, {env: {...env, SVC_MESH_BOOTSTRAP_TOKEN: token}})
     const {run, fails} = await meshWorkspace(t, server, {})
     const pairing = ['join', '--bootstrap', '--once', '--node', 'new']
-    const shown = {SVC_MESH_BOOTSTRAP_TOKEN: token}
+    const bootstrapEnv = {SVC_MESH_BOOTSTRAP_TOKEN: token}
     for (const name of ['SVC_MESH_TOKEN', 'SVC_MESH_WORKER_TOKEN', 'SVC_MESH_SUBMITTER_TOKEN']) {
-      const stale = {env: {...shown, [name]: 'canary-of-the-environment'}}
+      const stale = {env: {...bootstrapEnv, [name]: 'canary-of-the-environment'}}
       assert.match(await fails(pairing, 2, 'mesh_secrets_overruled', stale), new RegExp(` sets ${name}, which`))
     }
     const other = await temporaryFolder(t)
     await mkdir(path(other, '.svc', 'mesh'), {recursive: true})
     await writeFile(path(other, '.svc', 'mesh', 'mesh.env'), 'SVC_MESH_TOKEN=canary-of-a-file\n', {mode: 0o600})
-    await fails(pairing, 2, 'mesh_secrets_overruled', {env: {...shown, SVC_WORKSPACE_ROOT: other}})
-    const {exitCode, stderr} = await run(pairing, {env: {...shown, SVC_MESH_ADMIN_TOKEN: 'canary-of-an-administrator'}})
+    await fails(pairing, 2, 'mesh_secrets_overruled', {env: {...bootstrapEnv, SVC_WORKSPACE_ROOT: other}})
+    const {exitCode, stderr} = await run(pairing, {
+      env: {...bootstrapEnv, SVC_MESH_ADMIN_TOKEN: 'canary-of-an-administrator'},
+    })
     assert.equal(exitCode, 0, stderr)
   })
 

@@ -81,9 +81,9 @@ describe('svc mesh admin', () => {
     const maintenance = ['admin', 'maintenance', 'n', '--state']
     assert.equal(await text([...maintenance, 'on']), 'n is in maintenance\n')
     const from = Date.now()
-    const told = await text([...maintenance, 'on', '--for-minutes', '30'])
-    const [, deadline = ''] = /^n is in maintenance until (\S+)\n$/.exec(told) ?? []
-    assert.ok(Date.parse(deadline) >= from + 1_800_000 && Date.parse(deadline) <= Date.now() + 1_800_000, told)
+    const output = await text([...maintenance, 'on', '--for-minutes', '30'])
+    const [, deadline = ''] = /^n is in maintenance until (\S+)\n$/.exec(output) ?? []
+    assert.ok(Date.parse(deadline) >= from + 1_800_000 && Date.parse(deadline) <= Date.now() + 1_800_000, output)
     assert.match(await text(['nodes']), /\nn +\S+ +maintenance until 20\d\d-/)
     await fails(grant, 4, 'node_maintenance')
     assert.deepEqual(await json('maintenance', [...maintenance, 'off']), {node_id: 'n', maintenance: false})

@@ -50,9 +50,9 @@ describe('svc mesh nodes', () => {
     await join('w1', '--labels', 'pool=a')
     const watching = start(['mesh', 'nodes', '--watch', '--interval', '1', '--json'])
     const change = async (count: number) => {
-      const told = JSON.parse(await watching.line(count)) as MeshNodesChangeV1
-      await assertFits('cli/mesh-nodes-change.v1', told)
-      return [told.event, told.state, told.node.id, told.node.capabilities?.labels]
+      const event = JSON.parse(await watching.line(count)) as MeshNodesChangeV1
+      await assertFits('cli/mesh-nodes-change.v1', event)
+      return [event.event, event.state, event.node.id, event.node.capabilities?.labels]
     }
     assert.deepEqual(await change(1), ['listed', 'ok', 'w1', ['pool=a']])
     await join('w2')

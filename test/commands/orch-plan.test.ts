@@ -47,10 +47,10 @@ describe('svc orch plan new', {concurrency: 3}, () => {
   it('reads the goal from standard input, and accepts all flags', async (t) => {
     const workspace = await orchWorkspace(t, planning)
     const args = ['--max-tasks', '2', '--session-id', 'talk', '--mode', 'force_plan']
-    const made = await workspace.json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'new', '-', ...args], {
+    const created = await workspace.json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'new', '-', ...args], {
       input: `${goal}\n`,
     })
-    assert.deepEqual([made.goal, made.versions[0].steps.length], [goal, 2])
+    assert.deepEqual([created.goal, created.versions[0].steps.length], [goal, 2])
     assert.deepEqual((await list(workspace, '--session-id', 'talk')).plans.length, 1)
     assert.deepEqual((await list(workspace, '--session-id', 'other')).plans, [])
     assert.equal((await make(workspace, goal, '--mode', 'direct')).versions[0].steps.length, 1)
@@ -61,15 +61,15 @@ describe('svc orch plan new', {concurrency: 3}, () => {
     const cwd = join(workspace.cwd, 'src')
     await mkdir(cwd)
     const args = ['orch', 'plan', 'new', 'Fix the inbox', '--scope-file', 'inbox.ts', '--scope-file', '../README.md']
-    const made = await workspace.json<KeptPlan>('cli/orch-plan.v1', args, {cwd})
-    assert.deepEqual(made.versions[0].steps[0]?.files, [{path: 'src/inbox.ts', access: 'write'}])
+    const created = await workspace.json<KeptPlan>('cli/orch-plan.v1', args, {cwd})
+    assert.deepEqual(created.versions[0].steps[0]?.files, [{path: 'src/inbox.ts', access: 'write'}])
     await workspace.fails([...args, '--scope-file', '../../x'], 2, 'task_path_escapes', {cwd})
   })
 
   it('writes PLAN.md, but not through a link out of the workspace', async (t) => {
     const workspace = await orchWorkspace(t, planning)
-    const made = await make(workspace, goal, '--write')
-    assert.equal(made.written_to_disk, true)
+    const created = await make(workspace, goal, '--write')
+    assert.equal(created.written_to_disk, true)
     assert.match(await readFile(join(workspace.cwd, 'PLAN.md'), 'utf8'), /^# Plan\n.*- \[ \] 3\. Run the test suite/s)
     const other = await orchWorkspace(t, planning)
     await symlink('/tmp/elsewhere.md', join(other.cwd, 'PLAN.md'))
@@ -94,9 +94,9 @@ describe('svc orch plan new', {concurrency: 3}, () => {
     const {baseUrl} = await scriptedInference(t, (response) => response.end(answerLines(steps)))
     const {json} = await orchWorkspace(t, 'orchestrator.planning_llm_synthesis_enabled = true\n')
     const args = ['orch', 'plan', 'new', 'Build a house']
-    const made = await json<KeptPlan>('cli/orch-plan.v1', args, {env: {SVC_INFERENCE_URL: baseUrl}})
+    const created = await json<KeptPlan>('cli/orch-plan.v1', args, {env: {SVC_INFERENCE_URL: baseUrl}})
     assert.deepEqual(
-      made.versions[0].steps.map(({description}) => description),
+      created.versions[0].steps.map(({description}) => description),
       ['Draw the plan of a house'],
     )
   })
@@ -116,12 +116,12 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
       assert.ok(steps.some((step) => step.status === 'in_progress'))
       await workspace.text(['orch', 'complete', task, '--claim', '1'])
     }
-    const shown = await workspace.text(['orch', 'plan', 'status', id])
-    assert.match(shown, /\nstatus +completed, sequential_dag\n/)
-    assert.match(shown, /\n3 +n3 +completed +T-0003 +1 +Run the test suite\n/)
+    const output = await workspace.text(['orch', 'plan', 'status', id])
+    assert.match(output, /\nstatus +completed, sequential_dag\n/)
+    assert.match(output, /\n3 +n3 +completed +T-0003 +1 +Run the test suite\n/)
     assert.equal(await daemon.end('SIGTERM'), 0)
-    const told = daemon.lines.filter((line) => line.includes('"plan_node_status"'))
-    assert.equal(told.length, 9)
+    const statusLines = daemon.lines.filter((line) => line.includes('"plan_node_status"'))
+    assert.equal(statusLines.length, 9)
     assert.deepEqual(await execute(workspace, id), {task_ids: [], ok: true})
     await workspace.events('--type', 'plan_node_status')
     assert.match(
@@ -178,12 +178,12 @@ describe('svc orch plan replan', {concurrency: 3}, () => {
     await execute(workspace, id)
     await workspace.text(['orch', 'claim'])
     await workspace.text(['orch', 'complete', '1', '--claim', '1'])
-    const made = await workspace.json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'replan', id, '-', '--write'], {
+    const created = await workspace.json<KeptPlan>('cli/orch-plan.v1', ['orch', 'plan', 'replan', id, '-', '--write'], {
       input: 'Add the docs page\n',
     })
-    assert.deepEqual([made.replan_version, made.written_to_disk], [2, true])
+    assert.deepEqual([created.replan_version, created.written_to_disk], [2, true])
     assert.deepEqual(
-      made.versions[0].steps.map(({node_id, status: how}) => `${node_id} ${how}`),
+      created.versions[0].steps.map(({node_id, status: how}) => `${node_id} ${how}`),
       ['n1 completed', 'n4 pending', 'n5 pending', 'n6 pending'],
     )
     assert.equal((await workspace.task(2)).status, 'Cancelled')

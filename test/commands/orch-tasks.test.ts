@@ -21,9 +21,9 @@ describe('svc orch status', {concurrency: 3}, () => {
     await submit('x', '-f', 'a.ts')
     await submit('y', '--processor', 'external')
     await text(['orch', 'claim'])
-    const shown = await text(['orch', 'status'])
-    assert.match(shown, /\ntasks +1 queued, 1 in progress, 0 blocked, 0 doubted, 0 completed, 0 failed, 0 cancelled\n/)
-    assert.match(shown, /\nAGENT +NAME .*\nA-01 +core +reserved +active +1 +1 /)
+    const output = await text(['orch', 'status'])
+    assert.match(output, /\ntasks +1 queued, 1 in progress, 0 blocked, 0 doubted, 0 completed, 0 failed, 0 cancelled\n/)
+    assert.match(output, /\nAGENT +NAME .*\nA-01 +core +reserved +active +1 +1 /)
     const {
       store,
       enabled,
@@ -170,11 +170,11 @@ describe('svc orch task', {concurrency: 3}, () => {
   it('shows facts, description and result', async (t) => {
     const {submit, text} = await orchWorkspace(t)
     const id = await submit('Say it\nloudly', '--exec', 'say', '--param', 'word=x', '-f', 'a.ts', '--needs-gpu')
-    for (const given of [id, '1', 't-0001']) {
-      const shown = await text(['orch', 'task', given])
-      assert.match(shown, /^task +T-0001 \([0-9a-f-]{36}\)\nstatus +Queued\nagent +core\npriority +normal\n/)
-      assert.match(shown, /\nprocessor +exec say\nfiles +a\.ts:write\nneeds +gpu_cuda\n/)
-      assert.match(shown, /\n\nSay it\nloudly\n$/)
+    for (const reference of [id, '1', 't-0001']) {
+      const output = await text(['orch', 'task', reference])
+      assert.match(output, /^task +T-0001 \([0-9a-f-]{36}\)\nstatus +Queued\nagent +core\npriority +normal\n/)
+      assert.match(output, /\nprocessor +exec say\nfiles +a\.ts:write\nneeds +gpu_cuda\n/)
+      assert.match(output, /\n\nSay it\nloudly\n$/)
     }
   })
 
@@ -251,11 +251,11 @@ describe('svc orch events', {concurrency: 3}, () => {
       return following.lines.length > 0
     }, 'the first event')
     await text(['orch', 'doubt', '1', '-r', 'why'])
-    const told = () => following.lines.map((line) => JSON.parse(line) as EventRecord)
-    const ofTheFirst = () => told().find(({kind}) => kind.type === 'task_doubted' && kind.task_id === 1)
+    const events = () => following.lines.map((line) => JSON.parse(line) as EventRecord)
+    const ofTheFirst = () => events().find(({kind}) => kind.type === 'task_doubted' && kind.task_id === 1)
     await until(() => ofTheFirst() !== undefined, 'that T-0001 is doubted')
     const event = ofTheFirst() as EventRecord
-    for (const each of told()) {
+    for (const each of events()) {
       await assertFits('orchestration/event.v1', each)
       assert.equal(each.kind.type, 'task_doubted')
     }

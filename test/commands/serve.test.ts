@@ -250,11 +250,11 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
           greedy: scored.every((chance, i) => chance === Math.max(...Object.values(tops[before.length + i] ?? {}))),
         }
       }
-      const told = await score('Once upon a time, there was a little girl', 'Once upon a')
+      const likely = await score('Once upon a time, there was a little girl', 'Once upon a')
       const other = await score('Once upon a pizza of the big dog', 'Once upon a')
-      assert.equal(told.greedy, true)
+      assert.equal(likely.greedy, true)
       assert.equal(other.greedy, false)
-      assert.ok(told.sum > -3 && other.sum < told.sum - 5, JSON.stringify([told, other]))
+      assert.ok(likely.sum > -3 && other.sum < likely.sum - 5, JSON.stringify([likely, other]))
     })
 
     it('cancels the other prompts if one is refused', async () => {
