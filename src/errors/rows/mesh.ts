@@ -1,217 +1,216 @@
 import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 
-/** What the control plane answered to a client: which operation it was, and the problem as it was told. */
+/** A refusal by the control plane, as a client received it. */
 export interface Refusal {
   /** `join`, `exec_lease_grant`. */
   operation: string
   status: number
-  /** Code of the problem, where the control plane gave one. */
+  /** Code of the problem details, if there is one. */
   problem?: string | undefined
   detail?: string | undefined
 }
 
-/** A sentence goes on around it. */
+/** The details of other programs may end with a full stop. */
 const withoutStop = (sentence: string) => `${sentence}`.replace(/\.$/, '')
 
 const refusalMessage = ({operation, status, problem, detail}: Refusal) =>
-  `The control plane answered ${operation} with ${problem ?? status}${detail ? `: ${withoutStop(detail)}` : ''}.`
+  `The control plane returned ${problem ?? status} for ${operation}${detail ? `: ${withoutStop(detail)}` : ''}.`
 
-/** Errors of the mesh: of its control plane, on the wire as problem details, and of those who ask it. */
+/** Errors of the mesh control plane, sent as problem details, and of its clients. */
 export const meshErrors = rows(() => ({
   missing_field: usage({
-    message: (p: {field: string; expected: string}) => `The field ${p.field} takes ${p.expected}.`,
-    hint: 'Put the field right and send the request again; nothing was changed.',
+    message: (p: {field: string; expected: string}) => `The field ${p.field} must be ${p.expected}.`,
+    hint: 'Correct the field and resend the request; nothing was changed.',
     param: (p: {field: string}) => p.field,
   }),
   invalid_agent_id: usage({
-    message: (p: {field: string}) => `The field ${p.field} takes the number of an agent, in decimal digits.`,
-    hint: 'Send the number as a string of up to 20 digits.',
+    message: (p: {field: string}) => `The field ${p.field} must be an agent id: an unsigned 64-bit integer in decimal.`,
+    hint: 'Send the id as a string of digits, for example "42".',
     param: (p: {field: string}) => p.field,
   }),
   scope_key_too_long: usage({
     message: (p: {limit: number}) => `The scope key is longer than ${p.limit} bytes.`,
-    hint: 'Name what the lease is for in fewer words, for example task:UUID.',
+    hint: 'Use a shorter key, for example task:UUID.',
   }),
   attestation_invalid: usage({
-    message: (p: {reason: string}) => `The attestation of the message does not hold: ${p.reason}.`,
-    hint: 'Sign the BLAKE3 digest of the payload with the key whose public half the control plane has.',
+    message: (p: {reason: string}) => `The attestation of the message is invalid: ${p.reason}.`,
+    hint: 'Sign the BLAKE3 digest of the payload with the private key that matches SVC_MESH_WORKER_RESULT_VERIFY_KEY.',
   }),
   token_expired: conflict({
     http: 401,
-    message: () => 'The token has expired, or is not valid yet.',
-    hint: 'Take a new one, and check the clock of the machine that made it.',
+    message: () => 'The token has expired or is not yet valid.',
+    hint: 'Create a new token, and check the clocks of both machines.',
   }),
   token_replayed: conflict({
     http: 401,
-    message: () => 'The token was used before, and it works once.',
-    hint: 'Make a new token, with a jti of its own, for each request of an administrator.',
+    message: () => 'The token was already used, and it is valid for one request only.',
+    hint: 'Create a token with a new jti claim for each request with the role mesh or admin.',
   }),
   bootstrap_invalid: conflict({
     http: 401,
-    message: () => 'The request carries no valid token for new nodes.',
-    hint: 'Take the token that svc mesh init printed; a wrong one costs nothing but the try.',
+    message: () => 'The request has no valid bootstrap token.',
+    hint: 'Use the token that svc mesh init printed; a failed attempt does not consume it.',
   }),
   role_forbidden: conflict({
     http: 403,
-    message: (p: {role: string}) => `The role ${p.role} may not do that.`,
-    hint: 'Use the token of a role that may: nodes work, submitters deliver, administrators do all.',
+    message: (p: {role: string}) => `The role ${p.role} is not allowed to perform this operation.`,
+    hint: 'Use a token whose role allows it: worker for nodes, submitter to deliver messages, admin or mesh for all.',
   }),
   scope_mismatch: conflict({
     http: 403,
-    message: () => 'The node names another scope than this control plane has.',
-    hint: 'Give every process of the mesh the same SVC_MESH_SCOPE_ID.',
+    message: () => 'The scope ID of the request does not match that of the control plane.',
+    hint: 'Set the same SVC_MESH_SCOPE_ID for every process of the mesh.',
   }),
   unknown_node: conflict({
     http: 403,
-    message: (p: {node: string}) => `The node ${p.node} has not joined.`,
-    hint: 'Join first, then ask again.',
+    message: (p: {node: string}) => `The node ${p.node} has not joined the mesh.`,
+    hint: 'Run svc mesh join on that node, then retry.',
   }),
   node_quarantined: conflict({
     http: 403,
     message: (p: {node: string}) => `The node ${p.node} is in quarantine.`,
-    hint: 'An administrator can lift it with svc mesh admin quarantine.',
+    hint: 'Ask an administrator to run svc mesh admin quarantine NODE --state off.',
   }),
   node_maintenance: conflict({
     http: 403,
-    message: (p: {node: string}) => `The node ${p.node} is in maintenance and takes nothing new.`,
-    hint: 'Wait for its deadline, or let an administrator end it with svc mesh admin maintenance.',
+    message: (p: {node: string}) => `The node ${p.node} is in maintenance and gets no new work.`,
+    hint: 'Wait until maintenance ends, or ask an administrator to run svc mesh admin maintenance NODE --state off.',
   }),
   node_identity_mismatch: conflict({
     http: 403,
-    message: (p: {node: string}) => `The token is of another node than ${p.node}.`,
-    hint: 'A node speaks for itself alone: use the token that was made for it.',
+    message: (p: {node: string}) => `The token was not issued to the node ${p.node}.`,
+    hint: 'Use the token that was issued to this node.',
   }),
   node_not_found: notFound({
-    message: (p: {node: string}) => `There is no node ${p.node}.`,
-    hint: 'List those there are with svc mesh nodes.',
+    message: (p: {node: string}) => `Node ${p.node} does not exist.`,
+    hint: 'Run svc mesh nodes to list the nodes.',
   }),
   lease_not_found: notFound({
-    message: (p: {lease: string}) => `There is no lease ${p.lease}; it may have expired.`,
-    hint: 'Stop what it stood for, and take a new lease.',
+    message: (p: {lease: string}) => `Lease ${p.lease} does not exist; it may have expired.`,
+    hint: 'Stop the work that it covered, and request a new lease.',
   }),
   dead_message_not_found: notFound({
     message: (p: {message: number}) => `There is no dead message ${p.message}.`,
-    hint: 'List those there are with svc mesh dead list.',
+    hint: 'Run svc mesh dead list to list the dead messages.',
   }),
   bootstrap_disabled: notFound({
-    message: () => 'This control plane has no token for new nodes.',
-    hint: 'Make one with svc mesh init, and let the control plane read it.',
+    message: () => 'This control plane has no bootstrap token.',
+    hint: 'Run svc mesh init --bootstrap on the machine of the control plane, then send the control plane SIGHUP.',
   }),
   lease_held: conflict({
     message: (p: {scopeKey: string}) => `Another node holds the lease on ${p.scopeKey}.`,
     hint: 'Leave the work to that node, or wait until its lease ends.',
   }),
   not_lease_holder: conflict({
-    message: (p: {what: string}) => `Another node holds ${p.what}.`,
-    hint: 'Stop work on it: what is yours no more must not be ended by you.',
+    message: (p: {what: string}) => `This node does not hold ${p.what}.`,
+    hint: 'Stop working on it, and discard the result.',
   }),
   duplicate_node_id: conflict({
-    message: (p: {node: string}) => `A newer process has joined as ${p.node}.`,
-    hint: 'Give each process a node id of its own, with SVC_MESH_NODE_ID.',
+    message: (p: {node: string}) => `Another process has joined as ${p.node}.`,
+    hint: 'Set a different SVC_MESH_NODE_ID for each process.',
   }),
   bootstrap_consumed: conflict({
     http: 410,
-    message: () => 'The token for new nodes was used already; it works once.',
-    hint: 'Make another one with svc mesh init --bootstrap.',
+    message: () => 'The bootstrap token was already used; it works only once.',
+    hint: 'Create another one with svc mesh init --bootstrap.',
   }),
   bootstrap_expired: conflict({
     http: 410,
-    message: () => 'The token for new nodes has expired.',
-    hint: 'Make another one with svc mesh init --bootstrap.',
+    message: () => 'The bootstrap token has expired.',
+    hint: 'Create another one with svc mesh init --bootstrap.',
   }),
   idempotency_key_reused: conflict({
     http: 422,
     message: (p: {message: number}) =>
-      `The idempotency key belongs to message ${p.message}, which says something else.`,
-    hint: 'Nothing was stored; send another message under a key of its own.',
+      `Message ${p.message} has the same idempotency key but different content; nothing was stored.`,
+    hint: 'Send the new message with a new idempotency key.',
   }),
   inbox_full: unavailable({
     http: 429,
-    message: (p: {limit: number}) => `${p.limit} messages wait already, and none of them is dropped for a new one.`,
+    message: (p: {limit: number}) => `The limit of ${p.limit} unacknowledged messages is reached.`,
     hint: 'Wait until some are acknowledged, then send the message again.',
   }),
   store_unavailable: unavailable({
-    message: (p: {reason: string}) => `The control plane cannot write its store: ${p.reason}.`,
-    hint: 'Send the request again later; nothing of it was kept.',
+    message: (p: {reason: string}) => `The control plane cannot use its database: ${p.reason}.`,
+    hint: 'Send the request again later; nothing was stored.',
   }),
   attestation_key_missing: unavailable({
-    message: () => 'The control plane has no key to verify the signature of a result with.',
-    hint: 'Start it with SVC_MESH_WORKER_RESULT_VERIFY_KEY, or send the result without a signature.',
+    message: () => 'The control plane has no key to verify signed results.',
+    hint: 'Set SVC_MESH_WORKER_RESULT_VERIFY_KEY for the control plane, or send the result unsigned.',
   }),
   server_token_missing: unavailable({
-    message: () => 'The control plane has no token that it could give to a new node.',
-    hint: 'Set SVC_MESH_WORKER_TOKEN where the control plane runs; svc mesh init does.',
+    message: () => 'The control plane has no token to issue to a new node.',
+    hint: 'Set SVC_MESH_WORKER_TOKEN for the control plane, or create all its secrets with svc mesh init.',
   }),
   mesh_unprotected: usage({
     http: 500,
-    message: (p: {host: string}) => `Other machines could use a control plane on ${p.host} without a token.`,
-    hint: 'Make tokens with svc mesh init, listen on 127.0.0.1, or say --insecure.',
+    message: (p: {host: string}) => `A control plane on ${p.host} would accept other machines without a token.`,
+    hint: 'Create tokens with svc mesh init, listen on 127.0.0.1, or pass --insecure.',
   }),
   mesh_tokens_equal: usage({
     http: 500,
-    message: (p: {first: string; second: string}) => `${p.first} and ${p.second} are the same.`,
-    hint: 'Give each role a token of its own; svc mesh init makes them.',
+    message: (p: {first: string; second: string}) => `${p.first} and ${p.second} have the same value.`,
+    hint: 'Set a different secret for each; svc mesh init creates them.',
   }),
   mesh_secret_weak: usage({
     http: 500,
     message: (p: {variable: string; least: string}) => `${p.variable} is shorter than ${p.least}.`,
-    hint: 'Take a random secret, for example of openssl rand -base64 32.',
+    hint: 'Use a random secret, for example the output of openssl rand -base64 32.',
   }),
   mesh_exists: conflict({
-    message: (p: {path: string}) => `${p.path} has secrets of a mesh already.`,
-    hint: 'Keep them and work in another folder, or put new ones in their place with --force, which shuts out who has these.',
+    message: (p: {path: string}) => `${p.path} already contains mesh secrets.`,
+    hint: 'Use another folder with -C DIR, or pass --force to overwrite the secrets, which locks out everyone who uses them.',
   }),
   mesh_secrets_overruled: usage({
     http: 500,
     message: (p: {variables: readonly string[]}) =>
-      `A stronger source sets ${p.variables.join(', ')}, which would count in the place of what this machine is given.`,
-    hint: 'Unset that in the environment and join again; the token for new nodes was not used up.',
+      `The issued tokens would be ignored: ${p.variables.join(', ')} is set in the environment or in a file that takes precedence.`,
+    hint: 'Unset it there and join again; the bootstrap token was not consumed.',
   }),
   mesh_secrets_ignored: usage({
     http: 500,
-    message: (p: {fault: string}) => `The secrets of the control plane are left out: ${withoutStop(p.fault)}.`,
-    hint: 'Put that right, or say --insecure: without a secret whoever reaches the control plane may do everything.',
+    message: (p: {fault: string}) => `The secrets of the control plane are not used: ${withoutStop(p.fault)}.`,
+    hint: 'Fix this, or pass --insecure to let anyone who reaches the control plane do everything.',
   }),
   mesh_rejected: usage({
     http: 502,
     message: refusalMessage,
-    hint: 'Change what was asked for; the control plane does not understand it.',
+    hint: 'Correct the request, or run the same version of svc on both machines.',
   }),
   mesh_denied: conflict({
     http: 502,
     message: refusalMessage,
-    hint: 'The token or its role, the state of the node or another holder forbids it.',
+    hint: 'Check the tokens of this machine with svc mesh status, and the state of the node with svc mesh nodes.',
   }),
   mesh_missing: notFound({
     http: 502,
     message: refusalMessage,
-    hint: 'It may have expired, been used, or never been there.',
+    hint: 'Check the id; what it names may have expired or been removed.',
   }),
   mesh_unavailable: unavailable({
     http: 502,
     message: refusalMessage,
-    hint: 'Try again later; what may be repeated was repeated already.',
+    hint: 'Try again later.',
   }),
   mesh_token_missing: conflict({
     http: 502,
     message: (p: {operation: string; variables: readonly string[]}) =>
-      `The control plane takes ${p.operation} only with a token, and this machine has none that fits.`,
+      `The control plane requires a token for ${p.operation}, and this machine has none.`,
     hint: (p: {variables: readonly string[]}) =>
-      `Set ${p.variables.join(' or ')} as on the machine of the control plane; svc mesh join --bootstrap gives a node its own.`,
+      `Set ${p.variables.join(' or ')} to its value on the control plane; a node can join with svc mesh join --bootstrap.`,
   }),
   control_plane_missing: unavailable({
     http: 502,
-    message: (p: {url: string; reason: string}) => `No control plane answers at ${p.url}: ${p.reason}.`,
-    hint: 'Check the address: --control-url, SVC_MESH_CONTROL_ADDR, or control_url below [mesh] of Svc.toml.',
+    message: (p: {url: string; reason: string}) => `No control plane at ${p.url}: ${p.reason}.`,
+    hint: 'Correct the address in --control-url, SVC_MESH_CONTROL_ADDR, or control_url under [mesh] in Svc.toml.',
   }),
   mesh_address_missing: usage({
     http: 500,
     message: () => 'No control plane is configured.',
-    hint: 'Name it with --control-url, SVC_MESH_CONTROL_ADDR, or control_url below [mesh] of Svc.toml.',
+    hint: 'Pass --control-url, or set SVC_MESH_CONTROL_ADDR, or control_url under [mesh] in Svc.toml.',
   }),
   control_plane_silent: failed({
-    message: (p: {seconds: number; log: string}) =>
-      `The control plane that was started did not answer within ${p.seconds} seconds.`,
-    hint: (p: {log: string}) => `What it said is in ${p.log}.`,
+    message: (p: {seconds: number; log: string}) => `The control plane did not become ready within ${p.seconds} s.`,
+    hint: (p: {log: string}) => `Read its log in ${p.log}.`,
   }),
 }))
