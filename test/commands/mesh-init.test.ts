@@ -184,7 +184,7 @@ describe('svc mesh init', () => {
     const before = await readFile(join(cwd, file), 'utf8')
     const {stdout, stderr, exitCode} = await init(cwd)
     assert.deepEqual([stdout, exitCode], ['', 4])
-    assert.match(stderr, /mesh\.env has secrets of a mesh already/)
+    assert.match(stderr, /mesh\.env already contains mesh secrets/)
     assert.equal(await readFile(join(cwd, file), 'utf8'), before)
   })
 

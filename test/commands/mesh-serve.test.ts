@@ -229,7 +229,7 @@ describe('svc mesh serve, whose secrets are in a file', {timeout: 1_200_000}, ()
       [() => rm(path), /stay as they were: there are none any more\./],
       [
         () => writeSecrets(folder, 'SVC_MESH_TOKEN=same\nSVC_MESH_ADMIN_TOKEN=same\n'),
-        /stay as they were: .* are the same\./,
+        /stay as they were: .* have the same value\./,
       ],
       [
         () => writeSecrets(folder, 'SVC_MESH_JWT_HMAC_SECRET=short\n'),

@@ -145,7 +145,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
       /\n1 +n1 +failed +T-0001 +1 +Add the parser +no ink\n/,
     )
     const sentence = await workspace.fails(['orch', 'plan', 'execute', id], 4, 'plan_stuck')
-    assert.match(sentence, /failed or cancelled is n1\.$/)
+    assert.match(sentence, /n1 failed or was cancelled\.$/)
     await workspace.text(['orch', 'plan', 'replan', id, 'Buy ink'])
     await workspace.fails(['orch', 'retry', '1'], 4, 'plan_step_replaced')
   })

@@ -269,7 +269,7 @@ describe('a plan that is executed', () => {
     assert.deepEqual([failed.status, failed.step_counts.failed], ['failed', 1])
     assert.deepEqual([failed.steps[1]?.last_outcome, failed.steps[1]?.last_error], ['failed', 'no luck'])
     const {params, message} = refused('plan_stuck', () => executePlan(orchestrator, id))
-    assert.deepEqual([params.nodes, message], [['n2'], `Nothing of ${id} can go on: failed or cancelled is n2.`])
+    assert.deepEqual([params.nodes, message], [['n2'], `${id} cannot continue: n2 failed or was cancelled.`])
 
     retryTask(orchestrator, taskId)
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 queued', 'n3 pending'])

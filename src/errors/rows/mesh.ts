@@ -14,7 +14,7 @@ export interface Refusal {
 const withoutStop = (sentence: string) => `${sentence}`.replace(/\.$/, '')
 
 const refusalMessage = ({operation, status, problem, detail}: Refusal) =>
-  `The control plane returned ${problem ?? status} for ${operation}${detail ? `: ${withoutStop(detail)}` : ''}.`
+  `The control plane answered ${operation} with ${problem ?? status}${detail ? `: ${withoutStop(detail)}` : ''}.`
 
 /** Errors of the mesh control plane, sent as problem details, and of its clients. */
 export const meshErrors = rows(() => ({
