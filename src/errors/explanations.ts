@@ -209,16 +209,13 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     "The daemon ran the call and it failed; the sentence is the daemon's own.",
     {message: 'T-0042 ended as Failed: test ended with status 1.'},
   ],
-  model_id_invalid: [
-    'The argument is no existing directory, and it does not have the form OWNER/NAME of a model on the hub.',
-    {id: './models/whisper tiny'},
-  ],
+  model_id_invalid: ['The argument does not have the form OWNER/NAME of a model on the hub.', {id: 'whisper tiny'}],
   hub_model_unknown: [
-    'The hub has no public model with this id.',
+    'The hub has no model with this id, or none that is visible without a token.',
     {id: 'openai/whisper-tinny', endpoint: 'https://huggingface.co'},
   ],
   hub_revision_unknown: [
-    'The model exists, but it has no branch, tag or commit of this name.',
+    'The model exists, but it has no branch, tag or commit with this name.',
     {id: 'openai/whisper-tiny.en', revision: 'v9'},
   ],
   hub_files_missing: [
@@ -226,27 +223,27 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {id: 'acme/whisper-pickled'},
   ],
   hub_access_denied: [
-    'The hub gives the same answer for a private model, a gated model and an id that does not exist.',
+    'The model is private or gated, and the token is missing, expired or without access to it.',
     {id: 'acme/private-whisper', status: 401, tokenSent: false},
   ],
   hub_unreachable: [
-    'The host name could not be resolved, or no connection could be opened.',
+    'The host name could not be resolved, no connection could be opened, or the connection broke off.',
     {endpoint: 'https://huggingface.co', reason: 'ENOTFOUND'},
   ],
   hub_failed: [
-    'The hub answered with an error that is not about this model.',
+    'The hub, or a proxy in front of it, answered with an unexpected status.',
     {endpoint: 'https://huggingface.co', status: 503},
   ],
   hub_answer_invalid: [
-    'A proxy or a mirror answered instead of the hub, with something that is not a model listing.',
-    {endpoint: 'https://proxy.example', reason: 'it redirects to what is no web address'},
+    'A proxy or mirror answered instead of the hub, with something that is not a model listing.',
+    {endpoint: 'https://proxy.example', reason: 'it is not JSON'},
   ],
   hub_offline: [
     'HF_HUB_OFFLINE, SVC_SPEECH_OFFLINE or speech.offline disables downloads, and the model was never downloaded.',
     {id: 'openai/whisper-base'},
   ],
   checksum_mismatch: [
-    'The downloaded file differs from what the hub announced, for instance because a proxy changed it.',
+    'The downloaded file differs from the one that the hub announced, for example because a proxy changed it.',
     {
       file: 'model.safetensors',
       expected: 'db59695928ded6043adaef491a53ba83',
@@ -472,11 +469,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   mesh_not_configured: 'The receiver is on another machine, and this workspace belongs to no mesh.',
   model_not_found: [
-    'The model was looked for in every listed place and found in none.',
+    'The model is in none of the listed places.',
     {model: 'modells/guide', tried: ['/home/ann/modells/guide']},
   ],
   model_not_served: [
-    'The server serves one model, and the request names a different one.',
+    'The server serves one model, and the request names another.',
     {model: 'giude', served: 'guide', suggestion: 'guide'},
   ],
   device_unavailable: [
@@ -488,7 +485,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'config.json', tried: ['runs/r7/config.json']},
   ],
   model_format_unsupported: [
-    'Weights are read from safetensors only, and the directory has a different format.',
+    'The weights are not in safetensors, or the tokenizer is not a tokenizer.json.',
     {
       path: 'models/acme',
       missing: 'safetensors weights',
@@ -505,16 +502,19 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'models/acme/config.json', family: 'mamba', known: ['llama', 'mistral', 'qwen2', 'qwen3']},
   ],
   model_config_unsupported: [
-    'config.json enables a feature that would change the result and is not implemented.',
+    'config.json enables a feature that affects the result and is not implemented.',
     {file: 'models/acme/config.json', key: 'attn_logit_softcapping', value: '50'},
   ],
   base_model_not_found: [
-    'The run directory names its base model by a path that does not exist on this machine.',
+    'The manifest of the adapter names a base model that is not at any of the listed places.',
     {base: '/models/small-base', tried: ['runs/r7', '/models/small-base']},
   ],
-  adapter_missing: ['The directory has the reports of a training run, but no adapter weights.', {path: 'runs/r7'}],
+  adapter_missing: [
+    'The directory has a manifest or reports of a training run, but no adapter weights.',
+    {path: 'runs/r7'},
+  ],
   adapter_invalid: [
-    'The description of the adapter is incomplete or contradicts itself.',
+    'The adapter or its manifest is incomplete or contradicts itself.',
     {file: 'runs/r7/adapter_config.json', reason: 'r must be a number above 0, not "8"'},
   ],
   adapter_unsupported: [
@@ -539,31 +539,31 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {adapter: 'runs/r7/adapter.safetensors', tensor: 'model.layers.3.self_attn.q_proj.weight'},
   ],
   eval_gate_failed: [
-    'The training run was evaluated, and its report says that the model became worse.',
-    {file: 'runs/r7/eval_gate.json'},
+    'The report of the training run has the status fail: training damaged other abilities of the model.',
+    {file: 'runs/r7/collateral_damage_report.json'},
   ],
   safetensors_invalid: [
-    'The file is damaged or was not downloaded completely.',
+    'The file is damaged, or was not copied or downloaded completely.',
     {file: 'model-00001-of-00002.safetensors', reason: 'its header claims 9871 bytes, the file has 4096'},
   ],
   shard_missing: [
-    'The index names a weights file that was not copied or downloaded.',
+    'A weights file was not copied or downloaded.',
     {shard: 'model-00002-of-00002.safetensors', index: 'model.safetensors.index.json'},
   ],
   adapter_legacy: [
-    'The adapter is a pickled PyTorch file; those can run code when they are loaded, so they are not read.',
+    'The adapter is a pickled PyTorch file (.bin); loading one can run code, so it is not read.',
     {file: 'runs/r2/adapter.bin'},
   ],
   merge_families: [
-    'An adapter must belong to one base model, and this one mixes tensor names of several.',
-    {file: 'runs/r7/adapter_manifest.json', counts: ['168 of llama', '4 of gpt2']},
+    'An adapter belongs to one base model, and this manifest mixes tensor names of several.',
+    {file: 'runs/r7/adapter_manifest.json', counts: ['168 llama', '4 gpt2']},
   ],
   tensor_overflow: [
-    'The merged value is larger than the output type can represent.',
+    'A merged value is larger than the output type can represent.',
     {tensor: 'model.layers.11.mlp.down_proj.weight', dtype: 'F16'},
   ],
   tensor_missing: [
-    'The architecture needs a tensor that none of the weights files contains.',
+    'The architecture, the index or the adapter needs a tensor that the weights files do not contain.',
     {tensor: 'model.norm.weight', files: ['model-00001-of-00002.safetensors']},
   ],
   tensor_shape: [
@@ -576,22 +576,26 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   tensor_dtype: [
-    'The weights are stored in a type that is not read, such as an integer quantisation.',
+    'The weights have a type that is not supported, such as quantised integers.',
     {tensor: 'model.norm.weight', file: 'model.safetensors', dtype: 'I8', accepted: ['F32', 'F16', 'BF16']},
   ],
-  prompt_missing: 'No prompt was given as an argument, and standard input is a terminal.',
-  prompt_empty: 'The prompt has no characters.',
-  prompt_too_long: ['The prompt fills the whole context window of the model.', {length: '5120 tokens', context: 4096}],
+  prompt_missing:
+    'svc generate was run without a prompt, or with --raw alone and a model without a beginning-of-text token.',
+  prompt_empty: 'The prompt, or every message of the conversation, is empty.',
+  prompt_too_long: [
+    'The prompt and at least one generated token must fit in the context window.',
+    {length: '5120 tokens', context: 4096},
+  ],
   chat_template_failed: [
-    'The Jinja template of the model uses a function or syntax that is not supported.',
+    'The Jinja template of the model has an error, or uses a function or syntax that is not supported.',
     {file: 'runs/r7/tokenizer_config.json', reason: 'Unknown function strftime_now'},
   ],
   chat_refused: [
-    'The chat template raised an exception for this sequence of roles.',
+    'The chat template raised an exception for this conversation, usually because of the order of roles.',
     {reason: 'Conversation roles must alternate user/assistant'},
   ],
   generation_failed: [
-    'ONNX Runtime reported an error, or the logits were not finite.',
+    'ONNX Runtime reported an error, its worker exited unexpectedly, or the logits were not finite.',
     {reason: 'no token is left to choose from: no logit is finite'},
   ],
   port_in_use: [
@@ -817,16 +821,16 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {id: 'builder-20260401', reason: 'line 12 of its journal is no event'},
   ],
   cache_unwritable: [
-    'The folder cannot be created or written, or its disk is full.',
+    'The cache folder cannot be created or written, or its disk is full.',
     {folder: '/home/ann/.cache/svc/speech', reason: 'no space is left on the disk'},
   ],
   speech_model_missing: 'Neither a flag nor a setting names a model, and none was downloaded before.',
   speech_model_unknown: [
-    'The directory holds a model that is neither Whisper nor CTC.',
+    'The model is neither Whisper nor CTC, or it is a CTC model without an ONNX export.',
     {path: 'models/acme', found: 'its model_type is bert'},
   ],
   speech_backend_mismatch: [
-    'The backend that was chosen runs another kind of model.',
+    'The selected backend does not run this kind of model.',
     {model: 'models/starter', backend: 'whisper'},
   ],
   tokenizer_mismatch: [
@@ -834,11 +838,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'models/whisper/tokenizer.json', reason: 'it has no token <|startoftranscript|>'},
   ],
   recognition_failed: [
-    'ONNX Runtime failed on the model, or its worker ended unexpectedly.',
+    'ONNX Runtime failed on the model, or its worker exited unexpectedly.',
     {reason: 'the worker ended with status 134'},
   ],
   words_unsupported: [
-    'Word times come from the cross-attention of the decoder, and this export does not output it.',
+    'Word timestamps are computed from the cross-attention of the decoder, and this export does not output it.',
     {model: 'models/whisper-base-onnx'},
   ],
   task_unsupported: ['English-only Whisper models and CTC models cannot translate.', {model: 'openai/whisper-tiny.en'}],
@@ -847,17 +851,17 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {language: 'gerrman', model: 'openai/whisper-tiny', known: ['en', 'de', 'fr'], suggestion: 'german'},
   ],
   dataset_invalid: [
-    'A line of the evaluation data set is not a JSON object with the required fields.',
+    'The data set has an invalid line, lists no recordings, or is too large.',
     {file: 'clips.jsonl', line: 3, reason: 'path is missing'},
   ],
-  recording_missing: 'No file was named, and standard input is a terminal.',
-  audio_folder_empty: ['The folder contains no file with the name of an audio format.', {folder: 'talks'}],
+  recording_missing: 'The command was run without a file, a folder or -.',
+  audio_folder_empty: ['The folder contains no file with the extension of an audio format.', {folder: 'talks'}],
   subtitle_format_unknown: [
-    'The extension of the output file decides its format, and only two are known.',
+    'The extension of the output file selects its format, and only .srt and .vtt are known.',
     {path: 'film.txt'},
   ],
-  output_dir_needed: ['Formats with times cannot be concatenated.', {format: 'srt'}],
-  vad_model_missing: '--vad neural needs the ONNX file of a voice activity detector.',
+  output_dir_needed: ['A file of this format cannot contain several transcripts.', {format: 'srt'}],
+  vad_model_missing: '--vad neural needs an ONNX file, and no flag or setting names one.',
   store_engine_missing: [
     'The prebuilt SQLite driver is not installed, or was built for another version of Node.js.',
     {reason: 'Could not locate the bindings file'},

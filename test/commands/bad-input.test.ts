@@ -98,7 +98,7 @@ const models: Record<string, BadInput> = {
     files: config({hidden_size: 64}),
     code: 'tensor_shape',
     exit: 1,
-    says: /is \[\d+.*\]; config\.json asks for \[.*\]/,
+    says: /has shape \[\d+.*\]; config\.json requires \[.*\]/,
   },
   'a missing tensor': {
     files: config({num_hidden_layers: 3}),
@@ -167,7 +167,7 @@ const cases: Record<string, BadInput> = {
   },
   'a truncated shard': {files: {[shard]: cutShard()}, code: 'safetensors_invalid', exit: 1, says: new RegExp(shard)},
   'a missing config': {files: {'config.json': undefined}, code: 'model_file_missing', exit: 3, says: /config\.json/},
-  'no prompt': {args: [], code: 'prompt_missing', exit: 2, says: /no prompt/},
+  'no prompt': {args: [], code: 'prompt_missing', exit: 2, says: /Missing prompt/},
   'an empty prompt': {args: [''], code: 'prompt_empty', exit: 2, says: /empty/},
   'an empty standard input': {args: ['-'], options: {input: '\n'}, code: 'prompt_empty', exit: 2, says: /empty/},
   'a prompt longer than the context': {

@@ -473,14 +473,14 @@ describe('a trained run directory, served', () => {
       {'adapter_manifest.json': tinyAdapterFiles()['adapter_manifest.json'] as string},
       [],
       3,
-      /adapter weights are not there/,
+      /it has no adapter weights/,
     ],
     [
       'a failed evaluation',
       {'collateral_damage_report.json': failedEvaluation},
       [],
       1,
-      /evaluation of this run failed/,
+      /training run failed its evaluation/,
     ],
     [
       'DoRA',
@@ -706,7 +706,7 @@ describe('a server that is used badly', () => {
     assert.equal(response.status, 200)
     await post(server, '/api/generate', {prompt: '', keep_alive: 0})
     const reloaded = await post(server, '/api/generate', {...endless, stream: false})
-    assert.deepEqual([reloaded.status, /not a sound safetensors/.test(await reloaded.text())], [500, true])
+    assert.deepEqual([reloaded.status, /not a valid safetensors/.test(await reloaded.text())], [500, true])
   })
 })
 

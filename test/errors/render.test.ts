@@ -109,7 +109,7 @@ describe('a failed command', () => {
   it('prints the sentence, the code and the hint on standard error', () => {
     assert.equal(
       asText(error),
-      'error: The shard model-00002-of-00002.safetensors, which model.safetensors.index.json names, is not there. (shard_missing)\n' +
+      'error: The shard model-00002-of-00002.safetensors, which model.safetensors.index.json requires, is missing. (shard_missing)\n' +
         '  hint: Copy or download every shard of the model.\n',
     )
   })
@@ -278,7 +278,7 @@ describe('an error that crosses a thread', () => {
     assert.ok(isErrorOf(received, 'tensor_shape'))
     assert.ok(!isErrorOf(received, 'internal'))
     assert.deepEqual(received.params, sent.params)
-    assert.equal(received.message, 'The tensor a in b is [2, 3]; config.json asks for [3, 2].')
+    assert.equal(received.message, 'The tensor a in b has shape [2, 3]; config.json requires [3, 2].')
     assert.match(received.stack ?? '', /the first fault/)
   })
 })
