@@ -8,21 +8,21 @@ export type ErrorExplanation<C extends ErrorCode> = keyof ErrorParams<C> extends
 /** Loaded by `svc explain` alone, so that no other command pays for it. */
 export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>} = {
   context_file_unusable: [
-    'A context file exists, but it is not a readable UTF-8 text file within the size limit.',
-    {path: 'assets/logo.png', reason: 'it is no UTF-8 text'},
+    'The context file exists, but it is not a readable UTF-8 text file within the size limit.',
+    {path: 'assets/logo.png', reason: 'it is not UTF-8 text'},
   ],
-  context_file_missing: ['A context file was named that does not exist.', {path: 'src/parser.ts'}],
-  answer_empty: ['The model ended its answer before it wrote a character.', {model: 'guide'}],
+  context_file_missing: ['context_files names a file that does not exist.', {path: 'src/parser.ts'}],
+  answer_empty: ['The model ended its answer before it wrote any text.', {model: 'guide'}],
   answer_not_json: [
-    'JSON output was requested, and the answer did not parse as JSON, even after one repair attempt.',
-    {model: 'guide', attempts: 2, reason: 'the answer ends inside of a string', cut: true},
+    'The answer was cut off, or neither it nor a second attempt parsed as JSON.',
+    {model: 'guide', attempts: 1, reason: 'the answer was cut off at 512 tokens', cut: true},
   ],
   surface_contract: [
-    'Generated code must arrive in the requested output form, and no attempt did.',
+    'No attempt produced code in the requested output form.',
     {attempts: 3, category: 'surface_contract', model: 'guide', reason: 'the answer has no fenced block'},
   ],
   repair_stalled: [
-    'A repair attempt produced the same diagnostics as the attempt before it, so the loop stopped.',
+    'A repair attempt produced the same diagnostics as the one before, so the loop stopped.',
     {
       attempts: 2,
       category: 'repair_stall',
@@ -31,35 +31,35 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   validation_failed: [
-    'Every attempt at generating a program ended with errors from the checker.',
+    'The checker reported errors for the program of every attempt.',
     {attempts: 4, category: 'semantic', model: 'guide', reason: '2 errors are left'},
   ],
   audio_unrecognized: [
-    'The format is recognised by the first bytes of the file, never by its name, and these belong to no audio format.',
+    'The format is detected from the first bytes of the file, not from its name, and these match no audio format.',
     {file: 'minutes.wav', found: 'a PDF document'},
   ],
   audio_invalid: [
-    'The file has the header of an audio format, but its content is damaged or cut short.',
-    {file: 'meeting.flac', reason: 'no flac frame in it is sound'},
+    'The file is damaged or truncated, or its samples or header are not usable.',
+    {file: 'meeting.flac', reason: 'it has no valid flac frame'},
   ],
-  audio_empty: ['The file has a valid header and no samples.', {file: 'take-3.wav'}],
-  audio_track_missing: ['The file is a film, and it contains video only.', {file: 'screencast.mp4'}],
+  audio_empty: ['The file is empty, or has a valid header and no samples.', {file: 'take-3.wav'}],
+  audio_track_missing: ['The file has video only.', {file: 'screencast.mp4'}],
   decoder_unavailable: [
     'WAV, FLAC, MP3 and Ogg are decoded by svc itself; every other format needs ffmpeg.',
     {file: 'interview.m4a', format: 'an MP4 or M4A file'},
   ],
-  internal: ['A defect of svc, not of its input.', {reason: 'Invalid array length.'}],
+  internal: ['A defect in svc, not in its input.', {reason: 'Invalid array length.'}],
   interrupted: 'The command received SIGINT, for instance from Ctrl-C.',
   terminated: 'The command received SIGTERM, for instance from kill or from a service manager.',
   usage: [
-    'The arguments and flags of the command do not fit together, or one is missing.',
+    'The arguments and flags of the command contradict each other, or one is missing or invalid.',
     {reason: 'No document to validate against cli/error.v1.'},
   ],
   command_unknown: [
-    'The first words of the command line name no command.',
+    'The first words of the command line are not the name of a command.',
     {command: 'transcibe', suggestion: 'transcribe'},
   ],
-  flag_unknown: ['The command has no flag of this name.', {flag: '--thread', suggestion: '--threads'}],
+  flag_unknown: ['The command has no flag with this name.', {flag: '--thread', suggestion: '--threads'}],
   flag_value: [
     'The value of a flag has the wrong type or is out of range.',
     {flag: '--port', value: '70000', expected: 'a whole number from 0 to 65535'},
@@ -68,28 +68,25 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The argument is neither an error code nor a diagnostic code.',
     {code: 'audio_unrecognised', suggestion: 'audio_unrecognized'},
   ],
-  stdin_not_utf8: ['The command reads text, and the input has another encoding or is not text.', {offset: 412}],
-  stdin_too_long: [
-    'Text from standard input is read into memory as a whole, so its length is limited.',
-    {limit: 16_777_216},
-  ],
+  stdin_not_utf8: ['The command reads text, and the input has another encoding or is binary.', {offset: 412}],
+  stdin_too_long: ['Text from standard input is read into memory, so its length is limited.', {limit: 16_777_216}],
   file_not_found: ['A file or folder that the command reads does not exist.', {path: 'notes/meeting.wav'}],
   file_unreadable: [
-    'The file exists, but the operating system refuses to read it, or it is a directory.',
+    'The file exists, but it is a directory, too large, has unusable content, or may not be read.',
     {path: '/srv/recordings/meeting.wav', reason: 'permission denied'},
   ],
   file_unwritable: [
-    'The operating system refuses to create or replace the file.',
+    'The operating system refuses to create or replace the file, or another process keeps it locked.',
     {path: '/srv/subtitles/film.srt', reason: 'permission denied'},
   ],
   output_exists: [
-    'An existing file is replaced only when a flag asks for it.',
+    'An existing file is replaced only with a flag, and anything but a regular file is never replaced.',
     {path: 'subtitles/meeting.srt', flag: '--overwrite'},
   ],
-  output_is_input: ['The output path is the file that the command reads.', {path: 'meeting.wav', input: 'meeting.wav'}],
-  directory_not_found: ['The directory that was named does not exist.', {path: '/srv/workspace'}],
+  output_is_input: ['The output path is a file that the command reads.', {path: 'meeting.wav', input: 'meeting.wav'}],
+  directory_not_found: ['The directory given with -C does not exist.', {path: '/srv/workspace'}],
   disk_full: [
-    'The file system ran out of space while the file was written.',
+    'The file system ran out of space while the file was being written.',
     {path: 'models/merged/model.safetensors'},
   ],
   config_unparsable: [
@@ -97,20 +94,20 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'Svc.toml', line: 3, column: 11, reason: 'the string is not closed'},
   ],
   config_type: [
-    'A setting in Svc.toml has a value of the wrong type or out of range.',
+    'A setting in a settings file has the wrong type or is out of range.',
     {file: 'Svc.toml', key: 'engine.threads', expected: 'a whole number from 1 to 1024', found: '"four"'},
   ],
   config_variable: [
-    'An environment variable that the command reads has a value it does not accept.',
+    'An environment variable has a value that its setting does not accept.',
     {variable: 'SVC_SPEECH_BACKEND', expected: 'one of auto, onnx-whisper, whisper', found: '"kaldi"'},
   ],
   orchestrator_config_invalid: [
-    'Each setting is valid alone, but two of them contradict each other.',
+    'Each setting is valid by itself, but two of them contradict each other.',
     {faults: ['min_agents (4) is larger than max_agents (2)']},
   ],
-  contract_unknown: ['No contract in the catalogue has this id.', {id: 'cli/eror.v1', suggestion: 'cli/error.v1'}],
+  contract_unknown: ['The catalogue has no contract with this id.', {id: 'cli/eror.v1', suggestion: 'cli/error.v1'}],
   contract_broken: [
-    'A schema in the contracts folder of this installation cannot be compiled.',
+    'A schema in the contracts folder of this installation cannot be read or compiled.',
     {file: 'contracts/cli/error.v1.schema.json', reason: 'strict mode: unknown keyword: "typ"'},
   ],
   contract_violation: [
@@ -122,7 +119,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   document_unparsable: [
-    'The document is not valid JSON or YAML.',
+    'The document, or the response of a server, is not valid JSON or YAML.',
     {subject: 'handoff.json', reason: "Expected ',' or '}' after property value in JSON at position 31"},
   ],
   request_unparsable: [

@@ -88,7 +88,7 @@ describe('files that are of no use', () => {
       'because they are too large together',
       Object.fromEntries(['a', 'b', 'c'].map((name) => [name, 'x'.repeat(200_000)])),
       ['a', 'b', 'c'],
-      /cannot read c: with it the files are larger than 524288 bytes/,
+      /context file c: with it the files are larger than 524288 bytes/,
     ],
   ]
   for (const [why, files, paths, message] of cases)
@@ -105,7 +105,7 @@ describe('files that are of no use', () => {
     it(`${why}: the error says so, as of anything that is not there`, async (test) => {
       const {server, read} = await workspace(test, {'a.ts': ''})
       const error = await refused('context_file_missing', read(path))
-      assert.equal(error.message, `The model cannot read ${path}: there is no such file.`)
+      assert.equal(error.message, `The context file ${path} does not exist.`)
       assert.deepEqual([error.status, error.exit, error.param], [404, 3, 'context_files'])
       assert.deepEqual(server.headers, [])
     })

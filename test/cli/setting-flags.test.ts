@@ -37,14 +37,15 @@ describe('the flags of settings', () => {
     await assert.rejects(
       parse('--beam', 'many'),
       (error: Error) =>
-        isErrorOf(error, 'flag_value') && /--beam takes a whole number from 1 to 64, not "many"\./.test(error.message),
+        isErrorOf(error, 'flag_value') &&
+        /--beam must be a whole number from 1 to 64, not "many"\./.test(error.message),
     )
   })
 
   for (const value of ['-1', '4.9', '28.1', '1e9', 'nan', 'Infinity'])
     it(`refuse ${value} for --chunk-sec, where a variable out of range counts as the nearer bound`, async () => {
       await assert.rejects(parse(`--chunk-sec=${value}`), (error: Error) => {
-        assert.ok(error.message.includes(`--chunk-sec takes 0, or a number from 5 to 28, not "${value}".`))
+        assert.ok(error.message.includes(`--chunk-sec must be 0, or a number from 5 to 28, not "${value}".`))
         return isErrorOf(error, 'flag_value')
       })
     })

@@ -208,7 +208,7 @@ const cases: Record<string, BadInput> = {
     args: ['Hi'],
     code: 'config_type',
     exit: 2,
-    says: /engine\.threads takes a whole number .*, not "two"/,
+    says: /engine\.threads must be a whole number .*, not "two"/,
   },
   'a folder that is not there': {
     args: ['-C', './nowhere', 'Hi'],

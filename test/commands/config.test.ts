@@ -127,7 +127,7 @@ describe('a speech variable with an unknown word', () => {
         const {stdout, exitCode} = await svcInTurn([...args, '--json'], {cwd, env})
         const {error} = JSON.parse(stdout)
         assert.deepEqual([error.code, error.exit, exitCode], ['config_variable', 2, 2])
-        assert.match(error.message, new RegExp(`^${variable} takes one of .*, not "${value}"\\.$`))
+        assert.match(error.message, new RegExp(`^${variable} must be one of .*, not "${value}"\\.$`))
         assert.match(error.remediation, new RegExp(`^Set ${variable} to one of .*, or unset it\\.$`))
       }
       const {exitCode, stderr} = await svcInTurn(['orch', 'submit', 'work'], {cwd, env})
@@ -140,7 +140,7 @@ describe('a speech variable with an unknown word', () => {
     const {checks} = JSON.parse(stdout) as DoctorV1
     const found = (name: string) => checks.find((check) => check.name === name)
     assert.equal(exitCode, 1)
-    assert.match(found('settings')?.value ?? '', /^SVC_SPEECH_DTYPE takes one of/)
+    assert.match(found('settings')?.value ?? '', /^SVC_SPEECH_DTYPE must be one of/)
     assert.equal(found('sqlite')?.state, 'ok')
   })
 })
@@ -160,17 +160,17 @@ describe('svc config check', () => {
   const broken: readonly [string, string, RegExp][] = [
     ['an unclosed string', '[engine]\nthreads = "2\n', /Svc\.toml:2:\d+ is not valid TOML/],
     ['a key set twice', 'a = 1\na = 2\n', /Svc\.toml:2:1 is not valid TOML/],
-    ['a number where a text belongs', '[log]\nfilter = 3\n', /log\.filter takes .*, not 3/],
+    ['a number where a text belongs', '[log]\nfilter = 3\n', /log\.filter must be .*, not 3/],
     [
       'a number out of range',
       '[engine]\ntemperature = 9.5\n',
-      /engine\.temperature takes a number from 0 to 2, not 9\.5/,
+      /engine\.temperature must be a number from 0 to 2, not 9\.5/,
     ],
-    ['a value where a table belongs', 'mesh = "http://a"\n', /mesh takes a table, not "http:\/\/a"/],
+    ['a value where a table belongs', 'mesh = "http://a"\n', /mesh must be a table, not "http:\/\/a"/],
     [
       'a table where a value belongs',
       '[engine.threads]\nx = 1\n',
-      /engine\.threads takes a whole number .*, not a table/,
+      /engine\.threads must be a whole number .*, not a table/,
     ],
   ]
   for (const [name, toml, says] of broken)

@@ -221,7 +221,7 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
       await fails(['orch', verb, '--all', '--agent', 'core'], 2, 'usage')
       assert.match(
         await fails(['orch', verb, '--older-than', 'soon'], 2, 'flag_value'),
-        /--older-than takes a duration .*not "soon"/,
+        /--older-than must be a duration .*not "soon"/,
       )
     }
   })

@@ -284,7 +284,7 @@ describe('svc transcribe -', () => {
   it('of nothing says that it is empty', async () => {
     const {stderr, exitCode} = await transcribe(['-'], {input: ''})
     assert.equal(exitCode, 1)
-    assert.match(stderr, /standard input has no sound/)
+    assert.match(stderr, /standard input contains no audio samples/)
   })
 
   it('is silent when its reader leaves', async () => {

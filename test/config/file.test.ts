@@ -104,25 +104,25 @@ describe('a Svc.toml that cannot be read', () => {
 
 describe('a Svc.toml with a value of the wrong type', () => {
   const cases: [toml: string, sentence: string][] = [
-    ['[engine]\nthreads = "four"', 'engine.threads takes a whole number from 0 to 256, not "four".'],
-    ['[engine]\nthreads = 1.5', 'engine.threads takes a whole number from 0 to 256, not 1.5.'],
-    ['[engine]\nthreads = 1000', 'engine.threads takes a whole number from 0 to 256, not 1000.'],
-    ['[engine]\nthreads = true', 'engine.threads takes a whole number from 0 to 256, not true.'],
-    ['[engine.threads]\ncount = 1', 'engine.threads takes a whole number from 0 to 256, not a table.'],
-    ['[engine]\ntemperature = nan', 'engine.temperature takes a number from 0 to 2, not nan.'],
-    ['[log]\nformat = "yaml"', 'log.format takes one of auto, text, json, not "yaml".'],
-    ['[mesh]\nlabels = "pool=a"', 'mesh.labels takes a list of words, not "pool=a".'],
-    ['[mesh]\nlabels = ["a", 1]', 'mesh.labels takes a list of words, not ["a",1].'],
+    ['[engine]\nthreads = "four"', 'engine.threads must be a whole number from 0 to 256, not "four".'],
+    ['[engine]\nthreads = 1.5', 'engine.threads must be a whole number from 0 to 256, not 1.5.'],
+    ['[engine]\nthreads = 1000', 'engine.threads must be a whole number from 0 to 256, not 1000.'],
+    ['[engine]\nthreads = true', 'engine.threads must be a whole number from 0 to 256, not true.'],
+    ['[engine.threads]\ncount = 1', 'engine.threads must be a whole number from 0 to 256, not a table.'],
+    ['[engine]\ntemperature = nan', 'engine.temperature must be a number from 0 to 2, not nan.'],
+    ['[log]\nformat = "yaml"', 'log.format must be one of auto, text, json, not "yaml".'],
+    ['[mesh]\nlabels = "pool=a"', 'mesh.labels must be a list of words, not "pool=a".'],
+    ['[mesh]\nlabels = ["a", 1]', 'mesh.labels must be a list of words, not ["a",1].'],
     [
       '[mesh]\ncontrol_url = "ftp://x"',
-      'mesh.control_url takes an http or https address without a user or password, not "ftp://x".',
+      'mesh.control_url must be an http or https address without a user or password, not "ftp://x".',
     ],
     [
       '[mesh]\ncontrol_url = "http://ann:pw1@h"',
-      'mesh.control_url takes an http or https address without a user or password, not "http://…@h".',
+      'mesh.control_url must be an http or https address without a user or password, not "http://…@h".',
     ],
-    ['mesh = "on"', 'mesh takes a table, not "on".'],
-    ['[[mesh]]\nscope_id = "a"', 'mesh takes a table, not [{"scope_id":"a"}].'],
+    ['mesh = "on"', 'mesh must be a table, not "on".'],
+    ['[[mesh]]\nscope_id = "a"', 'mesh must be a table, not [{"scope_id":"a"}].'],
   ]
   for (const [toml, sentence] of cases)
     it(`is refused: ${sentence}`, async (t) => {

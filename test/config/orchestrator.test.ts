@@ -736,32 +736,35 @@ describe('a Svc.toml with [orchestrator]', () => {
     })
 
   const wrong: [toml: string, sentence: string][] = [
-    ['[orchestrator]\nmax_agents = "8"', 'orchestrator.max_agents takes a whole number from 1 to 256, not "8".'],
-    ['[orchestrator]\nmax_agents = 0', 'orchestrator.max_agents takes a whole number from 1 to 256, not 0.'],
-    ['[orchestrator]\nresource_exponent = 0', 'orchestrator.resource_exponent takes a number above 0, not 0.'],
+    ['[orchestrator]\nmax_agents = "8"', 'orchestrator.max_agents must be a whole number from 1 to 256, not "8".'],
+    ['[orchestrator]\nmax_agents = 0', 'orchestrator.max_agents must be a whole number from 1 to 256, not 0.'],
+    ['[orchestrator]\nresource_exponent = 0', 'orchestrator.resource_exponent must be a number above 0, not 0.'],
     [
       '[orchestrator]\nmesh_remote_lease_gated_roles = ["ops"]',
-      'orchestrator.mesh_remote_lease_gated_roles takes a list of planner, builder, verifier, reproducer, researcher, ' +
+      'orchestrator.mesh_remote_lease_gated_roles must be a list of planner, builder, verifier, reproducer, researcher, ' +
         'not ["ops"].',
     ],
     [
       '[orchestrator.model_prices]\ngood = 0.1\nbad = "free"',
-      'orchestrator.model_prices.bad takes a number of at least 0, not "free".',
+      'orchestrator.model_prices.bad must be a number of at least 0, not "free".',
     ],
     [
       '[orchestrator.exec.templates]\ntest = "npm test"',
-      'orchestrator.exec.templates.test takes a list of a program and its arguments, not "npm test".',
+      'orchestrator.exec.templates.test must be a list of a program and its arguments, not "npm test".',
     ],
     [
       '[orchestrator]\nmodel_prices = 5',
-      'orchestrator.model_prices takes a table, each value a number of at least 0, not 5.',
+      'orchestrator.model_prices must be a table, each value a number of at least 0, not 5.',
     ],
     [
       '[[affinity_groups]]\nname = "docs"',
-      'affinity_groups takes a list of tables, each with a name and patterns, not [{"name":"docs"}].',
+      'affinity_groups must be a list of tables, each with a name and patterns, not [{"name":"docs"}].',
     ],
-    ['orchestrator = 5', 'orchestrator takes a table, not 5.'],
-    ['[orchestrator]\norchestration_migration = true', 'orchestrator.orchestration_migration takes a table, not true.'],
+    ['orchestrator = 5', 'orchestrator must be a table, not 5.'],
+    [
+      '[orchestrator]\norchestration_migration = true',
+      'orchestrator.orchestration_migration must be a table, not true.',
+    ],
   ]
   for (const [toml, sentence] of wrong)
     it(`is refused: ${sentence}`, async (t) => {

@@ -144,7 +144,7 @@ describe('a strict setting', () => {
     assert.equal(resolveSettings(table, {env: {SVC_KIND: 'B'}}).values.kind, 'b')
     assert.throws(() => resolveSettings(table, {env: {SVC_KIND: 'q4'}}), {
       code: 'config_variable',
-      message: 'SVC_KIND takes one of a, b, not "q4".',
+      message: 'SVC_KIND must be one of a, b, not "q4".',
     })
   })
 

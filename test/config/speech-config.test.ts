@@ -89,11 +89,11 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
     [
       'has a value of a wrong type',
       'heartbeat_ms = 4000\nbeam_size = "two"',
-      /beam_size takes a whole number .*, not "two"/,
+      /beam_size must be a whole number .*, not "two"/,
     ],
-    ['has a number out of range', 'heartbeat_ms = 4000\nbeam_size = 0', /beam_size takes a whole number .*, not 0/],
-    ['has a word that is none', 'heartbeat_ms = 4000\nvad = "loud"', /vad takes one of energy, .*, not "loud"/],
-    ['has a table for a value', 'heartbeat_ms = 4000\n[beam_size]\nx = 1', /beam_size takes .*, not a table/],
+    ['has a number out of range', 'heartbeat_ms = 4000\nbeam_size = 0', /beam_size must be a whole number .*, not 0/],
+    ['has a word that is none', 'heartbeat_ms = 4000\nvad = "loud"', /vad must be one of energy, .*, not "loud"/],
+    ['has a table for a value', 'heartbeat_ms = 4000\n[beam_size]\nx = 1', /beam_size must be .*, not a table/],
     ['is too large', `heartbeat_ms = 4000\n#${' '.repeat(2 ** 20)}`, /it is larger than 1048576 bytes/],
   ]
   for (const [why, toml, says] of broken)

@@ -270,7 +270,7 @@ describe('a hand-off document', () => {
     await assert.rejects(assertContract(id, document, 'run/handoff.json'), (error) => {
       assert.ok(isErrorOf(error, 'contract_violation'))
       assert.equal(error.exit, Exit.failed)
-      assert.ok(error.message.startsWith(`run/handoff.json does not fit the contract ${id}: `))
+      assert.ok(error.message.startsWith(`run/handoff.json does not match the contract ${id}: `))
       assert.match(error.message, /\/schema_version must be 1/)
       assert.match(error.message, /\/base_model must NOT have fewer than 1 characters/)
       return true
@@ -319,7 +319,7 @@ describe('a document', () => {
         () => readDocument(source, name),
         (error: Error) => {
           assert.ok(isErrorOf(error, 'document_unparsable'))
-          assert.match(error.message, new RegExp(`^${name} cannot be parsed: [^\\n]*[^.:\\n]\\.$`))
+          assert.match(error.message, new RegExp(`^Cannot parse ${name}: [^\\n]*[^.:\\n]\\.$`))
           return true
         },
       )

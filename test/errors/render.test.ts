@@ -138,7 +138,7 @@ describe('a command line that names a near word', () => {
     })
 
   it('is told nothing of the kind when no word is near', () => {
-    assert.equal(new SvcError('flag_unknown', {flag: '--banana'}).message, 'There is no flag --banana.')
+    assert.equal(new SvcError('flag_unknown', {flag: '--banana'}).message, 'Unknown flag --banana.')
   })
 })
 
@@ -217,7 +217,7 @@ describe('a fault of the file system', () => {
   it('is "not found" when the file is missing, with its path', async (t) => {
     const path = join(await temporaryFolder(t), 'absent.json')
     const error = await caught(readFile(path))
-    assert.equal(error.message, `There is no file ${path}.`)
+    assert.equal(error.message, `${path} does not exist.`)
     assert.equal(error.exit, Exit.notFound)
   })
 

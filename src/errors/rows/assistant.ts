@@ -1,50 +1,50 @@
 import {failed, notFound, rows, usage} from '../row.js'
 
-/** @param what the model did instead of writing a program */
+/** @param what the model did instead of returning a valid program */
 const noProgram =
   (what: string) =>
   ({attempts, model, reason}: {attempts: number; category: string; model: string; reason: string}) =>
-    `The model ${model} ${what}, in ${attempts === 1 ? 'one attempt' : `${attempts} attempts`}: ${reason}.`
+    `The model ${model} ${what} in ${attempts === 1 ? 'one attempt' : `${attempts} attempts`}: ${reason}.`
 
-/** Errors of chats and of code that a model writes. */
+/** Errors of chats and of generated code. */
 export const assistantErrors = rows(() => ({
   context_file_unusable: usage({
-    message: (p: {path: string; reason: string}) => `The model cannot read ${p.path}: ${p.reason}.`,
-    hint: 'Leave the file out, or name another one.',
+    message: (p: {path: string; reason: string}) => `Cannot use the context file ${p.path}: ${p.reason}.`,
+    hint: 'Remove it from context_files, or use another file.',
     param: () => 'context_files',
   }),
   context_file_missing: notFound({
-    message: (p: {path: string}) => `The model cannot read ${p.path}: there is no such file.`,
-    hint: 'Leave the file out, or name another one.',
+    message: (p: {path: string}) => `The context file ${p.path} does not exist.`,
+    hint: 'Remove it from context_files, or use another file.',
     param: () => 'context_files',
   }),
   answer_empty: failed({
     http: 422,
-    message: (p: {model: string}) => `The model ${p.model} answered nothing.`,
-    hint: 'Ask again, or ask another model.',
+    message: (p: {model: string}) => `The model ${p.model} returned an empty answer.`,
+    hint: 'Send the message again, or use another model.',
   }),
   answer_not_json: failed({
     http: 422,
     message: (p: {model: string; attempts: number; reason: string; cut: boolean}) =>
-      `The model ${p.model} was asked for JSON ${p.attempts === 1 ? 'once' : 'twice'}, and gave none: ${p.reason}.`,
+      `The model ${p.model} returned no valid JSON in ${p.attempts === 1 ? 'one attempt' : `${p.attempts} attempts`}: ${p.reason}.`,
     hint: ({cut}) =>
       cut
-        ? 'Ask for less at once, or allow more tokens with SVC_INFERENCE_MAX_TOKENS.'
-        : 'Say in the prompt which members the JSON should have, or ask another model.',
+        ? 'Ask for a shorter answer, or allow more tokens with SVC_INFERENCE_MAX_TOKENS.'
+        : 'List the expected JSON members in the prompt, or use another model.',
   }),
   surface_contract: failed({
     http: 422,
-    message: noProgram('gave no program in the form that was asked for'),
-    hint: 'Ask with the output surface mode fenced_transport, or ask another model.',
+    message: noProgram('returned no program in the requested form'),
+    hint: 'Set output_surface_mode to fenced_transport, or use another model.',
   }),
   repair_stalled: failed({
     http: 422,
-    message: noProgram('made the same errors twice running'),
-    hint: 'Say in the prompt how to do without what the errors name, or ask another model.',
+    message: noProgram('repeated the same errors'),
+    hint: 'Describe in the prompt how to avoid these errors, or use another model.',
   }),
   validation_failed: failed({
     http: 422,
-    message: noProgram('wrote no program without errors'),
-    hint: 'Ask for less at once, or allow more retries.',
+    message: noProgram('returned no program without errors'),
+    hint: 'Ask for a smaller program, or raise max_retries.',
   }),
 }))
