@@ -8,21 +8,21 @@ export type ErrorExplanation<C extends ErrorCode> = keyof ErrorParams<C> extends
 /** Loaded by `svc explain` alone, so that no other command pays for it. */
 export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>} = {
   context_file_unusable: [
-    'A context file exists, but it is not a readable UTF-8 text file within the size limit.',
-    {path: 'assets/logo.png', reason: 'it is no UTF-8 text'},
+    'The context file exists, but it is not a readable UTF-8 text file within the size limit.',
+    {path: 'assets/logo.png', reason: 'it is not UTF-8 text'},
   ],
-  context_file_missing: ['A context file was named that does not exist.', {path: 'src/parser.ts'}],
-  answer_empty: ['The model ended its answer before it wrote a character.', {model: 'guide'}],
+  context_file_missing: ['context_files names a file that does not exist.', {path: 'src/parser.ts'}],
+  answer_empty: ['The model ended its answer before it wrote any text.', {model: 'guide'}],
   answer_not_json: [
-    'JSON output was requested, and the answer did not parse as JSON, even after one repair attempt.',
-    {model: 'guide', attempts: 2, reason: 'the answer ends inside of a string', cut: true},
+    'The answer was cut off, or neither it nor a second attempt parsed as JSON.',
+    {model: 'guide', attempts: 1, reason: 'the answer was cut off at 512 tokens', cut: true},
   ],
   surface_contract: [
-    'Generated code must arrive in the requested output form, and no attempt did.',
+    'No attempt produced code in the requested output form.',
     {attempts: 3, category: 'surface_contract', model: 'guide', reason: 'the answer has no fenced block'},
   ],
   repair_stalled: [
-    'A repair attempt produced the same diagnostics as the attempt before it, so the loop stopped.',
+    'A repair attempt produced the same diagnostics as the one before, so the loop stopped.',
     {
       attempts: 2,
       category: 'repair_stall',
@@ -31,35 +31,35 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   validation_failed: [
-    'Every attempt at generating a program ended with errors from the checker.',
+    'The checker reported errors for the program of every attempt.',
     {attempts: 4, category: 'semantic', model: 'guide', reason: '2 errors are left'},
   ],
   audio_unrecognized: [
-    'The format is recognised by the first bytes of the file, never by its name, and these belong to no audio format.',
+    'The format is detected from the first bytes of the file, not from its name, and these match no audio format.',
     {file: 'minutes.wav', found: 'a PDF document'},
   ],
   audio_invalid: [
-    'The file has the header of an audio format, but its content is damaged or cut short.',
-    {file: 'meeting.flac', reason: 'no flac frame in it is sound'},
+    'The file is damaged or truncated, or its samples or header are not usable.',
+    {file: 'meeting.flac', reason: 'it has no valid flac frame'},
   ],
-  audio_empty: ['The file has a valid header and no samples.', {file: 'take-3.wav'}],
-  audio_track_missing: ['The file is a film, and it contains video only.', {file: 'screencast.mp4'}],
+  audio_empty: ['The file is empty, or has a valid header and no samples.', {file: 'take-3.wav'}],
+  audio_track_missing: ['The file has video only.', {file: 'screencast.mp4'}],
   decoder_unavailable: [
     'WAV, FLAC, MP3 and Ogg are decoded by svc itself; every other format needs ffmpeg.',
     {file: 'interview.m4a', format: 'an MP4 or M4A file'},
   ],
-  internal: ['A defect of svc, not of its input.', {reason: 'Invalid array length.'}],
+  internal: ['A defect in svc, not in its input.', {reason: 'Invalid array length.'}],
   interrupted: 'The command received SIGINT, for instance from Ctrl-C.',
   terminated: 'The command received SIGTERM, for instance from kill or from a service manager.',
   usage: [
-    'The arguments and flags of the command do not fit together, or one is missing.',
+    'The arguments and flags of the command contradict each other, or one is missing or invalid.',
     {reason: 'No document to validate against cli/error.v1.'},
   ],
   command_unknown: [
-    'The first words of the command line name no command.',
+    'The first words of the command line are not the name of a command.',
     {command: 'transcibe', suggestion: 'transcribe'},
   ],
-  flag_unknown: ['The command has no flag of this name.', {flag: '--thread', suggestion: '--threads'}],
+  flag_unknown: ['The command has no flag with this name.', {flag: '--thread', suggestion: '--threads'}],
   flag_value: [
     'The value of a flag has the wrong type or is out of range.',
     {flag: '--port', value: '70000', expected: 'a whole number from 0 to 65535'},
@@ -68,28 +68,25 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The argument is neither an error code nor a diagnostic code.',
     {code: 'audio_unrecognised', suggestion: 'audio_unrecognized'},
   ],
-  stdin_not_utf8: ['The command reads text, and the input has another encoding or is not text.', {offset: 412}],
-  stdin_too_long: [
-    'Text from standard input is read into memory as a whole, so its length is limited.',
-    {limit: 16_777_216},
-  ],
+  stdin_not_utf8: ['The command reads text, and the input has another encoding or is binary.', {offset: 412}],
+  stdin_too_long: ['Text from standard input is read into memory, so its length is limited.', {limit: 16_777_216}],
   file_not_found: ['A file or folder that the command reads does not exist.', {path: 'notes/meeting.wav'}],
   file_unreadable: [
-    'The file exists, but the operating system refuses to read it, or it is a directory.',
+    'The file exists, but it is a directory, too large, has unusable content, or may not be read.',
     {path: '/srv/recordings/meeting.wav', reason: 'permission denied'},
   ],
   file_unwritable: [
-    'The operating system refuses to create or replace the file.',
+    'The operating system refuses to create or replace the file, or another process keeps it locked.',
     {path: '/srv/subtitles/film.srt', reason: 'permission denied'},
   ],
   output_exists: [
-    'An existing file is replaced only when a flag asks for it.',
+    'An existing file is replaced only with a flag, and anything but a regular file is never replaced.',
     {path: 'subtitles/meeting.srt', flag: '--overwrite'},
   ],
-  output_is_input: ['The output path is the file that the command reads.', {path: 'meeting.wav', input: 'meeting.wav'}],
-  directory_not_found: ['The directory that was named does not exist.', {path: '/srv/workspace'}],
+  output_is_input: ['The output path is a file that the command reads.', {path: 'meeting.wav', input: 'meeting.wav'}],
+  directory_not_found: ['The directory given with -C does not exist.', {path: '/srv/workspace'}],
   disk_full: [
-    'The file system ran out of space while the file was written.',
+    'The file system ran out of space while the file was being written.',
     {path: 'models/merged/model.safetensors'},
   ],
   config_unparsable: [
@@ -97,20 +94,20 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'Svc.toml', line: 3, column: 11, reason: 'the string is not closed'},
   ],
   config_type: [
-    'A setting in Svc.toml has a value of the wrong type or out of range.',
+    'A setting in a settings file has the wrong type or is out of range.',
     {file: 'Svc.toml', key: 'engine.threads', expected: 'a whole number from 1 to 1024', found: '"four"'},
   ],
   config_variable: [
-    'An environment variable that the command reads has a value it does not accept.',
+    'An environment variable has a value that its setting does not accept.',
     {variable: 'SVC_SPEECH_BACKEND', expected: 'one of auto, onnx-whisper, whisper', found: '"kaldi"'},
   ],
   orchestrator_config_invalid: [
-    'Each setting is valid alone, but two of them contradict each other.',
+    'Each setting is valid by itself, but two of them contradict each other.',
     {faults: ['min_agents (4) is larger than max_agents (2)']},
   ],
-  contract_unknown: ['No contract in the catalogue has this id.', {id: 'cli/eror.v1', suggestion: 'cli/error.v1'}],
+  contract_unknown: ['The catalogue has no contract with this id.', {id: 'cli/eror.v1', suggestion: 'cli/error.v1'}],
   contract_broken: [
-    'A schema in the contracts folder of this installation cannot be compiled.',
+    'A schema in the contracts folder of this installation cannot be read or compiled.',
     {file: 'contracts/cli/error.v1.schema.json', reason: 'strict mode: unknown keyword: "typ"'},
   ],
   contract_violation: [
@@ -122,7 +119,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   document_unparsable: [
-    'The document is not valid JSON or YAML.',
+    'The document, or the response of a server, is not valid JSON or YAML.',
     {subject: 'handoff.json', reason: "Expected ',' or '}' after property value in JSON at position 31"},
   ],
   request_unparsable: [
@@ -209,16 +206,13 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     "The daemon ran the call and it failed; the sentence is the daemon's own.",
     {message: 'T-0042 ended as Failed: test ended with status 1.'},
   ],
-  model_id_invalid: [
-    'The argument is no existing directory, and it does not have the form OWNER/NAME of a model on the hub.',
-    {id: './models/whisper tiny'},
-  ],
+  model_id_invalid: ['The argument does not have the form OWNER/NAME of a model on the hub.', {id: 'whisper tiny'}],
   hub_model_unknown: [
-    'The hub has no public model with this id.',
+    'The hub has no model with this id, or none that is visible without a token.',
     {id: 'openai/whisper-tinny', endpoint: 'https://huggingface.co'},
   ],
   hub_revision_unknown: [
-    'The model exists, but it has no branch, tag or commit of this name.',
+    'The model exists, but it has no branch, tag or commit with this name.',
     {id: 'openai/whisper-tiny.en', revision: 'v9'},
   ],
   hub_files_missing: [
@@ -226,27 +220,27 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {id: 'acme/whisper-pickled'},
   ],
   hub_access_denied: [
-    'The hub gives the same answer for a private model, a gated model and an id that does not exist.',
+    'The model is private or gated, and the token is missing, expired or without access to it.',
     {id: 'acme/private-whisper', status: 401, tokenSent: false},
   ],
   hub_unreachable: [
-    'The host name could not be resolved, or no connection could be opened.',
+    'The host name could not be resolved, no connection could be opened, or the connection broke off.',
     {endpoint: 'https://huggingface.co', reason: 'ENOTFOUND'},
   ],
   hub_failed: [
-    'The hub answered with an error that is not about this model.',
+    'The hub, or a proxy in front of it, answered with an unexpected status.',
     {endpoint: 'https://huggingface.co', status: 503},
   ],
   hub_answer_invalid: [
-    'A proxy or a mirror answered instead of the hub, with something that is not a model listing.',
-    {endpoint: 'https://proxy.example', reason: 'it redirects to what is no web address'},
+    'A proxy or mirror answered instead of the hub, with something that is not a model listing.',
+    {endpoint: 'https://proxy.example', reason: 'it is not JSON'},
   ],
   hub_offline: [
     'HF_HUB_OFFLINE, SVC_SPEECH_OFFLINE or speech.offline disables downloads, and the model was never downloaded.',
     {id: 'openai/whisper-base'},
   ],
   checksum_mismatch: [
-    'The downloaded file differs from what the hub announced, for instance because a proxy changed it.',
+    'The downloaded file differs from the one that the hub announced, for example because a proxy changed it.',
     {
       file: 'model.safetensors',
       expected: 'db59695928ded6043adaef491a53ba83',
@@ -340,107 +334,117 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   mcp_session_not_found: 'The session expired, was closed, or belongs to a server that was restarted.',
   mcp_sessions_full: ['The MCP server limits the number of sessions, and none of them is idle.', {limit: 64}],
   missing_field: [
-    'The field is missing, or its value has the wrong type.',
-    {field: 'claimer_node_id', expected: 'a text'},
+    'The field is missing, or its value has the wrong type or is out of range.',
+    {field: 'quarantined', expected: 'true or false'},
   ],
-  invalid_agent_id: ['Agent ids in mesh messages are decimal numbers in a string.', {field: 'receiver_agent_id'}],
+  invalid_agent_id: [
+    'Agent ids in mesh messages are 64-bit numbers, sent as decimal strings.',
+    {field: 'receiver_agent_id'},
+  ],
   scope_key_too_long: ['The scope key of a lease request exceeds the limit.', {limit: 2048}],
   attestation_invalid: [
-    'The digest or signature of a result does not match its payload.',
+    'The digest or signature of a message is missing, malformed or wrong, or messages of its type are not signed.',
     {reason: 'the digest is not that of the payload'},
   ],
-  token_expired: 'The exp or nbf claim of the JWT excludes the present time.',
-  token_replayed: 'The token names its use in its jti claim, and the control plane has seen that id before.',
-  bootstrap_invalid: 'The join request carries a bootstrap token that this control plane did not issue.',
+  token_expired: 'The exp, nbf or iat claim of the JWT excludes the current time.',
+  token_replayed:
+    'A JWT with the role mesh or admin is valid for one request, and the control plane has seen its jti claim before.',
+  bootstrap_invalid: 'The bootstrap token is missing, or it is not the one that the control plane accepts at present.',
   role_forbidden: ['The token is valid, but its role does not include this operation.', {role: 'worker'}],
-  scope_mismatch: 'SVC_MESH_SCOPE_ID differs between the node and the control plane.',
-  unknown_node: ['The node never joined, or it left or was silent for too long.', {node: 'laptop'}],
+  scope_mismatch:
+    'SVC_MESH_SCOPE_ID of the node, or the scp claim of its token, differs from SVC_MESH_SCOPE_ID of the control plane.',
+  unknown_node: ['The node never joined, has left, or was removed because its heartbeats stopped.', {node: 'laptop'}],
   node_quarantined: [
-    'An administrator, or the control plane itself, excluded the node from new work.',
+    'An administrator put the node into quarantine, so it gets no lease or message and renews none.',
     {node: 'laptop'},
   ],
-  node_maintenance: ['An administrator put the node into maintenance.', {node: 'laptop'}],
-  node_identity_mismatch: ['The token was issued to one node, and the request names another.', {node: 'laptop'}],
+  node_maintenance: ['An administrator put the node into maintenance, so it gets no new leases.', {node: 'laptop'}],
+  node_identity_mismatch: [
+    'The token was issued to one node (its sub claim), and the request names another.',
+    {node: 'laptop'},
+  ],
   node_not_found: ['No node with this id is registered.', {node: 'laptop'}],
   lease_not_found: [
-    'The lease expired, was released or revoked, or never existed.',
+    'The lease expired, was released or revoked, never existed, or has a different scope key.',
     {lease: '5f0c7c1e-9a3b-4d55-8f0e-2b6c1d7e8f90'},
   ],
   dead_message_not_found: [
-    'The message is not in the dead-letter list; it may have been requeued or purged.',
+    'The message is not in the dead-letter list; it may have been retried or dropped.',
     {message: 17},
   ],
-  bootstrap_disabled: 'The control plane was started without a bootstrap token.',
+  bootstrap_disabled: 'No bootstrap token is configured for the control plane.',
   lease_held: [
     'A lease is exclusive, and another node holds this one until it expires or is released.',
     {scopeKey: 'task:42'},
   ],
-  not_lease_holder: [
-    'The lease or claim expired before the work was done, and another node took it over.',
-    {what: 'message 17'},
-  ],
-  duplicate_node_id: ['Two processes use the same node id, and only the newer one counts.', {node: 'laptop'}],
+  not_lease_holder: ['The lease or claim expired or was revoked, or another node took it over.', {what: 'message 17'}],
+  duplicate_node_id: ['Two running processes use the same node id.', {node: 'laptop'}],
   bootstrap_consumed: 'A bootstrap token works once, and a node has already joined with it.',
-  bootstrap_expired: 'A bootstrap token is valid for a few minutes only.',
-  idempotency_key_reused: [
-    'A message with the same idempotency key but a different content was sent before.',
-    {message: 17},
+  bootstrap_expired:
+    'A bootstrap token is valid for 10 minutes, unless svc mesh init --bootstrap-minutes set another time.',
+  idempotency_key_reused: ['An earlier message has the same idempotency key and different content.', {message: 17}],
+  inbox_full: [
+    'The receiver does not acknowledge its messages, or all inboxes together are full; no message is dropped to make room.',
+    {limit: 10_000},
   ],
-  inbox_full: ['The receiver does not read its messages, and no unread message is dropped.', {limit: 10_000}],
   store_unavailable: [
-    'The database of the control plane is full, locked or unreachable.',
+    'The database of the control plane is locked, damaged or not writable, or its disk is full or failing.',
     {reason: 'database or disk is full'},
   ],
   attestation_key_missing: 'A signed result arrived, and the control plane has no key to verify it.',
-  server_token_missing: 'The control plane issues worker tokens to new nodes, and it has none configured.',
-  mesh_unprotected: ['A control plane on an address other than loopback needs tokens.', {host: '0.0.0.0'}],
+  server_token_missing:
+    'A new node exchanges its bootstrap token for the token of a role, and that token is not configured.',
+  mesh_unprotected: [
+    'No secret is configured, and the control plane would listen on an address other than loopback.',
+    {host: '0.0.0.0'},
+  ],
   mesh_tokens_equal: [
-    "A worker whose token equals the administrator's token would be an administrator.",
+    'If two roles share a secret, the weaker one has the rights of the stronger one.',
     {first: 'SVC_MESH_WORKER_TOKEN', second: 'SVC_MESH_ADMIN_TOKEN'},
   ],
   mesh_secret_weak: [
-    'A secret that signs tokens or guards the control plane is too short to resist guessing.',
+    'A token, or the key that signs tokens, is too short to resist guessing.',
     {variable: 'SVC_MESH_JWT_HMAC_SECRET', least: '32 bytes'},
   ],
   mesh_exists: [
-    'The workspace already has the secrets of a mesh, and they are replaced only when a flag asks for it.',
+    'The folder already has mesh secrets, and they are overwritten only with --force.',
     {path: '.svc/mesh/mesh.env'},
   ],
   mesh_secrets_overruled: [
-    'An environment variable or settings file would override the tokens issued to this machine.',
+    'An environment variable or another mesh.env would take precedence over the tokens issued to this machine.',
     {variables: ['SVC_MESH_WORKER_TOKEN']},
   ],
   mesh_secrets_ignored: [
-    'The secrets are used only with the control plane that they were issued by.',
-    {fault: 'a stronger file than .svc/mesh/mesh.env names the control plane'},
+    'mesh.env is unreadable, has an invalid line, is accessible to others or is for another control plane, and there are no other secrets.',
+    {fault: '.svc/mesh/mesh.env is ignored: it belongs to another user'},
   ],
   mesh_rejected: [
-    'The control plane did not accept the content of a request.',
-    {operation: 'exec_lease_grant', status: 422, detail: 'the body has an unknown member'},
+    'The control plane rejected the content of a request.',
+    {operation: 'exec_lease_grant', status: 422, detail: 'scope_key is too long'},
   ],
   mesh_denied: [
-    'The control plane did not accept the token, or its role does not include the operation.',
+    'The control plane refused the token, its role or the node, or another node holds what the request needs.',
     {operation: 'join', status: 403},
   ],
   mesh_missing: [
-    'The control plane does not know what the request names.',
+    'The request names something that the control plane does not have, or no longer has.',
     {operation: 'exec_lease_renew', status: 404},
   ],
   mesh_unavailable: [
-    'The control plane, or a proxy in front of it, cannot serve requests now.',
+    'The control plane, or a proxy in front of it, is overloaded, restarting or failing.',
     {operation: 'heartbeat', status: 503, detail: 'upstream is restarting'},
   ],
   mesh_token_missing: [
-    'None of the token variables is set on this machine.',
+    'None of the token variables that suit the operation is set on this machine.',
     {operation: 'join', variables: ['SVC_MESH_WORKER_TOKEN']},
   ],
   control_plane_missing: [
-    'The address is not that of a control plane.',
-    {url: 'http://127.0.0.1:9847', reason: 'its answer is a page of another server'},
+    'Another server answers at the configured address.',
+    {url: 'http://127.0.0.1:9847', reason: 'the response is not JSON'},
   ],
-  mesh_address_missing: 'SVC_MESH_CONTROL_ADDR is not set, and no flag names the control plane.',
+  mesh_address_missing: 'No flag, environment variable or setting names the address of the control plane.',
   control_plane_silent: [
-    'The control plane process was started for this command and did not become ready in time.',
+    'The control plane that svc mesh prove started exited, or did not become ready in time.',
     {seconds: 10, log: '/tmp/svc-mesh-prove/control-plane.log'},
   ],
   message_not_found: ['The message was acknowledged and purged, or it belongs to another inbox.', {message: '42'}],
@@ -462,11 +466,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   mesh_not_configured: 'The receiver is on another machine, and this workspace belongs to no mesh.',
   model_not_found: [
-    'The model was looked for in every listed place and found in none.',
+    'The model is in none of the listed places.',
     {model: 'modells/guide', tried: ['/home/ann/modells/guide']},
   ],
   model_not_served: [
-    'The server serves one model, and the request names a different one.',
+    'The server serves one model, and the request names another.',
     {model: 'giude', served: 'guide', suggestion: 'guide'},
   ],
   device_unavailable: [
@@ -478,7 +482,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'config.json', tried: ['runs/r7/config.json']},
   ],
   model_format_unsupported: [
-    'Weights are read from safetensors only, and the directory has a different format.',
+    'The weights are not in safetensors, or the tokenizer is not a tokenizer.json.',
     {
       path: 'models/acme',
       missing: 'safetensors weights',
@@ -495,16 +499,19 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'models/acme/config.json', family: 'mamba', known: ['llama', 'mistral', 'qwen2', 'qwen3']},
   ],
   model_config_unsupported: [
-    'config.json enables a feature that would change the result and is not implemented.',
+    'config.json enables a feature that affects the result and is not implemented.',
     {file: 'models/acme/config.json', key: 'attn_logit_softcapping', value: '50'},
   ],
   base_model_not_found: [
-    'The run directory names its base model by a path that does not exist on this machine.',
+    'The manifest of the adapter names a base model that is not at any of the listed places.',
     {base: '/models/small-base', tried: ['runs/r7', '/models/small-base']},
   ],
-  adapter_missing: ['The directory has the reports of a training run, but no adapter weights.', {path: 'runs/r7'}],
+  adapter_missing: [
+    'The directory has a manifest or reports of a training run, but no adapter weights.',
+    {path: 'runs/r7'},
+  ],
   adapter_invalid: [
-    'The description of the adapter is incomplete or contradicts itself.',
+    'The adapter or its manifest is incomplete or contradicts itself.',
     {file: 'runs/r7/adapter_config.json', reason: 'r must be a number above 0, not "8"'},
   ],
   adapter_unsupported: [
@@ -529,31 +536,31 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {adapter: 'runs/r7/adapter.safetensors', tensor: 'model.layers.3.self_attn.q_proj.weight'},
   ],
   eval_gate_failed: [
-    'The training run was evaluated, and its report says that the model became worse.',
-    {file: 'runs/r7/eval_gate.json'},
+    'The report of the training run has the status fail: training damaged other abilities of the model.',
+    {file: 'runs/r7/collateral_damage_report.json'},
   ],
   safetensors_invalid: [
-    'The file is damaged or was not downloaded completely.',
+    'The file is damaged, or was not copied or downloaded completely.',
     {file: 'model-00001-of-00002.safetensors', reason: 'its header claims 9871 bytes, the file has 4096'},
   ],
   shard_missing: [
-    'The index names a weights file that was not copied or downloaded.',
+    'A weights file was not copied or downloaded.',
     {shard: 'model-00002-of-00002.safetensors', index: 'model.safetensors.index.json'},
   ],
   adapter_legacy: [
-    'The adapter is a pickled PyTorch file; those can run code when they are loaded, so they are not read.',
+    'The adapter is a pickled PyTorch file (.bin); loading one can run code, so it is not read.',
     {file: 'runs/r2/adapter.bin'},
   ],
   merge_families: [
-    'An adapter must belong to one base model, and this one mixes tensor names of several.',
-    {file: 'runs/r7/adapter_manifest.json', counts: ['168 of llama', '4 of gpt2']},
+    'An adapter belongs to one base model, and this manifest mixes tensor names of several.',
+    {file: 'runs/r7/adapter_manifest.json', counts: ['168 llama', '4 gpt2']},
   ],
   tensor_overflow: [
-    'The merged value is larger than the output type can represent.',
+    'A merged value is larger than the output type can represent.',
     {tensor: 'model.layers.11.mlp.down_proj.weight', dtype: 'F16'},
   ],
   tensor_missing: [
-    'The architecture needs a tensor that none of the weights files contains.',
+    'The architecture, the index or the adapter needs a tensor that the weights files do not contain.',
     {tensor: 'model.norm.weight', files: ['model-00001-of-00002.safetensors']},
   ],
   tensor_shape: [
@@ -566,22 +573,26 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   tensor_dtype: [
-    'The weights are stored in a type that is not read, such as an integer quantisation.',
+    'The weights have a type that is not supported, such as quantised integers.',
     {tensor: 'model.norm.weight', file: 'model.safetensors', dtype: 'I8', accepted: ['F32', 'F16', 'BF16']},
   ],
-  prompt_missing: 'No prompt was given as an argument, and standard input is a terminal.',
-  prompt_empty: 'The prompt has no characters.',
-  prompt_too_long: ['The prompt fills the whole context window of the model.', {length: '5120 tokens', context: 4096}],
+  prompt_missing:
+    'svc generate was run without a prompt, or with --raw alone and a model without a beginning-of-text token.',
+  prompt_empty: 'The prompt, or every message of the conversation, is empty.',
+  prompt_too_long: [
+    'The prompt and at least one generated token must fit in the context window.',
+    {length: '5120 tokens', context: 4096},
+  ],
   chat_template_failed: [
-    'The Jinja template of the model uses a function or syntax that is not supported.',
+    'The Jinja template of the model has an error, or uses a function or syntax that is not supported.',
     {file: 'runs/r7/tokenizer_config.json', reason: 'Unknown function strftime_now'},
   ],
   chat_refused: [
-    'The chat template raised an exception for this sequence of roles.',
+    'The chat template raised an exception for this conversation, usually because of the order of roles.',
     {reason: 'Conversation roles must alternate user/assistant'},
   ],
   generation_failed: [
-    'ONNX Runtime reported an error, or the logits were not finite.',
+    'ONNX Runtime reported an error, its worker exited unexpectedly, or the logits were not finite.',
     {reason: 'no token is left to choose from: no logit is finite'},
   ],
   port_in_use: [
@@ -659,101 +670,113 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   orchestrator_disabled: 'orchestrator.enabled is false in this workspace.',
   orchestration_store_missing: [
-    'The database of the workspace cannot be opened, and tasks are never kept in memory only.',
+    'The database with the tasks cannot be opened, and the settings allow no fallback.',
     {reason: 'Cannot open the database .svc/store.db: unable to open database file.'},
   ],
   task_not_found: ['No task of this workspace has this id; it may have been pruned.', {task: 'T-0042'}],
   task_invalid: [
-    'A field of the task is missing, too long or contradicts another.',
+    'A field of the task is missing, too long, of the wrong type, or contradicts another.',
     {place: 'Task 3 of the batch ("Review it")', fault: 'its description is blank'},
   ],
   invalid_transition: [
-    'A task that has ended cannot change its status, and some steps need a certain status before.',
+    'The status of a task allows only certain changes; for example, a completed task cannot be cancelled.',
     {task: 'T-0042', from: 'Completed', to: 'Cancelled'},
   ],
   task_path_escapes: [
-    'A file of a task must lie inside the workspace, also after links are followed.',
+    'The path of a file is blank, too long, or leads out of the workspace.',
     {path: '../other/readme.md'},
   ],
-  dependency_unknown: ['--depends-on names a task that does not exist.', {dependency: 'T-0041'}],
+  dependency_unknown: ['--after, or depends_on in a batch, names a task that does not exist.', {dependency: 'T-0041'}],
   dependency_failed: [
-    '--depends-on names a task that failed or was cancelled.',
+    '--after, or depends_on in a batch, names a task that failed or was cancelled.',
     {dependency: 'T-0041', status: 'Cancelled'},
   ],
   dependency_cycle: [
-    'Tasks of a batch depend on each other in a circle, so none could ever start.',
+    'Tasks of a batch depend on each other in a circle, so none of them could start.',
     {cycle: ['build', 'test', 'build']},
   ],
   idempotency_mismatch: [
-    'A task with the same idempotency key but different content was submitted before.',
+    'An earlier task has the same idempotency key and different content.',
     {key: 'release-7', task: 'T-0042'},
   ],
   lock_conflict: [
-    'Another task that has not ended writes the same file.',
+    'A task of another agent writes the same file and has not ended.',
     {path: 'src/parser.ts', holder: 'builder', kind: 'exclusively_held'},
   ],
-  scope_denied: ['The scope of the agent does not include the file.', {agent: 'reviewer', path: 'src/parser.ts'}],
+  scope_denied: [
+    'orchestrator.scope_enforcement is strict, and the scope of the agent does not include the file.',
+    {agent: 'reviewer', path: 'src/parser.ts'},
+  ],
   queue_full: ['The number of queued tasks reached its limit.', {queued: 1000, limit: 1000}],
   agent_not_found: ['No agent of this workspace has this name or id.', {agent: 'bulider', suggestion: 'builder'}],
   agent_exists: ['Agent names are unique within a workspace.', {name: 'builder', agent: 'A-01'}],
   max_agents_reached: ['The number of agents reached its limit.', {limit: 8}],
   last_agent: [
-    'Retiring the agent would leave its tasks without anyone to run them.',
+    'Retiring the agent would leave its tasks with no agent to run them.',
     {agent: 'builder (A-01)', tasks: 3},
   ],
-  delegation_parent_not_found: ['The parent that was named for the new agent does not exist.', {parent: 'A-09'}],
+  delegation_parent_not_found: ['The parent named for the new agent does not exist.', {parent: 'A-09'}],
   claim_required: [
     'The task is claimed, and only the holder of the claim may change it.',
     {task: 'T-0042', owner: 'builder'},
   ],
   claim_lost: [
-    'The claim was not renewed in time, so the task was given to another client.',
+    'The claim expired, another client took the task over, or the task has ended.',
     {task: 'T-0042', generation: 1, current: 2, status: 'InProgress'},
   ],
-  no_task_to_claim: 'No queued task is for an external worker.',
+  no_task_to_claim: 'No queued task has the processor external, or none of the named agent.',
   task_not_successful: [
-    '--wait ended with the task, and the task failed or was cancelled.',
+    'The task that the command waited for failed or was cancelled.',
     {task: 'T-0042', status: 'Failed', reason: 'test ended with status 1'},
   ],
   task_wait_timeout: [
-    '--timeout ended the wait; the task itself goes on.',
+    'The time limit of --timeout ended the wait, not the task.',
     {task: 'T-0042', status: 'Queued', seconds: 60},
   ],
   wait_interrupted: ['Ctrl-C ends the wait, not the task.', {task: 'T-0042', status: 'InProgress'}],
   wait_terminated: ['SIGTERM ends the wait, not the task.', {task: 'T-0042', status: 'InProgress'}],
   daemon_running: ['One daemon runs per workspace.', {pid: 4711, host: 'workstation'}],
   daemon_replaced: [
-    'The daemon did not renew its lease on the workspace in time, so another one took over.',
+    'The daemon did not renew its lease on the workspace in time, so another daemon took over.',
     {fence: 8},
   ],
   plan_not_found: ['No plan of this workspace has this id.', {plan: 'plan-42', suggestion: undefined}],
   planning_disabled: 'orchestrator.planning_enabled is false in this workspace.',
-  plan_goal_invalid: ['The goal is blank, too long or contains control characters.', {fault: 'is blank'}],
-  plan_mode_unsupported: ['The requested mode needs a workflow, and the goal is not one.', {mode: 'workflow_only'}],
+  plan_goal_invalid: ['The goal, or the change that replan adds to it, is blank or too long.', {fault: 'is blank'}],
+  plan_mode_unsupported: [
+    'The mode workflow_only hands a goal to a workflow, and svc has no workflows.',
+    {mode: 'workflow_only'},
+  ],
   plan_rejected: [
-    'The quality checks on plans found faults that the settings do not allow.',
+    'orchestrator.plan_adequacy_enforce is on, and the plan has vague or risky steps or covers too little of its goal.',
     {faults: ['step 2 is vague and untested']},
   ],
   plan_model_answer: [
-    'The model answered with something that does not match the schema of a plan.',
+    'Both answers of the model, the second after it was told what was wrong, did not match the schema of a plan.',
     {fault: 'step 2 has no description'},
   ],
   plan_model_slow: ['The model did not finish its plan within the time limit.', {ms: 60_000}],
   plan_id_too_long: ['An identifier of the plan exceeds the limit.', {name: 'session_id', length: 3120, limit: 2048}],
   plan_changed: [
-    'The plan was changed by another client after it was read.',
+    'The plan was revised by another client after the request was prepared.',
     {plan: 'plan-42', version: 1, current: 2},
   ],
   plan_stuck: [
-    'Every step that is left depends on a step that failed or was cancelled.',
+    'All remaining steps depend on a step that failed or was cancelled.',
     {plan: 'plan-42', nodes: ['step-2']},
   ],
   plan_step_replaced: [
-    'The plan was revised, and the step of this task is no longer part of it.',
+    'The plan was revised, so retrying a task of an older version would repeat the work.',
     {task: 'T-0042', plan: 'plan-42', node: 'step-2', version: 2},
   ],
-  plan_file_blocked: ['The file that would show the plan is a directory, a device or a pipe.', {path: 'docs/plan.md'}],
-  plan_file_escapes: ['The file that would show the plan is a link out of the workspace.', {path: 'docs/plan.md'}],
+  plan_file_blocked: [
+    'With --write the plan is written to PLAN.md, which is a directory, a device or a pipe.',
+    {path: 'PLAN.md'},
+  ],
+  plan_file_escapes: [
+    'With --write the plan is written to PLAN.md, which is a link out of the workspace or to a missing file.',
+    {path: 'PLAN.md'},
+  ],
   task_run_failed: [
     'The command or model that ran the task reported a failure.',
     {reason: 'test ended with status 1', exitCode: 1, stderr: ['1 test failed']},
@@ -795,16 +818,16 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {id: 'builder-20260401', reason: 'line 12 of its journal is no event'},
   ],
   cache_unwritable: [
-    'The folder cannot be created or written, or its disk is full.',
+    'The cache folder cannot be created or written, or its disk is full.',
     {folder: '/home/ann/.cache/svc/speech', reason: 'no space is left on the disk'},
   ],
   speech_model_missing: 'Neither a flag nor a setting names a model, and none was downloaded before.',
   speech_model_unknown: [
-    'The directory holds a model that is neither Whisper nor CTC.',
+    'The model is neither Whisper nor CTC, or it is a CTC model without an ONNX export.',
     {path: 'models/acme', found: 'its model_type is bert'},
   ],
   speech_backend_mismatch: [
-    'The backend that was chosen runs another kind of model.',
+    'The selected backend does not run this kind of model.',
     {model: 'models/starter', backend: 'whisper'},
   ],
   tokenizer_mismatch: [
@@ -812,11 +835,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'models/whisper/tokenizer.json', reason: 'it has no token <|startoftranscript|>'},
   ],
   recognition_failed: [
-    'ONNX Runtime failed on the model, or its worker ended unexpectedly.',
+    'ONNX Runtime failed on the model, or its worker exited unexpectedly.',
     {reason: 'the worker ended with status 134'},
   ],
   words_unsupported: [
-    'Word times come from the cross-attention of the decoder, and this export does not output it.',
+    'Word timestamps are computed from the cross-attention of the decoder, and this export does not output it.',
     {model: 'models/whisper-base-onnx'},
   ],
   task_unsupported: ['English-only Whisper models and CTC models cannot translate.', {model: 'openai/whisper-tiny.en'}],
@@ -825,17 +848,17 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {language: 'gerrman', model: 'openai/whisper-tiny', known: ['en', 'de', 'fr'], suggestion: 'german'},
   ],
   dataset_invalid: [
-    'A line of the evaluation data set is not a JSON object with the required fields.',
+    'The data set has an invalid line, lists no recordings, or is too large.',
     {file: 'clips.jsonl', line: 3, reason: 'path is missing'},
   ],
-  recording_missing: 'No file was named, and standard input is a terminal.',
-  audio_folder_empty: ['The folder contains no file with the name of an audio format.', {folder: 'talks'}],
+  recording_missing: 'The command was run without a file, a folder or -.',
+  audio_folder_empty: ['The folder contains no file with the extension of an audio format.', {folder: 'talks'}],
   subtitle_format_unknown: [
-    'The extension of the output file decides its format, and only two are known.',
+    'The extension of the output file selects its format, and only .srt and .vtt are known.',
     {path: 'film.txt'},
   ],
-  output_dir_needed: ['Formats with times cannot be concatenated.', {format: 'srt'}],
-  vad_model_missing: '--vad neural needs the ONNX file of a voice activity detector.',
+  output_dir_needed: ['A file of this format cannot contain several transcripts.', {format: 'srt'}],
+  vad_model_missing: '--vad neural needs an ONNX file, and no flag or setting names one.',
   store_engine_missing: [
     'The prebuilt SQLite driver is not installed, or was built for another version of Node.js.',
     {reason: 'Could not locate the bindings file'},

@@ -352,7 +352,7 @@ describe('an answer in JSON', () => {
   it('that does not come the second time either is an error, and nothing is kept', async (test) => {
     const chat = await chatWith(test, inTurn('Seven.', '{"prime": 7', '{"prime": 7}'))
     const error = await refused('answer_not_json', chat.say(json))
-    assert.match(error.message, /^The model run-a did not return JSON in two attempts: .*[^.]\.$/)
+    assert.match(error.message, /^The model run-a returned no valid JSON in 2 attempts: .*[^.]\.$/)
     assert.deepEqual([error.status, error.exit], [422, 1])
     assert.equal(chat.server.calls.length, 2)
     assert.deepEqual(kept(chat).conversations, [])
@@ -375,7 +375,7 @@ describe('an answer in JSON', () => {
     const error = await refused('answer_not_json', chat.say(json, {cognitive_profile: 'fast'}))
     assert.equal(
       error.message,
-      'The model run-a did not return JSON in one attempt: the answer was cut off at 512 tokens.',
+      'The model run-a returned no valid JSON in one attempt: the answer was cut off at 512 tokens.',
     )
     assert.match(error.hint, /SVC_INFERENCE_MAX_TOKENS/)
     assert.equal(chat.server.calls.length, 1)

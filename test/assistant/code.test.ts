@@ -126,7 +126,7 @@ describe('a program that a model writes', () => {
     assert.deepEqual({...error.params, reason: ''}, {attempts: 3, category: 'semantic', model: 'run-a', reason: ''})
     assert.match(
       error.message,
-      /^The model run-a wrote no valid program, in 3 attempts: typecheck\.unknown_type: .*[^.]\.$/,
+      /^The model run-a returned no program without errors in 3 attempts: typecheck\.unknown_type: .*[^.]\.$/,
     )
   })
 

@@ -105,7 +105,7 @@ describe('files that are of no use', () => {
     it(`${why}: the error says so, as of anything that is not there`, async (test) => {
       const {server, read} = await workspace(test, {'a.ts': ''})
       const error = await refused('context_file_missing', read(path))
-      assert.equal(error.message, `Context file not found: ${path}.`)
+      assert.equal(error.message, `The context file ${path} does not exist.`)
       assert.deepEqual([error.status, error.exit, error.param], [404, 3, 'context_files'])
       assert.deepEqual(server.headers, [])
     })

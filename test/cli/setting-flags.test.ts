@@ -37,7 +37,8 @@ describe('the flags of settings', () => {
     await assert.rejects(
       parse('--beam', 'many'),
       (error: Error) =>
-        isErrorOf(error, 'flag_value') && /--beam must be a whole number from 1 to 64, not "many"\./.test(error.message),
+        isErrorOf(error, 'flag_value') &&
+        /--beam must be a whole number from 1 to 64, not "many"\./.test(error.message),
     )
   })
 

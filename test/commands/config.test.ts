@@ -160,11 +160,17 @@ describe('svc config check', () => {
   const broken: readonly [string, string, RegExp][] = [
     ['an unclosed string', '[engine]\nthreads = "2\n', /Svc\.toml:2:\d+ is not valid TOML/],
     ['a key set twice', 'a = 1\na = 2\n', /Svc\.toml:2:1 is not valid TOML/],
-    ['a number instead of a string', '[log]\nfilter = 3\n', /log\.filter must be .*, not 3/],
+    ['a number where a text belongs', '[log]\nfilter = 3\n', /log\.filter must be .*, not 3/],
     [
       'a number out of range',
       '[engine]\ntemperature = 9.5\n',
       /engine\.temperature must be a number from 0 to 2, not 9\.5/,
+    ],
+    ['a value where a table belongs', 'mesh = "http://a"\n', /mesh must be a table, not "http:\/\/a"/],
+    [
+      'a table where a value belongs',
+      '[engine.threads]\nx = 1\n',
+      /engine\.threads must be a whole number .*, not a table/,
     ],
     ['a value instead of a table', 'mesh = "http://a"\n', /mesh must be a table, not "http:\/\/a"/],
     ['a table instead of a value', '[engine.threads]\nx = 1\n', /engine\.threads must be a whole number .*, not a table/],

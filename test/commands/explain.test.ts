@@ -12,7 +12,7 @@ describe('svc explain', () => {
       stdout,
       `wait_interrupted (exit status 130, HTTP status 499)
 
-Message: Interrupted. T-0042 is InProgress and continues.
+Message: The wait was interrupted; T-0042 is still InProgress.
 Cause:   Ctrl-C ends the wait, not the task.
 Fix:     Wait again with svc orch task T-0042 --wait.
 `,

@@ -229,7 +229,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
       [() => rm(path), /Keeping the current secrets: there are no new ones\./],
       [
         () => writeSecrets(folder, 'SVC_MESH_TOKEN=same\nSVC_MESH_ADMIN_TOKEN=same\n'),
-        /Keeping the current secrets: .* have the same value\./,
+        /stay as they were: .* have the same value\./,
       ],
       [
         () => writeSecrets(folder, 'SVC_MESH_JWT_HMAC_SECRET=short\n'),

@@ -312,7 +312,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     assert.equal(await waiting.end('SIGINT'), 130)
     assert.match(
       waiting.stderr(),
-      /error: Interrupted\. T-0001 is Queued and continues\. \(wait_interrupted\)\n {2}hint: Wait again with svc orch task T-0001 --wait\.\n$/,
+      /error: The wait was interrupted; T-0001 is still Queued\. \(wait_interrupted\)\n {2}hint: Wait again with svc orch task T-0001 --wait\.\n$/,
     )
     assert.deepEqual(waiting.lines, [])
     assert.equal((await task(1)).status, 'Queued')

@@ -473,14 +473,14 @@ describe('a trained run directory, served', () => {
       {'adapter_manifest.json': tinyAdapterFiles()['adapter_manifest.json'] as string},
       [],
       3,
-      /has no adapter weights/,
+      /it has no adapter weights/,
     ],
     [
       'a failed evaluation',
       {'collateral_damage_report.json': failedEvaluation},
       [],
       1,
-      /evaluation of this run failed/,
+      /training run failed its evaluation/,
     ],
     [
       'DoRA',

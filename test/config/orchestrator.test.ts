@@ -761,7 +761,10 @@ describe('a Svc.toml with [orchestrator]', () => {
       'affinity_groups must be a list of tables, each with a name and patterns, not [{"name":"docs"}].',
     ],
     ['orchestrator = 5', 'orchestrator must be a table, not 5.'],
-    ['[orchestrator]\norchestration_migration = true', 'orchestrator.orchestration_migration must be a table, not true.'],
+    [
+      '[orchestrator]\norchestration_migration = true',
+      'orchestrator.orchestration_migration must be a table, not true.',
+    ],
   ]
   for (const [toml, sentence] of wrong)
     it(`is refused: ${sentence}`, async (t) => {

@@ -319,7 +319,7 @@ describe('a document', () => {
         () => readDocument(source, name),
         (error: Error) => {
           assert.ok(isErrorOf(error, 'document_unparsable'))
-          assert.match(error.message, new RegExp(`^${name} cannot be parsed: [^\\n]*[^.:\\n]\\.$`))
+          assert.match(error.message, new RegExp(`^Cannot parse ${name}: [^\\n]*[^.:\\n]\\.$`))
           return true
         },
       )

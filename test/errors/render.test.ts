@@ -109,8 +109,8 @@ describe('a failed command', () => {
   it('prints the sentence, the code and the hint on standard error', () => {
     assert.equal(
       asText(error),
-      'error: The shard model-00002-of-00002.safetensors listed in model.safetensors.index.json is missing. (shard_missing)\n' +
-        '  hint: Copy or download all shards of the model.\n',
+      'error: The shard model-00002-of-00002.safetensors, which model.safetensors.index.json requires, is missing. (shard_missing)\n' +
+        '  hint: Copy or download every shard of the model.\n',
     )
   })
 
@@ -138,7 +138,7 @@ describe('a command line that names a near word', () => {
     })
 
   it('is told nothing of the kind when no word is near', () => {
-    assert.equal(new SvcError('flag_unknown', {flag: '--banana'}).message, 'Unknown flag: --banana.')
+    assert.equal(new SvcError('flag_unknown', {flag: '--banana'}).message, 'Unknown flag --banana.')
   })
 })
 
@@ -217,7 +217,7 @@ describe('a fault of the file system', () => {
   it('is "not found" when the file is missing, with its path', async (t) => {
     const path = join(await temporaryFolder(t), 'absent.json')
     const error = await caught(readFile(path))
-    assert.equal(error.message, `File not found: ${path}.`)
+    assert.equal(error.message, `${path} does not exist.`)
     assert.equal(error.exit, Exit.notFound)
   })
 

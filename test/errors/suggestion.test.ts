@@ -37,10 +37,7 @@ describe('a mistyped word', () => {
 
 describe('the end of a sentence', () => {
   it('asks whether the nearest word was meant', () => {
-    assert.equal(
-      `Unknown flag: --thread.${didYouMean('--threads')}`,
-      'Unknown flag: --thread. Did you mean --threads?',
-    )
+    assert.equal(`Unknown flag --thread.${didYouMean('--threads')}`, 'Unknown flag --thread. Did you mean --threads?')
   })
 
   it('is empty without a near word', () => {

@@ -77,7 +77,10 @@ describe('a config.json', () => {
           'config.json',
           (name) => name === 'language_model.model.layers.0.input_layernorm.weight',
         ),
-      {code: 'model_family_unknown', message: /family "mistral3", which is not supported\. Supported families: llama, mistral, qwen2/},
+      {
+        code: 'model_family_unknown',
+        message: /type "mistral3", which is not supported; supported are llama, mistral, qwen2/,
+      },
     )
   })
 
@@ -93,8 +96,8 @@ describe('a config.json', () => {
     [{layer_types: ['full_attention', 'sliding_attention']}, /layer_types to "sliding_attention"/],
     [{model_type: 'mistral', sliding_window: 8, layer_types: ['full_attention']}, /layer_types to "full_attention"/],
     [{pruned_heads: {1: [0]}}, /pruned_heads/],
-    [{model_type: 'gpt2'}, /"gpt2", which is not supported\. Supported families: llama, mistral, qwen2, qwen3/],
-    [{model_type: undefined}, /"\(none\)", which is not supported\. Supported families: llama/],
+    [{model_type: 'gpt2'}, /"gpt2", which is not supported; supported are llama, mistral, qwen2, qwen3/],
+    [{model_type: undefined}, /"\(none\)", which is not supported; supported are llama/],
   ]
   for (const [changes, says] of refused)
     it(`is refused by name: ${JSON.stringify(changes)}`, () => assert.throws(() => read(changes), {message: says}))

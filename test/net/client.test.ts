@@ -310,7 +310,7 @@ describe('an answer that cannot be used', () => {
       const {client, baseUrl} = await connect(t, answer(200, body))
       const error = await thrown(client.json('/v1/x'))
       assert.ok(isErrorOf(error, 'document_unparsable'))
-      assert.ok(error.message.startsWith(`${baseUrl}/v1/x cannot be parsed: `))
+      assert.ok(error.message.startsWith(`Cannot parse ${baseUrl}/v1/x: `))
     })
 })
 

@@ -150,7 +150,7 @@ describe('a conversation with the daemon', () => {
 
   const error = {
     code: 404,
-    message: 'There is no task T-0042.',
+    message: 'Task T-0042 does not exist.',
     data: {kind: 'task_not_found', remediation: 'List them.', facts: {task: 'T-0042'}},
   }
   const call = {jsonrpc: '2.0', id: 1, method: 'orch.get_task', params: {task_id: 1}}

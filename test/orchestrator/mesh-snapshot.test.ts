@@ -140,7 +140,7 @@ describe('a control plane that is of no help', () => {
     [
       'answers with a page that repeats the token',
       (response: ServerResponse) => response.end(`${token} <html>`),
-      /No control plane answers at .*\[redacted\]/,
+      /No control plane at .*\[redacted\]/,
     ],
     ['answers with another document', (response: ServerResponse) => json(response, {rows: []}), /it lists no nodes\.$/],
     ['answers with null', (response: ServerResponse) => json(response, null), /it lists no nodes\.$/],

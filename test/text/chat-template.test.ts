@@ -83,7 +83,7 @@ describe('a chat template', () => {
     assert.throws(() => template.render([{role: 'assistant', content: 'x'}]), {
       code: 'chat_refused',
       status: 400,
-      message: "The model's chat template rejected the conversation: Roles must alternate.",
+      message: 'The chat template of the model rejected the conversation: Roles must alternate.',
     })
   })
 

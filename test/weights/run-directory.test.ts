@@ -117,7 +117,7 @@ describe('a model directory', () => {
         'model-00002-of-00002.safetensors': undefined,
         'consolidated.00.pth': '',
       },
-      {code: 'model_format_unsupported', hint: /^Download the same model in the layout of Hugging Face/},
+      {code: 'model_format_unsupported', hint: /^Download the model in Hugging Face layout/},
     ],
     [
       'has a base model that has only PyTorch weights',

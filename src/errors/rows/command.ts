@@ -1,11 +1,11 @@
 import {conflict, failed, interrupted, notFound, rows, terminated, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
-/** Errors of the command line itself and of the machine it runs on. */
+/** Errors of the command line and of the file system. */
 export const commandErrors = rows(() => ({
   internal: failed({
     message: (p: {reason: string}) => `Internal error: ${p.reason}`,
-    hint: 'Run the command again with --debug, and report its output.',
+    hint: 'Run the command again with --debug, and report the output.',
   }),
   interrupted: interrupted({
     message: () => 'Interrupted.',
@@ -13,7 +13,7 @@ export const commandErrors = rows(() => ({
   }),
   terminated: terminated({
     message: () => 'Terminated.',
-    hint: 'The process received SIGTERM. Run the command again.',
+    hint: 'Run the command again.',
   }),
   usage: usage({
     message: (p: {reason: string}) => p.reason,
@@ -21,64 +21,64 @@ export const commandErrors = rows(() => ({
   }),
   command_unknown: usage({
     message: (p: {command: string; suggestion?: string | undefined}) =>
-      `Unknown command: ${p.command}.${didYouMean(p.suggestion)}`,
+      `Unknown command ${p.command}.${didYouMean(p.suggestion)}`,
     hint: 'Run svc --help to list the commands.',
   }),
   flag_unknown: usage({
     message: (p: {flag: string; suggestion?: string | undefined}) =>
-      `Unknown flag: ${p.flag}.${didYouMean(p.suggestion)}`,
+      `Unknown flag ${p.flag}.${didYouMean(p.suggestion)}`,
     hint: 'Run the command with --help to list its flags.',
   }),
   flag_value: usage({
     message: (p: {flag: string; value: string; expected: string}) =>
       `${p.flag} must be ${p.expected}, not "${p.value}".`,
-    hint: 'Run the command with --help to see the values of each flag.',
+    hint: 'Run the command with --help to see the accepted values.',
   }),
   code_unknown: notFound({
     message: (p: {code: string; suggestion?: string | undefined}) =>
-      `Unknown error or diagnostic code: ${p.code}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc explain to list all codes.',
+      `Unknown error or diagnostic code ${p.code}.${didYouMean(p.suggestion)}`,
+    hint: 'Run svc explain to list the codes.',
   }),
   stdin_not_utf8: usage({
-    message: (p: {offset: number}) => `Standard input is not valid UTF-8: invalid byte at offset ${p.offset}.`,
+    message: (p: {offset: number}) => `Standard input is not UTF-8 text: byte ${p.offset} is invalid.`,
     hint: 'Convert the input to UTF-8, for example with iconv -t utf-8.',
   }),
   stdin_too_long: usage({
     http: 413,
     message: (p: {limit: number}) => `Standard input is longer than ${p.limit} bytes.`,
-    hint: 'Send a shorter input.',
+    hint: 'Pass a shorter input.',
   }),
   file_not_found: notFound({
-    message: (p: {path: string}) => `File not found: ${p.path}.`,
-    hint: 'Check the path. Relative paths start from the current directory, or from the directory of -C.',
+    message: (p: {path: string}) => `${p.path} does not exist.`,
+    hint: 'Check the path; it is relative to the current directory, or to the one given with -C.',
   }),
   file_unreadable: failed({
     message: (p: {path: string; reason: string}) => `Cannot read ${p.path}: ${p.reason}.`,
-    hint: 'Check that the path is a file and that you have permission to read it.',
+    hint: 'Check that it is a file, and that you have permission to read it.',
   }),
   file_unwritable: failed({
     message: (p: {path: string; reason: string}) => `Cannot write ${p.path}: ${p.reason}.`,
-    hint: 'Check the path and its permissions.',
+    hint: 'Check the path, and that you have permission to write there.',
   }),
   output_exists: conflict({
     message: (p: {path: string; flag: string | undefined}) =>
-      p.flag === undefined ? `${p.path} already exists and is not a regular file.` : `${p.path} already exists.`,
+      p.flag === undefined ? `${p.path} already exists and cannot be replaced.` : `${p.path} already exists.`,
     hint: (p: {flag: string | undefined}) =>
       p.flag === undefined
         ? 'Choose another output path.'
-        : `Choose another output path, or pass ${p.flag} to replace it.`,
+        : `Pass ${p.flag} to replace it, or choose another output path.`,
   }),
   output_is_input: conflict({
-    message: (p: {path: string; input: string}) => `The output ${p.path} would replace the input ${p.input}.`,
+    message: (p: {path: string; input: string}) => `The output ${p.path} would overwrite the input ${p.input}.`,
     hint: 'Choose another output path.',
   }),
   directory_not_found: notFound({
-    message: (p: {path: string}) => `Directory not found: ${p.path}.`,
-    hint: 'Check the path.',
+    message: (p: {path: string}) => `Directory ${p.path} does not exist.`,
+    hint: 'Check the path given with -C.',
   }),
   disk_full: failed({
     http: 507,
-    message: (p: {path: string}) => `No space left on the device to write ${p.path}.`,
-    hint: 'Free disk space, and run the command again.',
+    message: (p: {path: string}) => `No disk space left to write ${p.path}.`,
+    hint: 'Free disk space, then run the command again.',
   }),
 }))

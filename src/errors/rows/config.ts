@@ -6,13 +6,13 @@ export const configErrors = rows(() => ({
     http: 500,
     message: (p: {file: string; line: number; column: number; reason: string}) =>
       `${p.file}:${p.line}:${p.column} is not valid TOML: ${p.reason}.`,
-    hint: 'Fix this line, then run svc config check.',
+    hint: 'Correct the line, then run svc config check.',
   }),
   config_type: usage({
     http: 500,
     message: (p: {file: string; key: string; expected: string; found: string}) =>
       `${p.file}: ${p.key} must be ${p.expected}, not ${p.found}.`,
-    hint: 'Change the value. svc config show lists the accepted values of each setting.',
+    hint: 'Correct the value; svc config show --json lists the values that each setting accepts.',
   }),
   config_variable: usage({
     http: 500,
@@ -22,28 +22,30 @@ export const configErrors = rows(() => ({
   }),
   orchestrator_config_invalid: usage({
     http: 500,
-    message: (p: {faults: readonly string[]}) => `Contradicting orchestrator settings: ${p.faults.join('; ')}.`,
-    hint: 'Change one setting of each pair. svc config show prints the source of each value.',
+    message: (p: {faults: readonly string[]}) =>
+      `The orchestrator settings contradict each other: ${p.faults.join('; ')}.`,
+    hint: 'Change one setting of each pair; svc config show lists where the values come from.',
   }),
   contract_unknown: notFound({
     message: (p: {id: string; suggestion?: string | undefined}) =>
-      `Unknown contract: ${p.id}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc contracts list to list all contracts.',
+      `Unknown contract ${p.id}.${didYouMean(p.suggestion)}`,
+    hint: 'Run svc contracts list to list the contracts.',
   }),
   contract_broken: failed({
     message: (p: {file: string; reason: string}) => `The contract ${p.file} is invalid: ${p.reason}.`,
-    hint: 'The file is part of svc. Reinstall svc, or revert your change to the file.',
+    hint: 'Reinstall svc, or revert your changes to the file.',
   }),
   contract_violation: failed({
     http: 422,
     message: (p: {subject: string; contract: string; violations: readonly string[]}) =>
       `${p.subject} does not match the contract ${p.contract}: ${p.violations.join('; ')}.`,
-    hint: (p: {contract: string}) => `Run svc contracts list to find the schema of ${p.contract}.`,
+    hint: (p: {contract: string}) =>
+      `Compare it with the schema of ${p.contract}; svc contracts list --json shows its file.`,
   }),
   document_unparsable: failed({
     http: 400,
     openai: 'invalid_json',
-    message: (p: {subject: string; reason: string}) => `${p.subject} cannot be parsed: ${p.reason}.`,
-    hint: 'The document must be JSON, or YAML if its name ends in .yaml or .yml.',
+    message: (p: {subject: string; reason: string}) => `Cannot parse ${p.subject}: ${p.reason}.`,
+    hint: 'Correct it; it must be JSON, or YAML if its name ends in .yaml or .yml.',
   }),
 }))

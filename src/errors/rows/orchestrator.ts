@@ -1,128 +1,133 @@
 import {conflict, failed, interrupted, notFound, rows, terminated, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
-/** Errors of tasks, agents and the daemon. */
+/** Errors of tasks, agents and daemons. */
 export const orchestratorErrors = rows(() => ({
   orchestrator_disabled: conflict({
-    message: () => 'The orchestrator is disabled.',
+    message: () => 'The orchestrator is disabled in this workspace.',
     hint: 'Set orchestrator.enabled to true in Svc.toml, or unset SVC_ORCHESTRATOR_ENABLED.',
   }),
   orchestration_store_missing: unavailable({
-    message: (p: {reason: string}) => `Orchestration v2 needs a store and has none: ${p.reason}`,
-    hint: 'Repair the store, or set SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL=1 to use the canonical store meanwhile.',
+    message: (p: {reason: string}) => `Tasks are not available: ${p.reason}`,
+    hint: 'Repair the database, or use the canonical one with SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL=1.',
   }),
   task_not_found: notFound({
-    message: (p: {task: string}) => `Task not found in this workspace: ${p.task}.`,
+    message: (p: {task: string}) => `Task ${p.task} does not exist in this workspace.`,
     hint: 'Run svc orch tasks to list the tasks.',
   }),
   task_invalid: usage({
     message: (p: {place: string; fault: string}) => `${p.place} cannot be submitted: ${p.fault}.`,
-    hint: 'Correct it and submit again. Nothing was submitted.',
+    hint: 'Correct it and submit again; nothing was submitted.',
   }),
   invalid_transition: conflict({
     message: (p: {task: string; from: string; to: string}) => `${p.task} is ${p.from} and cannot become ${p.to}.`,
     hint: (p: {task: string}) => `Run svc orch task ${p.task} to see its state.`,
   }),
   task_path_escapes: usage({
-    message: (p: {path: string}) => `The path ${JSON.stringify(p.path)} is outside the workspace.`,
-    hint: 'Use paths relative to the root of the workspace.',
+    message: (p: {path: string}) => `The path ${JSON.stringify(p.path)} is not a valid path inside the workspace.`,
+    hint: 'Use a path relative to the root of the workspace.',
   }),
   dependency_unknown: notFound({
-    message: (p: {dependency: string}) => `Dependency not found: ${p.dependency}.`,
-    hint: 'Run svc orch tasks to list the tasks. Nothing was submitted.',
+    message: (p: {dependency: string}) => `Task ${p.dependency}, which this task depends on, does not exist.`,
+    hint: 'Run svc orch tasks to list the tasks.',
   }),
   dependency_failed: conflict({
-    message: (p: {dependency: string; status: string}) => `${p.dependency} is ${p.status} and will never be completed.`,
-    hint: (p: {dependency: string}) => `Retry it first: svc orch retry ${p.dependency}.`,
+    message: (p: {dependency: string; status: string}) => `The task depends on ${p.dependency}, which is ${p.status}.`,
+    hint: (p: {dependency: string; status: string}) =>
+      p.status === 'Failed'
+        ? `Retry ${p.dependency} first with svc orch retry ${p.dependency}.`
+        : 'Submit that work again, and depend on the new task.',
   }),
   dependency_cycle: usage({
-    message: (p: {cycle: readonly string[]}) => `The tasks of the batch wait for each other: ${p.cycle.join(' -> ')}.`,
-    hint: 'Remove one of the dependencies. Nothing was submitted.',
+    message: (p: {cycle: readonly string[]}) => `The tasks of the batch depend on each other: ${p.cycle.join(' -> ')}.`,
+    hint: 'Remove one of these dependencies; nothing was submitted.',
   }),
   idempotency_mismatch: conflict({
     message: (p: {key: string; task: string}) =>
-      `The idempotency key ${p.key} was used for ${p.task}, which is a different request.`,
-    hint: 'Use another key for a different task.',
+      `The idempotency key ${p.key} was already used for ${p.task}, which has different content.`,
+    hint: 'Submit a new task with a new key.',
   }),
   lock_conflict: conflict({
     message: (p: {path: string; holder: string; kind: string}) => `${p.path} is locked by ${p.holder} (${p.kind}).`,
-    hint: 'Wait for that task, depend on it, or assign this task to the same agent.',
+    hint: 'Wait for the task of that agent, or assign this task to it with --agent.',
   }),
   scope_denied: conflict({
     http: 403,
-    message: (p: {agent: string; path: string}) => `The agent ${p.agent} may not write ${p.path}.`,
-    hint: 'Assign the task to an agent with that scope, or extend the scope in its file in .svc/agents.',
+    message: (p: {agent: string; path: string}) =>
+      `The agent ${p.agent} may not write ${p.path}: it is outside its scope.`,
+    hint: 'Assign the task to an agent with that scope, or extend the scope in .svc/agents/NAME.md.',
   }),
   queue_full: conflict({
     http: 429,
     message: (p: {queued: number; limit: number}) =>
-      `The queue is full: ${p.queued} tasks are queued, the limit is ${p.limit}.`,
-    hint: 'Wait for tasks to finish, cancel some, or increase orchestrator.max_queue_len.',
+      `The queue is full: ${p.queued} tasks are queued, and the limit is ${p.limit}.`,
+    hint: 'Wait, cancel tasks with svc orch cancel, or raise orchestrator.max_queue_len.',
   }),
   agent_not_found: notFound({
     message: (p: {agent: string; suggestion?: string | undefined}) =>
-      `Agent not found: ${p.agent}.${didYouMean(p.suggestion)}`,
+      `Agent ${p.agent} does not exist.${didYouMean(p.suggestion)}`,
     hint: 'Run svc orch agents to list the agents.',
   }),
   agent_exists: conflict({
-    message: (p: {name: string; agent: string}) => `The agent name ${p.name} is used by ${p.agent}.`,
-    hint: 'Choose another name, or retire that agent.',
+    message: (p: {name: string; agent: string}) => `The agent name ${p.name} is already used by ${p.agent}.`,
+    hint: 'Choose another name, or retire that agent with svc orch agent retire.',
   }),
   max_agents_reached: conflict({
     message: (p: {limit: number}) => `The limit of ${p.limit} agents is reached.`,
-    hint: 'Retire an agent, or increase orchestrator.max_agents.',
+    hint: 'Retire an agent with svc orch agent retire, or raise orchestrator.max_agents.',
   }),
   last_agent: conflict({
     message: (p: {agent: string; tasks: number}) =>
-      `${p.agent} has ${p.tasks} tasks, and no other agent can take over.`,
-    hint: 'Spawn or resume another agent first.',
+      `${p.agent} has ${p.tasks} unfinished task${p.tasks === 1 ? '' : 's'}, and no other agent is active.`,
+    hint: 'Start another agent first with svc orch agent spawn or svc orch agent resume.',
   }),
   delegation_parent_not_found: notFound({
-    message: (p: {parent: string}) => `Parent agent not found: ${p.parent}.`,
+    message: (p: {parent: string}) => `The parent agent ${p.parent} does not exist.`,
     hint: 'Run svc orch agents to list the agents.',
   }),
   claim_required: conflict({
-    message: (p: {task: string; owner: string}) => `${p.task} is claimed by ${p.owner}, and the request has no claim.`,
-    hint: 'Pass the generation of your claim with --claim N, or take over the task with --force.',
+    message: (p: {task: string; owner: string}) =>
+      `${p.task} is claimed by ${p.owner}, and the request names no claim.`,
+    hint: 'Pass your claim with --claim N, or take the task over with --force.',
   }),
   claim_lost: conflict({
     message: (p: {task: string; generation: number; current: number; status: string}) =>
-      `Claim ${p.generation} of ${p.task} is no longer valid: the task is ${p.status}, its latest claim is ${p.current}.`,
-    hint: 'Discard the result and claim another task.',
+      `Claim ${p.generation} of ${p.task} is no longer valid: the task is ${p.status}, and its latest claim is ${p.current}.`,
+    hint: 'Discard the result, and claim another task with svc orch claim.',
   }),
   no_task_to_claim: notFound({
-    message: () => 'No external task is queued.',
-    hint: 'Submit one with svc orch submit --processor external, or retry later.',
+    message: () => 'No task is waiting to be claimed.',
+    hint: 'Submit one with svc orch submit --processor external, or wait for one with svc orch claim --wait.',
   }),
   task_not_successful: failed({
     http: 422,
     message: (p: {task: string; status: string; reason: string}) =>
       `${p.task} ended as ${p.status}${p.reason === '' ? '' : `: ${p.reason}`}.`,
     hint: (p: {task: string}) =>
-      `Run svc orch task ${p.task} for details, or svc orch retry ${p.task} to run a failed task again.`,
+      `See the details with svc orch task ${p.task}, or retry a failed task with svc orch retry ${p.task}.`,
   }),
   task_wait_timeout: unavailable({
     http: 504,
     message: (p: {task: string; status: string; seconds: number}) =>
       `${p.task} is still ${p.status} after ${p.seconds} s.`,
     hint: (p: {task: string}) =>
-      `Keep waiting with svc orch task ${p.task} --wait. A daemon must run in this workspace.`,
+      `Check that a daemon is running with svc daemon status, then wait again with svc orch task ${p.task} --wait.`,
   }),
   wait_interrupted: interrupted({
-    message: (p: {task: string; status: string}) => `Interrupted. ${p.task} is ${p.status} and continues.`,
+    message: (p: {task: string; status: string}) => `The wait was interrupted; ${p.task} is still ${p.status}.`,
     hint: (p: {task: string}) => `Wait again with svc orch task ${p.task} --wait.`,
   }),
   wait_terminated: terminated({
-    message: (p: {task: string; status: string}) => `Terminated. ${p.task} is ${p.status} and continues.`,
+    message: (p: {task: string; status: string}) => `The wait was terminated; ${p.task} is still ${p.status}.`,
     hint: (p: {task: string}) => `Wait again with svc orch task ${p.task} --wait.`,
   }),
   daemon_running: conflict({
     message: (p: {pid: number; host: string}) =>
-      `A daemon is already running in this workspace: pid ${p.pid} on ${p.host}.`,
-    hint: 'Use it, or stop it first with svc daemon stop.',
+      `A daemon is already running in this workspace (pid ${p.pid} on ${p.host}).`,
+    hint: 'Use that daemon, or stop it first with svc daemon stop.',
   }),
   daemon_replaced: conflict({
-    message: (p: {fence: number}) => `Another daemon took over this workspace (term ${p.fence}).`,
-    hint: 'Nothing to do: the other daemon continues the tasks.',
+    message: (p: {fence: number}) => `Another daemon has taken over this workspace (fencing token ${p.fence}).`,
+    hint: 'Check the current daemon with svc daemon status; this process has stopped.',
   }),
 }))

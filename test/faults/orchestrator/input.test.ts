@@ -81,12 +81,12 @@ describe('a manifest', () => {
   for (const path of escapes)
     it(`that names ${path} is refused`, async () => {
       const task = {description: 'x', file_manifest: [{path, access: 'write'}]}
-      await refused(() => batch(lines([task])), 'task_path_escapes', 2, /is outside the workspace/)
+      await refused(() => batch(lines([task])), 'task_path_escapes', 2, /is not a valid path inside the workspace/)
       await refused(
         () => orch(['submit', 'x', '-f', path, '--json']),
         'task_path_escapes',
         2,
-        /is outside the workspace/,
+        /is not a valid path inside the workspace/,
       )
     })
 
@@ -127,7 +127,7 @@ describe('a batch', () => {
 
   it('with a circle of 2,000 tasks is refused in a sentence that can be read', async () => {
     const ring = Array.from({length: 2000}, (_, i) => ({description: 'x', temp_deps: [(i + 1) % 2000]}))
-    await refused(() => batch(lines(ring)), 'dependency_cycle', 2, /wait for each other/)
+    await refused(() => batch(lines(ring)), 'dependency_cycle', 2, /depend on each other/)
   })
 
   it('that waits for what is not there is refused', async () => {

@@ -128,7 +128,7 @@ describe('a refusal of the control plane', () => {
         const error = await failure(everyOperation[operation].ask(client))
         const told = SvcError.from(error)
         assert.deepEqual([told.code, told.exit, error.status], ['control_plane_missing', Exit.unavailable, 404])
-        assert.ok(told.message.startsWith(`No control plane answers at ${plane.url}: `), told.message)
+        assert.ok(told.message.startsWith(`No control plane at ${plane.url}: `), told.message)
         assert.equal(error.isMissing, false)
       }
     })
@@ -218,7 +218,7 @@ describe('an answer that is of no use', () => {
   it('is one of no control plane where it is no JSON', async (t) => {
     const error = await refused(t, (response) => response.end('<html>'))
     assert.deepEqual([error.kind, error.status, error.isTransient], ['json', 200, false])
-    assert.match(error.message, /^No control plane answers at http:\/\/127\.0\.0\.1:\d+: .*is not valid JSON\.$/)
+    assert.match(error.message, /^No control plane at http:\/\/127\.0\.0\.1:\d+: .*is not valid JSON\.$/)
     assert.deepEqual(
       [SvcError.from(error).code, SvcError.from(error).exit],
       ['control_plane_missing', Exit.unavailable],

@@ -193,7 +193,7 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     await page.getByRole('button', {name: 'Quarantine: rig1'}).click()
     await mesh.leave('rig1')
     await page.getByRole('button', {name: 'Quarantine', exact: true}).click()
-    await shows(page, '#confirm-fault', 'Node not found: rig1')
+    await shows(page, '#confirm-fault', 'Node rig1 does not exist')
     await page.getByRole('button', {name: 'Cancel'}).click()
     assert.equal(await page.locator('dialog[open]').count(), 0)
   })

@@ -182,11 +182,11 @@ describe('what the dashboard changes', () => {
 
   it('is refused in the words of the control plane', async (t) => {
     const {post, plane} = await open(t)
-    const body = {status: 404, code: 'lease_not_found', detail: 'Lease not found: 9. It may have expired.'}
+    const body = {status: 404, code: 'lease_not_found', detail: 'Lease 9 does not exist; it may have expired.'}
     plane.answers.set('/v1/mesh/admin/exec-lease/revoke', {status: 404, body})
     const {status, problem} = await post('revoke-lease', {lease_id: '9'})
     assert.deepEqual([status, problem.code], [404, 'lease_not_found'])
-    assert.match(problem.detail, /There is no lease 9/)
+    assert.match(problem.detail, /Lease 9 does not exist/)
     assert.ok(problem.hint.length > 0)
   })
 
@@ -296,10 +296,10 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
 
   it('says what the token may not see, and shows the rest', async (t) => {
     const {plane, events} = await open(t)
-    const body = {status: 403, code: 'role_forbidden', detail: 'The role worker does not permit this operation.'}
+    const body = {status: 403, code: 'role_forbidden', detail: 'The role worker is not allowed to perform this operation.'}
     plane.answers.set('/v1/mesh/exec/leases', {status: 403, body})
     const first = await state(await events(), () => true)
-    assert.match(JSON.stringify(first.leases), /denied.*The role worker may not do that/)
+    assert.match(JSON.stringify(first.leases), /denied.*The role worker is not allowed to perform this operation/)
     assert.deepEqual([first.control.answers, first.control.fault], [true, undefined])
     assert.deepEqual(idsOf(first), [])
   })
@@ -325,7 +325,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
       ({queue}) => queue !== undefined && 'known' in queue && queue.known.dead_count > 0,
     )
     assert.deepEqual(shown.dead, {known: [{...dead, payload: 'x'.repeat(200)}], truncated: true})
-    const body = {status: 403, code: 'role_forbidden', detail: 'The role worker does not permit this operation.'}
+    const body = {status: 403, code: 'role_forbidden', detail: 'The role worker is not allowed to perform this operation.'}
     plane.answers.set('/v1/mesh/a2a/dead', {status: 403, body})
     const denied = await state(stream, (each) => each.dead !== undefined && 'denied' in each.dead)
     assert.deepEqual([denied.control.answers, denied.control.fault], [true, undefined])

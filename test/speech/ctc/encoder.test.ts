@@ -175,7 +175,7 @@ describe('a CTC model', () => {
     for (const backend of ['whisper', 'onnx-whisper'] as const)
       await assert.rejects(openSpeechModel(folder, {...options, backend}), {
         code: 'speech_backend_mismatch',
-        message: `ctc is a CTC model; the backend ${backend} runs Whisper models only.`,
+        message: `The backend ${backend} supports only Whisper models, and ctc is a CTC model.`,
       })
     const model = await openSpeechModel(folder, {...options, backend: 'auto'})
     await model.release()
