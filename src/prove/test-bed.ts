@@ -43,7 +43,7 @@ export interface TestBed {
 const scope = 'prove'
 /** Request timeout of clients, and maximum delay added by the proxy, ms. */
 const timeoutMs = 1500
-const longestDelayMs = 300
+const maxDelayMs = 300
 
 export async function setUpTestBed({
   folder,
@@ -76,7 +76,7 @@ export async function setUpTestBed({
     random: random.fork('connections'),
     rates,
     log,
-    longestDelayMs,
+    maxDelayMs,
   }).start()
   const server = createServer({
     folder: home,

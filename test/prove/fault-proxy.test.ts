@@ -39,7 +39,7 @@ async function testBed(test: TestContext, fault?: ConnectionFault): Promise<Test
     random: createRandom(1),
     rates: rates(fault),
     log: {passed: ({id, ...rest}) => void passed.set(id, rest)},
-    longestDelayMs: 60,
+    maxDelayMs: 60,
   }).start()
   test.after(async () => {
     await proxy.close()

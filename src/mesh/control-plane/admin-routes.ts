@@ -1,5 +1,5 @@
 import {readMaintenance, readQuarantine} from '../protocol/admin-body.js'
-import {type AuditPage, mostAuditEntries} from '../protocol/audit.js'
+import {type AuditPage, maxAuditEntries} from '../protocol/audit.js'
 import {readRevoke} from '../protocol/lease-body.js'
 import {readPageQuery} from '../protocol/page-query.js'
 import type {Handlers} from './route.js'
@@ -31,7 +31,7 @@ export const adminRoutes: Handlers = {
   },
 
   async admin_audit_list({query}, {store, scope}) {
-    const {rows: entries, next} = await store.listAudit(scope, readPageQuery(query, mostAuditEntries))
+    const {rows: entries, next} = await store.listAudit(scope, readPageQuery(query, maxAuditEntries))
     const page: AuditPage = {entries, ...(next === undefined ? {} : {next_cursor: String(next)})}
     return JSON.stringify(page)
   },

@@ -2,7 +2,7 @@ import type {FastifyReply} from 'fastify'
 import type {StoredMessage} from '../protocol/message.js'
 import {
   type InboxBody,
-  mostMessagesOfPage,
+  maxMessagesPerPage,
   readAck,
   readClaimRenewal,
   readDead,
@@ -68,7 +68,7 @@ export const inboxRoutes: Handlers = {
   },
 
   async a2a_dead_list({query}, {store, scope}) {
-    const {rows, next} = await store.listDead(scope, readPageQuery(query, mostMessagesOfPage))
+    const {rows, next} = await store.listDead(scope, readPageQuery(query, maxMessagesPerPage))
     return writeMessages(rows, next)
   },
 

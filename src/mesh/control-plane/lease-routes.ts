@@ -1,4 +1,4 @@
-import {type LeaseList, mostLeasesListed} from '../protocol/lease.js'
+import {type LeaseList, maxLeasesListed} from '../protocol/lease.js'
 import {readGrant, readHeld, readVerify} from '../protocol/lease-body.js'
 import {requireNode} from './auth/caller.js'
 import type {Handlers} from './route.js'
@@ -34,7 +34,7 @@ export const leaseRoutes: Handlers = {
 
   async exec_lease_list(_asked, {store, scope}) {
     const leases = await store.listLeases(scope)
-    const isCut = leases.length >= mostLeasesListed && (await store.counts(scope)).leases > leases.length
+    const isCut = leases.length >= maxLeasesListed && (await store.counts(scope)).leases > leases.length
     const answer: LeaseList = {leases, ...(isCut ? {truncated: true} : {})}
     return JSON.stringify(answer)
   },

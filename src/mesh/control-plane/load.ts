@@ -5,9 +5,9 @@ import type {MeshOperation} from '../protocol/routes.js'
  * How many operations may wait for the store before a request is turned away. What keeps nodes alive and work held is
  * answered for longest: without it a busy moment would become a loss of leases, and then a storm of joins.
  */
-const mostWaiting = {first: 2000, middle: 4000, last: 8000, none: Number.POSITIVE_INFINITY} as const
+const maxWaiting = {first: 2000, middle: 4000, last: 8000, none: Number.POSITIVE_INFINITY} as const
 
-const rankOf: Readonly<Record<MeshOperation, keyof typeof mostWaiting>> = {
+const rankOf: Readonly<Record<MeshOperation, keyof typeof maxWaiting>> = {
   health: 'none',
   metrics: 'none',
   list_nodes: 'first',
@@ -36,6 +36,6 @@ const rankOf: Readonly<Record<MeshOperation, keyof typeof mostWaiting>> = {
 
 /** @throws overloaded where so many operations wait that this one is turned away */
 export function requireRoom(operation: MeshOperation, depth: number): void {
-  if (depth > mostWaiting[rankOf[operation]])
+  if (depth > maxWaiting[rankOf[operation]])
     throw new SvcError('overloaded', {reason: 'The store has more to do than it can keep up with.'})
 }

@@ -12,11 +12,11 @@ import type {Asked, Handlers} from './route.js'
 const mostPending = 100
 
 /** Shortest time between two heartbeats of a node, ms: a quarter of the time after which a node counts as stale. */
-const shortestIntervalMs = 15_000
+const minIntervalMs = 15_000
 
 /** When the next heartbeat of a node is due, ms, so that all of them together keep to a rate. */
 export const heartbeatIntervalMs = (nodes: number, heartbeatsPerSec: number): number =>
-  Math.max(shortestIntervalMs, Math.ceil((nodes / heartbeatsPerSec) * 1000))
+  Math.max(minIntervalMs, Math.ceil((nodes / heartbeatsPerSec) * 1000))
 
 /** Nodes get a token, come, are seen, and go. */
 export const nodeRoutes: Handlers = {

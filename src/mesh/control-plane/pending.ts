@@ -5,7 +5,7 @@ interface Count {
   value: Promise<number>
 }
 
-const mostCounts = 10_000
+const maxCounts = 10_000
 
 /** How old a count may be, ms: many heartbeats come in that time, and nobody acts on one sooner. */
 const freshMs = 100
@@ -26,7 +26,7 @@ export class PendingCounts {
     const known = this.#counts.get(key)
     if (known !== undefined && nowMs - known.atMs < freshMs) return known.value
     const value = this.#store.countPending(scope, {receiver, limit})
-    if (this.#counts.size >= mostCounts) this.#counts.clear()
+    if (this.#counts.size >= maxCounts) this.#counts.clear()
     this.#counts.set(key, {atMs: nowMs, value})
     // A failure goes to those who asked, and to nobody after them.
     value.catch(() => this.#counts.delete(key))

@@ -8,7 +8,7 @@ const nodesOfPoll = 1000
 /** A comment keeps a silent connection open, ms. */
 const pingMs = 15_000
 /** Pages that can be open at once. */
-const mostStreams = 32
+const maxStreams = 32
 
 interface Subscriber {
   stream: ReplyStream
@@ -41,7 +41,7 @@ export class StateFeed {
   }
 
   get isFull(): boolean {
-    return this.#subscribers.size >= mostStreams
+    return this.#subscribers.size >= maxStreams
   }
 
   subscribe(stream: ReplyStream): void {

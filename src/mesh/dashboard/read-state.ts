@@ -28,7 +28,7 @@ export interface Reading {
 }
 
 /** Most nodes that are shown; that there are more is said. */
-const mostNodes = 10_000
+const maxNodes = 10_000
 
 /** Most dead messages that are shown, the newest, and characters of their payloads. */
 const mostDead = 50
@@ -77,7 +77,7 @@ async function readNodes(
   client: MeshClient,
   {now, staleAfterMs}: ReadOptions,
 ): Promise<{part: Part<NodeRow[]>; aheadMs: number}> {
-  const {nodes, truncated, server_time_unix_ms: clockMs} = await everyNode(client, {most: mostNodes}, singleAttempt)
+  const {nodes, truncated, server_time_unix_ms: clockMs} = await everyNode(client, {most: maxNodes}, singleAttempt)
   const nowMs = now()
   const known = nodes.map((record) => nodeRow(record, clockMs ?? nowMs, staleAfterMs))
   return {part: {known, ...(truncated ? {truncated} : {})}, aheadMs: (clockMs ?? nowMs) - nowMs}

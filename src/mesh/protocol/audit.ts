@@ -14,7 +14,7 @@ export interface AuditEntry {
 }
 
 /** Default and maximum number of entries per page. */
-export const mostAuditEntries = 1000
+export const maxAuditEntries = 1000
 
 /** Page of the audit log, newest entry first. */
 export interface AuditPage {

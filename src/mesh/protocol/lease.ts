@@ -15,7 +15,7 @@ export interface ExecLease {
 }
 
 /** Maximum number of listed leases. */
-export const mostLeasesListed = 5000
+export const maxLeasesListed = 5000
 
 export interface LeaseList {
   leases: ExecLease[]
@@ -32,4 +32,4 @@ export interface LeaseVerification {
 }
 
 /** Maximum length of a lease key, bytes of UTF-8. */
-export const longestScopeKey = 2048
+export const maxScopeKeyBytes = 2048

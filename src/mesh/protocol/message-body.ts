@@ -50,11 +50,11 @@ export function readDeliver(body: unknown): DeliverBody {
 }
 
 /** Maximum and default number of messages per page. */
-export const mostMessagesOfPage = 256
+export const maxMessagesPerPage = 256
 const defaultPage = 64
 
 /** Maximum time that a request waits for a message, ms. */
-export const longestWaitMs = 30_000
+export const maxWaitMs = 30_000
 
 const inbox = bodyOf({
   receiver_agent_id: must(agentId),
@@ -62,7 +62,7 @@ const inbox = bodyOf({
   max_messages: integer(),
   before_message_id: integer(),
   wait_ms: integer(),
-  exclude_message_ids: list(mostMessagesOfPage, integer()),
+  exclude_message_ids: list(maxMessagesPerPage, integer()),
   message_types: list(64, word(128)),
   order: oneOf('asc', 'desc'),
 })
@@ -85,9 +85,9 @@ export function readInbox(body: unknown): InboxBody {
   return {
     receiver: read.receiver_agent_id,
     claimer: read.claimer_node_id,
-    limit: Math.min(Math.max(read.max_messages ?? defaultPage, 1), mostMessagesOfPage),
+    limit: Math.min(Math.max(read.max_messages ?? defaultPage, 1), maxMessagesPerPage),
     before: read.before_message_id,
-    waitMs: Math.min(read.wait_ms ?? 0, longestWaitMs),
+    waitMs: Math.min(read.wait_ms ?? 0, maxWaitMs),
     exclude: read.exclude_message_ids,
     types: read.message_types?.length === 0 ? undefined : read.message_types,
     order: read.order,
@@ -100,7 +100,7 @@ const message = {receiver_agent_id: must(agentId), message_id: must(integer())}
 export const readAck = bodyOf({...message, claimer_node_id: nodeId})
 
 /** Body of a retry or drop. @throws invalid_json, missing_field */
-export const readDead = bodyOf({message_ids: must(list(mostMessagesOfPage, integer()))})
+export const readDead = bodyOf({message_ids: must(list(maxMessagesPerPage, integer()))})
 
 /** @throws invalid_json, missing_field, invalid_agent_id */
 export const readClaimRenewal = bodyOf({...message, claimer_node_id: must(nodeId)})

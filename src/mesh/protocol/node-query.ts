@@ -3,7 +3,7 @@ import {readerOf} from './member.js'
 import {digits, list, oneOf, word} from './types.js'
 
 /** Default and maximum number of nodes per page. */
-export const mostNodesOfPage = 5000
+export const maxNodesPerPage = 5000
 
 const labels = list(64, word(256))
 
@@ -32,9 +32,9 @@ export interface NodeListQuery {
 
 /** Reads the query parameters of the node list. @throws missing_field */
 export function readNodeQuery(parameters: object): NodeListQuery {
-  const {limit = mostNodesOfPage, cursor, fields, labels, updated_since_unix_ms} = query(parameters)
+  const {limit = maxNodesPerPage, cursor, fields, labels, updated_since_unix_ms} = query(parameters)
   return {
-    limit: Math.min(Math.max(limit, 1), mostNodesOfPage),
+    limit: Math.min(Math.max(limit, 1), maxNodesPerPage),
     after: cursor === undefined ? undefined : nodeOfCursor(cursor),
     isBrief: fields === 'brief',
     labels,

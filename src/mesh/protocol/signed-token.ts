@@ -5,7 +5,7 @@ export const tokenAudience = 'svc-mesh'
 export const tokenAlgorithm = 'HS256'
 
 /** Maximum lifetime of a signed token, s. */
-export const longestTokenLifeSec = 3600
+export const maxTokenLifeSec = 3600
 
 /** Roles that a signed token may contain. */
 export const tokenRoles = ['mesh', 'admin', 'worker', 'submitter'] as const
@@ -36,7 +36,7 @@ export async function mintToken(
     .setAudience(tokenAudience)
     .setJti(randomUUID())
     .setIssuedAt(issued)
-    .setExpirationTime(issued + Math.min(lifeSec, longestTokenLifeSec))
+    .setExpirationTime(issued + Math.min(lifeSec, maxTokenLifeSec))
   if (node) token.setSubject(node)
   return token.sign(new TextEncoder().encode(secret))
 }

@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {longestScopeKey} from './lease.js'
+import {maxScopeKeyBytes} from './lease.js'
 import {isObject, type Member} from './member.js'
 
 /** Lone surrogate: it has no UTF-8 encoding, so that different strings could be stored as the same bytes. */
@@ -100,7 +100,7 @@ export const scopeKey: Member<string> = {
   expected: 'a non-blank string on one line',
   read(value) {
     const key = typeof value === 'string' ? value.trim() : ''
-    if (Buffer.byteLength(key) > longestScopeKey) throw new SvcError('scope_key_too_long', {limit: longestScopeKey})
+    if (Buffer.byteLength(key) > maxScopeKeyBytes) throw new SvcError('scope_key_too_long', {limit: maxScopeKeyBytes})
     return key === '' || unprintable.test(key) ? undefined : key
   },
 }

@@ -36,8 +36,8 @@ export interface PlannedFault {
 }
 
 /** Bounds of the delay between two faults, ms. */
-const shortestQuietMs = 400
-const longestQuietMs = 2600
+const minQuietMs = 400
+const maxQuietMs = 2600
 
 /**
  * Endless sequence of faults: each one once in random order, then all again in a new order.
@@ -46,5 +46,5 @@ const longestQuietMs = 2600
 export function* planFaults(random: Random, only: readonly ServerFault[] = serverFaults): Generator<PlannedFault> {
   while (only.length > 0)
     for (const fault of random.shuffle(only))
-      yield {fault, afterMs: random.integer(shortestQuietMs, longestQuietMs), degree: random.next()}
+      yield {fault, afterMs: random.integer(minQuietMs, maxQuietMs), degree: random.next()}
 }

@@ -14,7 +14,7 @@ export interface ProxyOptions {
   rates: FaultRates
   log: Pick<Log, 'passed'>
   /** Maximum delay of a request, ms. */
-  longestDelayMs: number
+  maxDelayMs: number
 }
 
 /** Stage of a request at which the server is killed. */
@@ -51,24 +51,24 @@ export class FaultProxy {
       return undefined
     },
     delay: async (call) => {
-      const {random, longestDelayMs} = this.#options
+      const {random, maxDelayMs} = this.#options
       const isBefore = random.chance(0.5)
-      const delayMs = random.integer(10, longestDelayMs)
+      const delayMs = random.integer(10, maxDelayMs)
       if (isBefore) await sleep(delayMs)
       const answer = await this.#forward(call)
       if (!isBefore) await sleep(delayMs)
       return answer
     },
     duplicate: async (call) => {
-      const {random, longestDelayMs} = this.#options
+      const {random, maxDelayMs} = this.#options
       const first = this.#forward(call)
-      await sleep(random.chance(0.5) ? 0 : random.integer(1, longestDelayMs))
+      await sleep(random.chance(0.5) ? 0 : random.integer(1, maxDelayMs))
       void this.#forward(call)
       return first
     },
     reorder: async (call) => {
       const isOvertaken = new Promise<void>((resolve) => this.#overtaken.push(resolve))
-      await Promise.race([isOvertaken, sleep(this.#options.longestDelayMs)])
+      await Promise.race([isOvertaken, sleep(this.#options.maxDelayMs)])
       return this.#forward(call)
     },
     half_close: (call) => this.#forward(call, {isHalfClosed: true}),

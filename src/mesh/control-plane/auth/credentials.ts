@@ -1,6 +1,6 @@
 import {createSecretKey, hash, type KeyObject, timingSafeEqual} from 'node:crypto'
 import {SvcError} from '../../../errors/index.js'
-import {shortestToken} from '../../../net/index.js'
+import {minTokenLength} from '../../../net/index.js'
 import {type Role, tokenVariables} from '../../protocol/roles.js'
 import {readResultKey} from './attestation.js'
 
@@ -20,7 +20,7 @@ export interface MeshSecrets {
 }
 
 /** Shortest key of HS256, bytes (RFC 7518, 3.2). */
-const shortestHmacSecret = 32
+const minHmacSecretBytes = 32
 
 /** Where each secret comes from, for those who have to put it right. */
 const variables = {
@@ -152,11 +152,11 @@ function refuseEqual(secrets: MeshSecrets): void {
 }
 
 function refuseWeak({jwtHmacSecret, ...secrets}: MeshSecrets): void {
-  if (jwtHmacSecret && Buffer.byteLength(jwtHmacSecret) < shortestHmacSecret)
-    throw new SvcError('mesh_secret_weak', {variable: variables.jwtHmacSecret, least: `${shortestHmacSecret} bytes`})
+  if (jwtHmacSecret && Buffer.byteLength(jwtHmacSecret) < minHmacSecretBytes)
+    throw new SvcError('mesh_secret_weak', {variable: variables.jwtHmacSecret, least: `${minHmacSecretBytes} bytes`})
   for (const name of ['token', 'workerToken', 'submitterToken', 'adminToken', 'bootstrapToken'] as const) {
     const text = secrets[name]
-    if (text && [...text].length < shortestToken)
-      throw new SvcError('mesh_secret_weak', {variable: variables[name], least: `${shortestToken} characters`})
+    if (text && [...text].length < minTokenLength)
+      throw new SvcError('mesh_secret_weak', {variable: variables[name], least: `${minTokenLength} characters`})
   }
 }

@@ -2,7 +2,7 @@ import type {KeyObject} from 'node:crypto'
 import type {JWTPayload} from 'jose'
 import {SvcError} from '../../../errors/index.js'
 import {
-  longestTokenLifeSec,
+  maxTokenLifeSec,
   type TokenRole,
   tokenAlgorithm,
   tokenAudience,
@@ -76,7 +76,7 @@ async function verify(token: string, {key, wallClock}: TokenContext): Promise<Cl
     },
   )
   if (claims.iat > Math.floor(now / 1000) + leewaySec) throw new SvcError('token_expired', {})
-  if (claims.exp - claims.iat > longestTokenLifeSec) throw new SvcError('unauthorized', {})
+  if (claims.exp - claims.iat > maxTokenLifeSec) throw new SvcError('unauthorized', {})
   return claims
 }
 

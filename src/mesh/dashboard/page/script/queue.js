@@ -3,11 +3,11 @@ import {byId, element, fill, setHidden, setText} from './elements.js'
 import {number} from './format.js'
 import {openPart} from './table.js'
 
-const mostBars = 12
+const maxBars = 12
 
 function showBars(id, entries) {
-  const shown = entries.slice(0, mostBars)
-  const rest = entries.slice(mostBars).reduce((sum, [, size]) => sum + size, 0)
+  const shown = entries.slice(0, maxBars)
+  const rest = entries.slice(maxBars).reduce((sum, [, size]) => sum + size, 0)
   const all = rest === 0 ? shown : [...shown, ['others', rest]]
   const most = Math.max(...all.map(([, size]) => size))
   setHidden(byId(id), all.length === 0)
