@@ -4,7 +4,7 @@ import {readRevoke} from '../protocol/lease-body.js'
 import {readPageQuery} from '../protocol/page-query.js'
 import type {Handlers} from './route.js'
 
-/** What administrators do to nodes and leases, and the audit of it. */
+/** Quarantine, maintenance, revocation of leases, and the audit log. */
 export const adminRoutes: Handlers = {
   async admin_quarantine({body, caller}, {store, scope, waiters}) {
     const {node_id, quarantined} = readQuarantine(body)
