@@ -1,7 +1,4 @@
-/**
- * Names that tools had before, and what they are called now. A name that was ever published stays here for good: it is
- * resolved before anything else, takes the same arguments, and is not listed.
- */
+/** Former tool names and their current names. Published names are never removed: clients may still call them. */
 export const aliases: Readonly<Record<string, string>> = {
   svc_map_vscode_session: 'svc_map_agent_session',
 }

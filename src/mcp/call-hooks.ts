@@ -14,19 +14,18 @@ import type {CallHooks} from './tool.js'
 
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
-/** From the least to the most urgent. */
+/** In ascending order of severity. */
 export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
-/** The client at the other end, as far as a call has to do with it. */
+/** The connected client, as a tool call sees it. */
 export interface Caller {
   capabilities(): ClientCapabilities | undefined
-  /** The least level of messages that it wants. */
+  /** Minimum level of the log messages that the client receives. */
   level(): LoggingLevel
-  /** How long a person may take to answer, ms. */
+  /** Timeout of a question to the user, ms. */
   askTimeoutMs: number
-  /** Aborts when nobody can answer any more. */
+  /** Aborts when the client can no longer answer questions. */
   gone: AbortSignal
-  /** Sends a question and waits for what the client gives back. */
   elicit(
     extra: Extra,
     params: ElicitRequestFormParams,
@@ -34,7 +33,7 @@ export interface Caller {
   ): Promise<ElicitResult>
 }
 
-/** What an operation can notify and ask its caller while it runs. Its notifications are sent before its answer. */
+/** Lets a running operation notify and question its caller. `flushed` resolves when all notifications are sent. */
 export function callHooks(extra: Extra, caller: Caller): CallHooks & {flushed(): Promise<void>} {
   let sent: Promise<void> = Promise.resolve()
   const notify = (notification: ServerNotification) => {
@@ -54,7 +53,7 @@ export function callHooks(extra: Extra, caller: Caller): CallHooks & {flushed():
   }
 }
 
-/** Only where the caller wants to know; the number must never stand still. */
+/** Reports progress if the caller sent a progress token. The protocol requires `progress` to increase each time. */
 function progressOf(extra: Extra, notify: (notification: ServerNotification) => void): (progress: Progress) => void {
   const progressToken = extra._meta?.progressToken
   if (progressToken === undefined) return () => undefined
@@ -70,30 +69,30 @@ function progressOf(extra: Extra, notify: (notification: ServerNotification) => 
   }
 }
 
-/** A client that can show a form: one that names no kind of question shows forms. */
-function asksPeople({elicitation}: ClientCapabilities = {}): boolean {
+/** An empty `elicitation` capability means support for forms. */
+function supportsForms({elicitation}: ClientCapabilities = {}): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }
 
 function asking(extra: Extra, caller: Caller): OperationContext['ask'] {
-  if (!asksPeople(caller.capabilities())) return undefined
+  if (!supportsForms(caller.capabilities())) return undefined
   return async ({message, schema}) => {
     const signal = AbortSignal.any([extra.signal, caller.gone])
     const params = {mode: 'form', message, requestedSchema: schema} as unknown as ElicitRequestFormParams
     try {
       const {action, content} = await caller.elicit(extra, params, {timeout: caller.askTimeoutMs, signal})
-      return action === 'accept' ? fitting(content, schema) : undefined
+      return action === 'accept' ? validAnswer(content, schema) : undefined
     } catch (error) {
-      logger('mcp').debug({err: error}, 'a question was not answered')
+      logger('mcp').debug({err: error}, 'elicitation was not answered')
       return undefined
     }
   }
 }
 
-/** An answer that does not fit its question is none. */
-async function fitting(content: unknown, schema: Question['schema']) {
+/** The answer, or undefined if it does not match the schema of the question. */
+async function validAnswer(content: unknown, schema: Question['schema']) {
   const violations = (await compileSchema(schema, 'a question'))(content)
   if (violations.length === 0) return content as Readonly<Record<string, unknown>>
-  logger('mcp').warn({violations}, 'an answer does not fit its question')
+  logger('mcp').warn({violations}, 'elicitation answer does not match its schema')
   return undefined
 }

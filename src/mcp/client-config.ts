@@ -6,7 +6,7 @@ import type {ParseError} from 'jsonc-parser'
 import {SvcError} from '../errors/index.js'
 import {writeFault, writeFileAtomic} from '../files/index.js'
 
-/** How a client starts a server. */
+/** Command with which a client starts a server. */
 export interface ServerEntry {
   type?: 'stdio'
   command: string
@@ -22,11 +22,11 @@ export interface UserFolders {
 }
 
 interface Client {
-  /** Member of the configuration that holds the servers by name. */
+  /** Configuration key that maps server names to entries. */
   servers: string
-  /** Members that each entry has besides the command. */
+  /** Additional members of each entry. */
   more?: Pick<ServerEntry, 'type'>
-  /** Configuration file of a user, below `settings` (where programs of the platform keep them) or `home`. */
+  /** Path segments of the user's configuration file, below `settings` (the platform's settings folder) or `home`. */
   file(folders: {settings: string; home: string; platform: NodeJS.Platform}): readonly string[]
 }
 
@@ -61,7 +61,7 @@ export function clientFile(client: ClientName, {platform, home, env}: UserFolder
   return join(...clients[client].file({settings: settings(), home, platform}))
 }
 
-/** The configuration that adds one server to a client; in the form that most clients share where none is named. */
+/** Configuration that adds one server to a client. The default is the form that most clients share. */
 export function clientConfiguration(
   client: ClientName = 'claude',
   name: string,
@@ -72,9 +72,9 @@ export function clientConfiguration(
 }
 
 /**
- * Merges one server into the configuration file of a client, and keeps everything else, comments included. A file that
- * is changed is copied first. The target of a symbolic link is changed, not the link.
- * @returns the path of the copy; undefined where nothing existed to be copied, null where nothing had to be changed
+ * Merges one server into a client's configuration file. Other settings and comments are preserved, an existing file is
+ * backed up before a change, and a symbolic link is followed.
+ * @returns path of the backup; undefined if the file did not exist, null if no change was needed
  * @throws mcp_client_file_invalid; file_unwritable, disk_full
  */
 export async function mergeIntoClientFile(
@@ -94,14 +94,15 @@ export async function mergeIntoClientFile(
   return copy
 }
 
-/** @throws file_unwritable where it is a link to nothing */
+/** @throws file_unwritable if the path is a dangling symbolic link */
 async function targetOf(path: string): Promise<string> {
   try {
     return await realpath(path)
   } catch (error) {
     const isLink = await lstat(path).catch(() => undefined)
     if (isLink === undefined) return path
-    throw new SvcError('file_unwritable', {path, reason: 'it links to a file that does not exist'}, {cause: error})
+    const reason = 'the file is a symbolic link to a file that does not exist'
+    throw new SvcError('file_unwritable', {path, reason}, {cause: error})
   }
 }
 
@@ -109,7 +110,7 @@ function decoded(bytes: Buffer | undefined, path: string): string {
   try {
     return new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(bytes)
   } catch (error) {
-    throw new SvcError('mcp_client_file_invalid', {path, reason: 'it is not UTF-8'}, {cause: error})
+    throw new SvcError('mcp_client_file_invalid', {path, reason: 'the file is not UTF-8'}, {cause: error})
   }
 }
 
@@ -125,32 +126,32 @@ async function backUp(path: string): Promise<string> {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Sets the members of one server, and no others: a client may keep settings of its own next to them. */
+/** Sets only the members of one server entry: clients may store settings of their own in the same entry. */
 async function merge(text: string, configuration: Record<string, Record<string, ServerEntry>>, path: string) {
   const {applyEdits, modify, parse, printParseErrorCode} = await import('jsonc-parser')
   const refuse = (reason: string) => new SvcError('mcp_client_file_invalid', {path, reason})
   const read = (source: string): Members => {
-    const faults: ParseError[] = []
-    const value: unknown = parse(source, faults, {allowTrailingComma: true, allowEmptyContent: true})
-    const [fault] = faults
-    if (fault !== undefined)
-      throw refuse(`${inWords(printParseErrorCode(fault.error))} at ${placeOf(source, fault.offset)}`)
-    return membersOf(value === undefined ? {} : value, () => refuse('it is not a JSON object'))
+    const errors: ParseError[] = []
+    const value: unknown = parse(source, errors, {allowTrailingComma: true, allowEmptyContent: true})
+    const [first] = errors
+    if (first !== undefined)
+      throw refuse(`${inWords(printParseErrorCode(first.error))} at ${placeOf(source, first.offset)}`)
+    return membersOf(value === undefined ? {} : value, () => refuse('the file is not a JSON object'))
   }
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
   const body = text.slice(mark.length)
   const before = read(body)
-  const [[servers, given]] = Object.entries(configuration) as [[string, Record<string, ServerEntry>]]
-  const [[name, entry]] = Object.entries(given) as [[string, ServerEntry]]
+  const [[servers, entries]] = Object.entries(configuration) as [[string, Record<string, ServerEntry>]]
+  const [[name, entry]] = Object.entries(entries) as [[string, ServerEntry]]
   const others = membersOf(before[servers] ?? {}, () => refuse(`"${servers}" is not an object`))
   const known = Object.hasOwn(others, name) ? membersOf(others[name], () => refuse(`"${name}" is not an object`)) : {}
-  const wanted = {...before, [servers]: {...others, [name]: {...known, ...entry}}}
-  if (isDeepStrictEqual(before, wanted)) return text
+  const expected = {...before, [servers]: {...others, [name]: {...known, ...entry}}}
+  if (isDeepStrictEqual(before, expected)) return text
   let merged = body
   for (const [member, value] of Object.entries(entry))
     merged = applyEdits(merged, modify(merged, [servers, name, member], value, {formattingOptions: styleOf(body)}))
-  // The library changes the first member of a name, and readers use the last one.
-  if (!isDeepStrictEqual(read(merged), wanted)) throw refuse(`it has "${servers}" or "${name}" twice`)
+  // If a key is duplicated, the library changes the first one, but JSON parsers use the last one.
+  if (!isDeepStrictEqual(read(merged), expected)) throw refuse(`the key "${servers}" or "${name}" is duplicated`)
   return `${mark}${merged}${body.trim() === '' ? '\n' : ''}`
 }
 
@@ -159,7 +160,7 @@ function membersOf(value: unknown, refusal: () => SvcError): Members {
   throw refusal()
 }
 
-/** `CommaExpected` as "comma expected". */
+/** Converts `CommaExpected` to "comma expected". */
 const inWords = (code: string) => code.replace(/(?!^)[A-Z]/g, ' $&').toLowerCase()
 
 function placeOf(text: string, offset: number): string {
@@ -167,7 +168,7 @@ function placeOf(text: string, offset: number): string {
   return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
-/** The indentation and the line ends of a text. */
+/** Detects the indentation and line endings of a text. */
 function styleOf(text: string) {
   const [, indent = '  '] = /^([ \t]+)\S/m.exec(text) ?? []
   return {insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol: text.includes('\r\n') ? '\r\n' : '\n'}

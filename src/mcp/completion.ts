@@ -2,10 +2,10 @@ import type {OperationBase} from '../operations/index.js'
 import type {Task} from '../tasks/index.js'
 import {conversationPage} from './resources/conversations.js'
 
-/** What can be completed. */
+/** Kinds of values that can be completed. */
 export type Completable = 'task' | 'doubted_task' | 'agent' | 'chat'
 
-/** Values that one answer holds at most: the protocol says so. */
+/** Maximum number of values in one response, set by the protocol. */
 const most = 100
 
 export interface Completion {
@@ -14,31 +14,30 @@ export interface Completion {
   hasMore: boolean
 }
 
-/** What a word that was begun may become, the newest first. */
-export async function complete(base: OperationBase, what: Completable, begun: string): Promise<Completion> {
-  const word = begun.trim().toLowerCase()
-  const values = await candidates(base, what, word)
+/** Completions of a prefix, newest first. */
+export async function complete(base: OperationBase, kind: Completable, prefix: string): Promise<Completion> {
+  const values = await candidates(base, kind, prefix.trim().toLowerCase())
   return {values: values.slice(0, most), total: values.length, hasMore: values.length > most}
 }
 
-async function candidates(base: OperationBase, what: Completable, word: string): Promise<string[]> {
+async function candidates(base: OperationBase, kind: Completable, prefix: string): Promise<string[]> {
   const {modules, orchestrator} = base
-  const begins = (text: string) => text.toLowerCase().startsWith(word)
-  switch (what) {
+  const matches = (text: string) => text.toLowerCase().startsWith(prefix)
+  switch (kind) {
     case 'agent':
       return modules.tasks
         .listAgents(orchestrator)
         .map(({name}) => name)
-        .filter(begins)
+        .filter(matches)
     case 'chat':
-      return (await conversationPage(base, {offset: 0, limit: 1000})).map(({session_id}) => session_id).filter(begins)
+      return (await conversationPage(base, {offset: 0, limit: 1000})).map(({session_id}) => session_id).filter(matches)
     default: {
-      const status: Task['status'][] | undefined = what === 'doubted_task' ? ['Doubted'] : undefined
+      const status: Task['status'][] | undefined = kind === 'doubted_task' ? ['Doubted'] : undefined
       const tasks = modules.tasks.listTasks(orchestrator, {limit: 1000, ...(status === undefined ? {} : {status})})
-      // `T-00` is completed to an id as it is shown, `4` to a number.
-      return word.startsWith('t')
-        ? tasks.map(({display_id}) => display_id).filter(begins)
-        : tasks.map(({id}) => String(id)).filter(begins)
+      // `T-00` completes to display ids, `4` to numbers.
+      return prefix.startsWith('t')
+        ? tasks.map(({display_id}) => display_id).filter(matches)
+        : tasks.map(({id}) => String(id)).filter(matches)
     }
   }
 }

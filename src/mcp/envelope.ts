@@ -2,27 +2,26 @@ import type {Schema} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {DetailedError} from '../operations/index.js'
 
-/** What every tool answers with. Members that have nothing to say are left out. */
+/** Result of every tool. */
 export interface Envelope {
   success: boolean
   data?: unknown
-  /** What went wrong: one sentence. */
+  /** Error message: one sentence. */
   error?: string
-  /** The same for programs. */
+  /** Error code. */
   code?: string
-  /** What to do about it: one sentence. */
+  /** How to fix the error: one sentence. */
   remediation?: string
   meta?: Readonly<Record<string, unknown>>
 }
 
-/** What a tool gave. */
+/** Successful result of a tool. */
 export interface Answer {
   data: unknown
   meta?: Readonly<Record<string, unknown>>
 }
 
-/** Why a tool gave nothing. */
-export interface Fault {
+export interface ToolError {
   error: SvcError
   meta?: Readonly<Record<string, unknown>>
 }
@@ -38,30 +37,30 @@ export const success = ({data, meta}: Answer, more: Readonly<Record<string, unkn
   ...withMeta(more, meta),
 })
 
-/** Whatever was thrown; what went wrong inside is for the log, not for a client. */
-export function faultOf(thrown: unknown): Fault {
+export function toToolError(thrown: unknown): ToolError {
   const error = SvcError.from(thrown)
   return error instanceof DetailedError ? {error, meta: error.meta} : {error}
 }
 
-export function failure({error, meta}: Fault, more: Readonly<Record<string, unknown>> = {}): Envelope {
+/** Details of internal errors are only logged: they may contain paths and data that a client must not see. */
+export function failure({error, meta}: ToolError, more: Readonly<Record<string, unknown>> = {}): Envelope {
   const {code, message, hint} =
-    error.code === 'internal' ? new SvcError('internal', {reason: 'the log of the server says more'}) : error
+    error.code === 'internal' ? new SvcError('internal', {reason: 'see the server log for details'}) : error
   const body = {success: false, error: message, code: code as string, remediation: hint}
   if (code !== 'params_invalid') return {...body, ...withMeta(more, meta)}
   const {violations} = error.params as {violations: readonly string[]}
   return {...body, code: 'invalid_arguments', ...withMeta(more, meta, {issues: violations.map(issueOf)})}
 }
 
-/** `/limit must be <= 1000`, or a sentence about the whole. */
+/** Splits `/limit must be <= 1000` into path and message; a violation of the whole document has the path ''. */
 function issueOf(violation: string): {path: string; message: string} {
   const [, path = '', message = violation] = /^(\/\S*) (.*)$/s.exec(violation) ?? []
   return {path, message: message.replace(/^the document /, '')}
 }
 
 /**
- * The schema of an envelope with such data, which is not there where the call failed; what is there then, every envelope
- * has alike. Definitions that the data refers to are those of the whole.
+ * Envelope schema for the given data schema. `data` is absent after an error; the error members are not listed, because
+ * they are the same for every tool. `$defs` must move to the root, which the `$ref`s of the data are relative to.
  */
 export function envelopeSchema({$defs, ...data}: Schema): Schema {
   return {

@@ -12,10 +12,10 @@ import {resourceTemplates} from './resources/list.js'
 import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
 
-/** What each argument of a resource template is completed from. */
+/** Source of the completions of each resource template argument. */
 const templateArguments: Readonly<Record<string, Completable>> = {id: 'task', session_id: 'chat'}
 
-/** `prompts/*` and `completion/*`. */
+/** Handles `prompts/*` and `completion/*` requests. */
 export function handlePrompts(server: Server, {host}: ServerParts, running: RunningRequests): void {
   server.setRequestHandler(ListPromptsRequestSchema, () => ({prompts: [...listedPrompts]}))
   server.setRequestHandler(GetPromptRequestSchema, ({params}) =>
@@ -26,12 +26,12 @@ export function handlePrompts(server: Server, {host}: ServerParts, running: Runn
   )
   server.setRequestHandler(CompleteRequestSchema, ({params: {ref, argument}}) =>
     answering(running, async () => {
-      const what =
+      const kind =
         ref.type === 'ref/resource'
           ? completableOfTemplate(ref.uri, argument.name)
           : completableOfPrompt(ref.name, argument.name)
-      if (what === undefined) return {completion: {values: [], total: 0, hasMore: false}}
-      return {completion: {...(await complete(await host.open(), what, argument.value))}}
+      if (kind === undefined) return {completion: {values: [], total: 0, hasMore: false}}
+      return {completion: {...(await complete(await host.open(), kind, argument.value))}}
     }),
   )
 }
@@ -45,6 +45,6 @@ function completableOfTemplate(uri: string, argument: string): Completable | und
 /** @throws prompt_invalid */
 function completableOfPrompt(name: string, argument: string): Completable | undefined {
   const prompt = prompts.find((row) => row.name === name)
-  if (prompt === undefined) throw new SvcError('prompt_invalid', {name, fault: 'there is no such prompt'})
+  if (prompt === undefined) throw new SvcError('prompt_invalid', {name, fault: 'the prompt does not exist'})
   return prompt.arguments.find((row) => row.name === argument)?.completes
 }

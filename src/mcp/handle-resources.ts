@@ -18,7 +18,7 @@ import {parseUri, type ResourceName} from './resources/uri.js'
 import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
 
-/** `resources/*`. @param watcher the one who subscribes */
+/** Handles `resources/*` requests. @param watcher receives the notifications of subscribed resources */
 export function handleResources(
   server: Server,
   {host, feed}: ServerParts,
@@ -28,7 +28,7 @@ export function handleResources(
     answering(running, async () => {
       const place = params?.cursor === undefined ? undefined : fromCursor(params.cursor)
       if (params?.cursor !== undefined && place === undefined)
-        throw new McpError(ErrorCode.InvalidParams, 'The cursor is none of this server.')
+        throw new McpError(ErrorCode.InvalidParams, 'Invalid cursor.')
       return listResources(await host.open(), place)
     }),
   )

@@ -11,7 +11,7 @@ import {callTool} from './call-tool.js'
 import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
 
-/** `tools/*`, and the level of what calls tell. @param gone aborts when nobody can answer a question any more */
+/** Handles `tools/*` and `logging/setLevel` requests. @param gone aborts when the client can no longer answer questions */
 export function handleTools(
   server: Server,
   {registry, tiers, host, askTimeoutMs}: ServerParts,
@@ -26,9 +26,9 @@ export function handleTools(
     elicit: (extra, params, options) =>
       extra.sendRequest({method: 'elicitation/create', params}, ElicitResultSchema, options),
   }
-  const call = async (name: string, given: Readonly<Record<string, unknown>>, extra: Extra) => {
+  const call = async (name: string, args: Readonly<Record<string, unknown>>, extra: Extra) => {
     const {flushed, ...hooks} = callHooks(extra, caller)
-    const {envelope} = await callTool(registry, name, given, host, hooks)
+    const {envelope} = await callTool(registry, name, args, host, hooks)
     await flushed()
     return {
       content: [{type: 'text' as const, text: JSON.stringify(envelope)}],

@@ -1,6 +1,6 @@
 /**
- * The tool server: the operations of the workspace as tools of the Model Context Protocol, with its tasks and chats as
- * resources, over standard input and output or over HTTP. The protocol's library is loaded when a server starts.
+ * MCP server: exposes the operations of a workspace as tools, and its tasks and chats as resources, over standard input
+ * and output or HTTP. The MCP library is loaded when a server starts.
  */
 import type {HttpOptions, HttpToolServer} from './http/serve.js'
 import type {ServerParts} from './server-parts.js'
@@ -22,7 +22,7 @@ export {claimStdout, serveStdio} from './stdio.js'
 export type {CallHooks, Tool, ToolHost} from './tool.js'
 
 /**
- * Serves the tools over HTTP, with the web framework, which is loaded then.
+ * Serves the tools over HTTP. Loads the web framework on the first call.
  * @throws remote_bind_refused, port_in_use, address_unavailable
  */
 export const serveHttp = async (parts: ServerParts, options: HttpOptions): Promise<HttpToolServer> =>

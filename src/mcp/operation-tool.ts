@@ -10,7 +10,7 @@ import {type Answer, envelopeSchema} from './envelope.js'
 import {listedOutput} from './listed-output.js'
 import type {Hints, Tool} from './tool.js'
 
-/** The tool of an operation, where it has one. */
+/** Creates the tool of an operation; undefined if the operation has no tool binding. */
 export function operationTool(operation: Operation): Tool | undefined {
   const {tool: binding} = operation.bindings
   if (binding === undefined) return undefined
@@ -35,7 +35,7 @@ export function operationTool(operation: Operation): Tool | undefined {
   }
 }
 
-/** Hints for whoever decides whether a call needs consent; what is only read can take nothing away. */
+/** Hints that clients use to decide whether a call needs consent. */
 export const hintsOf = (
   effect: Effect,
   {idempotent, openWorld = false}: {idempotent: boolean; openWorld?: boolean},

@@ -3,10 +3,10 @@ import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import type {RunningRequests} from './running-requests.js'
 
-/** Errors of the protocol that have a number of their own beside those of JSON-RPC. */
+/** Error code that MCP defines in addition to those of JSON-RPC. */
 const resourceNotFound = -32002
 
-/** Errors of everything but tools are errors of the protocol. */
+/** Tracks a request and reports its errors as protocol errors. Tools do not use it: they report errors in an envelope. */
 export const answering = <T>(running: RunningRequests, answer: () => Promise<T>): Promise<T> =>
   running.add(
     answer().catch((thrown: unknown) => {
@@ -19,7 +19,7 @@ function protocolError(thrown: unknown): McpError {
   const {code, message, hint, status} = SvcError.from(thrown)
   if (code === 'internal') {
     logger('mcp').error({err: thrown}, message)
-    return new McpError(ErrorCode.InternalError, 'Something went wrong; the log of the server says more.')
+    return new McpError(ErrorCode.InternalError, 'Internal error; see the server log for details.')
   }
   if (code === 'resource_not_found') return new McpError(resourceNotFound, message, {code, remediation: hint})
   const number = status < 500 ? ErrorCode.InvalidParams : ErrorCode.InternalError

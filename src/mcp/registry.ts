@@ -4,20 +4,20 @@ import {aliases} from './aliases.js'
 import {operationTool} from './operation-tool.js'
 import type {Tool} from './tool.js'
 
-/** Every tool of a server, by name. */
+/** All tools of a server, by name. */
 export class ToolRegistry {
   readonly tools: readonly Tool[]
   readonly #byName: ReadonlyMap<string, Tool>
   readonly #aliases: ReadonlyMap<string, string>
 
-  /** @param others names that tools had before, and what they are called now */
-  constructor(tools: readonly Tool[], others = aliases) {
+  /** @param formerNames former tool names and their current names */
+  constructor(tools: readonly Tool[], formerNames = aliases) {
     this.tools = tools
-    this.#aliases = new Map(Object.entries(others))
+    this.#aliases = new Map(Object.entries(formerNames))
     this.#byName = new Map(tools.map((tool) => [tool.name, tool]))
   }
 
-  /** A tool by its name, or by one that it had before; those that are not listed can be called as well. @throws unknown_tool */
+  /** Finds a tool of any tier by its current or former name. @throws unknown_tool */
   find(name: string): Tool {
     const found = this.#byName.get(this.#aliases.get(name) ?? name)
     if (found !== undefined) return found
@@ -33,6 +33,6 @@ export const operationTools = (): Tool[] => operations.flatMap((operation) => op
 
 const everyTier: readonly Tier[] = ['core', 'dev', 'advanced']
 
-/** What `core,dev` or `all` stands for. */
+/** Expands `all` to every tier. */
 export const tiersOf = (words: readonly (Tier | 'all')[]): ReadonlySet<Tier> =>
   new Set(words.flatMap((word) => (word === 'all' ? everyTier : [word])))

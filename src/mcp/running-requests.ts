@@ -8,7 +8,7 @@ export class RunningRequests {
     return request.finally(() => this.#running.delete(request))
   }
 
-  /** Resolves when all are answered: an answer is sent in the iteration of the event loop in which its request ends. */
+  /** Resolves when all responses are sent: a response is sent in the event-loop iteration in which its request ends. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) {
       await Promise.allSettled(this.#running)

@@ -3,13 +3,13 @@ import type {ToolRegistry} from './registry.js'
 import type {ResourceFeed} from './resources/feed.js'
 import type {ToolHost} from './tool.js'
 
-/** What every connection of a process shares. */
+/** Shared by all connections of a process. */
 export interface ServerParts {
   registry: ToolRegistry
-  /** Of the tools that are listed. */
+  /** Tiers whose tools are listed. */
   tiers: ReadonlySet<Tier>
   host: ToolHost
   feed: ResourceFeed
-  /** How long a person may take to answer, ms. */
+  /** Timeout of a question to the user, ms. */
   askTimeoutMs: number
 }

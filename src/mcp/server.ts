@@ -8,16 +8,16 @@ import type {Watcher} from './resources/feed.js'
 import {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
 
-/** One connection's server. */
+/** MCP server of one connection. */
 export interface ToolServer {
   server: Server
-  /** Resolves when no call runs any more. */
+  /** Resolves when no request is running. */
   idle(): Promise<void>
-  /** Nobody is there who could answer a question. */
+  /** Cancels open questions: the client can no longer answer. */
   unattended(): void
 }
 
-/** A server of the Model Context Protocol, not connected yet. */
+/** Creates an MCP server that is not connected yet. */
 export function createToolServer(parts: ServerParts): ToolServer {
   const {host, feed} = parts
   const server = new Server(
@@ -38,7 +38,7 @@ export function createToolServer(parts: ServerParts): ToolServer {
     listed: () => void server.sendResourceListChanged().catch(() => undefined),
   }
   server.onclose = () => feed.leave(watcher)
-  server.onerror = (error) => logger('mcp').warn({err: error}, 'a message could not be handled')
+  server.onerror = (error) => logger('mcp').warn({err: error}, 'cannot handle message')
   const gone = new AbortController()
   const running = new RunningRequests()
   handleTools(server, parts, {running, gone: gone.signal})

@@ -4,15 +4,15 @@ import type {Transport} from '@modelcontextprotocol/sdk/shared/transport.js'
 import type {JSONRPCMessage} from '@modelcontextprotocol/sdk/types.js'
 import {SvcError} from '../errors/index.js'
 
-/** Longest line, bytes. */
+/** Maximum length of a line, bytes. */
 const maxLineBytes = 10 << 20
-/** Bytes that are kept of each end of a longer line: one of them has its id. */
+/** Bytes kept from each end of a longer line: the request id is near one of them. */
 const edgeBytes = 256
 const lf = 10
 
 /**
- * Messages on a pair of streams, one on each line. Unlike the transport of the protocol's library it answers a line that
- * is too long with an error, skips it, and goes on.
+ * Exchanges messages over a pair of streams, one per line. Unlike the transport of the MCP library, it answers a line
+ * that is too long with an error and continues with the next line.
  */
 export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
@@ -20,7 +20,7 @@ export class StdioTransport implements Transport {
   onclose?: () => void
   readonly #input: Readable
   readonly #output: Writable
-  /** The line whose end has not come; only its two ends where it is too long. */
+  /** Incomplete line; only its two ends if it is too long. */
   #pieces: Buffer[] = []
   #length = 0
 
@@ -34,7 +34,7 @@ export class StdioTransport implements Transport {
     this.#input.on('error', this.#fail)
   }
 
-  /** Resolves when the client has room for more. */
+  /** Resolves when the output stream accepts more data. */
   async send(message: JSONRPCMessage): Promise<void> {
     await this.#write(serializeMessage(message))
   }
@@ -63,9 +63,9 @@ export class StdioTransport implements Transport {
     this.#length += piece.length
     this.#pieces.push(piece)
     if (this.#length <= maxLineBytes) return
-    const kept = Buffer.concat(this.#pieces)
-    const tail = kept.subarray(Math.max(edgeBytes, kept.length - edgeBytes))
-    this.#pieces = [Buffer.concat([kept.subarray(0, edgeBytes), tail])]
+    const line = Buffer.concat(this.#pieces)
+    const tail = line.subarray(Math.max(edgeBytes, line.length - edgeBytes))
+    this.#pieces = [Buffer.concat([line.subarray(0, edgeBytes), tail])]
   }
 
   #complete(): void {
@@ -73,7 +73,7 @@ export class StdioTransport implements Transport {
     const isTooLong = this.#length > maxLineBytes
     this.#forget()
     if (isTooLong) {
-      void this.#write(refusalOf(line))
+      void this.#write(tooLongResponse(line))
       return
     }
     try {
@@ -96,7 +96,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-function refusalOf(ends: string): string {
+function tooLongResponse(ends: string): string {
   const {code, message, hint: remediation} = new SvcError('request_too_long', {limit: maxLineBytes})
   const id = idOf(ends)
   const error = {code: -32600, message, data: {code, remediation}}
@@ -106,9 +106,9 @@ function refusalOf(ends: string): string {
 const idAtHead = /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"]*"\s*,\s*)*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*,/
 const idAtTail = /,\s*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*\}\s*$/
 
-/** The id of a request, by the ends of its line: a client that waits for the answer need not wait in vain. */
+/** Finds the id of a request in the ends of its line, so that the client can match the error to its request. */
 function idOf(ends: string): string | number | undefined {
-  // An answer of the client has an id too, of a request of this server.
+  // A response of the client has an id too: that of a request from this server.
   if (!/"method"\s*:/.test(ends.slice(0, edgeBytes))) return undefined
   const [, id] = idAtHead.exec(ends) ?? idAtTail.exec(ends) ?? []
   return id === undefined ? undefined : JSON.parse(id)

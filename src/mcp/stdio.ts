@@ -4,19 +4,19 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {logger} from '../log/index.js'
 import type {ServerParts} from './server-parts.js'
 
-/** How long running calls may continue after the client has closed its output, ms. */
+/** Time that running calls get to finish after the client has closed its output, ms. */
 const drainMs = 5000
 
 export interface StdioOptions {
   input: NodeJS.ReadStream
-  /** For messages: a stream that nothing else writes to. */
+  /** Reserved for protocol messages. */
   output: Writable
   signal: AbortSignal
 }
 
 /**
- * Serves one client on a pair of streams, until it closes the first one or the signal aborts. Its running requests are
- * answered in the first case and cancelled in the second.
+ * Serves one client over a pair of streams until it closes the input or the signal aborts. Running requests are
+ * completed if the input closes, and cancelled if the signal aborts.
  */
 export async function serveStdio(parts: ServerParts, {input, output, signal}: StdioOptions): Promise<void> {
   const [{createToolServer}, {StdioTransport}] = await Promise.all([
@@ -41,10 +41,10 @@ export async function serveStdio(parts: ServerParts, {input, output, signal}: St
   await server.close()
   await withinTime(idle(), drainMs)
   input.destroy()
-  logger('mcp').debug('the client has gone')
+  logger('mcp').debug('client disconnected')
 }
 
-/** Waits for some work, at most this long, and not beyond the abort of the signal. */
+/** Waits until the work is done, the time is up, or the signal aborts. */
 async function withinTime(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return
   const settled = new AbortController()
@@ -55,8 +55,8 @@ async function withinTime(work: Promise<unknown>, ms: number, signal?: AbortSign
 }
 
 /**
- * Reserves standard output for the messages of the protocol: everything else that is written there goes to standard
- * error. Returns the stream for the messages.
+ * Reserves standard output for protocol messages: redirects all other writes to standard error.
+ * @returns the stream for the messages
  */
 export function claimStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout)
@@ -64,7 +64,7 @@ export function claimStdout(): Writable {
   return new Writable({
     decodeStrings: false,
     write: (chunk: string | Uint8Array, _encoding, done) => {
-      // Standard output itself reports that its reader has gone.
+      // Write errors are ignored here: standard output emits them as events.
       write(chunk, () => done())
     },
   })

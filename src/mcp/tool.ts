@@ -2,16 +2,16 @@ import type {Schema} from '../contracts/index.js'
 import type {Lane, OperationBase, OperationContext, Tier} from '../operations/index.js'
 import type {Answer} from './envelope.js'
 
-/** What the caller of a tool has to do with the call. */
+/** Connects a running tool to its caller. */
 export type CallHooks = Pick<OperationContext, 'signal' | 'report' | 'notice' | 'ask'>
 
 export interface ToolHost {
-  /** Opens what operations work with; the first call of all makes it, so that nobody waits for it who lists tools. */
+  /** Opens the workspace. It is opened by the first call, so that listing tools stays fast. */
   open(): Promise<OperationBase>
   readonly version: string
 }
 
-/** A tool as `tools/list` gives it. */
+/** Entry of `tools/list`. */
 export interface ListedTool {
   name: string
   description: string
@@ -20,7 +20,7 @@ export interface ListedTool {
   annotations: {title: string} & Hints
 }
 
-/** What a call does, as clients are told. The two in the middle say nothing where it only reads. */
+/** Tool annotations of the protocol. `destructiveHint` and `idempotentHint` are only meaningful if the tool writes. */
 export interface Hints {
   readOnlyHint: boolean
   destructiveHint?: boolean
@@ -28,14 +28,13 @@ export interface Hints {
   openWorldHint: boolean
 }
 
-/** Something that can be called by its name. */
 export interface Tool {
   readonly name: string
   readonly tier: Tier
   readonly lane: Lane
   readonly listed: ListedTool
-  /** What a call is held to; the list may leave out what only refuses. */
+  /** Schema that arguments are validated against; the listed schema omits limits and rarely used members. */
   readonly input: Schema
-  /** @throws params_invalid, and what is called throws */
+  /** @throws params_invalid, and the errors of the called function */
   call(args: Readonly<Record<string, unknown>>, host: ToolHost, hooks: CallHooks): Promise<Answer>
 }

@@ -1,9 +1,9 @@
 /**
- * The mesh: nodes that join, hold leases with fencing tokens, and pass messages that are not lost. The protocol, the
- * control plane with its store, the client, and what a machine reports of itself as a node.
+ * Mesh of nodes with fenced leases and durable messages: protocol, control plane with its store, client, and the local
+ * node.
  *
- * Layers of the folders, the lowest first: protocol; store, client; store/sqlite, control-plane/auth; control-plane,
- * secrets; node, dashboard. `page/` has the static files of the dashboard.
+ * Layers, lowest first: protocol; store, client; store/sqlite, control-plane/auth; control-plane, secrets; node,
+ * dashboard. `page/` contains the static files of the dashboard.
  */
 
 import type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
@@ -67,7 +67,7 @@ export {meshSecretTexts, readMeshSecrets} from './secrets/read-secrets.js'
 export {writeMeshEnv} from './secrets/write-mesh-env.js'
 export {openSqliteMeshStore} from './store/sqlite/open.js'
 
-/** The web framework is loaded with the first server that starts. @throws what the server throws */
+/** Loads the web framework on the first call. @throws the errors of the server */
 export const startControlPlane = async (options: ControlPlaneOptions): Promise<ControlPlane> =>
   (await import('./control-plane/server.js')).startControlPlane(options)
 

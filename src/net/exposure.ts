@@ -1,7 +1,7 @@
 import {isLoopback} from './loopback.js'
 
 /** Shortest token that is not guessed, characters. */
-export const shortestToken = 16
+export const minTokenLength = 16
 
 interface Exposure {
   host: string
@@ -16,6 +16,6 @@ export function missingForRemote({host, allowRemote, token = '', variable}: Expo
   if (isLoopback(host)) return []
   return [
     ...(allowRemote ? [] : ['--allow-remote']),
-    ...(token.length >= shortestToken ? [] : [`a token of ${shortestToken} characters or more in ${variable}`]),
+    ...(token.length >= minTokenLength ? [] : [`a token of ${minTokenLength} characters or more in ${variable}`]),
   ]
 }

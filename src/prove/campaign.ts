@@ -19,43 +19,43 @@ import {countFaults, countOutcomes, judge, type Report} from './report.js'
 import type {Launch} from './server/server.js'
 import {setUpTestBed, type TestBed} from './test-bed.js'
 
-/** What a run is about, where it is not about everything. */
+/** Restricts a run to some clients and faults. */
 export interface Focus {
-  /** How many there are of a kind of client; none of those that are left out. */
+  /** Number of clients by kind; default of each kind: 0. */
   clients?: Partial<Record<ClientKind, number>>
   serverFaults?: readonly ServerFault[]
   connectionFaults?: FaultRates
 }
 
 export interface ProveOptions {
-  /** Everything that is drawn at random is drawn from it. */
+  /** Seed of all random choices. */
   seed: number
-  /** How long clients and faults go on, at least. */
+  /** Minimum duration of the workload. */
   minutes: number
-  /** How many requests are sent, at least; a run that does not come to as many ends after three times its minutes. */
+  /** Minimum number of requests; the run ends after three times `minutes` even if it has sent fewer. */
   operations?: number
-  /** How a server is started. */
+  /** Command that starts the server. */
   launch: Launch
   focus?: Focus
-  /** How long a lease or a claim holds, ms. */
+  /** Duration of leases and claims, ms. */
   leaseMs?: number
-  /** The folder of the run stays there, also where everything held. */
+  /** Keeps the folder of the run even if all invariants held. */
   isKept?: boolean
   onEvent?: (event: RunEvent) => void
   signal?: AbortSignal
 }
 
-/** How the server of a run is set up; a lease outlasts a restart. */
-const usualLeaseMs = 2000
+/** Long enough that a lease outlasts a restart of the server. */
+const defaultLeaseMs = 2000
 const maxMessages = 200
 const maxBodyBytes = 65_536
-/** Agents that somebody may have written to; the last is that of the intruders. */
+/** Agents that may have messages; the last is that of the intruders. */
 const agents = [...receivers, floodedAgent, '66']
 
 /**
- * Makes a run and its judgement. The faults and the choices of the clients come from the seed; when exactly they meet is
- * up to the machine.
- * @throws control_plane_silent where the server does not start; the reason of the signal
+ * Runs a campaign and judges it. The faults and the choices of the clients come from the seed, but their exact timing
+ * depends on the machine.
+ * @throws control_plane_silent if the server does not start; the reason of the signal
  */
 export async function prove(options: ProveOptions): Promise<Report> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-prove-')))
@@ -78,13 +78,13 @@ export async function prove(options: ProveOptions): Promise<Report> {
       folder: held && !options.isKept ? null : folder,
     }
   } finally {
-    // What did not hold can be looked into; a run that was broken off shows nothing.
+    // Keep the evidence of violations, but not of a cancelled run, which proves nothing.
     if (options.signal?.aborted || (held && !options.isKept)) await rm(folder, {recursive: true, force: true})
   }
 }
 
 async function run(options: ProveOptions, folder: string): Promise<History> {
-  const {seed, launch, focus = {}, leaseMs = usualLeaseMs, onEvent, signal: stopped} = options
+  const {seed, launch, focus = {}, leaseMs = defaultLeaseMs, onEvent, signal: stopped} = options
   const random = createRandom(seed)
   const rates = focus.connectionFaults ?? usualRates
   const limits = {leaseMs, maxMessages, maxBodyBytes}
@@ -132,27 +132,27 @@ function startClients(workload: Workload, random: Random, focus: Focus): Promise
   )
 }
 
-/** Makes one fault after the other until the run has lasted long enough and has had enough requests. */
+/** Injects one fault at a time until the run has reached its duration and number of requests. */
 async function injectFaults(
-  {minutes, operations: fewest = 0, focus = {}}: ProveOptions,
+  {minutes, operations: minOperations = 0, focus = {}}: ProveOptions,
   {workload: {signal}, operations}: TestBed,
   random: Random,
-  make: (planned: PlannedFault) => Promise<void>,
+  injectOne: (planned: PlannedFault) => Promise<void>,
 ): Promise<void> {
   const started = performance.now()
-  const leastMs = minutes * 60_000
+  const minMs = minutes * 60_000
   const plan = planFaults(random.fork('plan'), focus.serverFaults)
   const isEnough = () => {
     const ms = performance.now() - started
-    return signal.aborted || (ms >= leastMs && (operations() >= fewest || ms >= 3 * leastMs))
+    return signal.aborted || (ms >= minMs && (operations() >= minOperations || ms >= 3 * minMs))
   }
   const wait = (ms: number) => sleep(ms, undefined, {signal}).catch(() => undefined)
   while (!isEnough()) {
     const {value: planned} = plan.next()
     if (planned === undefined) await wait(100)
     else {
-      await wait(Math.min(planned.afterMs, Math.max(0, started + leastMs - performance.now()) + 100))
-      if (!isEnough()) await make(planned)
+      await wait(Math.min(planned.afterMs, Math.max(0, started + minMs - performance.now()) + 100))
+      if (!isEnough()) await injectOne(planned)
     }
   }
 }

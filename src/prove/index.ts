@@ -1,9 +1,9 @@
 /**
- * The fault-injection campaign against a control plane: it runs a real one, injects the faults of a plan that a seed
- * gives, and judges by what its clients saw and its file holds whether the invariants of a mesh held. The oracles share
- * no code with the server but the table of its routes and roles.
+ * Fault-injection campaign against a control plane. It starts a real server, injects a seeded plan of faults, and checks
+ * the invariants of the mesh from the responses to its clients and the contents of the database. The oracles share only
+ * the table of routes and roles with the server.
  *
- * Layers of the folders, the lowest first: history, faults; server, proxy; clients; oracles; the campaign itself.
+ * Layers, lowest first: history, faults; server, proxy; clients; oracles; the campaign itself.
  */
 export {type Focus, prove} from './campaign.js'
 export type {RunEvent} from './history/history.js'

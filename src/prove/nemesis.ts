@@ -9,27 +9,27 @@ import type {FaultProxy, Point} from './proxy/fault-proxy.js'
 import type {Keyring} from './server/keyring.js'
 import type {Server} from './server/server.js'
 
-/** What faults are made with. */
+/** Handles that the faults act on. */
 export interface Injection {
   server: Server
   proxy: FaultProxy
   keyring: Keyring
   secretsFile: string
-  /** A client for what takes requests. */
+  /** Client that sends the requests of faults such as floods. */
   context: ClientContext
-  /** Messages that may wait. */
+  /** Capacity of an inbox. */
   maxMessages: number
 }
 
-/** What a fault was, for the log. */
+/** Details of a fault, for the log. */
 type Facts = Readonly<Record<string, unknown>>
 type Act = (injection: Injection, degree: number) => Promise<Facts | undefined>
 
 const hourMs = 3_600_000
-/** Longest wait for a request that changes something, ms. */
+/** Timeout of the wait for a write request, ms. */
 const aimMs = 3000
 
-/** Makes a fault, and waits until it is over. */
+/** Injects a fault and waits until it is over. */
 export async function inject(injection: Injection, {fault, degree}: PlannedFault): Promise<RunEvent> {
   const at = performance.now()
   const facts = await acts[fault](injection, degree)
@@ -67,7 +67,7 @@ const acts: Readonly<Record<ServerFault, Act>> = {
   flood: ({context, maxMessages}) => flood(context, maxMessages),
 }
 
-/** Kills the server when a request is at a point of its way, or a moment later. */
+/** Kills the server `afterMs` after a request has reached a point. */
 async function killAt(point: Point, afterMs: number, {server, proxy}: Injection): Promise<Facts> {
   const hit = await new Promise<boolean>((resolve) => {
     const late = setTimeout(() => resolve(false), aimMs)
@@ -87,22 +87,22 @@ function step(server: Server, shift: number): Facts {
   return {shift}
 }
 
-/** Longest until a server goes by new secrets, ms, and how often it is asked, ms. */
+/** Timeout until the server accepts new tokens, poll interval, both ms, and polls per SIGHUP. */
 const rotationMs = 15_000
-const askEveryMs = 50
-const remindEvery = 20
+const pollMs = 50
+const pollsPerReload = 20
 
 async function rotate({keyring, secretsFile, server, context}: Injection, isBootstrapExpired: boolean): Promise<Facts> {
   const generation = keyring.add({isBootstrapExpired})
   await writeFile(secretsFile, keyring.environmentFile(generation), {mode: 0o600})
-  for (let asked = 0; asked * askEveryMs < rotationMs; asked++) {
-    if (asked % remindEvery === 0) server.reload()
+  for (let polls = 0; polls * pollMs < rotationMs; polls++) {
+    if (polls % pollsPerReload === 0) server.reload()
     const list = await context.call({operation: 'list_nodes', body: {limit: 1}, shown: {role: 'admin', generation}})
     if (list.status === 200) {
       keyring.current = generation
       return {generation, isTaken: true, bootstrap: isBootstrapExpired ? 'expired' : 'fresh'}
     }
-    await sleep(askEveryMs)
+    await sleep(pollMs)
   }
   return {generation, isTaken: false}
 }
@@ -110,7 +110,7 @@ async function rotate({keyring, secretsFile, server, context}: Injection, isBoot
 const stormNodes = 60
 const stormHeartbeats = 10
 
-/** Many nodes, each with heartbeats at once. */
+/** Sends concurrent heartbeats of many nodes. */
 async function storm(context: ClientContext): Promise<Facts> {
   const members = Array.from({length: stormNodes}, (_, i) => createMember(context, `storm-${i}`))
   await Promise.all(
@@ -122,17 +122,17 @@ async function storm(context: ClientContext): Promise<Facts> {
   return {beats: stormNodes * stormHeartbeats}
 }
 
-/** The agent that is flooded; nobody else reads what goes to it. */
+/** Agent that is flooded. No other client reads its inbox. */
 export const floodedAgent = '77'
 const floodWidth = 16
 
-/** Delivers until nothing more is taken, sees that it is refused, and then works it off. */
+/** Delivers messages until the inbox is full, then acknowledges all of them. */
 async function flood(context: ClientContext, maxMessages: number): Promise<Facts> {
   const {random, call} = context
   const round = random.integer(0, 10 ** 9)
   let count = 0
   let refused = 0
-  await width(floodWidth, async () => {
+  await inParallel(floodWidth, async () => {
     while (refused < floodWidth && count < 2 * maxMessages && !context.signal.aborted) {
       const number = ++count
       const {code} = await call({
@@ -148,15 +148,15 @@ async function flood(context: ClientContext, maxMessages: number): Promise<Facts
       if (code === 'inbox_full') refused++
     }
   })
-  await width(floodWidth, (lane) => workOff(context, floodedAgent, `flood-${lane}`))
+  await inParallel(floodWidth, (lane) => emptyInbox(context, floodedAgent, `flood-${lane}`))
   return {delivered: count - refused, refused}
 }
 
-const width = (lanes: number, act: (lane: number) => Promise<void>): Promise<unknown> =>
+const inParallel = (lanes: number, act: (lane: number) => Promise<void>): Promise<unknown> =>
   Promise.all(Array.from({length: lanes}, (_, lane) => act(lane)))
 
-/** Claims and acknowledges as one node until nothing is left for an agent. */
-async function workOff(context: ClientContext, agent: string, node: string): Promise<void> {
+/** Claims and acknowledges all messages of an agent as one node. */
+async function emptyInbox(context: ClientContext, agent: string, node: string): Promise<void> {
   await callUntilAnswered(context, createMember(context, node).entry())
   while (messagesOf(await takeMessage(context, agent, node)).length > 0);
 }

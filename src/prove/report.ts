@@ -1,45 +1,45 @@
 import type {History, RunEvent} from './history/history.js'
 import {type InvariantId, invariants} from './oracles/index.js'
 
-/** Whether an invariant held, and what shows that it did not. */
+/** Result of one invariant. */
 export interface Verdict {
   id: InvariantId
   claim: string
   held: boolean
-  /** Facts that it was held against. */
+  /** Number of facts checked. */
   checked: number
   violations: {what: string; calls: number[]}[]
-  /** Those beyond the first few, which are not reported. */
+  /** Number of violations that are not listed. */
   more_violations: number
 }
 
-/** What became of the requests of one operation. */
+/** Outcomes of the requests of one operation. */
 export interface Outcomes {
   operation: string
   sent: number
-  /** By status; `unknown` where no answer came. */
+  /** Counts by HTTP status; `unknown` if no response arrived. */
   outcomes: Record<string, number>
 }
 
-/** What a run has shown. */
+/** Report of a run. */
 export interface Report {
   seed: number
   minutes: number
   seconds: number
   operations: number
-  /** Of those, requests that were answered. */
+  /** Requests that received a response. */
   answered: number
   by_operation: Outcomes[]
-  /** How often each fault was made. */
+  /** Number of injected faults by name. */
   faults: Record<string, number>
   invariants: Verdict[]
   held: boolean
-  /** Folder with the logs and the database; kept where something did not hold, or where it was asked for. */
+  /** Folder with the logs and the database; null if it was deleted. */
   folder: string | null
 }
 
-/** Violations of one invariant that are reported. */
-const mostReported = 20
+/** Maximum number of violations listed per invariant. */
+const maxReported = 20
 
 export function judge(history: History): Verdict[] {
   return Object.entries(invariants).map(([id, {claim, find}]) => {
@@ -49,10 +49,8 @@ export function judge(history: History): Verdict[] {
       claim,
       held: violations.length === 0,
       checked,
-      violations: violations
-        .slice(0, mostReported)
-        .map(({what, calls}) => ({what, calls: calls.slice(0, mostReported)})),
-      more_violations: Math.max(0, violations.length - mostReported),
+      violations: violations.slice(0, maxReported).map(({what, calls}) => ({what, calls: calls.slice(0, maxReported)})),
+      more_violations: Math.max(0, violations.length - maxReported),
     }
   })
 }
@@ -69,7 +67,7 @@ export function countOutcomes({calls}: Pick<History, 'calls'>): Outcomes[] {
   return [...found.values()].sort((a, b) => b.sent - a.sent)
 }
 
-/** Faults of the server, of connections, and of clients, by their names. */
+/** Counts the faults of the server, of connections and of clients by name. */
 export function countFaults({calls, events}: Pick<History, 'calls' | 'events'>): Record<string, number> {
   const names = [
     ...events.filter(isFault).map(({event}) => event),

@@ -16,7 +16,7 @@ import {createServer, type Launch, type Server} from './server/server.js'
 export interface TestBedOptions {
   folder: string
   random: Random
-  /** How often connections go wrong. */
+  /** Probabilities of connection faults. */
   rates: FaultRates
   limits: {leaseMs: number; maxMessages: number; maxBodyBytes: number}
   launch: Launch
@@ -24,26 +24,26 @@ export interface TestBedOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Everything that a run needs, set up and not yet moving: the server does not run, and nobody asks it anything. */
+/** Environment of a run. The server and the clients are not started yet. */
 export interface TestBed {
   server: Server
   proxy: FaultProxy
   log: Log
   keyring: Keyring
-  /** What clients are given. */
+  /** Shared context of the clients. */
   workload: Workload
   paths: {log: string; database: string; secrets: string}
   note(event: RunEvent): void
-  /** Requests that were sent so far. */
+  /** Number of requests sent so far. */
   operations(): number
-  /** Has the clients stop; they do so by themselves where the server ended by itself. */
+  /** Stops the clients. They also stop if the server exits unexpectedly. */
   end(): void
 }
 
 const scope = 'prove'
-/** Longest that a client waits for an answer, and that the proxy holds a request back, ms. */
+/** Request timeout of clients, and maximum delay added by the proxy, ms. */
 const timeoutMs = 1500
-const longestDelayMs = 300
+const maxDelayMs = 300
 
 export async function setUpTestBed({
   folder,
@@ -76,7 +76,7 @@ export async function setUpTestBed({
     random: random.fork('connections'),
     rates,
     log,
-    longestDelayMs,
+    maxDelayMs,
   }).start()
   const server = createServer({
     folder: home,
@@ -111,12 +111,12 @@ export async function setUpTestBed({
     generation: () => keyring.current,
     signal: signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
   }
-  // Every client waits for it.
+  // Every client listens to this signal.
   setMaxListeners(0, workload.signal)
   return {server, proxy, log, keyring, workload, paths, note, operations: () => operations, end: () => over.abort()}
 }
 
-/** One that nobody uses now: a server that starts again needs the same. */
+/** Finds a free port. A restarted server must listen on the same port, so it cannot be 0. */
 async function freePort(): Promise<number> {
   const holder = createSocketServer().listen(0, '127.0.0.1')
   await once(holder, 'listening')

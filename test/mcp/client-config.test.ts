@@ -8,7 +8,7 @@ import {temporaryFolder} from '../support/temporary.js'
 
 const entry = {command: '/bin/node', args: ['/opt/svc/bin/svc.js', 'mcp', 'serve']}
 
-describe('the configuration file of an MCP client', () => {
+describe('clientFile', () => {
   const linux = {platform: 'linux', home: '/home/ada', env: {}} as const
   const macos = {platform: 'darwin', home: '/Users/ada', env: {}} as const
   const windows = {
@@ -42,17 +42,17 @@ describe('the configuration file of an MCP client', () => {
       )
     })
 
-  it('is in XDG_CONFIG_HOME where that is set', () => {
+  it('is in XDG_CONFIG_HOME if that is set', () => {
     const env = {XDG_CONFIG_HOME: '/etc/ada'}
     assert.equal(clientFile('zed', {...linux, env}), '/etc/ada/zed/settings.json')
   })
 })
 
-describe('merging into the file of a client', () => {
+describe('mergeIntoClientFile', () => {
   const merge = (path: string, client: ClientName = 'claude') =>
     mergeIntoClientFile(path, clientConfiguration(client, 'svc', entry))
 
-  it('keeps comments, other settings, indentation and line ends', async (t) => {
+  it('keeps comments, other settings, indentation and line endings', async (t) => {
     const path = join(await temporaryFolder(t), 'settings.json')
     const before =
       '// Zed\r\n{\r\n\t"theme": "One", // dark\r\n\t"context_servers": {\r\n\t\t"a": 1, // mine\r\n\t},\r\n}\r\n'
@@ -67,7 +67,7 @@ describe('merging into the file of a client', () => {
     assert.equal(await readFile(copy as string, 'utf8'), before)
   })
 
-  it('makes the file where it does not exist, without a backup', async (t) => {
+  it('creates a missing file without a backup', async (t) => {
     const path = join(await temporaryFolder(t), 'deep/mcp.json')
     assert.equal(await merge(path, 'vscode'), undefined)
     assert.deepEqual(JSON.parse(await readFile(path, 'utf8')), {servers: {svc: {type: 'stdio', ...entry}}})
@@ -75,10 +75,10 @@ describe('merging into the file of a client', () => {
 
   for (const [what, text] of [
     ['is empty', ''],
-    ['begins with a byte order mark', '\uFEFF{"theme": 1}'],
-    ['holds a comment alone', '// nothing yet\n'],
+    ['starts with a byte order mark', '\uFEFF{"theme": 1}'],
+    ['contains only a comment', '// nothing yet\n'],
   ] as const)
-    it(`takes a file that ${what}`, async (t) => {
+    it(`accepts a file that ${what}`, async (t) => {
       const path = join(await temporaryFolder(t), 'mcp.json')
       await writeFile(path, text)
       await merge(path)
@@ -88,14 +88,14 @@ describe('merging into the file of a client', () => {
       assert.equal(await merge(path), null)
     })
 
-  it('replaces the command of an entry of the same name, and keeps its other members', async (t) => {
+  it('replaces the command of an existing entry and keeps its other members', async (t) => {
     const path = join(await temporaryFolder(t), 'mcp.json')
     await writeFile(path, '{"mcpServers": {"svc": {"command": "npx", "args": ["svc"], "env": {"A": "1"}}}}')
     await merge(path)
     assert.deepEqual(JSON.parse(await readFile(path, 'utf8')).mcpServers.svc, {...entry, env: {A: '1'}})
   })
 
-  it('changes nothing and makes no backup where the entry is there already', async (t) => {
+  it('writes nothing if the entry is up to date', async (t) => {
     const folder = await temporaryFolder(t)
     const path = join(folder, 'mcp.json')
     await merge(path)
@@ -103,7 +103,7 @@ describe('merging into the file of a client', () => {
     assert.deepEqual(await readdir(folder), ['mcp.json'])
   })
 
-  it('changes the target of a symbolic link, and keeps the link', async (t) => {
+  it('changes the target of a symbolic link and keeps the link', async (t) => {
     const folder = await temporaryFolder(t)
     const [target, path] = [join(folder, 'dotfile.json'), join(folder, 'mcp.json')]
     await writeFile(target, '{}')
@@ -113,7 +113,7 @@ describe('merging into the file of a client', () => {
     assert.ok('svc' in JSON.parse(await readFile(target, 'utf8')).mcpServers)
   })
 
-  it('refuses a symbolic link to nothing', async (t) => {
+  it('rejects a dangling symbolic link', async (t) => {
     const path = join(await temporaryFolder(t), 'mcp.json')
     await symlink(`${path}.gone`, path)
     await assert.rejects(merge(path), (error) => isErrorOf(error, 'file_unwritable'))
@@ -122,14 +122,14 @@ describe('merging into the file of a client', () => {
   const twice = '{"mcpServers": {}, "mcpServers": {"a": {}}}'
   for (const [what, text, reason] of [
     ['cannot be parsed', '{\n  "a": 1\n  "b": 2\n}', 'comma expected at line 3, column 3'],
-    ['is not an object', '[]', 'it is not a JSON object'],
-    ['is null', 'null', 'it is not a JSON object'],
+    ['is not an object', '[]', 'the file is not a JSON object'],
+    ['is null', 'null', 'the file is not a JSON object'],
     ['has servers that are not an object', '{"mcpServers": []}', '"mcpServers" is not an object'],
     ['has an entry that is not an object', '{"mcpServers": {"svc": 1}}', '"svc" is not an object'],
-    ['has the servers twice', twice, 'it has "mcpServers" or "svc" twice'],
-    ['is not UTF-8', Buffer.from('{"a": "\xff"}', 'latin1'), 'it is not UTF-8'],
+    ['has a duplicate key', twice, 'the key "mcpServers" or "svc" is duplicated'],
+    ['is not UTF-8', Buffer.from('{"a": "\xff"}', 'latin1'), 'the file is not UTF-8'],
   ] as const)
-    it(`refuses a file that ${what}, and leaves it unchanged`, async (t) => {
+    it(`rejects a file that ${what} and leaves it unchanged`, async (t) => {
       const folder = await temporaryFolder(t)
       const path = join(folder, 'mcp.json')
       await writeFile(path, text)

@@ -13,7 +13,7 @@ const hooks: CallHooks = {
 }
 const host = {version: '0', open: () => Promise.reject(new Error('nothing is to be opened'))}
 
-/** A tool that takes `limit`, and does what a test wants. */
+/** A tool with the parameter `limit` that runs a callback. */
 function toolThat(run: (args: Readonly<Record<string, unknown>>) => unknown, open = false): ToolRegistry {
   const input = {type: 'object', properties: {limit: {}}, ...(open ? {} : {additionalProperties: false})}
   const tool: Tool = {
@@ -44,13 +44,13 @@ const throwing = (thrown: unknown) =>
     throw thrown
   })
 
-describe('the envelope of a tool', () => {
-  it('has what the tool gives, and no member that says nothing', async () => {
+describe('tool envelope', () => {
+  it('contains the data of the tool and no empty members', async () => {
     assert.deepEqual(await envelopeOf(toolThat(() => ({a: 1}))), {success: true, data: {a: 1}})
     assert.deepEqual(await envelopeOf(toolThat(() => undefined)), {success: true})
   })
 
-  it('tells an error as every surface does', async () => {
+  it('reports an error with code, message and hint', async () => {
     const {code, message, hint} = new SvcError('task_not_found', {task: 'T-0042'})
     assert.deepEqual(await envelopeOf(throwing(new SvcError('task_not_found', {task: 'T-0042'}))), {
       success: false,
@@ -60,13 +60,13 @@ describe('the envelope of a tool', () => {
     })
   })
 
-  it('tells what else is known of an error', async () => {
+  it('includes the details of an error in meta', async () => {
     const failure = new DetailedError(new SvcError('task_not_found', {task: 'T-0042'}), {attempts: 3})
     const {code, meta} = await envelopeOf(throwing(failure))
     assert.deepEqual([code, meta], ['task_not_found', {attempts: 3}])
   })
 
-  it('tells which arguments do not fit, each by its place', async () => {
+  it('lists each invalid argument with its path', async () => {
     const violations = [
       '/limit must be <= 1000',
       'the document has an unknown member "x"',
@@ -88,13 +88,13 @@ describe('the envelope of a tool', () => {
     ['a string', 'secret /home/x/key'],
     ['undefined', undefined],
   ] as const)
-    it(`says nothing of the inside where ${what} was thrown`, async () => {
+    it(`hides internals when ${what} is thrown`, async () => {
       const envelope = await envelopeOf(throwing(thrown))
       assert.equal(envelope.code, 'internal')
       assert.doesNotMatch(JSON.stringify(envelope), /secret|home|envelope\.test/)
     })
 
-  it('says that there is no such tool, and which one may be meant', async () => {
+  it('reports an unknown tool and suggests a similar name', async () => {
     const {code, error} = await envelopeOf(
       toolThat(() => 1),
       {},
@@ -104,7 +104,7 @@ describe('the envelope of a tool', () => {
     assert.match(error ?? '', /prob\b.*probe\b/)
   })
 
-  it('repeats the trace that a call belongs to; what is said about the call is no argument of the tool', async () => {
+  it('repeats the trace ids of a call and removes call metadata from the arguments', async () => {
     const seen = toolThat((args) => args)
     const about = {trace_id: 't-91', session_id: 's', agent_id: 3, parent_task_id: 7, span_depth: 2}
     assert.deepEqual(await envelopeOf(seen, {limit: 5, ...about}), {
@@ -112,7 +112,7 @@ describe('the envelope of a tool', () => {
       data: {limit: 5},
       meta: {trace_id: 't-91'},
     })
-    // One that takes more than it names gets all of it.
+    // A tool that accepts additional members gets all of them.
     assert.deepEqual(
       (
         await envelopeOf(

@@ -20,7 +20,7 @@ interface Sent {
   body?: unknown
 }
 
-/** A request as no browser and no client would send it. */
+/** Sends a raw request with any headers, which fetch does not permit. */
 function send(url: URL, {method = 'POST', headers = {}, body}: Sent = {}): Promise<Reply> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ function send(url: URL, {method = 'POST', headers = {}, body}: Sent = {}): Promi
   })
 }
 
-/** Begins a session; gives the headers of its requests. */
+/** Starts a session and returns the headers of its requests. */
 async function begin(url: URL, headers: Readonly<Record<string, string>> = {}) {
   const {status, headers: answered} = await send(url, {headers, body: initialize()})
   assert.equal(status, 200)
@@ -60,10 +60,10 @@ async function begin(url: URL, headers: Readonly<Record<string, string>> = {}) {
 const ping = {jsonrpc: '2.0', id: 9, method: 'ping'}
 
 describe('svc mcp serve --http', {concurrency: 2}, () => {
-  /** The server of all tests that need no settings of their own. */
+  /** Shared server for tests without settings of their own. */
   const server = once(async (test) => startHttp(test, {cwd: await workspace(test)}))
 
-  it('says where it listens, is healthy, and ends with 0 on SIGTERM', async (t) => {
+  it('prints its address, answers health checks and exits with status 0 on SIGTERM', async (t) => {
     const {url, stop, stderr, connect} = await startHttp(t, {cwd: await workspace(t)})
     const health = await fetch(new URL('/health', url))
     assert.deepEqual([health.status, await health.json()], [200, {status: 'ok'}])
@@ -74,14 +74,14 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
   })
 
   for (const [what, headers] of [
-    ['a Host of another name', {host: 'evil.example.com'}],
-    ['a Host that only begins like this machine', {host: '127.0.0.1.evil.example.com'}],
-    ['an Origin of another machine', {origin: 'https://evil.example.com'}],
-    ['an Origin that only begins like this machine', {origin: 'http://localhost.evil.example.com'}],
-    ['an Origin that is none', {origin: 'null'}],
-    ['an Origin of a file', {origin: 'file:///tmp/x.html'}],
+    ['a foreign Host', {host: 'evil.example.com'}],
+    ['a Host that only starts with a loopback address', {host: '127.0.0.1.evil.example.com'}],
+    ['a foreign Origin', {origin: 'https://evil.example.com'}],
+    ['an Origin that only starts with localhost', {origin: 'http://localhost.evil.example.com'}],
+    ['the Origin null', {origin: 'null'}],
+    ['a file Origin', {origin: 'file:///tmp/x.html'}],
   ] as const)
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const {url} = await server()
       const {status, json} = await send(url, {headers, body: initialize()})
       assert.equal(status, 403)
@@ -89,7 +89,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
       assert.deepEqual(Object.keys(json()).sort(), ['error', 'id', 'jsonrpc'])
     })
 
-  it('lets pages of this machine in', async () => {
+  it('accepts pages of this machine', async () => {
     const {url} = await server()
     for (const origin of ['http://localhost:5173', 'http://127.0.0.1:1', 'https://[::1]:8443']) {
       const asked = await send(url, {method: 'OPTIONS', headers: {origin}})
@@ -100,7 +100,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     }
   })
 
-  it('wants the token of the settings, which nobody sees', async (t) => {
+  it('requires the configured token and never prints it', async (t) => {
     const env = {SVC_MCP_HTTP_BEARER_TOKEN: token, SVC_LOG: 'debug'}
     const cwd = await workspace(t)
     const {url, connect, stderr} = await startHttp(t, {cwd, env})
@@ -117,7 +117,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     assert.ok(!stdout.includes(token))
   })
 
-  it('listens for other machines only with a token, and where that is said', async (t) => {
+  it('binds to other addresses only with a token and --allow-remote', async (t) => {
     const cwd = await workspace(t)
     const remote = ['mcp', 'serve', '--http', '0.0.0.0:0']
     for (const [args, env] of [
@@ -137,7 +137,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
       assert.equal((await svcInTurn(['mcp', 'serve', '--http', wrong], {cwd})).exitCode, 2, wrong)
   })
 
-  it('keeps sessions apart, and knows each by its id', async () => {
+  it('isolates sessions and finds each by its id', async () => {
     const {url} = await server()
     const [first, second] = [await begin(url), await begin(url)]
     assert.notEqual(first['mcp-session-id'], second['mcp-session-id'])
@@ -153,7 +153,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     assert.deepEqual([put.status, put.headers.allow], [405, 'DELETE, GET, OPTIONS, POST'])
   })
 
-  it('has room for so many sessions, and lets go of the one that was idle for longest', async (t) => {
+  it('closes the longest idle session when the session limit is reached', async (t) => {
     const {url} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_MAX_SESSIONS: '2'}})
     const first = await begin(url)
     await sleep(10)
@@ -175,19 +175,19 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     await until(async () => (await send(url, {body: initialize()})).status === 200, 'there is room again')
   })
 
-  it('ends a session that is idle for too long, and none whose stream is open', async (t) => {
+  it('closes idle sessions after the timeout unless a stream is open', async (t) => {
     const idleMs = 300
     const env = {SVC_MCP_HTTP_SESSION_IDLE_MS: String(idleMs)}
     const {url} = await startHttp(t, {cwd: await workspace(t), env})
     const openStream = (headers: object) =>
       fetch(url, {headers: {...headers, accept: 'text/event-stream'}, signal: t.signal})
-    // On a busy machine a session may have ended before its stream opens.
+    // On a busy machine a session may expire before its stream opens.
     let open = await begin(url)
     let stream = await openStream(open)
     for (; stream.status === 404; stream = await openStream(open)) open = await begin(url)
     assert.equal(stream.status, 200)
     const idle = await begin(url)
-    // A request is a use: the next one may come only when the session can have ended.
+    // Each request resets the idle time, so the next one must wait until the session can have expired.
     await until(async () => {
       await sleep(2 * idleMs)
       return (await send(url, {headers: idle, body: ping})).status === 404
@@ -196,7 +196,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     await stream.body?.cancel()
   })
 
-  it('limits what one client sends, and ends with 0 on SIGINT', async (t) => {
+  it('limits the request rate of a client and exits with status 0 on SIGINT', async (t) => {
     const {url, stop} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_RATE_LIMIT_PER_MINUTE: '5'}})
     const headers = await begin(url)
     const replies = []
@@ -210,24 +210,24 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     assert.equal(await stop('SIGINT'), 0)
   })
 
-  it('limits nothing where the limit is 0', async (t) => {
+  it('does not limit requests if the limit is 0', async (t) => {
     const {url} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_RATE_LIMIT_PER_MINUTE: '0'}})
     const headers = await begin(url)
     for (let i = 0; i < 20; i++) assert.equal((await send(url, {headers, body: ping})).status, 200)
   })
 
   for (const [what, body, length, status, code] of [
-    ['no JSON', '{"jsonrpc":', 11, 400, -32700],
-    ['too much', '{"jsonrpc":', 5 << 20, 413, -32000],
+    ['invalid JSON', '{"jsonrpc":', 11, 400, -32700],
+    ['too large', '{"jsonrpc":', 5 << 20, 413, -32000],
   ] as const)
-    it(`refuses a body that is ${what}`, async () => {
+    it(`rejects a body that is ${what}`, async () => {
       const {url} = await server()
       const headers = {...(await begin(url)), 'content-length': String(length)}
       const reply = await send(url, {headers, body})
       assert.deepEqual([reply.status, reply.json().error?.code], [status, code])
     })
 
-  it('gives a client that comes back what it has missed', async (t) => {
+  it('replays missed messages to a client that reconnects', async (t) => {
     const {url} = await server()
     const headers = await begin(url)
     await send(url, {headers, body: {jsonrpc: '2.0', method: 'notifications/initialized'}})
@@ -243,7 +243,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     assert.notEqual(lastId, '')
     await reader?.cancel()
     let missed = ''
-    // The server may not have seen yet that the connection is broken.
+    // The server may not have noticed yet that the connection is broken.
     await until(async () => {
       const resumed = await fetch(url, {
         headers: {...headers, accept: 'text/event-stream', 'last-event-id': lastId},

@@ -8,7 +8,7 @@ import {type CallHooks, ResourceFeed, type Tool, ToolRegistry} from '../../src/m
 
 import {createToolServer} from '../../src/mcp/server.js'
 
-/** A server with one tool that does what a test wants, and a client of it. */
+/** A server with one tool that runs a callback, and a connected client. */
 async function probe(run: (hooks: CallHooks) => unknown) {
   const tool: Tool = {
     name: 'probe',
@@ -44,7 +44,7 @@ async function probe(run: (hooks: CallHooks) => unknown) {
 
 const call = {name: 'probe', arguments: {}}
 
-describe('progress', () => {
+describe('progress notifications', () => {
   const steps = ({report}: CallHooks) => {
     report({done: 1, total: 4, message: 'begun'})
     report({done: 1, total: 4})
@@ -52,17 +52,17 @@ describe('progress', () => {
     report({done: 4, total: 4})
   }
 
-  it('comes before the answer, and always goes up', async () => {
+  it('arrive before the result and always increase', async () => {
     const {client} = await probe(steps)
-    const told: object[] = []
-    await client.callTool(call, undefined, {onprogress: (progress) => told.push(progress)})
-    assert.deepEqual(told, [
+    const events: object[] = []
+    await client.callTool(call, undefined, {onprogress: (progress) => events.push(progress)})
+    assert.deepEqual(events, [
       {progress: 1, total: 4, message: 'begun'},
       {progress: 4, total: 4},
     ])
   })
 
-  it('is not told to those who did not ask for it', async () => {
+  it('are not sent without a progress token', async () => {
     const {client} = await probe(steps)
     const faults: Error[] = []
     client.onerror = (error) => faults.push(error)
@@ -72,8 +72,8 @@ describe('progress', () => {
   })
 })
 
-describe('a call that is cancelled', () => {
-  it('ends by its signal, and is not answered', async () => {
+describe('cancelled call', () => {
+  it('aborts its signal and is not answered', async () => {
     let ended: Promise<string> | undefined
     const {client} = await probe(({signal}) => {
       ended = new Promise((resolve) => signal.addEventListener('abort', () => resolve('aborted')))
@@ -89,13 +89,13 @@ describe('a call that is cancelled', () => {
   })
 })
 
-describe('notices', () => {
+describe('log notifications', () => {
   const talk = ({notice}: CallHooks) => {
     notice('warning: the clock is wrong')
     notice('the model is loaded')
   }
 
-  it('are messages of the protocol, a warning more urgent than the rest', async () => {
+  it('have the level warning for warnings, otherwise notice', async () => {
     const {client, messages} = await probe(talk)
     await client.callTool(call)
     assert.deepEqual(messages, [
@@ -104,7 +104,7 @@ describe('notices', () => {
     ])
   })
 
-  it('are told from the level that the client wants', async () => {
+  it('respect the level set by the client', async () => {
     const {client, messages} = await probe(talk)
     await client.setLoggingLevel('warning')
     await client.callTool(call)
@@ -119,8 +119,8 @@ describe('notices', () => {
   })
 })
 
-describe('a server that is asked to stop', () => {
-  it('is idle when its last call is answered', async () => {
+describe('idle()', () => {
+  it('resolves when the last call is answered', async () => {
     let release: (value: string) => void = () => undefined
     const {client, idle, server} = await probe(
       () =>

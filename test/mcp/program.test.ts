@@ -9,7 +9,7 @@ import {connect, hello, starter, workspace} from './support.js'
 
 const todo = await readFile(projectFile('examples/todo.svc'), 'utf8')
 
-/** Every kind of endpoint, and types that refer to others. */
+/** All kinds of endpoints, and types that refer to others. */
 const shop = `type Point { x: int, y: Option[int] }
 type Shape = Circle(at: Point, r: float) | Nothing
 
@@ -37,8 +37,8 @@ fn halve(n: int) to int { return 10 / n }
 fn hear(path: str) to Result[str] { return Speech.transcribe(path) }
 `
 
-describe('a program whose endpoints are tools', {concurrency: 2}, () => {
-  it('is called like any other tool', async (t) => {
+describe('mcp serve --program', {concurrency: 2}, () => {
+  it('calls endpoints as tools', async (t) => {
     const cwd = await workspace(t, {'todo.svc': todo})
     const {client, call, fails} = await connect(t, {cwd, args: ['--program', 'todo.svc']})
     const {tools} = await client.listTools()
@@ -68,13 +68,13 @@ describe('a program whose endpoints are tools', {concurrency: 2}, () => {
     const refused = await fails('endpoint_refused', 'add', {title: ' '})
     assert.match(refused.error ?? '', /a todo needs a title/)
     assert.deepEqual(refused.meta, {details: 'a todo needs a title'})
-    // It is the database of the workspace that the command line uses too.
+    // The command line uses the same database.
     const {stdout} = await svcInTurn(['db', 'call', 'list', 'all=true', '--program', 'todo.svc'], {cwd})
     assert.equal(JSON.parse(stdout)[0].title, 'buy milk')
     await call('svc_orchestrator_status')
   })
 
-  it('has schemas of its own types, a longer name where one is taken, and hints from what it does', async (t) => {
+  it('derives schemas, unique names and hints from the program', async (t) => {
     const cwd = await workspace(t, {'my-shop.svc': shop})
     const {client, call, fails} = await connect(t, {cwd, args: ['--program', 'my-shop.svc', '--db', 'shop.db']})
     const {tools} = await client.listTools()
@@ -110,7 +110,7 @@ describe('a program whose endpoints are tools', {concurrency: 2}, () => {
     assert.match(failed.error ?? '', /DIVISION_BY_ZERO|division/i)
   })
 
-  it('hears with the ears of the tools', async (t) => {
+  it('transcribes with the same speech engine as the built-in tools', async (t) => {
     const cwd = await workspace(t, {'shop.svc': shop})
     await writeFile(join(cwd, 'hello.wav'), await readFile(hello))
     const {call, fails} = await connect(t, {cwd, args: ['--program', 'shop.svc'], env: {SVC_SPEECH_MODEL: starter}})
@@ -121,7 +121,7 @@ describe('a program whose endpoints are tools', {concurrency: 2}, () => {
     )
   })
 
-  it('that cannot be used ends the server, before it says a word', async (t) => {
+  it('exits with an error and no output if the program is invalid or missing', async (t) => {
     const cwd = await workspace(t, {'broken.svc': '@endpoint(kind: query)\nfn x() to int { return y }\n'})
     const ends = (file: string) => svcInTurn(['mcp', 'serve', '--program', file], {cwd})
     const broken = await ends('broken.svc')

@@ -1,7 +1,7 @@
 import {operationTools} from '../../src/mcp/registry.js'
 import type {Lane, Tier} from '../../src/operations/index.js'
 
-/** The tools as the contract `mcp/tool-registry.v1` lists them. */
+/** Tool registry in the format of the contract `mcp/tool-registry.v1`. */
 export interface RegistryDocument {
   version: 1
   tools: {name: string; description: string; product_lane: Lane; tier: Tier; read_only: boolean}[]

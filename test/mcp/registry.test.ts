@@ -15,8 +15,8 @@ const registry = new ToolRegistry(tools)
 const names = tools.map(({name}) => name)
 const byDefault = registry.listed(tiersOf(['core']))
 
-describe('the tools', () => {
-  it('have names that no other tool or alias has', () => {
+describe('tool registry', () => {
+  it('has unique names and aliases', () => {
     const all = [...names, ...Object.keys(aliases)]
     assert.deepEqual(
       all.filter((name, i) => all.indexOf(name) !== i),
@@ -24,49 +24,49 @@ describe('the tools', () => {
     )
   })
 
-  it('hold on to every name that was ever published: it is a tool, or stands for one', async () => {
+  it('keeps every published name as a tool or alias', async () => {
     const published = await publishedNames()
     assert.deepEqual(
       published.filter((name) => !names.includes(name) && !names.includes(aliases[name] ?? '')),
       [],
-      'a tool that is renamed leaves its name in src/mcp/aliases.ts',
+      'add the old name of a renamed tool to src/mcp/aliases.ts',
     )
     assert.deepEqual(
       names.filter((name) => !published.includes(name)),
       [],
-      'names that are published now: node dist/test/mcp/write-registry.js',
+      'unpublished names; run node dist/test/mcp/write-registry.js',
     )
   })
 
-  it('keep the names of plans as tools of their own', () => {
+  it('keeps the plan tools under their own names', () => {
     for (const name of ['svc_plan', 'svc_replan', 'svc_plan_status']) {
       assert.ok(names.includes(name), name)
       assert.equal(aliases[name], undefined)
     }
   })
 
-  it('are the ones of the lists that are checked in', async () => {
+  it('matches the checked-in lists', async () => {
     assert.equal(await readFile(registryFile, 'utf8'), registryText(), 'node dist/test/mcp/write-registry.js')
     assert.equal(await readFile(aliasesFile, 'utf8'), aliasesText(), 'node dist/test/mcp/write-registry.js')
     assert.deepEqual(await contractViolations('mcp/tool-registry.v1', registryDocument()), [])
     assert.deepEqual(await contractViolations('mcp/tool-aliases.v1', JSON.parse(aliasesText())), [])
   })
 
-  it('have aliases that stand for tools, and are not listed themselves', () => {
+  it('resolves aliases to tools and does not list them', () => {
     for (const [alias, canonical] of Object.entries(aliases)) {
-      assert.ok(names.includes(canonical), `${alias} stands for ${canonical}, which is no tool`)
+      assert.ok(names.includes(canonical), `${alias} refers to the unknown tool ${canonical}`)
       assert.equal(registry.find(alias).name, canonical)
     }
     const listed = registry.listed(tiersOf(['all'])).map(({name}) => name)
     assert.deepEqual(listed, names)
   })
 
-  it('are found by a name that they had before', () => {
+  it('finds a tool by its former name', () => {
     const renamed = new ToolRegistry(tools, {svc_enqueue: 'svc_submit_task'})
     assert.equal(renamed.find('svc_enqueue').name, 'svc_submit_task')
   })
 
-  it('are found by their names whatever is listed, and by no other', () => {
+  it('finds every tool by its name and rejects other names', () => {
     for (const name of names) assert.equal(registry.find(name).name, name)
     for (const name of ['svc_submit_taks', 'constructor', '__proto__', ''])
       assert.throws(
@@ -77,7 +77,7 @@ describe('the tools', () => {
     assert.throws(() => registry.find('svc_submit_taks'), /svc_submit_task\b/)
   })
 
-  for (const [words, wanted] of [
+  for (const [words, tiers] of [
     [['core'], ['core']],
     [
       ['dev', 'advanced'],
@@ -85,21 +85,21 @@ describe('the tools', () => {
     ],
     [['all'], ['core', 'dev', 'advanced']],
   ] as const)
-    it(`of ${words} are those of ${wanted}`, () => {
+    it(`lists the tiers ${tiers} for ${words}`, () => {
       const listed = registry.listed(tiersOf(words))
       assert.deepEqual(
         listed.map(({name}) => name),
-        tools.filter(({tier}) => (wanted as readonly string[]).includes(tier)).map(({name}) => name),
+        tools.filter(({tier}) => (tiers as readonly string[]).includes(tier)).map(({name}) => name),
       )
       assert.ok(listed.length > 0)
     })
 })
 
-describe('every tool', () => {
+describe('each tool', () => {
   for (const tool of tools) {
     const {name, listed} = tool
     const operation = operations.find((row) => row.bindings.tool?.name === name)
-    it(`${name} lists schemas of objects that can be used`, async () => {
+    it(`${name} lists valid object schemas`, async () => {
       assert.match(name, /^svc_[a-z0-9_]+$/)
       assert.match(listed.description, /^[A-Z].*\.$/)
       for (const schema of [listed.inputSchema, listed.outputSchema]) {
@@ -109,7 +109,7 @@ describe('every tool', () => {
       assert.deepEqual((await compileSchema(listed.outputSchema, name))({success: false, code: 'x'}), [])
     })
 
-    it(`${name} tells what its operation does`, () => {
+    it(`${name} has the hints of its operation`, () => {
       const {annotations} = listed
       assert.equal(annotations.title, operation?.title)
       assert.equal(annotations.readOnlyHint, operation?.effect === 'read')
@@ -119,13 +119,13 @@ describe('every tool', () => {
       assert.equal(annotations.idempotentHint, operation?.idempotent)
     })
 
-    it(`${name} lists the members that it always gives, and requires none that it does not take`, () => {
-      const given = (operation?.bindings.tool?.output ?? operation?.output) as {
+    it(`${name} lists its required output and only known required input`, () => {
+      const output = (operation?.bindings.tool?.output ?? operation?.output) as {
         properties?: object
         required?: string[]
       }
       const data = (listed.outputSchema.properties as Record<string, Schema>).data as Schema
-      const always = Object.keys(given.properties ?? {}).filter((member) => given.required?.includes(member) ?? true)
+      const always = Object.keys(output.properties ?? {}).filter((member) => output.required?.includes(member) ?? true)
       assert.deepEqual(Object.keys(data.properties ?? {}), always)
       for (const member of (listed.inputSchema.required as string[] | undefined) ?? [])
         assert.ok(Object.hasOwn(listed.inputSchema.properties as object, member), member)
@@ -133,27 +133,27 @@ describe('every tool', () => {
   }
 })
 
-/** What a model may spend on the list of tools, which it reads before every conversation. */
+/** Maximum size of the tool list, which a model reads before every conversation. */
 const mostTokens = 6000
 
 const asText = (listed: readonly Tool[]) => JSON.stringify({tools: listed.map((tool) => tool.listed)})
 
-/** Which tools cost most, for whoever has to make them smaller. */
+/** Lists the largest tools, for the failure message. */
 function biggest(count: (text: string) => number): string {
   const sizes = byDefault.map((tool) => ({name: tool.name, tokens: count(JSON.stringify(tool.listed))}))
   const rows = sizes.sort((a, b) => b.tokens - a.tokens).slice(0, 8)
-  return `the biggest of ${byDefault.length}: ${rows.map(({name, tokens}) => `${name} ${tokens}`).join(', ')}`
+  return `the largest of ${byDefault.length}: ${rows.map(({name, tokens}) => `${name} ${tokens}`).join(', ')}`
 }
 
-describe('the list of tools that a client gets unless told otherwise', () => {
-  it('costs less than 6,000 tokens, of 3.2 bytes each', () => {
+describe('default tool list', () => {
+  it('has fewer than 6,000 tokens of 3.2 bytes each', () => {
     const count = (text: string) => Math.ceil(Buffer.byteLength(text) / 3.2)
     const tokens = count(asText(byDefault))
     assert.ok(tokens < mostTokens, `${tokens} tokens; ${biggest(count)}`)
   })
 
   const vocabulary = 'whisper-assets/tokenizer.json'
-  it('costs less than 6,000 tokens of a real vocabulary', {skip: skipWithout(vocabulary)}, async () => {
+  it('has fewer than 6,000 tokens of a real vocabulary', {skip: skipWithout(vocabulary)}, async () => {
     const json = JSON.parse(await readFile(sharedData(vocabulary) ?? '', 'utf8'))
     const tokenizer = new Tokenizer(json, {tokenizer_class: 'WhisperTokenizer'})
     const count = (text: string) => tokenizer.encode(text, {add_special_tokens: false}).ids.length

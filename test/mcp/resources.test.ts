@@ -25,11 +25,11 @@ async function read({client}: Pick<ToolClient, 'client'>, uri: string) {
   return JSON.parse(content.text)
 }
 
-/** The server of all tests that care for nothing but tasks of their own. */
+/** Shared server for tests that only use tasks of their own. */
 const server = once(async (test) => connect(test, {cwd: await workspace(test)}))
 
-describe('the resources of a workspace', {concurrency: 2}, () => {
-  it('are its tasks, the newest first, page by page', async (t) => {
+describe('MCP resources', {concurrency: 2}, () => {
+  it('list tasks newest first, page by page', async (t) => {
     const own = await connect(t, {cwd: await workspace(t)})
     const {client, call} = own
     await call('svc_submit_batch', {
@@ -56,7 +56,7 @@ describe('the resources of a workspace', {concurrency: 2}, () => {
     assert.deepEqual([tasks.length, tasks[0].id], [50, 120])
   })
 
-  it('are each task by its id, and what its agents noted', async () => {
+  it('contain each task by id and its transcript', async () => {
     const own = await server()
     const {client, call} = own
     const {task_id} = await submit(own, 'Write it', {processor: 'external'})
@@ -75,7 +75,7 @@ describe('the resources of a workspace', {concurrency: 2}, () => {
     )
   })
 
-  it('are its chats, and a subscription tells of one that goes on', async (t) => {
+  it('list chats and notify subscribers of new messages', async (t) => {
     const {baseUrl} = await scriptedChat(t, inTurn('Two of them.', 'Three now.'))
     const own = await connect(t, {cwd: await workspace(t), env: {SVC_INFERENCE_URL: baseUrl}})
     const {client, call} = own
@@ -101,7 +101,7 @@ describe('the resources of a workspace', {concurrency: 2}, () => {
     assert.deepEqual([...new Set(updated)], ['svc://chats/a%2Fb%20c'])
   })
 
-  it('are refused where there are none', async () => {
+  it('reject unknown URIs', async () => {
     const {client} = await server()
     for (const uri of [
       'svc://tasks/4242',
@@ -120,7 +120,7 @@ describe('the resources of a workspace', {concurrency: 2}, () => {
   })
 })
 
-/** What a client was told about its subscriptions. */
+/** Collects the notifications of a client's subscriptions. */
 function notified({client}: Pick<ToolClient, 'client'>) {
   const updated: string[] = []
   let lists = 0
@@ -133,8 +133,8 @@ function notified({client}: Pick<ToolClient, 'client'>) {
   return {updated, lists: () => lists}
 }
 
-describe('a subscription', {concurrency: 2}, () => {
-  it('tells of changes that another process made, until it ends', async (t) => {
+describe('resource subscription', {concurrency: 2}, () => {
+  it('reports changes made by another process until it is cancelled', async (t) => {
     const cwd = await workspace(t)
     const own = await connect(t, {cwd})
     const {client} = own
@@ -144,7 +144,7 @@ describe('a subscription', {concurrency: 2}, () => {
     await client.subscribeResource({uri: 'svc://tasks/T-0001'})
     await client.subscribeResource({uri: 'svc://tasks'})
     await svcInTurn(['orch', 'cancel', '1'], {cwd})
-    await until(() => updated.length >= 2, 'both are told')
+    await until(() => updated.length >= 2, 'both clients are notified')
     assert.deepEqual([...new Set(updated)].sort(), ['svc://tasks', 'svc://tasks/T-0001'])
     await client.unsubscribeResource({uri: 'svc://tasks/T-0001'})
     updated.length = 0
@@ -159,27 +159,27 @@ describe('a subscription', {concurrency: 2}, () => {
     updated.length = 0
     await svcInTurn(['orch', 'cancel', '3'], {cwd})
     await svcInTurn(['orch', 'cancel', '4'], {cwd})
-    await until(() => updated.length > 0, 'the later change is told')
+    await until(() => updated.length > 0, 'the later change is reported')
     assert.deepEqual([...new Set(updated)], ['svc://tasks/T-0004'])
   })
 
-  it('is that of one client over HTTP, and ends with it', async (t) => {
+  it('belongs to one HTTP client and ends with its session', async (t) => {
     const server = await startHttp(t, {cwd: await workspace(t)})
     const [first, second] = [await server.connect(), await server.connect()]
     await submit(first, 'one')
-    const [firstTold, secondTold] = [notified(first), notified(second)]
+    const [firstUpdates, secondUpdates] = [notified(first), notified(second)]
     await first.client.subscribeResource({uri: 'svc://tasks/1'})
     await second.client.subscribeResource({uri: 'svc://tasks/1'})
     await first.call('svc_doubt_task', {task_id: 1})
-    await until(() => firstTold.updated.length > 0 && secondTold.updated.length > 0, 'both are told')
+    await until(() => firstUpdates.updated.length > 0 && secondUpdates.updated.length > 0, 'both clients are notified')
     await first.client.close()
-    secondTold.updated.length = 0
+    secondUpdates.updated.length = 0
     await second.call('svc_cancel_task', {task_id: 1})
-    await until(() => secondTold.updated.length > 0, 'the one that is left is told')
+    await until(() => secondUpdates.updated.length > 0, 'the remaining client is notified')
   })
 })
 
-describe('the prompts', {concurrency: 2}, () => {
+describe('MCP prompts', {concurrency: 2}, () => {
   it('are listed with their arguments', async () => {
     const {client} = await server()
     const {prompts} = await client.listPrompts()
@@ -194,7 +194,7 @@ describe('the prompts', {concurrency: 2}, () => {
     )
   })
 
-  it('have the task in them that they are about', async () => {
+  it('include their task', async () => {
     const own = await server()
     const {client, call} = own
     const {task_id} = await submit(own, 'Write it')
@@ -213,7 +213,7 @@ describe('the prompts', {concurrency: 2}, () => {
     assert.match(JSON.stringify(review), /for the agent anna/)
   })
 
-  it('have in them what was asked for', async () => {
+  it('include their arguments', async () => {
     const {client} = await server()
     const text = async (name: string, args: Record<string, string>) =>
       JSON.stringify((await client.getPrompt({name, arguments: args})).messages)
@@ -223,7 +223,7 @@ describe('the prompts', {concurrency: 2}, () => {
     assert.match(program, /a shopping list/)
   })
 
-  it('are refused where they cannot be written', async () => {
+  it('are rejected if unknown or incomplete', async () => {
     const {client} = await server()
     for (const request of [
       {name: 'nothing'},
@@ -237,7 +237,7 @@ describe('the prompts', {concurrency: 2}, () => {
 })
 
 describe('completion', () => {
-  it('knows the tasks, those in doubt, the agents and the chats', async (t) => {
+  it('completes tasks, doubted tasks, agents and chats', async (t) => {
     const {baseUrl} = await scriptedChat(t, inTurn('Yes.'))
     const own = await connect(t, {cwd: await workspace(t), env: {SVC_INFERENCE_URL: baseUrl}})
     const {client, call} = own

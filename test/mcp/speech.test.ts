@@ -12,7 +12,7 @@ interface Transcribed extends TranscribeV1 {
   runtime_config?: {refine: object}
 }
 
-/** A workspace with a recording, and a client of its tools, which know the small model. */
+/** A workspace with a recording, and a tool client configured with the small model. */
 async function listening(t: After, env: Readonly<Record<string, string>> = {}) {
   const cwd = await workspace(t)
   await copyFile(hello, join(cwd, 'hello.wav'))
@@ -25,15 +25,15 @@ async function listening(t: After, env: Readonly<Record<string, string>> = {}) {
   }
 }
 
-describe('the speech tools', () => {
-  /** The server of all tests that need no settings of their own. */
+describe('speech tools', () => {
+  /** Shared server for tests without settings of their own. */
   const server = once((test) => listening(test))
 
-  it('write down a recording as the command line does, and say how far they are', async () => {
+  it('transcribe a recording like the command line and report progress', async () => {
     const {client, hear, cwd} = await server()
-    const told: {progress: number; total?: number | undefined}[] = []
-    // The client forgets the handler of a call as soon as it has read the answer, which may come along with the progress.
-    client.setNotificationHandler(ProgressNotificationSchema, ({params}) => void told.push(params))
+    const events: {progress: number; total?: number | undefined}[] = []
+    // The client removes the progress handler when it reads the response, which may arrive together with the progress.
+    client.setNotificationHandler(ProgressNotificationSchema, ({params}) => void events.push(params))
     const heard = await hear({path: 'hello.wav'}, {onprogress: () => undefined})
     assert.deepEqual(await contractViolations('cli/transcribe.v1', heard), [])
     assert.equal(heard.path, join(cwd, 'hello.wav'))
@@ -41,14 +41,14 @@ describe('the speech tools', () => {
       cwd,
     })
     assert.equal(heard.text, JSON.parse(stdout).text)
-    assert.ok(told.length > 0)
-    assert.ok((told[0]?.total ?? 0) > 0)
+    assert.ok(events.length > 0)
+    assert.ok((events[0]?.total ?? 0) > 0)
     const again = await hear({path: join(cwd, 'hello.wav')})
-    assert.deepEqual([again.text, again.timings?.load_ms], [heard.text, 0], 'the model is still there')
+    assert.deepEqual([again.text, again.timings?.load_ms], [heard.text, 0], 'the model is still loaded')
     assert.notEqual(again.correlation_id, heard.correlation_id)
   })
 
-  it('put a text right as freely as they are told, and show what they did', async () => {
+  it('refine a text according to the profile and return the original', async () => {
     const {hear, cwd} = await server()
     await writeFile(join(cwd, 'note.md'), 'create  a a function called  main')
     const texts = []
@@ -67,14 +67,14 @@ describe('the speech tools', () => {
     assert.equal(plain.raw_text, 'create  a a function called  main')
   })
 
-  it('take one recording after the other', async () => {
+  it('transcribe one recording at a time', async () => {
     const {hear} = await server()
     const [first, second] = await Promise.all([hear({path: 'hello.wav'}), hear({path: 'hello.wav'})])
     assert.equal(first?.text, second?.text)
     assert.equal(second?.timings?.load_ms, 0)
   })
 
-  it('read recordings of the workspace alone, also through links', async (t) => {
+  it('read only recordings inside the workspace, even through links', async (t) => {
     const {hear, fails, cwd} = await server()
     const outside = await workspace(t)
     await copyFile(hello, join(outside, 'secret.wav'))
@@ -95,7 +95,7 @@ describe('the speech tools', () => {
     assert.match((await hear({path: 'own.wav'})).text, /\w/)
   })
 
-  it('read them from the folder that the settings name', async (t) => {
+  it('read recordings from the configured folder', async (t) => {
     const recordings = await workspace(t)
     await writeFile(join(recordings, 'a.md'), 'a text that was said')
     const {hear, fails} = await listening(t, {SVC_SPEECH_WORKSPACE: recordings})
@@ -103,7 +103,7 @@ describe('the speech tools', () => {
     await fails('file_not_found', 'svc_speech_transcribe', {path: 'hello.wav'})
   })
 
-  it('say what is wrong with a recording or a language', async () => {
+  it('report invalid recordings and languages', async () => {
     const {fails, cwd} = await server()
     await writeFile(join(cwd, 'noise.wav'), 'this is no sound')
     await fails('audio_unrecognized', 'svc_speech_transcribe', {path: 'noise.wav'})
@@ -113,7 +113,7 @@ describe('the speech tools', () => {
     await fails('invalid_arguments', 'svc_speech_transcribe', {path: 'hello.wav', profile: 'wild'})
   })
 
-  it('break a recording off that is not wanted any more', async () => {
+  it('stop transcribing when the call is cancelled', async () => {
     const {client, hear} = await server()
     const controller = new AbortController()
     const wanted = client.callTool({name: 'svc_speech_transcribe', arguments: {path: 'hello.wav'}}, undefined, {
@@ -125,7 +125,7 @@ describe('the speech tools', () => {
     assert.match((await hear({path: 'hello.wav'})).text, /\w/)
   })
 
-  it('tell their status as the command line does', async () => {
+  it('report the same status as the command line', async () => {
     const {call, cwd} = await server()
     const status = await call('svc_speech_status')
     assert.deepEqual(await contractViolations('cli/speech-status.v1', status), [])

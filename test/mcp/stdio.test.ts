@@ -27,7 +27,7 @@ interface Message {
   error?: {code: number}
 }
 
-/** Every line of standard output, each a message of the protocol. */
+/** Parses standard output: every line must be a protocol message. */
 function messagesOf(stdout: string): Message[] {
   assert.ok(stdout === '' || stdout.endsWith('\n'))
   return stdout
@@ -36,7 +36,7 @@ function messagesOf(stdout: string): Message[] {
     .map((line) => JSONRPCMessageSchema.parse(JSON.parse(line)) as Message)
 }
 
-/** Says all of it, and then nothing more. */
+/** Writes the input and closes standard input. */
 async function converse(t: TestContext, lines: string, {env = {}, args = []}: SvcOptions & {args?: string[]} = {}) {
   const cwd = await workspace(t, {'Svc.toml': 'nonsense = 1\n[orchestrator]\nunknown = true\n'})
   const {stdout, stderr, exitCode} = await svcInTurn(['mcp', 'serve', ...args], {
@@ -47,8 +47,8 @@ async function converse(t: TestContext, lines: string, {env = {}, args = []}: Sv
   return {messages: messagesOf(stdout), stderr, exitCode, cwd}
 }
 
-describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
-  it('answers all that was asked before standard input ended, and exits with 0', async (t) => {
+describe('mcp serve over stdio', {concurrency: 2}, () => {
+  it('answers all requests sent before standard input closed and exits with status 0', async (t) => {
     const {messages, exitCode} = await converse(
       t,
       asLines(
@@ -68,7 +68,7 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
     )
   })
 
-  it('writes nothing but messages, whatever there is to warn of', async (t) => {
+  it('writes only messages to standard output, and warnings to standard error', async (t) => {
     const {messages, stderr, exitCode} = await converse(
       t,
       asLines(
@@ -91,7 +91,7 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
       assert.match(stderr, said)
   })
 
-  it('goes on after a line that is none of the protocol', async (t) => {
+  it('continues after an invalid line', async (t) => {
     const {messages, exitCode, stderr} = await converse(
       t,
       `${asLines(initialize(), initialized)}{"jsonrpc":\nnull\n[]\n\n{"id":7}\n${asLines(request(2, 'ping'))}`,
@@ -101,16 +101,16 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
       messages.map(({id}) => id),
       [1, 2],
     )
-    assert.match(stderr, /could not be handled/)
+    assert.match(stderr, /cannot handle message/)
   })
 
-  it('answers a line that is too long with an error, and goes on', async (t) => {
+  it('answers a line that is too long with an error and continues', async (t) => {
     const text = 'x'.repeat(10 << 20)
     const {messages, exitCode} = await converse(
       t,
       [
         asLines(initialize(), initialized, call(2, 'svc_submit_task', {description: 'x', files: []})),
-        // An id behind the arguments, as some clients send it, and one before them.
+        // Some clients send the id after the arguments, some before them.
         `{"method":"tools/call","params":{"text":"${text}","id":7},"jsonrpc":"2.0","id":3}\n`,
         `{"jsonrpc":"2.0","id":"four","method":"tools/call","params":{"text":"${text}"}}\n`,
         `{"result":{"text":"${text}"},"jsonrpc":"2.0","id":0}\n`,
@@ -139,12 +139,12 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
     ['2025-11-25', '2025-11-25'],
     ['2099-01-01', '2025-11-25'],
   ] as const)
-    it(`speaks ${answered} with a client that asks for ${asked}`, async (t) => {
+    it(`negotiates protocol ${answered} when the client requests ${asked}`, async (t) => {
       const {messages} = await converse(t, asLines(initialize(asked)))
       assert.equal(messages[0]?.result?.protocolVersion, answered)
     })
 
-  it('says what it is and what it can do, and opens no store before something needs it', async (t) => {
+  it('reports its capabilities without opening the store', async (t) => {
     const cwd = await workspace(t)
     const {client, call: callTool} = await connect(t, {cwd})
     const {stdout} = await svcInTurn(['--version'])
@@ -165,7 +165,7 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
     assert.equal(existsSync(join(cwd, '.svc/store.db')), true)
   })
 
-  it('tells why the store cannot be opened, and tries again with the next call', async (t) => {
+  it('reports why the store cannot be opened and retries on the next call', async (t) => {
     const cwd = await workspace(t, {'Svc.toml': '', '.svc': 'a file where the folder should be'})
     const {fails, call: callTool} = await connect(t, {cwd, env: {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'false'}})
     const {error} = await fails('store_unopenable', 'svc_orchestrator_status')
@@ -175,7 +175,7 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    it(`ends with 0 on ${signal}, in the middle of a call too`, async (t) => {
+    it(`exits with status 0 on ${signal}, even during a call`, async (t) => {
       const cwd = await workspace(t)
       const child = startSvc(['mcp', 'serve'], {cwd, env: environment(cwd)})
       t.after(() => child.kill('SIGKILL'))
@@ -192,7 +192,7 @@ describe('svc mcp serve on standard input and output', {concurrency: 2}, () => {
       messagesOf(stdout)
     })
 
-  it('ends with 0 when the client reads no more', async (t) => {
+  it('exits with status 0 when the client closes its end', async (t) => {
     const cwd = await workspace(t)
     const child = startSvc(['mcp', 'serve'], {cwd, env: environment(cwd)})
     t.after(() => child.kill('SIGKILL'))

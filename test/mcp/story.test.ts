@@ -13,7 +13,7 @@ type ToolClient =
   | Awaited<ReturnType<typeof connect>>
   | Awaited<ReturnType<Awaited<ReturnType<typeof startHttp>>['connect']>>
 
-/** Two clients of a workspace: one that asks nobody, and one behind which sits a person. */
+/** Two clients of a workspace: one without elicitation, and one that can ask its user. */
 interface Clients {
   plain: ToolClient
   asking: ToolClient
@@ -36,7 +36,7 @@ const transports: readonly [string, (test: After) => Promise<Clients>][] = [
   ],
 ]
 
-/** How the person answers every question. */
+/** Response of the user to every question. */
 let answer: object = {}
 const capabilities = {elicitation: {}}
 const prepare = (client: Client) =>
@@ -54,10 +54,10 @@ const questions: Question[] = []
 for (const [transport, open] of transports)
   describe(`a client over ${transport}`, () => {
     const clients = once(open)
-    /** The text of an id, as people see it. */
+    /** Display form of a task id. */
     const shownId = (id: number) => `T-${String(id).padStart(4, '0')}`
 
-    it('submits a task, follows it, doubts it, settles the doubt, claims it and completes it', async () => {
+    it('submits a task, follows it, doubts it, resolves the doubt, claims it and completes it', async () => {
       const {client, call} = (await clients()).plain
       const {tools} = await client.listTools()
       assert.ok(tools.some(({name}) => name === 'svc_submit_task'))
@@ -75,7 +75,7 @@ for (const [transport, open] of transports)
         reason: 'Which client?',
       })
       assert.deepEqual([doubted.task.status, doubted.resolver_agent], ['Doubted', 'resolution'])
-      assert.equal(doubted.resolution, undefined, 'nobody was asked')
+      assert.equal(doubted.resolution, undefined, 'no question was asked')
       const report = 'The one of the mesh.'
       const resolved = await call<TaskAnswer>('svc_resolve_doubt', {task_id, validated: false, report})
       assert.equal(resolved.task.status, 'Queued')
@@ -110,9 +110,9 @@ for (const [transport, open] of transports)
       assert.equal(status.total_completed, 1)
     })
 
-    it('has a person settle a doubt at once, where the client can ask one', async () => {
+    it('asks the user to resolve a doubt if the client supports elicitation', async () => {
       questions.length = 0
-      const content = {validated: true, report: 'It is as it should be.'}
+      const content = {validated: true, report: 'The work is correct.'}
       answer = {action: 'accept', content}
       const {call} = (await clients()).asking
       const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'Write it', files: []})
@@ -126,20 +126,20 @@ for (const [transport, open] of transports)
       assert.deepEqual(question?.requestedSchema.required, ['validated', 'report'])
     })
 
-    for (const [what, given] of [
+    for (const [what, response] of [
       ['declines', {action: 'decline'}],
-      ['goes away', {action: 'cancel'}],
-      ['answers something else', {action: 'accept', content: {validated: 'perhaps'}}],
+      ['cancels', {action: 'cancel'}],
+      ['gives an invalid answer', {action: 'accept', content: {validated: 'perhaps'}}],
     ] as const)
-      it(`leaves a task in doubt where the person ${what}`, async () => {
-        answer = given
+      it(`leaves a task in doubt if the user ${what}`, async () => {
+        answer = response
         const {call} = (await clients()).asking
         const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
         const doubted = await call<TaskAnswer & {resolution?: object}>('svc_doubt_task', {task_id})
         assert.deepEqual([doubted.task.status, doubted.resolution], ['Doubted', undefined])
       })
 
-    it('is told what is wrong with a call, and nothing is done', async () => {
+    it('gets the errors of an invalid call, which changes nothing', async () => {
       const {fails, call} = (await clients()).plain
       const before = await call('svc_task_list')
       const refused = await fails('invalid_arguments', 'svc_submit_task', {description: '', files: [{path: 'a'}], x: 1})
@@ -163,12 +163,12 @@ for (const [transport, open] of transports)
     })
   })
 
-describe('a person who does not answer', () => {
+describe('a question without an answer', () => {
   const server = once(async (test) =>
     startHttp(test, {cwd: await workspace(test), env: {SVC_MCP_ASK_TIMEOUT_MS: '300'}}),
   )
 
-  it('is waited for no longer than the settings say', async () => {
+  it('times out after SVC_MCP_ASK_TIMEOUT_MS', async () => {
     const {call} = await (await server()).connect({elicitation: {}}, (client) =>
       client.setRequestHandler(ElicitRequestSchema, () => new Promise<never>(() => undefined)),
     )
@@ -177,15 +177,15 @@ describe('a person who does not answer', () => {
     assert.deepEqual([doubted.task.status, doubted.resolution], ['Doubted', undefined])
   })
 
-  it('is not asked by a client that can only open pages', async () => {
+  it('is not sent to a client that only supports URL elicitation', async () => {
     const {call} = await (await server()).connect({elicitation: {url: {}}})
     const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
     assert.equal((await call<TaskAnswer>('svc_doubt_task', {task_id})).task.status, 'Doubted')
   })
 })
 
-describe('the tiers', () => {
-  it('of the settings decide what is listed; a word that is none is told, and counts for nothing', async (t) => {
+describe('tool tiers', () => {
+  it('of the settings select the listed tools; an invalid value is reported and ignored', async (t) => {
     const cwd = await workspace(t, {'Svc.toml': '[mcp]\ntiers = ["dev"]\n'})
     const tiers = (tools: readonly {name: string}[]) => {
       const listed = tools.map(({name}) => name)

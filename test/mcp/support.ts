@@ -17,10 +17,10 @@ import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 export type After = Pick<TestContext, 'after'>
 
-/** Long enough for any call of a test on a slow machine, ms. */
+/** Long enough for any test call on a slow machine, ms. */
 export const patience = {timeout: 300_000}
 
-/** What the tests of a file or of a suite share, until they have all ended. */
+/** Lifetime of resources that all tests of a file or suite share. */
 export function shared(): After {
   const ends: (() => unknown)[] = []
   after(async () => {
@@ -29,7 +29,7 @@ export function shared(): After {
   return {after: (end: () => unknown) => void ends.push(end)} as After
 }
 
-/** Makes something for the first test that asks for it; all others get the same. */
+/** Creates a resource on first use and shares it between all tests. */
 export function once<T>(make: (test: After) => Promise<T>): () => Promise<T> {
   const test = shared()
   let made: Promise<T> | undefined
@@ -39,14 +39,14 @@ export function once<T>(make: (test: After) => Promise<T>): () => Promise<T> {
   }
 }
 
-/** A folder that is a workspace. */
+/** Creates a workspace folder. */
 export async function workspace(test: After, files: Readonly<Record<string, string>> = {}): Promise<string> {
   const folder = await realpath(await temporaryFolder(test))
   await writeFiles(folder, {'Svc.toml': '', ...files})
   return folder
 }
 
-/** What the environment of a server has beside what it cannot do without. */
+/** Minimal environment of a server, plus the given variables. */
 export const environment = (cwd: string, env: Readonly<Record<string, string>> = {}) => ({
   PATH: process.env.PATH ?? '',
   HOME: cwd,
@@ -58,7 +58,7 @@ export interface ConnectOptions {
   args?: readonly string[]
   env?: Readonly<Record<string, string>>
   capabilities?: ClientCapabilities
-  /** Before anything is said: the place to set handlers. */
+  /** Called before the client connects, to set handlers. */
   prepare?: (client: Client) => void
 }
 
@@ -92,7 +92,7 @@ async function opened(
   return client
 }
 
-/** Calls tools as a program would: every answer is held to the schema that the tool is listed with. */
+/** Calls tools and validates every result against the contract. */
 function toolClient(client: Client) {
   const envelope = async (
     name: string,
@@ -100,33 +100,33 @@ function toolClient(client: Client) {
     options: object = {},
   ): Promise<Envelope> => {
     const result = await client.callTool({name, arguments: args}, undefined, {...patience, ...options})
-    const told = result.structuredContent as unknown as Envelope
-    assert.deepEqual(await contractViolations('cli/mcp-call.v1', told), [], JSON.stringify(told))
+    const received = result.structuredContent as unknown as Envelope
+    assert.deepEqual(await contractViolations('cli/mcp-call.v1', received), [], JSON.stringify(received))
     const [part, ...others] = result.content as {type: string; text: string}[]
     assert.deepEqual([part?.type, others], ['text', []])
-    assert.equal(part?.text, JSON.stringify(told))
-    assert.equal(result.isError, !told.success)
-    return told
+    assert.equal(part?.text, JSON.stringify(received))
+    assert.equal(result.isError, !received.success)
+    return received
   }
   return {
     client,
     envelope,
-    /** Calls a tool that does what it is asked for; gives its data. */
+    /** Calls a tool that must succeed, and returns its data. */
     async call<T = Record<string, unknown>>(name: string, args: Record<string, unknown> = {}, options: object = {}) {
-      const told = await envelope(name, args, options)
-      assert.ok(told.success, JSON.stringify(told))
-      return told.data as T
+      const result = await envelope(name, args, options)
+      assert.ok(result.success, JSON.stringify(result))
+      return result.data as T
     },
-    /** Calls a tool that refuses. */
+    /** Calls a tool that must fail with `code`. */
     async fails(code: string, name: string, args: Record<string, unknown> = {}): Promise<Envelope> {
-      const told = await envelope(name, args)
-      assert.deepEqual([told.success, told.code], [false, code], JSON.stringify(told))
-      return told
+      const result = await envelope(name, args)
+      assert.deepEqual([result.success, result.code], [false, code], JSON.stringify(result))
+      return result
     },
   }
 }
 
-/** A server over HTTP: the real binary. */
+/** Starts the real binary as an HTTP server. */
 export async function startHttp(
   test: After,
   {cwd, args = [], env = {}}: {cwd: string; args?: readonly string[]; env?: SvcOptions['env']},
@@ -154,7 +154,7 @@ export async function startHttp(
   return {
     url,
     stderr: () => stderr,
-    /** Asks it to stop, and gives its exit status. */
+    /** Sends the signal and returns the exit status. */
     async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM') {
       child.kill(signal)
       return (await child).exitCode
@@ -175,7 +175,7 @@ export async function startHttp(
 export const starter = projectFile('examples/models/starter')
 export const hello = projectFile('examples/hello.wav')
 
-/** What a client says first. */
+/** First message of a client. */
 export const initialize = (protocolVersion = '2025-11-25') => ({
   jsonrpc: '2.0',
   id: 1,

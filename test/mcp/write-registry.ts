@@ -4,7 +4,7 @@ import {aliases} from '../../src/mcp/index.js'
 import {projectFile} from '../support/project.js'
 import {registryDocument} from './registry-document.js'
 
-/** The list of tools and that of aliases, as they are checked in. */
+/** Checked-in lists of tools and aliases. */
 export const registryFile = projectFile('contracts/mcp/tool-registry.v1.json')
 export const aliasesFile = projectFile('contracts/mcp/tool-aliases.v1.json')
 
@@ -17,10 +17,10 @@ export const aliasesText = () =>
 
 const publishedFile = projectFile('test/mcp/published-tool-names.json')
 
-/** Every name that a tool ever had. */
+/** All tool names ever published. */
 export const publishedNames = async (): Promise<string[]> => JSON.parse(await readFile(publishedFile, 'utf8'))
 
-/** Writes the lists anew, and adds new names to those that were published: none is taken out. */
+/** Rewrites the lists and appends new names to the published ones, which are never removed. */
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   await writeFile(registryFile, registryText())
   await writeFile(aliasesFile, aliasesText())

@@ -33,8 +33,8 @@ async function testBed(test: TestContext, answer: RequestListener, timeoutMs = 6
   return {call, keyring, logged}
 }
 
-describe('a client of a run', () => {
-  it('shows the token of its plane, and writes down which it was but not its text', async (test) => {
+describe('createCaller', () => {
+  it('sends the token for the route and logs its name but not its text', async (test) => {
     let shown: string | undefined
     const {call, keyring, logged} = await testBed(test, (request, response) => {
       shown = request.headers.authorization
@@ -48,7 +48,7 @@ describe('a client of a run', () => {
     assert.ok(!JSON.stringify(logged).includes(token ?? ''))
   })
 
-  it('asks lists with a query, and writes down no more of them than is needed', async (test) => {
+  it('sends list options as a query and logs a reduced response', async (test) => {
     let asked: string | undefined
     const nodes = Array.from({length: 100}, (_, i) => ({id: `node-${i}`, version: '1', last_seen_unix_ms: i}))
     const {call} = await testBed(test, (request, response) => {
@@ -61,7 +61,7 @@ describe('a client of a run', () => {
     assert.deepEqual([count, kept.length], [100, 40])
   })
 
-  it('does not know what became of a request that is answered too late, or not at all', async (test) => {
+  it('logs a late or missing response as a failure without a status', async (test) => {
     const silent = await testBed(test, () => undefined, 300)
     const late = await silent.call('node-1', {operation: 'join', body: {id: 'node-1'}})
     const leaving = await testBed(test, (request) => request.socket.destroy())
@@ -72,7 +72,7 @@ describe('a client of a run', () => {
     )
   })
 
-  it('notices a secret in an answer, but not in that of an exchange, which it does not write down', async (test) => {
+  it('detects a secret in a response, except in that of a bootstrap exchange', async (test) => {
     let secret = ''
     const {call, keyring, logged} = await testBed(test, (_request, response) => {
       response.end(JSON.stringify({mesh_token: secret, role: 'worker'}))

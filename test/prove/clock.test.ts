@@ -9,7 +9,7 @@ import {temporaryFolder} from '../support/temporary.js'
 const hourMs = 3_600_000
 const clock = projectFile('dist/src/prove/server/clock.js')
 
-/** Prints what a process and a thread of it take for the time, then does it again when the file has changed. */
+/** Prints the time in a process and its thread before and after the file has changed. */
 const program = `
 const {Worker} = await import('node:worker_threads')
 const {writeFileSync} = await import('node:fs')
@@ -23,8 +23,8 @@ await new Promise((resolve) => setTimeout(resolve, 60))
 console.log(JSON.stringify([first, await readTime(), new Date(5).getTime()]))
 `
 
-describe('the shifted clock of a server', () => {
-  it('is off by what a file says, everywhere in the process, and jumps when the file changes', async (test) => {
+describe('shifted clock', () => {
+  it('shifts Date in all threads by the offset in the file and follows its changes', async (test) => {
     const path = join(await temporaryFolder(test), 'clock')
     await writeFile(path, String(hourMs))
     const args = ['--import', clock, '--input-type=module', '--eval', program]

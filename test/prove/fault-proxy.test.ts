@@ -10,13 +10,13 @@ import {createRandom} from '../../src/prove/faults/random.js'
 import type {Copy} from '../../src/prove/history/history.js'
 import {FaultProxy} from '../../src/prove/proxy/fault-proxy.js'
 
-/** A server that takes bodies, and the proxy in front of it. */
+/** A server that records bodies, behind the proxy. */
 interface TestBed {
   proxy: FaultProxy
   server: Server
-  /** Bodies that came whole, in their order. */
+  /** Complete bodies, in order of arrival. */
   taken: string[]
-  /** What the proxy wrote down, by the id of the request. */
+  /** Log entries of the proxy by request id. */
   passed: Map<number, {fault?: string; copies: readonly Copy[]}>
   ask: (id: number, body?: string) => ReturnType<typeof exchange>
 }
@@ -39,7 +39,7 @@ async function testBed(test: TestContext, fault?: ConnectionFault): Promise<Test
     random: createRandom(1),
     rates: rates(fault),
     log: {passed: ({id, ...rest}) => void passed.set(id, rest)},
-    longestDelayMs: 60,
+    maxDelayMs: 60,
   }).start()
   test.after(async () => {
     await proxy.close()
@@ -61,13 +61,13 @@ async function testBed(test: TestContext, fault?: ConnectionFault): Promise<Test
 const until = async (isSo: () => boolean): Promise<void> => {
   const end = performance.now() + 60_000
   while (!isSo()) {
-    assert.ok(performance.now() < end, 'it did not come to be')
+    assert.ok(performance.now() < end, 'timed out')
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
-describe('the proxy before a control plane', () => {
-  it('passes a request and its answer on, and tells when it had its effect', async (test) => {
+describe('FaultProxy', () => {
+  it('forwards a request and its response and logs when it settled', async (test) => {
     const {ask, taken, passed} = await testBed(test)
     const sent = performance.now()
     assert.deepEqual(await ask(1), {status: 200, text: 'took {"id":1}'})
@@ -78,14 +78,14 @@ describe('the proxy before a control plane', () => {
     assert.ok(sent <= copy.forwarded && copy.forwarded <= (copy.settled ?? 0), JSON.stringify(copy))
   })
 
-  it('loses a request before it arrives', async (test) => {
+  it('drops a request before it arrives', async (test) => {
     const {ask, taken, passed} = await testBed(test, 'drop_before')
     assert.ok('failure' in (await ask(1)))
     await until(() => passed.has(1))
     assert.deepEqual([taken, passed.get(1)], [[], {fault: 'drop_before', copies: []}])
   })
 
-  it('loses the answer of a request that was served', async (test) => {
+  it('drops the response of a processed request', async (test) => {
     const {ask, taken, passed} = await testBed(test, 'drop_after')
     assert.ok('failure' in (await ask(1)))
     await until(() => passed.has(1))
@@ -93,7 +93,7 @@ describe('the proxy before a control plane', () => {
     assert.equal(passed.get(1)?.copies[0]?.status, 200)
   })
 
-  it('brings a request twice, and answers once', async (test) => {
+  it('duplicates a request and returns one response', async (test) => {
     const {ask, taken, passed} = await testBed(test, 'duplicate')
     assert.deepEqual(await ask(1), {status: 200, text: 'took {"id":1}'})
     await until(() => passed.has(1))
@@ -104,7 +104,7 @@ describe('the proxy before a control plane', () => {
     )
   })
 
-  it('cuts a request in the middle, so that the server never has it whole', async (test) => {
+  it('cuts a request so that the server never receives it completely', async (test) => {
     const {ask, taken, passed, proxy} = await testBed(test, 'cut')
     for (let id = 1; id <= 20; id++) assert.ok('failure' in (await ask(id)))
     await until(() => passed.size === 20)
@@ -114,14 +114,14 @@ describe('the proxy before a control plane', () => {
     assert.deepEqual(taken, ['{"id":21}'])
   })
 
-  it('lets a later request overtake one that it holds', async (test) => {
+  it('holds a request until a later one has overtaken it', async (test) => {
     const {ask, taken} = await testBed(test, 'reorder')
     const answers = await Promise.all([ask(1), ask(2), ask(3)])
     assert.ok(answers.every((answer) => 'status' in answer && answer.status === 200))
     assert.equal(taken.length, 3)
   })
 
-  it('makes a request late, and serves it all the same', async (test) => {
+  it('delays a request', async (test) => {
     const {ask, taken} = await testBed(test, 'delay')
     const started = performance.now()
     for (let id = 1; id <= 5; id++) assert.ok('status' in (await ask(id)))
@@ -129,14 +129,14 @@ describe('the proxy before a control plane', () => {
     assert.equal(taken.length, 5)
   })
 
-  it('says that no more is sent, as a client that went half away', async (test) => {
+  it('half-closes the connection after the request', async (test) => {
     const {ask, taken, passed} = await testBed(test, 'half_close')
     await ask(1)
     await until(() => taken.length === 1 && passed.size + 1 > 0)
     assert.deepEqual(taken, ['{"id":1}'])
   })
 
-  it('does something when a request is at a point of its way, and the one that was struck gets no answer', async (test) => {
+  it('calls an aimed action and drops the response of that request', async (test) => {
     const {ask, proxy, taken} = await testBed(test)
     let struck = 0
     proxy.aim('answered', () => struck++)
@@ -145,7 +145,7 @@ describe('the proxy before a control plane', () => {
     assert.deepEqual([struck, taken.length], [1, 2])
   })
 
-  it('counts a request whose connection the server closed as open until the server has ended', async (test) => {
+  it('treats a request without a response as open until the server has exited', async (test) => {
     const {ask, server, proxy, passed} = await testBed(test)
     server.removeAllListeners('request').on('request', (request) => request.socket.destroy())
     assert.ok('failure' in (await ask(1)))

@@ -2,12 +2,12 @@ import type {MeshOperation} from '../../src/mesh/index.js'
 import type {History, LeaseRow, MessageRow, NodeRow, Observed, RunEvent} from '../../src/prove/history/history.js'
 import type {InvariantId} from '../../src/prove/oracles/index.js'
 
-/** How long a lease holds in histories that are written by hand, ms. */
+/** Duration of leases in hand-written histories, ms. */
 export const leaseMs = 1000
 
 let lastId = 0
 
-/** A call as it would be seen: ten milliseconds long, answered, and passed on once, unless it is said otherwise. */
+/** A call, by default with a duration of 10 ms, a response and one copy. */
 export function call(operation: MeshOperation, facts: Partial<Observed> & {sent: number}): Observed {
   const {sent, answered = sent + 10, status} = facts
   return {
@@ -22,7 +22,7 @@ export function call(operation: MeshOperation, facts: Partial<Observed> & {sent:
   }
 }
 
-/** One that was never answered, and had its effect up to a time. */
+/** A call without a response, which may have taken effect until `settled`. */
 export const lost = (operation: MeshOperation, facts: Partial<Observed> & {sent: number}, settled: number): Observed =>
   call(operation, {failure: 'ECONNRESET', copies: [{forwarded: facts.sent + 1, settled}], ...facts})
 
@@ -68,7 +68,7 @@ export const deliver = (
     ...(message === undefined ? {} : {body: {accepted: true, message_id: message}}),
   })
 
-/** A message as the file would have it, waiting. */
+/** Row of a pending message. */
 export const messageRow = (id: number, facts: Partial<MessageRow> = {}): MessageRow => ({
   id,
   scope_id: 'prove',
@@ -128,7 +128,7 @@ export const historyOf = (parts: Parts): History => ({
   scope: 'prove',
 })
 
-/** A history, and what must be found in it: nothing where `broken` is left out. */
+/** A history and the expected violation; none if `broken` is omitted. */
 export interface Case {
   invariant: InvariantId
   title: string

@@ -6,8 +6,8 @@ import {createKeyring} from '../../src/prove/server/keyring.js'
 
 const secretOf = (file: string) => new TextEncoder().encode(parseEnv(file).SVC_MESH_JWT_HMAC_SECRET)
 
-describe('the tokens of a run', () => {
-  it('are others in each generation, and all of them are known as secrets', () => {
+describe('keyring', () => {
+  it('creates new tokens in each generation and lists all of them as secrets', () => {
     const keyring = createKeyring('prove')
     const [first, second] = [keyring.add(), keyring.add()]
     const text = (generation: number) => keyring.textOf({role: 'worker', generation}, undefined, 0)
@@ -16,7 +16,7 @@ describe('the tokens of a run', () => {
     assert.ok([text(first), text(second)].every((token) => token !== undefined && secrets.includes(token)))
   })
 
-  it('stand in the file that the server reads', () => {
+  it('writes the secrets file of the server', () => {
     const keyring = createKeyring('prove')
     const file = parseEnv(keyring.environmentFile(keyring.add()))
     assert.equal(file.SVC_MESH_ADMIN_TOKEN, keyring.textOf({role: 'admin', generation: 0}, undefined, 0))
@@ -25,7 +25,7 @@ describe('the tokens of a run', () => {
     assert.ok(Number(expired.SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS) < Date.now())
   })
 
-  it('can be signed ones, which any verifier takes, and which are found by how they begin', async () => {
+  it('signs tokens that verify and start with the listed header', async () => {
     const keyring = createKeyring('prove')
     const file = keyring.environmentFile(keyring.add())
     const shown = {role: 'admin', generation: 0, signed: {id: 'one', isForeign: false}} as const

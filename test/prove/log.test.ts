@@ -5,8 +5,8 @@ import {openLog, readLog} from '../../src/prove/history/log.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {call} from './history.js'
 
-describe('the log of a run', () => {
-  it('gives back what was written, each call with what the proxy did to it, in the order of sending', async (test) => {
+describe('run log', () => {
+  it('joins calls with proxy entries and sorts them by time of sending', async (test) => {
     const path = join(await temporaryFolder(test), 'calls.jsonl')
     const log = openLog(path)
     const {copies: _, ...later} = call('a2a_ack', {id: 2, sent: 20, status: 204})

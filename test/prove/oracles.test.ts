@@ -10,19 +10,19 @@ import {historyOf} from './history.js'
 const cases = [...leaseCases, ...messageCases, ...accessCases, ...nodeCases]
 const ids = Object.keys(invariants) as InvariantId[]
 
-describe('the judgement of a run', () => {
+describe('invariants', () => {
   for (const id of ids)
     describe(`${id}: ${invariants[id].claim}`, () => {
       const own = cases.filter(({invariant}) => invariant === id)
 
-      it('has a history that it takes and one that it rejects', () => {
-        const taken = own.filter(({broken}) => broken === undefined)
-        assert.ok(taken.some(({parts}) => invariants[id].find(historyOf(parts)).checked > 0))
+      it('has test cases that it accepts and rejects', () => {
+        const accepted = own.filter(({broken}) => broken === undefined)
+        assert.ok(accepted.some(({parts}) => invariants[id].find(historyOf(parts)).checked > 0))
         assert.ok(own.some(({broken}) => broken !== undefined))
       })
 
       for (const {title, parts, broken} of own)
-        it(`${broken === undefined ? 'takes it' : 'finds it'} that ${title}`, () => {
+        it(`${broken === undefined ? 'accepts' : 'rejects'} ${title}`, () => {
           const {violations} = invariants[id].find(historyOf(parts))
           const found = violations.map(({what}) => what)
           if (broken === undefined) assert.deepEqual(found, [])
@@ -30,7 +30,7 @@ describe('the judgement of a run', () => {
         })
     })
 
-  it('finds nothing where nothing happened', () => {
+  it('accept an empty history', () => {
     const found = ids.flatMap((id) => invariants[id].find(historyOf({})).violations)
     assert.deepEqual(found, [])
   })

@@ -7,8 +7,8 @@ const draw = (seed: number, count: number) => {
   return Array.from({length: count}, () => random.next())
 }
 
-describe('numbers of a seed', () => {
-  it('are those of SplitMix64', () => {
+describe('createRandom', () => {
+  it('generates the SplitMix64 sequence', () => {
     const published = [6457827717110365317n, 3203168211198807973n, 9817491932198370423n]
     assert.deepEqual(
       draw(1234567, 3),
@@ -16,25 +16,25 @@ describe('numbers of a seed', () => {
     )
   })
 
-  it('are the same for the same seed, and others for its neighbour', () => {
+  it('depends only on the seed', () => {
     assert.deepEqual(draw(7, 50), draw(7, 50))
     assert.equal(draw(7, 50).filter((value, i) => value === draw(8, 50)[i]).length, 0)
   })
 
-  it('come in streams of their own by name, whatever was drawn before', () => {
+  it('forks streams that do not depend on earlier draws', () => {
     const [first, second] = [createRandom(3), createRandom(3)]
     second.next()
     assert.equal(first.fork('sender').next(), second.fork('sender').next())
     assert.notEqual(first.fork('sender').next(), first.fork('receiver').next())
   })
 
-  it('reach both ends of a range, and nothing beyond', () => {
+  it('includes both ends of an integer range', () => {
     const random = createRandom(5)
     const seen = new Set(Array.from({length: 300}, () => random.integer(2, 5)))
     assert.deepEqual([...seen].sort(), [2, 3, 4, 5])
   })
 
-  it('pick as often as the weights say', () => {
+  it('picks keys in proportion to their weights', () => {
     const random = createRandom(9)
     const counts = {often: 0, seldom: 0, never: 0}
     for (let i = 0; i < 4000; i++) counts[random.weighted({often: 3, seldom: 1, never: 0})]++
@@ -42,7 +42,7 @@ describe('numbers of a seed', () => {
     assert.ok(Math.abs(counts.often / counts.seldom - 3) < 0.4, JSON.stringify(counts))
   })
 
-  it('shuffle without loss', () => {
+  it('shuffles without losing items', () => {
     const items = Array.from({length: 20}, (_, i) => i)
     const shuffled = createRandom(2).shuffle(items)
     assert.notDeepEqual(shuffled, items)

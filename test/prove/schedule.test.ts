@@ -8,13 +8,13 @@ function take(seed: number, count: number, only?: readonly ServerFault[]): Plann
   return Array.from({length: count}, () => plan.next()).flatMap(({value}) => (value === undefined ? [] : [value]))
 }
 
-describe('the plan of a seed', () => {
-  it('is the same for the same seed, and another for another', () => {
+describe('planFaults', () => {
+  it('depends only on the seed', () => {
     assert.deepEqual(take(4, 30), take(4, 30))
     assert.notDeepEqual(take(4, 30), take(5, 30))
   })
 
-  it('has every fault once before it has one twice, each time in another order', () => {
+  it('contains every fault once per round, in a new order each time', () => {
     const rounds = [0, 1].map((round) =>
       take(11, 2 * serverFaults.length)
         .slice(round * serverFaults.length, (round + 1) * serverFaults.length)
@@ -24,7 +24,7 @@ describe('the plan of a seed', () => {
     assert.notDeepEqual(rounds[0], rounds[1])
   })
 
-  it('has only the faults that were asked for, and none where none were', () => {
+  it('contains only the requested faults', () => {
     assert.deepEqual([...new Set(take(1, 20, ['kill', 'flood']).map(({fault}) => fault))].sort(), ['flood', 'kill'])
     assert.deepEqual(take(1, 3, []), [])
   })

@@ -5,8 +5,8 @@ import {scanForSecrets} from '../../src/prove/history/secret-scan.js'
 import {Driver} from '../support/sqlite.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-describe('the search for secrets', () => {
-  it('finds them in any file of a folder, but for their home, and tells their names alone', async (test) => {
+describe('scanForSecrets', () => {
+  it('finds secrets in all files except their own and reports only names', async (test) => {
     const folder = await temporaryFolder(test)
     await writeFiles(folder, {
       'home/mesh.env': 'SVC_MESH_TOKEN=canary-1\n',

@@ -1,17 +1,17 @@
 import type {EventStore} from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type {JSONRPCMessage} from '@modelcontextprotocol/sdk/types.js'
 
-interface Kept {
+interface StoredEvent {
   id: number
   stream: string
   message: JSONRPCMessage
   bytes: number
 }
 
-/** The latest messages of a session, so that a client whose connection broke gets what it missed. */
+/** Recent messages of a session, replayed to a client that reconnects. */
 export class EventMemory implements EventStore {
   readonly #limits: {count: number; bytes: number}
-  readonly #kept: Kept[] = []
+  readonly #events: StoredEvent[] = []
   #bytes = 0
   #last = 0
 
@@ -21,14 +21,14 @@ export class EventMemory implements EventStore {
 
   async storeEvent(stream: string, message: JSONRPCMessage): Promise<string> {
     const bytes = JSON.stringify(message).length
-    this.#kept.push({id: ++this.#last, stream, message, bytes})
+    this.#events.push({id: ++this.#last, stream, message, bytes})
     this.#bytes += bytes
-    while (this.#kept.length > this.#limits.count || (this.#bytes > this.#limits.bytes && this.#kept.length > 1))
-      this.#bytes -= this.#kept.shift()?.bytes ?? 0
+    while (this.#events.length > this.#limits.count || (this.#bytes > this.#limits.bytes && this.#events.length > 1))
+      this.#bytes -= this.#events.shift()?.bytes ?? 0
     return `${stream} ${this.#last}`
   }
 
-  /** An id says itself which stream it is of, also when the event is forgotten. */
+  /** Event ids contain the stream id, so the stream of a discarded event is still known. */
   async getStreamIdForEventId(eventId: string): Promise<string | undefined> {
     return /^(\S+) \d+$/.exec(eventId)?.[1]
   }
@@ -38,8 +38,8 @@ export class EventMemory implements EventStore {
     {send}: {send: (eventId: string, message: JSONRPCMessage) => Promise<void>},
   ): Promise<string> {
     const [stream = '', number = '0'] = lastEventId.split(' ')
-    // An event without a message only marks where a stream began.
-    for (const {id, stream: of, message} of [...this.#kept])
+    // An event without a message only marks the start of a stream.
+    for (const {id, stream: of, message} of [...this.#events])
       if (of === stream && id > Number(number) && 'jsonrpc' in message) await send(`${of} ${id}`, message)
     return stream
   }

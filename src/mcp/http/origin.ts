@@ -1,12 +1,12 @@
 import {isLoopback} from '../../net/index.js'
 
-/** Whether a page of this origin may use the tools: only those that this machine serves itself. */
+/** Only pages served by this machine may use the tools. */
 export function isOwnOrigin(origin: string): boolean {
   try {
     const {protocol, hostname} = new URL(origin)
     return (protocol === 'http:' || protocol === 'https:') && isLoopback(hostname)
   } catch {
-    // `null` is what a page without an origin sends.
+    // Pages without an origin send `null`, which is not a URL.
     return false
   }
 }

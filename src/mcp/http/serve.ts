@@ -15,27 +15,26 @@ import {HttpSessions, type SessionLimits} from './sessions.js'
 
 export interface HttpOptions {
   address: {host: string; port: number}
-  /** What clients must send; undefined lets every process of this machine in. */
+  /** Bearer token required of clients; undefined admits every process of this machine. */
   token: string | undefined
-  /** Whether other machines may be let in. */
+  /** Permits binding to an address that other machines can reach. */
   allowRemote: boolean
   sessions: SessionLimits
-  /** Of one client; 0 for no limit. */
+  /** Per client address; 0 for no limit. */
   requestsPerMinute: number
 }
 
 export interface HttpToolServer extends Listening {
-  /** Stops listening and lets running calls end, for at most so many ms. */
+  /** Stops listening and waits up to `drainMs` for running calls to finish. */
   close(drainMs: number): Promise<void>
 }
 
-/** Larger messages are refused, bytes. */
+/** Maximum size of a message, bytes. */
 const bodyLimit = 4 << 20
 
-/** Why a request is not answered, as numbers of JSON-RPC. */
+/** JSON-RPC error numbers by HTTP status. */
 const numbers: Readonly<Record<number, number>> = {400: -32600, 404: -32001}
 
-/** As errors of the protocol, with what to do about them. */
 const asProtocolError = ({code, message, hint, status}: SvcError) => ({
   jsonrpc: '2.0',
   error: {
@@ -90,15 +89,15 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
   }
 }
 
-/** What a browser has to hear before it lets a page of this machine speak with the server. */
-const forPages = {
+/** CORS headers for pages served by this machine. */
+const corsHeaders = {
   'access-control-allow-methods': 'GET, POST, DELETE',
   'access-control-allow-headers': 'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id',
   'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, retry-after',
   vary: 'origin',
 }
 
-/** Who may come in: no page of another origin, nobody without the token, and nobody too often. */
+/** Checks the origin, rate limit and token of each request. */
 function guard(app: HttpApp, {token, requestsPerMinute}: HttpOptions): void {
   const isLimited = requestsPerMinute > 0
   const rate = createRateLimit({perSecond: requestsPerMinute / 60, burst: requestsPerMinute})
@@ -106,9 +105,9 @@ function guard(app: HttpApp, {token, requestsPerMinute}: HttpOptions): void {
     const {origin, authorization} = headers
     if (origin !== undefined) {
       if (!isOwnOrigin(origin)) throw new SvcError('origin_denied', {origin})
-      reply.headers({...forPages, 'access-control-allow-origin': origin})
+      reply.headers({...corsHeaders, 'access-control-allow-origin': origin})
     }
-    // A browser asks without the token whether it may ask with it.
+    // A browser sends the CORS preflight request without the token.
     if (url === '/health' || method === 'OPTIONS') return
     const waitMs = isLimited ? rate.take(ip, performance.now()) : 0
     if (waitMs > 0) {

@@ -9,24 +9,24 @@ import {EventMemory} from './event-memory.js'
 
 export interface SessionLimits {
   most: number
-  /** Without a request or an open stream, ms. */
+  /** Maximum time without a request or an open stream, ms. */
   idleMs: number
 }
 
 interface Session {
   transport: StreamableHTTPServerTransport
   tools: ToolServer
-  /** Requests that are being answered, streams among them. */
+  /** Number of open requests, including streams. */
   open: number
   usedMs: number
 }
 
-/** Connections over HTTP: each session has a server of its own, which a client finds by the id that it was given. */
+/** HTTP sessions, each with its own MCP server. Clients send the session id with every request. */
 export class HttpSessions {
   readonly #parts: ServerParts
   readonly #limits: SessionLimits
   readonly #sessions = new Map<string, Session>()
-  /** Those that have no id yet. */
+  /** Sessions without an id yet: their initialize request is running. */
   readonly #beginning = new Set<Session>()
   readonly #timer: NodeJS.Timeout
 
@@ -41,7 +41,7 @@ export class HttpSessions {
   }
 
   /**
-   * The session of a request; a new one where the request begins one.
+   * Finds the session of a request, or creates one for an initialize request.
    * @throws mcp_session_missing, mcp_session_not_found, mcp_sessions_full
    */
   async of({headers}: IncomingMessage, body: unknown): Promise<Session> {
@@ -66,7 +66,7 @@ export class HttpSessions {
     await session.transport.handleRequest(request, response, body)
   }
 
-  /** Lets running calls end, for at most so many ms, and ends all sessions. */
+  /** Waits up to `drainMs` for running calls to finish, then closes all sessions. */
   async close(drainMs: number): Promise<void> {
     clearInterval(this.#timer)
     const sessions = [...this.#sessions.values()]
@@ -97,7 +97,7 @@ export class HttpSessions {
     return session
   }
 
-  /** The session that has been idle for longest goes; those in use stay. @throws mcp_sessions_full */
+  /** Closes the session that has been idle longest if the limit is reached. @throws mcp_sessions_full */
   #makeRoom(): void {
     const {most} = this.#limits
     if (this.#sessions.size + this.#beginning.size < most) return

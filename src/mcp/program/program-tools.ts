@@ -8,17 +8,17 @@ import type {Tool} from '../tool.js'
 type LangModule = typeof import('../../lang/index.js')
 
 export interface ProgramSource {
-  /** Name of its file without the ending; stands before names that are taken. */
+  /** File name without the extension; prefixed to tool names that are already taken. */
   stem: string
   program: Program
   application: Application
-  /** Names of the tools that there are already. */
+  /** Names of existing tools. */
   taken: ReadonlySet<string>
 }
 
 /**
- * The endpoints of a program as tools: what they are called, take and give is what the program says, and what they do to
- * its data is what it was checked for.
+ * Exposes the endpoints of a program as tools. Names and schemas come from the program, annotations from its effect
+ * analysis.
  * @throws tool_name_taken
  */
 export async function openProgramTools({stem, program, application, taken}: ProgramSource): Promise<Tool[]> {
@@ -27,8 +27,8 @@ export async function openProgramTools({stem, program, application, taken}: Prog
   const endpoints = program.routes.filter(({kind}) => kind !== 'http')
   const names = new Set(taken)
   return endpoints.map((route) => {
-    const {function: made} = route
-    const name = freeName(made.name, stem, names)
+    const {function: endpoint} = route
+    const name = freeName(endpoint.name, stem, names)
     names.add(name)
     const {input, output} = schemasOf(route)
     return {
@@ -38,26 +38,26 @@ export async function openProgramTools({stem, program, application, taken}: Prog
       input,
       listed: {
         name,
-        description: made.decl.doc ?? `The ${route.kind} ${made.name} of ${stem}.`,
+        description: endpoint.decl.doc ?? `The ${route.kind} ${endpoint.name} of ${stem}.`,
         inputSchema: input,
         outputSchema: envelopeSchema(output),
-        annotations: {title: made.name, ...effectsOf(lang, made)},
+        annotations: {title: endpoint.name, ...effectsOf(lang, endpoint)},
       },
-      call: async (args) => answerOf(made, await called(lang, application, made, args)),
+      call: async (args) => answerOf(endpoint, await callEndpoint(lang, application, endpoint, args)),
     }
   })
 }
 
 function freeName(name: string, stem: string, taken: ReadonlySet<string>): string {
-  const longer = `${stem.replace(/\W+/g, '_')}_${name}`
-  const free = [name, longer].find((each) => !taken.has(each))
-  if (free === undefined) throw new SvcError('tool_name_taken', {endpoint: name, name: longer})
+  const prefixed = `${stem.replace(/\W+/g, '_')}_${name}`
+  const free = [name, prefixed].find((each) => !taken.has(each))
+  if (free === undefined) throw new SvcError('tool_name_taken', {endpoint: name, name: prefixed})
   return free
 }
 
-/** Adding rows takes nothing away; changing and deleting does. */
-function effectsOf({reachable}: LangModule, made: FunctionType) {
-  const effects = [...reachable(made)].flatMap((each) => each.effects)
+/** Inserting rows is not destructive; updating and deleting are. */
+function effectsOf({reachable}: LangModule, endpoint: FunctionType) {
+  const effects = [...reachable(endpoint)].flatMap((each) => each.effects)
   const writes = effects.filter(({kind}) => kind === 'write')
   const onlyAdds = writes.every(({what}) => /\.insert\(\)$/.test(what))
   const effect: Effect = writes.length === 0 ? 'read' : onlyAdds ? 'write' : 'destructive'
@@ -65,50 +65,50 @@ function effectsOf({reachable}: LangModule, made: FunctionType) {
 }
 
 /** @throws params_invalid, endpoint_failed */
-async function called(
+async function callEndpoint(
   lang: LangModule,
   application: Application,
-  made: FunctionType,
-  given: Readonly<Record<string, unknown>>,
+  endpoint: FunctionType,
+  input: Readonly<Record<string, unknown>>,
 ) {
-  const args = readArguments(lang, made, given)
+  const args = readArguments(lang, endpoint, input)
   try {
-    return await application.call(made, args)
+    return await application.call(endpoint, args)
   } catch (thrown) {
     if (!(thrown instanceof lang.Failure)) throw thrown
     const {reason, message} = thrown
-    throw new SvcError('endpoint_failed', {name: made.name, reason, detail: message}, {cause: thrown})
+    throw new SvcError('endpoint_failed', {name: endpoint.name, reason, detail: message}, {cause: thrown})
   }
 }
 
-/** Arguments in the order of the parameters. @throws params_invalid with all that does not fit */
+/** Decodes the arguments in parameter order. @throws params_invalid with all violations */
 function readArguments(
   {decoder, TypeMismatch}: LangModule,
-  made: FunctionType,
-  given: Readonly<Record<string, unknown>>,
+  endpoint: FunctionType,
+  input: Readonly<Record<string, unknown>>,
 ) {
-  const violations = Object.keys(given)
-    .filter((name) => !made.params.some((param) => param.name === name))
+  const violations = Object.keys(input)
+    .filter((name) => !endpoint.params.some((param) => param.name === name))
     .map((name) => `the document has an unknown member "${name}"`)
-  const args = made.params.map(({name, type, optional}) => {
-    if (!Object.hasOwn(given, name)) {
+  const args = endpoint.params.map(({name, type, optional}) => {
+    if (!Object.hasOwn(input, name)) {
       const isNeeded = !optional && type.kind !== 'option' && type.kind !== 'request'
       if (isNeeded) violations.push(`the document must have required property '${name}'`)
       return optional ? undefined : null
     }
     try {
-      return decoder(type)(given[name])
+      return decoder(type)(input[name])
     } catch (error) {
       if (!(error instanceof TypeMismatch)) throw error
       violations.push(`/${name} must be ${error.expected}`)
       return undefined
     }
   })
-  if (violations.length > 0) throw new SvcError('params_invalid', {operation: made.name, violations})
+  if (violations.length > 0) throw new SvcError('params_invalid', {operation: endpoint.name, violations})
   return args
 }
 
-/** @throws endpoint_refused where the program says no, with what it says */
+/** @throws endpoint_refused with the details if the endpoint returned a domain error */
 async function answerOf({name}: FunctionType, {kind, value}: {kind: string; value: unknown}): Promise<Answer> {
   const {display, toJson} = await import('../../lang/index.js')
   if (kind === 'domain')

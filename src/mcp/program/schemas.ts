@@ -1,7 +1,7 @@
 import type {Schema} from '../../contracts/index.js'
 import {openapi, type Program, type Route} from '../../lang/index.js'
 
-/** What an endpoint takes and gives. Types of the program that they refer to are definitions of each. */
+/** Input and output schema of an endpoint. Each contains the definitions of the types that it refers to. */
 export interface EndpointSchemas {
   input: Schema
   output: Schema
@@ -28,7 +28,7 @@ export function endpointSchemas(program: Program): (route: Route) => EndpointSch
   }
   return ({path, method}) => {
     const found = document.paths[path]?.[method.toLowerCase()]
-    if (found === undefined) throw new TypeError(`no document of ${method} ${path}`)
+    if (found === undefined) throw new TypeError(`the OpenAPI document has no ${method} ${path}`)
     const {parameters = [], requestBody, responses} = found
     const body = requestBody?.content['application/json'].schema
     const result = responses['200']?.content?.['application/json'].schema ?? {}
@@ -51,26 +51,26 @@ function fromParameters(parameters: readonly Parameter[]): Schema {
 
 const prefix = '#/components/schemas/'
 
-/** A schema that stands alone: what it refers to, and what that refers to, is among its own definitions. */
+/** Makes a schema self-contained: adds all types that it refers to, also indirectly, to its `$defs`. */
 function withDefinitions(schema: Schema, components: Readonly<Record<string, Schema>>): Schema {
-  const wanted = new Set<string>()
-  const whole = standingAlone(schema, wanted) as Schema
+  const referenced = new Set<string>()
+  const root = withLocalRefs(schema, referenced) as Schema
   const definitions: Record<string, unknown> = {}
-  // The set grows while it is walked through.
-  for (const name of wanted) definitions[name] = standingAlone(components[name] ?? {}, wanted)
-  return wanted.size === 0 ? whole : {...whole, $defs: definitions}
+  // The set grows during the iteration.
+  for (const name of referenced) definitions[name] = withLocalRefs(components[name] ?? {}, referenced)
+  return referenced.size === 0 ? root : {...root, $defs: definitions}
 }
 
-/** @param wanted gets the names of what is referred to */
-function standingAlone(value: unknown, wanted: Set<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => standingAlone(item, wanted))
+/** Points each `$ref` to `$defs`. @param referenced collects the names of the referenced types */
+function withLocalRefs(value: unknown, referenced: Set<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withLocalRefs(item, referenced))
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value as Schema).filter(([name]) => name !== 'discriminator')
   return Object.fromEntries(
     members.map(([name, member]) => {
-      if (name !== '$ref' || typeof member !== 'string') return [name, standingAlone(member, wanted)]
+      if (name !== '$ref' || typeof member !== 'string') return [name, withLocalRefs(member, referenced)]
       const target = member.slice(prefix.length)
-      wanted.add(target)
+      referenced.add(target)
       return [name, `#/$defs/${target}`]
     }),
   )

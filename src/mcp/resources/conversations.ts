@@ -1,6 +1,6 @@
 import type {OperationBase} from '../../operations/index.js'
 
-/** A conversation, as far as the list of resources shows it. */
+/** Conversation in the resource list. */
 export interface ConversationEntry {
   session_id: string
   title: string
@@ -8,7 +8,7 @@ export interface ConversationEntry {
 
 const loadAssistant = () => import('../../assistant/index.js')
 
-/** The conversations of the workspace, the latest first. */
+/** Lists the conversations of the workspace, newest first. */
 export async function conversationPage(
   {orchestrator}: OperationBase,
   page: {offset: number; limit: number},
@@ -17,13 +17,13 @@ export async function conversationPage(
   return listConversations(orchestrator, page)
 }
 
-/** A conversation with its messages; undefined where there is none. */
+/** Reads a conversation with its messages; undefined if it does not exist. */
 export async function conversation({orchestrator}: OperationBase, sessionId: string): Promise<object | undefined> {
   const {readConversation} = await loadAssistant()
   return readConversation(orchestrator, sessionId)
 }
 
-/** What is to be looked at again and again: something that changes whenever the conversation does. */
+/** Returns a function for polling: its result changes whenever the conversation changes. */
 export async function stateOf({orchestrator}: OperationBase, sessionId: string): Promise<() => string | undefined> {
   const {conversationState} = await loadAssistant()
   return () => conversationState(orchestrator, sessionId)

@@ -1,9 +1,9 @@
-/** Where the next page of a list begins. Clients get it as a word that means nothing to them. */
+/** Start of the next page of a list. Clients receive it as an opaque cursor. */
 export type Place = {tasksBefore: number} | {chatsFrom: number}
 
 export const toCursor = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
-/** Undefined where the word was not made here. */
+/** Parses a cursor; undefined if this server did not create it. */
 export function fromCursor(cursor: string): Place | undefined {
   try {
     const place = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as Partial<Record<string, unknown>>

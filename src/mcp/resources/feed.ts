@@ -4,32 +4,35 @@ import type {EventRecord} from '../../tasks/index.js'
 import {stateOf} from './conversations.js'
 import {type ResourceName, tasksUri, taskUri, transcriptUri, uriOf} from './uri.js'
 
-/** Between two looks at the store, ms. */
+/** Poll interval of the store, ms. */
 const pollMs = 150
 
-/** Who wants to know of what. */
+/** Receiver of change notifications. */
 export interface Watcher {
-  /** A resource that it subscribed to has changed. */
+  /** Called when a subscribed resource changes. */
   updated(uri: string): void
-  /** There are tasks that were not there before. */
+  /** Called when tasks are added to the resource list. */
   listed(): void
 }
 
 interface Subscription {
   name: ResourceName
-  /** As the client wrote it. */
-  given: string
+  /** URI exactly as the client wrote it. */
+  uri: string
   watcher: Watcher
   chat?: Chat
 }
 
-/** A conversation that is looked at: what it is, and what it was when it was last told. */
+/** Polled conversation, and its state at the last notification. */
 interface Chat {
   state(): string | undefined
   lastState: string | undefined
 }
 
-/** Tells subscribers of changes, whoever made them. One poller of the store serves all, and only while there are any. */
+/**
+ * Notifies subscribers of changes, including those made by other processes. A single timer polls the store for all
+ * subscriptions, and only while there are any.
+ */
 export class ResourceFeed {
   readonly #open: () => Promise<OperationBase>
   readonly #subscriptions = new Map<string, Subscription>()
@@ -42,65 +45,65 @@ export class ResourceFeed {
     this.#open = open
   }
 
-  /** Whether it looks at the store. */
+  /** True while it polls the store. */
   get runs(): boolean {
     return this.#timer !== undefined
   }
 
-  async subscribe(watcher: Watcher, name: ResourceName, given: string): Promise<void> {
+  async subscribe(watcher: Watcher, name: ResourceName, uri: string): Promise<void> {
     const base = await this.#open()
     const state = name.kind === 'chat' ? await stateOf(base, name.sessionId) : undefined
     const chat = state === undefined ? {} : {chat: {state, lastState: state()}}
     if (this.#timer === undefined) {
       this.#since = base.modules.tasks.lastEventId(base.orchestrator)
-      this.#timer = setInterval(() => this.#look(base), pollMs)
+      this.#timer = setInterval(() => this.#poll(base), pollMs)
     }
-    this.#subscriptions.set(this.#key(watcher, given), {name, given, watcher, ...chat})
+    this.#subscriptions.set(this.#key(watcher, uri), {name, uri, watcher, ...chat})
   }
 
-  unsubscribe(watcher: Watcher, given: string): void {
-    this.#subscriptions.delete(this.#key(watcher, given))
-    this.#rest()
+  unsubscribe(watcher: Watcher, uri: string): void {
+    this.#subscriptions.delete(this.#key(watcher, uri))
+    this.#stopIfUnused()
   }
 
-  /** Ends all that somebody subscribed to. */
+  /** Removes all subscriptions of a watcher. */
   leave(watcher: Watcher): void {
     for (const [key, subscription] of this.#subscriptions)
       if (subscription.watcher === watcher) this.#subscriptions.delete(key)
-    this.#rest()
+    this.#stopIfUnused()
   }
 
   close(): void {
     this.#subscriptions.clear()
-    this.#rest()
+    this.#stopIfUnused()
   }
 
-  #rest(): void {
+  #stopIfUnused(): void {
     if (this.#subscriptions.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
 
-  #key(watcher: Watcher, given: string): string {
+  #key(watcher: Watcher, uri: string): string {
     let id = this.#ids.get(watcher)
     if (id === undefined) {
       id = ++this.#watchers
       this.#ids.set(watcher, id)
     }
-    return `${id} ${given}`
+    return `${id} ${uri}`
   }
 
-  /** A store that cannot be read now is read again next time. */
-  #look(base: OperationBase): void {
+  /** If the store cannot be read, the next poll tries again. */
+  #poll(base: OperationBase): void {
     try {
       const events = this.#newEvents(base)
       const changed = new Set(events.flatMap(changedBy))
       for (const subscription of this.#subscriptions.values())
-        if (hasChanged(subscription, changed)) subscription.watcher.updated(subscription.given)
+        if (hasChanged(subscription, changed)) subscription.watcher.updated(subscription.uri)
       if (!events.some(({kind}) => kind.type === 'task_submitted')) return
       for (const watcher of new Set([...this.#subscriptions.values()].map((each) => each.watcher))) watcher.listed()
     } catch (error) {
-      logger('mcp').warn({err: error}, 'the store cannot be read for subscribers')
+      logger('mcp').warn({err: error}, 'cannot poll the store for resource subscriptions')
     }
   }
 

@@ -4,33 +4,38 @@ import {conversationPage} from './conversations.js'
 import {type Place, toCursor} from './cursor.js'
 import {chatUri, tasksUri, taskUri} from './uri.js'
 
-/** Resources of one page. */
+/** Number of resources per page. */
 const pageSize = 50
-/** Characters of a description that stand for all of it. */
+/** Maximum length of a title, characters. */
 const titleLength = 80
 
 export const jsonType = 'application/json'
 
-/** What there is beside what is listed: every task and every conversation has a URI. */
 export const resourceTemplates: readonly ResourceTemplate[] = [
-  {uriTemplate: 'svc://tasks/{id}', name: 'task', title: 'A task', description: 'All of a task.', mimeType: jsonType},
+  {
+    uriTemplate: 'svc://tasks/{id}',
+    name: 'task',
+    title: 'Task',
+    description: 'A task with all fields.',
+    mimeType: jsonType,
+  },
   {
     uriTemplate: 'svc://tasks/{id}/transcript',
     name: 'task-transcript',
-    title: 'Transcript of a task',
-    description: 'What its agents noted while they worked on it, and what came of it.',
+    title: 'Task transcript',
+    description: 'Notes of the agents that worked on the task, and its result.',
     mimeType: jsonType,
   },
   {
     uriTemplate: 'svc://chats/{session_id}',
     name: 'chat',
-    title: 'A chat',
-    description: 'The messages of a chat session.',
+    title: 'Chat',
+    description: 'Messages of a chat session.',
     mimeType: jsonType,
   },
 ]
 
-/** The first resource of all: a client that knows no ids reads it. */
+/** Listed first, as an entry point for clients that know no task ids. */
 const recentTasks: Resource = {
   uri: tasksUri,
   name: 'tasks',
@@ -39,10 +44,10 @@ const recentTasks: Resource = {
   mimeType: jsonType,
 }
 
-/** A type, and no interface: the protocol's own results are open. */
+/** A type alias, because an interface is not assignable to the open result types of the MCP library. */
 export type ResourcePage = {resources: Resource[]; nextCursor?: string}
 
-/** One page: the recent tasks as a whole, every task, the newest first, then every conversation. */
+/** One page of the list: the recent tasks as one resource, then all tasks, newest first, then all conversations. */
 export async function listResources(base: OperationBase, place?: Place): Promise<ResourcePage> {
   if (place !== undefined && 'chatsFrom' in place) return listChats(base, place.chatsFrom)
   const {modules, orchestrator} = base

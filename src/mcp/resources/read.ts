@@ -4,10 +4,10 @@ import type {Task} from '../../tasks/index.js'
 import {conversation} from './conversations.js'
 import type {ResourceName} from './uri.js'
 
-/** Tasks in the list of the recent ones. */
+/** Number of tasks in the resource of recent tasks. */
 const recent = 50
 
-/** What a resource holds; undefined where there is none. */
+/** Reads the content of a resource; undefined if it does not exist. */
 export async function readResource(base: OperationBase, name: ResourceName): Promise<object | undefined> {
   const {modules, orchestrator} = base
   if (name.kind === 'tasks') return {tasks: modules.tasks.listTasks(orchestrator, {limit: recent})}

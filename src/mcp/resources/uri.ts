@@ -8,14 +8,14 @@ export const taskUri = (id: number) => `svc://tasks/${id}`
 export const transcriptUri = (id: number) => `svc://tasks/${id}/transcript`
 export const chatUri = (sessionId: string) => `svc://chats/${encodeURIComponent(sessionId)}`
 
-/** The one URI of a resource, however it was written: an id may be 42 or T-0042. */
+/** Canonical URI of a resource: clients may write a task id as 42 or T-0042. */
 export function uriOf(name: ResourceName): string {
   if (name.kind === 'tasks') return tasksUri
   if (name.kind === 'chat') return chatUri(name.sessionId)
   return name.kind === 'task' ? taskUri(name.id) : transcriptUri(name.id)
 }
 
-/** Undefined where the URI is of no resource that could be here. */
+/** Parses a resource URI; undefined if it does not have the form of one. */
 export function parseUri(uri: string): ResourceName | undefined {
   if (uri === tasksUri || uri === `${tasksUri}/`) return {kind: 'tasks'}
   const [, id, transcript] = /^svc:\/\/tasks\/(?:T-)?0*([1-9]\d{0,14})(\/transcript)?$/i.exec(uri) ?? []

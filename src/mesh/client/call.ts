@@ -9,52 +9,52 @@ import {
   isOfGateway,
   isTransientFault,
   isTransientStatus,
+  maxAttempts,
   mayHaveArrived,
-  mostAttempts,
   readRetryAfter,
   retryDelayMs,
 } from './retry.js'
 import {chooseToken, type MeshTokens, secretsOf, variablesFor} from './tokens.js'
-import {type Answer, ExchangeFault, type Transport} from './transport.js'
+import {type Answer, ExchangeError, type Transport} from './transport.js'
 
-/** What every call of a client works with. */
+/** State shared by all calls of a client. */
 export interface Caller {
   readonly baseUrl: string
-  /** What is shown; newer ones may take their place. */
+  /** Current tokens; replaced when they are renewed. */
   tokens: MeshTokens
-  /** Those there are by now, where they are kept in a place that changes. */
+  /** Reads the tokens again from a source that may change. */
   readonly freshTokens?: (() => MeshTokens | undefined) | undefined
   readonly timeoutMs: number
   readonly retry: boolean
   readonly transport: Transport
-  /** 0 to 1. */
+  /** Number in [0, 1). */
   readonly random: () => number
 }
 
 export interface Call extends CallOptions {
-  /** Sent as JSON, without its members that are undefined. */
+  /** Sent as JSON. */
   body?: object | undefined
   query?: Readonly<Record<string, string | number | undefined>> | undefined
-  /** The token to show, where it is not that of the plane. */
+  /** Token; default: the token for the plane. */
   token?: string | undefined
-  /** It has an idempotency key. */
+  /** True if the request has an idempotency key. */
   isKeyed?: boolean | undefined
-  /** Time that the control plane was asked to take. */
+  /** Long-poll wait requested from the control plane, ms. */
   waitMs?: number | undefined
 }
 
-/** An answer that is no refusal, and what is needed to speak of it. */
+/** Successful response, with the context for error messages. */
 export interface Reply extends Answer {
   readonly operation: MeshOperation
-  /** Of the control plane. */
+  /** Address of the control plane. */
   readonly baseUrl: string
   readonly url: string
-  /** Whether a token was shown. */
+  /** True if a token was sent. */
   readonly hasToken: boolean
   readonly redact: Redactor
 }
 
-/** Operations after which there is nothing left of what they were about. */
+/** Operations that remove their subject. */
 const endings: ReadonlySet<MeshOperation> = new Set([
   'leave',
   'exec_lease_release',
@@ -63,10 +63,10 @@ const endings: ReadonlySet<MeshOperation> = new Set([
 ])
 
 /**
- * Asks the control plane for one operation, again where that does no harm and may help: at most four times, within
- * three times what one request may take. What was to be ended, and is not there when it is asked for again after an
- * answer was lost, was ended by the request before.
- * @throws MeshHttpError; what the signal was aborted with
+ * Calls an operation of the control plane and retries transient errors if that is safe: up to four attempts within three
+ * times the timeout of one request. A 404 after a lost response to a removal counts as success: the earlier attempt has
+ * removed the subject.
+ * @throws MeshHttpError; the reason of the signal
  */
 export async function call(caller: Caller, operation: MeshOperation, request: Call): Promise<Reply> {
   const {retry = caller.retry, timeoutMs = caller.timeoutMs, waitMs = 0, signal} = request
@@ -83,13 +83,13 @@ export async function call(caller: Caller, operation: MeshOperation, request: Ca
       if (!(error instanceof MeshHttpError)) throw error
       if (mayBeDone && error.isMissing && endings.has(operation)) return ended(caller, operation)
       if (!isRenewed && error.isStatus(401) && request.token === undefined && renewTokens(caller)) {
-        // It was refused before anything was done, so that this is no repetition.
+        // The request was refused before it took effect, so this does not count as a retry.
         isRenewed = true
         failed--
         continue
       }
       mayBeDone ||= error.mayBeDone
-      if (!mayRepeat || !error.isTransient || failed >= mostAttempts) throw error
+      if (!mayRepeat || !error.isTransient || failed >= maxAttempts) throw error
       const delayMs = retryDelayMs(failed, error.retryAfterMs, caller.random())
       if (delayMs === undefined || performance.now() + delayMs >= endMs) throw error
       await pause(delayMs, signal)
@@ -97,7 +97,7 @@ export async function call(caller: Caller, operation: MeshOperation, request: Ca
   }
 }
 
-/** Takes the tokens that are kept by now; false where they are those that were shown. */
+/** Replaces the tokens by those read again; false if they have not changed. */
 function renewTokens(caller: Caller): boolean {
   const fresh = caller.freshTokens?.()
   if (fresh === undefined || secretsOf(fresh).join() === secretsOf(caller.tokens).join()) return false
@@ -120,7 +120,7 @@ async function attempt(caller: Caller, operation: MeshOperation, request: Call &
   const {method, path, plane} = routes[operation]
   const url = `${caller.baseUrl}${path}${searchOf(request.query)}`
   const token = request.token ?? (await chooseToken(caller.tokens, plane))
-  // Made where it is needed, which is seldom.
+  // Created lazily: it is only needed for errors.
   const redact: Redactor = (text) => redactor([...secretsOf(caller.tokens), token ?? ''])(text)
   const answer = await caller.transport
     .exchange({
@@ -136,7 +136,7 @@ async function attempt(caller: Caller, operation: MeshOperation, request: Call &
       signal: request.signal,
     })
     .catch((error: unknown) => {
-      throw error instanceof ExchangeFault ? failedExchange(operation, error) : error
+      throw error instanceof ExchangeError ? failedExchange(operation, error) : error
     })
   const reply = {...answer, operation, baseUrl: caller.baseUrl, url, hasToken: token !== undefined, redact}
   if (answer.status >= 300) throw refusal(reply)
@@ -149,7 +149,7 @@ function searchOf(query: Call['query'] = {}): string {
   return search.size === 0 ? '' : `?${search}`
 }
 
-function failedExchange(context: MeshOperation, {cause, status, code}: ExchangeFault): MeshHttpError {
+function failedExchange(context: MeshOperation, {cause, status, code}: ExchangeError): MeshHttpError {
   return new MeshHttpError({
     kind: status === undefined ? 'transport' : 'io',
     context,
@@ -160,7 +160,7 @@ function failedExchange(context: MeshOperation, {cause, status, code}: ExchangeF
   })
 }
 
-/** A refusal in any of the shapes there are: problem details, other JSON, a line of text, nothing. */
+/** Parses an error response: problem details, other JSON, a line of text, or nothing. */
 function refusal(reply: Reply): MeshHttpError {
   const {status, headers, text, operation, redact} = reply
   const problem = readProblem(text, redact)
@@ -183,7 +183,7 @@ function causeOf({status, text, operation, baseUrl, url, hasToken}: Reply, probl
   if (status === 404 && isElsewhere(operation, text, problem))
     return new SvcError('control_plane_missing', {
       url: baseUrl,
-      reason: `what is there does not know ${method} ${path}`,
+      reason: `the server there does not support ${method} ${path}`,
     })
   const variables = variablesFor(plane)
   if (status === 401 && !hasToken && variables.length > 0)
@@ -191,7 +191,7 @@ function causeOf({status, text, operation, baseUrl, url, hasToken}: Reply, probl
   return refusalOf(operation, status, problem)
 }
 
-/** Operations on something that may not be there; of such a thing some control planes say nothing but the status. */
+/** Operations whose subject may not exist. Some control planes then return 404 without a body. */
 const lookups: ReadonlySet<MeshOperation> = new Set([
   ...endings,
   'heartbeat',
@@ -203,22 +203,22 @@ const lookups: ReadonlySet<MeshOperation> = new Set([
   'a2a_lease_renew',
 ])
 
-/** Whether it is the route that is not there, rather than a thing. */
+/** True if the route does not exist, rather than the subject of the operation. */
 const isElsewhere = (operation: MeshOperation, text: string, {code}: ReportedProblem): boolean =>
   code === undefined ? text.trim() !== '' || !lookups.has(operation) : code === 'route_unknown'
 
 function readProblem(text: string, redact: Redactor): ReportedProblem {
-  const said = (value: unknown) => (typeof value === 'string' ? sentenceOf(redact(value)) : undefined)
+  const sentence = (value: unknown) => (typeof value === 'string' ? sentenceOf(redact(value)) : undefined)
   try {
     const {code, detail, message, error, title} = Object(JSON.parse(text)) as Record<string, unknown>
-    return {code: said(code), detail: [detail, message, error, title].map(said).find((each) => each !== undefined)}
+    return {code: sentence(code), detail: [detail, message, error, title].map(sentence).find(Boolean)}
   } catch {
-    return {detail: said(text)}
+    return {detail: sentence(text)}
   }
 }
 
-const longestSentence = 200
+const maxSentenceLength = 200
 
-/** The first line, without the full stop, since a sentence goes on around it. */
+/** First line without its full stop, to embed it in a sentence. */
 const sentenceOf = (text: string): string | undefined =>
-  text.trim().split(/\r?\n/)[0]?.slice(0, longestSentence).replace(/\.$/, '') || undefined
+  text.trim().split(/\r?\n/)[0]?.slice(0, maxSentenceLength).replace(/\.$/, '') || undefined

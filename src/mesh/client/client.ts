@@ -27,39 +27,39 @@ import {type MeshTokens, secretsOf} from './tokens.js'
 import {createTransport} from './transport.js'
 
 export interface MeshClientOptions {
-  /** `http://127.0.0.1:9847`. */
+  /** Such as `http://127.0.0.1:9847`. */
   baseUrl: string
   tokens: MeshTokens
-  /** Asked where a token is refused: those there are by now. Undefined where there are none for this control plane. */
+  /** Called when a token is refused. Returns the current tokens; undefined if there are none for this control plane. */
   freshTokens?: (() => MeshTokens | undefined) | undefined
-  /** Longest that one request may take; 10 s where it is left out. */
+  /** Timeout of one request, ms; default 10 s. */
   timeoutMs?: number | undefined
-  /** Whether requests are sent again where they may be, and what went wrong may pass; true where it is left out. */
+  /** Retry transient errors of repeatable requests; default true. */
   retry?: boolean | undefined
-  /** Limit of the size of an answer, bytes. */
+  /** Maximum size of a response, bytes; default 16 MiB. */
   maxAnswerBytes?: number | undefined
-  /** 0 to 1. */
+  /** Returns a number in [0, 1); default `Math.random`. */
   random?: (() => number) | undefined
 }
 
 /**
- * A client of one control plane. Every method throws `MeshHttpError`, or what its signal was aborted with; those that
- * give a boolean say whether there was what they were about.
+ * Client of one control plane. All methods throw `MeshHttpError`, or the reason of their signal. Methods that return a
+ * boolean return false if their subject does not exist.
  */
 export interface MeshClient {
   readonly baseUrl: string
   readonly timeoutMs: number
-  /** Takes the tokens of this client out of a text. */
+  /** Removes the tokens of this client from a text. */
   readonly redact: Redactor
   health(options?: CallOptions): Promise<void>
-  /** Figures in the text format of Prometheus. */
+  /** Metrics in the Prometheus text format. */
   metrics(options?: CallOptions): Promise<string>
-  /** The time of the control plane is that of its header where the list has none. */
+  /** If the response contains no server time, that of its Date header is used. */
   listNodes(request?: NodesRequest, options?: CallOptions): Promise<Registry>
   join(record: JoinRecord, options?: CallOptions): Promise<NodeRecord & Partial<HeartbeatReply>>
   heartbeat(record: HeartbeatRecord, options?: CallOptions): Promise<NodeRecord & Partial<HeartbeatReply>>
   leave(node: string, options?: CallOptions): Promise<boolean>
-  /** Sent once, whatever becomes of it: it works once. */
+  /** Never retried, because the token works only once. */
   exchangeBootstrap(
     bootstrapToken: string,
     options?: CallOptions & {node?: string | undefined},
@@ -72,25 +72,25 @@ export interface MeshClient {
   revokeLease(lease: string, options?: CallOptions): Promise<void>
   setQuarantine(request: {node: string; quarantined: boolean}, options?: CallOptions): Promise<void>
   setMaintenance(request: MaintenanceRequest, options?: CallOptions): Promise<void>
-  /** Sent again only under an idempotency key. */
+  /** Retried only with an idempotency key. */
   deliver(request: DeliverRequest, options?: CallOptions): Promise<Delivered>
   inbox(request: InboxRequest, options?: CallOptions): Promise<StoredMessage[]>
   ack(request: AckRequest, options?: CallOptions): Promise<boolean>
   renewClaim(request: RenewClaimRequest, options?: CallOptions): Promise<void>
   listDead(request?: PageRequest, options?: CallOptions): Promise<DeadMessages>
-  /** Up to 256 messages; again is the same as once. */
+  /** Accepts up to 256 messages; idempotent. */
   retryDead(messages: readonly number[], options?: CallOptions): Promise<DeadOutcome>
   dropDead(messages: readonly number[], options?: CallOptions): Promise<DeadOutcome>
   listAudit(request?: PageRequest, options?: CallOptions): Promise<AuditPage>
   queueStats(options?: CallOptions): Promise<QueueStats>
-  /** Ends its connections; what is on its way fails. */
+  /** Closes all connections; running requests fail. */
   close(): Promise<void>
 }
 
 const defaultTimeoutMs = 10_000
 const defaultAnswerBytes = 16 << 20
 
-/** A client of the control plane at an address. Nothing is loaded or sent until the first call. */
+/** Creates a client of a control plane. Loads the HTTP library on the first call. */
 export function createMeshClient(options: MeshClientOptions): MeshClient {
   const {baseUrl, tokens, timeoutMs = defaultTimeoutMs, retry = true, random = Math.random} = options
   const transport = createTransport(options.maxAnswerBytes ?? defaultAnswerBytes)
@@ -231,7 +231,7 @@ const messageBody = (message: DeliverRequest) => ({
   worker_ed25519_sig_b64: message.workerEd25519SigB64,
 })
 
-/** Whether there was what a request was about; what a control plane does not know is gone already. */
+/** Returns false if the subject of a request does not exist. */
 async function whetherFound(work: Promise<void>): Promise<boolean> {
   try {
     await work

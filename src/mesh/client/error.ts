@@ -3,16 +3,16 @@ import type {MeshOperation} from '../protocol/routes.js'
 import type {Redactor} from './redactor.js'
 
 /**
- * How a request failed: no answer came (`transport`), an answer broke off or was too long (`io`), it was not what the
- * operation answers (`json`), or it was a refusal (`http_status`).
+ * Kind of failure: no response (`transport`), an incomplete or too long response (`io`), an invalid response body
+ * (`json`), or an error status (`http_status`).
  */
 export type MeshFailure = 'io' | 'json' | 'transport' | 'http_status'
 
 interface MeshHttpFacts {
   kind: MeshFailure
-  /** Operation that was asked for. */
+  /** Called operation. */
   context: MeshOperation
-  /** What a user sees. */
+  /** Error shown to users. */
   cause: SvcError
   isTransient: boolean
   mayBeDone?: boolean | undefined
@@ -23,25 +23,25 @@ interface MeshHttpFacts {
 }
 
 /**
- * A request to a control plane failed. Whoever has another way branches on the status; to a user it is the row of the
- * catalogue that is its cause. No secret is in it.
+ * Failed request to a control plane. Programs branch on `status` and `code`; users see the catalogue error in `cause`.
+ * Contains no secrets.
  */
 export class MeshHttpError extends Error {
   override readonly name = 'MeshHttpError'
   override readonly cause: SvcError
   readonly kind: MeshFailure
   readonly context: MeshOperation
-  /** Of the answer, where one had begun: of the kind `http_status` it is a refusal. */
+  /** Status of the response, if one had started. */
   readonly status: number | undefined
-  /** Of the problem, where the control plane named one: `lease_held`. */
+  /** Code of the problem details, such as `lease_held`. */
   readonly code: string | undefined
-  /** How the answer begins. */
+  /** Start of the response body. */
   readonly bodySnippet: string | undefined
-  /** What the control plane asked to be waited for, ms. */
+  /** Value of `Retry-After`, ms. */
   readonly retryAfterMs: number | undefined
-  /** It may pass by itself: the same request can succeed later. */
+  /** True if the same request may succeed later. */
   readonly isTransient: boolean
-  /** What was asked for may have been done all the same: no answer of the control plane has come, or not all of it. */
+  /** True if the request may have taken effect, because no complete response of the control plane arrived. */
   readonly mayBeDone: boolean
 
   constructor(facts: MeshHttpFacts) {
@@ -58,12 +58,11 @@ export class MeshHttpError extends Error {
     this.retryAfterMs = retryAfterMs
   }
 
-  /** Whether what was asked for is not there, of a control plane that is. */
+  /** True if the control plane responded that the subject does not exist. */
   get isMissing(): boolean {
     return this.status === 404 && this.cause.code !== 'control_plane_missing'
   }
 
-  /** Whether it is a refusal with one of these statuses. */
   isStatus(...statuses: readonly number[]): boolean {
     return this.status !== undefined && statuses.includes(this.status)
   }
@@ -71,7 +70,7 @@ export class MeshHttpError extends Error {
 
 type RefusalCode = Extract<ErrorCode, 'mesh_rejected' | 'mesh_denied' | 'mesh_missing' | 'mesh_unavailable'>
 
-/** What a status says to a user, where it is not that of its hundred. */
+/** Errors of statuses that differ from the default of their class. */
 const rowOfStatus: Readonly<Record<number, RefusalCode>> = {
   401: 'mesh_denied',
   403: 'mesh_denied',
@@ -85,25 +84,25 @@ const rowOfStatus: Readonly<Record<number, RefusalCode>> = {
 const refusalCode = (status: number): RefusalCode =>
   rowOfStatus[status] ?? (status >= 500 ? 'mesh_unavailable' : 'mesh_rejected')
 
-/** Rows whose hint is for those who run a server, or write its requests by hand. */
-const ofServers: ReadonlySet<string> = new Set<ErrorCode>(['internal', 'unauthorized', 'route_unknown'])
+/** Errors whose hints are meant for server operators. */
+const serverErrors: ReadonlySet<string> = new Set<ErrorCode>(['internal', 'unauthorized', 'route_unknown'])
 
-/** What a control plane says of a refusal. */
+/** Problem details of an error response. */
 export interface ReportedProblem {
   code?: string | undefined
-  /** Without its full stop. */
+  /** Without a trailing full stop. */
   detail?: string | undefined
 }
 
-/** A refusal as the row that the control plane named, in its own words, or else as the row of its status. */
+/** Converts an error response to the catalogue error that it names, or else to that of its status. */
 export function refusalOf(operation: MeshOperation, status: number, {code, detail}: ReportedProblem): SvcError {
   const ofStatus = new SvcError(refusalCode(status), {operation, status, problem: code, detail})
-  if (code === undefined || ofServers.has(code)) return ofStatus
+  if (code === undefined || serverErrors.has(code)) return ofStatus
   return SvcError.fromRemote(code, detail === undefined ? ofStatus.message : `${detail}.`) ?? ofStatus
 }
 
-const longestSnippet = 240
+const maxSnippetLength = 240
 
-/** How an answer begins. What is taken out of it goes before it is cut: half a secret would be found by nobody. */
+/** Start of a response body. Redacted before it is cut, because a partial secret would not be recognised. */
 export const snippetOf = (text: string, redact: Redactor): string | undefined =>
-  redact(text.trim()).slice(0, longestSnippet) || undefined
+  redact(text.trim()).slice(0, maxSnippetLength) || undefined

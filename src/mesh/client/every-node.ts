@@ -2,18 +2,18 @@ import type {NodeRecord, Registry} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
 import type {CallOptions, NodesRequest} from './requests.js'
 
-/** Rows of a page: of long records it is some megabytes, which is less than is read of an answer. */
-export const nodesOfPage = 500
+/** Nodes per page: even with long records, a page stays below the maximum response size. */
+export const nodesPerPage = 500
 
 export interface EveryNode extends Omit<NodesRequest, 'limit' | 'cursor'> {
-  /** Nodes that are listed at most; every one where it is left out. */
+  /** Maximum number of nodes; default: all. */
   most?: number | undefined
 }
 
 /**
- * The nodes of a control plane, page by page, each once. `truncated` says that there are more than were wanted. What
- * goes for the whole list is that of its first page.
- * @throws MeshHttpError; what the signal was aborted with
+ * Lists the nodes of a control plane page by page, without duplicates. `truncated` is set if there are more than `most`.
+ * Fields other than the nodes come from the first page.
+ * @throws MeshHttpError; the reason of the signal
  */
 export async function everyNode(
   client: Pick<MeshClient, 'listNodes'>,
@@ -21,7 +21,7 @@ export async function everyNode(
   options?: CallOptions,
 ): Promise<Registry> {
   const ask = (cursor?: string) =>
-    client.listNodes({...query, limit: nodesOfPage, ...(cursor ? {cursor} : {})}, options)
+    client.listNodes({...query, limit: nodesPerPage, ...(cursor ? {cursor} : {})}, options)
   const {truncated: _, next_cursor: first, ...registry} = await ask()
   const nodes = new Map<unknown, NodeRecord>()
   const add = (page: readonly NodeRecord[]) => {
@@ -33,12 +33,12 @@ export async function everyNode(
   let next = first
   while (next !== undefined && nodes.size < most) {
     const page = await ask(next)
-    // What brings nothing new leads nowhere.
+    // Stop if a page contains nothing new, to avoid an endless loop.
     next = add(page.nodes) ? page.next_cursor : undefined
   }
   const isCut = next !== undefined || nodes.size > most
   return {...registry, nodes: [...nodes.values()].slice(0, most), ...(isCut ? {truncated: true as const} : {})}
 }
 
-/** Time at which a list was made: of the control plane, else of this machine. */
+/** Time of a list: of the control plane if known, else of this machine, Unix ms. */
 export const timeOf = ({server_time_unix_ms: time}: Pick<Registry, 'server_time_unix_ms'>): number => time ?? Date.now()

@@ -5,28 +5,27 @@ import {pause} from './pause.js'
 import type {GrantedLease} from './requests.js'
 import {retryDelayMs} from './retry.js'
 
-/** A lease that is renewed as long as it can be. */
+/** Lease that is renewed automatically. */
 export interface HeldLease {
   readonly lease: ExecLease
   /**
-   * Whether it may be acted on now. False from a deadline of this process on, which lies before the end that the
-   * control plane knows; looked at when it is asked, so that a process which was stopped is not taken in by its own
-   * timers.
+   * True while the holder may act. Becomes false at a local deadline before the expiry on the control plane. Computed on
+   * each access, so that it is correct even after the process was suspended.
    */
   readonly isHeld: boolean
-  /** Aborts when it is lost or given back, with a `LeaseLoss` where it is lost. */
+  /** Aborts when the lease is released or lost; if lost, the reason is a `LeaseLoss`. */
   readonly ended: AbortSignal
-  /** Gives it back; what does not reach the control plane ends there by itself. */
+  /** Releases the lease. Never throws: a lease that cannot be released expires. */
   release(): Promise<void>
 }
 
-/** Why a lease is lost: the control plane said so, or could not be asked in time. */
+/** Reason for the loss of a lease: the control plane refused a renewal, or was unreachable until the deadline. */
 export class LeaseLoss extends Error {
   override readonly name = 'LeaseLoss'
   readonly reason: 'refused' | 'deadline'
 
   constructor(reason: 'refused' | 'deadline', cause: unknown) {
-    super(reason === 'refused' ? 'The lease is lost.' : 'The lease could not be renewed in time.', {cause})
+    super(reason === 'refused' ? 'The lease was lost.' : 'The lease could not be renewed in time.', {cause})
     this.reason = reason
   }
 }
@@ -34,12 +33,12 @@ export class LeaseLoss extends Error {
 export interface HoldOptions {
   claimer: string
   scopeKey: string
-  /** For how long the control plane grants it; where it is left out, what it says of that. */
+  /** Lease duration, ms; default: as reported by the control plane. */
   leaseMs?: number | undefined
   onLost?: ((loss: LeaseLoss) => void) | undefined
-  /** Releases the lease when it is aborted. */
+  /** Releases the lease on abort. */
   signal?: AbortSignal | undefined
-  /** Monotonic clock of this process, ms. */
+  /** Monotonic clock, ms. */
   monotonic?: (() => number) | undefined
   /** 0 to 1. */
   random?: (() => number) | undefined
@@ -47,19 +46,21 @@ export interface HoldOptions {
 
 type Leasing = Pick<MeshClient, 'grantLease' | 'verifyLease' | 'renewLease' | 'releaseLease' | 'timeoutMs'>
 
-/** A lease is given up so long before its end, or a tenth of it where that is more; half of a short one. */
-const leastMarginMs = 2000
+/** Minimum margin between the local deadline and the expiry, ms. See `marginOf`. */
+const minMarginMs = 2000
 
-const marginOf = (leaseMs: number) => Math.min(Math.max(leastMarginMs, leaseMs / 10), leaseMs / 2)
+/** A tenth of the lease duration, at least `minMarginMs`, at most half of the duration. */
+const marginOf = (leaseMs: number) => Math.min(Math.max(minMarginMs, leaseMs / 10), leaseMs / 2)
 
 /**
- * Takes a lease and keeps it: it is renewed at every third of its time. What the control plane denies is lost at once.
- * What it cannot be asked about is lost at a deadline, counted from when the last renewal that succeeded was sent.
- * @throws MeshHttpError where it is not granted; what the signal was aborted with
+ * Acquires a lease and renews it at every third of its duration. It is lost immediately if the control plane refuses a
+ * renewal, and at a deadline if the control plane is unreachable. The deadline counts from the sending of the last
+ * successful renewal.
+ * @throws MeshHttpError if the lease is not granted; the reason of the signal
  */
 export async function holdLease(client: Leasing, options: HoldOptions): Promise<HeldLease> {
   const {monotonic = () => performance.now(), claimer, scopeKey, signal} = options
-  // Where the client sends it again, less is counted than there is.
+  // If the client retries the request, the deadline is earlier than necessary, which is safe.
   const sentMs = monotonic()
   const lease = await client.grantLease({scopeKey, claimer}, {signal})
   const leaseMs = options.leaseMs ?? (await holdingMs(client, lease, signal).catch(releasing(client, lease, claimer)))
@@ -69,8 +70,8 @@ export async function holdLease(client: Leasing, options: HoldOptions): Promise<
 }
 
 /**
- * How long a lease holds, by the clock of the store, which alone ends it: the clock of a header may be another one.
- * Where it did not come with the lease it is asked for, and is then what is left of it.
+ * Remaining duration of a lease on the store's clock, which decides its expiry; the Date header may come from another
+ * clock. If the response contains no server time, the lease is verified to get it.
  */
 async function holdingMs(client: Leasing, lease: GrantedLease, signal: AbortSignal | undefined): Promise<number> {
   const {server_time_unix_ms: time, expires_unix_ms: end, lease_id, scope_key: scopeKey} = lease
@@ -79,7 +80,7 @@ async function holdingMs(client: Leasing, lease: GrantedLease, signal: AbortSign
   return verified.expires_unix_ms - verified.server_time_unix_ms
 }
 
-/** What cannot be held is nobody's for no longer than it has to be. */
+/** Releases a lease that cannot be used because its duration is unknown. */
 const releasing =
   (client: Leasing, {lease_id}: ExecLease, claimer: string) =>
   async (error: unknown) => {
@@ -90,7 +91,7 @@ const releasing =
 interface Granted {
   lease: ExecLease
   leaseMs: number
-  /** When it was asked for, by the clock of this process. */
+  /** Monotonic time at which the request was sent. */
   sentMs: number
 }
 
@@ -100,7 +101,7 @@ class Holding implements HeldLease {
   readonly #options: HoldOptions & {monotonic: () => number}
   readonly #leaseMs: number
   readonly #ended = new AbortController()
-  readonly #giveBack = () => void this.release()
+  readonly #onAbort = () => void this.release()
   #deadlineMs: number
 
   constructor(client: Leasing, options: HoldOptions & {monotonic: () => number}, {lease, leaseMs, sentMs}: Granted) {
@@ -121,8 +122,8 @@ class Holding implements HeldLease {
 
   keep(): void {
     const {signal} = this.#options
-    signal?.addEventListener('abort', this.#giveBack, {once: true})
-    if (signal?.aborted) this.#giveBack()
+    signal?.addEventListener('abort', this.#onAbort, {once: true})
+    if (signal?.aborted) this.#onAbort()
     else void this.#renewUntilEnded()
   }
 
@@ -150,7 +151,7 @@ class Holding implements HeldLease {
     }
   }
 
-  /** Gives what went wrong. */
+  /** @returns the error; undefined on success */
   async #renew(): Promise<unknown> {
     const {monotonic, claimer} = this.#options
     const sentMs = monotonic()
@@ -158,7 +159,7 @@ class Holding implements HeldLease {
     try {
       const once = {signal: this.ended, retry: false, timeoutMs}
       await this.#client.renewLease({lease: this.lease.lease_id, claimer}, once)
-      // What was over by then stays over, though the control plane thinks otherwise.
+      // After the local deadline the lease stays lost, even if the control plane has renewed it.
       if (this.#leftMs > 0) this.#deadlineMs = this.#deadlineFrom(sentMs)
       return undefined
     } catch (error) {
@@ -172,7 +173,7 @@ class Holding implements HeldLease {
   }
 
   #end(reason: LeaseLoss | undefined): void {
-    this.#options.signal?.removeEventListener('abort', this.#giveBack)
+    this.#options.signal?.removeEventListener('abort', this.#onAbort)
     this.#ended.abort(reason)
   }
 
@@ -180,7 +181,7 @@ class Holding implements HeldLease {
     return this.#deadlineMs - this.#options.monotonic()
   }
 
-  /** Give or take a tenth, so that leases which were taken together are not renewed together. */
+  /** With a jitter of ±10 %, so that leases acquired at the same time are not renewed at the same time. */
   get #renewalMs(): number {
     const {random = Math.random} = this.#options
     return (this.#leaseMs / 3) * (0.9 + random() / 5)

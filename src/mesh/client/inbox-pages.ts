@@ -4,9 +4,9 @@ import type {CallOptions} from './requests.js'
 
 export interface InboxPages {
   receiver: string
-  /** Messages of a page: 1 to 256; 64 where it is left out. */
+  /** Messages per page, 1 to 256; default 64. */
   pageSize?: number | undefined
-  /** Pages that are read at most; 32 where it is left out. */
+  /** Maximum number of pages; default 32. */
   maxPages?: number | undefined
   /** Only messages with a smaller id. */
   before?: number | undefined
@@ -15,16 +15,16 @@ export interface InboxPages {
 }
 
 const defaultPageSize = 64
-const largestPage = 256
+const maxPageSize = 256
 const defaultPages = 32
 
-/** Goes through an inbox page by page, the newest messages first, and takes nothing. Ends with the first empty page. */
+/** Reads an inbox page by page, newest messages first, without claiming. Ends at the first empty page. */
 export async function* inboxPages(
   client: Pick<MeshClient, 'inbox'>,
   {receiver, pageSize = defaultPageSize, maxPages = defaultPages, types, ...first}: InboxPages,
   options?: CallOptions,
 ): AsyncGenerator<StoredMessage[]> {
-  const maxMessages = Math.min(Math.max(Math.trunc(pageSize), 1), largestPage)
+  const maxMessages = Math.min(Math.max(Math.trunc(pageSize), 1), maxPageSize)
   let {before} = first
   for (let page = 1; page <= maxPages; page++) {
     const request = {receiver, maxMessages, beforeMessageId: before, messageTypes: types}
@@ -32,7 +32,7 @@ export async function* inboxPages(
     if (messages.length === 0) return
     yield messages
     const smallest = Math.min(...messages.map(({id}) => id))
-    // A control plane that does not know pages gives the first one again.
+    // A control plane without paging returns the first page again.
     if (before !== undefined && smallest >= before) return
     before = smallest
   }

@@ -5,50 +5,50 @@ import {MeshHttpError} from './error.js'
 import {pause} from './pause.js'
 import type {HeartbeatRecord, JoinRecord} from './requests.js'
 
-/** What becomes of a membership, as it happens. Nothing of it has a token. */
+/** Event of a membership. Contains no tokens. */
 export type MembershipEvent =
   | {type: 'joined'; record: NodeRecord}
   | {type: 'heartbeat'; reply: NodeRecord & Partial<HeartbeatReply>}
-  /** @property failures one after the other; the next try is in `nextMs` */
+  /** @property failures consecutive failures @property nextMs time until the next attempt, ms */
   | {type: 'failed'; operation: 'join' | 'heartbeat'; error: MeshHttpError; failures: number; nextMs: number}
-  /** The control plane knows the node no more, or may have forgotten it: it joins again. */
+  /** The control plane does not know the node, or may have forgotten it; the node joins again. */
   | {type: 'rejoining'}
-  /** A newer process has the id of the node; this one is no member any more. */
+  /** A newer process uses the node id; this membership has ended. */
   | {type: 'replaced'; error: MeshHttpError}
 
 export interface MembershipOptions {
-  /** What the node reports of itself, as it is now. */
+  /** Returns the current record of the node. */
   record: () => JoinRecord
-  /** Seconds between two heartbeats where the control plane names no interval; 0 joins and sends none. */
+  /** Heartbeat interval if the control plane sets none, s; 0 joins without sending heartbeats. */
   heartbeatSecs: number
-  /** The agent whose waiting messages each heartbeat asks for. */
+  /** Agent whose pending messages each heartbeat response counts. */
   receiverAgentId?: string | undefined
   onEvent?: ((event: MembershipEvent) => void) | undefined
-  /** Ends the heartbeats; the node stays until it leaves, or is forgotten. */
+  /** Stops the heartbeats. The node stays registered until it leaves or expires. */
   signal?: AbortSignal | undefined
   /** 0 to 1. */
   random?: (() => number) | undefined
 }
 
 export interface Membership {
-  /** Resolves when the signal aborts, the node has left, or a newer process has taken its place. */
+  /** Resolves when the signal aborts, the node has left, or a newer process has replaced it. */
   readonly done: Promise<void>
-  /** Ends the heartbeats and leaves. Gives whether the control plane knew the node. @throws MeshHttpError */
+  /** Stops the heartbeats and leaves. @returns false if the control plane did not know the node @throws MeshHttpError */
   leave(): Promise<boolean>
 }
 
-/** Bounds of a wait that a control plane names, and the longest of its own after failures, ms. */
-const shortestMs = 100
-const longestMs = 3_600_000
-const longestBackoffMs = 300_000
-/** Interval of those who send no heartbeats, for their tries to join. */
+/** Bounds of intervals set by the control plane, and maximum backoff after failures, ms. */
+const minMs = 100
+const maxMs = 3_600_000
+const maxBackoffMs = 300_000
+/** Interval of join attempts if heartbeats are disabled, ms. */
 const joinRetryMs = 30_000
-/** Failures after which the node joins again instead. */
+/** Consecutive heartbeat failures after which the node joins again. */
 const failuresToRejoin = 3
 
 /**
- * Joins, and sends heartbeats at the pace that the control plane sets, until the signal aborts. A request that fails
- * is not repeated at once: the next one is that of the next interval, and the intervals grow.
+ * Joins and sends heartbeats at the interval set by the control plane until the signal aborts. A failed request is not
+ * retried immediately but at the next interval, which grows with each failure.
  */
 export function startMembership(
   client: Pick<MeshClient, 'join' | 'heartbeat' | 'leave'>,
@@ -64,7 +64,7 @@ export function startMembership(
     done,
     async leave() {
       end()
-      // A heartbeat that came after it would take the node in again.
+      // A heartbeat that arrives after the leave request would add the node again.
       await done
       return client.leave(options.record().id)
     },
@@ -85,7 +85,7 @@ async function stayMember(client: Joining, options: MembershipOptions, signal: A
       onEvent(event)
       if (heartbeatSecs === 0) return await untilAborted(signal)
       intervalMs = intervalOf(event) ?? intervalMs
-      await rest(jittered(intervalMs, random), signal)
+      await delay(jittered(intervalMs, random), signal)
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof MeshHttpError)) throw error
@@ -95,26 +95,26 @@ async function stayMember(client: Joining, options: MembershipOptions, signal: A
         reporter.rejoin()
         onEvent({type: 'rejoining'})
       }
-      // What is not known joins at once.
+      // An unknown node joins immediately.
       if (operation === 'heartbeat' && error.isStatus(404)) continue
       failures++
-      const askedMs = Math.min(error.retryAfterMs ?? 0, longestMs)
+      const askedMs = Math.min(error.retryAfterMs ?? 0, maxMs)
       const nextMs = Math.max(backoffMs(intervalMs, failures, random), askedMs)
       onEvent({type: 'failed', operation, error, failures, nextMs})
-      await rest(nextMs, signal)
+      await delay(nextMs, signal)
     }
 }
 
-/** Reports a node: all of its record at first and after a change, else a short heartbeat. */
+/** Reports a node: the full record at first and after a change, otherwise a short heartbeat. */
 class Reporter {
   readonly #client: Joining
   readonly #options: MembershipOptions
   readonly #signal: AbortSignal
-  /** Which process of the node this is: a random number below 2^53. */
+  /** Identifies this process: a random number below 2^53. */
   readonly #incarnation = Number(randomBytes(8).readBigUInt64BE() >> 11n)
   #seq = 0
   #hasJoined = false
-  /** What the control plane knows of it. */
+  /** Facts that the control plane already has. */
   #reported = ''
 
   constructor(client: Joining, options: MembershipOptions, signal: AbortSignal) {
@@ -123,7 +123,7 @@ class Reporter {
     this.#signal = signal
   }
 
-  /** What is sent next. */
+  /** Next operation. */
   get operation(): 'join' | 'heartbeat' {
     return this.#hasJoined ? 'heartbeat' : 'join'
   }
@@ -134,7 +134,7 @@ class Reporter {
 
   async report(): Promise<Extract<MembershipEvent, {type: 'joined' | 'heartbeat'}>> {
     const record = this.#options.record()
-    const facts = lasting(record)
+    const facts = stableFacts(record)
     const once = {signal: this.#signal, retry: false}
     const incarnation = {incarnation: this.#incarnation, seq: this.#seq++}
     if (!this.#hasJoined) {
@@ -151,40 +151,40 @@ class Reporter {
   #heartbeat(record: JoinRecord, facts: string): HeartbeatRecord {
     const {id, scope_id, cpu_usage_pct, memory_free_bytes} = record
     const {receiverAgentId: receiver_agent_id} = this.#options
-    const sent = facts === this.#reported ? {id, ...given({scope_id, cpu_usage_pct, memory_free_bytes})} : record
-    return {...sent, ...given({receiver_agent_id})}
+    const sent = facts === this.#reported ? {id, ...defined({scope_id, cpu_usage_pct, memory_free_bytes})} : record
+    return {...sent, ...defined({receiver_agent_id})}
   }
 }
 
-/** What of a record does not change from one heartbeat to the next, as text to compare. */
-function lasting(record: JoinRecord): string {
+/** Facts that do not change between heartbeats, as a string for comparison. */
+function stableFacts(record: JoinRecord): string {
   const {cpu_usage_pct, memory_free_bytes, gpu_readiness_checked_unix_ms, ...facts} = record
   return JSON.stringify(facts)
 }
 
-/** Without the members that are undefined. */
-const given = <T extends object>(members: T) =>
+/** Removes undefined members. */
+const defined = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }
 
 function intervalOf(event: Extract<MembershipEvent, {type: 'joined' | 'heartbeat'}>): number | undefined {
   const {next_heartbeat_ms: ms} = (event.type === 'heartbeat' ? event.reply : event.record) as Partial<HeartbeatReply>
-  return typeof ms === 'number' && Number.isFinite(ms) ? Math.min(Math.max(ms, shortestMs), longestMs) : undefined
+  return typeof ms === 'number' && Number.isFinite(ms) ? Math.min(Math.max(ms, minMs), maxMs) : undefined
 }
 
-/** Give or take a tenth, so that nodes which started together do not send together. */
+/** Adds a jitter of ±10 %, so that nodes started at the same time do not send at the same time. */
 const jittered = (ms: number, random: () => number) => ms * (0.9 + random() / 5)
 
 const backoffMs = (intervalMs: number, failures: number, random: () => number) =>
-  jittered(Math.min(intervalMs * 2 ** (failures - 1), longestBackoffMs), random)
+  jittered(Math.min(intervalMs * 2 ** (failures - 1), maxBackoffMs), random)
 
-/** Waits, or until the signal aborts. */
-const rest = (ms: number, signal: AbortSignal): Promise<void> => pause(ms, signal).catch(() => undefined)
+/** Waits; resolves early if the signal aborts. */
+const delay = (ms: number, signal: AbortSignal): Promise<void> => pause(ms, signal).catch(() => undefined)
 
 function untilAborted(signal: AbortSignal): Promise<void> {
-  // Nothing else may keep the process.
-  const hold = setInterval(() => undefined, longestMs)
+  // Keep the process alive: nothing else may do so.
+  const hold = setInterval(() => undefined, maxMs)
   return new Promise<void>((resolve) => {
     if (signal.aborted) resolve()
     signal.addEventListener('abort', () => resolve(), {once: true})

@@ -1,31 +1,30 @@
 import type {NodeRecord} from '../protocol/node.js'
 
-/** Why a node takes no work. */
+/** Reason why a node gets no work. */
 export type NodeTrouble = 'quarantined' | 'maintenance' | 'stale'
 
-/** How a node stands; the gravest of what holds. Only one that is `ok` takes work. */
+/** State of a node: its most severe trouble, or `ok`. Only nodes in the state `ok` get work. */
 export type NodeState = 'ok' | NodeTrouble
 
 /**
- * Whether a node was silent for too long. One that a clock puts into the future was not; one that was never heard of
- * was.
- * @param atMs time of the control plane, whose clock has stamped the nodes
- * @param staleMs silence after which a node counts as stale; 0 takes none for stale
+ * True if a node was last seen too long ago or never. A time in the future is not stale.
+ * @param atMs time on the control plane's clock, which also sets the last-seen times, Unix ms
+ * @param staleMs age from which a node is stale, ms; 0 disables the check
  */
 export const isStale = (lastSeenMs: unknown, atMs: number, staleMs: number): boolean =>
   staleMs > 0 && !(typeof lastSeenMs === 'number' && atMs - lastSeenMs <= staleMs)
 
-/** Why a node takes no work, the gravest first. Times are those of `isStale`. */
+/** Reasons why a node gets no work, most severe first. Parameters as for `isStale`. */
 export function nodeTroubles(node: NodeRecord, atMs: number, staleMs: number): NodeTrouble[] {
   const {quarantined, maintenance, maintenance_until_unix_ms: until, last_seen_unix_ms: seen} = node
-  const holds: readonly [NodeTrouble, boolean][] = [
+  const conditions: readonly [NodeTrouble, boolean][] = [
     ['quarantined', quarantined === true],
     ['maintenance', maintenance === true && (until === undefined || until > atMs)],
     ['stale', isStale(seen, atMs, staleMs)],
   ]
-  return holds.filter(([, isSo]) => isSo).map(([trouble]) => trouble)
+  return conditions.filter(([, isMet]) => isMet).map(([trouble]) => trouble)
 }
 
-/** How a node stands. Times are those of `isStale`. */
+/** State of a node. Parameters as for `isStale`. */
 export const nodeState = (node: NodeRecord, atMs: number, staleMs: number): NodeState =>
   nodeTroubles(node, atMs, staleMs)[0] ?? 'ok'

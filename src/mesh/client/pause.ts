@@ -1,11 +1,11 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 
-/** Longest wait that a timer of Node knows, ms: a longer one would end at once. */
-const longestMs = 2 ** 31 - 1
+/** Maximum delay of a Node.js timer, ms: a longer one would fire immediately. */
+const maxMs = 2 ** 31 - 1
 
-/** Waits; no longer than a timer can. @throws what the signal was aborted with */
+/** Waits, at most `maxMs`. @throws the reason of the signal */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await sleep(Math.min(ms, longestMs), undefined, {signal}).catch((error: unknown) => {
+  await sleep(Math.min(ms, maxMs), undefined, {signal}).catch((error: unknown) => {
     throw signal?.aborted ? signal.reason : error
   })
 }

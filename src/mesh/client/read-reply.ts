@@ -6,33 +6,33 @@ import {readDate} from './retry.js'
 
 type Scalars = Readonly<Record<string, 'string' | 'number'>>
 
-/** What a member of an answer has to be for the answer to be of use: a list has rows with members of their own. */
+/** Required members of a response by type; for a list, the required members of its items. */
 type Needs = Readonly<Record<string, 'string' | 'number' | Scalars>>
 
 /**
- * The object that an answer is. Newer control planes send more, so that only what is needed is looked at.
+ * Parses a response. Only the required members are checked, because newer control planes may send more.
  * @throws MeshHttpError of the kind `json`
  */
 export function readObject<T extends object>(reply: Reply, needs: Needs): T {
   const members = Object(parse(reply)) as Record<string, unknown>
   for (const [name, need] of Object.entries(needs)) {
     const value = members[name]
-    const fault = typeof need === 'object' ? faultOfList(name, value, need) : faultOf(name, value, need)
-    if (fault !== undefined) throw unreadable(reply, fault)
+    const problem = typeof need === 'object' ? listProblem(name, value, need) : memberProblem(name, value, need)
+    if (problem !== undefined) throw unreadable(reply, problem)
   }
   return members as T
 }
 
-/** The nodes that an answer lists, without what has no id: nobody could speak of it. */
+/** Parses a list of nodes and drops those without an id. */
 export function readNodes(reply: Reply): Registry {
   const registry = readObject<Registry>(reply, {nodes: {}})
   return {...registry, nodes: registry.nodes.filter((node) => typeof Object(node).id === 'string')}
 }
 
-const faultOf = (name: string, value: unknown, type: 'string' | 'number') =>
+const memberProblem = (name: string, value: unknown, type: 'string' | 'number') =>
   typeof value === type ? undefined : `it has no ${name}`
 
-function faultOfList(name: string, value: unknown, needs: Scalars): string | undefined {
+function listProblem(name: string, value: unknown, needs: Scalars): string | undefined {
   if (!Array.isArray(value)) return `it lists no ${name}`
   for (const row of value)
     for (const [member, type] of Object.entries(needs))
@@ -49,7 +49,7 @@ function parse(reply: Reply): unknown {
   }
 }
 
-/** The parser quotes a part of the text, perhaps that of a secret: so it parses one without secrets. */
+/** JSON.parse quotes part of the text in its message, so the message is created from the redacted text. */
 function reasonOf(text: string): string {
   try {
     JSON.parse(text)
@@ -77,5 +77,5 @@ function unreadable(
   })
 }
 
-/** When the control plane answered, by its header, Unix ms: the second in which it was. */
+/** Time of the response from its Date header, Unix ms, truncated to seconds. */
 export const answeredAt = ({headers}: Reply): number | undefined => readDate(headers.date)

@@ -1,52 +1,52 @@
 import type {ExecLease} from '../protocol/lease.js'
 import type {Incarnation, NodeFacts} from '../protocol/node.js'
 
-/** What may differ from one call to the next. */
+/** Options of a single call. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Send it again where it may be, and what went wrong may pass; as the client was made where it is left out. */
+  /** Retry transient errors of a repeatable request; default: as set for the client. */
   retry?: boolean | undefined
-  /** Longest that one request may take. */
+  /** Timeout of one request, ms. */
   timeoutMs?: number | undefined
 }
 
 export interface NodesRequest {
-  /** Most rows of a page; every node where it is left out, up to what the control plane lists at once. */
+  /** Maximum number of nodes per page; default: the maximum of the control plane. */
   limit?: number | undefined
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string | undefined
-  /** `brief` leaves out what only a program needs. */
+  /** `brief` omits the details. */
   fields?: 'brief' | 'full' | undefined
-  /** Nodes that have all of these. */
+  /** Only nodes that have all of these labels. */
   labels?: readonly string[] | undefined
-  /** Nodes heard of since then. */
+  /** Only nodes seen since this time, Unix ms. */
   updatedSinceUnixMs?: number | undefined
 }
 
-/** A page of a list, the newest first. */
+/** Page of a list, newest first. */
 export interface PageRequest {
-  /** Most rows of a page; as many as the control plane lists at once where it is left out. */
+  /** Maximum number of rows per page; default: the maximum of the control plane. */
   limit?: number | undefined
-  /** `next_cursor` of the page before, or the number of a row: only older ones are listed. */
+  /** `next_cursor` of the previous page, or the number of a row: lists only older rows. */
   cursor?: string | number | undefined
 }
 
-/** What a node reports about itself when it joins. */
+/** Record that a node reports when it joins. */
 export type JoinRecord = NodeFacts & Partial<Incarnation> & {scope_id?: string | undefined}
 
-/** A heartbeat: slim, or the whole record where something has changed. */
+/** Heartbeat: short, or with the full record if it has changed. */
 export type HeartbeatRecord = Partial<NodeFacts> & {id: string} & Partial<Incarnation> & {
     scope_id?: string | undefined
-    /** The agent whose messages are counted in the answer. */
+    /** Agent whose messages are counted in the response. */
     receiver_agent_id?: string | undefined
   }
 
-/** What a new node is given for its one-shot token. */
+/** Tokens granted in exchange for a bootstrap token. */
 export interface BootstrapGrant {
-  /** The token to keep, which is of the role that is named with it. */
+  /** Permanent token of the role `role`. */
   mesh_token: string
   role?: 'worker' | 'mesh'
-  /** With it the node delivers, where its own token does not let it. */
+  /** Token for deliveries, if `mesh_token` does not permit them. */
   submitter_token?: string
   scope_id: string | null
 }
@@ -56,7 +56,7 @@ export interface GrantRequest {
   claimer: string
 }
 
-/** A lease, perhaps with the time at which it was given, by the clock that will end it. */
+/** Lease with the time of its grant on the store's clock, which decides its expiry. */
 export type GrantedLease = ExecLease & {server_time_unix_ms?: number}
 
 export interface HeldRequest {
@@ -67,18 +67,18 @@ export interface HeldRequest {
 export interface MaintenanceRequest {
   node: string
   maintenance: boolean
-  /** When it ends by itself: at a time, or after a while. */
+  /** Automatic end: at a time (Unix ms) or after a duration (ms). */
   untilUnixMs?: number | undefined
   forMs?: number | undefined
 }
 
 export interface DeliverRequest {
-  /** Decimal digits, both. */
+  /** Agent ids are decimal digits. */
   senderAgentId: string
   receiverAgentId: string
   messageType: string
   payload: string
-  /** Without one the message is sent once, and nobody knows what became of it where no answer comes. */
+  /** Without a key, the request is not retried, and its outcome is unknown if no response arrives. */
   idempotencyKey?: string | undefined
   privacyClass?: string | undefined
   priority?: number | undefined
@@ -92,12 +92,12 @@ export interface DeliverRequest {
 
 export interface InboxRequest {
   receiver: string
-  /** Who claims; without one it is a look that takes nothing. */
+  /** Node that claims a message; without it, messages are only read. */
   claimer?: string | undefined
   maxMessages?: number | undefined
   /** Only messages with a smaller id. */
   beforeMessageId?: number | undefined
-  /** Longest that the answer may wait for a message to come. */
+  /** Maximum time to wait for a message, ms. */
   waitMs?: number | undefined
   excludeMessageIds?: readonly number[] | undefined
   messageTypes?: readonly string[] | undefined
@@ -107,7 +107,7 @@ export interface InboxRequest {
 export interface AckRequest {
   receiver: string
   message: number
-  /** Who has claimed it: then nobody's but its own. */
+  /** If set, the request fails when another node holds the claim. */
   claimer?: string | undefined
 }
 

@@ -1,51 +1,46 @@
-/** How often a request is sent at most. */
-export const mostAttempts = 4
-/** A request and what repeats it take no longer than this many times what one may take. */
+/** Maximum number of attempts per call. */
+export const maxAttempts = 4
+/** Total time of all attempts, as a multiple of the timeout of one request. */
 export const deadlineFactor = 3
 
 const firstDelayMs = 500
-const longestDelayMs = 30_000
-/** A control plane that wants to be left alone for longer is not waited for. */
-const longestRetryAfterMs = 60_000
+const maxDelayMs = 30_000
+/** A request with a longer Retry-After is not retried, ms. */
+const maxRetryAfterMs = 60_000
 
 const transientStatuses = new Set([408, 429, 502, 503, 504])
 
-/** Whether a refusal may pass by itself. */
 export const isTransientStatus = (status: number): boolean => transientStatuses.has(status)
 
-const transientFaults =
+const transientErrors =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN|EAI_AGAIN|ENOTFOUND|UND_ERR_(SOCKET|(CONNECT|HEADERS|BODY)_TIMEOUT))$/
 
-/**
- * Whether a fault of the network may pass by itself, by its code: what does not speak HTTP, or whose certificate is not
- * trusted, will not.
- */
-export const isTransientFault = (code: string): boolean => transientFaults.test(code)
+/** True for network errors that may be temporary. Protocol and certificate errors are permanent. */
+export const isTransientFault = (code: string): boolean => transientErrors.test(code)
 
-const faultsBeforeSending = /^(ECONNREFUSED|E(HOST|NET)UNREACH|ENETDOWN|EAI_AGAIN|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT)$/
+const errorsBeforeSending = /^(ECONNREFUSED|E(HOST|NET)UNREACH|ENETDOWN|EAI_AGAIN|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT)$/
 
-/** Whether a request may have been done though no answer came, by the code of the fault: all but those never sent. */
-export const mayHaveArrived = (code: string): boolean => !faultsBeforeSending.test(code)
+/** True if a request may have arrived despite a network error. */
+export const mayHaveArrived = (code: string): boolean => !errorsBeforeSending.test(code)
 
-/** Whether a refusal is that of somebody in between, who does not know what became of the request. */
+/** True if the status comes from a gateway, which does not know the outcome of the request. */
 export const isOfGateway = (status: number): boolean => status === 502 || status === 504
 
 /**
- * How long to wait before a request is sent again. Without a word of the control plane it is anything up to a bound
- * that doubles (full jitter), so that clients which failed together do not come back together; with one a little more
- * than was asked for, for the same reason.
- * @param failed how often it has failed
- * @param random 0 to 1
- * @returns ms; undefined where it is not worth waiting
+ * Delay before a retry: without Retry-After a random delay up to a doubling bound (full jitter), with it slightly more
+ * than requested. Both spread the retries of clients that failed at the same time.
+ * @param failed number of failed attempts
+ * @param random number in [0, 1)
+ * @returns ms; undefined if the delay would be too long
  */
 export function retryDelayMs(failed: number, retryAfterMs: number | undefined, random: number): number | undefined {
-  if (retryAfterMs === undefined) return random * Math.min(longestDelayMs, firstDelayMs * 2 ** (failed - 1))
-  return retryAfterMs <= longestRetryAfterMs ? retryAfterMs * (1 + random / 10) + 2 : undefined
+  if (retryAfterMs === undefined) return random * Math.min(maxDelayMs, firstDelayMs * 2 ** (failed - 1))
+  return retryAfterMs <= maxRetryAfterMs ? retryAfterMs * (1 + random / 10) + 2 : undefined
 }
 
 /**
- * What `Retry-After` asks for, ms: seconds, or a date, which is one of the clock of the server.
- * @param date header Date of the same answer
+ * Parses `Retry-After`, in seconds or as a date on the server's clock. @returns ms
+ * @param date Date header of the same response
  */
 export function readRetryAfter(
   header: string | undefined,
@@ -57,9 +52,9 @@ export function readRetryAfter(
   return until === undefined ? undefined : Math.max(0, until - (readDate(date) ?? nowMs))
 }
 
-/** A header with a date of HTTP, Unix ms. */
+/** Parses a header with an HTTP date. @returns Unix ms */
 export function readDate(header: string | undefined): number | undefined {
-  // Much else than a date can be parsed as one.
+  // Date.parse also accepts many strings that are not HTTP dates.
   const ms = /^[a-z]{3,9},? /i.test(header ?? '') ? Date.parse(header ?? '') : Number.NaN
   return Number.isNaN(ms) ? undefined : ms
 }

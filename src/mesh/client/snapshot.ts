@@ -4,40 +4,40 @@ import {everyNode} from './every-node.js'
 import {isStale} from './node-state.js'
 import {redactAll} from './redactor.js'
 
-/** A node as the control plane reports it; whatever else it reports is passed on. */
+/** Node as reported by the control plane, including unknown members. */
 export interface MeshNode {
   id: string
   last_seen_unix_ms?: number
   [fact: string]: unknown
 }
 
-/** The nodes of the mesh at this moment, or why nothing is known of them. */
+/** Current nodes of the mesh, or the reason why they are unknown. */
 export type MeshSnapshot =
   | {
       ok: true
       schema_version: number
-      /** Nodes that are fresh enough. */
+      /** Number of nodes that are not stale. */
       node_count: number
-      /** The first of them. */
+      /** First of these nodes. */
       nodes: MeshNode[]
-      /** There are more than `nodes` has. */
+      /** Set if `nodes` does not contain all of them. */
       truncated?: true
     }
   | {ok: false; error: string}
 
-const mostNodes = 200
+const maxNodes = 200
 
 interface SnapshotOptions {
-  /** Nodes that were not heard of for longer are left out; 0 leaves out none. */
+  /** Omit nodes that were last seen longer ago, ms; 0 for no limit. */
   maxStaleMs: number
-  /** Clock of this machine, for a control plane that does not report the time. */
+  /** Local clock, used if the control plane does not report its time, Unix ms. */
   now: () => number
   signal?: AbortSignal | undefined
 }
 
 /**
- * Asks for the nodes, once for each page of them. What goes wrong is part of the answer; no token is.
- * @throws what the signal was aborted with
+ * Lists the nodes without retries. Errors are returned in the snapshot, with tokens redacted.
+ * @throws the reason of the signal
  */
 export async function takeSnapshot(
   client: Pick<MeshClient, 'listNodes' | 'redact'>,
@@ -47,15 +47,15 @@ export async function takeSnapshot(
     const registry = await everyNode(client, {}, {retry: false, signal})
     const {schema_version: version, nodes, server_time_unix_ms: serverTime, truncated} = registry
     const known = (nodes as readonly unknown[]).filter((node): node is MeshNode => typeof Object(node).id === 'string')
-    // The clock of the control plane has stamped the nodes.
+    // The last-seen times are on the control plane's clock.
     const at = typeof serverTime === 'number' ? serverTime : now()
     const fresh = known.filter(({last_seen_unix_ms: seen}) => !isStale(seen, at, maxStaleMs))
     return {
       ok: true,
       schema_version: typeof version === 'number' ? version : 1,
       node_count: fresh.length,
-      nodes: redactAll(fresh.slice(0, mostNodes), client.redact),
-      ...(fresh.length > mostNodes || truncated === true ? {truncated: true as const} : {}),
+      nodes: redactAll(fresh.slice(0, maxNodes), client.redact),
+      ...(fresh.length > maxNodes || truncated === true ? {truncated: true as const} : {}),
     }
   } catch (error) {
     signal?.throwIfAborted()

@@ -1,24 +1,24 @@
 import {type Plane, tokenVariables} from '../protocol/roles.js'
 import {mintToken, type TokenRole} from '../protocol/signed-token.js'
 
-/** What a client can show to a control plane. Whatever it has, it shows what fits the request. */
+/** Tokens of a client, from which it chooses for each request. */
 export interface MeshTokens {
   /** Token of each role. */
   mesh?: string | undefined
   worker?: string | undefined
   submitter?: string | undefined
   admin?: string | undefined
-  /** Key to make a token with, where there is none that fits. */
+  /** Key for signing a token if no suitable token is set. */
   jwtHmacSecret?: string | undefined
-  /** Whose token is made: the node and the scope that it is bound to. */
+  /** Node and scope to which signed tokens are bound. */
   nodeId?: string | undefined
   scope?: string | undefined
 }
 
 interface Choice {
-  /** The first of them that there is. */
+  /** Candidate tokens; the first one set is used. */
   readonly tokens: readonly ('mesh' | 'worker' | 'submitter' | 'admin')[]
-  /** Role of a token that is made where there is none. */
+  /** Role of a signed token if no candidate is set. */
   readonly minted?: TokenRole
 }
 
@@ -27,17 +27,17 @@ const choices: Readonly<Record<Plane, Choice>> = {
   worker: {tokens: ['mesh', 'worker', 'admin'], minted: 'worker'},
   deliver: {tokens: ['mesh', 'submitter', 'admin'], minted: 'submitter'},
   admin: {tokens: ['mesh', 'admin'], minted: 'admin'},
-  // Its token comes with the request.
+  // The caller passes the bootstrap token with the request.
   bootstrap: {tokens: []},
 }
 
-/** How long a token that was made for one request is good, s. */
+/** Lifetime of a token signed for one request, s. */
 const lifeSec = 60
 
 /**
- * The token for a route of a plane, chosen for each request: whoever holds the tokens of a worker and of a submitter
- * does the work of both. One is made for every single request, since a control plane may take it once.
- * @returns undefined where there is none
+ * Chooses the token for a plane per request, so that a client with a worker and a submitter token can use both planes.
+ * Signed tokens are created for each request, because a control plane may accept them only once.
+ * @returns undefined if there is no suitable token
  */
 export async function chooseToken(tokens: MeshTokens, plane: Plane): Promise<string | undefined> {
   const choice = choices[plane]
@@ -47,12 +47,12 @@ export async function chooseToken(tokens: MeshTokens, plane: Plane): Promise<str
   return mintToken(secret, {role: choice.minted, node, scope, lifeSec})
 }
 
-/** Variables that could hold a token for a plane: that of its own role first. */
+/** Environment variables that could contain a token for a plane, most specific first. */
 export const variablesFor = (plane: Plane): string[] => {
   const [any, own] = choices[plane].tokens
   return [own, any].flatMap((role) => (role === undefined ? [] : [tokenVariables[role]]))
 }
 
-/** Every secret among the tokens. */
+/** All secrets of the tokens. */
 export const secretsOf = ({mesh, worker, submitter, admin, jwtHmacSecret}: MeshTokens): string[] =>
   [mesh, worker, submitter, admin, jwtHmacSecret].flatMap((secret) => (secret?.trim() ? [secret.trim()] : []))

@@ -2,31 +2,31 @@ import type {Agent, Dispatcher} from 'undici'
 import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
 
-/** One request, as it goes out. */
+/** HTTP request. */
 export interface Outgoing {
   method: 'GET' | 'POST'
   url: string
   headers: Record<string, string>
   /** JSON. */
   body: string | undefined
-  /** Longest that the whole exchange may take. */
+  /** Timeout of the complete exchange, ms. */
   timeoutMs: number
   signal: AbortSignal | undefined
 }
 
 export interface Answer {
   status: number
-  /** The first of each name. */
+  /** First value of each header. */
   headers: Readonly<Record<string, string | undefined>>
   text: string
 }
 
-/** An exchange that came to no answer, or to none that could be read to its end. */
-export class ExchangeFault extends Error {
+/** Exchange without a complete response. */
+export class ExchangeError extends Error {
   override readonly cause: SvcError
-  /** Of the answer that had begun; undefined where none had. */
+  /** Status of the response, if one had started. */
   readonly status: number | undefined
-  /** Of the fault of the network; empty where it was none. */
+  /** Code of the network error; empty for other errors. */
   readonly code: string
 
   constructor(cause: SvcError, {status, code}: {status: number | undefined; code: string}) {
@@ -37,27 +37,28 @@ export class ExchangeFault extends Error {
   }
 }
 
-/** Sends requests over connections that are kept for the next one. */
+/** Sends requests over persistent connections. */
 export interface Transport {
-  /** @throws ExchangeFault; what the signal was aborted with */
+  /** @throws ExchangeError; the reason of the signal */
   exchange(outgoing: Outgoing): Promise<Answer>
   close(): Promise<void>
 }
 
-/** Of a refusal this much is read, bytes. */
-const longestRefusal = 64 << 10
-const longestConnectMs = 15_000
+/** Maximum number of bytes read of an error response. */
+const maxErrorBytes = 64 << 10
+const maxConnectMs = 15_000
 
 /**
- * A transport on undici, which is loaded with the first request. No redirect is followed: a token is for one address.
- * @param maxAnswerBytes largest answer that is read
+ * Creates a transport on undici, which is loaded on the first request. Redirects are not followed, because they would
+ * send the token to another address.
+ * @param maxAnswerBytes maximum size of a response
  */
 export function createTransport(maxAnswerBytes: number): Transport {
   let loading: Promise<{agent: Agent; send: typeof import('undici').request}> | undefined
   const load = async () => {
     const {Agent, request} = await import('undici')
-    // The whole exchange has a limit of its own; this one ends a connection that nobody waits for any more.
-    const connect = {timeout: longestConnectMs, ...trustOptions()}
+    // The exchange has its own timeout; this one closes connection attempts that no exchange waits for any more.
+    const connect = {timeout: maxConnectMs, ...trustOptions()}
     const agent = new Agent({connect, headersTimeout: 0, bodyTimeout: 0})
     return {agent, send: request}
   }
@@ -82,11 +83,11 @@ export function createTransport(maxAnswerBytes: number): Transport {
         signal?.throwIfAborted()
         const status = answered?.statusCode
         if (isTooLate())
-          throw new ExchangeFault(new SvcError('timeout', {url, ms: Math.round(timeoutMs)}), {
+          throw new ExchangeError(new SvcError('timeout', {url, ms: Math.round(timeoutMs)}), {
             status,
             code: 'ETIMEDOUT',
           })
-        throw faultOf(error, url, status)
+        throw exchangeErrorOf(error, url, status)
       } finally {
         clearTimeout(timer)
         signal?.removeEventListener('abort', giveUp)
@@ -112,7 +113,7 @@ interface Reading {
 }
 
 /**
- * What an answer says. A refusal is one by its status alone: of a text that breaks off there is what had come.
+ * Reads a response body. For an error status, an incomplete body is returned as it is, because the status is sufficient.
  * @throws response_too_large
  */
 async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, signal}: Reading): Promise<string> {
@@ -123,8 +124,8 @@ async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, si
     for await (const piece of body as AsyncIterable<Buffer>) {
       length += piece.length
       pieces.push(piece)
-      // To leave the loop is to hang up.
-      if (isRefusal && length >= longestRefusal) break
+      // Leaving the loop closes the connection.
+      if (isRefusal && length >= maxErrorBytes) break
       if (!isRefusal && length > limit) throw new SvcError('response_too_large', {url, limit})
     }
   } catch (error) {
@@ -133,8 +134,8 @@ async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, si
   return Buffer.concat(pieces).toString('utf8')
 }
 
-function faultOf(error: unknown, url: string, status: number | undefined): ExchangeFault {
-  if (error instanceof SvcError) return new ExchangeFault(error, {status, code: ''})
+function exchangeErrorOf(error: unknown, url: string, status: number | undefined): ExchangeError {
+  if (error instanceof SvcError) return new ExchangeError(error, {status, code: ''})
   const {code = ''} = error as NodeJS.ErrnoException
-  return new ExchangeFault(connectionFault(url, error), {status, code})
+  return new ExchangeError(connectionFault(url, error), {status, code})
 }

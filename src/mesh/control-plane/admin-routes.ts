@@ -1,10 +1,10 @@
 import {readMaintenance, readQuarantine} from '../protocol/admin-body.js'
-import {type AuditPage, mostAuditEntries} from '../protocol/audit.js'
+import {type AuditPage, maxAuditEntries} from '../protocol/audit.js'
 import {readRevoke} from '../protocol/lease-body.js'
 import {readPageQuery} from '../protocol/page-query.js'
 import type {Handlers} from './route.js'
 
-/** What administrators do to nodes and leases, and the audit of it. */
+/** Quarantine, maintenance, revocation of leases, and the audit log. */
 export const adminRoutes: Handlers = {
   async admin_quarantine({body, caller}, {store, scope, waiters}) {
     const {node_id, quarantined} = readQuarantine(body)
@@ -31,7 +31,7 @@ export const adminRoutes: Handlers = {
   },
 
   async admin_audit_list({query}, {store, scope}) {
-    const {rows: entries, next} = await store.listAudit(scope, readPageQuery(query, mostAuditEntries))
+    const {rows: entries, next} = await store.listAudit(scope, readPageQuery(query, maxAuditEntries))
     const page: AuditPage = {entries, ...(next === undefined ? {} : {next_cursor: String(next)})}
     return JSON.stringify(page)
   },

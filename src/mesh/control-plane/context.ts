@@ -6,15 +6,15 @@ import type {ControlPlaneMetrics} from './metrics.js'
 import type {PendingCounts} from './pending.js'
 import type {Waiters} from './waiters.js'
 
-/** What the routes work with. */
+/** State shared by all routes. */
 export interface ControlPlaneContext {
   store: MeshStore
   scope: Scope
-  /** Those of the moment: they change when the secrets are read again. */
+  /** Current credentials; replaced when the secrets are reloaded. */
   credentials: Credentials
-  /** Of each caller; undefined sets no limit. */
+  /** Rate limit per caller; undefined for none. */
   rate: {limit: RateLimit; perSecond: number} | undefined
-  /** Of wrong tokens for new nodes, by address. */
+  /** Limits wrong bootstrap tokens per address. */
   wrongTokens: RateLimit
   grants: BootstrapGrants
   stalePruneMs: number

@@ -7,7 +7,7 @@ import {useUp} from './auth/json-web-token.js'
 import type {ControlPlaneContext} from './context.js'
 import {requireRoom} from './load.js'
 
-/** A request whose sender is known. */
+/** Authenticated request. */
 interface Admitted extends FastifyRequest {
   caller: Caller
 }
@@ -15,9 +15,8 @@ interface Admitted extends FastifyRequest {
 export const callerOf = (request: FastifyRequest): Caller => (request as Admitted).caller
 
 /**
- * Who may ask for an operation, how often, and whether there is room for it now: before the body of the request is read.
- * A token that is good for one request is used up last, so that whoever has to come again can. Takes no promise where
- * the caller is known at once, since it runs with every heartbeat.
+ * Checks permissions, rate limit and load before the request body is read. A single-use token is consumed last, so that
+ * it can be sent again if another check fails. Avoids promises for opaque tokens, because it runs for every heartbeat.
  */
 export function guard(operation: MeshOperation, context: ControlPlaneContext): onRequestHookHandler {
   const {plane} = routes[operation]
@@ -25,16 +24,16 @@ export function guard(operation: MeshOperation, context: ControlPlaneContext): o
   const identity = {plane, store, scope, wrongTokens}
 
   function admit(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
-    takeTurn(caller.id, reply, context)
+    takeFromRate(caller.id, reply, context)
     requireRoom(operation, store.depth)
     const admitted = request as Admitted
     admitted.caller = caller
   }
 
-  /** Whoever is not known, or may not, takes turns by the address. */
+  /** Refused requests are rate-limited by address. */
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): never {
     if (isErrorOf(error, 'rate_limited')) retryAfter(reply, wrongTokens.wait(request.ip, store.now()))
-    else takeTurn(`refused@${request.ip}`, reply, context)
+    else takeFromRate(`refused@${request.ip}`, reply, context)
     throw error
   }
 
@@ -64,8 +63,8 @@ export function guard(operation: MeshOperation, context: ControlPlaneContext): o
 }
 
 /**
- * Holds who asked against the secrets of now; takes no turn, and uses up no token.
- * @throws what `identify` throws
+ * Checks a request against the current credentials, without rate limit and without consuming a token.
+ * @throws the errors of `identify`
  */
 export async function admitAgain(
   operation: MeshOperation,
@@ -76,7 +75,7 @@ export async function admitAgain(
 }
 
 /** @throws rate_limited */
-function takeTurn(id: string, reply: FastifyReply, {rate}: ControlPlaneContext): void {
+function takeFromRate(id: string, reply: FastifyReply, {rate}: ControlPlaneContext): void {
   if (rate === undefined) return
   const waitMs = rate.limit.take(id, performance.now())
   if (waitMs === 0) return

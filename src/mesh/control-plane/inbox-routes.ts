@@ -2,7 +2,7 @@ import type {FastifyReply} from 'fastify'
 import type {StoredMessage} from '../protocol/message.js'
 import {
   type InboxBody,
-  mostMessagesOfPage,
+  maxMessagesPerPage,
   readAck,
   readClaimRenewal,
   readDead,
@@ -17,7 +17,7 @@ import {admitAgain} from './guard.js'
 import {writeMessages} from './message-list.js'
 import type {Handlers} from './route.js'
 
-/** Messages between agents: delivered, waited for, claimed and acknowledged. */
+/** Delivery, claims and acknowledgements of messages between agents, and dead messages. */
 export const inboxRoutes: Handlers = {
   async a2a_deliver({body, caller}, {store, scope, credentials, waiters}) {
     const {draft, attestation} = readDeliver(body)
@@ -31,21 +31,21 @@ export const inboxRoutes: Handlers = {
 
   async a2a_inbox({body, caller, reply}, context) {
     const {store, scope, waiters} = context
-    const asked = readInbox(body)
-    if (asked.claimer !== undefined) requireNode(caller, asked.claimer)
+    const inbox = readInbox(body)
+    if (inbox.claimer !== undefined) requireNode(caller, inbox.claimer)
     let messages: readonly StoredMessage[] = []
     let {credentials} = context
     const look = async () => {
       if (credentials !== context.credentials) {
-        // Whoever was let in by a secret that is no more gets nothing that comes after it.
+        // A caller whose secret was replaced while waiting must not receive messages.
         await admitAgain('a2a_inbox', reply.request, context)
         credentials = context.credentials
       }
-      messages = await messagesFor(asked, store, scope)
+      messages = await messagesFor(inbox, store, scope)
       return messages.length > 0
     }
-    const {receiver, claimer, waitMs, before} = asked
-    // Messages that are older than one that was seen do not come any more.
+    const {receiver, claimer, waitMs, before} = inbox
+    // Waiting is pointless for a page of older messages: no new ones can appear there.
     const isPast = claimer === undefined && before !== undefined
     if (waitMs === 0 || isPast) await look()
     else await waiters.poll(receiver, {takes: claimer !== undefined, look, waitMs, gone: clientGone(reply)})
@@ -55,7 +55,7 @@ export const inboxRoutes: Handlers = {
   async a2a_ack({body, caller}, {store, scope}) {
     const {receiver_agent_id: receiver, message_id: message, claimer_node_id} = readAck(body)
     if (claimer_node_id !== undefined) requireNode(caller, claimer_node_id)
-    // A token that is bound to a node acknowledges as that node, whether or not the body says so.
+    // A token bound to a node acknowledges as that node, even if the body does not name it.
     await store.ack(scope, {receiver, message, claimer: claimer_node_id ?? caller.node})
     return undefined
   },
@@ -68,7 +68,7 @@ export const inboxRoutes: Handlers = {
   },
 
   async a2a_dead_list({query}, {store, scope}) {
-    const {rows, next} = await store.listDead(scope, readPageQuery(query, mostMessagesOfPage))
+    const {rows, next} = await store.listDead(scope, readPageQuery(query, maxMessagesPerPage))
     return writeMessages(rows, next)
   },
 
@@ -82,19 +82,19 @@ export const inboxRoutes: Handlers = {
     return JSON.stringify(await store.dropDead(scope, readDead(body).message_ids, caller.id))
   },
 
-  async queue_stats(_asked, {store, scope}) {
+  async queue_stats(_request, {store, scope}) {
     return JSON.stringify(await store.queueStats(scope))
   },
 }
 
-async function messagesFor(asked: InboxBody, store: MeshStore, scope: Scope): Promise<readonly StoredMessage[]> {
-  const {receiver, claimer, exclude, types, limit, before, order} = asked
+async function messagesFor(inbox: InboxBody, store: MeshStore, scope: Scope): Promise<readonly StoredMessage[]> {
+  const {receiver, claimer, exclude, types, limit, before, order} = inbox
   if (claimer === undefined) return store.peek(scope, {receiver, limit, before, types, order})
   const message = await store.claim(scope, {receiver, claimer, exclude, types})
   return message === undefined ? [] : [message]
 }
 
-/** Aborts when the client has gone before its answer was whole. */
+/** Aborts when the client disconnects before the complete response is sent. */
 function clientGone({raw}: FastifyReply): AbortSignal {
   const gone = new AbortController()
   if (raw.destroyed) gone.abort()

@@ -1,15 +1,14 @@
-import {type LeaseList, mostLeasesListed} from '../protocol/lease.js'
+import {type LeaseList, maxLeasesListed} from '../protocol/lease.js'
 import {readGrant, readHeld, readVerify} from '../protocol/lease-body.js'
 import {requireNode} from './auth/caller.js'
 import type {Handlers} from './route.js'
 
-/** Leases on keys, held by one node at a time. */
 export const leaseRoutes: Handlers = {
   async exec_lease_grant({body, caller}, {store, scope}) {
     const {scope_key: scopeKey, claimer_node_id: claimer} = readGrant(body)
     requireNode(caller, claimer)
     const lease = await store.grantLease(scope, {scopeKey, claimer})
-    // How long it holds can be computed without a clock that agrees with this one.
+    // Lets clients compute the remaining duration without synchronised clocks.
     return JSON.stringify({...lease, server_time_unix_ms: store.now()})
   },
 
@@ -32,9 +31,9 @@ export const leaseRoutes: Handlers = {
     return JSON.stringify(await store.verifyLease(scope, {lease, scopeKey}))
   },
 
-  async exec_lease_list(_asked, {store, scope}) {
+  async exec_lease_list(_request, {store, scope}) {
     const leases = await store.listLeases(scope)
-    const isCut = leases.length >= mostLeasesListed && (await store.counts(scope)).leases > leases.length
+    const isCut = leases.length >= maxLeasesListed && (await store.counts(scope)).leases > leases.length
     const answer: LeaseList = {leases, ...(isCut ? {truncated: true} : {})}
     return JSON.stringify(answer)
   },

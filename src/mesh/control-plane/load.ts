@@ -2,12 +2,12 @@ import {SvcError} from '../../errors/index.js'
 import type {MeshOperation} from '../protocol/routes.js'
 
 /**
- * How many operations may wait for the store before a request is turned away. What keeps nodes alive and work held is
- * answered for longest: without it a busy moment would become a loss of leases, and then a storm of joins.
+ * Maximum number of operations waiting for the store before a request is refused, by rank. Requests that keep nodes and
+ * leases alive are refused last: otherwise a load peak would cause a loss of leases and then a storm of joins.
  */
-const mostWaiting = {first: 2000, middle: 4000, last: 8000, none: Number.POSITIVE_INFINITY} as const
+const maxWaiting = {first: 2000, middle: 4000, last: 8000, none: Number.POSITIVE_INFINITY} as const
 
-const rankOf: Readonly<Record<MeshOperation, keyof typeof mostWaiting>> = {
+const rankOf: Readonly<Record<MeshOperation, keyof typeof maxWaiting>> = {
   health: 'none',
   metrics: 'none',
   list_nodes: 'first',
@@ -34,8 +34,7 @@ const rankOf: Readonly<Record<MeshOperation, keyof typeof mostWaiting>> = {
   a2a_ack: 'last',
 }
 
-/** @throws overloaded where so many operations wait that this one is turned away */
+/** @throws overloaded if too many operations are waiting */
 export function requireRoom(operation: MeshOperation, depth: number): void {
-  if (depth > mostWaiting[rankOf[operation]])
-    throw new SvcError('overloaded', {reason: 'The store has more to do than it can keep up with.'})
+  if (depth > maxWaiting[rankOf[operation]]) throw new SvcError('overloaded', {reason: 'The store is overloaded.'})
 }

@@ -1,12 +1,12 @@
-import {setImmediate as nextTurn} from 'node:timers/promises'
+import {setImmediate as nextIteration} from 'node:timers/promises'
 import type {StoredMessage} from '../protocol/message.js'
 
-/** Bytes of JSON that are written at once: some milliseconds, so that heartbeats are answered in between. */
+/** JSON bytes per slice, a few ms of work, so that heartbeats can be answered in between. */
 const sliceBytes = 1 << 20
 
 /**
- * Messages as JSON, one after the other: a page of large ones is no single text at any time.
- * @param next cursor of the page after them
+ * Serializes messages one by one, to avoid one huge string for a page of large messages.
+ * @param next cursor of the next page
  */
 export async function writeMessages(messages: readonly StoredMessage[], next?: number): Promise<Buffer> {
   const parts = [Buffer.from('{"messages":[')]
@@ -17,7 +17,7 @@ export async function writeMessages(messages: readonly StoredMessage[], next?: n
     written += part.length
     if (written < sliceBytes) continue
     written = 0
-    await nextTurn()
+    await nextIteration()
   }
   parts.push(Buffer.from(next === undefined ? ']}' : `],"next_cursor":"${next}"}`))
   return Buffer.concat(parts)

@@ -1,7 +1,7 @@
 import type {MeshOperation} from '../protocol/routes.js'
 import type {Counts} from '../store/mesh-store.js'
 
-/** What the store and the server have at the moment. */
+/** Current values of the gauges. */
 export interface Gauges extends Counts {
   storeDepth: number
   longPolls: number
@@ -18,7 +18,7 @@ export class ControlPlaneMetrics {
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
 
-  /** The text format of Prometheus, version 0.0.4. */
+  /** Renders the Prometheus text format, version 0.0.4. */
   render(gauges: Gauges): string {
     const gauge = (name: string, help: string, value: number): Family => [name, 'gauge', help, [['', value]]]
     const families: Family[] = [
@@ -26,15 +26,15 @@ export class ControlPlaneMetrics {
       [
         'svc_mesh_heartbeats_total',
         'counter',
-        'Heartbeats that were taken in.',
+        'Accepted heartbeats.',
         [['', this.#answers.get('heartbeat')?.get(200) ?? 0]],
       ],
-      gauge('svc_mesh_nodes', 'Nodes that have joined.', gauges.nodes),
-      gauge('svc_mesh_leases', 'Leases that hold.', gauges.leases),
-      gauge('svc_mesh_messages_pending', 'Messages that are neither acknowledged nor claimed.', gauges.pending),
-      gauge('svc_mesh_messages_dead', 'Messages that were claimed too often without an end.', gauges.dead),
-      gauge('svc_mesh_store_depth', 'Operations that wait for their transaction.', gauges.storeDepth),
-      gauge('svc_mesh_long_polls', 'Requests that wait for messages.', gauges.longPolls),
+      gauge('svc_mesh_nodes', 'Joined nodes.', gauges.nodes),
+      gauge('svc_mesh_leases', 'Active leases.', gauges.leases),
+      gauge('svc_mesh_messages_pending', 'Messages neither acknowledged nor claimed.', gauges.pending),
+      gauge('svc_mesh_messages_dead', 'Messages claimed too often without an acknowledgement.', gauges.dead),
+      gauge('svc_mesh_store_depth', 'Operations waiting for a transaction.', gauges.storeDepth),
+      gauge('svc_mesh_long_polls', 'Requests waiting for messages.', gauges.longPolls),
     ]
     return families
       .map(([name, type, help, samples]) => {

@@ -6,22 +6,21 @@ import type {Scope} from '../store/mesh-store.js'
 import {exchangeBootstrap} from './auth/bootstrap.js'
 import {requireNode} from './auth/caller.js'
 import {writeNodeList} from './node-list.js'
-import type {Asked, Handlers} from './route.js'
+import type {Handlers, RouteRequest} from './route.js'
 
-/** Messages that the answer to a heartbeat counts; how many more there are makes no difference to the node. */
-const mostPending = 100
+/** Maximum number of pending messages reported to a heartbeat; higher counts make no difference to the node. */
+const maxPending = 100
 
-/** Shortest time between two heartbeats of a node, ms: a quarter of the time after which a node counts as stale. */
-const shortestIntervalMs = 15_000
+/** Minimum heartbeat interval, ms: a quarter of the time after which a node is stale. */
+const minIntervalMs = 15_000
 
-/** When the next heartbeat of a node is due, ms, so that all of them together keep to a rate. */
+/** Heartbeat interval of a node, ms, such that all nodes together stay below a rate. */
 export const heartbeatIntervalMs = (nodes: number, heartbeatsPerSec: number): number =>
-  Math.max(shortestIntervalMs, Math.ceil((nodes / heartbeatsPerSec) * 1000))
+  Math.max(minIntervalMs, Math.ceil((nodes / heartbeatsPerSec) * 1000))
 
-/** Nodes get a token, come, are seen, and go. */
 export const nodeRoutes: Handlers = {
   async bootstrap_exchange({body, caller}, {credentials, store, scope, grants}) {
-    // The header says it all; a body is for those who want to say it twice.
+    // The body is optional: the header contains the token.
     const {bootstrap_token: bootstrapToken} = readExchange(body === undefined ? {} : body)
     return JSON.stringify(await exchangeBootstrap(credentials, caller, {bootstrapToken}, {store, scope, grants}))
   },
@@ -29,8 +28,8 @@ export const nodeRoutes: Handlers = {
   list_nodes: ({query}, context) => writeNodeList(readNodeQuery(query), context),
 
   async join({body, caller, reply}, {store, scope}) {
-    const {facts, scope: given, maintenance, ...incarnation} = readJoin(body)
-    requireScope(scope, given)
+    const {facts, scope: requested, maintenance, ...incarnation} = readJoin(body)
+    requireScope(scope, requested)
     requireNode(caller, facts.id)
     return store.join(scope, facts, {...incarnation, ...(maintenance && {maintenance})}).catch(warnOfDuplicate(reply))
   },
@@ -40,10 +39,10 @@ export const nodeRoutes: Handlers = {
     requireScope(scope, heartbeat.scope)
     requireNode(caller, heartbeat.facts.id)
     const {record, nodeCount} = await store.heartbeat(scope, heartbeat).catch(warnOfDuplicate(reply))
-    const waiting = await pending.count(scope, heartbeat.receiver, mostPending)
+    const count = await pending.count(scope, heartbeat.receiver, maxPending)
     const nextMs = heartbeatIntervalMs(nodeCount, heartbeatsPerSec)
-    // The record is text already, and goes on as it is.
-    return `${record.slice(0, -1)},"next_heartbeat_ms":${nextMs},"server_time_unix_ms":${store.now()},"inbox_pending":${waiting}}`
+    // Append to the record text instead of parsing it.
+    return `${record.slice(0, -1)},"next_heartbeat_ms":${nextMs},"server_time_unix_ms":${store.now()},"inbox_pending":${count}}`
   },
 
   async leave({body, caller}, {store, scope, waiters}) {
@@ -55,17 +54,17 @@ export const nodeRoutes: Handlers = {
   },
 }
 
-/** Two live processes with one id are a mistake that somebody should see, whichever client they use. */
-const warnOfDuplicate = (reply: Asked['reply']) => (error: unknown) => {
+/** Reports two live processes with the same node id in a header, for clients that ignore the error body. */
+const warnOfDuplicate = (reply: RouteRequest['reply']) => (error: unknown) => {
   if (isErrorOf(error, 'duplicate_node_id')) reply.header('x-mesh-warning', 'duplicate-node-id')
   throw error
 }
 
 /**
- * A node that joins says which scope it means, where the control plane has one. Rows are never kept under what a body
- * says: a control plane without a scope ignores it.
+ * Requires a node to name the scope of the control plane, if it has one. Rows are always stored under the scope of the
+ * control plane, not that of the body.
  * @throws scope_mismatch
  */
-function requireScope(scope: Scope, given: string | undefined): void {
-  if (scope !== '' && given !== scope) throw new SvcError('scope_mismatch', {})
+function requireScope(scope: Scope, requested: string | undefined): void {
+  if (scope !== '' && requested !== scope) throw new SvcError('scope_mismatch', {})
 }

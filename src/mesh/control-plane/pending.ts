@@ -5,12 +5,12 @@ interface Count {
   value: Promise<number>
 }
 
-const mostCounts = 10_000
+const maxCounts = 10_000
 
-/** How old a count may be, ms: many heartbeats come in that time, and nobody acts on one sooner. */
+/** Maximum age of a cached count, ms. Many heartbeats arrive in this time, and no client reacts faster. */
 const freshMs = 100
 
-/** How many messages wait for a receiver, or for anybody; each is counted ten times a second at most. */
+/** Cached counts of pending messages per receiver and in total. */
 export class PendingCounts {
   readonly #store: Pick<MeshStore, 'countPending'>
   readonly #counts = new Map<string, Count>()
@@ -19,16 +19,16 @@ export class PendingCounts {
     this.#store = store
   }
 
-  /** @param limit counts no further */
+  /** @param limit maximum result */
   count(scope: Scope, receiver: string | undefined, limit: number): Promise<number> {
     const key = `${limit}\n${receiver ?? ''}\n${scope}`
     const nowMs = performance.now()
     const known = this.#counts.get(key)
     if (known !== undefined && nowMs - known.atMs < freshMs) return known.value
     const value = this.#store.countPending(scope, {receiver, limit})
-    if (this.#counts.size >= mostCounts) this.#counts.clear()
+    if (this.#counts.size >= maxCounts) this.#counts.clear()
     this.#counts.set(key, {atMs: nowMs, value})
-    // A failure goes to those who asked, and to nobody after them.
+    // Do not cache failures.
     value.catch(() => this.#counts.delete(key))
     return value
   }

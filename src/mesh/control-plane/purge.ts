@@ -1,12 +1,12 @@
-import {setImmediate as nextTurn} from 'node:timers/promises'
+import {setImmediate as nextIteration} from 'node:timers/promises'
 import {SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import type {MeshStore} from '../store/mesh-store.js'
 
-/** How often what has had its time is removed, ms. */
+/** Interval between purges, ms. */
 const everyMs = 60_000
 
-/** Has the store purged now and then, a part at a time. @returns what ends it */
+/** Purges the store periodically in small steps. @returns function that stops it */
 export function purgeRegularly(store: Pick<MeshStore, 'purge'>): () => void {
   let isEnded = false
   let isRunning = false
@@ -15,7 +15,7 @@ export function purgeRegularly(store: Pick<MeshStore, 'purge'>): () => void {
     if (isRunning) return
     isRunning = true
     try {
-      while (!isEnded && (await store.purge())) await nextTurn()
+      while (!isEnded && (await store.purge())) await nextIteration()
     } catch (error) {
       const {code, message} = SvcError.from(error)
       log.warn({code}, message)

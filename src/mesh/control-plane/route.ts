@@ -6,27 +6,26 @@ import type {Caller} from './auth/caller.js'
 import type {ControlPlaneContext} from './context.js'
 import {callerOf, guard} from './guard.js'
 
-/** A request that may be answered. */
-export interface Asked {
+/** Authorised request. */
+export interface RouteRequest {
   caller: Caller
-  /** Parsed, and not looked at further. */
+  /** Parsed JSON, not validated. */
   body: unknown
   query: object
   reply: FastifyReply
 }
 
-/** Answers a request with JSON that is written already, or, where the route has no content, with nothing. */
-export type Handler = (asked: Asked, context: ControlPlaneContext) => Promise<string | Buffer | undefined>
+/** Handles a request. Returns serialized JSON, or undefined for a response without content. */
+export type Handler = (request: RouteRequest, context: ControlPlaneContext) => Promise<string | Buffer | undefined>
 
-/** The handlers of some operations, by their names. */
 export type Handlers = Readonly<Partial<Record<MeshOperation, Handler>>>
 
 const json = 'application/json; charset=utf-8'
 
-/** Serves operations at the places of the table of routes, to those who may. */
+/** Registers the routes of the operations with their guards. */
 export function serveRoutes(app: HttpApp, context: ControlPlaneContext, handlers: Handlers): void {
   const {metrics} = context
-  // Set for every request beforehand, so that all of them have one shape.
+  // Declared upfront so that all request objects have the same hidden class.
   app.decorateRequest('caller', null)
   for (const [name, handle] of Object.entries(handlers)) {
     const operation = name as MeshOperation
@@ -35,7 +34,7 @@ export function serveRoutes(app: HttpApp, context: ControlPlaneContext, handlers
       method,
       url,
       onRequest: guard(operation, context),
-      // Only where something is wrong: a hook for every answer would cost each heartbeat.
+      // A hook for every response would slow down heartbeats, so successful responses are counted in the handler.
       onError: (_request, _reply, error, done) => {
         metrics.answered(operation, error instanceof SvcError ? error.status : (error.statusCode ?? 500))
         done()

@@ -28,34 +28,34 @@ import {Waiters} from './waiters.js'
 
 export interface ControlPlaneOptions {
   address: {host: string; port: number}
-  /** It is closed with the control plane, or where the control plane cannot start. */
+  /** Closed together with the control plane, and also if the start fails. */
   store: MeshStore
   credentials: Credentials
   scope: Scope
   maxBodyBytes: number
-  /** Requests of one caller; undefined sets no limit. */
+  /** Rate limit per caller; undefined for none. */
   rate?: Rate | undefined
-  /** Nodes not heard of for longer are not listed, ms; 0 lists all. */
+  /** Nodes last seen longer ago are not listed, ms; 0 lists all. */
   stalePruneMs: number
-  /** Heartbeats per second that all nodes together may send. */
+  /** Target rate of the heartbeats of all nodes, per second. */
   heartbeatsPerSec: number
   tls?: TlsOptions | undefined
-  /** Let other machines in although there is no secret. */
+  /** Permit a non-loopback address without any secret. */
   isInsecure?: boolean | undefined
   bootstrapGrants?: BootstrapGrants | undefined
-  /** Requests that may wait for messages at once. */
+  /** Maximum number of long polls; default 10,000. */
   longPolls?: number | undefined
-  /** How long a request waits for messages without looking again, ms; 5000 where it is left out. */
+  /** Maximum time between two checks of a long poll, ms; default 5000. */
   safetyMs?: number | undefined
 }
 
 export interface ControlPlane extends Listening {
   /**
-   * Lets clients in by other secrets from now on; whoever waits for messages is held against them at once.
-   * @throws mesh_unprotected where there are none, and other machines could come in
+   * Replaces the credentials. Waiting long polls are checked against the new ones immediately.
+   * @throws mesh_unprotected if there are none and the address is not loopback
    */
   reload(credentials: Credentials): void
-  /** Answers who waits, lets what is under way end for at most so many ms, and closes the store. */
+  /** Ends long polls, waits up to `drainMs` for running requests, and closes the store. */
   close(drainMs: number): Promise<void>
 }
 
@@ -64,8 +64,8 @@ const defaultLongPolls = 10_000
 const defaultSafetyMs = 5000
 
 /**
- * Opens the port of a control plane.
- * @throws mesh_unprotected, tls_unusable; what `listen` throws
+ * Starts a control plane.
+ * @throws mesh_unprotected, tls_unusable; the errors of `listen`
  */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const {store, address} = options
@@ -97,7 +97,7 @@ function contextOf(options: ControlPlaneOptions): ControlPlaneContext {
     stalePruneMs,
     heartbeatsPerSec,
     waiters: new Waiters({
-      most: options.longPolls ?? defaultLongPolls,
+      max: options.longPolls ?? defaultLongPolls,
       safetyMs: options.safetyMs ?? defaultSafetyMs,
     }),
     pending: new PendingCounts(store),
@@ -115,7 +115,7 @@ function controlPlaneApp(context: ControlPlaneContext, {address, maxBodyBytes, t
     headers: {[featureHeader]: features.join(',')},
     tls,
   })
-  // The only route that asks for no token and knows no limit.
+  // The only route without authentication and rate limit.
   app.get(routes.health.path, async (_request, reply) => reply.type('text/plain; charset=utf-8').send('ok\n'))
   serveRoutes(app, context, {
     metrics: writeMetrics,
@@ -151,7 +151,7 @@ function running(
     async close(drainMs) {
       endPurge()
       waiters.close()
-      // Connections that fall idle after their answer would keep the server open until their time is up.
+      // Connections that become idle after their response would keep the server open until their timeout.
       const idle = setInterval(() => app.server.closeIdleConnections(), 20)
       const drained = app.close()
       const timeout = new Promise((resolve) => setTimeout(resolve, drainMs).unref())

@@ -1,57 +1,57 @@
 import {SvcError} from '../../errors/index.js'
 
-/** A request that waits for messages of a receiver. */
+/** Long poll for messages of a receiver. */
 export interface Waiter {
-  /** Whether it takes a message away: then one that comes is offered to one waiter after the other. */
+  /** True if it claims a message. A new message is then offered to one such waiter at a time. */
   takes: boolean
-  /** Looks for messages. @returns whether there were any */
+  /** Checks for messages. @returns true if there are any */
   look(): Promise<boolean>
-  /** How long it waits, ms. */
+  /** Maximum wait, ms. */
   waitMs: number
-  /** Aborts when its client has gone. */
+  /** Aborts when the client disconnects. */
   gone: AbortSignal
 }
 
 export interface WaiterOptions {
-  /** Requests that may wait at once. */
-  most: number
-  /** A claim may end, or another process deliver, without news here: everyone looks again after so long, ms. */
+  /** Maximum number of waiting requests. */
+  max: number
+  /** Interval at which all waiters check again, ms, because claims can expire without a notification. */
   safetyMs: number
 }
 
-/** Those who wait for one receiver. */
+/** Waiters of one receiver. */
 interface Queue {
-  /** How often something came while anybody waited. */
-  news: number
-  /** The last news that may be of several messages. */
+  /** Number of notifications. */
+  notifications: number
+  /** Number of the last notification that may stand for several messages. */
   several: number
-  /** In the order of their coming. */
+  /** In order of arrival. */
   parked: Set<Slot>
   members: number
 }
 
 interface Slot {
   takes: boolean
-  /** The news that its last look took in. */
+  /** Last notification before its last check. */
   seen: number
-  /** The news that it was woken for, and that nobody else looks after until it has. */
+  /** Notification for which it was woken, and which no other claiming waiter handles until it has checked. */
   offered: number | undefined
   wake(): void
 }
 
 /**
- * Long polls, by receiver. A delivery notifies them; of those who would take the message away only the one that
- * waits for longest is woken, and where it comes back with nothing the news goes to the next.
+ * Long polls by receiver. A delivery wakes all waiters that only read, but only the longest-waiting one that claims. If
+ * that one finds nothing, the notification is passed to the next.
  */
 export class Waiters {
   readonly #queues = new Map<string, Queue>()
-  readonly #most: number
+  readonly #max: number
   readonly #safetyMs: number
   #waiting = 0
   #isClosed = false
 
-  constructor({most, safetyMs}: WaiterOptions) {
-    this.#most = most
+  constructor({max, safetyMs}: WaiterOptions) {
+    this.#max = max
     this.#safetyMs = safetyMs
   }
 
@@ -60,31 +60,32 @@ export class Waiters {
   }
 
   /**
-   * Looks until there is something, time is up, the client has gone or the server stops.
-   * @throws overloaded where it would have to wait and too many do; what `look` throws
+   * Waits until there are messages, the time is up, the client disconnects or the server stops.
+   * @throws overloaded if it would have to wait and the limit is reached; the errors of `look`
    */
   async poll(receiver: string, waiter: Waiter): Promise<void> {
-    if (this.#waiting < this.#most) return this.#wait(receiver, waiter)
-    if (!(await waiter.look())) throw new SvcError('overloaded', {reason: 'Too many requests wait for messages.'})
+    if (this.#waiting < this.#max) return this.#wait(receiver, waiter)
+    if (!(await waiter.look()))
+      throw new SvcError('overloaded', {reason: 'Too many requests are waiting for messages.'})
   }
 
   async #wait(receiver: string, {takes, look, waitMs, gone}: Waiter): Promise<void> {
     const untilMs = performance.now() + waitMs
     const queue = this.#join(receiver)
-    const slot: Slot = {takes, seen: queue.news, offered: undefined, wake: () => {}}
+    const slot: Slot = {takes, seen: queue.notifications, offered: undefined, wake: () => {}}
     try {
       while (!gone.aborted) {
-        slot.seen = queue.news
+        slot.seen = queue.notifications
         if (await look()) {
-          // Of several messages, the others are for the next.
+          // If there may be more messages, keep the offer, so that it is passed to the next waiter.
           if (slot.offered !== queue.several) slot.offered = undefined
           return
         }
         passOn(queue, slot)
         const leftMs = untilMs - performance.now()
         if (leftMs <= 0 || this.#isClosed) return
-        // What came during the look was offered to those who were parked, and may be for this one.
-        if (queue.news === slot.seen) await park(queue, slot, Math.min(leftMs, this.#safetyMs), gone)
+        // A message that arrived during the check was offered only to parked waiters, so check again.
+        if (queue.notifications === slot.seen) await park(queue, slot, Math.min(leftMs, this.#safetyMs), gone)
         if (this.#isClosed) return
       }
     } finally {
@@ -93,33 +94,33 @@ export class Waiters {
     }
   }
 
-  /** Something is there for a receiver. */
+  /** Must be called when a receiver gets a message. */
   notify(receiver: string): void {
     const queue = this.#queues.get(receiver)
     if (queue !== undefined) spread(queue)
   }
 
-  /** Something may be there for anybody: a node has left its messages. */
+  /** Must be called when messages of any receiver may be available, for example after a node has left. */
   notifyAll(): void {
     for (const queue of this.#queues.values()) {
-      queue.several = queue.news + 1
+      queue.several = queue.notifications + 1
       spread(queue)
     }
   }
 
-  /** Everyone looks again, without any news. */
+  /** Makes all waiters check again. */
   wakeAll(): void {
     for (const {parked} of this.#queues.values()) for (const slot of parked) slot.wake()
   }
 
-  /** Everyone comes back with nothing, now and from now on. */
+  /** Ends all current and future waits. */
   close(): void {
     this.#isClosed = true
     this.wakeAll()
   }
 
   #join(receiver: string): Queue {
-    const queue = this.#queues.get(receiver) ?? {news: 0, several: 0, parked: new Set(), members: 0}
+    const queue = this.#queues.get(receiver) ?? {notifications: 0, several: 0, parked: new Set(), members: 0}
     this.#queues.set(receiver, queue)
     queue.members++
     this.#waiting++
@@ -134,30 +135,30 @@ export class Waiters {
 }
 
 function spread(queue: Queue): void {
-  const news = ++queue.news
+  const notification = ++queue.notifications
   for (const slot of queue.parked) if (!slot.takes) slot.wake()
-  offer(queue, news)
+  offer(queue, notification)
 }
 
-/** Wakes the first of those who would take the message and have not looked since. */
-function offer({parked}: Queue, news: number): void {
+/** Wakes the first claiming waiter that has not checked since the notification. */
+function offer({parked}: Queue, notification: number): void {
   for (const slot of parked) {
-    if (!slot.takes || slot.seen >= news) continue
-    slot.seen = news
-    slot.offered = news
+    if (!slot.takes || slot.seen >= notification) continue
+    slot.seen = notification
+    slot.offered = notification
     slot.wake()
     return
   }
 }
 
-/** What one was woken for is for the next one. */
+/** Offers the notification of a waiter to the next one. */
 function passOn(queue: Queue, slot: Slot): void {
   const {offered} = slot
   slot.offered = undefined
   if (offered !== undefined) offer(queue, offered)
 }
 
-/** Waits to be woken, for at most so long. */
+/** Waits to be woken, at most `ms`. */
 function park(queue: Queue, slot: Slot, ms: number, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

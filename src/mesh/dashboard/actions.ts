@@ -5,10 +5,10 @@ import {singleAttempt} from './read-state.js'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Longest maintenance that a control plane gives, minutes: a week. */
-const mostMinutes = 7 * 24 * 60
+/** Maximum duration of maintenance, minutes: one week. */
+const maxMinutes = 7 * 24 * 60
 
-/** What a page may have done, by the last part of its path. The members of a body are those of the control plane. */
+/** Actions of the page by the last path segment. Bodies have the members of the control plane's routes. */
 export const actions: Readonly<Record<string, (client: MeshClient, body: Body) => Promise<void>>> = {
   quarantine: (client, body) =>
     client.setQuarantine({node: text(body, 'node_id'), quarantined: flag(body, 'quarantined')}, singleAttempt),
@@ -26,7 +26,8 @@ export const actions: Readonly<Record<string, (client: MeshClient, body: Body) =
 /** @throws missing_field */
 function text(body: Body, field: string): string {
   const value = body[field]
-  if (typeof value !== 'string' || value === '') throw new SvcError('missing_field', {field, expected: 'a text'})
+  if (typeof value !== 'string' || value === '')
+    throw new SvcError('missing_field', {field, expected: 'a non-empty string'})
   return value
 }
 
@@ -40,7 +41,7 @@ function flag(body: Body, field: string): boolean {
 /** @throws missing_field */
 function number(body: Body, field: string): number {
   const value = body[field]
-  if (!Number.isSafeInteger(value)) throw new SvcError('missing_field', {field, expected: 'a whole number'})
+  if (!Number.isSafeInteger(value)) throw new SvcError('missing_field', {field, expected: 'an integer'})
   return value as number
 }
 
@@ -49,10 +50,10 @@ function requireFound({not_found: [missing]}: DeadOutcome): void {
   if (missing !== undefined) throw new SvcError('dead_message_not_found', {message: missing})
 }
 
-/** How long a maintenance lasts, ms; until it is ended where nothing is said. @throws missing_field */
+/** Duration of maintenance, ms; undefined for no limit. @throws missing_field */
 function durationOf({minutes}: Body): number | undefined {
   if (minutes === undefined || minutes === null) return undefined
-  if (typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= mostMinutes)
+  if (typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= maxMinutes)
     return minutes * 60_000
-  throw new SvcError('missing_field', {field: 'minutes', expected: `a whole number from 1 to ${mostMinutes}`})
+  throw new SvcError('missing_field', {field: 'minutes', expected: `an integer from 1 to ${maxMinutes}`})
 }

@@ -2,26 +2,25 @@ import {type ReplyStream, sseFrame} from '../../net/index.js'
 import type {Reading} from './read-state.js'
 import {type News, rowsOf, Versions} from './versions.js'
 
-/** Between two readings, ms: of a small mesh, and for every so many nodes of a large one. */
+/** Poll interval per `nodesPerPoll` nodes, ms. */
 const pollMs = 1000
-const nodesOfPoll = 1000
-/** A comment keeps a silent connection open, ms. */
+const nodesPerPoll = 1000
+/** Interval of keep-alive comments, ms. */
 const pingMs = 15_000
-/** Pages that can be open at once. */
-const mostStreams = 32
+/** Maximum number of open pages. */
+const maxStreams = 32
 
 interface Subscriber {
   stream: ReplyStream
-  /** Number of the state that it was sent last. */
+  /** Number of the last state sent. */
   sent: number
-  /** Has not taken in yet what it was sent; it gets the newest state when it has. */
+  /** True while it receives a state; it then gets the newest one. */
   isBusy: boolean
 }
 
 /**
- * Sends pages the state: whole when they come, and then what has changed. One reader serves them all, and nothing is
- * read while no page is open. A page that is slow misses states in between, and never has more than one waiting for
- * it.
+ * Streams the state to open pages: first the full state, then changes. A single poller serves all pages and stops while
+ * none is open. A slow page skips intermediate states, so that at most one is buffered for it.
  */
 export class StateFeed {
   readonly #read: (before: Reading | undefined) => Promise<Reading>
@@ -30,8 +29,8 @@ export class StateFeed {
   #reading: Reading | undefined
   readonly #versions = new Versions()
   #isRunning = false
-  /** Something was changed while it was read. */
-  #isWanted = false
+  /** True if another reading was requested during the current one. */
+  #isRequested = false
   #wake: (() => void) | undefined
   #ping: NodeJS.Timeout | undefined
 
@@ -41,13 +40,13 @@ export class StateFeed {
   }
 
   get isFull(): boolean {
-    return this.#subscribers.size >= mostStreams
+    return this.#subscribers.size >= maxStreams
   }
 
   subscribe(stream: ReplyStream): void {
     const subscriber: Subscriber = {stream, sent: -1, isBusy: false}
     this.#subscribers.add(subscriber)
-    // The head of the answer goes out with the first byte: the page shall know that it is heard.
+    // The response headers are sent with the first byte, so send one now to show the page that it is connected.
     stream.ping()
     stream.gone.addEventListener('abort', () => this.#subscribers.delete(subscriber))
     this.#ping ??= setInterval(() => this.#pingAll(), pingMs).unref()
@@ -55,9 +54,9 @@ export class StateFeed {
     else void this.#run()
   }
 
-  /** Reads at once, or again where it reads now: something was changed. */
+  /** Requests an immediate reading, after a change. */
   soon(): void {
-    this.#isWanted = true
+    this.#isRequested = true
     this.#wake?.()
   }
 
@@ -71,17 +70,17 @@ export class StateFeed {
 
   async #run(): Promise<void> {
     this.#isRunning = true
-    // What was read for pages that have gone may be old.
+    // The last reading may be outdated if no page was open meanwhile.
     this.#versions.forget()
     while (this.#subscribers.size > 0) {
-      this.#isWanted = false
+      this.#isRequested = false
       const reading = await this.#read(this.#reading)
       this.#reading = reading
       this.#versions.take(reading.state)
       for (const subscriber of this.#subscribers) this.#offer(subscriber)
       const size = rowsOf(reading.state).length
-      if (this.#subscribers.size > 0 && !this.#isWanted)
-        await this.#pause(pollMs * Math.max(1, Math.ceil(size / nodesOfPoll)))
+      if (this.#subscribers.size > 0 && !this.#isRequested)
+        await this.#pause(pollMs * Math.max(1, Math.ceil(size / nodesPerPoll)))
     }
     this.#isRunning = false
   }

@@ -2,14 +2,14 @@ import type {FastifyReply, FastifyRequest} from 'fastify'
 import {SvcError} from '../../errors/index.js'
 import {isSameSecret} from '../../net/index.js'
 
-/** Whether a request knows the address of the page, whose first part is the key. */
+/** True if the first path segment of a request is the secret key of the page. */
 export const hasKey = ({params}: FastifyRequest, key: string): boolean =>
   isSameSecret((params as {key?: string}).key ?? '', key)
 
 /**
- * Lets in what the page itself asks for, before a body is read. A request that changes something must name its origin,
- * as every browser does; and what a browser says of the site that a request comes from must agree.
- * @throws route_unknown without the key; origin_denied where another page asks
+ * Admits only requests of the page itself, before a body is read. A POST must have an Origin header, which every browser
+ * sends. A Sec-Fetch-Site header must be same-origin.
+ * @throws route_unknown without the key; origin_denied for requests of other pages
  */
 export const demandOwnPage =
   (key: string) =>

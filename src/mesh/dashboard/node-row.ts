@@ -2,7 +2,7 @@ import {nodeTroubles} from '../client/node-state.js'
 import type {CapabilityHints, NodeRecord} from '../protocol/node.js'
 import type {NodeRow} from './view.js'
 
-/** Flags of a capability, and the word for it. */
+/** Labels of the accelerator flags. */
 const gpuWords: readonly [keyof CapabilityHints, string][] = [
   ['gpu_cuda', 'CUDA'],
   ['gpu_metal', 'Metal'],
@@ -12,9 +12,9 @@ const gpuWords: readonly [keyof CapabilityHints, string][] = [
 ]
 
 /**
- * A node as it is shown.
+ * Converts a node record to a table row.
  * @param clockMs time of the control plane, Unix ms
- * @param staleAfterMs silence after which a node counts as stale; 0 takes none for stale
+ * @param staleAfterMs age from which a node is stale, ms; 0 disables the check
  */
 export function nodeRow(record: NodeRecord, clockMs: number, staleAfterMs: number): NodeRow {
   const {id, version, capabilities, last_seen_unix_ms, maintenance_until_unix_ms: until, cpu_usage_pct} = record
@@ -33,7 +33,7 @@ export function nodeRow(record: NodeRecord, clockMs: number, staleAfterMs: numbe
   }
 }
 
-/** Devices that were counted say more than the words a node was given. */
+/** Detected devices first, then advertised flags. */
 function gpuOf(record: NodeRecord): string[] {
   const {capabilities, gpu_total_count: total, gpu_healthy_count: healthy, gpu_allocatable_count: free} = record
   const flags = gpuWords.filter(([flag]) => capabilities[flag] === true).map(([, word]) => word)

@@ -3,13 +3,13 @@ import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {packageRoot} from '../../files/index.js'
 
-/** Where the build puts the files of `page/`, with the modules of its script in one file. */
+/** Build output of `page/`, with the script bundled into one file. */
 const folder = join(packageRoot, 'dist', 'src', 'mesh', 'dashboard', 'page')
 
 export interface Page {
-  /** One document that needs nothing from elsewhere. What it shows comes to it as a stream of events. */
+  /** Self-contained document. It receives its data as an event stream. */
   html: string
-  /** Runs the script and the style of the page and no other, talks to its own server alone, and stands in no frame. */
+  /** Content security policy: only the inline script and style, connections only to this server, no frames. */
   contentPolicy: string
 }
 

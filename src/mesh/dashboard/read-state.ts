@@ -8,35 +8,35 @@ import type {QueueStats} from '../protocol/message.js'
 import {nodeRow} from './node-row.js'
 import type {DashboardState, DeadRow, NodeRow, Part} from './view.js'
 
-/** A person is watching: a request is sent once, and its outcome is shown soon. */
+/** Without retries, so that a user sees errors quickly. */
 export const singleAttempt: CallOptions = {retry: false, timeoutMs: 5000}
 
 export interface ReadOptions {
-  /** Silence after which a node counts as stale, ms; 0 takes none for stale. */
+  /** Age from which a node is stale, ms; 0 disables the check. */
   staleAfterMs: number
-  /** Clock of this machine, Unix ms. */
+  /** Local clock, Unix ms. */
   now: () => number
 }
 
-/** What was read, and what the next reading has to know. */
+/** Result of a poll, and input of the next one. */
 export interface Reading {
   state: DashboardState
-  /** How far the clock of the control plane is ahead of this machine's, ms. */
+  /** Lead of the control plane's clock over the local one, ms. */
   aheadMs: number
-  /** When the control plane answered last, of the clock of this machine. */
+  /** Local time of the last response, Unix ms. */
   answeredMs?: number | undefined
 }
 
-/** Most nodes that are shown; that there are more is said. */
-const mostNodes = 10_000
+/** Maximum number of displayed nodes. */
+const maxNodes = 10_000
 
-/** Most dead messages that are shown, the newest, and characters of their payloads. */
-const mostDead = 50
-const longestPayload = 200
+/** Maximum number of displayed dead messages, and of characters of their payloads. */
+const maxDead = 50
+const maxPayloadLength = 200
 
 /**
- * Asks for everything that is shown. What cannot be had now stays as it was; what the token may not see is said to be
- * so, and the rest is shown all the same. No token is in it, whoever put it there.
+ * Reads all displayed data. A part that cannot be read keeps its last value; a part that the token may not read is marked
+ * as denied. Tokens are redacted.
  */
 export async function readState(
   client: MeshClient,
@@ -52,7 +52,7 @@ export async function readState(
   const dead = 'value' in queue ? await attempt(readDead(client, queue.value)) : queue
   const outcomes = [nodes, leases, queue, dead]
   const errors = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []))
-  const fault = errors.find((error) => !isDenied(error))
+  const failure = errors.find((error) => !isDenied(error))
   const answers = errors.length < outcomes.length || errors.some((error) => statusOf(error) !== undefined)
   const answeredMs = answers ? now() : before?.answeredMs
   const old = before?.state
@@ -60,8 +60,8 @@ export async function readState(
     control: {
       url: client.baseUrl,
       answers,
-      ...(fault === undefined ? {} : {fault: SvcError.from(fault).message}),
-      // While it answers that is now, which would make every state a new one.
+      ...(failure === undefined ? {} : {fault: SvcError.from(failure).message}),
+      // Omitted while the control plane responds, because it would make every state different.
       ...(answers || answeredMs === undefined ? {} : {answered_unix_ms: answeredMs}),
     },
     ...named('nodes', 'value' in nodes ? nodes.value.part : partOf(nodes.error, old?.nodes)),
@@ -77,23 +77,23 @@ async function readNodes(
   client: MeshClient,
   {now, staleAfterMs}: ReadOptions,
 ): Promise<{part: Part<NodeRow[]>; aheadMs: number}> {
-  const {nodes, truncated, server_time_unix_ms: clockMs} = await everyNode(client, {most: mostNodes}, singleAttempt)
+  const {nodes, truncated, server_time_unix_ms: clockMs} = await everyNode(client, {most: maxNodes}, singleAttempt)
   const nowMs = now()
   const known = nodes.map((record) => nodeRow(record, clockMs ?? nowMs, staleAfterMs))
   return {part: {known, ...(truncated ? {truncated} : {})}, aheadMs: (clockMs ?? nowMs) - nowMs}
 }
 
-/** Payloads may be large: nothing is asked for while no message is dead. */
+/** Payloads may be large, so nothing is requested if there are no dead messages. */
 async function readDead(client: MeshClient, {dead_count: count}: QueueStats): Promise<Part<DeadRow[]>> {
   if (count === 0) return {known: []}
-  const {messages, next_cursor: next} = await client.listDead({limit: mostDead}, singleAttempt)
+  const {messages, next_cursor: next} = await client.listDead({limit: maxDead}, singleAttempt)
   const known = messages.map(({id, sender_agent_id, receiver_agent_id, message_type, dead_unix_ms, payload}) => ({
     id,
     sender_agent_id,
     receiver_agent_id,
     message_type,
     dead_unix_ms,
-    payload: payload.slice(0, longestPayload),
+    payload: payload.slice(0, maxPayloadLength),
   }))
   return {known, ...(next === undefined ? {} : {truncated: true})}
 }

@@ -10,23 +10,23 @@ import {loadPage} from './page.js'
 import {readState} from './read-state.js'
 
 export interface DashboardOptions {
-  /** Of the control plane that is shown. */
+  /** Client of the displayed control plane. */
   client: MeshClient
-  /** An address of this machine alone. */
+  /** Loopback address. */
   address: {host: string; port: number}
-  /** Silence after which a node counts as stale, ms; 0 takes none for stale. */
+  /** Age from which a node is stale, ms; 0 disables the check. */
   staleAfterMs: number
 }
 
-/** `baseUrl` is the page. Who has it can do with the control plane what the token can, so it has a key in it. */
+/** `baseUrl` is the page. It contains a secret key, because it gives the same access as the token. */
 export interface Dashboard extends Listening {
   close(): Promise<void>
 }
 
-/** Largest body of an action, bytes. */
+/** Maximum body of an action, bytes. */
 const bodyLimit = 16 << 10
 
-const headersUnder = (contentPolicy: string) => ({
+const securityHeaders = (contentPolicy: string) => ({
   'cache-control': 'no-store',
   'content-security-policy': contentPolicy,
   'cross-origin-opener-policy': 'same-origin',
@@ -35,19 +35,19 @@ const headersUnder = (contentPolicy: string) => ({
   'x-content-type-options': 'nosniff',
 })
 
-const lost = `The address of this page has a key in it, which is a new one whenever svc mesh dashboard starts.
+const lost = `The address of this page contains a key that changes each time svc mesh dashboard starts.
 Open the address that it printed.
 `
 
 /**
- * Serves a page that shows a control plane, and lets its nodes be looked after. The tokens stay in this process.
+ * Serves a web page to monitor and administer a control plane. The tokens never leave this process.
  * @throws port_in_use, address_unavailable
  */
 export async function startDashboard({client, address, staleAfterMs}: DashboardOptions): Promise<Dashboard> {
   const key = randomBytes(18).toString('base64url')
   registerSecret(key)
   const {html, contentPolicy} = await loadPage()
-  const headers = headersUnder(contentPolicy)
+  const headers = securityHeaders(contentPolicy)
   const app = createApp({target: 'dashboard', renderer: () => asProblem, bodyLimit, bodies: 'text', headers})
   const feed = new StateFeed((before) => readState(client, before, {staleAfterMs, now: Date.now}), Date.now)
   addPage(app, key, html)
@@ -77,7 +77,7 @@ function addPage(app: HttpApp, key: string, html: string): void {
 
 function addEvents(app: HttpApp, key: string, feed: StateFeed): void {
   app.get('/:key/events', {exposeHeadRoute: false, onRequest: demandOwnPage(key)}, async (_request, reply) => {
-    if (feed.isFull) throw new SvcError('overloaded', {reason: 'Too many pages of this dashboard are open.'})
+    if (feed.isFull) throw new SvcError('overloaded', {reason: 'Too many dashboard pages are open.'})
     feed.subscribe(eventStream(reply))
     return reply
   })
@@ -100,5 +100,5 @@ function parse(body: unknown): Readonly<Record<string, unknown>> {
   } catch (error) {
     throw new SvcError('invalid_json', {reason: (error as Error).message}, {cause: error})
   }
-  throw new SvcError('invalid_json', {reason: 'it is no object'})
+  throw new SvcError('invalid_json', {reason: 'it is not an object'})
 }

@@ -1,23 +1,22 @@
 import type {DashboardState, NodeRow, StateChanges} from './view.js'
 
-/** What a page has to be sent: all there is, or what it does not have yet. */
+/** Update for a page: the full state, or the changes since the last one. */
 export type News = {event: 'state'; data: DashboardState} | {event: 'changes'; data: StateChanges}
 
 interface Row {
   text: string
-  /** Number of the first state in which it is as it is. */
+  /** Number of the state in which it last changed. */
   since: number
 }
 
 /**
- * Counts the states that differ, and knows of each row since when it is as it is: of a large mesh a few nodes are
- * heard of in a second, and only those have to be sent. Which nodes there are, and in which order, is sent with the
- * whole.
+ * Numbers the distinct states and tracks when each row last changed, so that only changed nodes of a large mesh are sent.
+ * If the set or order of nodes changes, the full state is sent.
  */
 export class Versions {
   #state: DashboardState | undefined
   #number = 0
-  #wholeSince = 0
+  #fullSince = 0
   #shape = ''
   #rest = ''
   #rows: ReadonlyMap<string, Row> = new Map()
@@ -26,7 +25,7 @@ export class Versions {
     return this.#number
   }
 
-  /** Takes nothing for known any more: the next state is a new one. */
+  /** Makes the next state a new one. */
   forget(): void {
     this.#state = undefined
     this.#shape = ''
@@ -41,7 +40,7 @@ export class Versions {
     const rows = new Map(rowsOf(state).map((row) => [row.id, versionOf(row, this.#rows.get(row.id), next)]))
     const isOtherShape = this.#state === undefined || shape !== this.#shape
     const isNew = isOtherShape || restText !== this.#rest || [...rows.values()].some(({since}) => since === next)
-    if (isOtherShape) this.#wholeSince = next
+    if (isOtherShape) this.#fullSince = next
     if (isNew) this.#number = next
     this.#state = state
     this.#shape = shape
@@ -49,22 +48,21 @@ export class Versions {
     this.#rows = rows
   }
 
-  /** What is new to a page that was sent the state of a number last; undefined where nothing is. */
+  /** Update for a page that has received the state `sent`; undefined if it is up to date. */
   since(sent: number): News | undefined {
     const state = this.#state
     if (state === undefined || sent === this.#number) return undefined
-    if (sent < this.#wholeSince) return {event: 'state', data: state}
+    if (sent < this.#fullSince) return {event: 'state', data: state}
     const {nodes: _, ...rest} = state
     const rows = rowsOf(state).filter(({id}) => (this.#rows.get(id)?.since ?? 0) > sent)
     return {event: 'changes', data: {...rest, rows}}
   }
 }
 
-/** All of the nodes but what each is like. */
+/** Node part of the state with ids instead of rows. */
 const shapeOf = (nodes: DashboardState['nodes']): string =>
   JSON.stringify(nodes !== undefined && 'known' in nodes ? {...nodes, known: nodes.known.map(({id}) => id)} : {nodes})
 
-/** The nodes of a state, where they are known. */
 export const rowsOf = ({nodes}: DashboardState): readonly NodeRow[] =>
   nodes !== undefined && 'known' in nodes ? nodes.known : []
 

@@ -5,37 +5,37 @@ import type {DeadMessage, QueueStats} from '../protocol/message.js'
 export interface NodeRow {
   id: string
   version: string
-  /** The gravest first; none: all is well. */
+  /** Most severe first; empty if the node is OK. */
   conditions: readonly NodeTrouble[]
-  /** Of the clock of the control plane. */
+  /** On the control plane's clock. */
   last_seen_unix_ms: number
   maintenance_until_unix_ms?: number
   labels: readonly string[]
-  /** In words: `2 GPUs`, `1 free`, `24 GiB`. */
+  /** Texts such as `2 GPUs`, `1 free` or `24 GiB`. */
   gpu: readonly string[]
-  /** In words: `16 cores`, `x64`. */
+  /** Texts such as `16 cores` or `x64`. */
   cpu: readonly string[]
   /** 0 to 100. */
   cpu_usage_pct?: number
 }
 
-/** A dead message as the page shows it, with the beginning of its payload. */
+/** Dead message with the start of its payload. */
 export type DeadRow = Pick<
   DeadMessage,
   'id' | 'sender_agent_id' | 'receiver_agent_id' | 'message_type' | 'dead_unix_ms' | 'payload'
 >
 
-/** A part of the state: what is known of it, and whether there is more; or why it is not shown. */
+/** Part of the state, or the reason why the token may not read it. */
 export type Part<T> = {known: T; truncated?: true} | {denied: string}
 
-/** Everything that a page shows. A part is missing where nothing is known of it yet. */
+/** Data of the page. A part is missing until it has been read. */
 export interface DashboardState {
   control: {
     url: string
     answers: boolean
-    /** What went wrong the last time. */
+    /** Message of the last error. */
     fault?: string
-    /** When it answered last, of the clock of this machine. */
+    /** Local time of the last response, Unix ms. */
     answered_unix_ms?: number
   }
   nodes?: Part<readonly NodeRow[]>
@@ -44,13 +44,13 @@ export interface DashboardState {
   dead?: Part<readonly DeadRow[]>
 }
 
-/** What has changed since another state: the rows that are others now, and all that is not about nodes. */
+/** Changes since another state: the changed node rows, and all other parts. */
 export interface StateChanges extends Omit<DashboardState, 'nodes'> {
   rows: readonly NodeRow[]
 }
 
-/** With the time that the times in it are compared with. */
+/** Data with the reference time for its timestamps. */
 export type Timed<T> = T & {
-  /** Of the clock of the control plane. */
+  /** On the control plane's clock. */
   clock_unix_ms: number
 }

@@ -11,22 +11,21 @@ import {type SelfRecord, selfRecord} from './self-record.js'
 export interface Announcement {
   sources: SettingSources
   version: string
-  /** Opens the store that events are written into; asked only where they are wanted. */
+  /** Opens the store for control events; called only if they are enabled. */
   place: () => Promise<EventPlace>
-  /** Called with what a person should know. */
+  /** Prints a notice to the user. */
   notice: (text: string) => void
 }
 
 /**
- * Does the work of a process that goes on for long, as a node where the mesh is enabled: the registry of the machine
- * lists it from then on, and the control plane hears of it while the work lasts. Nothing of that is waited for, and
- * what fails is logged and stops nothing.
+ * Runs a long-lived process as a mesh node, if the mesh is enabled: registers the node in the local registry and keeps it
+ * joined to the control plane while the work runs. This happens in the background; errors are only logged.
  */
 export async function whileAnnounced<T>(announcement: Announcement, work: () => Promise<T>): Promise<T> {
   if (!resolveSettings(meshNodeSettings, announcement.sources).values.enabled) return work()
   const over = new AbortController()
   const announced = announce(announcement, over.signal).catch((error: unknown) =>
-    logger('svc.mesh').debug({err: error}, 'this machine could not be announced as a node'),
+    logger('svc.mesh').debug({err: error}, 'cannot announce this node'),
   )
   try {
     return await work()
@@ -44,8 +43,8 @@ async function announce(announcement: Announcement, signal: AbortSignal): Promis
 }
 
 /**
- * Puts this machine into its registry, where the mesh is enabled; what fails of that is logged.
- * @returns a listener for the events of a membership, which logs and records them
+ * Adds this node to the local registry, if the mesh is enabled. Errors are only logged.
+ * @returns listener that logs and records the events of a membership
  */
 export async function announceHere(
   {sources, place, notice}: Omit<Announcement, 'version'>,
@@ -55,7 +54,7 @@ export async function announceHere(
   const isEnabled = resolveSettings(meshNodeSettings, sources).values.enabled
   if (isEnabled)
     await publishHere({sources, notice, record, events}).catch((error: unknown) =>
-      logger('svc.mesh').debug({err: error}, 'the registry of this machine could not be written'),
+      logger('svc.mesh').debug({err: error}, 'cannot write the local registry'),
     )
   return (event) => {
     logEvent(event)
@@ -73,7 +72,7 @@ async function publishHere({sources, notice, record, events}: Here): Promise<voi
   const path = registryPath(sources)
   const nowMs = Date.now()
   const {movedTo} = await publishNode(path, {...record, last_seen_unix_ms: nowMs}, nowMs)
-  if (movedTo !== undefined) notice(`notice: ${path} was damaged; it lies in ${movedTo} now.`)
+  if (movedTo !== undefined) notice(`notice: ${path} was corrupt and has been moved to ${movedTo}.`)
   if (events === undefined) return
   recordControlEvent(events, sources, {
     name: 'local_registry_publish',
@@ -82,9 +81,9 @@ async function publishHere({sources, notice, record, events}: Here): Promise<voi
 }
 
 /**
- * The processes of a machine are one node, and this one may be the least of them: it sends no incarnation, so that it
- * takes the place of none that leads the node, and its whole record only where the node is not known, so that the
- * labels and what else another process has reported stay.
+ * All processes of a machine are the same node, and this one must not override the main process. It sends no incarnation,
+ * so that it does not replace another process, and its full record only if the node is unknown, so that it does not
+ * overwrite the labels that another process has reported.
  */
 const asOneOfMany = (client: MeshClient): Pick<MeshClient, 'join' | 'heartbeat' | 'leave'> => ({
   async join({incarnation: _, seq: __, ...record}, options) {
@@ -121,12 +120,12 @@ async function joinInBackground(sources: SettingSources, {record, onEvent, signa
 function logEvent(event: MembershipEvent): void {
   const log = logger('svc.mesh')
   if (event.type === 'failed' || event.type === 'replaced')
-    log.debug({err: event.error}, `the control plane did not take this node in: ${event.type}`)
+    log.debug({err: event.error}, `membership of this node: ${event.type}`)
   else if (event.type !== 'heartbeat')
-    log.debug(`this node has ${event.type === 'joined' ? 'joined' : 'to join again'}`)
+    log.debug(`this node ${event.type === 'joined' ? 'joined the mesh' : 'must join the mesh again'}`)
 }
 
-/** Of failures in a row the first one is written down. */
+/** Records successful joins, and only the first of consecutive failures. */
 function recordJoin(
   event: MembershipEvent,
   {sources, record, events}: {sources: SettingSources; record: SelfRecord; events: EventPlace},

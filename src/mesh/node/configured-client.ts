@@ -15,8 +15,9 @@ import {createMeshClient, type MeshClient} from '../client/client.js'
 import {type MeshTokens, secretsOf} from '../client/tokens.js'
 
 /**
- * A client with the tokens of the settings. Where one is refused, the files that they are kept in are read again: a
- * process that goes on for long takes new tokens without being started anew. @param node whose tokens it makes, where it makes any */
+ * Creates a client with the configured tokens. If a token is refused, the client reads the token files again, so that a
+ * long-lived process picks up rotated tokens. @param node subject of the signed tokens that the client creates
+ */
 export function configuredClient(sources: SettingSources, baseUrl: string, node?: string): MeshClient {
   const {retryTransient} = resolveSettings(meshNodeSettings, sources).values
   const {meshHttpTimeoutMs} = resolveSettings(orchestratorDelegationSettings, sources).values
@@ -29,7 +30,7 @@ export function configuredClient(sources: SettingSources, baseUrl: string, node?
   })
 }
 
-/** What the files give by now, as far as it is kept for the control plane that the client asks. */
+/** Reads the tokens again; undefined if the files now configure another control plane. */
 function freshTokens(sources: SettingSources, baseUrl: string, node: string | undefined): MeshTokens | undefined {
   if (sources.envFile === undefined) return undefined
   const envFile = readMeshEnv(discoverWorkspace(cwd()).root, sources.env, settingTables, sources.file)

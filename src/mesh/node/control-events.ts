@@ -4,7 +4,7 @@ import {fragment, type Store} from '../../store/index.js'
 import {redactAll, redactor} from '../client/redactor.js'
 import {meshSecretTexts} from '../secrets/read-secrets.js'
 
-/** What a workspace asked of the mesh, and what came of it. */
+/** Table of the mesh requests of a workspace and their results. */
 export const meshFragment = fragment(
   'mesh',
   `
@@ -38,23 +38,23 @@ interface JoinDetails {
   scope_id: string | null
 }
 
-/** Where events are kept: the store of a workspace, and of which repository it is. */
+/** Workspace store for control events, and its repository. */
 export interface EventPlace {
   readonly store: Store
-  /** False where the store is in memory: then nothing is kept, and nothing written. */
+  /** False for a store in memory, to which events are not written. */
   readonly isKept: boolean
   readonly repositoryId: string
 }
 
-/** Rows of a store that are kept, the newest ones. */
-const mostEvents = 10_000
+/** Maximum number of rows; the oldest are deleted. */
+const maxEvents = 10_000
 
-/** Whether events are wanted. */
+/** True if recording control events is enabled. */
 export const keepsControlEvents = (sources: SettingSources): boolean =>
   resolveSettings(meshNodeSettings, sources).values.codexTelemetry
 
 /**
- * Writes an event down, where that is asked for. Nothing that fails here stops what it is about.
+ * Records an event if enabled. Never throws: an event must not make its operation fail.
  * @param nowMs Unix ms
  */
 export function recordControlEvent<N extends keyof ControlEvents>(
@@ -64,7 +64,7 @@ export function recordControlEvent<N extends keyof ControlEvents>(
 ): void {
   if (!isKept || !keepsControlEvents(sources)) return
   try {
-    // A server may repeat in its refusal what it was sent.
+    // An error message of the server may repeat secrets from the request.
     const text = JSON.stringify(redactAll(details, redactor(meshSecretTexts(sources))))
     store.transaction(() => {
       const {lastInsertRowid: id} = store.run(
@@ -72,9 +72,9 @@ export function recordControlEvent<N extends keyof ControlEvents>(
          VALUES (?, ?, ?, ?, ?)`,
         [`mesh:${repositoryId}`, repositoryId, name, text, nowMs],
       )
-      store.run('DELETE FROM mesh_control_events WHERE id <= ?', [Number(id) - mostEvents])
+      store.run('DELETE FROM mesh_control_events WHERE id <= ?', [Number(id) - maxEvents])
     })
   } catch (error) {
-    logger('svc.mesh').debug({err: error, name}, 'an event of the mesh could not be written down')
+    logger('svc.mesh').debug({err: error, name}, 'cannot record mesh control event')
   }
 }

@@ -3,9 +3,8 @@ import type {SettingSources} from '../../config/index.js'
 
 type Environment = SettingSources['env']
 
-/** The folder of the user, as the environment says it. */
 const homeFolder = (env: Environment): string => env.HOME?.trim() || env.USERPROFILE?.trim() || '.'
 
-/** A place below `.svc` in the folder of the user: what belongs to the machine and to no workspace lies there. */
+/** Path below `~/.svc`, for files that belong to the machine and not to a workspace. */
 export const userFile = (env: Environment, ...names: string[]): string =>
   resolve(join(homeFolder(env), '.svc', ...names))

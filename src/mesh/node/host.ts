@@ -1,7 +1,7 @@
 import os from 'node:os'
 import {meshSettings, resolveSettings, type SettingSources, type SettingValues} from '../../config/index.js'
 
-/** What a machine reports of itself. Accelerators are what its environment advertises: no driver is asked. */
+/** Description of a machine. Accelerators are advertised by environment variables; drivers are not queried. */
 export interface HostProbe {
   cpu_cores?: number
   arch?: string
@@ -18,9 +18,9 @@ export interface HostProbe {
 }
 
 export interface HostFacts {
-  /** Threads that can run at once. */
+  /** Number of threads that can run in parallel. */
   parallelism: number
-  /** In the words of `process.arch`. */
+  /** As in `process.arch`. */
   arch: string
   hostname: string
 }
@@ -33,11 +33,11 @@ export const readHost = (): HostFacts => ({
 
 type Environment = SettingSources['env']
 
-/** What the machine is, and what its environment advertises of it. */
+/** Describes the machine, with accelerators from the environment only. */
 export const probeHost = (env: Environment, host: HostFacts): HostProbe =>
   describeHost(resolveSettings(meshSettings, {env}).values, env, host)
 
-/** The same, where more than the environment may advertise. */
+/** Describes the machine, with accelerators from resolved settings. */
 export function describeHost(
   advertised: SettingValues<(typeof meshSettings)['rows']>,
   env: Environment,
@@ -60,12 +60,12 @@ export function describeHost(
 
 const variable = (env: Environment, name: string) => (env[name] ?? '').trim()
 
-/** The names that the rest of the mesh has for what Node calls otherwise. */
+/** Architecture names of the protocol that differ from those of Node.js. */
 const architectures: Readonly<Record<string, string>> = {x64: 'x86_64', arm64: 'aarch64'}
 
 const architectureOf = ({arch}: HostFacts): string => architectures[arch] ?? arch
 
-/** Vendor and system, as compilers name them. */
+/** Vendor and system of a target triple. */
 const systems: Readonly<Record<string, string>> = {
   linux: 'unknown-linux',
   darwin: 'apple-darwin',
@@ -73,6 +73,6 @@ const systems: Readonly<Record<string, string>> = {
   freebsd: 'unknown-freebsd',
 }
 
-/** `x86_64-unknown-linux`. Which C library a system has is not reported: no program of the mesh depends on it. */
+/** Target triple such as `x86_64-unknown-linux`, without the C library, which is irrelevant for the mesh. */
 export const hostTriple = (host: HostFacts, platform: string): string =>
   `${architectureOf(host)}-${systems[platform] ?? `unknown-${platform}`}`

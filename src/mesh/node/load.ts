@@ -3,7 +3,7 @@ import type {NodeFacts} from '../protocol/node.js'
 
 type Load = Pick<NodeFacts, 'cpu_usage_pct' | 'memory_free_bytes'>
 
-/** How busy the machine is: its processors since the last time, and the memory that this process could still get. */
+/** Measures the CPU usage since the previous call, %, and the memory available to this process, bytes. */
 export function loadProbe(): () => Load {
   let last = cpuTimes()
   return () => {
@@ -17,7 +17,7 @@ export function loadProbe(): () => Load {
   }
 }
 
-/** Milliseconds of all processors, since the machine was started. */
+/** CPU times of all cores since boot, ms. */
 function cpuTimes(): {busy: number; all: number} {
   let [busy, all] = [0, 0]
   for (const {times} of cpus()) {

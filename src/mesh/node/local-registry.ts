@@ -6,25 +6,25 @@ import {lockFile, writeFileAtomic} from '../../files/index.js'
 import {type NodeRecord, nodesSchemaVersion} from '../protocol/node.js'
 import {userFile} from './home.js'
 
-/** The nodes that processes of this machine were started as, in the shape in which a control plane lists nodes. */
+/** Nodes of the processes of this machine, in the format of the control plane's node list. */
 export interface LocalRegistry {
   schema_version: number
   nodes: NodeRecord[]
 }
 
-/** A node that was not heard of for so long is forgotten, ms. */
-const forgottenMs = 24 * 3600 * 1000
-/** Bytes that a registry may have. */
-const largest = 16 << 20
+/** Age after which a node is removed, ms. */
+const maxAgeMs = 24 * 3600 * 1000
+/** Maximum size of a registry file, bytes. */
+const maxBytes = 16 << 20
 
 export function registryPath(sources: SettingSources): string {
-  const {registryPath: given} = resolveSettings(meshNodeSettings, sources).values
-  return given === undefined ? userFile(sources.env, 'cache', 'mesh', 'local-registry.json') : resolve(given)
+  const {registryPath: path} = resolveSettings(meshNodeSettings, sources).values
+  return path === undefined ? userFile(sources.env, 'cache', 'mesh', 'local-registry.json') : resolve(path)
 }
 
 /**
- * Reads a registry. One that is not there has no nodes; rows without an id are passed over.
- * @throws document_unparsable where it is damaged; file_unreadable
+ * Reads a registry. A missing file is an empty registry; entries without an id are skipped.
+ * @throws document_unparsable if it is corrupt; file_unreadable
  */
 export async function readLocalRegistry(path: string): Promise<LocalRegistry> {
   const text = await readText(path)
@@ -40,36 +40,34 @@ async function readText(path: string): Promise<string | undefined> {
   try {
     const found = await stat(path)
     const unreadable = (reason: string) => new SvcError('file_unreadable', {path, reason})
-    // A device or a pipe may never end.
-    if (!found.isFile()) throw unreadable(found.isDirectory() ? 'it is a directory' : 'it is not a regular file')
-    if (found.size > largest) throw unreadable(`it is larger than ${largest} bytes`)
+    // Reading a device or pipe may never end.
+    if (!found.isFile()) throw unreadable(found.isDirectory() ? 'is a directory' : 'not a regular file')
+    if (found.size > maxBytes) throw unreadable(`larger than ${maxBytes} bytes`)
     return await readFile(path, 'utf8')
   } catch (error) {
-    const fault = SvcError.from(error)
-    if (isErrorOf(fault, 'file_not_found')) return undefined
-    throw fault
+    const failure = SvcError.from(error)
+    if (isErrorOf(failure, 'file_not_found')) return undefined
+    throw failure
   }
 }
 
 function asRegistry(value: unknown): LocalRegistry {
   const {schema_version: version, nodes} = Object(value) as Record<string, unknown>
-  if (!Array.isArray(nodes)) throw new TypeError('it lists no nodes')
+  if (!Array.isArray(nodes)) throw new TypeError('it has no list of nodes')
   return {
     schema_version: typeof version === 'number' ? version : nodesSchemaVersion,
     nodes: nodes.filter((node): node is NodeRecord => typeof Object(node).id === 'string'),
   }
 }
 
-/** What became of a registry beside its new row. */
 export interface Publication {
-  /** Where a registry that could not be read lies now. */
+  /** New path of a corrupt registry that was moved aside. */
   movedTo?: string
 }
 
 /**
- * Puts a node into a registry, in the place of what it reported before, and takes out those that were not heard of for a
- * day. Of several processes that do so at once, each one's row is there afterwards. A registry that is damaged is moved
- * aside: what it says is not lost, and keeps nobody out.
+ * Adds or replaces a node in a registry and removes nodes that were not seen for a day. Safe against concurrent writers.
+ * A corrupt registry is moved aside, so that its contents are preserved and do not block new entries.
  * @throws file_unreadable, disk_full
  */
 export async function publishNode(path: string, node: NodeRecord, nowMs: number): Promise<Publication> {
@@ -77,11 +75,9 @@ export async function publishNode(path: string, node: NodeRecord, nowMs: number)
     const lock = await lockFile(path)
     try {
       const {registry, ...publication} = await readOrMoveAside(path, nowMs)
-      const nodes = registry.nodes.filter(
-        ({id, last_seen_unix_ms: seen}) => id !== node.id && !isForgotten(seen, nowMs),
-      )
+      const nodes = registry.nodes.filter(({id, last_seen_unix_ms: seen}) => id !== node.id && !isExpired(seen, nowMs))
       const next: LocalRegistry = {...registry, nodes: [...nodes, node].sort(byId)}
-      // Whoever was stopped in the meantime has read what may be old by now.
+      // If this process was suspended, another may have taken the lock and changed the file: read it again.
       if (!(await lock.isHeld())) continue
       await writeFileAtomic(path, `${JSON.stringify(next, null, 2)}\n`)
       return publication
@@ -102,7 +98,7 @@ async function readOrMoveAside(path: string, nowMs: number): Promise<{registry: 
   }
 }
 
-/** A stamp of the future is kept; what has none was never heard of. */
-const isForgotten = (seen: unknown, nowMs: number): boolean => typeof seen !== 'number' || nowMs - seen > forgottenMs
+/** Nodes without a timestamp are expired; those with a timestamp in the future are not. */
+const isExpired = (seen: unknown, nowMs: number): boolean => typeof seen !== 'number' || nowMs - seen > maxAgeMs
 
 const byId = (a: NodeRecord, b: NodeRecord): number => (a.id < b.id ? -1 : Number(a.id > b.id))

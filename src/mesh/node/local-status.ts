@@ -12,7 +12,7 @@ import {type LocalRegistry, readLocalRegistry, registryPath} from './local-regis
 
 export type {MeshSecurity}
 
-/** How this process takes part in the mesh. Of secrets only whether they are set. */
+/** Mesh configuration of this process. Secrets are reduced to whether they are set. */
 export interface MeshEnvironment {
   enabled: boolean
   node_id: string | null
@@ -70,7 +70,7 @@ export function meshEnvironment(sources: SettingSources): MeshEnvironment {
   }
 }
 
-/** What is known of the mesh without asking anybody: the settings of this process, and the nodes of this machine. */
+/** Local mesh status without network access: the settings of this process and the nodes of this machine. */
 export interface LocalStatus {
   mesh_env: MeshEnvironment
   registry_path: string
@@ -78,8 +78,8 @@ export interface LocalStatus {
 }
 
 /**
- * @param root of the workspace whose files the caller may name
- * @param path of another registry than that of this machine, in the workspace
+ * @param root folder of the workspace, which restricts `path`
+ * @param path alternative registry inside the workspace; default: the registry of this machine
  * @throws path_denied, file_not_found; document_unparsable, file_unreadable
  */
 export async function localStatus(

@@ -4,25 +4,24 @@ import {dirname, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {writeFault} from '../../files/index.js'
 
-/** What other programs can carry about: no blanks, no control characters, no end of a line. */
+/** Excludes blanks and control characters, which other programs may not handle. */
 const plausible = /^[\w.:@-]{1,255}$/
 
 /**
- * The id of this machine, which is made when it is first asked for and kept in a file. Of several processes that ask
- * first, all get the same.
- * @throws file_unwritable where it cannot be kept; file_unreadable where the file holds something else
+ * Returns the stored id of this machine, and creates it on the first call. Concurrent first calls return the same id.
+ * @throws file_unwritable; file_unreadable if the file does not contain a node id
  */
-export async function keptNodeId(path: string): Promise<string> {
+export async function storedNodeId(path: string): Promise<string> {
   const id = await readNodeId(path)
   if (id !== undefined) return id
-  return keepNodeId(path).catch((error: unknown) => {
+  return createNodeId(path).catch((error: unknown) => {
     throw writeFault(error, path)
   })
 }
 
 /**
- * The id that is kept, if any.
- * @throws file_unreadable where the file cannot be read, or holds something else
+ * Reads the stored id; undefined if there is none.
+ * @throws file_unreadable if the file cannot be read or does not contain a node id
  */
 export async function readNodeId(path: string): Promise<string | undefined> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -31,12 +30,12 @@ export async function readNodeId(path: string): Promise<string | undefined> {
   })
   const id = text?.trim()
   if (id !== undefined && !plausible.test(id))
-    throw new SvcError('file_unreadable', {path, reason: 'it holds no node id'})
+    throw new SvcError('file_unreadable', {path, reason: 'the file does not contain a node id'})
   return id
 }
 
-/** Another name is given to a file that is whole already: nobody ever reads half an id, and only one name is given. */
-async function keepNodeId(path: string): Promise<string> {
+/** Hard-links a complete draft to the path: readers never see a partial id, and only the first link succeeds. */
+async function createNodeId(path: string): Promise<string> {
   const folder = dirname(path)
   await mkdir(folder, {recursive: true, mode: 0o700})
   const draft = join(folder, `.node-id-${randomUUID().slice(0, 8)}`)

@@ -4,21 +4,21 @@ import {type NetworkInterfaceInfo, networkInterfaces} from 'node:os'
 import {delimiter, join} from 'node:path'
 import type {SettingSources} from '../../config/index.js'
 
-/** A network over other networks, through which the nodes of a mesh may reach each other. */
+/** Overlay network (VPN) through which the nodes of a mesh may reach each other. */
 export interface Overlay {
   provider: 'tailscale' | 'wireguard' | 'zerotier'
-  /** Its program is installed. */
+  /** True if its program is installed. */
   available: boolean
-  /** This machine has an interface of it. */
+  /** True if this machine has a network interface of it. */
   connected: boolean
-  /** The interface with its address, else where the program is. */
+  /** Interface and address, or the path of the program. */
   detail: string
 }
 
 interface Provider {
   provider: Overlay['provider']
   program: string
-  /** Names of its interfaces. */
+  /** Pattern of its interface names. */
   interfaces: RegExp
 }
 
@@ -30,7 +30,7 @@ const providers: readonly Provider[] = [
 
 type Interfaces = Readonly<Record<string, readonly Pick<NetworkInterfaceInfo, 'address'>[] | undefined>>
 
-/** The overlay networks that this machine has. No program is run: their interfaces say enough. */
+/** Finds the overlay networks of this machine from its interfaces and PATH, without running any program. */
 export async function findOverlays(
   env: SettingSources['env'],
   interfaces: Interfaces = networkInterfaces(),

@@ -14,34 +14,34 @@ import type {BootstrapGrant} from '../client/requests.js'
 import {heldSecrets, jwtSecret, roleTokens} from '../secrets/variables.js'
 import {changeMeshEnv, type MeshEnvValues} from '../secrets/write-mesh-env.js'
 
-/** What a machine was let in with. */
+/** Result of joining with a bootstrap token. */
 export interface Pairing {
-  /** Where the tokens are kept. */
+  /** File that stores the tokens. */
   path: string
   role: 'worker' | 'mesh'
   scope: string | null
 }
 
-/** What newer control planes give besides: the role of the token, and a token to deliver with. */
-type Given = BootstrapGrant & {role?: string; submitter_token?: string}
+/** Newer control planes also return the role of the token and a token for deliveries. */
+type Grant = BootstrapGrant & {role?: string; submitter_token?: string}
 
 interface PairOptions {
-  /** The token for new nodes. */
+  /** Bootstrap token. */
   token: string
   node: string
   folder: string
-  /** Take the place of what lets this machine into another mesh, or lets others into its own. */
+  /** Replace stored secrets of another mesh. */
   force?: boolean | undefined
-  /** Its variables count more than the file; that of the process where it is left out. */
+  /** Environment, whose variables override the file; default: that of the process. */
   env?: SettingSources['env'] | undefined
   signal: AbortSignal
 }
 
 /**
- * Exchanges the token for new nodes for those that this machine keeps, with the address of the control plane, in the
- * `mesh.env` of a folder. Of the tokens that were kept there before none stays: it might be shown in the place of the new
- * ones. That the file can be written, holds no secrets of another control plane, and is overruled by nothing is seen before
- * the token is used up, as it works once.
+ * Exchanges the bootstrap token for permanent tokens and stores them with the address of the control plane in the
+ * `mesh.env` of a folder. All previous tokens are removed, because they might be used instead of the new ones. The token
+ * works only once, so everything that could fail is checked first: the file must be writable, must not contain secrets of
+ * another control plane, and must not be overridden by the environment.
  * @throws MeshHttpError; mesh_exists, mesh_secrets_overruled; disk_full, file_unreadable
  */
 export async function pair(
@@ -49,45 +49,45 @@ export async function pair(
   {token, node, folder, force = false, env = process.env, signal}: PairOptions,
 ): Promise<Pairing> {
   registerSecret(token)
-  const overruling = strongerTokens(folder, env)
-  if (overruling.length > 0) throw new SvcError('mesh_secrets_overruled', {variables: overruling})
+  const overriding = overridingVariables(folder, env)
+  if (overriding.length > 0) throw new SvcError('mesh_secrets_overruled', {variables: overriding})
   await changeMeshEnv(folder, (now) => {
     if (!force && isOfAnother(now, client.baseUrl)) throw new SvcError('mesh_exists', {path: meshEnvPath(folder)})
     return {}
   })
-  const given: Given = await client.exchangeBootstrap(token, {node, signal})
-  const {mesh_token: main, submitter_token: submitter, scope_id: scope} = given
-  const role = given.role === 'worker' ? 'worker' : 'mesh'
+  const grant: Grant = await client.exchangeBootstrap(token, {node, signal})
+  const {mesh_token: main, submitter_token: submitter, scope_id: scope} = grant
+  const role = grant.role === 'worker' ? 'worker' : 'mesh'
   for (const secret of [main, submitter]) registerSecret(secret)
-  const kept = {
+  const values = {
     SVC_MESH_CONTROL_ADDR: client.baseUrl,
     [role === 'worker' ? 'SVC_MESH_WORKER_TOKEN' : 'SVC_MESH_TOKEN']: main,
     ...(submitter === undefined ? {} : {SVC_MESH_SUBMITTER_TOKEN: submitter}),
     ...(scope === null ? {} : {SVC_MESH_SCOPE_ID: scope}),
   }
-  const path = await changeMeshEnv(folder, () => ({...none, ...kept}))
+  const path = await changeMeshEnv(folder, () => ({...cleared, ...values}))
   return {path, role, scope}
 }
 
-/** Nothing that let in before may stay: it would be shown in the place of what is given, perhaps to another mesh. */
-const none: MeshEnvValues = Object.fromEntries(
+/** Old secrets must be removed: they would be sent instead of the new ones, perhaps to another mesh. */
+const cleared: MeshEnvValues = Object.fromEntries(
   [...roleTokens, jwtSecret, 'SVC_MESH_BOOTSTRAP_TOKEN', 'SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS', 'SVC_MESH_SCOPE_ID'].map(
     (name) => [name, undefined],
   ),
 )
 
-/** Tokens that would be shown in the place of those in the `mesh.env` of a folder. */
-function strongerTokens(folder: string, env: SettingSources['env']): string[] {
+/** Variables whose values in stronger sources would override those in the `mesh.env` of a folder. */
+function overridingVariables(folder: string, env: SettingSources['env']): string[] {
   const path = meshEnvPath(resolve(folder))
-  // The file of the home folder is weaker, and what it keeps is for another control plane.
+  // The file in the home folder has a lower precedence and may belong to another control plane.
   const {origins} = readMeshEnv(folder, {...env, HOME: undefined, USERPROFILE: undefined}, settingTables)
-  return givenTokens.filter((name) => env[name]?.trim() || (origins[name] ?? path) !== path)
+  return grantedTokens.filter((name) => env[name]?.trim() || (origins[name] ?? path) !== path)
 }
 
-/** Those of the roles that a new node may be given. */
-const givenTokens = roleTokens.filter((name) => name !== 'SVC_MESH_ADMIN_TOKEN')
+/** Variables of the tokens that a new node may receive. */
+const grantedTokens = roleTokens.filter((name) => name !== 'SVC_MESH_ADMIN_TOKEN')
 
-/** Whether secrets were kept for another control plane, or for one of this machine. */
+/** True if the file contains secrets of another control plane, or of one on this machine. */
 function isOfAnother(now: ReadonlyMap<string, string>, address: string): boolean {
   const {controlUrl} = resolveSettings(meshSettings, {env: Object.fromEntries(now)}).values
   return heldSecrets(now).length > 0 && controlUrl !== address

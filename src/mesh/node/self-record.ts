@@ -2,17 +2,16 @@ import {meshNodeSettings, meshSettings, resolveSettings, type SettingSources} fr
 import type {CapabilityHints, NodeFacts} from '../protocol/node.js'
 import {userFile} from './home.js'
 import {describeHost, type HostProbe, hostTriple, readHost} from './host.js'
-import {keptNodeId, readNodeId} from './node-id.js'
+import {readNodeId, storedNodeId} from './node-id.js'
 
-/** What this machine reports of itself as a node. */
+/** Record that this machine reports as a node. */
 export type SelfRecord = NodeFacts & {scope_id?: string}
 
 /**
- * What this machine reports of itself: what it is, what it advertises and what it is called. It never names a listener,
- * for a node has none.
- * @param version of the program
- * @param labels beside those of the environment and of the file, and before them
- * @throws file_unreadable where no node id is set and none can be kept
+ * Creates the record of this machine. It contains no listener address, because nodes do not listen.
+ * @param version version of the program
+ * @param labels additional labels, placed before those of the environment and the file
+ * @throws file_unreadable if no node id is configured and none can be stored
  */
 export async function selfRecord(
   sources: SettingSources,
@@ -22,7 +21,7 @@ export async function selfRecord(
   return {id: await nodeId(sources), ...selfFacts(sources, version, labels)}
 }
 
-/** The same but for the id. */
+/** Record of this machine without its id, which may not exist yet. */
 export function selfFacts(
   sources: SettingSources,
   version: string,
@@ -47,19 +46,19 @@ export function selfFacts(
 
 const poolKey = 'pool='
 
-/** The id that is set, or else the one that this machine keeps, from now on. @throws file_unreadable */
+/** Configured id, or the stored one, which is created if needed. @throws file_unreadable */
 export const nodeId = async (sources: SettingSources): Promise<string> =>
-  givenNodeId(sources) ?? (await keptNodeId(nodeIdPath(sources)))
+  configuredNodeId(sources) ?? (await storedNodeId(nodeIdPath(sources)))
 
-/** The id that is set, or else the one that this machine has kept before. @throws file_unreadable */
+/** Configured id, or the stored one if it exists. @throws file_unreadable */
 export const knownNodeId = async (sources: SettingSources): Promise<string | undefined> =>
-  givenNodeId(sources) ?? (await readNodeId(nodeIdPath(sources)))
+  configuredNodeId(sources) ?? (await readNodeId(nodeIdPath(sources)))
 
-const givenNodeId = (sources: SettingSources) => resolveSettings(meshNodeSettings, sources).values.nodeId
+const configuredNodeId = (sources: SettingSources) => resolveSettings(meshNodeSettings, sources).values.nodeId
 
 const nodeIdPath = ({env}: SettingSources): string => userFile(env, 'mesh', 'node-id')
 
-/** What is not there is left out, as it counts as that. */
+/** Omits false flags, which the protocol treats like missing ones. */
 const capabilitiesOf = ({labels, ...probe}: HostProbe): CapabilityHints => ({
   ...Object.fromEntries(Object.entries(probe).filter(([, value]) => value !== false)),
   ...(labels.length === 0 ? {} : {labels}),

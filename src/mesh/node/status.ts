@@ -8,37 +8,33 @@ import {type MeshSecurity, meshSecurity} from './local-status.js'
 import {findOverlays, type Overlay} from './overlay.js'
 import {knownNodeId, type SelfRecord, selfFacts} from './self-record.js'
 
-/**
- * How this machine stands to the mesh: no control plane is configured, it does not answer what it is asked, it does not
- * let this machine in, or all is well.
- */
 export type MeshState = 'unconfigured' | 'unreachable' | 'denied' | 'connected'
 
 export interface MeshStatus {
   state: MeshState
   control_url: string | null
   health_ok: boolean
-  /** Why the control plane cannot be asked. */
+  /** Reason why the control plane cannot be used. */
   error: string | null
-  /** Where the first of the secrets comes from that lie in a file. */
+  /** File of the first secret that comes from a file. */
   env_file: string | null
   security: MeshSecurity
   overlay: Overlay[]
   registry_path: string
   registry: LocalRegistry | null
-  /** Why the registry of this machine cannot be read. */
+  /** Reason why the local registry cannot be read. */
   registry_error: string | null
-  /** The id is null where none is set and this machine keeps none yet. */
+  /** The id is null if none is configured or stored yet. */
   self_record: Omit<SelfRecord, 'id'> & {id: string | null}
   queue: QueueStats | null
 }
 
-/** How long the control plane may take to say that it is well, ms. */
+/** Timeout of the health check, ms. */
 const healthMs = 2000
 
 /**
- * @param client undefined where no control plane is configured
- * @throws file_unreadable where the id of this machine is damaged
+ * @param client undefined if no control plane is configured
+ * @throws file_unreadable if the stored node id is invalid
  */
 export async function meshStatus(
   sources: SettingSources,
@@ -70,19 +66,19 @@ type Remote = Pick<MeshStatus, 'state' | 'health_ok' | 'error' | 'queue'>
 
 async function askControlPlane(client: MeshClient | undefined, signal: AbortSignal): Promise<Remote> {
   if (client === undefined) return {state: 'unconfigured', health_ok: false, error: null, queue: null}
-  const fault = (error: unknown) => {
+  const messageOf = (error: unknown) => {
     signal.throwIfAborted()
     return client.redact(SvcError.from(error).message)
   }
   try {
     await client.health({signal, retry: false, timeoutMs: healthMs})
   } catch (error) {
-    return {state: 'unreachable', health_ok: false, error: fault(error), queue: null}
+    return {state: 'unreachable', health_ok: false, error: messageOf(error), queue: null}
   }
   try {
     return {state: 'connected', health_ok: true, error: null, queue: await client.queueStats({signal, retry: false})}
   } catch (error) {
     const isDenied = error instanceof MeshHttpError && error.isStatus(401, 403)
-    return {state: isDenied ? 'denied' : 'unreachable', health_ok: true, error: fault(error), queue: null}
+    return {state: isDenied ? 'denied' : 'unreachable', health_ok: true, error: messageOf(error), queue: null}
   }
 }

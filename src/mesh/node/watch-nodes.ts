@@ -7,12 +7,12 @@ import type {NodesRequest} from '../client/requests.js'
 import type {NodeRecord, Registry} from '../protocol/node.js'
 
 export interface NodeQuery extends Pick<NodesRequest, 'labels' | 'fields'> {
-  /** Nodes that were not heard of for longer are left out, ms; 0 leaves out none. */
+  /** Omit nodes that were last seen longer ago, ms; 0 for no limit. */
   maxStaleMs: number
 }
 
 /**
- * The nodes of a control plane, however many pages it gives them on.
+ * Lists all nodes of a control plane, page by page.
  * @throws MeshHttpError
  */
 export async function listEveryNode(
@@ -25,7 +25,7 @@ export async function listEveryNode(
   return {...registry, nodes: registry.nodes.filter(({last_seen_unix_ms: seen}) => !isStale(seen, atMs, maxStaleMs))}
 }
 
-/** Something that has changed in the list of nodes; at first everything that is listed. */
+/** Change in the list of nodes. The initial list is reported as `listed` events. */
 export interface NodeChange {
   event: 'listed' | 'joined' | 'changed' | 'left'
   state: NodeState
@@ -35,13 +35,13 @@ export interface NodeChange {
 export interface Watching extends NodeQuery {
   staleMs: number
   intervalMs: number
-  /** Told once of each time in which the control plane cannot be asked, and of its end. */
+  /** Called when the control plane becomes unreachable, and with undefined when it is reachable again. */
   onFault: (fault: MeshHttpError | undefined) => void
 }
 
 /**
- * Asks for the nodes again and again, and gives what has changed, until the signal aborts. That a node was heard of
- * again is no change. A fault that may pass is waited out.
+ * Polls the list of nodes and yields the changes until the signal aborts. A new heartbeat alone is not a change.
+ * Transient errors are retried.
  * @throws MeshHttpError
  */
 export async function* watchNodes(
@@ -50,20 +50,20 @@ export async function* watchNodes(
   signal: AbortSignal,
 ): AsyncGenerator<NodeChange> {
   let known: ReadonlyMap<string, Seen> | undefined
-  let isFaulty = false
+  let isDown = false
   while (!signal.aborted) {
     try {
       const registry = await listEveryNode(client, query, signal)
-      if (isFaulty) onFault(undefined)
-      isFaulty = false
+      if (isDown) onFault(undefined)
+      isDown = false
       const seen = new Map(registry.nodes.map((node) => [node.id, seenOf(node, timeOf(registry), staleMs)]))
       yield* changes(known, seen)
       known = seen
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof MeshHttpError && error.isTransient)) throw error
-      if (!isFaulty) onFault(error)
-      isFaulty = true
+      if (!isDown) onFault(error)
+      isDown = true
     }
     await sleep(intervalMs, undefined, {signal}).catch(() => undefined)
   }
@@ -72,25 +72,25 @@ export async function* watchNodes(
 interface Seen {
   node: NodeRecord
   state: NodeState
-  /** What makes a difference when it changes. */
-  said: string
+  /** Comparable form of the fields whose changes are reported. */
+  digest: string
 }
 
 function seenOf(node: NodeRecord, atMs: number, staleMs: number): Seen {
   const state = nodeState(node, atMs, staleMs)
   const {version, capabilities, maintenance_until_unix_ms: until} = node
-  return {node, state, said: JSON.stringify([state, version, capabilities?.labels ?? [], until])}
+  return {node, state, digest: JSON.stringify([state, version, capabilities?.labels ?? [], until])}
 }
 
 function* changes(
   before: ReadonlyMap<string, Seen> | undefined,
   now: ReadonlyMap<string, Seen>,
 ): Generator<NodeChange> {
-  for (const [id, {node, state, said}] of now) {
+  for (const [id, {node, state, digest}] of now) {
     const earlier = before?.get(id)
     if (before === undefined) yield {event: 'listed', state, node}
     else if (earlier === undefined) yield {event: 'joined', state, node}
-    else if (earlier.said !== said) yield {event: 'changed', state, node}
+    else if (earlier.digest !== digest) yield {event: 'changed', state, node}
   }
   for (const [id, {node, state}] of before ?? []) if (!now.has(id)) yield {event: 'left', state, node}
 }

@@ -12,5 +12,5 @@ export const readMaintenance = bodyOf({
   maintenance_for_ms: integer(),
 })
 
-/** Of the exchange of a token for new nodes; every member may be left out. @throws invalid_json, missing_field */
+/** Body of a bootstrap exchange; all members are optional. @throws invalid_json, missing_field */
 export const readExchange = bodyOf({bootstrap_token: text, node_id: nodeId})

@@ -1,24 +1,24 @@
-/** What an administrator, a node or the store itself did, as the audit table records it. */
+/** Action of an administrator, a node or the store, recorded in the audit log. */
 export interface AuditEntry {
-  /** Grows with every entry. */
+  /** Increases with every entry. */
   id: number
-  /** When it happened; of a lease that was granted, its last renewal. */
+  /** Time of the action; for a granted lease, of its last renewal. */
   at_unix_ms: number
-  /** A node, an administrator, or `store`. */
+  /** Node, administrator or `store`. */
   actor: string
-  /** `lease.granted`, `node.quarantine`, `message.dead`. */
+  /** Such as `lease.granted`, `node.quarantine` or `message.dead`. */
   action: string
-  /** What it was done to: the key of a lease, a node, a message. */
+  /** Key of the lease, node or message. */
   target: string
   detail: Readonly<Record<string, unknown>>
 }
 
-/** Most entries of a page, which is also what a page has that asks for no length. */
-export const mostAuditEntries = 1000
+/** Default and maximum number of entries per page. */
+export const maxAuditEntries = 1000
 
-/** A page of the audit, the newest entry first. */
+/** Page of the audit log, newest entry first. */
 export interface AuditPage {
   entries: AuditEntry[]
-  /** Where the next page starts, where there is one. */
+  /** Start of the next page, if there is one. */
   next_cursor?: string
 }

@@ -1,4 +1,4 @@
-/** What a control plane of this version can do, sent with every answer: a client that needs one of these looks for it. */
+/** Features of this control plane, sent with every response. Clients check for the features that they need. */
 export const features = [
   'mesh-auth-v1',
   'jwt-bearer-v1',

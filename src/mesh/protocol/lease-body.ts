@@ -6,7 +6,7 @@ const held = {lease_id: must(leaseId), claimer_node_id: must(nodeId)}
 /** @throws invalid_json, missing_field, scope_key_too_long */
 export const readGrant = bodyOf({scope_key: must(scopeKey), claimer_node_id: must(nodeId)})
 
-/** Of a renewal, and of a release. @throws invalid_json, missing_field */
+/** Body of a renewal or release. @throws invalid_json, missing_field */
 export const readHeld = bodyOf(held)
 
 /** @throws invalid_json, missing_field, scope_key_too_long */

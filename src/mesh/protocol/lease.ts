@@ -1,29 +1,29 @@
 /**
- * A lease on a key, held by one node at a time. Its id is its fencing token: it grows with every change of holder and is
- * never given out twice, so that work of an older holder can be distinguished from that of a newer one.
+ * Lease on a key, held by one node at a time. Its id is a fencing token: it increases with every change of holder and is
+ * never reused, so that writes of a former holder can be rejected.
  */
 export interface ExecLease {
   /** Decimal digits. */
   lease_id: string
   /** The same as a number. */
   fence_token: number
-  /** What is leased: `task:UUID`. */
+  /** Leased key, such as `task:UUID`. */
   scope_key: string
   holder_node_id: string
-  /** Of the clock of the store. */
+  /** On the store's clock. */
   expires_unix_ms: number
 }
 
-/** Most leases that are listed, those of the first holders. */
-export const mostLeasesListed = 5000
+/** Maximum number of listed leases. */
+export const maxLeasesListed = 5000
 
 export interface LeaseList {
   leases: ExecLease[]
-  /** There are more than are listed. */
+  /** Set if there are more leases than listed. */
   truncated?: true
 }
 
-/** Answer to whether a lease still holds. */
+/** Response to a check of a lease. */
 export interface LeaseVerification {
   valid: true
   holder_node_id: string
@@ -31,5 +31,5 @@ export interface LeaseVerification {
   server_time_unix_ms: number
 }
 
-/** Longest key of a lease, bytes of UTF-8. */
-export const longestScopeKey = 2048
+/** Maximum length of a lease key, bytes of UTF-8. */
+export const maxScopeKeyBytes = 2048

@@ -4,14 +4,14 @@ import {agentId, integer, list, nodeId, oneOf, text, word} from './types.js'
 
 /** W3C Trace Context. */
 const traceparent: Member<string> = {
-  expected: 'a traceparent of W3C Trace Context',
+  expected: 'a W3C Trace Context traceparent',
   read: (value) =>
     typeof value === 'string' && /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(value) ? value : undefined,
 }
 
-/** Five parts of base64url, the second of them empty: the key is agreed on beforehand. */
+/** Five base64url parts; the second one is empty, because the key is pre-shared. */
 const compactJwe: Member<string> = {
-  expected: 'a JWE in its compact form',
+  expected: 'a JWE in compact serialization',
   read: (value) => (typeof value === 'string' && /^[\w-]+\.\.[\w-]+\.[\w-]*\.[\w-]+$/.test(value) ? value : undefined),
 }
 
@@ -32,7 +32,7 @@ const deliver = bodyOf({
   worker_ed25519_sig_b64: text,
 })
 
-/** Digest and signature of a payload, as its worker gave them. */
+/** Digest and signature of a payload, created by the worker. */
 export interface Attestation {
   payload_blake3_hex: string | undefined
   worker_ed25519_sig_b64: string | undefined
@@ -49,12 +49,12 @@ export function readDeliver(body: unknown): DeliverBody {
   return {draft: {...rest, priority}, attestation: {payload_blake3_hex, worker_ed25519_sig_b64}}
 }
 
-/** Most messages of a page, and what a page has where nothing is asked for. */
-export const mostMessagesOfPage = 256
+/** Maximum and default number of messages per page. */
+export const maxMessagesPerPage = 256
 const defaultPage = 64
 
-/** Longest time that a request waits for a message, ms. */
-export const longestWaitMs = 30_000
+/** Maximum time that a request waits for a message, ms. */
+export const maxWaitMs = 30_000
 
 const inbox = bodyOf({
   receiver_agent_id: must(agentId),
@@ -62,14 +62,14 @@ const inbox = bodyOf({
   max_messages: integer(),
   before_message_id: integer(),
   wait_ms: integer(),
-  exclude_message_ids: list(mostMessagesOfPage, integer()),
+  exclude_message_ids: list(maxMessagesPerPage, integer()),
   message_types: list(64, word(128)),
   order: oneOf('asc', 'desc'),
 })
 
 export interface InboxBody {
   receiver: string
-  /** Node that is to have the message; without one, messages are only looked at. */
+  /** Node that claims a message; without it, messages are only read. */
   claimer: string | undefined
   limit: number
   before: number | undefined
@@ -85,9 +85,9 @@ export function readInbox(body: unknown): InboxBody {
   return {
     receiver: read.receiver_agent_id,
     claimer: read.claimer_node_id,
-    limit: Math.min(Math.max(read.max_messages ?? defaultPage, 1), mostMessagesOfPage),
+    limit: Math.min(Math.max(read.max_messages ?? defaultPage, 1), maxMessagesPerPage),
     before: read.before_message_id,
-    waitMs: Math.min(read.wait_ms ?? 0, longestWaitMs),
+    waitMs: Math.min(read.wait_ms ?? 0, maxWaitMs),
     exclude: read.exclude_message_ids,
     types: read.message_types?.length === 0 ? undefined : read.message_types,
     order: read.order,
@@ -99,8 +99,8 @@ const message = {receiver_agent_id: must(agentId), message_id: must(integer())}
 /** @throws invalid_json, missing_field, invalid_agent_id */
 export const readAck = bodyOf({...message, claimer_node_id: nodeId})
 
-/** Of a retry, and of a drop. @throws invalid_json, missing_field */
-export const readDead = bodyOf({message_ids: must(list(mostMessagesOfPage, integer()))})
+/** Body of a retry or drop. @throws invalid_json, missing_field */
+export const readDead = bodyOf({message_ids: must(list(maxMessagesPerPage, integer()))})
 
 /** @throws invalid_json, missing_field, invalid_agent_id */
 export const readClaimRenewal = bodyOf({...message, claimer_node_id: must(nodeId)})

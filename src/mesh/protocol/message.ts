@@ -1,23 +1,23 @@
-/** A message to an agent, as its sender gives it. */
+/** Message to an agent, as delivered by its sender. */
 export interface MessageDraft {
-  /** Decimal digits, both. */
+  /** Agent ids are decimal digits. */
   sender_agent_id: string
   receiver_agent_id: string
-  /** `remote_task_envelope`, `free_form`; any word. */
+  /** Such as `remote_task_envelope` or `free_form`. */
   message_type: string
-  /** JSON text, or any text. */
+  /** JSON or any other text. */
   payload: string
-  /** A message is stored once under the key of its sender and receiver. */
+  /** Unique per sender and receiver: repeated deliveries store one message. */
   idempotency_key?: string
   privacy_class?: string
-  /** 255 is the highest. */
+  /** 0 to 255, the highest. */
   priority: number
-  /** `text_infer`, `svc_script`; counted in the statistics. */
+  /** Such as `text_infer` or `svc_script`; grouped by in the statistics. */
   task_kind?: string
   model_id?: string
   /** W3C Trace Context. */
   traceparent?: string
-  /** Encrypted secrets, handed on as they are. */
+  /** Encrypted secrets, forwarded unchanged. */
   jwe_payload?: string
   sender_node_id?: string
 }
@@ -28,28 +28,28 @@ export interface StoredMessage extends MessageDraft {
   id: number
   created_unix_ms: number
   acknowledged: boolean
-  /** Who has claimed it, and until when. */
+  /** Node that has claimed the message, and the end of the claim. */
   lease_holder_node_id?: string
   lease_expires_unix_ms?: number
-  /** How often it was claimed. */
+  /** Number of claims. */
   delivery_attempts: number
 }
 
-/** A message that was claimed too often without an acknowledgement, and is in no inbox any more. */
+/** Message that was removed from its inbox after too many claims without an acknowledgement. */
 export interface DeadMessage extends StoredMessage {
   dead_unix_ms: number
 }
 
-/** A page of dead messages, the newest first. */
+/** Page of dead messages, newest first. */
 export interface DeadMessages {
   messages: DeadMessage[]
-  /** Where the next page starts, where there is one. */
+  /** Start of the next page, if there is one. */
   next_cursor?: string
 }
 
-/** The outcome of a retry or a drop of dead messages. */
+/** Result of retrying or dropping dead messages. */
 export interface DeadOutcome {
-  /** Retried or dropped, now or by an earlier request. */
+  /** Messages retried or dropped by this or an earlier request. */
   message_ids: number[]
   not_found: number[]
 }
@@ -57,15 +57,15 @@ export interface DeadOutcome {
 export interface Delivered {
   accepted: true
   message_id: number
-  /** It was there already, under its key. */
+  /** Set if a message with this idempotency key already existed. */
   duplicate?: true
 }
 
 export interface QueueStats {
-  /** Neither acknowledged nor claimed. */
+  /** Messages that are neither acknowledged nor claimed. */
   pending_count: number
   pending_by_kind: Record<string, number>
   pending_by_priority: Record<string, number>
-  /** Claimed so often without an acknowledgement that they are given up. */
+  /** Messages that were claimed too often without an acknowledgement. */
   dead_count: number
 }

@@ -2,8 +2,8 @@ import {bodyOf, type Read, readerOf} from './member.js'
 import {factMembers, type Incarnation, joinMembers, type NodeFacts} from './node.js'
 import {agentId, flag, integer, word} from './types.js'
 
-/** What comes with the facts, and is not among them. */
-const aside = {
+/** Members that accompany the facts of a node. */
+const envelope = {
   scope_id: word(256),
   incarnation: integer(),
   seq: integer(),
@@ -11,13 +11,13 @@ const aside = {
 
 const join = bodyOf({
   ...joinMembers,
-  ...aside,
+  ...envelope,
   maintenance: flag,
   maintenance_until_unix_ms: integer(),
 })
 
 const heartbeat = bodyOf(factMembers)
-const besidesHeartbeat = readerOf({...aside, receiver_agent_id: agentId})
+const besidesHeartbeat = readerOf({...envelope, receiver_agent_id: agentId})
 
 export interface JoinBody extends Partial<Incarnation> {
   facts: NodeFacts
@@ -38,10 +38,10 @@ export function readJoin(body: unknown): JoinBody {
 
 export interface HeartbeatBody extends Partial<Incarnation> {
   facts: Partial<NodeFacts> & {id: string}
-  /** The facts are a whole record: both the capabilities and the version are there. */
+  /** True if the facts are a complete record, with capabilities and version. */
   isFull: boolean
   scope: string | undefined
-  /** Agent whose messages the node waits for. */
+  /** Agent whose pending messages are counted in the response. */
   receiver: string | undefined
 }
 
@@ -53,7 +53,7 @@ export function readHeartbeat(body: unknown): HeartbeatBody {
   return withIncarnation({facts, isFull, scope: scope_id, receiver: receiver_agent_id}, incarnation, seq)
 }
 
-/** Spread into a copy, these two would cost a heartbeat as much as all the rest. */
+/** Mutates the body: copying it would double the cost of a heartbeat. */
 function withIncarnation<T extends object>(
   body: T & Partial<Incarnation>,
   incarnation: number | undefined,

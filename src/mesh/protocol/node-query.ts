@@ -2,8 +2,8 @@ import {SvcError} from '../../errors/index.js'
 import {readerOf} from './member.js'
 import {digits, list, oneOf, word} from './types.js'
 
-/** Most nodes of a page, which is also what a list has that asks for no length. */
-export const mostNodesOfPage = 5000
+/** Default and maximum number of nodes per page. */
+export const maxNodesPerPage = 5000
 
 const labels = list(64, word(256))
 
@@ -12,7 +12,7 @@ const query = readerOf({
   cursor: word(2048),
   fields: oneOf('brief', 'full'),
   labels: {
-    expected: 'labels with commas between them, up to 64',
+    expected: 'a list of up to 64 labels, separated by commas',
     read: (value: unknown) =>
       labels.read(
         [value].flat().flatMap((part) => String(part).split(',')),
@@ -30,11 +30,11 @@ export interface NodeListQuery {
   updatedSinceMs: number | undefined
 }
 
-/** What a list of nodes is asked with, from the query of its address. @throws missing_field */
+/** Reads the query parameters of the node list. @throws missing_field */
 export function readNodeQuery(parameters: object): NodeListQuery {
-  const {limit = mostNodesOfPage, cursor, fields, labels, updated_since_unix_ms} = query(parameters)
+  const {limit = maxNodesPerPage, cursor, fields, labels, updated_since_unix_ms} = query(parameters)
   return {
-    limit: Math.min(Math.max(limit, 1), mostNodesOfPage),
+    limit: Math.min(Math.max(limit, 1), maxNodesPerPage),
     after: cursor === undefined ? undefined : nodeOfCursor(cursor),
     isBrief: fields === 'brief',
     labels,
@@ -42,12 +42,12 @@ export function readNodeQuery(parameters: object): NodeListQuery {
   }
 }
 
-/** Where a page ends, as a client hands it back. */
+/** Opaque cursor for the end of a page. */
 export const cursorOf = (node: string): string => Buffer.from(node, 'utf8').toString('base64url')
 
 function nodeOfCursor(cursor: string): string {
   const node = Buffer.from(cursor, 'base64url').toString('utf8')
   if (node === '' || cursorOf(node) !== cursor)
-    throw new SvcError('missing_field', {field: 'cursor', expected: 'the next_cursor of the page before'})
+    throw new SvcError('missing_field', {field: 'cursor', expected: 'the next_cursor of the previous page'})
   return node
 }

@@ -4,7 +4,7 @@ import {anyObject, flag, integer, list, nodeId, number, object, oneOf, word} fro
 const u32 = integer(0, 2 ** 32 - 1)
 const shortWord = word(256)
 
-/** What a node offers. Missing flags are false. */
+/** Capabilities of a node. Missing flags are false. */
 const capabilities = {
   gpu_cuda: flag,
   gpu_vulkan: flag,
@@ -14,10 +14,10 @@ const capabilities = {
   prefer_gpu_compute: flag,
   visus_eligible: flag,
   multi_modal: flag,
-  /** `server`, `desktop`, `mobile`, `browser`, or another word. */
+  /** Such as `server`, `desktop`, `mobile` or `browser`. */
   device_class: shortWord,
   routing_tier: shortWord,
-  /** MiB there are. */
+  /** Available VRAM, MiB. */
   min_vram_mb: u32,
   cpu_cores: u32,
   min_cpu_cores: u32,
@@ -30,20 +30,20 @@ const capabilities = {
 export type CapabilityHints = Read<typeof capabilities>
 
 /**
- * What a node reports of itself. Everything but `id` may be missing from a heartbeat. Quarantine, trust and when it was
- * seen are for the control plane to say.
+ * Facts that a node reports. A heartbeat may omit all but `id`. Quarantine, trust and the last-seen time are set only by
+ * the control plane.
  */
 export const factMembers = {
   id: must(nodeId),
-  /** Of the program. */
+  /** Version of the program. */
   version: shortWord,
   capabilities: object(readerOf(capabilities)),
-  /** Address of a listener that the node really has. */
+  /** Address of the node's listener, if it has one. */
   listen_addr: word(2048),
   visibility: oneOf('private', 'public', 'hybrid'),
   /** From the label `pool=…`. */
   pool_id: shortWord,
-  /** `infer`, `train`, and other words. */
+  /** Such as `infer` or `train`. */
   workload_classes: list(64, shortWord),
   privacy_class: shortWord,
   provider: shortWord,
@@ -65,19 +65,19 @@ export const factMembers = {
   probe_failures: list(64, word(1024)),
 } as const
 
-/** The members that must be there when a node joins. */
+/** Facts of a join; version and capabilities are required. */
 export const joinMembers = {
   ...factMembers,
   version: must(factMembers.version),
   capabilities: must(factMembers.capabilities),
 } as const
 
-/** What a node reports of itself when it joins. */
+/** Facts that a node reports when it joins. */
 export type NodeFacts = Read<typeof joinMembers>
 
-/** A node as the control plane has it: what the node reported, and what only the control plane says. */
+/** Record of a node: reported facts, and state set by the control plane. */
 export interface NodeRecord extends NodeFacts {
-  /** Of the clock of the store. */
+  /** On the store's clock. */
   last_seen_unix_ms: number
   scope_id?: string
   trust_tier?: 'new' | 'probation' | 'trusted' | 'degraded'
@@ -86,33 +86,33 @@ export interface NodeRecord extends NodeFacts {
   quarantined?: boolean
 }
 
-/** Which process of a node speaks, and how often it has spoken: what arrives late is distinguished from what is new. */
+/** Identifies the process of a node and the order of its requests, so that late requests can be detected. */
 export interface Incarnation {
-  /** Drawn at random when the process starts, below 2^53. */
+  /** Random number below 2^53, chosen when the process starts. */
   incarnation: number
-  /** Counts up from 0 within it. */
+  /** Sequence number within the incarnation, from 0. */
   seq: number
 }
 
 export const nodesSchemaVersion = 1
 
-/** Answer of the list of nodes. */
+/** Response of the node list. */
 export interface Registry {
   schema_version: number
   nodes: NodeRecord[]
-  /** Messages that are neither acknowledged nor claimed, of all receivers. */
+  /** Number of messages of all receivers that are neither acknowledged nor claimed. */
   queue_depth?: number
   server_time_unix_ms?: number
-  /** There are more; the next page starts at `next_cursor`. */
+  /** Set if there are more nodes; the next page starts at `next_cursor`. */
   truncated?: true
   next_cursor?: string
 }
 
-/** Answer of a heartbeat: the record, and when the next heartbeat is due. */
+/** Response to a heartbeat: the record, and the time until the next heartbeat. */
 export interface HeartbeatReply extends NodeRecord {
-  /** Until the next heartbeat is due, ms; the client adds jitter of a tenth. */
+  /** Time until the next heartbeat, ms; clients add a jitter of ±10 %. */
   next_heartbeat_ms: number
   server_time_unix_ms: number
-  /** Messages that wait for the agent the heartbeat named, or for anybody; counted to 100. */
+  /** Pending messages of the agent named in the heartbeat, or of all agents; counted up to 100. */
   inbox_pending: number
 }

@@ -3,15 +3,15 @@ import {digits} from './types.js'
 
 const query = readerOf({limit: digits, cursor: digits})
 
-/** A page of rows that are listed by their numbers, the newest first. */
+/** Page of rows ordered by number, newest first. */
 export interface PageQuery {
   limit: number
   /** Only rows with smaller numbers. */
   before?: number | undefined
 }
 
-/** @param most rows of a page, which is also what a page has that asks for no length @throws missing_field */
-export function readPageQuery(parameters: object, most: number): PageQuery {
-  const {limit = most, cursor} = query(parameters)
-  return {limit: Math.min(Math.max(limit, 1), most), before: cursor}
+/** @param maxRows default and maximum number of rows per page @throws missing_field */
+export function readPageQuery(parameters: object, maxRows: number): PageQuery {
+  const {limit = maxRows, cursor} = query(parameters)
+  return {limit: Math.min(Math.max(limit, 1), maxRows), before: cursor}
 }

@@ -1,8 +1,8 @@
-/** Who a request comes from, by the token it carries. */
+/** Roles of tokens. */
 export const roles = ['mesh', 'admin', 'worker', 'submitter', 'bootstrap'] as const
 export type Role = (typeof roles)[number]
 
-/** The variable of the environment that holds the token of each role. */
+/** Environment variable of the token of each role. */
 export const tokenVariables = {
   mesh: 'SVC_MESH_TOKEN',
   admin: 'SVC_MESH_ADMIN_TOKEN',
@@ -11,12 +11,12 @@ export const tokenVariables = {
   bootstrap: 'SVC_MESH_BOOTSTRAP_TOKEN',
 } as const satisfies Readonly<Record<Role, string>>
 
-/** A part of the control plane that some roles may use. */
+/** Group of routes with the same permissions. */
 export type Plane = 'open' | 'worker' | 'deliver' | 'admin' | 'bootstrap'
 
 /**
- * Who may use which plane. A worker does not deliver and a submitter does nothing else, so that neither can do the
- * other's harm; the token for new nodes is good for its exchange alone.
+ * Roles that may use each plane. A worker cannot deliver and a submitter can only deliver, which limits the damage of a
+ * leaked token. The bootstrap token is only valid for its exchange.
  */
 export const mayUse: Readonly<Record<Plane, readonly Role[]>> = {
   open: roles,

@@ -4,9 +4,9 @@ interface Route {
   method: 'GET' | 'POST'
   path: string
   plane: Plane
-  /** Status of success; 204 has no body. */
+  /** Success status; 204 has no body. */
   ok: 200 | 204
-  /** Whether a client may send it again when it does not know what became of it: `keyed` under an idempotency key. */
+  /** Whether a client may repeat a request whose outcome is unknown; `keyed`: only with an idempotency key. */
   repeatable: boolean | 'keyed'
 }
 
@@ -19,8 +19,7 @@ const route = (
 ): Route => ({method, path, plane, ok, repeatable})
 
 /**
- * Every route of the control plane by the name of its operation: the server serves them, the client asks them, and both
- * take from here who may.
+ * All routes of the control plane by operation name, with their permissions. Server and client both use this table.
  */
 export const routes = {
   health: route('GET', '/health', 'open', 200),
@@ -49,5 +48,5 @@ export const routes = {
   queue_stats: route('GET', '/v1/mesh/queue/stats', 'worker', 200),
 } as const satisfies Record<string, Route>
 
-/** Name of an operation of the control plane: `exec_lease_grant`. */
+/** Name of an operation, such as `exec_lease_grant`. */
 export type MeshOperation = keyof typeof routes

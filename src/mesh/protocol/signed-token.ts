@@ -1,29 +1,29 @@
 import {randomUUID} from 'node:crypto'
 
-/** What a token that names its role itself is made of, on the side that makes it and on the one that reads it. */
+/** Claims and algorithm of signed tokens, for signing and verification. */
 export const tokenAudience = 'svc-mesh'
 export const tokenAlgorithm = 'HS256'
 
-/** Longest life of such a token, s. */
-export const longestTokenLifeSec = 3600
+/** Maximum lifetime of a signed token, s. */
+export const maxTokenLifeSec = 3600
 
-/** Roles that such a token may name. */
+/** Roles that a signed token may contain. */
 export const tokenRoles = ['mesh', 'admin', 'worker', 'submitter'] as const
 export type TokenRole = (typeof tokenRoles)[number]
 
 export interface MintedToken {
   role: TokenRole
-  /** The only node that it is good for. */
+  /** Restricts the token to a node. */
   node?: string | undefined
-  /** The only scope that it is good for; empty is none. */
+  /** Restricts the token to a scope, unless empty. */
   scope?: string | undefined
-  /** At most 3600; 60 when left out. */
+  /** Lifetime, s; default 60, maximum 3600. */
   lifeSec?: number
-  /** Clock of the control plane where the caller knows it, Unix ms. */
+  /** Time of the control plane if known, Unix ms; default: local time. */
   nowMs?: number
 }
 
-/** Makes a token that names its role itself, HS256, with an id of its own. */
+/** Creates a signed token (HS256) with a unique id. */
 export async function mintToken(
   secret: string,
   {role, node, scope, lifeSec = 60, nowMs = Date.now()}: MintedToken,
@@ -36,7 +36,7 @@ export async function mintToken(
     .setAudience(tokenAudience)
     .setJti(randomUUID())
     .setIssuedAt(issued)
-    .setExpirationTime(issued + Math.min(lifeSec, longestTokenLifeSec))
+    .setExpirationTime(issued + Math.min(lifeSec, maxTokenLifeSec))
   if (node) token.setSubject(node)
   return token.sign(new TextEncoder().encode(secret))
 }

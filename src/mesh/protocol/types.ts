@@ -1,27 +1,27 @@
 import {SvcError} from '../../errors/index.js'
-import {longestScopeKey} from './lease.js'
+import {maxScopeKeyBytes} from './lease.js'
 import {isObject, type Member} from './member.js'
 
-/** Half of a pair of UTF-16: it has no UTF-8, so that two texts which differ in it would become one. */
-const halfPair = /\p{Cs}/u
+/** Lone surrogate: it has no UTF-8 encoding, so that different strings could be stored as the same bytes. */
+const loneSurrogate = /\p{Cs}/u
 
-/** What a terminal would act on, and what has no UTF-8. */
+/** Control characters, which terminals interpret, and lone surrogates. */
 const unprintable = /[\p{Cc}\p{Cs}]/u
 
 export const text: Member<string> = {
-  expected: 'a text of whole characters',
-  read: (value) => (typeof value === 'string' && !halfPair.test(value) ? value : undefined),
+  expected: 'a string without lone surrogates',
+  read: (value) => (typeof value === 'string' && !loneSurrogate.test(value) ? value : undefined),
 }
 
-/** A name: neither blank nor on several lines. Blanks around it are left out. */
-export const word = (longest: number): Member<string> => ({
-  expected: `a text of up to ${longest} characters on one line`,
-  read: (value) => (typeof value === 'string' ? asWord(value, longest) : undefined),
+/** Trimmed string without control characters; not empty. */
+export const word = (maxLength: number): Member<string> => ({
+  expected: `a string of up to ${maxLength} characters on one line`,
+  read: (value) => (typeof value === 'string' ? asWord(value, maxLength) : undefined),
 })
 
-function asWord(value: string, longest: number): string | undefined {
+function asWord(value: string, maxLength: number): string | undefined {
   const trimmed = value.trim()
-  return trimmed === '' || trimmed.length > longest || unprintable.test(trimmed) ? undefined : trimmed
+  return trimmed === '' || trimmed.length > maxLength || unprintable.test(trimmed) ? undefined : trimmed
 }
 
 export const flag: Member<boolean> = {
@@ -29,36 +29,33 @@ export const flag: Member<boolean> = {
   read: (value) => (typeof value === 'boolean' ? value : undefined),
 }
 
-export const number = (least: number, most: number): Member<number> => ({
-  expected: `a number from ${least} to ${most}`,
-  read: (value) => (typeof value === 'number' && value >= least && value <= most ? value : undefined),
+export const number = (min: number, max: number): Member<number> => ({
+  expected: `a number from ${min} to ${max}`,
+  read: (value) => (typeof value === 'number' && value >= min && value <= max ? value : undefined),
 })
 
-export const integer = (least = 0, most = Number.MAX_SAFE_INTEGER): Member<number> => ({
-  expected:
-    most === Number.MAX_SAFE_INTEGER ? `a whole number from ${least}` : `a whole number from ${least} to ${most}`,
-  read: (value) =>
-    Number.isSafeInteger(value) && within(value as number, least, most) ? (value as number) : undefined,
+export const integer = (min = 0, max = Number.MAX_SAFE_INTEGER): Member<number> => ({
+  expected: max === Number.MAX_SAFE_INTEGER ? `an integer of at least ${min}` : `an integer from ${min} to ${max}`,
+  read: (value) => (Number.isSafeInteger(value) && within(value as number, min, max) ? (value as number) : undefined),
 })
 
-/** A whole number in the query of an address. */
+/** Integer in a query string. */
 export const digits: Member<number> = {
-  expected: 'a whole number',
+  expected: 'an integer of at least 0',
   read: (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined),
 }
 
-const within = (value: number, least: number, most: number) => value >= least && value <= most
+const within = (value: number, min: number, max: number) => value >= min && value <= max
 
 export const oneOf = <const T extends string>(...words: readonly T[]): Member<T> => ({
   expected: `one of ${words.join(', ')}`,
   read: (value) => words.find((one) => one === value),
 })
 
-/** A list of the same kind, up to a length. */
-export const list = <T>(most: number, item: Member<T>): Member<readonly T[]> => ({
-  expected: `a list of up to ${most}, each ${item.expected}`,
+export const list = <T>(maxLength: number, item: Member<T>): Member<readonly T[]> => ({
+  expected: `a list of up to ${maxLength} items, each ${item.expected}`,
   read(value, field) {
-    if (!Array.isArray(value) || value.length > most) return undefined
+    if (!Array.isArray(value) || value.length > maxLength) return undefined
     const items: T[] = []
     for (const [i, raw] of value.entries()) {
       const read = item.read(raw, `${field}[${i}]`)
@@ -69,29 +66,28 @@ export const list = <T>(most: number, item: Member<T>): Member<readonly T[]> => 
   },
 })
 
-/** An object with members of a table. */
 export const object = <T extends object>(reader: (value: object, path: string) => T): Member<T> => ({
   expected: 'an object',
   read: (value, field) => (isObject(value) ? reader(value, `${field}.`) : undefined),
 })
 
-/** An object that is kept as it is, up to so many characters of JSON. */
-export const anyObject = (longest: number): Member<object> => ({
-  expected: `an object of up to ${longest} characters of JSON`,
+/** Object that is stored unchanged, with a maximum length of its JSON. */
+export const anyObject = (maxLength: number): Member<object> => ({
+  expected: `an object of up to ${maxLength} characters of JSON`,
   read(value) {
     const json = isObject(value) ? JSON.stringify(value) : undefined
-    return json === undefined || json.length > longest || writtenHalfPair.test(json) ? undefined : (value as object)
+    return json === undefined || json.length > maxLength || escapedSurrogate.test(json) ? undefined : (value as object)
   },
 })
 
-/** The only thing that JSON is written with `\u` and a `d` for: half of a pair. */
-const writtenHalfPair = /(?<!\\)(?:\\\\)*\\ud/
+/** `JSON.stringify` writes `\ud…` only for lone surrogates. */
+const escapedSurrogate = /(?<!\\)(?:\\\\)*\\ud/
 
 const highestAgent = 2n ** 64n - 1n
 
-/** The number of an agent, without zeros in front: 64 bits, so it travels as a text. @throws invalid_agent_id */
+/** Agent id without leading zeros: a string, because a JSON number cannot hold 64 bits. @throws invalid_agent_id */
 export const agentId: Member<string> = {
-  expected: 'the number of an agent as a text',
+  expected: 'an agent id as a string of decimal digits',
   read(value, field) {
     const digits = typeof value === 'string' ? value.trim() : ''
     if (!/^\d{1,40}$/.test(digits) || BigInt(digits) > highestAgent) throw new SvcError('invalid_agent_id', {field})
@@ -99,17 +95,17 @@ export const agentId: Member<string> = {
   },
 }
 
-/** What a lease is for. @throws scope_key_too_long */
+/** Key of a lease. @throws scope_key_too_long */
 export const scopeKey: Member<string> = {
-  expected: 'a text on one line that is not blank',
+  expected: 'a non-blank string on one line',
   read(value) {
     const key = typeof value === 'string' ? value.trim() : ''
-    if (Buffer.byteLength(key) > longestScopeKey) throw new SvcError('scope_key_too_long', {limit: longestScopeKey})
+    if (Buffer.byteLength(key) > maxScopeKeyBytes) throw new SvcError('scope_key_too_long', {limit: maxScopeKeyBytes})
     return key === '' || unprintable.test(key) ? undefined : key
   },
 }
 
 export const nodeId = word(256)
 
-/** Id of a lease: any word, since one that is no number is simply not there. */
+/** Any string is a valid lease id; one that is not a number is not found. */
 export const leaseId = word(64)

@@ -4,28 +4,28 @@ import {envFileExposure, meshEnvPath, parseEnvLines} from '../../config/index.js
 import {SvcError} from '../../errors/index.js'
 import {lockFile, writeFileAtomic} from '../../files/index.js'
 
-/** Values by variable; undefined takes the variable out. */
+/** Values by variable; undefined removes the variable. */
 export type MeshEnvValues = Readonly<Record<string, string | undefined>>
 
-const heading = '# What lets machines into the mesh. Keep it to yourself; git is told to pass it over.\n'
+const heading = '# Secrets of the mesh. Keep this file private; a .gitignore file excludes it from git.\n'
 
 const fileMode = 0o600
 const folderMode = 0o700
 
 /**
- * Sets variables in `.svc/mesh/mesh.env` of a folder, which the user alone can read; what else stands there is kept. Git
- * ignores the folder before anything is in it.
- * @returns the path of the file
- * @throws usage where a value cannot stand on a line; disk_full, file_unreadable
+ * Sets variables in `.svc/mesh/mesh.env` of a folder and keeps other lines. Only the user can read the file. The folder
+ * gets a `.gitignore` before the file is written.
+ * @returns path of the file
+ * @throws usage if a value cannot be written on one line; disk_full, file_unreadable
  */
 export async function writeMeshEnv(folder: string, values: MeshEnvValues): Promise<string> {
-  requireKeepable(values)
+  requireWritable(values)
   return changeMeshEnv(folder, () => values)
 }
 
 /**
- * The same with values that depend on those that are there, where only one process at a time works on the file.
- * @param change may be called again, and must not change anything itself; what it throws leaves the file as it is
+ * Sets variables depending on the current values, under a lock.
+ * @param change may be called repeatedly and must have no side effects; if it throws, the file is not changed
  */
 export async function changeMeshEnv(
   folder: string,
@@ -38,7 +38,7 @@ export async function changeMeshEnv(
       const text = await readOwnFile(path)
       const next = withValues(text, change(valuesIn(text)))
       await ignoreFolder(dirname(path))
-      // Whoever was stopped in the meantime has read what may be old by now.
+      // If this process was suspended, another may have taken the lock and changed the file: read it again.
       if (!(await lock.isHeld())) continue
       await writeFileAtomic(path, next, {mode: fileMode, folderMode, flush: true})
       return path
@@ -48,14 +48,14 @@ export async function changeMeshEnv(
   }
 }
 
-/** @throws usage where a value cannot stand on a line */
-export function requireKeepable(values: MeshEnvValues): void {
+/** @throws usage if a value cannot be written on one line */
+export function requireWritable(values: MeshEnvValues): void {
   for (const [name, value] of Object.entries(values)) assignment(name, value)
 }
 
 /**
- * What stands in a file; empty where it is not there. One that is open to others is not read, so that what somebody else
- * wrote into it does not come to count when the file is closed to them.
+ * Reads a file; a missing file is empty. A file that other users can access is refused: they may have written values that
+ * would be trusted once the permissions are restricted.
  * @throws file_unreadable
  */
 async function readOwnFile(path: string): Promise<string> {
@@ -78,24 +78,24 @@ const valuesIn = (text: string): ReadonlyMap<string, string> =>
 
 async function ignoreFolder(folder: string): Promise<void> {
   const path = join(folder, '.gitignore')
-  const isThere = await readFile(path).then(
+  const exists = await readFile(path).then(
     () => true,
     () => false,
   )
-  if (!isThere) await writeFileAtomic(path, '*\n', {folderMode})
+  if (!exists) await writeFileAtomic(path, '*\n', {folderMode})
 }
 
 function withValues(text: string, values: MeshEnvValues): string {
   const missing = new Map(Object.entries(values))
-  const kept = parseEnvLines(text).flatMap((line) => {
+  const lines = parseEnvLines(text).flatMap((line) => {
     if (line.kind !== 'variable' || !Object.hasOwn(values, line.name)) return [line.text]
-    // A second line that sets the same variable goes.
+    // Further lines for the same variable are removed.
     const value = missing.get(line.name)
     missing.delete(line.name)
     return assignment(line.name, value)
   })
   const added = [...missing].flatMap(([name, value]) => assignment(name, value))
-  const before = kept.join('\n').trimEnd()
+  const before = lines.join('\n').trimEnd()
   return `${[before === '' ? heading.trimEnd() : before, ...added].join('\n')}\n`
 }
 
@@ -106,6 +106,8 @@ function quote(name: string, value: string): string {
   if (/^[\w.:/@+=,-]+$/.test(value)) return value
   const mark = ['"', "'"].find((one) => !value.includes(one))
   if (mark === undefined || /[\r\n\0]/.test(value))
-    throw new SvcError('usage', {reason: `The value of ${name} has characters that ${meshEnvPath('.')} cannot hold.`})
+    throw new SvcError('usage', {
+      reason: `The value of ${name} contains characters that cannot be stored in ${meshEnvPath('.')}.`,
+    })
   return mark + value + mark
 }

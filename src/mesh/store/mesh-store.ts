@@ -4,47 +4,47 @@ import type {DeadMessage, DeadOutcome, Delivered, MessageDraft, QueueStats, Stor
 import type {Incarnation, NodeFacts} from '../protocol/node.js'
 import type {PageQuery} from '../protocol/page-query.js'
 
-/** Whose rows an operation may see: the tenancy boundary; empty where the control plane has no scope. */
+/** Tenant whose rows an operation may access; empty if the control plane has no scope. */
 export type Scope = string
 
-/** A heartbeat: what the node reports anew, and which of its processes sends it. */
+/** Heartbeat of a node: changed facts and the sending process. */
 export interface Heartbeat extends Partial<Incarnation> {
   facts: Partial<NodeFacts> & {id: string}
-  /** The facts are those of a whole record: an unknown node is taken in. */
+  /** True if the facts are a complete record, which can add an unknown node. */
   isFull: boolean
 }
 
 export interface HeartbeatOutcome {
-  /** The record as it is now, as JSON text: the control plane hands it on without reading it. */
+  /** Updated record as JSON text, which the control plane forwards without parsing. */
   record: string
-  /** Nodes that have joined the scope, for the interval that is given back. */
+  /** Number of nodes in the scope, which determines the heartbeat interval. */
   nodeCount: number
 }
 
 export interface NodeQuery {
-  /** Most rows of a page. */
+  /** Maximum number of rows. */
   limit: number
-  /** Id of the last node of the page before. */
+  /** Id of the last node of the previous page. */
   after?: string | undefined
-  /** Only the members that a list for people needs: id, version, last_seen, labels, conditions. */
+  /** Return only id, version, last-seen time, labels and conditions. */
   isBrief?: boolean | undefined
-  /** Nodes that have all of these labels. */
+  /** Only nodes that have all of these labels. */
   labels?: readonly string[] | undefined
-  /** Nodes heard of at or after this, Unix ms. */
+  /** Only nodes seen at or after this time, Unix ms. */
   updatedSinceMs?: number | undefined
-  /** Nodes not heard of for longer than this are left out, ms; 0 leaves out none. */
+  /** Omit nodes that were last seen longer ago, ms; 0 for no limit. */
   staleAfterMs?: number | undefined
 }
 
-/** Nodes in the order of their ids. */
+/** Page of nodes, ordered by id. */
 export interface NodePage {
-  /** JSON text of a record, each. */
+  /** JSON texts of the records. */
   records: string[]
-  /** Where the next page starts, where there is one. */
+  /** Start of the next page, if there is one. */
   next?: string
 }
 
-/** How long a node is in maintenance: until a time, for a while (ms), or, with neither, until it is ended. */
+/** Maintenance of a node: until a time (Unix ms), for a duration (ms), or until it is switched off. */
 export interface Maintenance {
   on: boolean
   untilMs?: number | undefined
@@ -54,7 +54,7 @@ export interface Maintenance {
 export interface ClaimQuery {
   receiver: string
   claimer: string
-  /** Messages that are passed over. */
+  /** Ids of messages to skip. */
   exclude?: readonly number[] | undefined
   /** Only messages of these types. */
   types?: readonly string[] | undefined
@@ -63,65 +63,65 @@ export interface ClaimQuery {
 export interface PeekQuery {
   receiver: string
   limit: number
-  /** Only messages older than this one. */
+  /** Only messages with a smaller id. */
   before?: number | undefined
   types?: readonly string[] | undefined
-  /** Newest first where it is left out. */
+  /** Default: newest first. */
   order?: 'asc' | 'desc' | undefined
-  /** Most bytes of payloads together, 8 MiB where it is left out; the first message comes however large it is. */
+  /** Maximum total size of payloads, bytes; default 8 MiB. The first message is returned regardless of its size. */
   maxBytes?: number | undefined
 }
 
-/** Rows in the order of their numbers, the newest first. */
+/** Page of rows ordered by number, newest first. */
 export interface Page<T> {
   rows: T[]
-  /** Number of the last row, where there are more. */
+  /** Number of the last row, if there are more rows. */
   next?: number
 }
 
-/** How much of everything a scope has. */
+/** Number of objects in a scope. */
 export interface Counts {
-  /** Nodes that have joined and not left. */
+  /** Nodes that have not left. */
   nodes: number
   leases: number
-  /** Messages that wait for somebody, and those that were given up. */
+  /** Pending and dead messages. */
   pending: number
   dead: number
 }
 
 export interface StoreLimits {
-  /** How long leases and claims hold, ms. */
+  /** Duration of leases and claims, ms. */
   leaseMs: number
-  /** Messages of a scope that may wait, in all and for one receiver. */
+  /** Maximum number of open messages per scope and per receiver. */
   maxMessages: number
   maxMessagesPerReceiver: number
 }
 
 /**
- * Where a control plane keeps nodes, leases and messages. One interface, one conformance suite, several drivers.
+ * Storage of nodes, leases and messages. All drivers pass the same conformance suite.
  *
- * - A promise resolves when what it did is on the disk, but for heartbeats, which a loss of power may take.
- * - Time is that of the store alone: it never goes back, and a step of the machine's clock ends no lease.
- * - Every operation is one transaction, the checks of its node among it.
- * - What is refused is an error of the catalogue. A fault of the driver is `store_unavailable`, and has changed nothing.
+ * - A promise resolves when its changes are on disk, except heartbeats, which a power failure may lose.
+ * - All times are on the store's clock. It never goes back, and a step of the system clock does not end leases.
+ * - Every operation is one transaction, including the checks of its node.
+ * - Refusals are catalogue errors. Driver errors are reported as `store_unavailable` and change nothing.
  */
 export interface MeshStore {
   readonly driver: 'sqlite'
-  /** The clock of the store, Unix ms. */
+  /** Current time of the store's clock, Unix ms. */
   now(): number
 
   /**
-   * Takes a node in, or replaces what it reported before; maintenance and quarantine are kept. Counts as a heartbeat.
-   * @returns the record as JSON text
-   * @throws duplicate_node_id where a newer process has the id
+   * Adds a node or replaces its record; keeps maintenance and quarantine. Also counts as a heartbeat.
+   * @returns record as JSON text
+   * @throws duplicate_node_id if a newer process uses the id
    */
   join(scope: Scope, facts: NodeFacts, options?: Partial<Incarnation> & {maintenance?: Maintenance}): Promise<string>
   /**
-   * One that comes late, by its incarnation and sequence, changes nothing but is no error.
-   * @throws node_not_found where an unknown node sends no whole record; duplicate_node_id
+   * Records a heartbeat. Ignores a late one, according to its incarnation and sequence number.
+   * @throws node_not_found if the node is unknown and the record incomplete; duplicate_node_id
    */
   heartbeat(scope: Scope, heartbeat: Heartbeat): Promise<HeartbeatOutcome>
-  /** Forgets a node, ends its leases, and releases its messages; its quarantine stays. @throws node_not_found */
+  /** Removes a node, ends its leases and releases its messages; keeps its quarantine. @throws node_not_found */
   leave(scope: Scope, node: string): Promise<void>
   listNodes(scope: Scope, query: NodeQuery): Promise<NodePage>
   /** @throws node_not_found */
@@ -131,11 +131,11 @@ export interface MeshStore {
 
   /** @throws unknown_node, node_quarantined, node_maintenance, lease_held */
   grantLease(scope: Scope, claim: {scopeKey: string; claimer: string}): Promise<ExecLease>
-  /** A node in maintenance keeps what it has. @throws unknown_node, node_quarantined, lease_not_found, not_lease_holder */
+  /** Also permitted in maintenance. @throws unknown_node, node_quarantined, lease_not_found, not_lease_holder */
   renewLease(scope: Scope, held: {lease: string; claimer: string}): Promise<void>
   /** @throws unknown_node, lease_not_found, not_lease_holder */
   releaseLease(scope: Scope, held: {lease: string; claimer: string}): Promise<void>
-  /** @throws lease_not_found where it has ended, or is on another key */
+  /** @throws lease_not_found if it has ended or is on another key */
   verifyLease(scope: Scope, lease: {lease: string; scopeKey: string}): Promise<LeaseVerification>
   listLeases(scope: Scope): Promise<ExecLease[]>
   /** @throws lease_not_found */
@@ -143,50 +143,50 @@ export interface MeshStore {
 
   /** @throws idempotency_key_reused, inbox_full */
   deliver(scope: Scope, draft: MessageDraft): Promise<Delivered>
-  /** Messages of a receiver that are not acknowledged, claimed ones among them; nothing is claimed. */
+  /** Reads the unacknowledged messages of a receiver, including claimed ones, without claiming. */
   peek(scope: Scope, query: PeekQuery): Promise<StoredMessage[]>
   /**
-   * The message a node is to work on next: the one it has already, else the first by priority and age that its policy
-   * lets it have. A node in maintenance or quarantine gets none.
+   * Claims the next message for a node: the one it holds already, or the first by priority and age that the policy
+   * permits. A node in maintenance or quarantine gets none.
    * @throws unknown_node
    */
   claim(scope: Scope, query: ClaimQuery): Promise<StoredMessage | undefined>
-  /** A node in maintenance keeps what it has. @throws unknown_node, node_quarantined, message_not_found, not_lease_holder */
+  /** Also permitted in maintenance. @throws unknown_node, node_quarantined, message_not_found, not_lease_holder */
   renewClaim(scope: Scope, claim: {receiver: string; message: number; claimer: string}): Promise<void>
-  /** Again is the same as once. @throws message_not_found; not_lease_holder where another node has claimed it */
+  /** Idempotent. @throws message_not_found; not_lease_holder if another node has claimed the message */
   ack(scope: Scope, ack: {receiver: string; message: number; claimer?: string | undefined}): Promise<void>
-  /** Messages that were given up; a page has the size of a `peek` at most. */
+  /** Lists dead messages; `maxBytes` as for `peek`. */
   listDead(scope: Scope, query: PageQuery & Pick<PeekQuery, 'maxBytes'>): Promise<Page<DeadMessage>>
   /**
-   * Puts dead messages back into their inboxes, with all their attempts before them. One that is in an inbox stays as it
-   * is; one that was acknowledged or dropped is not found.
-   * @throws inbox_full where the limits do not let all of them in; then none is
+   * Returns dead messages to their inboxes and resets their attempts. Open messages do not change; acknowledged and
+   * dropped ones are not found.
+   * @throws inbox_full if the limits do not permit all of them; then none is changed
    */
   retryDead(scope: Scope, messages: readonly number[], actor: string): Promise<DeadOutcome>
-  /** Removes dead messages; their idempotency keys stay. One that is in an inbox is not found. Again is the same as once. */
+  /** Drops dead messages but keeps their idempotency keys. Open messages are not found. Idempotent. */
   dropDead(scope: Scope, messages: readonly number[], actor: string): Promise<DeadOutcome>
-  /** Messages that wait for a receiver, or for anybody; counted no further than `limit`. */
+  /** Counts pending messages of a receiver or of all receivers, up to `limit`. */
   countPending(scope: Scope, query: {receiver?: string | undefined; limit: number}): Promise<number>
   queueStats(scope: Scope): Promise<QueueStats>
-  /** Costs the same however many there are, but for leases, whose index is read. */
+  /** Takes constant time, except for leases, which are counted by an index scan. */
   counts(scope: Scope): Promise<Counts>
 
   listAudit(scope: Scope, query: PageQuery): Promise<Page<AuditEntry>>
 
   /**
-   * Whether an id of a token is used for the first time; kept until `keepUntilMs`.
-   * @throws overloaded where no more ids can be kept
+   * Records the use of a token id until `keepUntilMs`. @returns false if it was already used
+   * @throws overloaded if the limit of recorded ids is reached
    */
   useTokenId(id: string, keepUntilMs: number): Promise<boolean>
   /**
-   * Uses up a bootstrap token, by its SHA-256 in hexadecimal: once, also after a restart.
+   * Consumes a bootstrap token, identified by its SHA-256 in hexadecimal. Survives restarts.
    * @throws bootstrap_consumed
    */
   useBootstrap(scope: Scope, digest: string, use: {expiresMs: number; by: string}): Promise<void>
 
-  /** Removes what has had its time, a bounded part at once. @returns whether there is more */
+  /** Deletes a bounded number of expired rows. @returns true if there are more */
   purge(): Promise<boolean>
-  /** Operations that wait for their transaction. */
+  /** Number of operations that wait for a transaction. */
   readonly depth: number
   close(): Promise<void>
 }

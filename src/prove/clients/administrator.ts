@@ -3,10 +3,10 @@ import {type Client, type ClientContext, callUntilAnswered, repeatUntilStopped} 
 import {createMember, type Member} from './member.js'
 import {receivers} from './sender.js'
 
-/** What an administrator does next, each as often as it says. */
+/** Weights of the actions. */
 const acts = {quarantine: 3, maintenance: 2, window: 1, revoke: 3} as const
 
-/** Quarantines and drains nodes, sees whether that holds, and revokes leases. */
+/** Quarantines and drains nodes, tries to use them meanwhile, and revokes leases. */
 export const administrator: Client = async (context) => {
   const {random, who} = context
   const own = createMember(context, `${who}-node`)
@@ -23,7 +23,7 @@ export const administrator: Client = async (context) => {
   await heal(context)
 }
 
-/** Shows the token of administrators, or a signed one, and that sometimes once more, although it works once. */
+/** Sends an admin request with the shared token or a single-use signed token, which is sometimes sent twice. */
 async function command(
   context: ClientContext,
   operation: 'admin_quarantine' | 'admin_maintenance',
@@ -41,7 +41,7 @@ async function command(
 async function quarantine(context: ClientContext, node: string, own: Member | undefined): Promise<void> {
   const on = await command(context, 'admin_quarantine', {node_id: node, quarantined: true})
   if (own !== undefined && on.status === 204) {
-    // Neither a new start nor a way out and in again ends it.
+    // Leaving and joining again must not end the quarantine.
     if (context.random.chance(0.5)) await own.leave()
     if (context.random.chance(0.7)) await own.join()
   }
@@ -58,7 +58,7 @@ async function drain(context: ClientContext, node: string, isWindow: boolean): P
   if (!isWindow) await command(context, 'admin_maintenance', {node_id: node, maintenance: false})
 }
 
-/** What the node would do that must not. */
+/** Requests leases and messages for a banned node, which must be refused. */
 async function attempt({random, call, pause}: ClientContext, node: string): Promise<void> {
   for (let left = random.integer(1, 4); left > 0; left--) {
     if (random.chance(0.5))
@@ -86,7 +86,7 @@ function someNode({shared, random}: ClientContext): string {
   return random.pick([first, ...others])
 }
 
-/** Nobody is left in quarantine or maintenance: what waits can be worked on in the end. */
+/** Ends all quarantines and maintenance, so that pending messages can be processed at the end. */
 async function heal({shared, call}: ClientContext): Promise<void> {
   for (const node of shared.nodes) {
     await call({operation: 'admin_quarantine', body: {node_id: node, quarantined: false}})

@@ -1,5 +1,5 @@
 import {type MeshOperation, routes} from '../../mesh/index.js'
-import type {Call, Shown} from '../history/history.js'
+import type {Call, Credential} from '../history/history.js'
 import type {Log} from '../history/log.js'
 import type {Keyring} from '../server/keyring.js'
 import {type Answer, exchange} from './exchange.js'
@@ -9,23 +9,23 @@ export interface ClientRequest {
   operation: MeshOperation
   /** Body of the request; of a GET, its query. */
   body?: Readonly<Record<string, unknown>>
-  /** What is written down of it, where that is not all. */
+  /** Body as it is logged; default: the complete body. */
   args?: Readonly<Record<string, unknown>>
-  /** The usual token of its plane where this is left out. */
-  shown?: Partial<Shown>
-  /** The node that a signed token is for. */
+  /** Credential; default: the usual token for the route. */
+  shown?: Partial<Credential>
+  /** Subject of a signed token. */
   node?: string
   timeoutMs?: number
 }
 
-/** Sends one request, and writes down what came of it. */
+/** Sends one request and logs the result. */
 export type CallServer = (who: string, ask: ClientRequest) => Promise<Call>
 
 export interface CallerOptions {
   port: number
   log: Pick<Log, 'call'>
   keyring: Keyring
-  /** Longest wait for an answer, ms. */
+  /** Default request timeout, ms. */
   timeoutMs: number
   onCall: (call: Call) => void
 }
@@ -38,16 +38,16 @@ const usualRole = {
   bootstrap: 'bootstrap',
 } as const
 
-/** Requests of every client, as plain HTTP. */
+/** Sends the requests of all clients over plain HTTP. */
 export function createCaller({port, log, keyring, timeoutMs: usualMs, onCall}: CallerOptions): CallServer {
   let lastId = 0
-  /** The clock of the server as it reported it, Unix ms, and when it did. */
+  /** Last reported server time, Unix ms, and when it was received. */
   let clock = {unixMs: Date.now(), at: performance.now()}
   const serverNow = () => clock.unixMs + performance.now() - clock.at
 
   return async (who, {operation, body = {}, args = body, shown: requested, node, timeoutMs = usualMs}) => {
     const {plane, method, path} = routes[operation]
-    const shown: Shown = {role: usualRole[plane], generation: keyring.current, ...requested}
+    const shown: Credential = {role: usualRole[plane], generation: keyring.current, ...requested}
     const id = ++lastId
     const token = keyring.textOf(shown, node, serverNow())
     const sent = performance.now()
@@ -75,8 +75,8 @@ function factsOf(operation: MeshOperation, answer: Answer, keyring: Keyring): Fa
   if ('failure' in answer) return answer
   const {text, ...facts} = answer
   const body = recordedBody(operation, text)
-  const handsOut = operation === 'bootstrap_exchange' && facts.status === 200
-  const isLeak = !handsOut && [...keyring.secrets().values()].some((secret) => text.includes(secret))
+  const mayHoldSecret = operation === 'bootstrap_exchange' && facts.status === 200
+  const isLeak = !mayHoldSecret && [...keyring.secrets().values()].some((secret) => text.includes(secret))
   return {
     ...facts,
     ...(body === undefined ? {} : {body}),

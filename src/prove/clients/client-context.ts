@@ -4,37 +4,37 @@ import type {Call} from '../history/history.js'
 import type {CallServer, ClientRequest} from './caller.js'
 import type {SharedState} from './shared-state.js'
 
-/** What all clients of a run have in common. */
+/** Context shared by all clients of a run. */
 export interface Workload {
   call: CallServer
   shared: SharedState
-  /** How long a lease or a claim holds, ms. */
+  /** Duration of leases and claims, ms. */
   leaseMs: number
   scope: string
-  /** Largest body that the server takes, bytes. */
+  /** Maximum request body accepted by the server, bytes. */
   maxBodyBytes: number
-  /** Of the tokens that are shown now. */
+  /** Current generation of tokens. */
   generation: () => number
-  /** Aborts when clients are to stop. */
+  /** Aborts when the clients must stop. */
   signal: AbortSignal
 }
 
-/** What one client has: what all have, its name, and its own part of the seed. */
+/** Context of one client: the shared context, its name and its own random stream. */
 export interface ClientContext extends Omit<Workload, 'call'> {
   who: string
   random: Random
   call: (ask: ClientRequest) => Promise<Call>
-  /** Waits; resolves early where the clients are to stop. */
+  /** Waits; resolves early when the clients must stop. */
   pause: (ms: number) => Promise<void>
 }
 
-/** A client: does what it does until it is to stop. */
+/** Runs a client until its signal aborts. */
 export type Client = (context: ClientContext) => Promise<void>
 
-/** Between two requests of a client, ms at most: what it would work in the meantime. */
-const longestThoughtMs = 50
-/** After a request that was not answered, ms at most. */
-const longestRetreatMs = 120
+/** Maximum pause between two actions of a client, ms. */
+const maxPauseMs = 50
+/** Maximum pause after a request without a response, ms. */
+const maxBackoffMs = 120
 
 export function createClientContext(workload: Workload, who: string, random: Random): ClientContext {
   const {signal, call} = workload
@@ -48,29 +48,29 @@ export function createClientContext(workload: Workload, who: string, random: Ran
     pause,
     async call(ask) {
       const called = await call(who, ask)
-      // A server that is not there is not asked as often as one that is.
-      if (called.status === undefined) await pause(random.integer(10, longestRetreatMs))
+      // Do not flood a server that is down.
+      if (called.status === undefined) await pause(random.integer(10, maxBackoffMs))
       return called
     },
   }
 }
 
-/** Does something again and again until clients are to stop. */
+/** Repeats an action until the clients must stop. */
 export async function repeatUntilStopped(context: ClientContext, act: () => Promise<void>): Promise<void> {
   while (!context.signal.aborted) {
     await act()
-    await context.pause(context.random.integer(0, longestThoughtMs))
+    await context.pause(context.random.integer(0, maxPauseMs))
   }
 }
 
 /**
- * Sends a request until it is answered, as a client must that does not know what became of it; gives up when clients are
- * to stop.
+ * Repeats a request until it is answered, as a client must do that does not know whether it took effect. Gives up when
+ * the clients must stop.
  */
-export async function callUntilAnswered(context: ClientContext, ask: ClientRequest, mostTries = 4): Promise<Call> {
+export async function callUntilAnswered(context: ClientContext, ask: ClientRequest, maxTries = 4): Promise<Call> {
   for (let tries = 1; ; tries++) {
     const call = await context.call(ask)
     const isKnown = call.status !== undefined && call.status !== 503
-    if (isKnown || tries >= mostTries || context.signal.aborted) return call
+    if (isKnown || tries >= maxTries || context.signal.aborted) return call
   }
 }

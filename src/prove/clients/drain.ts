@@ -2,19 +2,19 @@ import {type Call, messagesOf, type RunEvent} from '../history/history.js'
 import {type ClientContext, callUntilAnswered} from './client-context.js'
 import {createMember} from './member.js'
 
-/** How long the last look into an inbox waits for messages, ms. */
+/** Wait of the last inbox poll, ms. */
 const pollMs = 100
-/** The same of looks before that, whose end nobody waits for, ms. */
+/** Maximum wait of earlier polls, ms. */
 const longPollMs = 1000
-/** How much longer than it waits such a look may take, ms. */
+/** Response timeout of a poll in addition to its wait, ms. */
 const answerMs = 2000
 const nodesPerAgent = 2
-/** Messages that come without end are not waited for, ms. */
-const longestMs = 60_000
+/** Limit if an inbox never becomes empty, ms. */
+const maxMs = 60_000
 
 /**
- * Nodes that do nothing wrong take all that waits. What was claimed by those who vanished comes back when their time is
- * over, which a disturbance just before may have put off by as much again.
+ * Claims and acknowledges all pending messages. Claims of nodes that vanished expire after the lease duration, which a
+ * disturbance may have extended by another lease duration.
  */
 export async function drain(context: ClientContext, agents: readonly string[]): Promise<RunEvent> {
   const at = performance.now()
@@ -26,7 +26,7 @@ export async function drain(context: ClientContext, agents: readonly string[]): 
   return {event: 'drain', at, until: performance.now(), isAnswered: drained.every(Boolean)}
 }
 
-/** @returns whether the last answer was that nothing is left */
+/** @returns true if the inbox was empty in the end */
 async function drainOne(context: ClientContext, agent: string, node: string, until: number): Promise<boolean> {
   await callUntilAnswered(context, createMember(context, node).entry())
   for (;;) {
@@ -35,11 +35,11 @@ async function drainOne(context: ClientContext, agent: string, node: string, unt
     const inbox = await takeMessage(context, agent, node, waitMs)
     const isEmpty = inbox.status === 200 && messagesOf(inbox).length === 0
     if (isEmpty && started > until) return true
-    if (started > until + longestMs || context.signal.aborted) return false
+    if (started > until + maxMs || context.signal.aborted) return false
   }
 }
 
-/** Claims a message as a node, where one waits, and acknowledges it. @returns the answer to the claim */
+/** Claims a pending message as a node and acknowledges it. @returns the claim call */
 export async function takeMessage(context: ClientContext, agent: string, node: string, waitMs = 0): Promise<Call> {
   const inbox = await callUntilAnswered(context, {
     operation: 'a2a_inbox',

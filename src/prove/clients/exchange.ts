@@ -10,10 +10,10 @@ export interface Request {
   timeoutMs: number
 }
 
-/** What came back, or why nothing did. */
+/** Response, or the reason why none arrived. */
 export type Answer = {status: number; text: string; retryAfter?: string} | {failure: string}
 
-/** One request on a connection of its own, without retries and without a pool: what happens is what is seen. */
+/** Sends a request on its own connection. Retries or pooling would hide what happened to it. */
 export function exchange({port, method, path, headers, body, timeoutMs}: Request): Promise<Answer> {
   return new Promise((resolve) => {
     const length = body === undefined ? {} : {'content-length': String(Buffer.byteLength(body))}

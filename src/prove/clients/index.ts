@@ -8,7 +8,7 @@ import {reader} from './reader.js'
 import {receiver} from './receiver.js'
 import {sender} from './sender.js'
 
-/** The clients of a run, and how many there are of each. */
+/** Kinds of clients, and the default number of each. */
 export const clients = {
   node: {act: node, count: 4},
   'lease-worker': {act: leaseWorker, count: 7},

@@ -1,8 +1,8 @@
 import {type MeshOperation, routes} from '../../mesh/index.js'
-import type {Shown} from '../history/history.js'
+import type {Credential} from '../history/history.js'
 import {type Client, repeatUntilStopped} from './client-context.js'
 
-const roles: readonly [Shown['role'], ...Shown['role'][]] = [
+const roles: readonly [Credential['role'], ...Credential['role'][]] = [
   'none',
   'garbage',
   'worker',
@@ -12,7 +12,7 @@ const roles: readonly [Shown['role'], ...Shown['role'][]] = [
   'bootstrap',
 ]
 
-/** Bodies that would change something, were they let in. */
+/** Request bodies that would change data if they were admitted. */
 const bodies: Readonly<Partial<Record<MeshOperation, object>>> = {
   join: {id: 'intruder', version: '0', capabilities: {}},
   heartbeat: {id: 'intruder'},
@@ -30,10 +30,10 @@ const bodies: Readonly<Partial<Record<MeshOperation, object>>> = {
   a2a_lease_renew: {receiver_agent_id: '66', message_id: 1, claimer_node_id: 'intruder'},
 }
 
-/** An exchange has tries that are counted; those of the newcomer are enough. */
+/** Excludes the bootstrap exchange: its failed attempts are limited, and the newcomer needs them. */
 const operations = (Object.keys(routes) as MeshOperation[]).filter((name) => name !== 'bootstrap_exchange')
 
-/** Tries every route with every token, retired ones among them, and comes from another scope. */
+/** Tries every route with every token, including retired ones and those of another scope. */
 export const intruder: Client = async (context) => {
   const {random, call, scope, maxBodyBytes, who} = context
   await repeatUntilStopped(context, async () => {

@@ -2,7 +2,7 @@ import type {Call} from '../history/history.js'
 import {type Client, type ClientContext, callUntilAnswered, repeatUntilStopped} from './client-context.js'
 import {createMember} from './member.js'
 
-/** Keys that all lease workers want: few, so that they pass from hand to hand. */
+/** Keys shared by all lease workers: few, so that they change hands often. */
 const keys: readonly [string, ...string[]] = ['task:a', 'task:b', 'task:c', 'task:d']
 
 interface Held {
@@ -10,10 +10,10 @@ interface Held {
   claimer_node_id: string
 }
 
-/** What a holder does in the end, each as often as it says. */
+/** Weights of the ways in which a holder stops. */
 const ends = {release: 10, vanish: 1, sleep: 1.5, leave: 0.5} as const
 
-/** Takes leases, renews them, releases them; sometimes vanishes, oversleeps, or tries what is not its own. */
+/** Acquires, renews and releases leases; sometimes vanishes, oversleeps, or uses leases of others. */
 export const leaseWorker: Client = async (context) => {
   const {who, random, call, shared} = context
   const member = createMember(context, who)
@@ -37,7 +37,7 @@ export const leaseWorker: Client = async (context) => {
   })
 }
 
-/** Renews as long as it has work, and never acts past the time up to which it knows that it holds. */
+/** Renews the lease a few times, and never acts after its own deadline. */
 async function hold(context: ClientContext, body: Held, granted: Call, scopeKey: string): Promise<void> {
   const {random, leaseMs, call} = context
   let until = granted.sent + leaseMs
@@ -59,7 +59,7 @@ async function end(context: ClientContext, body: Held, leave: () => Promise<Call
       await callUntilAnswered(context, {operation: 'exec_lease_release', body: {...body}})
       return
     case 'sleep':
-      // Woken up, it does not know how long it slept, and goes on as before.
+      // Like a suspended process, it does not notice how long it slept.
       await context.pause(random.integer(Math.round(leaseMs / 2), leaseMs * 2))
       await call({operation: 'exec_lease_renew', body: {...body}})
       await call({operation: 'exec_lease_release', body: {...body}})
@@ -71,7 +71,7 @@ async function end(context: ClientContext, body: Held, leave: () => Promise<Call
   }
 }
 
-/** Renews or releases what is somebody else's, or nobody's. */
+/** Tries to renew or release a lease of another client, or one that does not exist. */
 async function trespass({random, shared, call, who}: ClientContext): Promise<void> {
   const lease = random.chance(0.8) ? shared.pickLease(random)?.lease : String(random.integer(10 ** 9, 10 ** 10))
   if (lease === undefined) return

@@ -2,22 +2,22 @@ import type {Call} from '../history/history.js'
 import type {ClientRequest} from './caller.js'
 import type {ClientContext} from './client-context.js'
 
-/** A process of a node: what it reports carries its incarnation and how often it has reported. */
+/** Process of a node. Its reports contain its incarnation and a sequence number. */
 export interface Member {
   readonly id: string
-  /** A new process starts, and joins. */
+  /** Starts a new incarnation and joins. */
   join(): Promise<Call>
-  /** The same, not yet sent. */
+  /** Starts a new incarnation and returns its join request. */
   entry(): ClientRequest
-  /** The next heartbeat, not yet sent. */
+  /** Returns the next heartbeat request. */
   heartbeat(): ClientRequest
   leave(): Promise<Call>
 }
 
-/** Free memory numbers the heartbeats: the number of the incarnation, and theirs within it. */
+/** The reported free memory encodes the incarnation and heartbeat number: `incarnation * this + heartbeat`. */
 export const heartbeatsPerIncarnation = 1_000_000
 
-/** Wall clocks of clients are no better than they should be. */
+/** Wrong client times, which the server must ignore, Unix ms. */
 const wrongTimes: readonly [number, ...number[]] = [1, 4_102_444_800_000, 946_684_800_000]
 
 export function createMember(context: ClientContext, id: string): Member {

@@ -1,9 +1,9 @@
 import {type Client, repeatUntilStopped} from './client-context.js'
 
-/** Wrong tokens of one address that are not held against the right one, in a minute. */
+/** Wrong guesses per minute, below the number at which the server blocks an address. */
 const guessesPerMinute = 6
 
-/** Exchanges each token for new nodes again and again, before and after wrong guesses. */
+/** Exchanges each bootstrap token repeatedly, before and after wrong guesses. */
 export const newcomer: Client = async (context) => {
   const {random, call} = context
   let guessedAt: number[] = []

@@ -1,12 +1,12 @@
 import {type Client, repeatUntilStopped} from './client-context.js'
 import {createMember} from './member.js'
 
-/** What a node does next, each as often as it says. */
+/** Weights of the actions. */
 const acts = {heartbeat: 14, swapped: 3, rejoin: 1, leave: 0.5} as const
 
 /**
- * A node that lives: joins, sends heartbeats, of which some overtake others, leaves, and starts again. Nodes whose names
- * end alike are two processes with one id.
+ * Joins, sends heartbeats, some of them out of order, leaves and restarts. Two of the nodes are processes with the same
+ * node id.
  */
 export const node: Client = async (context) => {
   const {random, call} = context
@@ -23,7 +23,7 @@ export const node: Client = async (context) => {
     else {
       const answer = await (act === 'heartbeat' ? call(member.heartbeat()) : member.join())
       if (answer.code === 'node_not_found') await member.join()
-      // A newer process has the id; this one is started again after a while.
+      // A newer process uses the id; this one restarts after a while.
       if (answer.code === 'duplicate_node_id') {
         await context.pause(random.integer(50, 200))
         await member.join()
@@ -32,5 +32,5 @@ export const node: Client = async (context) => {
   })
 }
 
-/** `node-3` and `node-4` are both `twin`, and every other node is itself. */
+/** `node-3` and `node-4` share the id `twin`. */
 const idOf = (who: string) => (who === 'node-3' || who === 'node-4' ? 'twin' : who)

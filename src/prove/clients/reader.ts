@@ -4,7 +4,7 @@ import {receivers} from './sender.js'
 
 const acts = {nodes: 3, page: 2, peek: 4, stats: 1} as const
 
-/** Looks at everything: lists of nodes, pages of inboxes, statistics. */
+/** Reads node lists, inbox pages and statistics. */
 export const reader: Client = async (context) => {
   const {random, call} = context
   let cursor: string | undefined

@@ -3,7 +3,7 @@ import {type Client, type ClientContext, callUntilAnswered, repeatUntilStopped} 
 import {createMember} from './member.js'
 import {receivers} from './sender.js'
 
-/** What becomes of a message that was claimed, each as often as it says. */
+/** Weights of what happens to a claimed message. */
 const ends = {ack: 12, vanish: 1, sleep: 1} as const
 
 interface Claimed {
@@ -12,7 +12,7 @@ interface Claimed {
   claimer_node_id: string
 }
 
-/** Claims messages, works, and acknowledges; sometimes vanishes, oversleeps, or tries what is not its own. */
+/** Claims and acknowledges messages; sometimes vanishes, oversleeps, or uses claims of others. */
 export const receiver: Client = async (context) => {
   const {who, random, call, shared} = context
   const member = createMember(context, who)
@@ -41,11 +41,11 @@ async function work(context: ClientContext, body: Claimed): Promise<void> {
   if (end === 'vanish') return
   if (end === 'sleep') await context.pause(random.integer(Math.round(leaseMs / 2), leaseMs * 2))
   const acked = await callUntilAnswered(context, {operation: 'a2a_ack', body: {...body}})
-  // Once is as good as twice.
+  // Acknowledging twice must have no further effect.
   if (acked.status === 204 && random.chance(0.1)) await call({operation: 'a2a_ack', body: {...body}})
 }
 
-/** Acknowledges or renews what somebody else has claimed. */
+/** Tries to acknowledge or renew a message that another client has claimed. */
 async function trespass({random, shared, call, who}: ClientContext): Promise<void> {
   const claim = shared.pickClaim(random)
   if (claim === undefined || claim.holder === who) return

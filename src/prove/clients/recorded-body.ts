@@ -2,8 +2,8 @@ import type {MeshOperation} from '../../mesh/index.js'
 
 type Body = Record<string, unknown>
 
-/** Nodes of a list that are written down. */
-const mostNodes = 40
+/** Maximum number of logged nodes per list. */
+const maxNodes = 40
 
 const only = (body: Body, names: readonly string[]): Body =>
   Object.fromEntries(names.flatMap((name) => (name in body ? [[name, body[name]]] : [])))
@@ -21,7 +21,7 @@ const ofMessage = [
 
 const rowsOf = (value: unknown): Body[] => (Array.isArray(value) ? (value as Body[]) : [])
 
-/** What of an answer is written down: enough to judge by, and no token. */
+/** Selects the logged part of a response: the input of the oracles, without tokens. */
 const recorded: Partial<Record<MeshOperation, (body: Body) => Body>> = {
   join: (body) => only(body, ofNode),
   heartbeat: (body) => only(body, [...ofNode, 'next_heartbeat_ms', 'inbox_pending']),
@@ -29,7 +29,7 @@ const recorded: Partial<Record<MeshOperation, (body: Body) => Body>> = {
     ...only(body, ['server_time_unix_ms', 'truncated', 'next_cursor', 'queue_depth']),
     count: rowsOf(body.nodes).length,
     nodes: rowsOf(body.nodes)
-      .slice(0, mostNodes)
+      .slice(0, maxNodes)
       .map((node) => only(node, ofNode)),
   }),
   exec_lease_list: (body) => ({leases: rowsOf(body.leases)}),
@@ -37,7 +37,7 @@ const recorded: Partial<Record<MeshOperation, (body: Body) => Body>> = {
   bootstrap_exchange: (body) => only(body, ['role', 'scope_id']),
 }
 
-/** @param text of a successful answer, or of a problem */
+/** @param text body of a successful or problem response */
 export function recordedBody(operation: MeshOperation, text: string): Body | undefined {
   try {
     const body = JSON.parse(text) as Body

@@ -1,6 +1,6 @@
 import {type Client, type ClientContext, callUntilAnswered, repeatUntilStopped} from './client-context.js'
 
-/** Agents that messages are for. Somebody reads what goes to each of them. */
+/** Agents that receive messages. Each has readers. */
 export const receivers: readonly [string, ...string[]] = ['1', '2', '3']
 
 interface Keyed {
@@ -9,13 +9,13 @@ interface Keyed {
   payload: string
 }
 
-/** What to send next, each as often as it says. */
+/** Weights of the kinds of messages. */
 const kinds = {fresh: 8, unkeyed: 1, again: 2, changed: 1, oversize: 0.15} as const
 
-/** Keys that a sender comes back to. */
-const mostRemembered = 40
+/** Maximum number of remembered keys, which may be reused. */
+const maxRemembered = 40
 
-/** Delivers messages under keys, and again where it does not know whether they arrived. */
+/** Delivers messages with idempotency keys, and repeats deliveries whose outcome is unknown. */
 export const sender: Client = async (context) => {
   const {who, random, call, maxBodyBytes} = context
   const sent: Keyed[] = []
@@ -36,7 +36,7 @@ export const sender: Client = async (context) => {
       })
       if (call.code === 'inbox_full') await context.pause(random.integer(50, 200))
       sent.push(keyed)
-      if (sent.length > mostRemembered) sent.splice(random.integer(0, mostRemembered), 1)
+      if (sent.length > maxRemembered) sent.splice(random.integer(0, maxRemembered), 1)
     } else if (kind === 'again')
       await callUntilAnswered(context, {operation: 'a2a_deliver', body: {...fixed, ...known}})
     else if (kind === 'changed')
@@ -51,7 +51,7 @@ export const sender: Client = async (context) => {
   })
 }
 
-/** A sender is an agent of its own, by the number in its name. */
+/** Each sender has its own agent id, derived from the number in its name. */
 const agentOf = (who: string) => `9${who.replace(/\D/g, '')}`
 
 const payloadOf = ({who, random}: ClientContext, count: number) =>

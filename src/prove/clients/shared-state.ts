@@ -12,20 +12,20 @@ export interface KnownClaim {
   holder: string
 }
 
-/** What clients know of each other, so that some can try what is not theirs. */
+/** Leases and claims known to all clients, so that some can try to use those of others. */
 export interface SharedState {
   addLease(lease: KnownLease): void
-  /** One of the last leases that somebody was granted. */
+  /** Picks a recently granted lease. */
   pickLease(random: Random): KnownLease | undefined
   addClaim(claim: KnownClaim): void
   pickClaim(random: Random): KnownClaim | undefined
-  /** A number for an incarnation that no other has. */
+  /** Returns a unique incarnation number. */
   nextIncarnation(): number
-  /** Nodes of clients, which administrators may be unkind to. */
+  /** Nodes of the clients, which administrators may ban. */
   readonly nodes: Set<string>
 }
 
-const mostKept = 24
+const maxItems = 24
 
 export function createSharedState(): SharedState {
   const leases: KnownLease[] = []
@@ -33,9 +33,9 @@ export function createSharedState(): SharedState {
   let incarnations = 0
   const post = <T>(list: T[], item: T) => {
     list.push(item)
-    if (list.length > mostKept) list.shift()
+    if (list.length > maxItems) list.shift()
   }
-  // The newest half of the time: what is still held is what is worth trying.
+  // Prefer the newest item: it is most likely still held.
   const some = <T>(list: readonly T[], random: Random): T | undefined =>
     random.chance(0.5) ? list.at(-1) : list[random.integer(0, list.length - 1)]
   return {

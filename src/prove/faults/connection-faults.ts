@@ -1,26 +1,26 @@
 import type {Random} from './random.js'
 
-/** What can happen to a request between a client and the server. */
+/** Faults of the connection between a client and the server. */
 export const connectionFaults = [
-  /** It never arrives. */
+  /** The request is lost. */
   'drop_before',
-  /** It arrives, and its answer is lost. */
+  /** The response is lost. */
   'drop_after',
-  /** It arrives late, or its answer does. */
+  /** The request or the response is delayed. */
   'delay',
-  /** It arrives twice, the second time on a connection of its own. */
+  /** The request arrives twice, on separate connections. */
   'duplicate',
-  /** A later one overtakes it. */
+  /** A later request overtakes it. */
   'reorder',
-  /** The client says that it will send no more, and waits for the answer. */
+  /** The client closes its sending side and waits for the response. */
   'half_close',
-  /** The connection ends in the middle of it. */
+  /** The connection breaks in the middle of the request. */
   'cut',
 ] as const
 
 export type ConnectionFault = (typeof connectionFaults)[number]
 
-/** How often each happens, of 1. */
+/** Probability of each fault, from 0 to 1. */
 export type FaultRates = Readonly<Record<ConnectionFault, number>>
 
 export const usualRates: FaultRates = {
@@ -33,10 +33,9 @@ export const usualRates: FaultRates = {
   cut: 0.01,
 }
 
-/** Nothing happens to any request. */
 export const noFaults = Object.fromEntries(connectionFaults.map((fault) => [fault, 0])) as FaultRates
 
-/** What happens to the next request: mostly nothing. */
+/** Draws the fault of the next request; usually undefined. */
 export function drawFault(random: Random, rates: FaultRates): ConnectionFault | undefined {
   const sum = Object.values(rates).reduce((all, rate) => all + rate, 0)
   return random.chance(sum) ? random.weighted(rates) : undefined

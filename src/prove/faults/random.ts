@@ -1,21 +1,21 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Deterministic pseudo-random numbers. */
 export interface Random {
-  /** At least 0, below 1. */
+  /** Number in [0, 1). */
   next(): number
-  /** A whole number, both ends included. */
+  /** Integer in [from, to]. */
   integer(from: number, to: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly [T, ...T[]]): T
-  /** One of the keys, each as often as its weight says. */
+  /** Picks a key with a probability proportional to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K
   shuffle<T>(items: readonly T[]): T[]
-  /** A stream of its own under a name, which does not depend on how much was drawn from this one. */
+  /** Independent stream for a name, unaffected by how many numbers were drawn from this one. */
   fork(name: string): Random
 }
 
 const mask = (1n << 64n) - 1n
 
-/** SplitMix64 (Steele, Lea, Flood 2014): tiny, and good for any seed, neighbouring ones too. */
+/** SplitMix64 (Steele, Lea, Flood 2014): consecutive seeds also give uncorrelated streams. */
 export function createRandom(seed: number | bigint): Random {
   const origin = BigInt(seed) & mask
   let state = origin
@@ -23,7 +23,7 @@ export function createRandom(seed: number | bigint): Random {
     state = (state + 0x9e3779b97f4a7c15n) & mask
     return scramble(state)
   }
-  // 53 bits are as many as a number between 0 and 1 can distinguish.
+  // The significand of a double has 53 bits.
   const next = () => Number(draw() >> 11n) / 2 ** 53
   const integer = (from: number, to: number) => from + Math.floor(next() * (to - from + 1))
   return {
@@ -33,10 +33,10 @@ export function createRandom(seed: number | bigint): Random {
     pick: (items) => items[integer(0, items.length - 1)] ?? items[0],
     weighted: (weights) => {
       const rows = Object.entries(weights) as [keyof typeof weights, number][]
-      let rest = next() * rows.reduce((sum, [, weight]) => sum + weight, 0)
+      let remaining = next() * rows.reduce((sum, [, weight]) => sum + weight, 0)
       const found = rows.find(([, weight]) => {
-        rest -= weight
-        return rest < 0
+        remaining -= weight
+        return remaining < 0
       })
       const [key] = found ?? (rows.at(-1) as [keyof typeof weights, number])
       return key

@@ -1,27 +1,27 @@
 import type {Random} from './random.js'
 
-/** What can happen to the server, or to all that it knows. */
+/** Faults of the server and of the state that it holds. */
 export const serverFaults = [
-  /** Killed at any moment. */
+  /** Kills it at any time. */
   'kill',
-  /** Killed when a request has just reached it. */
+  /** Kills it just after a request has reached it. */
   'kill_before_commit',
-  /** Killed when an answer has just left it, which is lost too. */
+  /** Kills it just after it has sent a response, which is also lost. */
   'kill_after_commit',
-  /** Asked to end while requests come in, and started again. */
+  /** Restarts it gracefully under load. */
   'restart',
-  /** Stands still for up to twice the time that a lease holds. */
+  /** Suspends it for up to twice the duration of a lease. */
   'freeze',
-  /** Its wall clock jumps an hour ahead, or back. */
+  /** Moves its wall clock by 4 s or an hour. */
   'clock_forward',
   'clock_back',
-  /** The clock jumps while it does not run. */
+  /** Moves the clock while it is stopped. */
   'clock_across_restart',
-  /** New tokens for everybody, while requests are on their way. */
+  /** Rotates all tokens while requests are in flight. */
   'rotate_tokens',
-  /** Ten times as many heartbeats as usual. */
+  /** Sends a burst of heartbeats from many nodes. */
   'heartbeat_storm',
-  /** Messages until no more are taken. */
+  /** Delivers messages until the inbox is full. */
   'flood',
 ] as const
 
@@ -29,22 +29,22 @@ export type ServerFault = (typeof serverFaults)[number]
 
 export interface PlannedFault {
   fault: ServerFault
-  /** After the one before is over, ms. */
+  /** Delay after the end of the previous fault, ms. */
   afterMs: number
-  /** Where between its bounds it is, from 0 to 1: how long, how much, how soon. */
+  /** Severity from 0 to 1: duration, size or delay, depending on the fault. */
   degree: number
 }
 
-/** Between two faults, ms. */
-const shortestQuietMs = 400
-const longestQuietMs = 2600
+/** Bounds of the delay between two faults, ms. */
+const minQuietMs = 400
+const maxQuietMs = 2600
 
 /**
- * The faults of a seed, without end: every one of them once in an order of its own, then all of them again in another.
- * @param only of these; of all where it is left out
+ * Endless sequence of faults: each one once in random order, then all again in a new order.
+ * @param only faults to choose from; default: all
  */
 export function* planFaults(random: Random, only: readonly ServerFault[] = serverFaults): Generator<PlannedFault> {
   while (only.length > 0)
     for (const fault of random.shuffle(only))
-      yield {fault, afterMs: random.integer(shortestQuietMs, longestQuietMs), degree: random.next()}
+      yield {fault, afterMs: random.integer(minQuietMs, maxQuietMs), degree: random.next()}
 }

@@ -1,8 +1,7 @@
 import type {History, MessageRow} from './history.js'
 
 /**
- * Rows of messages with their payloads. Of an acknowledged one the file has no payload any more: it is what a node
- * received when it claimed the message.
+ * Restores the payloads of acknowledged messages, which the server deletes, from the responses to claims.
  */
 export function withPayloads({calls}: Pick<History, 'calls'>, rows: readonly MessageRow[]): MessageRow[] {
   const received = new Map<unknown, unknown>()

@@ -1,7 +1,7 @@
 import {loadDriver} from '../../store/index.js'
 import type {LeaseRow, MessageRow, NodeRow, Rows} from './history.js'
 
-/** Reads the database as a stranger would: with SQL of its own, and only to read. */
+/** Reads the database read-only with SQL of its own, independently of the server's code. */
 export async function readRows(path: string): Promise<Rows> {
   const Driver = await loadDriver()
   const database = new Driver(path, {readonly: true, fileMustExist: true, timeout: 20_000})

@@ -1,62 +1,62 @@
 import type {MeshOperation, Role} from '../../mesh/index.js'
 
-/** What a client showed: the token of a role, of which generation; or something that is no token at all. */
-export interface Shown {
+/** Credential that a client presented: a token of a role and generation, none, or an invalid token. */
+export interface Credential {
   role: Role | 'none' | 'garbage'
-  /** Tokens are counted from 0, one up with every rotation. */
+  /** 0-based; each rotation creates the next generation. */
   generation: number
-  /** A signed token: its id, and whether it was made for this scope. */
+  /** Set for a signed token. `isForeign`: issued for another scope. */
   signed?: {id: string; isForeign: boolean}
 }
 
-/** One request of a client, as the client saw it. Times are ms of the one monotonic clock of all clients. */
+/** Request as its client observed it. Times are ms of a monotonic clock shared by all clients. */
 export interface Call {
   id: number
   who: string
   operation: MeshOperation
-  shown: Shown
-  /** What was asked, shortened. */
+  shown: Credential
+  /** Request body, shortened. */
   args: Readonly<Record<string, unknown>>
-  /** Before its first byte left. */
+  /** Time before the first byte was sent. */
   sent: number
-  /** After the answer was read whole, or when it was given up. */
+  /** Time after the complete response was read, or the client gave up. */
   answered: number
-  /** Undefined where no answer came: what became of it is not known. */
+  /** Undefined if no response arrived; the request may still have taken effect. */
   status?: number
-  /** Of a problem. */
+  /** Error code of a problem response. */
   code?: string
-  /** What was answered, shortened. */
+  /** Response body, shortened. */
   body?: Readonly<Record<string, unknown>>
   retryAfter?: string
-  /** Why no answer came. */
+  /** Reason why no response arrived. */
   failure?: string
-  /** A secret stood in the answer, which may be there in that of an exchange alone. */
+  /** Set if the response contained a secret. Only a bootstrap exchange may return one. */
   leaked?: true
 }
 
-/** A request as the proxy passed it on: none, one or two of each call. */
+/** Request forwarded by the proxy; each call has up to two copies. */
 export interface Copy {
-  /** When its last byte went to the server. */
+  /** Time when the last byte was sent to the server. */
   forwarded: number
-  /** After which it has no effect any more; undefined where that is not known. */
+  /** Time after which the request can no longer take effect; undefined if unknown. */
   settled?: number
-  /** What the server answered, whether or not the client got it. */
+  /** Status sent by the server, even if the client did not receive it. */
   status?: number
 }
 
-/** A call with what the proxy knows of it. */
+/** Call as observed by its client and the proxy. */
 export interface Observed extends Call {
-  /** What the proxy did to it. */
+  /** Connection fault injected by the proxy. */
   fault?: string
   copies: readonly Copy[]
 }
 
-/** Something that happened to the server, or to all of them. */
+/** Event that affected the server or all clients. */
 export interface RunEvent {
-  /** Name of the fault: `kill`, `clock_forward`; `died` where the server ended by itself; `drain`, the end of a run. */
+  /** Name of the fault, such as `kill`; `died` if the server exited unexpectedly; `drain` at the end of a run. */
   event: string
   at: number
-  /** When it was over. */
+  /** End of the event. */
   until?: number
   [fact: string]: unknown
 }
@@ -66,7 +66,7 @@ export type LogLine =
   | {line: 'passed'; id: number; fault?: string; copies: readonly Copy[]}
   | ({line: 'event'} & RunEvent)
 
-/** A message as the database has it at the end. */
+/** Row of `mesh_messages` at the end of a run. */
 export interface MessageRow {
   id: number
   scope_id: string
@@ -97,34 +97,34 @@ export interface NodeRow {
   left_at: number | null
 }
 
-/** What the database file holds at the end. */
+/** Contents of the database at the end of a run. */
 export interface Rows {
   messages: readonly MessageRow[]
   leases: readonly LeaseRow[]
   nodes: readonly NodeRow[]
-  /** Answer of SQLite's own check of the file. */
+  /** Result of SQLite's `integrity_check`. */
   integrity: string
 }
 
-/** A secret that was found where it must not be. */
+/** Secret found in a file that must not contain it. */
 export interface Leak {
   file: string
-  /** Which one: `worker-3`; never its text. */
+  /** Name of the secret, such as `worker-3`, never its value. */
   secret: string
 }
 
-/** Everything that is judged: what clients saw, what happened, and what is in the files. */
+/** Input of the oracles: calls, events and the contents of the files. */
 export interface History {
-  /** In the order in which they were sent. */
+  /** In the order of sending. */
   calls: readonly Observed[]
   events: readonly RunEvent[]
   rows: Rows
   leaks: readonly Leak[]
-  /** How long a lease or a claim holds, ms. */
+  /** Duration of leases and claims, ms. */
   leaseMs: number
-  /** Messages that may wait. */
+  /** Capacity of an inbox. */
   maxMessages: number
-  /** The scope of the control plane. */
+  /** Scope of the control plane. */
   scope: string
 }
 

@@ -2,17 +2,17 @@ import {createReadStream, createWriteStream} from 'node:fs'
 import {createInterface} from 'node:readline'
 import type {Call, Copy, LogLine, Observed, RunEvent} from './history.js'
 
-/** What happens in a run, written down as it happens. */
+/** Log of a run. */
 export interface Log {
   call(call: Call): void
-  /** What the proxy did with a call, once nothing more can come of it. */
+  /** Logs the proxy's view of a call, once it can no longer take effect. */
   passed(passed: {id: number; fault?: string; copies: readonly Copy[]}): void
   event(event: RunEvent): void
   /** Resolves when every line is in the file. */
   close(): Promise<void>
 }
 
-/** Appends to a file of JSON lines. */
+/** Opens a JSON Lines log for appending. */
 export function openLog(path: string): Log {
   const file = createWriteStream(path, {flags: 'a'})
   const write = (line: LogLine) => void file.write(`${JSON.stringify(line)}\n`)
@@ -28,7 +28,7 @@ export function openLog(path: string): Log {
   }
 }
 
-/** Reads a log again: calls with what the proxy knew of them, in the order in which they were sent. */
+/** Reads a log and joins each call with the proxy's view of it. Calls are in the order of sending. */
 export async function readLog(path: string): Promise<{calls: Observed[]; events: RunEvent[]}> {
   const calls: Call[] = []
   const passed = new Map<number, {fault?: string; copies: readonly Copy[]}>()

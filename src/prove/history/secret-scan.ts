@@ -3,9 +3,9 @@ import {join, relative} from 'node:path'
 import type {Leak} from './history.js'
 
 /**
- * Looks for secrets in every file below a folder.
- * @param secrets by the names under which they may be reported
- * @param home files that have them by right
+ * Searches all files below a folder for secrets.
+ * @param secrets values by name; only names are reported
+ * @param home files that may contain secrets
  */
 export async function scanForSecrets(
   folder: string,

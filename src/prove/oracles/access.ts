@@ -3,14 +3,14 @@ import type {History, Observed, RunEvent} from '../history/history.js'
 import {numberOf} from './effect.js'
 import {checkEach, combine, groupBy, type Oracle, violation} from './oracle.js'
 
-/** The answer to a request that is not let in: a refusal, or that the server cannot say. */
+/** Statuses that do not admit a request: refusals and server errors. */
 const isRefusal = (status: number) => [401, 403, 413, 429].includes(status) || status >= 500
 
-/** When a generation of tokens came, and when it was the only one. */
+/** Validity of a generation of tokens; times in ms. */
 interface TokenValidity {
-  /** From here on the server may know it. */
+  /** The server may accept it from this time on. */
   from: number
-  /** From here on it knows no other. */
+  /** The server accepts only this generation from this time on. */
   sureFrom: number
 }
 
@@ -23,7 +23,7 @@ function tokenValidities({events}: History): TokenValidity[] {
   return found
 }
 
-/** A role uses its own part of the control plane, and tokens of before a rotation none. */
+/** Each role can use exactly its own routes, and tokens from before a rotation none. */
 export const rolesHold: Oracle = (history) => {
   const validities = tokenValidities(history)
   const calls = history.calls.filter(
@@ -31,7 +31,8 @@ export const rolesHold: Oracle = (history) => {
   )
   const taken = checkEach(
     history.events.filter(isRotation),
-    ({generation, isTaken}) => isTaken !== true && violation(`The server did not take the tokens ${generation}.`),
+    ({generation, isTaken}) =>
+      isTaken !== true && violation(`The server did not accept token generation ${generation}.`),
   )
   const admitted = checkEach(calls, ({id, operation, status = 0, code, shown, sent, answered}) => {
     const {role, generation, signed} = shown
@@ -39,54 +40,54 @@ export const rolesHold: Oracle = (history) => {
     const next = validities[generation + 1]
     const isRetired = next !== undefined && sent >= next.sureFrom
     const isStranger = role === 'none' || role === 'garbage' || isRetired || !mayUse[plane].includes(role)
-    const who = `${isRetired ? 'a retired ' : ''}${role}`
-    // Everybody may know that there is no token for new nodes.
+    const who = `${isRetired ? 'retired ' : ''}${role}`
+    // Any client may learn that there is no bootstrap token.
     if (isStranger && !isRefusal(status) && code !== 'bootstrap_disabled')
-      return violation(`${operation} answered ${status} to ${who}.`, id)
+      return violation(`${operation} returned ${status} for a ${who} token.`, id)
     const isSure = sent >= (validities[generation]?.sureFrom ?? Infinity) && answered <= (next?.from ?? Infinity)
     const isShutOut = status === 401 || code === 'role_forbidden'
-    // Those that work once, and the token for new nodes, have rules of their own.
+    // Signed and bootstrap tokens are checked by oracles of their own.
     return (
       !isStranger &&
       isSure &&
       isShutOut &&
       signed === undefined &&
       plane !== 'bootstrap' &&
-      violation(`${operation} answered ${status} to ${who}, which may use it.`, id)
+      violation(`${operation} returned ${status} for a valid ${who} token.`, id)
     )
   })
   return combine(taken, admitted)
 }
 
-/** The token for new nodes works once, a wrong one does it no harm, and one that has expired does not work. */
+/** The bootstrap token works once, wrong guesses do not consume it, and an expired one does not work. */
 export const bootstrapWorksOnce: Oracle = (history) => {
   const expired = new Set(
     history.events.filter(({bootstrap}) => bootstrap === 'expired').map(({generation}) => numberOf(generation)),
   )
-  const right = history.calls.filter(
+  const exchanges = history.calls.filter(
     ({operation, shown}) => operation === 'bootstrap_exchange' && shown.role === 'bootstrap',
   )
-  const byToken = groupBy(right, ({shown}) => shown.generation)
+  const byToken = groupBy(exchanges, ({shown}) => shown.generation)
   return combine(
     checkEach(byToken, ([generation, calls]) => {
-      const given = calls.flatMap(({id, copies}) => copies.filter(({status}) => status === 200).map(() => id))
-      const most = expired.has(generation) ? 0 : 1
+      const successes = calls.flatMap(({id, copies}) => copies.filter(({status}) => status === 200).map(() => id))
+      const max = expired.has(generation) ? 0 : 1
       return (
-        given.length > most &&
-        violation(`The token for new nodes ${generation} worked ${given.length} times.`, ...given)
+        successes.length > max &&
+        violation(`Bootstrap token ${generation} was accepted ${successes.length} times.`, ...successes)
       )
     }),
-    checkEach(right, (call) => {
+    checkEach(exchanges, (call) => {
       if (call.code !== 'bootstrap_consumed') return false
       const copies = (byToken.get(call.shown.generation) ?? []).flatMap((one) => one.copies)
-      // An answer that was lost can have been the one that counts.
+      // A lost response may have been the successful one.
       const isUsed = copies.some(({status}) => status === 200 || status === undefined)
-      return !isUsed && violation('The token for new nodes was used up without having worked.', call.id)
+      return !isUsed && violation('The bootstrap token was consumed without having been accepted.', call.id)
     }),
   )
 }
 
-/** Signed tokens of roles that change the mesh are good for one request, however often they are sent. */
+/** Signed tokens of the roles admin and mesh are valid for one request. */
 export const signedTokensWorkOnce: Oracle = ({calls}) => {
   const single = calls.filter(
     ({shown}) =>
@@ -95,15 +96,17 @@ export const signedTokensWorkOnce: Oracle = ({calls}) => {
   return checkEach(
     groupBy(single, ({shown}) => shown.signed?.id),
     ([token, shown]) => {
-      const taken = shown.flatMap(({id, copies}) =>
+      const accepted = shown.flatMap(({id, copies}) =>
         copies.filter(({status}) => status !== undefined && status !== 401 && !isRefusal(status)).map(() => id),
       )
-      return taken.length > 1 && violation(`The signed token ${token} was taken ${taken.length} times.`, ...taken)
+      return (
+        accepted.length > 1 && violation(`Signed token ${token} was accepted ${accepted.length} times.`, ...accepted)
+      )
     },
   )
 }
 
-/** Nobody from another scope joins, is listed, or is let in. */
+/** Nodes of another scope cannot join, are not listed, and are not admitted. */
 export const scopesAreApart: Oracle = (history) => {
   const {calls, rows, scope} = history
   const fromElsewhere = ({shown, operation, args}: Observed) =>
@@ -112,13 +115,13 @@ export const scopesAreApart: Oracle = (history) => {
     checkEach(
       calls.filter((call) => call.status !== undefined && fromElsewhere(call)),
       ({id, operation, status = 0}) =>
-        !isRefusal(status) && violation(`${operation} answered ${status} to another scope.`, id),
+        !isRefusal(status) && violation(`${operation} returned ${status} to a client of another scope.`, id),
     ),
     checkEach(
       [...rows.nodes, ...rows.messages, ...rows.leases],
-      (row) => row.scope_id !== scope && violation(`The file has a row of the scope ${row.scope_id}.`),
+      (row) => row.scope_id !== scope && violation(`The database contains a row of scope ${row.scope_id}.`),
     ),
   )
 }
 
-const isForeigner = ({scope_id: given}: Observed['args'], scope: string) => given !== undefined && given !== scope
+const isForeigner = ({scope_id: id}: Observed['args'], scope: string) => id !== undefined && id !== scope

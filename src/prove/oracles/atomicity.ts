@@ -2,14 +2,15 @@ import type {History, MessageRow} from '../history/history.js'
 import {callsOf, numberOf} from './effect.js'
 import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
 
-/** A request that was cut off by a crash has had its whole effect, or none. */
+/** A request interrupted by a crash has its full effect or none. */
 export const requestsAreAtomic: Oracle = (history) =>
   combine(rowsWereSent(history), leasesAreOfNodes(history), {
     checked: 1,
-    violations: history.rows.integrity === 'ok' ? [] : [violation(`The file is damaged: ${history.rows.integrity}`)],
+    violations:
+      history.rows.integrity === 'ok' ? [] : [violation(`The database is corrupt: ${history.rows.integrity}`)],
   })
 
-/** Every message of the file was sent as it is, and no more often than it is there. */
+/** Every stored message was sent with the same content, at least as often as it is stored. */
 function rowsWereSent(history: History): Finding {
   const sent = new Map<string, number>()
   for (const call of callsOf(history, 'a2a_deliver')) {
@@ -19,10 +20,10 @@ function rowsWereSent(history: History): Finding {
     sent.set(key, (sent.get(key) ?? 0) + count)
   }
   return checkEach(groupBy(history.rows.messages, contentOf), ([content, rows]) => {
-    const most = sent.get(content) ?? 0
+    const count = sent.get(content) ?? 0
     return (
-      rows.length > most &&
-      violation(`Message ${rows.map(({id}) => id).join(', ')} is there and was sent ${most} times.`)
+      rows.length > count &&
+      violation(`Message ${rows.map(({id}) => id).join(', ')} is stored but was sent ${count} times.`)
     )
   })
 }
@@ -30,7 +31,7 @@ function rowsWereSent(history: History): Finding {
 const contentOf = ({sender, receiver, idem_key, type, payload}: MessageRow) =>
   JSON.stringify([sender, receiver, idem_key, type, payload])
 
-/** Where a node has left, its leases and messages have been let go with it. */
+/** A node that has left holds no leases and no claims. */
 function leasesAreOfNodes(history: History): Finding {
   const {rows, calls} = history
   const times = calls.map(({body}) => numberOf(body?.server_time_unix_ms)).filter(Number.isFinite)
@@ -46,6 +47,6 @@ function leasesAreOfNodes(history: History): Finding {
   ]
   return checkEach(
     held,
-    ({what, holder}) => !joined.has(holder) && violation(`${what} is with ${holder}, which has left.`),
+    ({what, holder}) => !joined.has(holder) && violation(`${what} is held by ${holder}, which has left.`),
   )
 }

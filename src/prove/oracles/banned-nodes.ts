@@ -2,7 +2,7 @@ import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, eventsBetween, isDisturbance, mayActAfter, numberOf, textOf} from './effect.js'
 import {checkEach, groupBy, type Oracle, violation} from './oracle.js'
 
-/** A time in which a node is sure to be in quarantine or maintenance. */
+/** Interval in which a node is certainly in quarantine or maintenance. */
 interface Ban {
   node: string
   from: number
@@ -10,7 +10,7 @@ interface Ban {
   call: number
 }
 
-/** A node in quarantine or maintenance gets neither a lease nor a message, whatever it does. */
+/** A node in quarantine or maintenance gets neither leases nor messages. */
 export const bannedGetsNothing: Oracle = (history) => {
   const bans = groupBy([...quarantines(history), ...maintenances(history)], ({node}) => node)
   const got = callsOf(history, 'exec_lease_grant', 'a2a_inbox').filter(
@@ -24,20 +24,20 @@ export const bannedGetsNothing: Oracle = (history) => {
     const ban = bans.get(node)?.find(({from, until}) => from <= call.sent && call.answered <= until)
     if (ban === undefined || !hasGot(call)) return false
     const what = call.operation === 'a2a_inbox' ? 'a message' : 'a lease'
-    return violation(`${node} got ${what} although it was to get none.`, ban.call, call.id)
+    return violation(`${node} got ${what} while in quarantine or maintenance.`, ban.call, call.id)
   })
 }
 
 const hasGot = (call: Observed) =>
   call.status === 200 && (call.operation === 'exec_lease_grant' || messagesOf(call).length > 0)
 
-/** From the answer to the order to the first request that can have taken it back. */
+/** Each ban lasts from the response to its request to the first request that may have ended it. */
 function bansOf(orders: readonly Observed[], isOn: (call: Observed) => boolean, others: readonly Observed[]): Ban[] {
   return orders
     .filter((call) => isOn(call) && call.status === 204)
     .map((on) => {
-      const backs = [...orders.filter((call) => !isOn(call)), ...others]
-      const ended = backs.filter((call) => call.id !== on.id && mayActAfter(call, on.sent)).map(({sent}) => sent)
+      const reversals = [...orders.filter((call) => !isOn(call)), ...others]
+      const ended = reversals.filter((call) => call.id !== on.id && mayActAfter(call, on.sent)).map(({sent}) => sent)
       return {node: textOf(on.args.node_id), from: on.answered, until: Math.min(...ended), call: on.id}
     })
 }
@@ -49,7 +49,7 @@ const quarantines = (history: History): Ban[] =>
     bansOf(orders, ({args}) => args.quarantined === true, []),
   )
 
-/** Unlike quarantine, maintenance ends with its time, and with a node that leaves. */
+/** Unlike quarantine, maintenance also ends at its deadline and when the node leaves. */
 function maintenances(history: History): Ban[] {
   const leaves = byNode(callsOf(history, 'leave'), 'id')
   return [...byNode(callsOf(history, 'admin_maintenance'), 'node_id')].flatMap(([node, orders]) => {
@@ -67,7 +67,7 @@ function windowOf(history: History, on: Observed, orders: readonly Observed[], l
   if (on.status !== 204 || effectOf(on) === undefined) return []
   const until = on.sent + numberOf(on.args.maintenance_for_ms)
   const others = [...orders, ...leaves].filter((call) => call.id !== on.id && mayActAfter(call, on.sent))
-  // What a deadline means to a clock that was changed is not for this to say.
+  // After a clock step or restart the deadline is not predictable.
   if (eventsBetween(history, on.sent, until, isDisturbance).length > 0) return []
   return [
     {

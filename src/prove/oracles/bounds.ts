@@ -2,18 +2,18 @@ import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, eventsBetween, isDisturbance, numberOf} from './effect.js'
 import {checkEach, combine, type Finding, type Oracle, type Violation, violation} from './oracle.js'
 
-/** A refusal for a full inbox says when to come back, and no more messages wait than may. */
-export const fullInboxRefuses: Oracle = (history) => combine(saysWhen(history), neverOver(history))
+/** A full inbox is refused with a code and Retry-After, and an inbox never exceeds its capacity. */
+export const fullInboxRefuses: Oracle = (history) => combine(refusalsAreComplete(history), neverOver(history))
 
-const saysWhen = (history: History): Finding =>
+const refusalsAreComplete = (history: History): Finding =>
   checkEach(
     callsOf(history, 'a2a_deliver').filter(({status}) => status === 429),
     ({id, code, retryAfter}) =>
       !(code !== undefined && Number(retryAfter) >= 0) &&
-      violation('A delivery was put off without a reason or a time.', id),
+      violation('A delivery was refused with 429 without a code or Retry-After.', id),
   )
 
-/** Messages that are sure to wait: delivered and answered, and nobody has asked to acknowledge them. */
+/** Counts messages that are certainly pending: their delivery was confirmed and no acknowledgement was sent. */
 function neverOver(history: History): Finding {
   const {maxMessages, rows} = history
   const dead = new Set(rows.messages.filter(({dead_at}) => dead_at !== null).map(({id}) => id))
@@ -34,52 +34,56 @@ function neverOver(history: History): Finding {
     if (end !== undefined && end <= at) return []
     return [{at, by: 1, call}, ...(end === undefined ? [] : [{at: end, by: -1, call}])]
   })
-  let waiting = 0
+  let pending = 0
   return checkEach(
     changes.toSorted((a, b) => a.at - b.at || a.by - b.by),
     ({by, call}): Violation | false => {
-      waiting += by
-      return by > 0 && waiting > maxMessages && violation(`${waiting} messages waited, and ${maxMessages} may.`, call)
+      pending += by
+      return (
+        by > 0 &&
+        pending > maxMessages &&
+        violation(`${pending} messages were pending; the limit is ${maxMessages}.`, call)
+      )
     },
   )
 }
 
-const longestPage = 256
-/** Longest that an answer may take where nothing is wrong, ms. */
-const longestAnswerMs = 5000
+const maxPage = 256
+/** Maximum duration of a request when no fault is active, ms. */
+const maxAnswerMs = 5000
 
-/** Lists are no longer than was asked for, are in order, and come in time. */
+/** Lists respect the requested limit, are in order, and arrive in time. */
 export const listsAreBounded: Oracle = (history) =>
   combine(
     checkEach(
       callsOf(history, 'a2a_inbox').filter(({status}) => status === 200),
-      (call) => pageFault(call) || timeFault(history, call),
+      (call) => pageViolation(call) || timeViolation(history, call),
     ),
     checkEach(
       callsOf(history, 'list_nodes', 'exec_lease_list', 'queue_stats').filter(({status}) => status === 200),
-      (call) => listFault(call) || timeFault(history, call),
+      (call) => listViolation(call) || timeViolation(history, call),
     ),
   )
 
-function pageFault(call: Observed): Violation | false {
+function pageViolation(call: Observed): Violation | false {
   const {args, id} = call
   const ids = messagesOf(call).map((message) => message.id)
-  const most = args.claimer_node_id === undefined ? Math.min(numberOf(args.max_messages ?? 64), longestPage) : 1
-  if (ids.length > most) return violation(`A page of ${most} had ${ids.length} messages.`, id)
+  const max = args.claimer_node_id === undefined ? Math.min(numberOf(args.max_messages ?? 64), maxPage) : 1
+  if (ids.length > max) return violation(`A page with a limit of ${max} had ${ids.length} messages.`, id)
   const before = numberOf(args.before_message_id ?? Infinity)
   const at = ids.findIndex((each, i) => each >= (ids[i - 1] ?? before))
-  return at !== -1 && violation(`Message ${ids[at]} came after ${ids[at - 1] ?? before}.`, id)
+  return at !== -1 && violation(`Message ${ids[at]} was listed after ${ids[at - 1] ?? before}.`, id)
 }
 
-function listFault({args, body, id}: Observed): Violation | false {
+function listViolation({args, body, id}: Observed): Violation | false {
   const count = numberOf(body?.count)
-  const most = numberOf(args.limit)
-  return count > most && violation(`A list of ${most} had ${count} nodes.`, id)
+  const max = numberOf(args.limit)
+  return count > max && violation(`A list with a limit of ${max} had ${count} nodes.`, id)
 }
 
-function timeFault(history: History, {operation, sent, answered, fault, id}: Observed): Violation | false {
+function timeViolation(history: History, {operation, sent, answered, fault, id}: Observed): Violation | false {
   const ms = Math.round(answered - sent)
-  if (ms <= longestAnswerMs || fault !== undefined) return false
+  if (ms <= maxAnswerMs || fault !== undefined) return false
   const disturbances = eventsBetween(history, sent, answered, isDisturbance)
   return disturbances.length === 0 && violation(`${operation} took ${ms} ms.`, id)
 }

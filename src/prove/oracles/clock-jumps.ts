@@ -3,13 +3,13 @@ import {callsOf, numberOf, textOf, wasRestarted} from './effect.js'
 import {claimHolds, type HoldInterval, leaseHolds, untilOf} from './hold-intervals.js'
 import {checkEach, combine, type Finding, groupBy, neverFalls, type Oracle, violation} from './oracle.js'
 
-/** What the file knows of the time is at most so old when a server starts again, ms. */
+/** Maximum age of the time saved in the database when a server restarts, ms. */
 const savedEveryMs = 2000
 
-/** The clock of the server never goes back, and nothing that is held ends before its time, whatever its machine's clock does. */
-export const clockIsItsOwn: Oracle = (history) => combine(timeGoesOn(history), heldStaysHeld(history))
+/** The server's clock never goes back, and no lease or claim ends early, even if the system clock is changed. */
+export const clockIsItsOwn: Oracle = (history) => combine(timeNeverFalls(history), renewalsInTimeSucceed(history))
 
-function timeGoesOn(history: History): Finding {
+function timeNeverFalls(history: History): Finding {
   const reported = history.calls.flatMap((call) => {
     const time = numberOf(call.body?.server_time_unix_ms)
     return Number.isFinite(time) ? [{call, time}] : []
@@ -20,13 +20,13 @@ function timeGoesOn(history: History): Finding {
     (before, now) => {
       const backMs = before.time - now.time
       const isLost = backMs <= savedEveryMs && wasRestarted(history, before.call, now.call)
-      return !isLost && violation(`The clock of the server went back by ${backMs} ms.`, before.call.id, now.call.id)
+      return !isLost && violation(`The server's clock went back by ${backMs} ms.`, before.call.id, now.call.id)
     },
   )
 }
 
-/** Whoever renews in time what is surely theirs is not refused as if it were not. */
-function heldStaysHeld(history: History): Finding {
+/** A holder that renews in time is not refused. */
+function renewalsInTimeSucceed(history: History): Finding {
   const leases = groupBy(leaseHolds(history), ({title}) => title)
   const claims = groupBy(claimHolds(history), ({what, holder}) => `${what} of ${holder}`)
   const renewals = [
@@ -44,7 +44,7 @@ function heldStaysHeld(history: History): Finding {
     ({call, hold}) =>
       (call.status === 404 || call.status === 409) &&
       violation(
-        `${hold.holder} was told ${call.status} of ${hold.what} ${Math.round(hold.until - call.answered)} ms before its time.`,
+        `${hold.holder} got ${call.status} for ${hold.what} ${Math.round(hold.until - call.answered)} ms before expiry.`,
         hold.call,
         call.id,
       ),

@@ -13,7 +13,7 @@ import {
   violation,
 } from './oracle.js'
 
-/** Fencing tokens of a key only grow, one belongs to one lease for ever, and none comes back after its end. */
+/** Fencing tokens of a key only increase, each belongs to one lease, and none is reused after its lease has ended. */
 export const tokensGrow: Oracle = (history) => {
   const grants = callsOf(history, 'exec_lease_grant').filter(({status}) => status === 200)
   const ends = endOfLeases(history)
@@ -27,7 +27,7 @@ export const tokensGrow: Oracle = (history) => {
       return (
         end !== undefined &&
         end.answered <= grant.sent &&
-        violation(`Lease ${lease} had ended, and was given out again.`, end.id, grant.id)
+        violation(`Lease ${lease} had ended but was granted again.`, end.id, grant.id)
       )
     }),
     checkEach(
@@ -42,18 +42,18 @@ export const tokensGrow: Oracle = (history) => {
 
 const leaseOf = ({body}: Observed) => textOf(body?.lease_id)
 
-/** Of two grants, the one that began when the other was over has no lower token. */
+/** A grant that starts after another has completed does not get a lower token. */
 const neverBack = (key: string, grants: readonly Observed[]): Finding =>
   neverFalls(
     grants.map((call) => ({call})),
     ({call}) => Number(leaseOf(call)),
     ({call: before}, {call: now}) => {
-      const what = `The token of ${key} went from ${leaseOf(before)} back to ${leaseOf(now)}.`
+      const what = `The token of ${key} decreased from ${leaseOf(before)} to ${leaseOf(now)}.`
       return violation(what, before.id, now.id)
     },
   )
 
-/** Of two leases that were held, the one that was held later has the higher token, whenever it was asked for. */
+/** Of two held leases, the later one has the higher token, even if it was requested first. */
 function heldInOrder(key: string, holds: readonly HoldInterval[]) {
   const held = holds.filter((hold) => untilOf(hold) > hold.from).toSorted((a, b) => a.from - b.from)
   let highest: HoldInterval | undefined
@@ -62,7 +62,7 @@ function heldInOrder(key: string, holds: readonly HoldInterval[]) {
       highest = hold
       return false
     }
-    const what = `${key} was held with token ${highest.title}, and then with ${hold.title}.`
+    const what = `${key} was held with token ${highest.title} and later with ${hold.title}.`
     return violation(what, highest.call, hold.call)
   })
 }
@@ -71,23 +71,23 @@ function belongsToOne(lease: string, grants: readonly Observed[]): Violation | f
   const owners = new Map(grants.map((grant) => [`${grant.args.scope_key} of ${grant.args.claimer_node_id}`, grant.id]))
   return (
     owners.size > 1 &&
-    violation(`Lease ${lease} was given out as ${[...owners.keys()].join(' and ')}.`, ...owners.values())
+    violation(`Lease ${lease} was granted for ${[...owners.keys()].join(' and ')}.`, ...owners.values())
   )
 }
 
-/** What the file holds of a key is no older than what was answered. */
+/** The stored token of a key is not lower than a token that was returned to a client. */
 function notBehind({rows}: History, grants: readonly Observed[]) {
   const stored = new Map(rows.leases.map(({scope_key, lease_id}) => [scope_key, lease_id]))
   return checkEach(
     groupBy(grants, ({args}) => textOf(args.scope_key)),
     ([key, own]): Violation | false => {
       const highest = Math.max(...own.map((grant) => Number(leaseOf(grant))))
-      const kept = stored.get(key)
+      const token = stored.get(key)
       return (
-        kept !== undefined &&
-        kept < highest &&
+        token !== undefined &&
+        token < highest &&
         violation(
-          `The file has token ${kept} for ${key}, and ${highest} was given out.`,
+          `The database has token ${token} for ${key}, but ${highest} was granted.`,
           ...own.slice(-1).map(({id}) => id),
         )
       )

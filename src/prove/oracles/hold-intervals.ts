@@ -2,40 +2,40 @@ import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, numberOf, textOf} from './effect.js'
 import {groupBy} from './oracle.js'
 
-/** A time in which a client is sure to hold a lease or a message, since the server said so and nothing can have ended it. */
+/** Interval in which a client certainly holds a lease or a message: the server confirmed it and nothing can have ended it. */
 export interface HoldInterval {
-  /** What is held: the key of a lease, or the number of a message. */
+  /** Key of the lease, or id of the message. */
   what: string
-  /** Id of the lease; of a message, its holder: each of them may be there once. */
+  /** Identifies the hold: id of the lease, or holder of the message. */
   title: string
   holder: string
   from: number
   until: number
-  /** The call that was answered with it. */
+  /** Call that confirmed the hold. */
   call: number
-  /** What may have ended it before: when, and by which call. */
+  /** Calls that may have ended it earlier. */
   ends: readonly {at: number; call: number}[]
 }
 
-/** A hold lasts to the first of its ends, but for those of a call that is left out of account. */
+/** End of a hold: the earliest of its possible ends, except those caused by `exceptCall`. */
 export const untilOf = ({until, ends}: HoldInterval, exceptCall?: number): number =>
   Math.min(until, ...ends.filter(({call}) => call !== exceptCall).map(({at}) => at))
 
 /**
- * How much faster or slower than time the clock of a server may run while it comes near to that of its machine, which was
- * set: a holder counts on that much less.
+ * Maximum relative deviation of the server's clock from real time while it slews towards a changed system clock. Holds
+ * are counted as that much shorter.
  */
 export const clockSlew = 0.05
-/** Clocks report whole milliseconds, and one is cut off at each end. */
+/** Tolerance for clocks that report whole milliseconds, at each end of an interval. */
 const roundingMs = 3
 
-/** What keeps something held: the answer of a grant, a claim, or a renewal. */
+/** Successful grant, claim or renewal. */
 interface Success {
   call: Observed
   what: string
   title: string
   holder: string
-  /** Names under which ends of it are filed. */
+  /** Names under which its possible ends are indexed. */
   filed: readonly string[]
 }
 
@@ -51,7 +51,7 @@ function holdsOf(
       .flatMap((name) => endsOf.get(name) ?? [])
       .flatMap(([, end]) => {
         const effect = effectOf(end)
-        // What was over before this began ended something else.
+        // A call that completed before this one was sent ended an earlier hold.
         return effect === undefined || effect.until <= call.sent
           ? []
           : [{at: Math.max(end.sent, call.sent), call: end.id}]
@@ -60,7 +60,7 @@ function holdsOf(
   })
 }
 
-/** Ends that a node brings on itself, or an administrator on it, by its name. */
+/** Ends of all holds of a node: it left, or was put into quarantine. */
 const endsOfNodes = (history: History): [string, Observed][] => [
   ...callsOf(history, 'leave').map((call): [string, Observed] => [`node ${textOf(call.args.id)}`, call]),
   ...callsOf(history, 'admin_quarantine')
@@ -74,7 +74,7 @@ export interface Granted {
   holder: string
 }
 
-/** Whose each lease is, by the first answer that named it. */
+/** Owner of each lease, from the first response that contained it. */
 export function grantedLeases(history: History): Map<string, Granted> {
   const found = new Map<string, Granted>()
   for (const {status, body, args} of callsOf(history, 'exec_lease_grant')) {
@@ -85,7 +85,6 @@ export function grantedLeases(history: History): Map<string, Granted> {
   return found
 }
 
-/** When leases are held for certain. */
 export function leaseHolds(history: History): HoldInterval[] {
   const granted = grantedLeases(history)
   const successes = callsOf(history, 'exec_lease_grant', 'exec_lease_renew').flatMap((call): Success[] => {
@@ -104,7 +103,6 @@ export function leaseHolds(history: History): HoldInterval[] {
   return holdsOf(history, successes, [...ended, ...endsOfNodes(history)])
 }
 
-/** When messages are claimed for certain. */
 export function claimHolds(history: History): HoldInterval[] {
   const successes = callsOf(history, 'a2a_inbox', 'a2a_lease_renew').flatMap((call): Success[] => {
     const holder = textOf(call.args.claimer_node_id)
@@ -121,11 +119,11 @@ export function claimHolds(history: History): HoldInterval[] {
   return holdsOf(history, successes, [...acked, ...endsOfNodes(history)])
 }
 
-/** Pairs of holds of one thing under different titles that overlap, one for each pair of titles. */
+/** Overlapping holds of the same resource with different titles, one pair for each pair of titles. */
 export function overlaps(holds: readonly HoldInterval[]): [HoldInterval, HoldInterval][] {
   const pairs: [HoldInterval, HoldInterval][] = []
   for (const own of groupBy(holds, ({what}) => what).values()) {
-    /** The hold of each title that lasts longest. */
+    /** Longest-lasting hold of each title so far. */
     const last = new Map<string, HoldInterval>()
     const reported = new Set<string>()
     for (const hold of own.toSorted((a, b) => a.from - b.from)) {

@@ -14,34 +14,34 @@ import {onlyHolderActs} from './only-holder-acts.js'
 import type {Oracle} from './oracle.js'
 
 interface Invariant {
-  /** What is always so. */
+  /** Statement that must always be true. */
   claim: string
   find: Oracle
 }
 
-/** What a mesh promises, whatever happens to its server, its network and its clients. */
+/** Invariants of a mesh, which must hold under faults of the server, the network and the clients. */
 export const invariants = {
-  'I-1': {claim: 'A key has at most one lease that has not ended.', find: oneLeaseHolder},
-  'I-2': {claim: 'A message is with at most one node at a time.', find: oneClaimHolder},
-  'I-3': {claim: 'A message whose delivery was answered is never lost.', find: deliveredIsKept},
-  'I-4': {claim: 'A message that was acknowledged never comes again.', find: ackedIsOver},
-  'I-5': {claim: 'Fencing tokens of a key only grow, and none is used twice.', find: tokensGrow},
-  'I-6': {claim: 'An idempotency key stands for one message.', find: keyHasOneMessage},
-  'I-7': {claim: 'An idempotency key is refused to another message.', find: keyIsNotReused},
-  'I-8': {claim: 'What waits is delivered once nothing goes wrong any more.', find: pendingIsDelivered},
-  'I-12': {claim: 'Only the holder renews, releases and acknowledges, and only in time.', find: onlyHolderActs},
-  'I-13': {claim: 'A node in quarantine or maintenance gets nothing new.', find: bannedGetsNothing},
-  'I-14': {claim: 'Each role does what it may and no more, also after a rotation.', find: rolesHold},
-  'I-15': {claim: 'A token for new nodes works once, and wrong ones do it no harm.', find: bootstrapWorksOnce},
-  'I-16': {claim: 'Signed tokens that are good for one request are taken once.', find: signedTokensWorkOnce},
-  'I-17': {claim: 'When a node was last seen never goes back.', find: lastSeenGrows},
-  'I-18': {claim: 'Nodes of another scope are let in nowhere.', find: scopesAreApart},
-  'I-19': {claim: 'No secret stands in a log, an answer or the database.', find: secretsStaySecret},
-  'I-20': {claim: 'A full inbox refuses, and drops nothing.', find: fullInboxRefuses},
-  'I-22': {claim: 'Clocks that jump neither end what is held nor turn the time back.', find: clockIsItsOwn},
-  'I-23': {claim: 'A request has its whole effect or none.', find: requestsAreAtomic},
-  'I-25': {claim: 'Lists stay as short as they were asked for.', find: listsAreBounded},
-  alive: {claim: 'The server ends only when it is ended.', find: serverStaysUp},
+  'I-1': {claim: 'A key has at most one active lease.', find: oneLeaseHolder},
+  'I-2': {claim: 'A message is claimed by at most one node at a time.', find: oneClaimHolder},
+  'I-3': {claim: 'A message whose delivery was confirmed is never lost.', find: deliveredIsKept},
+  'I-4': {claim: 'An acknowledged message is never delivered again.', find: ackedIsOver},
+  'I-5': {claim: 'Fencing tokens of a key only increase and are never reused.', find: tokensGrow},
+  'I-6': {claim: 'An idempotency key creates one message.', find: keyHasOneMessage},
+  'I-7': {claim: 'A different message with a used idempotency key is refused.', find: keyIsNotReused},
+  'I-8': {claim: 'Pending messages are delivered once faults stop.', find: pendingIsDelivered},
+  'I-12': {claim: 'Only the holder can renew, release and acknowledge, and only before expiry.', find: onlyHolderActs},
+  'I-13': {claim: 'A node in quarantine or maintenance gets no leases and no messages.', find: bannedGetsNothing},
+  'I-14': {claim: 'Each role can use exactly its own routes, even after a token rotation.', find: rolesHold},
+  'I-15': {claim: 'A bootstrap token works once, and wrong guesses do not consume it.', find: bootstrapWorksOnce},
+  'I-16': {claim: 'Single-use signed tokens are accepted once.', find: signedTokensWorkOnce},
+  'I-17': {claim: 'The last-seen time of a node never decreases.', find: lastSeenGrows},
+  'I-18': {claim: 'Nodes of another scope are never admitted.', find: scopesAreApart},
+  'I-19': {claim: 'No log, response or database contains a secret.', find: secretsStaySecret},
+  'I-20': {claim: 'A full inbox refuses new messages and drops none.', find: fullInboxRefuses},
+  'I-22': {claim: 'Clock jumps neither end leases early nor turn the server time back.', find: clockIsItsOwn},
+  'I-23': {claim: 'A request has its full effect or none.', find: requestsAreAtomic},
+  'I-25': {claim: 'Lists respect the requested limit.', find: listsAreBounded},
+  alive: {claim: 'The server exits only when it is stopped.', find: serverStaysUp},
 } as const satisfies Readonly<Record<string, Invariant>>
 
 export type InvariantId = keyof typeof invariants

@@ -3,19 +3,19 @@ import type {History, Observed} from '../history/history.js'
 import {callsOf, effectOf, numberOf, textOf, wasRestarted} from './effect.js'
 import {checkEach, combine, type Finding, groupBy, neverFalls, type Oracle, violation} from './oracle.js'
 
-/** What a server that was killed may have to hear again: heartbeats reach the file once in a while, ms. */
-const lostAtMostMs = 2000
+/** Heartbeats that a killed server may lose, ms: it saves them periodically. */
+const maxLossMs = 2000
 
-/** A node as an answer showed it. */
+/** State of a node in a response. */
 interface Sighting {
   call: Observed
   node: string
   lastSeen: number
-  /** What it reported of its memory, which numbers the heartbeat. */
+  /** Reported free memory, which encodes the heartbeat number. */
   heartbeat: number
 }
 
-/** When a node was last seen is for the clock of the server to say, never goes back, and late heartbeats change nothing. */
+/** The last-seen time comes from the server's clock and never decreases, and late heartbeats change nothing. */
 export const lastSeenGrows: Oracle = (history) => {
   const sightings = sightingsOf(history)
   const byNode = groupBy(sightings, ({node}) => node)
@@ -24,7 +24,9 @@ export const lastSeenGrows: Oracle = (history) => {
     ...[...byNode].map(([node, own]) => heartbeatsGrow(history, node, own)),
     checkEach(sightings, ({call, node, lastSeen}) => {
       const time = numberOf(call.body?.server_time_unix_ms)
-      return lastSeen > time && violation(`${node} was seen at ${lastSeen}, when it was ${time}.`, call.id)
+      return (
+        lastSeen > time && violation(`${node} was last seen at ${lastSeen}, after the server time ${time}.`, call.id)
+      )
     }),
   )
 }
@@ -51,13 +53,13 @@ const seenGrows = (history: History, node: string, sightings: readonly Sighting[
     ({lastSeen}) => lastSeen,
     (before, now) => {
       const backMs = before.lastSeen - now.lastSeen
-      const isLost = backMs <= lostAtMostMs && wasRestarted(history, before.call, now.call)
-      const what = `${node} was last seen ${backMs} ms earlier than before.`
+      const isLost = backMs <= maxLossMs && wasRestarted(history, before.call, now.call)
+      const what = `The last-seen time of ${node} decreased by ${backMs} ms.`
       return !isLost && violation(what, before.call.id, now.call.id)
     },
   )
 
-/** Within an incarnation; a join that is repeated late says what it said at first. */
+/** Heartbeats increase within an incarnation, unless a late copy of a join restores its values. */
 function heartbeatsGrow(history: History, node: string, sightings: readonly Sighting[]): Finding {
   const joins = callsOf(history, 'join').filter(({args}) => args.id === node)
   const incarnationOf = (heartbeat: number) => Math.floor(heartbeat / heartbeatsPerIncarnation)
@@ -72,7 +74,7 @@ function heartbeatsGrow(history: History, node: string, sightings: readonly Sigh
             const isSame = incarnationOf(numberOf(join.args.memory_free_bytes)) === incarnation
             return isSame && (effectOf(join)?.until ?? -Infinity) > before.call.sent
           })
-          const what = `${node} went from heartbeat ${before.heartbeat} back to ${now.heartbeat}.`
+          const what = `${node} went back from heartbeat ${before.heartbeat} to ${now.heartbeat}.`
           return (
             !isJoinedAgain &&
             !wasRestarted(history, before.call, now.call) &&

@@ -4,7 +4,7 @@ import {grantedLeases} from './hold-intervals.js'
 import {groupBy} from './oracle.js'
 
 /**
- * The call by whose answer a lease had ended for certain: its release, its revocation, the leave of its holder, or the
+ * First call after whose response a lease had certainly ended: its release, its revocation, its holder leaving, or the
  * next lease on its key.
  */
 export function endOfLeases(history: History): Map<string, Observed> {
@@ -32,7 +32,7 @@ export function endOfLeases(history: History): Map<string, Observed> {
   for (const call of callsOf(history, 'leave')) {
     if (call.status !== 204) continue
     for (const {lease} of held.get(textOf(call.args.id)) ?? []) {
-      // Only what was there before: a lease of after the next join has nothing to do with it.
+      // Only leases granted before the node left: later ones belong to its next join.
       const isBefore = grantsOf.get(lease)?.some(({answered}) => answered <= call.sent) ?? false
       if (isBefore) note(lease, call)
     }

@@ -1,10 +1,8 @@
 import {claimHolds, type HoldInterval, leaseHolds, overlaps, untilOf} from './hold-intervals.js'
 import {type Finding, type Oracle, violation} from './oracle.js'
 
-/** A key has at most one lease that has not ended. */
 export const oneLeaseHolder: Oracle = (history) => judge('key', leaseHolds(history))
 
-/** A message is with at most one node at a time. */
 export const oneClaimHolder: Oracle = (history) => judge('message', claimHolds(history))
 
 function judge(kind: string, holds: readonly HoldInterval[]): Finding {

@@ -4,7 +4,7 @@ import {claimHolds, clockSlew, type Granted, grantedLeases, untilOf} from './hol
 import {endOfLeases} from './lease-ends.js'
 import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
 
-/** Only who holds a lease or a message renews it, releases it or acknowledges it, and only while it lasts. */
+/** Only the holder can renew, release or acknowledge a lease or message, and only before it expires. */
 export const onlyHolderActs: Oracle = (history) =>
   combine(leasesAreOwn(history), endedStaysEnded(history), claimsAreOwn(history))
 
@@ -18,12 +18,12 @@ function leasesAreOwn(history: History): Finding {
     const owner = granted.get(lease)
     const isDone = status === 204
     if (isDone && owner === undefined && Number(lease) > known)
-      return violation(`${operation} of lease ${lease} was done, which there never was.`, id)
+      return violation(`${operation} succeeded for lease ${lease}, which never existed.`, id)
     return (
       isDone &&
       owner !== undefined &&
       owner.holder !== args.claimer_node_id &&
-      violation(`${args.claimer_node_id} did ${operation} of lease ${lease} of ${owner.holder}.`, id)
+      violation(`${operation} by ${args.claimer_node_id} succeeded for lease ${lease} of ${owner.holder}.`, id)
     )
   })
 }
@@ -36,21 +36,21 @@ function endedStaysEnded(history: History): Finding {
     const lease = textOf(call.args.lease_id)
     const end = ends.get(lease)
     if (end !== undefined && end.id !== call.id && end.answered <= call.sent)
-      return violation(`${call.operation} of lease ${lease} was done after its end.`, end.id, call.id)
+      return violation(`${call.operation} succeeded for lease ${lease} after it had ended.`, end.id, call.id)
     const expired = expiry(lease, call)
     return (
       expired !== undefined &&
-      violation(`${call.operation} of lease ${lease} was done ${expired} ms after it had expired.`, call.id)
+      violation(`${call.operation} succeeded for lease ${lease} ${expired} ms after it had expired.`, call.id)
     )
   })
 }
 
-/** Servers count whole milliseconds, and their timers are late. */
+/** Tolerance for whole milliseconds and late timers of the server. */
 const toleranceMs = 50
 
 /**
- * Tells by how much a lease had expired for certain when a call was sent, ms: nothing can have prolonged it, neither a
- * renewal nor a server that was started anew.
+ * Returns how long a lease had certainly been expired when a call was sent, ms; undefined if a renewal or a restart of
+ * the server may have extended it.
  */
 function expiries(history: History): (lease: string, call: Observed) => number | undefined {
   const {leaseMs} = history
@@ -63,14 +63,14 @@ function expiries(history: History): (lease: string, call: Observed) => number |
   return (lease, call) => {
     const owner = granted.get(lease)
     if (owner === undefined) return undefined
-    const prolonging = [...(grants.get(keyOf(owner)) ?? []), ...(renewals.get(lease) ?? [])]
-    const effects = prolonging.flatMap((other) => {
+    const extending = [...(grants.get(keyOf(owner)) ?? []), ...(renewals.get(lease) ?? [])]
+    const effects = extending.flatMap((other) => {
       const effect = other.id === call.id || other.sent >= call.answered ? undefined : effectOf(other)
       return effect === undefined ? [] : [effect]
     })
     const last = Math.max(...effects.map(({until}) => until))
     const lateMs = call.sent - last - leaseMs * (1 + 2 * clockSlew) - toleranceMs
-    // A disturbance before it is forgotten once the lease was prolonged.
+    // Disturbances before the last extension have no effect any more.
     const since = last - leaseMs
     const isDisturbed = eventsBetween(history, since, call.answered, isDisturbance).length > 0
     return lateMs > 0 && !isDisturbed ? Math.round(lateMs) : undefined
@@ -79,7 +79,7 @@ function expiries(history: History): (lease: string, call: Observed) => number |
 
 const keyOf = ({scopeKey, holder}: Granted) => `${scopeKey} of ${holder}`
 
-/** While a node is sure to have a message, nobody else renews or acknowledges it. */
+/** While a node certainly holds a message, no other node can renew or acknowledge it. */
 function claimsAreOwn(history: History): Finding {
   const holds = groupBy(claimHolds(history), ({what}) => what)
   return checkEach(callsOf(history, 'a2a_ack', 'a2a_lease_renew'), (call) => {
@@ -92,7 +92,7 @@ function claimsAreOwn(history: History): Finding {
     return (
       other !== undefined &&
       violation(
-        `${args.claimer_node_id} did ${operation} of message ${message}, which ${other.holder} had.`,
+        `${operation} by ${args.claimer_node_id} succeeded for message ${message}, held by ${other.holder}.`,
         other.call,
         id,
       )

@@ -1,26 +1,24 @@
 import type {History, Observed} from '../history/history.js'
 
-/** Something that must never be, and was. */
 export interface Violation {
-  /** One sentence with the facts of the case. */
+  /** Description: one sentence. */
   what: string
-  /** Ids of the calls that show it. */
+  /** Ids of the calls that prove it. */
   calls: readonly number[]
 }
 
-/** @param calls ids of the calls that show it */
+/** @param calls ids of the calls that prove it */
 export const violation = (what: string, ...calls: readonly number[]): Violation => ({what, calls})
 
 export interface Finding {
-  /** Facts that were looked at: what was never put to the test has not held. */
+  /** Number of facts checked; an invariant with 0 was not tested. */
   checked: number
   violations: readonly Violation[]
 }
 
-/** Judges one invariant by what clients saw and what the file holds; knows nothing of how the server works. */
+/** Checks one invariant from the calls and the database, without knowledge of the server's implementation. */
 export type Oracle = (history: History) => Finding
 
-/** Checks one fact after the other; each gives a violation or none. */
 export function checkEach<T>(facts: Iterable<T>, check: (fact: T) => Violation | false): Finding {
   let checked = 0
   const violations: Violation[] = []
@@ -49,8 +47,8 @@ export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
 }
 
 /**
- * Compares each fact with the highest of those that were over when it was asked for.
- * @param check called where it is lower
+ * Compares each fact with the highest fact whose response had arrived before its request was sent.
+ * @param check called if it is lower
  */
 export function neverFalls<T extends {call: Observed}>(
   facts: readonly T[],

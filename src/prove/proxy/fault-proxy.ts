@@ -13,24 +13,24 @@ export interface ProxyOptions {
   random: Random
   rates: FaultRates
   log: Pick<Log, 'passed'>
-  /** Longest that a request is held back, ms. */
-  longestDelayMs: number
+  /** Maximum delay of a request, ms. */
+  maxDelayMs: number
 }
 
-/** Where on its way a request is when something is done to the server. */
+/** Stage of a request at which the server is killed. */
 export type Point = 'forwarded' | 'answered'
 
 interface ProxiedCall {
   frame: RequestFrame
   fault: ConnectionFault | undefined
-  /** Its copies to the server: none, one or two. */
+  /** Copies sent to the server: up to two. */
   copies: ForwardedRequest[]
   isOver: boolean
 }
 
 /**
- * Stands between the clients and the server: one request for each connection. Faults are drawn from the seed, and every
- * request is logged with the times at which it reached the server and after which it could do nothing more.
+ * Proxy between the clients and the server, with one request per connection. It injects seeded connection faults and logs
+ * when each request reached the server and when it could no longer take effect.
  */
 export class FaultProxy {
   readonly #options: ProxyOptions
@@ -39,10 +39,10 @@ export class FaultProxy {
   readonly #sockets = new Set<Socket>()
   #aimed: {point: Point; act: () => void} | undefined
   #isHealed = false
-  /** Requests that wait until one is ahead of them. */
+  /** Releases the requests that wait to be overtaken. */
   #overtaken: (() => void)[] = []
 
-  /** How a request goes, by what happens to it; each resolves with the answer that the client gets. */
+  /** Forwarding strategy for each fault; resolves with the response for the client. */
   readonly #deliveries: Record<ConnectionFault | 'none', (call: ProxiedCall) => Promise<Buffer | undefined>> = {
     none: (call) => this.#forward(call),
     drop_before: async () => undefined,
@@ -51,24 +51,24 @@ export class FaultProxy {
       return undefined
     },
     delay: async (call) => {
-      const {random, longestDelayMs} = this.#options
+      const {random, maxDelayMs} = this.#options
       const isBefore = random.chance(0.5)
-      const delayMs = random.integer(10, longestDelayMs)
+      const delayMs = random.integer(10, maxDelayMs)
       if (isBefore) await sleep(delayMs)
       const answer = await this.#forward(call)
       if (!isBefore) await sleep(delayMs)
       return answer
     },
     duplicate: async (call) => {
-      const {random, longestDelayMs} = this.#options
+      const {random, maxDelayMs} = this.#options
       const first = this.#forward(call)
-      await sleep(random.chance(0.5) ? 0 : random.integer(1, longestDelayMs))
+      await sleep(random.chance(0.5) ? 0 : random.integer(1, maxDelayMs))
       void this.#forward(call)
       return first
     },
     reorder: async (call) => {
       const isOvertaken = new Promise<void>((resolve) => this.#overtaken.push(resolve))
-      await Promise.race([isOvertaken, sleep(this.#options.longestDelayMs)])
+      await Promise.race([isOvertaken, sleep(this.#options.maxDelayMs)])
       return this.#forward(call)
     },
     half_close: (call) => this.#forward(call, {isHalfClosed: true}),
@@ -93,18 +93,18 @@ export class FaultProxy {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Does something once, at the moment at which the next request that changes anything is at a point of its way. */
+  /** Calls `act` once, when the next write request reaches a point. */
   aim(point: Point, act: () => void): void {
     this.#aimed = {point, act}
   }
 
-  /** From now on nothing happens to requests. */
+  /** Stops injecting faults. */
   heal(): void {
     this.#isHealed = true
     this.#aimed = undefined
   }
 
-  /** The process of the server has ended: what it was asked has no effect any more. */
+  /** Must be called when the server process has exited: open requests can no longer take effect. */
   serverEnded(): void {
     for (const call of this.#open) {
       for (const copy of call.copies) copy.lapse()
@@ -112,7 +112,7 @@ export class FaultProxy {
     }
   }
 
-  /** Ends, and logs what was still open. */
+  /** Stops the proxy and logs the open requests. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
@@ -140,7 +140,7 @@ export class FaultProxy {
     this.#conclude(call)
   }
 
-  /** Sends a copy to the server; resolves with its answer, unless that was lost with the server. */
+  /** Sends a copy to the server and resolves with the response; undefined if it was lost. */
   async #forward(
     {frame, copies}: ProxiedCall,
     options: Pick<ForwardOptions, 'cutAt' | 'isHalfClosed'> = {},
@@ -154,7 +154,7 @@ export class FaultProxy {
         for (const proceed of this.#overtaken.splice(0)) proceed()
       },
       onAnswer: () => {
-        // The client whose request was aimed at does not get the answer.
+        // A response that triggers an aimed fault is lost.
         isLost = this.#fire('answered', frame)
       },
     })
@@ -171,7 +171,7 @@ export class FaultProxy {
     return true
   }
 
-  /** Logs a call once nothing can come of it any more. */
+  /** Logs a call once it can no longer take effect. */
   #conclude(call: ProxiedCall, isLast = false): void {
     const {frame, fault, isOver} = call
     const copies = call.copies.flatMap(({copy}) => copy ?? [])

@@ -4,28 +4,28 @@ import {type RequestFrame, statusOf} from './request-frame.js'
 
 export interface ForwardOptions {
   port: number
-  /** Only so many bytes, then the connection breaks. */
+  /** Number of bytes after which the connection breaks. */
   cutAt?: number | undefined
-  /** The writing side is closed behind the request. */
+  /** Closes the sending side after the request. */
   isHalfClosed?: boolean | undefined
   onForwarded?: (() => void) | undefined
-  /** The first bytes of the answer are there. */
+  /** Called when the first bytes of the response arrive. */
   onAnswer?: (() => void) | undefined
 }
 
-/** A request on a connection of its own to the server. */
+/** Request on its own connection to the server. */
 export interface ForwardedRequest {
-  /** Undefined where the server did not get the whole request. */
+  /** Undefined if the server did not receive the complete request. */
   readonly copy: Copy | undefined
-  /** The whole answer; undefined where none came. */
+  /** Complete response; undefined if none arrived. */
   readonly answer: Promise<Buffer | undefined>
-  /** The server is gone: the request has no effect any more. */
+  /** Marks the request as settled because the server has exited. */
   lapse(): void
 }
 
 /**
- * Sends a request to the server, and stays until it is answered, also where nobody waits for the answer: so it is known
- * when the request has had its effect.
+ * Sends a request to the server and waits for the response even if the client is gone, to learn when the request has taken
+ * effect.
  */
 export function send({bytes}: RequestFrame, options: ForwardOptions): ForwardedRequest {
   const {port, cutAt, isHalfClosed = false, onForwarded, onAnswer} = options

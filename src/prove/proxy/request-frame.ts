@@ -1,19 +1,19 @@
 import type {Socket} from 'node:net'
 
-/** A whole request, as bytes. */
+/** Complete HTTP request. */
 export interface RequestFrame {
   /** From its `x-request-id`. */
   id: number
   method: string
   path: string
   bytes: Buffer
-  /** How many of them come before the body. */
+  /** Number of bytes before the body. */
   headLength: number
 }
 
 const endOfHead = Buffer.from('\r\n\r\n')
 
-/** Reads one request from a connection; undefined where the connection ends before it does. */
+/** Reads one request from a connection; undefined if the connection ends early. */
 export function readRequest(socket: Socket): Promise<RequestFrame | undefined> {
   return new Promise((resolve) => {
     let bytes: Buffer = Buffer.alloc(0)
@@ -31,7 +31,7 @@ export function readRequest(socket: Socket): Promise<RequestFrame | undefined> {
   })
 }
 
-/** The request that these bytes are; undefined while some of them are missing. */
+/** Parses a request; undefined if it is incomplete. */
 export function frameOf(bytes: Buffer): RequestFrame | undefined {
   const at = bytes.indexOf(endOfHead)
   if (at === -1) return undefined

@@ -1,11 +1,11 @@
 /**
- * A wall clock that is wrong: loaded into the process of a server before anything else (`node --import`), it shifts what
- * `Date` says by as many milliseconds as stand in the file that `SVC_PROVE_CLOCK` names. The file may change at any time.
+ * Fakes a wrong wall clock. Preloaded into the server process (`node --import`), it shifts `Date` by the milliseconds in
+ * the file named by `SVC_PROVE_CLOCK`. The file may change at any time.
  */
 import {readFileSync} from 'node:fs'
 
 const {SVC_PROVE_CLOCK: path = ''} = process.env
-/** How often the file is read, ms: a server asks for the time more often than it can open files. */
+/** Interval between reads of the file, ms: servers read the time more often than they could open a file. */
 const readEveryMs = 20
 
 const trueNow = Date.now

@@ -1,50 +1,56 @@
 import {createHmac, randomBytes} from 'node:crypto'
 import {type Role, tokenVariables} from '../../mesh/index.js'
-import type {Shown} from '../history/history.js'
+import type {Credential} from '../history/history.js'
 
-/** The secrets of a server between two rotations. */
+/** Secrets of a server between two rotations. */
 export interface Generation {
   tokens: Readonly<Record<Role, string>>
   jwtSecret: string
-  /** When its token for new nodes ends, Unix ms. */
+  /** Expiry of the bootstrap token, Unix ms. */
   bootstrapExpiresMs: number
 }
 
 const dayMs = 86_400_000
-/** How long a signed token holds, s. */
+/** Lifetime of a signed token, s. */
 const tokenLifeSec = 60
 
 export interface Keyring {
-  /** The generation that clients show. */
+  /** Generation that clients use. */
   current: number
-  /** Makes the next one; it is shown from when `current` says so. */
+  /** Creates the next generation. Clients use it once `current` is set. */
   add(options?: {isBootstrapExpired?: boolean}): number
-  /** What a server reads, as the lines of its secrets file. */
+  /** Secrets file of the server for a generation. */
   environmentFile(generation: number): string
-  /** The text behind what a client shows; undefined where it shows nothing. */
-  textOf(shown: Shown, node: string | undefined, nowMs: number): string | undefined
-  /** Every secret there has been, by a name that may be written down. */
+  /** Token text of a credential; undefined if the client presents none. */
+  textOf(shown: Credential, node: string | undefined, nowMs: number): string | undefined
+  /** All secrets of the run, by names that may be reported. */
   secrets(): Map<string, string>
 }
 
-/** Written as jose writes it. */
+/** Encoded exactly as by jose, which the server uses: see `secrets`. */
 const header = part({alg: 'HS256', typ: 'JWT'})
 
-/** The tokens of a run, which are new in each, and never written into its log. */
+/** Creates the random tokens of a run, which are never logged. */
 export function createKeyring(scope: string): Keyring {
   const generations: Generation[] = []
-  const fresh = () => randomBytes(24).toString('base64url')
+  const randomToken = () => randomBytes(24).toString('base64url')
 
   const of = (generation: number): Generation => {
     const found = generations[generation]
-    if (found === undefined) throw new RangeError(`There is no generation ${generation} of tokens.`)
+    if (found === undefined) throw new RangeError(`Token generation ${generation} does not exist.`)
     return found
   }
 
   return {
     current: 0,
     add({isBootstrapExpired = false} = {}) {
-      const tokens = {mesh: fresh(), admin: fresh(), worker: fresh(), submitter: fresh(), bootstrap: fresh()}
+      const tokens = {
+        mesh: randomToken(),
+        admin: randomToken(),
+        worker: randomToken(),
+        submitter: randomToken(),
+        bootstrap: randomToken(),
+      }
       const bootstrapExpiresMs = isBootstrapExpired ? Date.now() - dayMs : Date.now() + 30 * dayMs
       return generations.push({tokens, jwtSecret: randomBytes(32).toString('base64url'), bootstrapExpiresMs}) - 1
     },
@@ -60,7 +66,7 @@ export function createKeyring(scope: string): Keyring {
     },
     textOf({role, generation, signed}, node, nowMs) {
       if (role === 'none') return undefined
-      if (role === 'garbage') return fresh()
+      if (role === 'garbage') return randomToken()
       const {tokens, jwtSecret} = of(generation)
       if (signed === undefined) return tokens[role]
       const iat = Math.floor(nowMs / 1000)
@@ -80,13 +86,13 @@ export function createKeyring(scope: string): Keyring {
           ...Object.entries(tokens).map(([role, text]) => [`${role}-${at}`, text] as const),
           [`jwt-secret-${at}`, jwtSecret] as const,
         ]),
-        // All signed tokens begin alike, those of the server too.
+        // All signed tokens start with the same header, including those issued by the server.
         ['signed', header] as const,
       ]),
   }
 }
 
-/** A token in the compact form of JWS, HS256 (RFC 7515). */
+/** Creates a token in JWS compact serialization, HS256 (RFC 7515). */
 function sign(secret: string, claims: object): string {
   const body = `${header}.${part(claims)}`
   return `${body}.${createHmac('sha256', secret).update(body).digest('base64url')}`

@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url'
 import type {Options, Subprocess} from 'execa'
 import {SvcError} from '../../errors/index.js'
 
-/** Where a server runs, and its environment. */
+/** Location and environment of a server. */
 export interface ServerPlace {
   /** Its working folder and home. */
   folder: string
@@ -15,43 +15,43 @@ export interface ServerPlace {
   environment: Readonly<Record<string, string>>
 }
 
-/** How a server is started: the arguments of this Node. */
+/** Returns the Node.js arguments that start a server. */
 export type Launch = (place: ServerPlace) => readonly string[]
 
 export interface ServerOptions extends ServerPlace {
   launch: Launch
-  /** Longest until it answers, ms. */
+  /** Timeout of the start, ms. */
   startMs?: number
-  /** Its process has ended; `isExpected` where it was stopped from here. */
+  /** Called when the process exits; `isExpected` if it was stopped through this object. */
   onEnd: (isExpected: boolean) => void
 }
 
 /** The server under test. */
 export interface Server {
-  /** Resolves when it answers. @throws control_plane_silent */
+  /** Starts the server and waits until it is healthy. @throws control_plane_silent */
   start(): Promise<void>
-  /** Ends it at once. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** Lets it end by itself. */
+  /** Sends SIGTERM. */
   terminate(): Promise<void>
-  /** Nothing of it moves for a while. */
+  /** Suspends the process for `ms`. */
   freeze(ms: number): Promise<void>
-  /** Has it read its secrets anew. */
+  /** Makes it reload its secrets. */
   reload(): void
-  /** Sets how far its wall clock is off, ms; also while it does not run. */
+  /** Sets the offset of its wall clock, ms; also possible while it is stopped. */
   setClock(ms: number): void
   readonly isRunning: boolean
 }
 
 const clockModule = fileURLToPath(new URL('./clock.js', import.meta.url))
 const pollMs = 20
-/** A server that does not stop in time is killed, ms. */
+/** Time after SIGTERM after which the server is killed, ms. */
 const stopTimeoutMs = 15_000
 
 export const clockFile = (folder: string): string => join(folder, 'clock')
 export const outputFile = (folder: string): string => join(folder, 'server.log')
 
-/** A control plane in a process of its own, whose clock can be set, and which starts again on the same port and file. */
+/** Control plane in its own process, with a settable clock. It restarts on the same port and database. */
 export function createServer(options: ServerOptions): Server {
   const {folder, port, environment, launch, startMs = 60_000, onEnd} = options
   let child: Subprocess | undefined
@@ -84,10 +84,10 @@ export function createServer(options: ServerOptions): Server {
           SVC_PROVE_CLOCK: clockFile(folder),
         },
         extendEnv: false,
-        // The types of execa have no descriptor above 9.
+        // The types of execa only allow descriptors up to 9.
         stdio: ['ignore', output, output] as Options['stdio'],
         reject: false,
-        // A process that is frozen ends by SIGKILL alone.
+        // A suspended process can only be stopped by SIGKILL.
         forceKillAfterDelay: stopTimeoutMs,
       })
       closeSync(output)
@@ -118,7 +118,7 @@ export function createServer(options: ServerOptions): Server {
   }
 }
 
-/** Whether somebody answers there that is healthy. */
+/** Checks whether a healthy server answers on a port. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const asked = request({port, host: '127.0.0.1', path: '/health', agent: false, timeout: 1000}, (answer) => {

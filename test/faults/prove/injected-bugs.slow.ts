@@ -1,6 +1,6 @@
 import {describe} from 'node:test'
 import {injectedBugs, testBug} from './injected-bugs/campaign.js'
 
-describe('a bug of a control plane', () => {
+describe('injected bug', () => {
   for (const each of injectedBugs) testBug(each, 4)
 })

@@ -15,8 +15,8 @@ async function replayed(memory: EventMemory, after: string) {
   return {stream, sent}
 }
 
-describe('the messages that a session keeps', () => {
-  it('are given again from where the client was, those of its stream alone', async () => {
+describe('EventMemory', () => {
+  it('replays only later messages of the same stream', async () => {
     const memory = new EventMemory()
     const ids = []
     for (const [stream, id] of [
@@ -32,7 +32,7 @@ describe('the messages that a session keeps', () => {
     for (const wrong of ['', 'a', 'a x', ' 1']) assert.equal(await memory.getStreamIdForEventId(wrong), undefined)
   })
 
-  it('do not have the marks among them that only say where a stream began', async () => {
+  it('does not replay stream start markers', async () => {
     const memory = new EventMemory()
     const start = await memory.storeEvent('a', message(1))
     await memory.storeEvent('a', {} as JSONRPCMessage)
@@ -40,7 +40,7 @@ describe('the messages that a session keeps', () => {
     assert.deepEqual((await replayed(memory, start)).sent, [2])
   })
 
-  it('are only the latest ones', async () => {
+  it('discards the oldest messages beyond the limits', async () => {
     const few = new EventMemory({count: 2, bytes: 1 << 20})
     const first = await few.storeEvent('a', message(1))
     for (const id of [2, 3, 4]) await few.storeEvent('a', message(id))
@@ -50,7 +50,7 @@ describe('the messages that a session keeps', () => {
     assert.deepEqual((await replayed(small, 'a 0')).sent, [3, 4])
   })
 
-  it('have the latest one among them, however long it is', async () => {
+  it('keeps the latest message even if it exceeds the limit', async () => {
     const memory = new EventMemory({count: 100, bytes: 10})
     await memory.storeEvent('a', message(1))
     await memory.storeEvent('a', message(2))

@@ -6,7 +6,7 @@ import * as modules from '../../../src/orchestrator/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {until} from '../../support/orch-workspace.js'
 
-/** A feed of a workspace with two tasks, and watchers that write down what they are told. */
+/** A feed of a workspace with two tasks, and watchers that record their notifications. */
 async function watched(t: TestContext) {
   const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
   let opened = 0
@@ -17,14 +17,14 @@ async function watched(t: TestContext) {
   t.after(() => feed.close())
   for (const description of ['one', 'two']) modules.tasks.submitTask(orchestrator, {description})
   const watcher = () => {
-    const told: string[] = []
+    const received: string[] = []
     return {
-      told,
+      received,
       updated: (uri: string) => {
-        told.push(uri)
+        received.push(uri)
       },
       listed: () => {
-        told.push('list')
+        received.push('list')
       },
     }
   }
@@ -34,8 +34,8 @@ async function watched(t: TestContext) {
 const first = {kind: 'task', id: 1} as const
 const second = {kind: 'task', id: 2} as const
 
-describe('the feed of resources', () => {
-  it('looks at the store only while somebody subscribes', async (t) => {
+describe('ResourceFeed', () => {
+  it('polls the store only while there are subscriptions', async (t) => {
     const {feed, watcher, opened} = await watched(t)
     const [a, b] = [watcher(), watcher()]
     assert.deepEqual([feed.runs, opened()], [false, 0])
@@ -52,7 +52,7 @@ describe('the feed of resources', () => {
     assert.equal(feed.runs, false)
   })
 
-  it('tells each watcher of its own resources, of nothing that was before, and of each change once', async (t) => {
+  it('reports each new change once, only to watchers of the resource', async (t) => {
     const {feed, watcher, orchestrator} = await watched(t)
     const [a, b] = [watcher(), watcher()]
     modules.tasks.doubtTask(orchestrator, 1)
@@ -60,14 +60,14 @@ describe('the feed of resources', () => {
     await feed.subscribe(b, second, 'svc://tasks/2')
     await feed.subscribe(b, {kind: 'transcript', id: 2}, 'svc://tasks/2/transcript')
     modules.tasks.cancelTask(orchestrator, 2)
-    await until(() => b.told.length > 0, 'the second is told')
-    assert.deepEqual([a.told, b.told], [[], ['svc://tasks/2', 'svc://tasks/2/transcript']])
+    await until(() => b.received.length > 0, 'the second watcher is notified')
+    assert.deepEqual([a.received, b.received], [[], ['svc://tasks/2', 'svc://tasks/2/transcript']])
     modules.tasks.cancelTask(orchestrator, 1)
-    await until(() => a.told.length > 0, 'the first is told')
-    assert.deepEqual([a.told, b.told.length], [['svc://tasks/T-0001'], 2])
+    await until(() => a.received.length > 0, 'the first watcher is notified')
+    assert.deepEqual([a.received, b.received.length], [['svc://tasks/T-0001'], 2])
   })
 
-  it('starts anew after a rest, without what happened meanwhile', async (t) => {
+  it('does not report changes made while there were no subscriptions', async (t) => {
     const {feed, watcher, orchestrator} = await watched(t)
     const a = watcher()
     await feed.subscribe(a, first, 'x')
@@ -75,7 +75,7 @@ describe('the feed of resources', () => {
     modules.tasks.doubtTask(orchestrator, 1)
     await feed.subscribe(a, {kind: 'tasks'}, 'all')
     modules.tasks.submitTask(orchestrator, {description: 'three'})
-    await until(() => a.told.includes('list'), 'there is a new task')
-    assert.deepEqual(a.told, ['all', 'list'])
+    await until(() => a.received.includes('list'), 'there is a new task')
+    assert.deepEqual(a.received, ['all', 'list'])
   })
 })

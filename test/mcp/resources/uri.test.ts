@@ -3,8 +3,8 @@ import {describe, it} from 'node:test'
 import {fromCursor, toCursor} from '../../../src/mcp/resources/cursor.js'
 import {chatUri, parseUri, uriOf} from '../../../src/mcp/resources/uri.js'
 
-describe('the URI of a resource', () => {
-  for (const [given, canonical] of [
+describe('resource URI', () => {
+  for (const [uri, canonical] of [
     ['svc://tasks', 'svc://tasks'],
     ['svc://tasks/', 'svc://tasks'],
     ['svc://tasks/42', 'svc://tasks/42'],
@@ -13,8 +13,8 @@ describe('the URI of a resource', () => {
     ['svc://chats/default', 'svc://chats/default'],
     ['svc://chats/a%2Fb', 'svc://chats/a%2Fb'],
   ] as const)
-    it(`${given} is that of ${canonical}`, () => {
-      const name = parseUri(given)
+    it(`normalises ${uri} to ${canonical}`, () => {
+      const name = parseUri(uri)
       assert.ok(name)
       assert.equal(uriOf(name), canonical)
     })
@@ -28,23 +28,23 @@ describe('the URI of a resource', () => {
     'svc://tasks/1/x',
     'svc://chats/a/b',
   ])
-    it(`is none where it is ${JSON.stringify(wrong)}`, () => {
+    it(`rejects ${JSON.stringify(wrong)}`, () => {
       assert.equal(parseUri(wrong), undefined)
     })
 
-  it('holds any session id', () => {
+  it('can contain any session id', () => {
     for (const sessionId of ['ä ?#/%', '..', 'a b'])
       assert.deepEqual(parseUri(chatUri(sessionId)), {kind: 'chat', sessionId})
   })
 })
 
-describe('a cursor', () => {
-  it('is the place that it was made of', () => {
+describe('list cursor', () => {
+  it('round-trips', () => {
     for (const place of [{tasksBefore: 7}, {chatsFrom: 0}]) assert.deepEqual(fromCursor(toCursor(place)), place)
   })
 
   for (const wrong of ['', '7', '{}', 'bnVsbA', Buffer.from('{"tasksBefore":"7"}').toString('base64url')])
-    it(`is none where it is ${JSON.stringify(wrong)}`, () => {
+    it(`rejects ${JSON.stringify(wrong)}`, () => {
       assert.equal(fromCursor(wrong), undefined)
     })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {mostLeasesListed} from '../../../src/mesh/protocol/lease.js'
+import {maxLeasesListed} from '../../../src/mesh/protocol/lease.js'
 import {askDocumented} from './support/contract.js'
 import {type Plane, startPlane} from './support/control-plane.js'
 import {record} from './support/samples.js'
@@ -12,12 +12,12 @@ describe('the list of leases', () => {
     const plane = await startPlane(t)
     await plane.store.join('', record('n-1') as never)
     const grant = (key: number) => plane.store.grantLease('', {scopeKey: `task:${key}`, claimer: 'n-1'})
-    await Promise.all(Array.from({length: mostLeasesListed}, (_, key) => grant(key)))
+    await Promise.all(Array.from({length: maxLeasesListed}, (_, key) => grant(key)))
     const whole = await list(plane)
-    assert.deepEqual([whole.leases.length, 'truncated' in whole], [mostLeasesListed, false])
-    const {lease_id: lease} = await grant(mostLeasesListed)
+    assert.deepEqual([whole.leases.length, 'truncated' in whole], [maxLeasesListed, false])
+    const {lease_id: lease} = await grant(maxLeasesListed)
     const cut = await list(plane)
-    assert.deepEqual([cut.leases.length, cut.truncated], [mostLeasesListed, true])
+    assert.deepEqual([cut.leases.length, cut.truncated], [maxLeasesListed, true])
     await plane.store.releaseLease('', {lease, claimer: 'n-1'})
     assert.equal('truncated' in (await list(plane)), false)
   })

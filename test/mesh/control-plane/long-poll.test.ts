@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import {request} from 'node:http'
 import {describe, it, type TestContext} from 'node:test'
-import {longestWaitMs} from '../../../src/mesh/protocol/message-body.js'
+import {maxWaitMs} from '../../../src/mesh/protocol/message-body.js'
 import {ask} from './support/ask.js'
 import {type Plane, type PlaneOptions, startPlane, waiting} from './support/control-plane.js'
 import {message, record} from './support/samples.js'
 
 /** Long before a request that waits comes back by itself, and later than any machine answers, ms. */
-const soonMs = longestWaitMs / 2
+const soonMs = maxWaitMs / 2
 
 /** A control plane with two nodes. */
 async function planeOfTwo(t: TestContext, options: PlaneOptions = {}): Promise<Plane> {
@@ -23,7 +23,7 @@ const deliver = (plane: Plane, more: object = {}) => ask(plane, 'POST', '/v1/mes
 describe('an inbox that is waited for', () => {
   it('answers a node that claims as soon as a message comes', async (t) => {
     const plane = await planeOfTwo(t)
-    const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: longestWaitMs})
+    const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: maxWaitMs})
     await waiting(plane, 1)
     const {body: delivered} = await deliver(plane)
     const {body} = await poll
@@ -33,8 +33,8 @@ describe('an inbox that is waited for', () => {
 
   it('answers who looks, and leaves the message to who claims', async (t) => {
     const plane = await planeOfTwo(t)
-    const look = inbox(plane, {wait_ms: longestWaitMs})
-    const claim = inbox(plane, {claimer_node_id: 'n-1', wait_ms: longestWaitMs})
+    const look = inbox(plane, {wait_ms: maxWaitMs})
+    const claim = inbox(plane, {claimer_node_id: 'n-1', wait_ms: maxWaitMs})
     await waiting(plane, 2)
     await deliver(plane)
     for (const {body} of await Promise.all([look, claim])) assert.equal(body.messages.length, 1)
@@ -42,7 +42,7 @@ describe('an inbox that is waited for', () => {
 
   it('gives two nodes that wait one of two messages each', async (t) => {
     const plane = await planeOfTwo(t)
-    const polls = ['n-1', 'n-2'].map((node) => inbox(plane, {claimer_node_id: node, wait_ms: longestWaitMs}))
+    const polls = ['n-1', 'n-2'].map((node) => inbox(plane, {claimer_node_id: node, wait_ms: maxWaitMs}))
     await waiting(plane, 2)
     await Promise.all([deliver(plane), deliver(plane)])
     const ids = (await Promise.all(polls)).map(({body}) => body.messages[0].id)
@@ -51,7 +51,7 @@ describe('an inbox that is waited for', () => {
 
   it('is not disturbed by messages for others, or of other types', async (t) => {
     const plane = await planeOfTwo(t)
-    const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: longestWaitMs, message_types: ['wanted']})
+    const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: maxWaitMs, message_types: ['wanted']})
     await waiting(plane, 1)
     await deliver(plane, {receiver_agent_id: '3', message_type: 'wanted'})
     await deliver(plane, {message_type: 'unwanted'})
@@ -72,7 +72,7 @@ describe('an inbox that is waited for', () => {
     const plane = await planeOfTwo(t)
     await deliver(plane)
     await inbox(plane, {claimer_node_id: 'n-1'})
-    const poll = inbox(plane, {claimer_node_id: 'n-2', wait_ms: longestWaitMs})
+    const poll = inbox(plane, {claimer_node_id: 'n-2', wait_ms: maxWaitMs})
     await waiting(plane, 1)
     await ask(plane, 'POST', '/v1/mesh/leave', {body: {id: 'n-1'}})
     assert.equal((await poll).body.messages[0].delivery_attempts, 2)
@@ -88,7 +88,7 @@ describe('an inbox that is waited for', () => {
       const exclude = {claimer_node_id: 'n-1', exclude_message_ids: had}
       had.push((await inbox(plane, exclude)).body.messages[0].id)
     }
-    const polls = others.map((node) => inbox(plane, {claimer_node_id: node, wait_ms: longestWaitMs}))
+    const polls = others.map((node) => inbox(plane, {claimer_node_id: node, wait_ms: maxWaitMs}))
     await waiting(plane, others.length)
     const left = performance.now()
     await ask(plane, 'POST', '/v1/mesh/leave', {body: {id: 'n-1'}})
@@ -101,7 +101,7 @@ describe('an inbox that is waited for', () => {
     const plane = await planeOfTwo(t, {limits: {leaseMs: 1000}, safetyMs: 50})
     await deliver(plane)
     await inbox(plane, {claimer_node_id: 'n-1'})
-    const {body} = await inbox(plane, {claimer_node_id: 'n-2', wait_ms: longestWaitMs})
+    const {body} = await inbox(plane, {claimer_node_id: 'n-2', wait_ms: maxWaitMs})
     assert.equal(body.messages[0].lease_holder_node_id, 'n-2')
   })
 
@@ -109,7 +109,7 @@ describe('an inbox that is waited for', () => {
     const plane = await planeOfTwo(t)
     const {body: delivered} = await deliver(plane)
     const begun = performance.now()
-    const {body} = await inbox(plane, {before_message_id: delivered.message_id, wait_ms: longestWaitMs})
+    const {body} = await inbox(plane, {before_message_id: delivered.message_id, wait_ms: maxWaitMs})
     assert.deepEqual(body, {messages: []})
     assert.ok(performance.now() - begun < soonMs)
   })
@@ -119,7 +119,7 @@ describe('an inbox that is waited for', () => {
     const url = `${plane.baseUrl}/v1/mesh/a2a/inbox`
     const leaving = request(url, {method: 'POST', agent: false, headers: {'content-type': 'application/json'}})
     leaving.on('error', () => {})
-    leaving.end(JSON.stringify({receiver_agent_id: '2', claimer_node_id: 'n-1', wait_ms: longestWaitMs}))
+    leaving.end(JSON.stringify({receiver_agent_id: '2', claimer_node_id: 'n-1', wait_ms: maxWaitMs}))
     await waiting(plane, 1)
     leaving.destroy()
     await waiting(plane, 0)
@@ -130,9 +130,9 @@ describe('an inbox that is waited for', () => {
 
   it('turns away who would wait where too many do', async (t) => {
     const plane = await planeOfTwo(t, {longPolls: 1})
-    const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: longestWaitMs})
+    const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: maxWaitMs})
     await waiting(plane, 1)
-    const {status, headers, body} = await inbox(plane, {claimer_node_id: 'n-2', wait_ms: longestWaitMs})
+    const {status, headers, body} = await inbox(plane, {claimer_node_id: 'n-2', wait_ms: maxWaitMs})
     assert.deepEqual([status, body.code], [503, 'overloaded'])
     assert.match(headers['retry-after'] ?? '', /^\d+$/)
     assert.equal((await inbox(plane, {claimer_node_id: 'n-2'})).status, 200)
@@ -142,10 +142,10 @@ describe('an inbox that is waited for', () => {
 
   it('answers everyone when the server stops, and claims nothing', async (t) => {
     const plane = await planeOfTwo(t)
-    const polls = ['n-1', 'n-2'].map((node) => inbox(plane, {claimer_node_id: node, wait_ms: longestWaitMs}))
+    const polls = ['n-1', 'n-2'].map((node) => inbox(plane, {claimer_node_id: node, wait_ms: maxWaitMs}))
     await waiting(plane, 2)
     const begun = performance.now()
-    await plane.close(2 * longestWaitMs)
+    await plane.close(2 * maxWaitMs)
     for (const {status, body} of await Promise.all(polls)) assert.deepEqual([status, body], [200, {messages: []}])
     assert.ok(performance.now() - begun < soonMs, 'nobody was waited for')
   })

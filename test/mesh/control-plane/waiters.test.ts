@@ -9,8 +9,8 @@ import {timeoutMs, until} from '../../support/until.js'
 const longMs = 2 * timeoutMs
 
 /** Messages of one receiver, each of which one guest takes away, and the guests that wait for them. */
-function inbox(test: TestContext, options: {most?: number; safetyMs?: number} = {}) {
-  const waiters = new Waiters({most: 1000, safetyMs: longMs, ...options})
+function inbox(test: TestContext, options: {max?: number; safetyMs?: number} = {}) {
+  const waiters = new Waiters({max: 1000, safetyMs: longMs, ...options})
   test.after(() => waiters.close())
   const messages: string[] = []
   let looks = 0
@@ -175,7 +175,7 @@ describe('who waits for messages', () => {
   })
 
   it('is turned away where too many wait, unless there is something for it', async (t) => {
-    const {guest, messages, waiters, parked} = inbox(t, {most: 2})
+    const {guest, messages, waiters, parked} = inbox(t, {max: 2})
     const client = new AbortController()
     const first = [guest({gone: client.signal}), guest({gone: client.signal})]
     await parked(2)
@@ -197,7 +197,7 @@ describe('who waits for messages', () => {
   })
 
   it('is told what went wrong, and the next one has the message', async () => {
-    const waiters = new Waiters({most: 10, safetyMs: longMs})
+    const waiters = new Waiters({max: 10, safetyMs: longMs})
     let isBroken = false
     const gone = new AbortController().signal
     const broken = waiters.poll('2', {

@@ -27,11 +27,11 @@ const signed = (id: string, isForeign = false): Observed['shown'] => ({
   signed: {id, isForeign},
 })
 
-/** Who was let in, and who was given something. */
+/** Histories of access control. */
 export const accessCases: Case[] = [
   {
     invariant: 'I-13',
-    title: 'a node in quarantine gets nothing, and everything again when it is out',
+    title: 'a node that gets nothing during quarantine, but again afterwards',
     parts: {
       calls: [
         quarantine('node-1', true, 0),
@@ -43,13 +43,13 @@ export const accessCases: Case[] = [
   },
   {
     invariant: 'I-13',
-    title: 'quarantine is washed off by a join',
+    title: 'a quarantine ended by a join',
     parts: {calls: [quarantine('node-1', true, 0), join('node-1', 20), grant('node-1', 'task:a', 1, 40)]},
-    broken: /node-1 got a lease although/,
+    broken: /node-1 got a lease while in quarantine/,
   },
   {
     invariant: 'I-13',
-    title: 'an order to let it out that was late may have come later',
+    title: 'a lease granted while the end of the quarantine may have arrived',
     parts: {
       calls: [
         lost('admin_quarantine', {sent: 0, args: {node_id: 'node-1', quarantined: false}}, 300),
@@ -60,13 +60,13 @@ export const accessCases: Case[] = [
   },
   {
     invariant: 'I-13',
-    title: 'a node in maintenance gets a message',
+    title: 'a message claimed during maintenance',
     parts: {calls: [maintenance('node-1', 0, {maintenance: true}), claim('node-1', 5, 20)]},
-    broken: /node-1 got a message although/,
+    broken: /node-1 got a message while in quarantine or maintenance/,
   },
   {
     invariant: 'I-13',
-    title: 'maintenance ends with its time',
+    title: 'a claim after the maintenance deadline',
     parts: {
       calls: [
         maintenance('node-1', 0, {maintenance: true, maintenance_for_ms: 100}),
@@ -77,15 +77,15 @@ export const accessCases: Case[] = [
   },
   {
     invariant: 'I-13',
-    title: 'maintenance ends before its time',
+    title: 'a claim before the maintenance deadline',
     parts: {
       calls: [maintenance('node-1', 0, {maintenance: true, maintenance_for_ms: 100}), claim('node-1', 5, 50)],
     },
-    broken: /node-1 got a message although/,
+    broken: /node-1 got a message while in quarantine or maintenance/,
   },
   {
     invariant: 'I-14',
-    title: 'each role is let in where it may, with the tokens of its time',
+    title: 'roles that use their own routes with current tokens',
     parts: {
       calls: [
         as('list_nodes', {role: 'worker', generation: 0}, 200, 0),
@@ -101,37 +101,37 @@ export const accessCases: Case[] = [
   },
   {
     invariant: 'I-14',
-    title: 'a worker delivers',
+    title: 'a delivery with a worker token',
     parts: {calls: [as('a2a_deliver', {role: 'worker', generation: 0}, 200, 0)]},
-    broken: /a2a_deliver answered 200 to worker/,
+    broken: /a2a_deliver returned 200 for a worker token/,
   },
   {
     invariant: 'I-14',
-    title: 'a stranger is told what there is not',
+    title: 'a 404 for an invalid token',
     parts: {calls: [as('leave', {role: 'garbage', generation: 0}, 404, 0)]},
-    broken: /leave answered 404 to garbage/,
+    broken: /leave returned 404 for a garbage token/,
   },
   {
     invariant: 'I-14',
-    title: 'a token of before the rotation still works',
+    title: 'a token accepted after its rotation',
     parts: {calls: [as('list_nodes', {role: 'worker', generation: 0}, 200, 1300)], events: [rotated]},
-    broken: /answered 200 to a retired worker/,
+    broken: /returned 200 for a retired worker token/,
   },
   {
     invariant: 'I-14',
-    title: 'a role is shut out from what it may',
+    title: 'a refused valid token',
     parts: {calls: [as('list_nodes', {role: 'worker', generation: 0}, 401, 0)]},
-    broken: /answered 401 to worker, which may use it/,
+    broken: /returned 401 for a valid worker token/,
   },
   {
     invariant: 'I-14',
-    title: 'a server goes on with the old tokens',
+    title: 'a server that does not accept the new tokens',
     parts: {events: [{...rotated, isTaken: false}]},
-    broken: /did not take the tokens 1/,
+    broken: /did not accept token generation 1/,
   },
   {
     invariant: 'I-15',
-    title: 'the token for new nodes works once, also after wrong guesses and lost answers',
+    title: 'a bootstrap token that works once, after wrong guesses and lost responses',
     parts: {
       calls: [
         guess(0),
@@ -144,25 +144,25 @@ export const accessCases: Case[] = [
   },
   {
     invariant: 'I-15',
-    title: 'the token for new nodes works twice',
+    title: 'a bootstrap token that works twice',
     parts: {calls: [exchange(0, 200, 0), exchange(0, 200, 20)]},
-    broken: /worked 2 times/,
+    broken: /Bootstrap token 0 was accepted 2 times/,
   },
   {
     invariant: 'I-15',
-    title: 'a wrong guess uses it up',
+    title: 'a bootstrap token consumed by a wrong guess',
     parts: {calls: [guess(0), exchange(0, 410, 20, 'bootstrap_consumed')]},
-    broken: /used up without having worked/,
+    broken: /consumed without having been accepted/,
   },
   {
     invariant: 'I-15',
-    title: 'one that has expired works',
+    title: 'an expired bootstrap token that works',
     parts: {calls: [exchange(1, 200, 1300)], events: [{...rotated, bootstrap: 'expired'}]},
-    broken: /worked 1 times/,
+    broken: /was accepted 1 times/,
   },
   {
     invariant: 'I-16',
-    title: 'a signed token is taken once, and refused when it comes again',
+    title: 'a signed token accepted once and refused when repeated',
     parts: {
       calls: [
         as('admin_quarantine', signed('t'), 204, 0),
@@ -181,7 +181,7 @@ export const accessCases: Case[] = [
   },
   {
     invariant: 'I-16',
-    title: 'a signed token is taken from each of two connections',
+    title: 'a signed token accepted on two connections',
     parts: {
       calls: [
         call('admin_quarantine', {
@@ -195,11 +195,11 @@ export const accessCases: Case[] = [
         }),
       ],
     },
-    broken: /signed token u was taken 2 times/,
+    broken: /Signed token u was accepted 2 times/,
   },
   {
     invariant: 'I-18',
-    title: 'another scope is refused',
+    title: 'refused requests of another scope',
     parts: {
       calls: [
         call('join', {sent: 0, status: 403, args: {id: 'foreigner', scope_id: 'other'}}),
@@ -209,31 +209,31 @@ export const accessCases: Case[] = [
   },
   {
     invariant: 'I-18',
-    title: 'a node of another scope joins',
+    title: 'a join of another scope',
     parts: {calls: [call('join', {sent: 0, status: 200, args: {id: 'foreigner', scope_id: 'other'}})]},
-    broken: /join answered 200 to another scope/,
+    broken: /join returned 200 to a client of another scope/,
   },
   {
     invariant: 'I-18',
-    title: 'the file has rows of another scope',
+    title: 'database rows of another scope',
     parts: {messages: [messageRow(1, {scope_id: 'other'})]},
-    broken: /row of the scope other/,
+    broken: /row of scope other/,
   },
   {
     invariant: 'I-19',
-    title: 'answers hold no secret',
+    title: 'responses without secrets',
     parts: {calls: [join('node-1', 0)]},
   },
   {
     invariant: 'I-19',
-    title: 'an answer holds a secret',
+    title: 'a response with a secret',
     parts: {calls: [{...join('node-1', 0), leaked: true}]},
-    broken: /answer to join held a secret/,
+    broken: /response to join contained a secret/,
   },
   {
     invariant: 'I-19',
-    title: 'a file holds a secret',
+    title: 'a file with a secret',
     parts: {leaks: [{file: 'home/server.log', secret: 'worker-0'}]},
-    broken: /home\/server.log holds worker-0/,
+    broken: /home\/server.log contains worker-0/,
   },
 ]

@@ -9,22 +9,22 @@ const revoke = (lease: number, sent: number) =>
   })
 const leave = (node: string, sent: number) => call('leave', {sent, status: 204, args: {id: node}})
 
-/** What became of leases. Times are ms; a lease holds for 1000. */
+/** Histories of leases. Times are ms; a lease lasts 1000 ms. */
 export const leaseCases: Case[] = [
   {
     invariant: 'I-1',
-    title: 'the next holder comes when the time of the one before is over',
+    title: 'a grant after the previous lease has expired',
     parts: {calls: [grant('node-1', 'task:a', 1, 0), grant('node-2', 'task:a', 2, 1000)]},
   },
   {
     invariant: 'I-1',
-    title: 'the next holder comes while the one before still has it',
+    title: 'a grant while the previous lease is active',
     parts: {calls: [grant('node-1', 'task:a', 1, 0), grant('node-2', 'task:a', 2, 500)]},
     broken: /task:a was held by node-1 \(1\) and node-2 \(2\)/,
   },
   {
     invariant: 'I-1',
-    title: 'a renewal counts from when it was sent',
+    title: 'a grant during a lease renewed in time',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -36,7 +36,7 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-1',
-    title: 'a renewal that was not answered counts for nothing',
+    title: 'a grant after a renewal without a response',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -47,7 +47,7 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-1',
-    title: 'a lease that is released, also without an answer, is free',
+    title: 'a grant after a release, even without a response',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -58,7 +58,7 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-1',
-    title: 'a lease that is revoked, or whose holder leaves, is free',
+    title: 'a grant after a revocation or after the holder left',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -71,7 +71,7 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-1',
-    title: 'a release that never arrived frees nothing',
+    title: 'a grant after a release that never arrived',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -83,7 +83,7 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-5',
-    title: 'tokens grow from holder to holder, and stay with one who comes back in time',
+    title: 'tokens that increase per holder and are kept by repeated grants',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -95,13 +95,13 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-5',
-    title: 'a token goes back',
+    title: 'a token that decreases',
     parts: {calls: [grant('node-1', 'task:a', 2, 0), grant('node-2', 'task:a', 1, 2000)]},
-    broken: /went from 2 back to 1/,
+    broken: /decreased from 2 to 1/,
   },
   {
     invariant: 'I-5',
-    title: 'a token that was drawn before comes after one that was drawn later',
+    title: 'a lower token held after a higher one',
     parts: {
       calls: [
         {...grant('node-1', 'task:a', 1, 0), answered: 300},
@@ -109,17 +109,17 @@ export const leaseCases: Case[] = [
         own('exec_lease_release', 'node-2', 2, 200),
       ],
     },
-    broken: /task:a was held with token 2, and then with 1/,
+    broken: /task:a was held with token 2 and later with 1/,
   },
   {
     invariant: 'I-5',
-    title: 'a token belongs to two holders',
+    title: 'a token of two holders',
     parts: {calls: [grant('node-1', 'task:a', 4, 0), grant('node-2', 'task:a', 4, 2000)]},
-    broken: /Lease 4 was given out as task:a of node-1 and task:a of node-2/,
+    broken: /Lease 4 was granted for task:a of node-1 and task:a of node-2/,
   },
   {
     invariant: 'I-5',
-    title: 'a token comes again after its lease was released',
+    title: 'a token reused after its lease was released',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -131,13 +131,13 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-5',
-    title: 'the file has forgotten the last token',
+    title: 'a database without the latest token',
     parts: {calls: [grant('node-1', 'task:a', 7, 0)], leases: [leaseRow(3)]},
-    broken: /token 3 for task:a, and 7/,
+    broken: /token 3 for task:a, but 7/,
   },
   {
     invariant: 'I-12',
-    title: 'others are refused what is not theirs',
+    title: 'refused renewals and releases by other nodes',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -149,19 +149,19 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-12',
-    title: 'somebody else renews',
+    title: 'a renewal by another node',
     parts: {calls: [grant('node-1', 'task:a', 1, 0), own('exec_lease_renew', 'node-2', 1, 100)]},
-    broken: /node-2 did exec_lease_renew of lease 1 of node-1/,
+    broken: /exec_lease_renew by node-2 succeeded for lease 1 of node-1/,
   },
   {
     invariant: 'I-12',
-    title: 'a lease is renewed that there never was',
+    title: 'a renewal of a lease that never existed',
     parts: {calls: [grant('node-1', 'task:a', 1, 0), own('exec_lease_renew', 'node-1', 999, 100)]},
     broken: /lease 999/,
   },
   {
     invariant: 'I-12',
-    title: 'a lease is renewed after its release',
+    title: 'a renewal after a release',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -169,17 +169,17 @@ export const leaseCases: Case[] = [
         own('exec_lease_renew', 'node-1', 1, 200),
       ],
     },
-    broken: /done after its end/,
+    broken: /lease 1 after it had ended/,
   },
   {
     invariant: 'I-12',
-    title: 'a lease is renewed that had expired',
+    title: 'a renewal after expiry',
     parts: {calls: [grant('node-1', 'task:a', 1, 0), own('exec_lease_renew', 'node-1', 1, 1800)]},
     broken: /ms after it had expired/,
   },
   {
     invariant: 'I-12',
-    title: 'a renewal without an answer, or a restart, may have made it last',
+    title: 'a late renewal if a lost renewal or a restart may have extended the lease',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -193,7 +193,7 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-22',
-    title: 'whoever renews in time is not refused, whatever the clock does',
+    title: 'renewals in time that succeed while the clock jumps',
     parts: {
       calls: [
         grant('node-1', 'task:a', 1, 0),
@@ -206,21 +206,21 @@ export const leaseCases: Case[] = [
   },
   {
     invariant: 'I-22',
-    title: 'a clock that jumps ends a lease',
+    title: 'a lease ended early by a clock jump',
     parts: {
       calls: [grant('node-1', 'task:a', 1, 0), own('exec_lease_renew', 'node-1', 1, 700, 404)],
       events: [{event: 'clock_forward', at: 600, shift: 3_600_000}],
     },
-    broken: /node-1 was told 404 of task:a \d+ ms before its time/,
+    broken: /node-1 got 404 for task:a \d+ ms before expiry/,
   },
   {
     invariant: 'I-22',
-    title: 'a holder that comes too late is refused by right',
+    title: 'the refusal of a late renewal',
     parts: {calls: [grant('node-1', 'task:a', 1, 0), own('exec_lease_renew', 'node-1', 1, 990, 404)]},
   },
   {
     invariant: 'I-22',
-    title: 'the time of the server goes back',
+    title: 'server time that goes back',
     parts: {
       calls: [
         call('heartbeat', {sent: 0, status: 200, body: {server_time_unix_ms: 5000}}),

@@ -4,11 +4,11 @@ const quarantine = (node: string, sent: number) =>
   call('admin_quarantine', {sent, status: 204, args: {node_id: node, quarantined: true}})
 const drained = {event: 'drain', at: 5000, until: 8000, isAnswered: true}
 
-/** What became of messages. A claim holds for 1000 ms. */
+/** Histories of messages. A claim lasts 1000 ms. */
 export const messageCases: Case[] = [
   {
     invariant: 'I-2',
-    title: 'a message goes on when its holder is silent for too long, has acknowledged it, or is shut out',
+    title: 'a claim after the previous one has expired, was acknowledged, or its holder was quarantined',
     parts: {
       calls: [
         claim('node-1', 1, 0),
@@ -22,13 +22,13 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-2',
-    title: 'a message is with two nodes',
+    title: 'a message claimed by two nodes',
     parts: {calls: [claim('node-1', 1, 0), claim('node-2', 1, 500)]},
     broken: /message 1 was held by node-1 \(node-1\) and node-2 \(node-2\)/,
   },
   {
     invariant: 'I-2',
-    title: 'a message goes to another node although it was renewed',
+    title: 'a claim of a message whose claim was renewed',
     parts: {
       calls: [claim('node-1', 1, 0), ofMessage('a2a_lease_renew', 'node-1', 1, 800), claim('node-2', 1, 1500)],
     },
@@ -36,7 +36,7 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-3',
-    title: 'what was accepted is there, acknowledged or not',
+    title: 'accepted messages that are stored, acknowledged or not',
     parts: {
       calls: [deliver(1, 0, {key: 'k'}), deliver(2, 10)],
       messages: [messageRow(1, {idem_key: 'k', acked_at: 5}), messageRow(2)],
@@ -44,19 +44,19 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-3',
-    title: 'an accepted message is gone',
+    title: 'a missing accepted message',
     parts: {calls: [deliver(1, 0), deliver(2, 10)], messages: [messageRow(1)]},
     broken: /Message 2 was accepted and is gone/,
   },
   {
     invariant: 'I-3',
-    title: 'an accepted message has become another one',
+    title: 'an accepted message with other content',
     parts: {calls: [deliver(1, 0)], messages: [messageRow(1, {payload: 'other'})]},
-    broken: /Message 1 is another one/,
+    broken: /Message 1 differs from what was sent/,
   },
   {
     invariant: 'I-4',
-    title: 'a message comes again before its acknowledgement was answered',
+    title: 'a message returned again before its acknowledgement was confirmed',
     parts: {
       calls: [claim('node-1', 1, 0), ofMessage('a2a_ack', 'node-1', 1, 20), claim('node-2', 1, 25)],
       messages: [messageRow(1, {acked_at: 1})],
@@ -64,19 +64,19 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-4',
-    title: 'a message comes again after it was acknowledged',
+    title: 'a message returned again after it was acknowledged',
     parts: {calls: [ofMessage('a2a_ack', 'node-1', 1, 20), claim('node-2', 1, 40)]},
-    broken: /Message 1 was acknowledged, and came again/,
+    broken: /Message 1 was returned after it was acknowledged/,
   },
   {
     invariant: 'I-4',
-    title: 'an acknowledgement is lost',
+    title: 'a lost acknowledgement',
     parts: {calls: [ofMessage('a2a_ack', 'node-1', 1, 20)], messages: [messageRow(1)]},
-    broken: /acknowledgement of message 1 is lost/,
+    broken: /acknowledgement of message 1 was lost/,
   },
   {
     invariant: 'I-6',
-    title: 'a key that is sent again is the message of the first time',
+    title: 'a repeated key that returns the first message',
     parts: {
       calls: [deliver(1, 0, {key: 'k'}), deliver(1, 50, {key: 'k'})],
       messages: [messageRow(1, {idem_key: 'k'})],
@@ -84,19 +84,19 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-6',
-    title: 'a key becomes two messages',
+    title: 'a key that creates two messages',
     parts: {calls: [deliver(1, 0, {key: 'k'}), deliver(2, 50, {key: 'k'})]},
-    broken: /9 to 1 under k became the messages 1, 2/,
+    broken: /9 to 1 with key k created the messages 1, 2/,
   },
   {
     invariant: 'I-6',
-    title: 'a key is in the file twice',
+    title: 'a key stored twice',
     parts: {messages: [messageRow(1, {idem_key: 'k'}), messageRow(2, {idem_key: 'k'})]},
-    broken: /is there 2 times/,
+    broken: /is stored 2 times/,
   },
   {
     invariant: 'I-7',
-    title: 'another message under the key is refused',
+    title: 'a refused different message with the same key',
     parts: {
       calls: [deliver(1, 0, {key: 'k'}), deliver(undefined, 50, {key: 'k', payload: 'other', status: 422})],
       messages: [messageRow(1, {idem_key: 'k'})],
@@ -104,70 +104,70 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-7',
-    title: 'another message under the key is accepted',
+    title: 'an accepted different message with the same key',
     parts: {calls: [deliver(1, 0, {key: 'k'}), deliver(1, 50, {key: 'k', payload: 'other'})]},
-    broken: /accepted for two messages that differ/,
+    broken: /accepted for two different messages/,
   },
   {
     invariant: 'I-7',
-    title: 'what was refused is what is kept',
+    title: 'a stored message that was refused',
     parts: {
       calls: [deliver(undefined, 50, {key: 'k', payload: 'other', status: 422})],
       messages: [messageRow(1, {idem_key: 'k', payload: 'other'})],
     },
-    broken: /has what was never accepted/,
+    broken: /stored with a message that was never accepted/,
   },
   {
     invariant: 'I-7',
-    title: 'the message of the key itself is refused',
+    title: 'a refused repetition of the stored message',
     parts: {
       calls: [deliver(1, 0, {key: 'k'}), deliver(undefined, 50, {key: 'k', status: 422})],
       messages: [messageRow(1, {idem_key: 'k'})],
     },
-    broken: /refused to the message that it belongs to/,
+    broken: /refused for the stored message itself/,
   },
   {
     invariant: 'I-8',
-    title: 'in the end everything is acknowledged or given up',
+    title: 'messages that are all acknowledged or dead in the end',
     parts: {events: [drained], messages: [messageRow(1, {acked_at: 1}), messageRow(2, {dead_at: 1})]},
   },
   {
     invariant: 'I-8',
-    title: 'a message waits for ever',
+    title: 'a message that stays pending',
     parts: {events: [drained], messages: [messageRow(1, {holder: 'node-1'})]},
-    broken: /Message 1 still waits, claimed by node-1/,
+    broken: /Message 1 is still pending, claimed by node-1/,
   },
   {
     invariant: 'I-8',
-    title: 'nobody is told that nothing waits',
+    title: 'a drain without responses',
     parts: {events: [{...drained, isAnswered: false}]},
     broken: /were not answered/,
   },
   {
     invariant: 'alive',
-    title: 'a server that is killed is no server that ends by itself',
+    title: 'a server that is killed on purpose',
     parts: {events: [{event: 'kill', at: 10, until: 20}]},
   },
   {
     invariant: 'alive',
-    title: 'a server ends by itself',
+    title: 'a server that exits unexpectedly',
     parts: {events: [{event: 'died', at: 10}]},
-    broken: /ended by itself/,
+    broken: /exited unexpectedly/,
   },
   {
     invariant: 'I-12',
-    title: 'somebody else acknowledges what a node has',
+    title: 'an acknowledgement by a node that is not the holder',
     parts: {calls: [claim('node-1', 1, 0), ofMessage('a2a_ack', 'node-2', 1, 100)]},
-    broken: /node-2 did a2a_ack of message 1, which node-1 had/,
+    broken: /a2a_ack by node-2 succeeded for message 1, held by node-1/,
   },
   {
     invariant: 'I-12',
-    title: 'somebody else acknowledges what nobody has any more',
+    title: 'an acknowledgement by another node after the claim expired',
     parts: {calls: [claim('node-1', 1, 0), ofMessage('a2a_ack', 'node-2', 1, 1200)]},
   },
   {
     invariant: 'I-20',
-    title: 'the inbox refuses when it is full, and says when to come back',
+    title: 'a full inbox that refuses with Retry-After',
     parts: {
       maxMessages: 1,
       calls: [
@@ -181,19 +181,19 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-20',
-    title: 'more messages wait than may',
+    title: 'more pending messages than the limit',
     parts: {maxMessages: 1, calls: [deliver(1, 0), deliver(2, 20)], messages: [messageRow(1), messageRow(2)]},
-    broken: /2 messages waited, and 1 may/,
+    broken: /2 messages were pending; the limit is 1/,
   },
   {
     invariant: 'I-20',
-    title: 'a sender is put off without a time',
+    title: 'a 429 without Retry-After',
     parts: {calls: [{...deliver(undefined, 20, {status: 429}), code: 'inbox_full'}]},
-    broken: /without a reason or a time/,
+    broken: /without a code or Retry-After/,
   },
   {
     invariant: 'I-23',
-    title: 'what is there was sent, also where no answer came',
+    title: 'stored messages that were sent, even without a response',
     parts: {
       calls: [
         lost('a2a_deliver', {sent: 0, args: deliver(undefined, 0).args}, 20),
@@ -205,29 +205,29 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-23',
-    title: 'a request that never arrived whole has left a message',
+    title: 'a message stored from an incomplete request',
     parts: {calls: [{...deliver(undefined, 0), copies: []}], messages: [messageRow(1)]},
-    broken: /Message 1 is there and was sent 0 times/,
+    broken: /Message 1 is stored but was sent 0 times/,
   },
   {
     invariant: 'I-23',
-    title: 'a node has left, and still has a message',
+    title: 'a claim of a node that has left',
     parts: {
       calls: [deliver(1, 0), call('heartbeat', {sent: 50, status: 200, body: {server_time_unix_ms: 100}})],
       messages: [messageRow(1, {holder: 'node-1', lease_expires: 500})],
       nodes: [nodeRow('node-1', {left_at: 50})],
     },
-    broken: /Message 1 is with node-1, which has left/,
+    broken: /Message 1 is held by node-1, which has left/,
   },
   {
     invariant: 'I-23',
-    title: 'the file is damaged',
+    title: 'a corrupt database',
     parts: {integrity: 'row 7 missing from index mesh_messages_key'},
     broken: /row 7 missing/,
   },
   {
     invariant: 'I-25',
-    title: 'pages are as long as was asked for, newest first',
+    title: 'pages within the limit, newest first',
     parts: {
       calls: [
         call('a2a_inbox', {
@@ -241,7 +241,7 @@ export const messageCases: Case[] = [
   },
   {
     invariant: 'I-25',
-    title: 'a page is longer than was asked for',
+    title: 'a page longer than the limit',
     parts: {
       calls: [
         call('a2a_inbox', {
@@ -252,11 +252,11 @@ export const messageCases: Case[] = [
         }),
       ],
     },
-    broken: /A page of 1 had 2 messages/,
+    broken: /A page with a limit of 1 had 2 messages/,
   },
   {
     invariant: 'I-25',
-    title: 'a page is out of order',
+    title: 'a page out of order',
     parts: {
       calls: [
         call('a2a_inbox', {
@@ -267,6 +267,6 @@ export const messageCases: Case[] = [
         }),
       ],
     },
-    broken: /Message 8 came after 3/,
+    broken: /Message 8 was listed after 3/,
   },
 ]

@@ -1,6 +1,6 @@
 import {type Case, call, lost} from '../history.js'
 
-/** An answer that shows a node: when it was last seen, by the clock of the server, and what it last said. */
+/** A response with a node: its last-seen time, the server time and its heartbeat number. */
 const sight = (operation: 'heartbeat' | 'join', lastSeen: number, beat: number, sent: number) =>
   call(operation, {
     sent,
@@ -17,35 +17,35 @@ const listed = (lastSeen: number, sent: number) =>
   })
 const restarted = {event: 'kill', at: 15, until: 18}
 
-/** What answers showed of nodes. The beats of incarnation 3 are 3,000,000 and up. */
+/** Histories of nodes. Heartbeats of incarnation 3 are numbered from 3,000,000. */
 export const nodeCases: Case[] = [
   {
     invariant: 'I-17',
-    title: 'a node is seen later and later, and a late heartbeat shows what came before it',
+    title: 'increasing last-seen times, and a late heartbeat answered with the newer state',
     parts: {
       calls: [sight('join', 5000, 3_000_000, 0), sight('heartbeat', 5010, 3_000_002, 20), listed(5010, 40)],
     },
   },
   {
     invariant: 'I-17',
-    title: 'a node was last seen earlier than before',
+    title: 'a last-seen time that decreases',
     parts: {calls: [sight('heartbeat', 5010, 3_000_002, 0), listed(5009, 20)]},
-    broken: /node-1 was last seen 1 ms earlier/,
+    broken: /last-seen time of node-1 decreased by 1 ms/,
   },
   {
     invariant: 'I-17',
-    title: 'a crash may cost the last heartbeats, and no more',
+    title: 'heartbeats of the last moments lost in a crash',
     parts: {calls: [sight('heartbeat', 5010, 3_000_002, 0), listed(4000, 20)], events: [restarted]},
   },
   {
     invariant: 'I-17',
-    title: 'a crash costs more than the last heartbeats',
+    title: 'too many heartbeats lost in a crash',
     parts: {calls: [sight('heartbeat', 5010, 3_000_002, 0), listed(2000, 20)], events: [restarted]},
-    broken: /3010 ms earlier/,
+    broken: /decreased by 3010 ms/,
   },
   {
     invariant: 'I-17',
-    title: 'a node is seen in the future, as its own clock has it',
+    title: 'a last-seen time from the clock of the node',
     parts: {
       calls: [
         call('heartbeat', {
@@ -55,17 +55,17 @@ export const nodeCases: Case[] = [
         }),
       ],
     },
-    broken: /seen at 9000, when it was 5000/,
+    broken: /last seen at 9000, after the server time 5000/,
   },
   {
     invariant: 'I-17',
-    title: 'a late heartbeat turns the record back',
+    title: 'a record overwritten by a late heartbeat',
     parts: {calls: [sight('heartbeat', 5000, 3_000_005, 0), sight('heartbeat', 5010, 3_000_004, 20)]},
-    broken: /from heartbeat 3000005 back to 3000004/,
+    broken: /back from heartbeat 3000005 to 3000004/,
   },
   {
     invariant: 'I-17',
-    title: 'a join that was sent twice may say again what it said',
+    title: 'a record reset by the second copy of a join',
     parts: {
       calls: [
         lost('join', {sent: 0, args: {id: 'node-1', memory_free_bytes: 3_000_000}}, 300),
@@ -76,13 +76,13 @@ export const nodeCases: Case[] = [
   },
   {
     invariant: 'I-25',
-    title: 'a list is longer than was asked for',
+    title: 'a list longer than the limit',
     parts: {calls: [call('list_nodes', {sent: 0, status: 200, args: {limit: 10}, body: {count: 11, nodes: []}})]},
-    broken: /A list of 10 had 11 nodes/,
+    broken: /A list with a limit of 10 had 11 nodes/,
   },
   {
     invariant: 'I-25',
-    title: 'a list takes its time although nothing is wrong',
+    title: 'a slow list without a fault',
     parts: {calls: [call('list_nodes', {sent: 0, answered: 9000, status: 200, args: {limit: 10}, body: {count: 1}})]},
     broken: /list_nodes took 9000 ms/,
   },

@@ -1,7 +1,7 @@
 import {createPublicKey, type KeyObject, verify} from 'node:crypto'
 import {SvcError} from '../../../errors/index.js'
 
-/** A message as it is delivered, with what attests its payload. */
+/** Message with the attestation of its payload. */
 export interface Attested {
   message_type: string
   payload: string
@@ -9,7 +9,7 @@ export interface Attested {
   worker_ed25519_sig_b64?: string | undefined
 }
 
-/** Messages whose payload can be attested. */
+/** Types of messages whose payload can be attested. */
 const attestable: ReadonlySet<string> = new Set(['job_result', 'job_fail'])
 
 /** 32 bytes. */
@@ -18,7 +18,7 @@ const keyForm = /^[A-Za-z0-9+/]{43}=$/
 /** 64 bytes. */
 const signatureForm = /^[A-Za-z0-9+/]{86}==$/
 
-/** An Ed25519 public key of 64 hexadecimal digits or of base64; undefined where the text is neither. */
+/** Parses an Ed25519 public key in hexadecimal or base64; undefined if it is neither. */
 export function readResultKey(text: string | undefined): KeyObject | undefined {
   const bytes =
     text === undefined
@@ -32,23 +32,24 @@ export function readResultKey(text: string | undefined): KeyObject | undefined {
 }
 
 /**
- * Verifies that a worker has signed the payload of a result: Ed25519 over the 32 bytes of the BLAKE3 digest of its
- * UTF-8. A message without digest and signature passes.
+ * Verifies a worker's signature of a result: Ed25519 over the 32-byte BLAKE3 digest of the UTF-8 payload. A message
+ * without digest and signature is accepted.
  * @throws attestation_invalid, attestation_key_missing
  */
 export async function verifyAttestation(key: KeyObject | undefined, message: Attested): Promise<void> {
   const {message_type: type, payload, payload_blake3_hex: digestHex, worker_ed25519_sig_b64: signature} = message
   if (digestHex === undefined && signature === undefined) return
-  if (!attestable.has(type)) throw invalid(`a message of type ${type} carries none`)
+  if (!attestable.has(type)) throw invalid(`messages of type ${type} cannot be attested`)
   if (digestHex === undefined) throw invalid('the digest is missing')
   if (signature === undefined) throw invalid('the signature is missing')
-  if (!hexForm.test(digestHex)) throw invalid('the digest is not of 64 hexadecimal digits')
-  if (!signatureForm.test(signature)) throw invalid('the signature is not of 64 bytes in base64')
+  if (!hexForm.test(digestHex)) throw invalid('the digest does not consist of 64 hexadecimal digits')
+  if (!signatureForm.test(signature)) throw invalid('the signature does not consist of 64 bytes in base64')
   if (key === undefined) throw new SvcError('attestation_key_missing', {})
   const {blake3} = await import('@noble/hashes/blake3.js')
   const digest = blake3(Buffer.from(payload, 'utf8'))
-  if (!Buffer.from(digestHex, 'hex').equals(digest)) throw invalid('the digest is not that of the payload')
-  if (!verify(null, digest, key, Buffer.from(signature, 'base64'))) throw invalid('the signature is not of this digest')
+  if (!Buffer.from(digestHex, 'hex').equals(digest)) throw invalid('the digest does not match the payload')
+  if (!verify(null, digest, key, Buffer.from(signature, 'base64')))
+    throw invalid('the signature does not match the digest')
 }
 
 const invalid = (reason: string) => new SvcError('attestation_invalid', {reason})

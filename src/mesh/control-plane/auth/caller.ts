@@ -1,33 +1,33 @@
 import {SvcError} from '../../../errors/index.js'
 import type {Role} from '../../protocol/roles.js'
 
-/** By which a token is known again. */
+/** Identifier of a single-use token. */
 export interface TokenId {
   id: string
-  /** Until when it has to be, Unix ms. */
+  /** Time until which its use must be remembered, Unix ms. */
   keepUntilMs: number
 }
 
-/** Who a request comes from. */
+/** Authenticated sender of a request. */
 export interface Caller {
   role: Role
-  /** The only node that it may speak for, where its token is bound to one. */
+  /** Node to which its token is bound, if any. */
   node?: string
-  /** The scope that its token is bound to; it is that of the control plane. */
+  /** Scope to which its token is bound, always that of the control plane. */
   scope?: string
   /**
-   * For limits and the audit, never a token: `worker/node-7f3a` where the token names its node, else with the address,
-   * `worker@10.0.0.7`, since a token of a role is shared by many.
+   * Identity for rate limits and the audit log: `worker/node-7f3a` if the token is bound to a node, otherwise with the
+   * address, `worker@10.0.0.7`, because role tokens are shared. Never contains a token.
    */
   id: string
-  /** Its token is good for one request: the id by which it is known again, to be used up before the request is served. */
+  /** Set for a single-use token, which must be consumed before the request is processed. */
   once?: TokenId
-  /** SHA-256 of the token for new nodes that it showed, hexadecimal. */
+  /** SHA-256 of the presented bootstrap token, hexadecimal. */
   bootstrap?: string
 }
 
 /**
- * A token that is bound to a node is good for that node alone; one of a role, which all share, for any.
+ * Refuses a token that is bound to another node. Shared role tokens are valid for every node.
  * @throws node_identity_mismatch
  */
 export function requireNode(caller: Caller, node: string): void {

@@ -1,28 +1,28 @@
 import {createSecretKey, hash, type KeyObject, timingSafeEqual} from 'node:crypto'
 import {SvcError} from '../../../errors/index.js'
-import {shortestToken} from '../../../net/index.js'
+import {minTokenLength} from '../../../net/index.js'
 import {type Role, tokenVariables} from '../../protocol/roles.js'
 import {readResultKey} from './attestation.js'
 
-/** What a control plane lets its clients in by, as texts. */
+/** Secrets of a control plane in plain text. */
 export interface MeshSecrets {
-  /** Of the role mesh. */
+  /** Token of the role mesh. */
   token?: string | undefined
   workerToken?: string | undefined
   submitterToken?: string | undefined
   adminToken?: string | undefined
   jwtHmacSecret?: string | undefined
   bootstrapToken?: string | undefined
-  /** The token for new nodes has no end where this is left out. */
+  /** Default: the bootstrap token does not expire. */
   bootstrapExpiresUnixMs?: number | undefined
   /** Ed25519 public key, 64 hexadecimal digits or base64. */
   workerResultVerifyKey?: string | undefined
 }
 
-/** Shortest key of HS256, bytes (RFC 7518, 3.2). */
-const shortestHmacSecret = 32
+/** Minimum length of an HS256 key, bytes (RFC 7518, 3.2). */
+const minHmacSecretBytes = 32
 
-/** Where each secret comes from, for those who have to put it right. */
+/** Environment variable of each secret, for error messages. */
 const variables = {
   token: tokenVariables.mesh,
   workerToken: tokenVariables.worker,
@@ -32,7 +32,7 @@ const variables = {
   bootstrapToken: tokenVariables.bootstrap,
 } as const satisfies Partial<Record<keyof MeshSecrets, string>>
 
-/** Secrets that are tokens of a role, in the order in which they are tried. */
+/** Secrets that are role tokens. */
 const tokenRoles = [
   ['token', 'mesh'],
   ['workerToken', 'worker'],
@@ -40,14 +40,14 @@ const tokenRoles = [
   ['adminToken', 'admin'],
 ] as const satisfies readonly (readonly [keyof MeshSecrets, Role])[]
 
-/** The texts that are handed to new nodes; everything else is kept as a digest or a key. */
-export interface HandedOut {
+/** Tokens that can be granted to new nodes. All other secrets are kept only as digests or keys. */
+export interface GrantableTokens {
   mesh?: string | undefined
   worker?: string | undefined
   submitter?: string | undefined
 }
 
-/** The token for new nodes. */
+/** Bootstrap token. */
 export interface BootstrapGrant {
   /** SHA-256 of the token, hexadecimal. */
   digest: string
@@ -58,22 +58,22 @@ export interface BootstrapGrant {
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 /**
- * Who is let in. Built once, and again when the secrets change; a logger or an inspector that is handed it finds no
- * secret in it.
+ * Credentials of a control plane; replaced when the secrets change. All secrets are in private fields, so that logging
+ * or inspecting this object does not reveal them.
  */
 export class Credentials {
-  /** There is no secret at all: everybody may do everything. */
+  /** True if no secret is set: all requests have full access. */
   readonly isOpen: boolean
-  /** Verifies tokens that name their role themselves. */
+  /** Verifies signed tokens. */
   readonly jwtKey: KeyObject | undefined
-  /** Verifies the signatures of results. */
+  /** Verifies attestations of results. */
   readonly resultKey: KeyObject | undefined
   readonly bootstrap: BootstrapGrant | undefined
-  /** The token that each connection has shown last, of those that are known. */
+  /** Last valid token of each connection. */
   readonly #recognised = new WeakMap<object, {token: string; role: Role}>()
   readonly #digests: readonly (readonly [Role, Buffer])[]
   readonly #bootstrapDigest: Buffer | undefined
-  readonly #handedOut: HandedOut
+  readonly #grantable: GrantableTokens
 
   constructor(secrets: MeshSecrets, nowMs: number) {
     const {jwtHmacSecret, bootstrapToken, bootstrapExpiresUnixMs = Number.MAX_SAFE_INTEGER} = secrets
@@ -83,12 +83,12 @@ export class Credentials {
     })
     this.jwtKey = jwtHmacSecret ? createSecretKey(jwtHmacSecret, 'utf8') : undefined
     this.resultKey = readResultKey(secrets.workerResultVerifyKey)
-    // One that has ended already is none: a mistake in its time must not make it last.
+    // An expired token is ignored, so that an unparsable expiry, read as 0, does not make it valid for ever.
     if (bootstrapToken && bootstrapExpiresUnixMs > nowMs) {
       this.#bootstrapDigest = sha256(bootstrapToken)
       this.bootstrap = {digest: this.#bootstrapDigest.toString('hex'), expiresMs: bootstrapExpiresUnixMs}
     }
-    this.#handedOut = {
+    this.#grantable = {
       mesh: secrets.token || undefined,
       worker: secrets.workerToken || undefined,
       submitter: secrets.submitterToken || undefined,
@@ -97,31 +97,31 @@ export class Credentials {
   }
 
   /**
-   * The role of an opaque token. Costs one digest, whatever the token is, but where it came on this connection before:
-   * a digest is a tenth of what a heartbeat costs in all.
-   * @param connection the same object for all requests of a connection
+   * Role of an opaque token. Computes one digest unless the token equals the last one of the connection: a digest takes a
+   * tenth of the time of a heartbeat.
+   * @param connection object that identifies the connection
    */
   roleOf(token: string, connection?: object): Role | undefined {
     const before = connection && this.#recognised.get(connection)
     if (before !== undefined && isSameText(token, before.token)) return before.role
-    const given = sha256(token)
-    const role = this.#digests.find(([, digest]) => timingSafeEqual(given, digest))?.[0]
+    const tokenDigest = sha256(token)
+    const role = this.#digests.find(([, digest]) => timingSafeEqual(tokenDigest, digest))?.[0]
     if (role !== undefined && connection !== undefined) this.#recognised.set(connection, {token, role})
     return role
   }
 
-  /** Whether this is the token for new nodes. */
+  /** True for the bootstrap token. */
   isBootstrap(token: string): boolean {
     return this.#bootstrapDigest !== undefined && timingSafeEqual(sha256(token), this.#bootstrapDigest)
   }
 
-  /** For the exchange of the token for new nodes alone. */
-  handOut(): HandedOut {
-    return this.#handedOut
+  /** Only for the bootstrap exchange. */
+  grantableTokens(): GrantableTokens {
+    return this.#grantable
   }
 }
 
-/** Takes as long wherever two texts of one length differ: behind a proxy, strangers share a connection. */
+/** Constant-time comparison, because clients behind a proxy may share a connection. */
 function isSameText(a: string, b: string): boolean {
   if (a.length !== b.length) return false
   let difference = 0
@@ -130,7 +130,7 @@ function isSameText(a: string, b: string): boolean {
 }
 
 /**
- * @param nowMs time at which the server starts or reads its secrets anew
+ * @param nowMs time of the start or reload, Unix ms
  * @throws mesh_tokens_equal, mesh_secret_weak
  */
 export function readCredentials(secrets: MeshSecrets, nowMs = Date.now()): Credentials {
@@ -139,7 +139,7 @@ export function readCredentials(secrets: MeshSecrets, nowMs = Date.now()): Crede
   return new Credentials(secrets, nowMs)
 }
 
-/** The key of tokens among them: a node whose token it was could make itself an administrator. */
+/** Includes the signing key: a node whose token equals the key could sign an admin token. */
 function refuseEqual(secrets: MeshSecrets): void {
   const seen = new Map<string, string>()
   for (const [name, variable] of Object.entries(variables)) {
@@ -152,11 +152,11 @@ function refuseEqual(secrets: MeshSecrets): void {
 }
 
 function refuseWeak({jwtHmacSecret, ...secrets}: MeshSecrets): void {
-  if (jwtHmacSecret && Buffer.byteLength(jwtHmacSecret) < shortestHmacSecret)
-    throw new SvcError('mesh_secret_weak', {variable: variables.jwtHmacSecret, least: `${shortestHmacSecret} bytes`})
+  if (jwtHmacSecret && Buffer.byteLength(jwtHmacSecret) < minHmacSecretBytes)
+    throw new SvcError('mesh_secret_weak', {variable: variables.jwtHmacSecret, least: `${minHmacSecretBytes} bytes`})
   for (const name of ['token', 'workerToken', 'submitterToken', 'adminToken', 'bootstrapToken'] as const) {
     const text = secrets[name]
-    if (text && [...text].length < shortestToken)
-      throw new SvcError('mesh_secret_weak', {variable: variables[name], least: `${shortestToken} characters`})
+    if (text && [...text].length < minTokenLength)
+      throw new SvcError('mesh_secret_weak', {variable: variables[name], least: `${minTokenLength} characters`})
   }
 }

@@ -6,28 +6,28 @@ import type {Caller} from './caller.js'
 import type {Credentials} from './credentials.js'
 import {callerOfToken, looksSigned} from './json-web-token.js'
 
-/** Wrong tokens for new nodes of one address: ten at once, and ten a minute. */
+/** Limit of wrong bootstrap tokens per address: a burst of 10, and 10 per minute. */
 export const wrongBootstrapTokens: Rate = {perSecond: 10 / 60, burst: 10}
 
 export interface IdentifyContext {
-  /** The part of the control plane that the request is for. */
+  /** Plane of the requested route. */
   plane: Plane
   store: Pick<MeshStore, 'now'>
-  /** The clock of the machine, which tokens go by, Unix ms; `Date.now` where it is left out. */
+  /** System clock, which decides the validity of tokens, Unix ms; default `Date.now`. */
   wallClock?: (() => number) | undefined
-  /** Of the control plane; empty where it has none. */
+  /** Scope of the control plane; empty if it has none. */
   scope: Scope
-  /** Counts the wrong tokens for new nodes by address, at the rate of `wrongBootstrapTokens`. */
+  /** Limits wrong bootstrap tokens per address, at the rate `wrongBootstrapTokens`. */
   wrongTokens?: RateLimit | undefined
 }
 
 /**
- * Who sends a request, and whether they may: by the `Authorization` header alone. Opaque tokens are recognised at once,
- * without a promise, since every heartbeat carries one; tokens of their own words take one.
+ * Authenticates and authorises a request by its `Authorization` header. Opaque tokens are identified synchronously,
+ * because every heartbeat contains one; signed tokens return a promise.
  *
- * The token for new nodes is good for its exchange and for nothing else, and no other is good for that. Nothing is used
- * up here: a caller of `once` has that before it.
- * @param connection the same object for all requests of a connection, whose token is recognised sooner the second time
+ * The bootstrap token is only valid for its exchange, which accepts no other token. Single-use tokens are not consumed
+ * here; see `Caller.once`.
+ * @param connection object that identifies the connection, to cache its last token
  * @throws unauthorized, token_expired, scope_mismatch, role_forbidden; for the exchange bootstrap_disabled,
  *   bootstrap_invalid, rate_limited
  */
@@ -65,7 +65,7 @@ function newNode(
   const {bootstrap} = credentials
   if (bootstrap === undefined) throw new SvcError('bootstrap_disabled', {})
   const token = bearerToken(authorization)
-  // Whoever guesses from the same address does not keep out who has the right one.
+  // The valid token is checked first, so that guesses from the same address cannot block it.
   if (token !== undefined && credentials.isBootstrap(token))
     return {role: 'bootstrap', id: `bootstrap@${remoteAddress}`, bootstrap: bootstrap.digest}
   if (wrongTokens !== undefined && wrongTokens.take(remoteAddress, store.now()) > 0)

@@ -2,7 +2,7 @@ import type {KeyObject} from 'node:crypto'
 import type {JWTPayload} from 'jose'
 import {SvcError} from '../../../errors/index.js'
 import {
-  longestTokenLifeSec,
+  maxTokenLifeSec,
   type TokenRole,
   tokenAlgorithm,
   tokenAudience,
@@ -11,31 +11,31 @@ import {
 import type {MeshStore, Scope} from '../../store/mesh-store.js'
 import type {Caller, TokenId} from './caller.js'
 
-/** What the token of a request is held against. */
+/** Context of the verification of a token. */
 export interface TokenContext {
   key: KeyObject
   store: Pick<MeshStore, 'now'>
-  /** The clock of the machine, Unix ms: those who make tokens go by theirs. */
+  /** System clock, Unix ms, because issuers use theirs. */
   wallClock: () => number
   scope: Scope
   remoteAddress: string
 }
 
-/** How far the clock of the machine that made a token may be off, s. */
+/** Tolerated clock difference of the issuer, s. */
 const leewaySec = 30
 
-/** Characters that a name or an id in a token may have. */
-const longestName = 256
+/** Maximum length of a name or id in a token, characters. */
+const maxNameLength = 256
 
-/** Roles whose tokens are good for one request. */
+/** Roles whose signed tokens are single-use. */
 const singleUse: ReadonlySet<TokenRole> = new Set(['mesh', 'admin'])
 
-/** A compact JWS: three parts, none of them empty. */
+/** Matches a compact JWS: three non-empty parts. */
 export const looksSigned = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)
 
 /**
- * Who a token of its own words comes from (JWT, HS256 and nothing else). The id of one that is good for one request is
- * yet to be used up: a request that is refused for another reason can be sent again with the same token.
+ * Identifies the sender of a signed token (JWT, only HS256). Does not consume a single-use token, so that a request that
+ * is refused for another reason can be repeated with it.
  * @throws unauthorized, token_expired, scope_mismatch
  */
 export async function callerOfToken(token: string, context: TokenContext): Promise<Caller> {
@@ -66,7 +66,7 @@ async function verify(token: string, {key, wallClock}: TokenContext): Promise<Cl
     currentDate: new Date(now),
     requiredClaims: ['iat', 'exp'],
   }
-  // Nothing of the token goes on as the cause of an error: causes are logged.
+  // Do not set a cause: causes are logged and may contain parts of the token.
   const claims = await jwtVerify(token, key, options).then(
     ({payload}) => payload as Claims,
     (error: unknown) => {
@@ -76,7 +76,7 @@ async function verify(token: string, {key, wallClock}: TokenContext): Promise<Cl
     },
   )
   if (claims.iat > Math.floor(now / 1000) + leewaySec) throw new SvcError('token_expired', {})
-  if (claims.exp - claims.iat > longestTokenLifeSec) throw new SvcError('unauthorized', {})
+  if (claims.exp - claims.iat > maxTokenLifeSec) throw new SvcError('unauthorized', {})
   return claims
 }
 
@@ -87,18 +87,18 @@ function roleOf({role}: Claims): TokenRole {
   return known
 }
 
-/** A claim that names something; undefined where it is left out. */
+/** Reads an optional string claim. @throws unauthorized if it is invalid */
 function nameIn(claim: unknown): string | undefined {
   if (claim === undefined) return undefined
   const name = typeof claim === 'string' ? claim.trim() : ''
-  if (name === '' || name.length > longestName) throw new SvcError('unauthorized', {})
+  if (name === '' || name.length > maxNameLength) throw new SvcError('unauthorized', {})
   return name
 }
 
 /**
- * An id is kept for as long as the token could be shown again, the leeway included, and as long once more: a request that
- * was verified at the last moment may wait for the store until then.
- * @param aheadMs by how much the clock of the store, which forgets it, is ahead of that of the machine
+ * The use of an id is remembered for the validity of the token plus twice the leeway, because a request verified at the
+ * last moment may still wait for the store.
+ * @param aheadMs lead of the store's clock, which decides when the id is deleted, over the system clock
  */
 function idOf({jti, exp}: Claims, aheadMs: number): TokenId {
   const id = nameIn(jti)
@@ -106,7 +106,7 @@ function idOf({jti, exp}: Claims, aheadMs: number): TokenId {
   return {id, keepUntilMs: (Math.ceil(exp) + 2 * leewaySec) * 1000 + aheadMs}
 }
 
-/** Comes last, when nothing else stands against the request. @throws token_replayed, overloaded */
+/** Consumes a single-use token. Must be the last check. @throws token_replayed, overloaded */
 export async function useUp({id, keepUntilMs}: TokenId, store: Pick<MeshStore, 'useTokenId'>): Promise<void> {
   if (!(await store.useTokenId(id, keepUntilMs))) throw new SvcError('token_replayed', {})
 }

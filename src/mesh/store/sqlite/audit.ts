@@ -4,7 +4,7 @@ import type {PageQuery} from '../../protocol/page-query.js'
 import type {Page, Scope} from '../mesh-store.js'
 import type {Transaction} from './transaction.js'
 
-/** An entry of a scope that is to be written. */
+/** New entry of a scope. */
 export interface NewEntry extends Omit<AuditEntry, 'id' | 'at_unix_ms'> {
   scope: Scope
 }
@@ -32,20 +32,19 @@ export class Audit {
     return Number(this.#sql.insert.run(now, scope, actor, action, target, JSON.stringify(detail)).lastInsertRowid)
   }
 
-  /** Brings the detail of a row up to date. */
+  /** Updates the time and detail of an entry. */
   rewrite({now}: Transaction, id: number, detail: AuditEntry['detail']): void {
     this.#sql.update.run(now, JSON.stringify(detail), id)
   }
 
   list(scope: Scope, {limit, before = Number.MAX_SAFE_INTEGER}: PageQuery): Page<AuditEntry> {
-    // One more shows whether there is a next page.
+    // One more row shows whether there is a next page.
     const found = this.#sql.page.all(scope, before, limit + 1)
     const rows = found.slice(0, limit).map(({detail, ...row}): AuditEntry => ({...row, detail: JSON.parse(detail)}))
     return pageOf(rows, found.length > limit)
   }
 }
 
-/** A page of rows, which says where the next one starts where there are more. */
 export function pageOf<T extends {id: number}>(rows: T[], hasMore: boolean): Page<T> {
   const last = rows.at(-1)
   return {rows, ...(hasMore && last !== undefined ? {next: last.id} : {})}

@@ -3,10 +3,10 @@ import type {QueueStats} from '../../protocol/message.js'
 import type {Scope} from '../mesh-store.js'
 import type {Transaction} from './transaction.js'
 
-/** Where a message is: it waits for somebody, somebody has it, it was given up, or it is done with. */
+/** State of a message; `gone` after an acknowledgement. */
 export type Place = 'waiting' | 'claimed' | 'dead' | 'gone'
 
-/** What is counted of a message. */
+/** Fields of a message by which it is counted. */
 export interface Counted {
   scope_id: string
   receiver: string
@@ -24,7 +24,7 @@ interface Tally {
 }
 
 /**
- * How many messages are where, counted as they move: limits and statistics cost the same however many there are.
+ * Counts messages by state. The counts are updated incrementally, so limits and statistics take constant time.
  */
 export class Backlog {
   readonly #scopes = new Map<Scope, Tally>()
@@ -48,18 +48,18 @@ SELECT scope_id, receiver, task_kind, priority, 'dead', count(*) FROM mesh_messa
     })
   }
 
-  /** Messages that wait or are claimed. */
+  /** Number of waiting and claimed messages. */
   total(scope: Scope): number {
     return this.#scopes.get(scope)?.total ?? 0
   }
 
-  /** Messages that wait or are claimed, for one receiver. */
+  /** Number of waiting and claimed messages of a receiver. */
   open(scope: Scope, receiver: string): number {
     const {waiting, claimed} = this.#scopes.get(scope)?.receivers.get(receiver) ?? {waiting: 0, claimed: 0}
     return waiting + claimed
   }
 
-  /** Messages that wait, for a receiver or for anybody. */
+  /** Number of waiting messages of a receiver or of all receivers. */
   waiting(scope: Scope, receiver: string | undefined): number {
     const tally = this.#scopes.get(scope)
     return (receiver === undefined ? tally?.waiting : tally?.receivers.get(receiver)?.waiting) ?? 0

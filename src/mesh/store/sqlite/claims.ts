@@ -10,21 +10,21 @@ import {inMaintenance} from './node-record.js'
 import type {Nodes} from './nodes.js'
 import type {Transaction} from './transaction.js'
 
-/** What decides whether a message may be renewed or acknowledged. */
+/** Columns that decide whether a claim can be renewed or acknowledged. */
 type ClaimState = Counted & Pick<MessageRow, 'id' | 'holder' | 'lease_expires' | 'acked_at' | 'dead_at'>
 
 /**
- * A node that asks again for what it has holds it anew; it counts as another try when the last one began more than this
- * part of a lease ago: else one message that always ends its node would never be given up.
+ * When a node claims a message again that it already holds, the claim restarts. It counts as a new attempt if the last
+ * one started more than this fraction of a lease ago. Otherwise a message that crashes its node would never become dead.
  */
-const sameTry = 0.25
-/** A message that so many claims came to nothing of is given up. */
-const mostAttempts = 16
-/** Claims that are given back in one transaction, and messages that one claim gives up. */
-const mostSwept = 1000
-const mostGivenUp = 100
+const sameAttempt = 0.25
+/** Number of claims after which a message becomes dead. */
+const maxAttempts = 16
+/** Maximum number of claims released per transaction, and of messages marked as dead per claim. */
+const sweepLimit = 1000
+const maxDeadPerClaim = 100
 
-/** Who may have a message, by its privacy and the visibility and trust of the node. A class of no name here is for all. */
+/** Policy by privacy class, node visibility and trust. Unknown privacy classes are unrestricted. */
 const isAllowed = `(privacy_class IS NULL OR CASE privacy_class
   WHEN 'public' THEN @visibility <> 'private'
   WHEN 'private' THEN @visibility <> 'public'
@@ -32,16 +32,16 @@ const isAllowed = `(privacy_class IS NULL OR CASE privacy_class
   WHEN 'trusted_only' THEN @visibility <> 'public' AND @trust <> 'new'
   ELSE 1 END)`
 
-const isWanted = `(@exclude IS NULL OR id NOT IN (SELECT value FROM json_each(@exclude))) AND ${isOneOf('type', '@types')}`
+const matchesFilter = `(@exclude IS NULL OR id NOT IN (SELECT value FROM json_each(@exclude))) AND ${isOneOf('type', '@types')}`
 
 const prepare = (database: Database) => ({
   ownFirst: database.prepare<object, MessageRow>(
     `SELECT * FROM mesh_messages WHERE scope_id = @scope AND holder = @claimer AND lease_expires > @now AND receiver = @receiver
-  AND ${isWanted} ORDER BY priority DESC, id LIMIT 1`,
+  AND ${matchesFilter} ORDER BY priority DESC, id LIMIT 1`,
   ),
   waitingFirst: database.prepare<object, MessageRow>(
     `SELECT * FROM mesh_messages WHERE scope_id = @scope AND receiver = @receiver AND acked_at IS NULL AND dead_at IS NULL
-  AND holder IS NULL AND ${isAllowed} AND ${isWanted} ORDER BY priority DESC, id LIMIT 1`,
+  AND holder IS NULL AND ${isAllowed} AND ${matchesFilter} ORDER BY priority DESC, id LIMIT 1`,
   ),
   hold: database.prepare<[string, number, number, number | null, number]>(
     'UPDATE mesh_messages SET holder = ?, lease_expires = ?, attempts = ?, tried_at = ? WHERE id = ?',
@@ -53,7 +53,7 @@ const prepare = (database: Database) => ({
     `SELECT id, scope_id, receiver, task_kind, priority, holder, lease_expires, acked_at, dead_at FROM mesh_messages WHERE id = ? AND scope_id = ? AND receiver = ?`,
   ),
   extend: database.prepare<[number, number]>('UPDATE mesh_messages SET lease_expires = ? WHERE id = ?'),
-  // What it said is not kept: the digest shows whether it is sent again.
+  // The payload is deleted; the digest suffices to recognise repeated deliveries.
   acknowledge: database.prepare<[number, number]>(
     "UPDATE mesh_messages SET acked_at = ?, holder = NULL, lease_expires = NULL, payload = '', jwe = NULL WHERE id = ?",
   ),
@@ -96,18 +96,18 @@ export class Claims {
   ): StoredMessage | undefined {
     const {nodes, backlog} = this.#parts
     const {now} = transaction
-    const node = nodes.known(scope, claimer)
+    const node = nodes.requireKnown(scope, claimer)
     if (node.quarantined || inMaintenance(node, now)) return undefined
-    const wanted = {scope, receiver, exclude: listed(exclude), types: listed(types)}
+    const filter = {scope, receiver, exclude: listed(exclude), types: listed(types)}
     const policy = {visibility: node.reported.visibility, trust: node.trust}
-    for (let i = 0; i < mostGivenUp; i++) {
-      const own = this.#sql.ownFirst.get({...wanted, claimer, now})
-      if (own !== undefined && this.#isSameTry(own, now))
+    for (let i = 0; i < maxDeadPerClaim; i++) {
+      const own = this.#sql.ownFirst.get({...filter, claimer, now})
+      if (own !== undefined && this.#isSameAttempt(own, now))
         return toMessage(this.#take(transaction, own, claimer, false), now)
-      const row = own ?? this.#sql.waitingFirst.get({...wanted, ...policy})
+      const row = own ?? this.#sql.waitingFirst.get({...filter, ...policy})
       if (row === undefined) return undefined
       const from = own === undefined ? 'waiting' : 'claimed'
-      if (row.attempts < mostAttempts) {
+      if (row.attempts < maxAttempts) {
         backlog.move(transaction, row, from, 'claimed')
         return toMessage(this.#take(transaction, row, claimer, true), now)
       }
@@ -118,7 +118,7 @@ export class Claims {
 
   renew(transaction: Transaction, scope: Scope, claim: {receiver: string; message: number; claimer: string}): void {
     const {nodes, leaseMs} = this.#parts
-    nodes.tolerated(scope, claim.claimer)
+    nodes.requireNotQuarantined(scope, claim.claimer)
     const row = this.#find(scope, claim)
     if (row.acked_at !== null || row.dead_at !== null)
       throw new SvcError('message_not_found', {message: String(claim.message)})
@@ -142,19 +142,19 @@ export class Claims {
     this.#parts.backlog.move(transaction, row, from, 'gone')
   }
 
-  /** Releases all that a node has claimed. */
+  /** Releases all claims of a node. */
   releaseOf(transaction: Transaction, scope: Scope, holder: string): void {
     this.#countReleased(transaction, this.#sql.release.all(scope, holder))
   }
 
-  /** Releases what has expired, a bounded part at once. */
+  /** Releases a bounded number of expired claims. */
   sweep(transaction: Transaction): void {
     if (this.isSwept(transaction.now)) return
-    this.#countReleased(transaction, this.#sql.releaseDue.all(transaction.now, mostSwept))
+    this.#countReleased(transaction, this.#sql.releaseDue.all(transaction.now, sweepLimit))
     this.#nextExpiry.reload(transaction)
   }
 
-  /** Whether nothing has expired that was not released yet. */
+  /** True if all expired claims are released. */
   isSwept(now: number): boolean {
     return !this.#nextExpiry.isDue(now)
   }
@@ -163,11 +163,11 @@ export class Claims {
     for (const message of messages) this.#parts.backlog.move(transaction, message, 'claimed', 'waiting')
   }
 
-  /** @param isTry whether it counts */
-  #take(transaction: Transaction, row: MessageRow, claimer: string, isTry: boolean): MessageRow {
+  /** @param isAttempt true to count the claim as an attempt */
+  #take(transaction: Transaction, row: MessageRow, claimer: string, isAttempt: boolean): MessageRow {
     const {now} = transaction
     const expires = now + this.#parts.leaseMs
-    const [attempts, tried] = isTry ? [row.attempts + 1, now] : [row.attempts, row.tried_at]
+    const [attempts, tried] = isAttempt ? [row.attempts + 1, now] : [row.attempts, row.tried_at]
     this.#sql.hold.run(claimer, expires, attempts, tried, row.id)
     this.#nextExpiry.add(transaction, expires)
     return {...row, holder: claimer, lease_expires: expires, attempts, tried_at: tried}
@@ -187,15 +187,15 @@ export class Claims {
     return row
   }
 
-  #isSameTry({tried_at}: MessageRow, now: number): boolean {
-    return tried_at !== null && now - tried_at <= this.#parts.leaseMs * sameTry
+  #isSameAttempt({tried_at}: MessageRow, now: number): boolean {
+    return tried_at !== null && now - tried_at <= this.#parts.leaseMs * sameAttempt
   }
 }
 
 const isHeld = ({holder, lease_expires}: ClaimState, now: number): boolean =>
   holder !== null && lease_expires !== null && lease_expires > now
 
-/** What the audit says of a message that was given up, or once was. */
+/** Audit entry of a dead message. */
 export const entryOf = (row: Pick<MessageRow, 'id' | 'scope_id' | 'receiver' | 'type' | 'attempts'>) => ({
   scope: row.scope_id,
   target: String(row.id),

@@ -1,29 +1,29 @@
 export interface ClockSources {
-  /** What the machine says the time is, Unix ms; it may step. */
+  /** System time, Unix ms; may step. */
   wallClock: () => number
-  /** Time that has passed, ms from anywhere; it never steps. */
+  /** Monotonic time, ms from an arbitrary origin. */
   monotonic: () => number
 }
 
-/** How much faster or slower than time itself the clock may run to meet that of the machine. */
+/** Maximum relative deviation from real time while the clock approaches the system time. */
 const slew = 0.05
 
-/** How far behind the clock of the machine a clock is brought to it at once, ms. */
+/** Lag behind the system time from which the clock leaps, ms. */
 const leapAtMs = 5000
 
-/** The clock of a store, in whole Unix ms: it never goes back, and leaps only on request. */
+/** Clock of a store, whole Unix ms. It never goes back, and leaps only on request. */
 export interface Clock {
   now(): number
   /**
-   * Goes to the clock of the machine where that is far ahead: it was set, or the machine has slept.
-   * @returns by how much, ms, and what takes that back
+   * Leaps to the system time if that is far ahead, because it was set or the machine has slept.
+   * @returns size of the leap, ms, and a function to undo it
    */
   leap(): {byMs: number; undo: () => void}
 }
 
 /**
- * A clock that runs on the monotonic one and draws near to that of the machine by a twentieth of the time that passes:
- * when that is set back, or a little forward, a lease ends at most a twentieth of its time earlier or later.
+ * Creates a clock that follows monotonic time and slews towards the system time by up to 5 %. If the system time is set
+ * back, or slightly forward, leases end at most 5 % of their duration earlier or later.
  */
 export function createClock(start: number, {wallClock, monotonic}: ClockSources): Clock {
   let time = start
@@ -33,8 +33,8 @@ export function createClock(start: number, {wallClock, monotonic}: ClockSources)
     const passed = Math.max(0, now - read)
     read = Math.max(read, now)
     const ahead = wallClock() - (time + passed)
-    const most = passed * slew
-    time += passed + Math.min(most, Math.max(-most, ahead))
+    const maxShift = passed * slew
+    time += passed + Math.min(maxShift, Math.max(-maxShift, ahead))
   }
 
   return {
@@ -57,20 +57,20 @@ export function createClock(start: number, {wallClock, monotonic}: ClockSources)
   }
 }
 
-/** What was written of a clock when it ran: a time that it has not passed. */
-export interface KeptClock {
+/** Saved state of a clock: an upper bound of its time. */
+export interface SavedClock {
   clock: number
-  /** How far it may have been ahead of time itself, ms. */
+  /** Maximum lead of `clock` over the actual time of the clock, ms. */
   ahead: number
 }
 
 /**
- * How a clock goes on in another process, and how much longer what was held then is held: by all that has gone by, since
- * nobody could renew it meanwhile. Whether the machine was off or its clock was set makes no difference, which nobody
- * could distinguish.
+ * Start time of a clock after a restart, and the grace period by which leases are extended: the complete downtime, since
+ * holders could not renew meanwhile. A stopped machine and a changed system clock cannot be distinguished, so both are
+ * treated alike.
  */
-export function resume(kept: KeptClock | undefined, wall: number): {start: number; grace: number} {
-  if (kept === undefined) return {start: wall, grace: 0}
-  const start = Math.max(wall, kept.clock)
-  return {start, grace: start - (kept.clock - kept.ahead)}
+export function resume(saved: SavedClock | undefined, wall: number): {start: number; grace: number} {
+  if (saved === undefined) return {start: wall, grace: 0}
+  const start = Math.max(wall, saved.clock)
+  return {start, grace: start - (saved.clock - saved.ahead)}
 }

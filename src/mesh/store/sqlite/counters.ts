@@ -1,10 +1,10 @@
 import type {Database, Statement} from 'better-sqlite3'
 import type {Transaction} from './transaction.js'
 
-/** Numbers that are given out once: fencing tokens, ids of messages, and numbers of nodes. */
+/** Sequences of unique numbers: fencing tokens, message ids and node numbers. */
 export type Counter = 'fence' | 'message_id' | 'node_no'
 
-/** Never below what a table has, should the counters have come from an older copy. */
+/** Minimum values from the tables, in case the counters were restored from an older copy. */
 const floors: Readonly<Record<Counter, string>> = {
   fence: 'SELECT max(lease_id) FROM mesh_exec_leases',
   message_id: 'SELECT max(id) FROM mesh_messages',
@@ -16,7 +16,6 @@ interface CounterStatements {
   write: Statement<[string, number]>
 }
 
-/** Reads and writes the rows of `mesh_counters`. */
 export const prepareCounters = (database: Database): CounterStatements => ({
   read: database.prepare<[string], number>('SELECT value FROM mesh_counters WHERE name = ?').pluck(),
   write: database.prepare<[string, number]>(
@@ -37,7 +36,7 @@ export class Counters {
     this.#values = {fence: load('fence'), message_id: load('message_id'), node_no: load('node_no')}
   }
 
-  /** Draws the next number. It is drawn when it is known that it is needed, under the lock of the transaction. */
+  /** Returns the next number. Must be called within a transaction, so that numbers are assigned in commit order. */
   next(transaction: Transaction, name: Counter): number {
     const before = this.#values[name]
     this.#values[name] = before + 1
@@ -49,7 +48,7 @@ export class Counters {
     return before + 1
   }
 
-  /** Writes down what was drawn, at the end of the transaction. */
+  /** Saves the changed counters, at the end of a transaction. */
   flush(): void {
     for (const name of this.#drawn) this.#write.run(name, this.#values[name])
     this.#drawn.clear()

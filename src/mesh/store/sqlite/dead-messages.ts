@@ -9,8 +9,8 @@ import {type MessageRow, takePage, toMessage} from './message-rows.js'
 import type {Messages} from './messages.js'
 import type {Transaction} from './transaction.js'
 
-/** Which messages an administrator names. */
-interface Named {
+/** Messages selected by an administrator. */
+interface Selection {
   ids: readonly number[]
   actor: string
 }
@@ -48,13 +48,13 @@ export class DeadMessages {
 
   list(scope: Scope, query: PageQuery & Pick<PeekQuery, 'maxBytes'>, now: number): Page<DeadMessage> {
     const {limit, before = Number.MAX_SAFE_INTEGER, maxBytes} = query
-    // One more shows whether there is a next page.
+    // One more row shows whether there is a next page.
     const {taken, isCut} = takePage(this.#sql.page.iterate({scope, before, limit: limit + 1}), {limit, maxBytes})
     const rows = taken.map((row) => ({...toMessage(row, now), dead_unix_ms: row.dead_at as number}))
     return pageOf(rows, isCut)
   }
 
-  retry(transaction: Transaction, scope: Scope, {ids, actor}: Named): DeadOutcome {
+  retry(transaction: Transaction, scope: Scope, {ids, actor}: Selection): DeadOutcome {
     const {audit, backlog, messages} = this.#parts
     const open = this.#rowsOf(scope, ids).filter(({acked_at}) => acked_at === null)
     const dead = open.filter(isDead)
@@ -70,7 +70,7 @@ export class DeadMessages {
     return outcomeOf(ids, open)
   }
 
-  drop(transaction: Transaction, scope: Scope, {ids, actor}: Named): DeadOutcome {
+  drop(transaction: Transaction, scope: Scope, {ids, actor}: Selection): DeadOutcome {
     const {audit, claims} = this.#parts
     const rows = this.#rowsOf(scope, ids).filter(({dead_at}) => dead_at !== null)
     for (const row of rows.filter(isDead)) {

@@ -1,19 +1,19 @@
 import {SvcError} from '../../../errors/index.js'
 
 const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
-  [/^SQLITE_FULL/, 'its disk is full'],
-  [/^SQLITE_(BUSY|LOCKED)/, 'another process has locked it'],
-  [/^SQLITE_(READONLY|PERM|CANTOPEN)/, 'it may not write its file'],
-  [/^SQLITE_(CORRUPT|NOTADB)/, 'its file is damaged'],
-  [/^SQLITE_IOERR/, 'its disk does not answer'],
+  [/^SQLITE_FULL/, 'the disk is full'],
+  [/^SQLITE_(BUSY|LOCKED)/, 'another process has locked the database'],
+  [/^SQLITE_(READONLY|PERM|CANTOPEN)/, 'permission to write the database is denied'],
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'the database is corrupt'],
+  [/^SQLITE_IOERR/, 'disk I/O error'],
 ]
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
-/** Whether another process has the lock that is needed. */
+/** True if another process holds the required lock. */
 export const isLocked = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
 
-/** Any fault below as `store_unavailable`; what is refused stays what it is. */
+/** Converts driver errors to `store_unavailable`; returns catalogue errors unchanged. */
 export function unavailable(error: unknown): SvcError {
   if (error instanceof SvcError) return error
   const [, known] = reasons.find(([code]) => code.test(codeOf(error))) ?? []

@@ -4,8 +4,8 @@ import {isLocked, unavailable} from './fault.js'
 import type {Transaction} from './transaction.js'
 
 /**
- * How safe a write is: `durable` is on the disk when it is answered; `heartbeats` survives the death of the process, and
- * costs no flush.
+ * Durability of writes: `durable` writes are flushed to disk before they are confirmed; `heartbeats` survive a crash of
+ * the process but are not flushed.
  */
 export type Lane = 'durable' | 'heartbeats'
 
@@ -13,34 +13,34 @@ interface Waiting {
   work(transaction: Transaction): unknown
   resolve(value: never): void
   reject(error: unknown): void
-  /** When it first met the lock of another program, ms of the monotonic clock. */
+  /** Monotonic time at which the lock of another process was first encountered, ms. */
   lockedAt?: number | undefined
 }
 
 export interface GroupCommitOptions {
   database: Database
-  /** Time of a transaction that has begun. */
+  /** Time of a new transaction, Unix ms. */
   now: (undo: Transaction['undo']) => number
-  /** ms that have passed. */
+  /** Monotonic time, ms. */
   monotonic: () => number
-  /** How long an operation waits for the lock of another program, ms. */
+  /** Timeout of the wait for the lock of another process, ms. */
   lockTimeoutMs: number
-  /** What is done at the start and at the end of each transaction. */
+  /** Hooks at the start and end of each transaction. */
   begin: (transaction: Transaction, lane: Lane) => void
   end: (transaction: Transaction, lane: Lane) => void
 }
 
-/** Most operations of a transaction, and the time after which it takes no more, ms: the event loop is not held for long. */
-const mostOperations = 256
-const longestMs = 25
-/** How often a lock of another process is looked at, ms. */
+/** Maximum number of operations and duration (ms) of a transaction, so that the event loop is not blocked for long. */
+const maxOperations = 256
+const maxMs = 25
+/** Retry interval while another process holds the lock, ms. */
 const lockPollMs = 10
 
 const laneNames = ['durable', 'heartbeats'] as const satisfies readonly Lane[]
 
 /**
- * Puts the operations of one iteration of the event loop into one transaction: a flush of the disk costs as much for a
- * hundred of them as for one. Nobody waits for company: whoever comes alone is written alone.
+ * Groups the operations of one event-loop iteration into one transaction, since a disk flush costs the same for one as
+ * for a hundred operations. A single operation is committed without waiting for others.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions
@@ -48,7 +48,7 @@ export class GroupCommit {
   readonly #commit: Statement
   readonly #rollback: Statement
   readonly #lanes: Record<Lane, Waiting[]> = {durable: [], heartbeats: []}
-  /** Operations at the head of a lane that are tried alone, as a transaction with all of them has failed. */
+  /** Number of operations at the head of a lane that are retried individually, after their joint transaction failed. */
   readonly #alone: Record<Lane, number> = {durable: 0, heartbeats: 0}
   #isScheduled = false
   #flushing: Lane | undefined
@@ -62,10 +62,10 @@ export class GroupCommit {
   }
 
   /**
-   * Runs an operation in the next transaction of its lane. One that throws a row of the catalogue is refused, alone: it
-   * must not have changed anything that is not so for everybody. Any other exception undoes the whole transaction; those
-   * that were in it are then tried again, each in one of its own, so that none suffers from another. Work may run twice.
-   * @throws store_unavailable where nothing was written
+   * Runs an operation in the next transaction of its lane. If it throws a catalogue error, only this operation fails; it
+   * must not have written anything that depends on its success. Any other exception rolls back the transaction, and all
+   * its operations are retried individually. Operations may therefore run twice.
+   * @throws store_unavailable if the transaction failed
    */
   run<T>(lane: Lane, work: (transaction: Transaction) => T): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ export class GroupCommit {
     return this.#lanes.durable.length + this.#lanes.heartbeats.length
   }
 
-  /** Takes no more, and ends when nothing waits. */
+  /** Rejects new operations and resolves when all pending ones are done. */
   drain(): Promise<void> {
     return new Promise((resolve) => {
       this.#onDrained = resolve
@@ -112,7 +112,7 @@ export class GroupCommit {
   #beginIn(lane: Lane): 'begun' | 'locked' | 'failed' {
     const {database} = this.#options
     try {
-      // One that could not be undone when it failed.
+      // A failed transaction may still be open if its rollback failed.
       if (database.inTransaction) this.#rollback.run()
       if (this.#flushing !== lane) database.pragma(`synchronous = ${lane === 'durable' ? 'FULL' : 'NORMAL'}`)
       this.#flushing = lane
@@ -125,14 +125,14 @@ export class GroupCommit {
     }
   }
 
-  /** Whoever reads and answers goes on meanwhile: the lock is looked at now and then, not waited for. */
+  /** Polls for the lock instead of blocking, so that the event loop can continue. */
   #waitForLock(): void {
     const {monotonic, lockTimeoutMs} = this.#options
     const at = monotonic()
     for (const lane of laneNames) {
       const waiting = this.#lanes[lane]
       for (const each of waiting) each.lockedAt ??= at
-      // They stand in the order that they came in.
+      // Operations are in order of arrival.
       const end = waiting.findIndex(({lockedAt = at}) => at - lockedAt <= lockTimeoutMs)
       const expired = waiting.splice(0, end === -1 ? waiting.length : end)
       this.#settleAlone(lane, expired.length)
@@ -166,46 +166,46 @@ export class GroupCommit {
     }
   }
 
-  /** Runs as many operations as a transaction takes. An outcome stands for each that was tried, also for one that failed. */
+  /** Runs operations up to the limits of a transaction. Adds an outcome for each attempted operation, even if it fails. */
   #runAll(lane: Lane, changes: (() => void)[], outcomes: Outcome[]): void {
     const {now, monotonic, begin, end} = this.#options
-    const most = this.#alone[lane] > 0 ? 1 : mostOperations
+    const max = this.#alone[lane] > 0 ? 1 : maxOperations
     const undo = (change: () => void) => void changes.push(change)
     const transaction: Transaction = {now: now(undo), undo}
     begin(transaction, lane)
-    const until = monotonic() + longestMs
+    const until = monotonic() + maxMs
     for (const {work} of this.#lanes[lane]) {
       const outcome: Outcome = {}
       outcomes.push(outcome)
       attempt(work, transaction, outcome)
-      if (outcomes.length === most || monotonic() > until) break
+      if (outcomes.length === max || monotonic() > until) break
     }
     end(transaction, lane)
   }
 
-  /** After a transaction that failed: each of its operations is tried alone, and one that was alone is rejected. */
+  /** After a failed transaction: schedules its operations individually, or rejects the operation that was alone. */
   #retryAlone(lane: Lane, tried: number, error: unknown): void {
     if (tried > 1) {
       this.#alone[lane] = tried
       return
     }
     const waiting = this.#lanes[lane]
-    // What was not tried yet is tried next, unless no transaction even begins.
+    // If not even the start of the transaction succeeded, reject all operations.
     rejectAll(waiting.splice(0, tried || waiting.length), error)
     this.#settleAlone(lane, 1)
   }
 
-  /** So many operations at the head of a lane are done with. */
+  /** Counts operations at the head of a lane as done. */
   #settleAlone(lane: Lane, count: number): void {
     this.#alone[lane] = Math.max(0, this.#alone[lane] - count)
   }
 
-  /** SQLite has ended the transaction itself where the disk is full; where it fails, this may fail too. */
+  /** On a full disk, SQLite has already rolled back. The rollback itself may also fail. */
   #rollBack(): void {
     try {
       if (this.#options.database.inTransaction) this.#rollback.run()
     } catch {
-      // It is tried again before the next one.
+      // It is retried before the next transaction.
     }
   }
 }
@@ -215,7 +215,7 @@ interface Outcome {
   refusal?: SvcError
 }
 
-/** Any exception but a refusal fails the transaction. */
+/** Catches refusals; other exceptions fail the transaction. */
 function attempt(work: Waiting['work'], transaction: Transaction, outcome: Outcome): void {
   try {
     outcome.value = work(transaction)

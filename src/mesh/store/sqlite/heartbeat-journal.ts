@@ -3,10 +3,10 @@ import type {KnownNode, Seen} from './node-record.js'
 import {listOf, type NodeRegistry} from './node-registry.js'
 import {type Transaction, TransactionalValue} from './transaction.js'
 
-/** A heartbeat in the journal; its last members only where another process speaks for the node. */
+/** Journal entry of a heartbeat. The last members are only present if the process of the node has changed. */
 type Entry = [
   no: number,
-  /** Before the time of the transaction, ms. */
+  /** Age relative to the time of the transaction, ms. */
   ago: number,
   seq: number | null,
   cpu: number | null,
@@ -19,18 +19,18 @@ interface JournalRow {
   beats: Entry[]
 }
 
-/** How far the journal is folded in: the last row that is, and the node after which it goes on. */
+/** Progress of folding: the last journal row included, and the last node processed. */
 interface Fold {
   upTo: number
   scope: string
   node: string
-  isWalked: boolean
+  areNodesDone: boolean
 }
 
-/** Heartbeats per node, and at least, before they are folded in. */
+/** Number of heartbeats per node, and minimum number, from which the journal is folded. */
 const heartbeatsPerNode = 4
-const fewestHeartbeats = 256
-/** Rows of one part. */
+const minHeartbeats = 256
+/** Maximum number of rows per step. */
 const foldedNodes = 500
 const foldedRows = 64
 
@@ -48,7 +48,7 @@ const prepare = (database: Database) => ({
   ),
 })
 
-/** Which node a row of `mesh_node_seen` is about, and the number of the write that it holds. */
+/** Node of a row of `mesh_node_seen`, and number of the latest write that it contains. */
 interface SeenKey {
   scope_id: string
   node_id: string
@@ -56,19 +56,19 @@ interface SeenKey {
 }
 
 /**
- * Heartbeats on the disk. Those of a transaction are one row of a journal: among a hundred thousand nodes each would
- * otherwise change a page of its own. From time to time what they say is folded into the rows of the nodes, page by
- * page in the order of their keys.
+ * Journal of heartbeats. All heartbeats of a transaction are stored in one row, because with a hundred thousand nodes
+ * each heartbeat would otherwise modify a database page of its own. Periodically the journal is folded into the node
+ * rows, in key order.
  */
 export class HeartbeatJournal {
   readonly #sql: ReturnType<typeof prepare>
   readonly #nodes: NodeRegistry
-  /** Heartbeats that were written and are not folded in. */
+  /** Number of heartbeats that are not folded yet. */
   readonly #pending = new TransactionalValue(0)
-  /** Number of the newest write. */
+  /** Number of the latest write. */
   readonly #last = new TransactionalValue(0)
   readonly #fold = new TransactionalValue<Fold | undefined>(undefined)
-  /** The write of this transaction. */
+  /** Write of the current transaction. */
   #write: {no: number; at: number; entries: Entry[]} | undefined
 
   constructor(database: Database, nodes: NodeRegistry) {
@@ -77,13 +77,13 @@ export class HeartbeatJournal {
     this.#replay()
   }
 
-  /** Number of a write that is newer than all before. */
+  /** Returns the number of a new write. */
   next(transaction: Transaction): number {
     this.#last.set(transaction, this.#last.value + 1)
     return this.#last.value
   }
 
-  /** Number of the write that the heartbeats of this transaction are in. */
+  /** Returns the number of the write that contains the heartbeats of this transaction. */
   current(transaction: Transaction): number {
     if (this.#write === undefined) {
       this.#write = {no: this.next(transaction), at: transaction.now, entries: []}
@@ -94,7 +94,7 @@ export class HeartbeatJournal {
     return this.#write.no
   }
 
-  /** Adds what a heartbeat has changed to the write of this transaction. */
+  /** Adds the changes of a heartbeat to the write of this transaction. */
   add({no, seen}: KnownNode, before: Seen): void {
     if (this.#write === undefined) return
     const {lastSeen, incarnation, seq, superseded, cpu, memory} = seen
@@ -105,22 +105,22 @@ export class HeartbeatJournal {
     )
   }
 
-  /** Writes the journal, at the end of the transaction, and folds in a part of it where that is due. */
+  /** Writes the journal at the end of a transaction, and performs a folding step if due. */
   flush(transaction: Transaction): void {
     if (this.#write === undefined) return
     const {no, at, entries} = this.#write
     this.#sql.insert.run(no, JSON.stringify({at, beats: entries} satisfies JournalRow))
     this.#pending.set(transaction, this.#pending.value + entries.length)
     this.#write = undefined
-    const most = Math.max(fewestHeartbeats, heartbeatsPerNode * this.#nodes.total)
-    if (this.#fold.value !== undefined || this.#pending.value >= most) this.fold(transaction)
+    const limit = Math.max(minHeartbeats, heartbeatsPerNode * this.#nodes.total)
+    if (this.#fold.value !== undefined || this.#pending.value >= limit) this.fold(transaction)
   }
 
-  /** Folds in a part, due or not. @returns whether there is more */
+  /** Performs one folding step. @returns true if there are more steps */
   fold(transaction: Transaction): boolean {
     if (this.#fold.value === undefined && this.#pending.value === 0) return false
-    const {upTo, scope, node, isWalked} = this.#fold.value ?? this.#beginFold(transaction)
-    if (isWalked) {
+    const {upTo, scope, node, areNodesDone} = this.#fold.value ?? this.#beginFold(transaction)
+    if (areNodesDone) {
       const {changes} = this.#sql.forget.run(upTo, foldedRows)
       if (changes < foldedRows) this.#fold.set(transaction, undefined)
       return changes === foldedRows
@@ -128,13 +128,13 @@ export class HeartbeatJournal {
     const rows = this.#sql.walk.all(scope, node, foldedNodes)
     for (const row of rows) this.#foldInto(row)
     const {scope_id, node_id} = rows.at(-1) ?? {scope_id: scope, node_id: node}
-    this.#fold.set(transaction, {upTo, scope: scope_id, node: node_id, isWalked: rows.length < foldedNodes})
+    this.#fold.set(transaction, {upTo, scope: scope_id, node: node_id, areNodesDone: rows.length < foldedNodes})
     return true
   }
 
   #beginFold(transaction: Transaction): Fold {
     this.#pending.set(transaction, 0)
-    return {upTo: this.#last.value, scope: '', node: '', isWalked: false}
+    return {upTo: this.#last.value, scope: '', node: '', areNodesDone: false}
   }
 
   #foldInto({scope_id, node_id, beat}: SeenKey): void {
@@ -144,7 +144,7 @@ export class HeartbeatJournal {
     this.#sql.update.run(lastSeen, incarnation, seq, listOf(superseded), cpu, memory, writeNo, scope_id, node_id)
   }
 
-  /** Brings what the journal says into the nodes in memory. */
+  /** Applies the journal to the nodes in memory. */
   #replay(): void {
     const byNo = new Map([...this.#nodes.each()].map((node) => [node.no, node]))
     let last = 0
@@ -152,11 +152,11 @@ export class HeartbeatJournal {
     for (const {beat, beats: text} of this.#sql.all.iterate()) {
       const {at, beats} = JSON.parse(text) as JournalRow
       this.#pending.value += beats.length
-      // Also of nodes that have left: no number is written twice.
+      // Include writes of nodes that have left, because numbers must not be reused.
       last = Math.max(last, beat)
       for (const [no, ago, seq, cpu, memory, ...process] of beats) {
         const seen = byNo.get(no)?.seen
-        // A node that has joined since, or was folded in already, is known better.
+        // A node that has joined again or was already folded has newer data.
         if (seen === undefined || seen.writeNo > beat) continue
         Object.assign(seen, {lastSeen: at - ago, seq, cpu, memory, writeNo: beat})
         const [incarnation, superseded] = process

@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
-import {type ExecLease, type LeaseVerification, mostLeasesListed} from '../../protocol/lease.js'
+import {type ExecLease, type LeaseVerification, maxLeasesListed} from '../../protocol/lease.js'
 import type {Scope} from '../mesh-store.js'
 import type {Audit} from './audit.js'
 import type {Counters} from './counters.js'
@@ -20,14 +20,14 @@ interface LeaseRow {
   audit_id: number
 }
 
-/** A lease, as the node says that holds it. */
+/** Lease and claimer as named in a request. */
 interface HeldLease {
   lease: string
   claimer: string
 }
 
-/** Leases that are marked as expired in one transaction. */
-const mostSwept = 1000
+/** Maximum number of leases marked as expired per transaction. */
+const sweepLimit = 1000
 
 const prepare = (database: Database) => ({
   byKey: database.prepare<[string, string], LeaseRow>(
@@ -48,7 +48,7 @@ const prepare = (database: Database) => ({
   due: database.prepare<[number, number], LeaseRow>(
     "SELECT * FROM mesh_exec_leases WHERE state = 'granted' AND expires_at <= ? ORDER BY expires_at LIMIT ?",
   ),
-  // The number comes from the branch that has found the key free, under the lock: never before.
+  // The lease number must be drawn in the transaction that found the key free, so that tokens never decrease.
   beginEpoch: database.prepare(
     `INSERT INTO mesh_exec_leases (scope_id, scope_key, lease_id, holder, granted_at, expires_at, state, audit_id)
 VALUES (?, ?, ?, ?, ?, ?, 'granted', ?)
@@ -84,7 +84,7 @@ export class Leases {
   }
 
   grant(transaction: Transaction, scope: Scope, {scopeKey, claimer}: {scopeKey: string; claimer: string}): ExecLease {
-    this.#parts.nodes.admitted(transaction, scope, claimer)
+    this.#parts.nodes.requireAvailable(transaction, scope, claimer)
     const row = this.#live(transaction, this.#sql.byKey.get(scope, scopeKey))
     if (row !== undefined && row.holder !== claimer) throw new SvcError('lease_held', {scopeKey})
     return toLease(
@@ -93,12 +93,12 @@ export class Leases {
   }
 
   renew(transaction: Transaction, scope: Scope, held: HeldLease): void {
-    this.#parts.nodes.tolerated(scope, held.claimer)
+    this.#parts.nodes.requireNotQuarantined(scope, held.claimer)
     this.#extend(transaction, this.#own(transaction, scope, held))
   }
 
   release(transaction: Transaction, scope: Scope, held: HeldLease): void {
-    this.#parts.nodes.known(scope, held.claimer)
+    this.#parts.nodes.requireKnown(scope, held.claimer)
     this.#end(transaction, this.#own(transaction, scope, held), 'released', held.claimer)
   }
 
@@ -118,10 +118,10 @@ export class Leases {
   }
 
   list({now}: Transaction, scope: Scope): ExecLease[] {
-    return this.#sql.held.all(scope, now, mostLeasesListed).map(toLease)
+    return this.#sql.held.all(scope, now, maxLeasesListed).map(toLease)
   }
 
-  /** Leases that are held; right where all that have expired are marked. */
+  /** Number of held leases; correct only if all expired leases are marked. */
   count(scope: Scope): number {
     return this.#sql.count.get(scope) ?? 0
   }
@@ -130,7 +130,7 @@ export class Leases {
     this.#end(transaction, this.#find(transaction, scope, lease), 'revoked', actor)
   }
 
-  /** Releases all that a node holds. */
+  /** Releases all leases of a node. */
   releaseOf(transaction: Transaction, scope: Scope, holder: string): void {
     for (const row of this.#sql.byHolder.all(scope, holder)) {
       const held = this.#live(transaction, row)
@@ -138,14 +138,14 @@ export class Leases {
     }
   }
 
-  /** Marks what has expired, a bounded part at once. */
+  /** Marks a bounded number of expired leases. */
   sweep(transaction: Transaction): void {
     if (this.isSwept(transaction.now)) return
-    for (const row of this.#sql.due.all(transaction.now, mostSwept)) this.#end(transaction, row, 'expired', 'store')
+    for (const row of this.#sql.due.all(transaction.now, sweepLimit)) this.#end(transaction, row, 'expired', 'store')
     this.#nextExpiry.reload(transaction)
   }
 
-  /** Whether nothing has expired that was not marked yet. */
+  /** True if all expired leases are marked. */
   isSwept(now: number): boolean {
     return !this.#nextExpiry.isDue(now)
   }
@@ -183,7 +183,7 @@ export class Leases {
     this.#parts.audit.write(transaction, {scope, actor, action: `lease.${state}`, target: scope_key, detail})
   }
 
-  /** A lease that holds. One that has expired is marked, so that nothing brings it back. */
+  /** Returns the lease if it is active. Marks an expired one, so that it cannot become active again. */
   #live(transaction: Transaction, row: LeaseRow | undefined): LeaseRow | undefined {
     if (row?.state !== 'granted') return undefined
     if (row.expires_at > transaction.now) return row

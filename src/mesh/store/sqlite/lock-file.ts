@@ -5,19 +5,18 @@ import {openDatabase} from '../../../store/index.js'
 import {isLocked} from './fault.js'
 
 /**
- * Keeps other control planes away from a file, and nobody else: a lock of the operating system on a file beside it,
- * which ends with the process, however that ends. The store keeps in memory what it wrote, so another writer would make
- * it lie.
- * @returns what releases the lock
- * @throws store_busy where another control plane has it
+ * Prevents other control planes from opening a database, because the store caches its contents in memory. Readers are not
+ * affected: the lock is an operating-system lock on a separate file, which is released even if the process crashes.
+ * @returns function that releases the lock
+ * @throws store_busy if another control plane holds the lock
  */
 export async function lockStoreFile(path: string): Promise<() => void> {
   if (path === ':memory:') return () => undefined
-  const beside = `${await canonicalPath(path)}.lock`
-  await createEmpty(beside)
+  const lockPath = `${await canonicalPath(path)}.lock`
+  await createEmpty(lockPath)
   const database = await openDatabase(':memory:', {busyTimeoutMs: 250})
   try {
-    database.prepare('ATTACH ? AS held').run(beside)
+    database.prepare('ATTACH ? AS held').run(lockPath)
     database.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     database.close()
@@ -27,7 +26,7 @@ export async function lockStoreFile(path: string): Promise<() => void> {
   return () => database.close()
 }
 
-/** The name that a file has whatever it is called by; the file is made where it is not there. */
+/** Resolves symbolic links, so that all names of a file use the same lock. Creates a missing file. */
 async function canonicalPath(path: string): Promise<string> {
   try {
     await mkdir(dirname(path), {recursive: true, mode: 0o700})
@@ -41,7 +40,7 @@ async function canonicalPath(path: string): Promise<string> {
   }
 }
 
-/** Does not open one that is there: closing it would end the locks that this process has on it. */
+/** Does not open an existing file: closing it would release the locks that this process holds on it (POSIX). */
 async function createEmpty(path: string): Promise<void> {
   try {
     const file = await open(path, 'wx', 0o600)

@@ -12,7 +12,7 @@ export interface MessageRow {
   holder: string | null
   lease_expires: number | null
   attempts: number
-  /** When the last of them began. */
+  /** Start of the last attempt. */
   tried_at: number | null
   created_at: number
   acked_at: number | null
@@ -26,7 +26,7 @@ export interface MessageRow {
   payload: string
 }
 
-/** Members that a message may lack, with their columns. */
+/** Optional members of a message, with their columns. */
 const optional = [
   ['idempotency_key', 'idem_key'],
   ['privacy_class', 'privacy_class'],
@@ -37,7 +37,7 @@ const optional = [
   ['sender_node_id', 'sender_node'],
 ] as const satisfies readonly (readonly [keyof StoredMessage, keyof MessageRow])[]
 
-/** A message as it is given out. A claim that has run out is nobody's. */
+/** Converts a row to a message. Omits an expired claim. */
 export function toMessage(row: MessageRow, now: number): StoredMessage {
   const message: StoredMessage = {
     id: row.id,
@@ -59,13 +59,13 @@ export function toMessage(row: MessageRow, now: number): StoredMessage {
   return {...message, lease_holder_node_id: holder, lease_expires_unix_ms: lease_expires}
 }
 
-/** Most bytes of messages that one look reads, where it does not say. */
-const mostRead = 8 * 1024 * 1024
+/** Default maximum size of a page, bytes. */
+const maxPageBytes = 8 * 1024 * 1024
 
-/** The rows of a page, up to a size of their contents together; the first comes however large it is. */
+/** Takes rows up to the limits of a page. The first row is taken regardless of its size. */
 export function takePage(
   rows: Iterable<MessageRow>,
-  {limit, maxBytes = mostRead}: {limit: number; maxBytes?: number | undefined},
+  {limit, maxBytes = maxPageBytes}: {limit: number; maxBytes?: number | undefined},
 ): {taken: MessageRow[]; isCut: boolean} {
   const taken: MessageRow[] = []
   let bytes = 0
@@ -77,7 +77,7 @@ export function takePage(
   return {taken, isCut: false}
 }
 
-/** Whether a row is among given ids or types, which come as JSON; null is any. */
+/** SQL condition: the column is in a JSON array, or the array is null. */
 export const isOneOf = (column: string, parameter: string) =>
   `(${parameter} IS NULL OR ${column} IN (SELECT value FROM json_each(${parameter})))`
 

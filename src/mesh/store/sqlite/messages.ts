@@ -8,7 +8,7 @@ import type {Counters} from './counters.js'
 import {isOneOf, listed, type MessageRow, takePage, toMessage} from './message-rows.js'
 import type {Transaction} from './transaction.js'
 
-/** What distinguishes two messages under one key: SHA-256 of type and payload. None without a key. */
+/** SHA-256 of type and payload, to detect different messages with the same key; null without a key. */
 export function digestOf({idempotency_key, message_type, payload}: MessageDraft): Buffer | null {
   if (idempotency_key === undefined) return null
   return createHash('sha256').update(`${message_type.length}:${message_type}`).update(payload).digest()
@@ -60,9 +60,9 @@ export class Messages {
     const id = counters.next(transaction, 'message_id')
     const {message_type, priority, privacy_class = null, task_kind = null, model_id = null} = draft
     const {traceparent = null, sender_node_id = null, jwe_payload = null, payload} = draft
-    const what = [message_type, priority, privacy_class, task_kind]
-    const rest = [model_id, traceparent, sender_node_id, jwe_payload, payload]
-    this.#sql.insert.run(id, scope, sender, receiver, ...what, transaction.now, key ?? null, digest, ...rest)
+    const routing = [message_type, priority, privacy_class, task_kind]
+    const content = [model_id, traceparent, sender_node_id, jwe_payload, payload]
+    this.#sql.insert.run(id, scope, sender, receiver, ...routing, transaction.now, key ?? null, digest, ...content)
     backlog.move(transaction, {scope_id: scope, receiver, task_kind, priority}, 'gone', 'waiting')
     return {accepted: true, message_id: id}
   }
@@ -76,7 +76,7 @@ export class Messages {
     return takePage(rows, {limit, maxBytes}).taken.map((row) => toMessage(row, now))
   }
 
-  /** @throws inbox_full unless there is room for as many messages as there are receivers, which may be named again */
+  /** @param receivers one entry per new message @throws inbox_full if the messages would exceed a limit */
   requireRoom(scope: Scope, receivers: readonly string[]): void {
     const {backlog, limits} = this.#parts
     const {maxMessages, maxMessagesPerReceiver} = limits

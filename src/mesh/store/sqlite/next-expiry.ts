@@ -1,13 +1,13 @@
 import type {Database, Statement} from 'better-sqlite3'
 import {type Transaction, TransactionalValue} from './transaction.js'
 
-/** When the next row of a table expires, so that a sweep reads the table only when something has expired. */
+/** Tracks the earliest expiry in a table, so that a sweep reads the table only if a row has expired. */
 export class NextExpiry {
   readonly #first: Statement<[], number | null>
-  /** Nothing expires before this, Unix ms. */
+  /** Lower bound of the earliest expiry, Unix ms. */
   readonly #at: TransactionalValue<number>
 
-  /** @param first a query for the earliest expiry, Unix ms */
+  /** @param first SQL query for the earliest expiry, Unix ms */
   constructor(database: Database, first: string) {
     this.#first = database.prepare<[], number | null>(first).pluck()
     this.#at = new TransactionalValue(this.#read())
@@ -17,12 +17,12 @@ export class NextExpiry {
     return now >= this.#at.value
   }
 
-  /** Takes a row into account that was written. */
+  /** Must be called for each written row. */
   add(transaction: Transaction, expires: number): void {
     if (expires < this.#at.value) this.#at.set(transaction, expires)
   }
 
-  /** Reads it again, after a sweep. */
+  /** Must be called after a sweep. */
   reload(transaction: Transaction): void {
     this.#at.set(transaction, this.#read())
   }

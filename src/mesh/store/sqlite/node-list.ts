@@ -3,12 +3,12 @@ import type {NodePage, NodeQuery, Scope} from '../mesh-store.js'
 import {briefText, type KnownNode, recordText} from './node-record.js'
 import type {NodeRegistry} from './node-registry.js'
 
-/** Nodes that a page looks at where a filter lets few through: it is short then, and says where to go on. */
-const mostLookedAt = 5000
-/** Characters of the records of a page, after which it is short too. */
-const mostCharacters = 8 * 1024 * 1024
+/** Maximum number of nodes examined per page. A page with a selective filter may be short and have a next page. */
+const maxExamined = 5000
+/** Size of the records after which a page ends, characters. */
+const maxCharacters = 8 * 1024 * 1024
 
-/** Lists nodes in the order of their ids. The order is that of the index; the nodes themselves are in memory. */
+/** Lists nodes in id order, which comes from the index; the nodes themselves are in memory. */
 export function createNodeList(database: Database, nodes: NodeRegistry) {
   const idsAfter = database
     .prepare<[string, string, number], string>(
@@ -19,18 +19,18 @@ export function createNodeList(database: Database, nodes: NodeRegistry) {
   return (scope: Scope, query: NodeQuery, now: number): NodePage => {
     const {limit, after = ''} = query
     const text = query.isBrief ? briefText : recordText
-    const isWanted = filterOf(query, now)
-    const part = Math.min(limit, mostLookedAt)
+    const matches = filterOf(query, now)
+    const part = Math.min(limit, maxExamined)
     const records: string[] = []
     let last = after
     let characters = 0
-    for (let looked = 0; looked < mostLookedAt; looked += part) {
-      // One more than is looked at shows whether there are more.
+    for (let examined = 0; examined < maxExamined; examined += part) {
+      // One more id shows whether there are more.
       const ids = idsAfter.all(scope, last, part + 1)
       for (const id of ids.slice(0, part)) {
-        if (records.length === limit || characters >= mostCharacters) return {records, next: last}
+        if (records.length === limit || characters >= maxCharacters) return {records, next: last}
         const node = nodes.present(scope, id)
-        if (node !== undefined && isWanted(node)) {
+        if (node !== undefined && matches(node)) {
           const record = text(node, now)
           records.push(record)
           characters += record.length

@@ -1,36 +1,36 @@
 import type {NodeFacts} from '../../protocol/node.js'
 import type {Scope} from '../mesh-store.js'
 
-/** What a node reports of itself, without its load: as text, and the parts that are read here. */
+/** Record reported by a node, without its load: as JSON text, and the fields that the store reads. */
 export interface Reported {
-  /** JSON text of an object that is not empty. */
+  /** JSON text of a non-empty object. */
   record: string
   version: string
   labels: readonly string[]
-  /** `private` where it was left out. */
+  /** Default: `private`. */
   visibility: string
 }
 
 /**
- * When a node was heard of last, by which of its processes, and what that reported of its load. It is changed in place:
- * heartbeats are too many to leave something behind each.
+ * Last heartbeat of a node: time, process and load. Mutable, because a new object for each heartbeat would create too
+ * much garbage.
  */
 export interface Seen {
-  /** Unix ms of the clock of the store. */
+  /** Unix ms on the store's clock. */
   lastSeen: number
   incarnation: number | null
   seq: number | null
-  /** The processes that had the id before this one, the last of them, newest last. */
+  /** Recent processes that used the id before, newest last. */
   superseded: readonly number[]
   cpu: number | null
   memory: number | null
-  /** Number of the write that this is in: one with a greater number is newer. */
+  /** Number of the write that contains it; later writes have greater numbers. */
   writeNo: number
 }
 
-/** A node as the store knows it. But for when it was seen it is never changed, but replaced. */
+/** Node in memory. Immutable except for `seen`. */
 export interface KnownNode {
-  /** Its number in the journal of heartbeats; one that comes back has another. */
+  /** Number in the heartbeat journal; a removed node that joins again gets a new one. */
   no: number
   scope: Scope
   id: string
@@ -40,14 +40,14 @@ export interface KnownNode {
   maintenanceUntil: number | null
   quarantined: boolean
   joinedAt: number
-  /** It has left; what is known is only that it must not come back unseen. */
+  /** Time at which it left; only nodes in quarantine are kept after that. */
   leftAt: number | null
   readonly seen: Seen
 }
 
 export type Facts = Partial<NodeFacts> & {id: string}
 
-/** What the store says of a node, or keeps elsewhere: not taken from what the node reports. */
+/** Members set by the store or stored elsewhere, which are ignored in reports. */
 const ownMembers: ReadonlySet<string> = new Set([
   'last_seen_unix_ms',
   'scope_id',
@@ -63,7 +63,7 @@ const ownMembers: ReadonlySet<string> = new Set([
 
 const isReported = ([name, value]: [string, unknown]) => value !== undefined && !ownMembers.has(name)
 
-/** Whether a heartbeat reports more than that the node is there and how loaded it is. */
+/** True if a heartbeat contains more than the id and load of the node. */
 export function hasFacts(facts: Facts): boolean {
   for (const name in facts) if (name !== 'id' && isReported([name, facts[name as keyof Facts]])) return true
   return false
@@ -72,7 +72,7 @@ export function hasFacts(facts: Facts): boolean {
 export const reportedBy = (facts: Facts): Reported =>
   reportOf(Object.fromEntries(Object.entries(facts).filter(isReported)))
 
-/** What was reported before, with what is reported now in its place. */
+/** Merges a new report into the previous one. */
 export function mergeReports(before: Reported, facts: Facts): Reported {
   const now = reportedBy(facts)
   if (now.record === before.record) return before
@@ -87,17 +87,17 @@ function reportOf(facts: Record<string, unknown>, record = JSON.stringify(facts)
   return {record, version: version ?? '', visibility: visibility ?? 'private', labels: capabilities?.labels ?? []}
 }
 
-/** Free memory and use of the processor as they are kept: numbers that JSON can carry, or none. */
+/** CPU usage and free memory as stored; null if not a finite number. */
 export const loadOf = ({cpu_usage_pct: cpu, memory_free_bytes: memory}: Facts) => ({
   cpu: Number.isFinite(cpu) ? (cpu as number) : null,
   memory: Number.isFinite(memory) ? Math.trunc(memory as number) : null,
 })
 
-/** Maintenance ends by itself at its deadline. */
+/** Maintenance ends automatically at its deadline. */
 export const inMaintenance = ({maintenance, maintenanceUntil}: KnownNode, now: number): boolean =>
   maintenance && (maintenanceUntil === null || maintenanceUntil > now)
 
-/** The record as it is given out, as JSON text. Put together from texts: nothing is parsed for a heartbeat. */
+/** Record of a node as JSON text, concatenated from strings because parsing would be too slow for heartbeats. */
 export function recordText(node: KnownNode, now: number): string {
   const {cpu, memory} = node.seen
   let text = `${node.reported.record.slice(0, -1)},"last_seen_unix_ms":${node.seen.lastSeen}`
@@ -106,7 +106,7 @@ export function recordText(node: KnownNode, now: number): string {
   return `${text},"trust_tier":"${node.trust}"${scopeAndConditions(node, now)}}`
 }
 
-/** The members that a list for people needs. */
+/** Record of a node for brief lists, as JSON text. */
 export function briefText(node: KnownNode, now: number): string {
   const {version, labels} = node.reported
   const text = JSON.stringify({id: node.id, version, capabilities: {labels}})

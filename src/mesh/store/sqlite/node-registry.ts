@@ -45,13 +45,13 @@ const fromRow = (row: Row): KnownNode => ({
   },
 })
 
-/** Numbers as they stand in a column: most nodes have none. */
+/** Column value of a list of numbers; null if empty. */
 export const listOf = (numbers: readonly number[]): string | null =>
   numbers.length === 0 ? null : JSON.stringify(numbers)
 
 /**
- * Every node, in memory as on the disk: heartbeats come so often, and every claim asks for its node, that reading rows
- * would cost more than all else. The file is held by this process alone, so nobody else changes them.
+ * All nodes, cached in memory: every heartbeat and claim needs a node, and reading rows would dominate their cost. The
+ * cache is consistent because only this process writes to the database.
  */
 export class NodeRegistry {
   readonly #scopes = new Map<Scope, {nodes: Map<string, KnownNode>; present: number}>()
@@ -64,13 +64,13 @@ export class NodeRegistry {
     for (const row of rows.iterate()) this.#set(row.scope_id, row.node_id, fromRow(row))
   }
 
-  /** A node that has joined and not left. */
+  /** Finds a node that has not left. */
   present(scope: Scope, id: string): KnownNode | undefined {
     const node = this.any(scope, id)
     return node?.leftAt === null ? node : undefined
   }
 
-  /** Also one that has left in quarantine. */
+  /** Finds a node, including one that left in quarantine. */
   any(scope: Scope, id: string): KnownNode | undefined {
     return this.#scopes.get(scope)?.nodes.get(id)
   }
@@ -87,12 +87,12 @@ export class NodeRegistry {
     return this.#scopes.get(scope)?.present ?? 0
   }
 
-  /** Nodes of all scopes that are present. */
+  /** Number of present nodes of all scopes. */
   get total(): number {
     return this.#total
   }
 
-  /** All of them, also those that have left in quarantine. */
+  /** All nodes, including those that left in quarantine. */
   *each(): Generator<KnownNode> {
     for (const {nodes} of this.#scopes.values()) yield* nodes.values()
   }

@@ -30,7 +30,7 @@ interface NodeRowParts {
   counters: Counters
 }
 
-/** Nodes on the disk and in memory, changed together. */
+/** Writes nodes to the database and the cache. */
 export class NodeRows {
   readonly #sql: ReturnType<typeof prepare>
   readonly #parts: NodeRowParts
@@ -44,7 +44,7 @@ export class NodeRows {
     return this.#parts.counters.next(transaction, 'node_no')
   }
 
-  /** All of a node but when it was seen. */
+  /** Saves a node without its last heartbeat. */
   save(transaction: Transaction, node: KnownNode): void {
     const {no, scope, id, reported, trust, maintenance, maintenanceUntil, quarantined, joinedAt, leftAt} = node
     const flags = [Number(maintenance), maintenanceUntil, Number(quarantined)]
@@ -52,7 +52,7 @@ export class NodeRows {
     this.#parts.nodes.put(transaction, node)
   }
 
-  /** All of a node: also when it was seen, above whatever the journal of heartbeats says. */
+  /** Saves a node with its last heartbeat, which supersedes the journal. */
   saveAll(transaction: Transaction, node: KnownNode): void {
     const seen = {...node.seen, writeNo: this.#parts.journal.next(transaction)}
     this.save(transaction, {...node, seen})
@@ -61,7 +61,7 @@ export class NodeRows {
     this.#sql.upsertSeen.run(scope, id, lastSeen, incarnation, seq, listOf(superseded), cpu, memory, writeNo)
   }
 
-  /** When a node was seen, as it is now: in the journal, which costs little. */
+  /** Saves the last heartbeat of a node in the journal. */
   saveSeen(transaction: Transaction, node: KnownNode, seen: Omit<Seen, 'writeNo'>): void {
     const {journal} = this.#parts
     const before = {...node.seen}
@@ -70,10 +70,10 @@ export class NodeRows {
     journal.add(node, before)
   }
 
-  /** Makes a node unseen; `keep` is what is left of it, where something is. */
-  forget(transaction: Transaction, node: KnownNode, keep: KnownNode | undefined): void {
+  /** Removes a node, or reduces it to `remainder`. */
+  forget(transaction: Transaction, node: KnownNode, remainder: KnownNode | undefined): void {
     this.#sql.removeSeen.run(node.scope, node.id)
-    if (keep !== undefined) this.save(transaction, keep)
+    if (remainder !== undefined) this.save(transaction, remainder)
     else {
       this.#sql.remove.run(node.scope, node.id)
       this.#parts.nodes.remove(transaction, node)

@@ -17,19 +17,19 @@ import type {NodeRegistry} from './node-registry.js'
 import type {NodeRows} from './node-rows.js'
 import type {Transaction} from './transaction.js'
 
-/** How long after its last heartbeat a process keeps its id from others, ms: three intervals of the default length. */
+/** Time after its last heartbeat during which a process keeps its node id, ms: three default intervals. */
 const aliveMs = 90_000
-/** Longest maintenance that is given as a duration: a week. */
-const longestMaintenanceMs = 604_800_000
+/** Maximum maintenance given as a duration, ms: one week. */
+const maxMaintenanceMs = 604_800_000
 
-/** Processes of a node that are known to have given way. */
-const mostSuperseded = 8
+/** Maximum number of remembered superseded processes per node. */
+const maxSuperseded = 8
 
 export interface JoinOptions extends Partial<Incarnation> {
   maintenance?: Maintenance
 }
 
-/** How nodes come, send heartbeats, and are barred from new work. */
+/** Joins, heartbeats, quarantine and maintenance of nodes. */
 export class Nodes {
   readonly #nodes: NodeRegistry
   readonly #rows: NodeRows
@@ -49,7 +49,7 @@ export class Nodes {
       const order = orderOf(node, options, now)
       if (order === 'superseded') throw new SvcError('duplicate_node_id', {node: facts.id})
       if (order !== 'late') {
-        const seen = seenAnew(node.seen, facts, options, now)
+        const seen = seenAfterJoin(node.seen, facts, options, now)
         this.#rows.saveAll(transaction, {...node, reported: reportedBy(facts), seen})
       }
     }
@@ -67,7 +67,7 @@ export class Nodes {
     const order = orderOf(node, heartbeat, transaction.now)
     if (order === 'superseded' || order === 'other') throw new SvcError('duplicate_node_id', {node: id})
     if (order === 'late' || order === 'again') return this.#outcome(transaction, node)
-    this.#rows.saveSeen(transaction, node, seenNow(node.seen, heartbeat, transaction.now))
+    this.#rows.saveSeen(transaction, node, seenAfterHeartbeat(node.seen, heartbeat, transaction.now))
     const reported = hasFacts(facts) ? mergeReports(node.reported, facts) : node.reported
     if (reported === node.reported) return this.#outcome(transaction, node)
     const changed = {...node, reported}
@@ -75,7 +75,7 @@ export class Nodes {
     return this.#outcome(transaction, changed)
   }
 
-  /** Of one in quarantine that is kept: it must not come back without. */
+  /** Removes a node. One in quarantine is kept, so that it is still in quarantine when it joins again. */
   leave(transaction: Transaction, scope: Scope, id: string): void {
     const node = this.#present(scope, id)
     const reported = reportedBy({id})
@@ -89,7 +89,7 @@ export class Nodes {
     {id, on, actor}: {id: string; on: boolean; actor: string},
   ): void {
     const node = this.#nodes.any(scope, id) ?? this.#present(scope, id)
-    // Of one that has left, nothing is left but its quarantine.
+    // A node that has left is only kept for its quarantine.
     if (node.leftAt !== null && !on) this.#rows.forget(transaction, node, undefined)
     else this.#rows.save(transaction, {...node, quarantined: on})
     this.#audit.write(transaction, {scope, actor, action: 'node.quarantine', target: id, detail: {on}})
@@ -107,22 +107,22 @@ export class Nodes {
   }
 
   /** @throws unknown_node */
-  known(scope: Scope, node: string): KnownNode {
+  requireKnown(scope: Scope, node: string): KnownNode {
     const found = this.#nodes.present(scope, node)
     if (found === undefined) throw new SvcError('unknown_node', {node})
     return found
   }
 
-  /** A node that may keep what it has: also in maintenance. @throws unknown_node, node_quarantined */
-  tolerated(scope: Scope, node: string): KnownNode {
-    const found = this.known(scope, node)
+  /** For operations on leases and claims that the node already holds. @throws unknown_node, node_quarantined */
+  requireNotQuarantined(scope: Scope, node: string): KnownNode {
+    const found = this.requireKnown(scope, node)
     if (found.quarantined) throw new SvcError('node_quarantined', {node})
     return found
   }
 
-  /** A node that may take something new. @throws unknown_node, node_quarantined, node_maintenance */
-  admitted({now}: Transaction, scope: Scope, node: string): KnownNode {
-    const found = this.tolerated(scope, node)
+  /** For new leases. @throws unknown_node, node_quarantined, node_maintenance */
+  requireAvailable({now}: Transaction, scope: Scope, node: string): KnownNode {
+    const found = this.requireNotQuarantined(scope, node)
     if (inMaintenance(found, now)) throw new SvcError('node_maintenance', {node})
     return found
   }
@@ -134,7 +134,7 @@ export class Nodes {
     return found
   }
 
-  /** Adds a node that was not there, or has left: new but for its quarantine. */
+  /** Adds a new node, or one that has left, whose quarantine is kept. */
   #add(transaction: Transaction, scope: Scope, facts: Facts, options: JoinOptions): void {
     const {id} = facts
     const {now} = transaction
@@ -149,7 +149,7 @@ export class Nodes {
       quarantined: before?.quarantined ?? false,
       joinedAt: now,
       leftAt: null,
-      seen: seenAnew(undefined, facts, options, now),
+      seen: seenAfterJoin(undefined, facts, options, now),
     })
   }
 
@@ -159,8 +159,8 @@ export class Nodes {
 }
 
 /**
- * Which process of a node speaks: the one that is known, with something new, the same again, or something old; one that
- * gave way to it; or another, while the known one lives.
+ * Classifies a request by process: a new, repeated or late request of the current process, a request of a superseded
+ * process, or of another one while the current one is alive.
  */
 function orderOf(
   {seen}: KnownNode,
@@ -176,15 +176,15 @@ function orderOf(
   return seen.superseded.includes(incarnation) ? 'superseded' : 'other'
 }
 
-/** The processes that a new one comes after: none of them may take the id back from it. */
+/** Processes superseded by a new one, which must not get the node id back. */
 function supersededBy(incarnation: number | null, before: Seen | undefined): readonly number[] {
   if (before === undefined) return []
   const all = before.incarnation === null ? before.superseded : [...before.superseded, before.incarnation]
-  return all.filter((each) => each !== incarnation).slice(-mostSuperseded)
+  return all.filter((each) => each !== incarnation).slice(-maxSuperseded)
 }
 
-/** After a join: all that was reported before is void, but that time goes on. */
-function seenAnew(before: Seen | undefined, facts: Facts, process: Partial<Incarnation>, now: number): Seen {
+/** State after a join: replaces the previous state, but the last-seen time never decreases. */
+function seenAfterJoin(before: Seen | undefined, facts: Facts, process: Partial<Incarnation>, now: number): Seen {
   const incarnation = process.incarnation ?? null
   const isSame = before?.incarnation === incarnation
   return {
@@ -197,8 +197,8 @@ function seenAnew(before: Seen | undefined, facts: Facts, process: Partial<Incar
   }
 }
 
-/** After a heartbeat: what it leaves out is as it was. */
-function seenNow(before: Seen, heartbeat: Heartbeat, now: number): Omit<Seen, 'writeNo'> {
+/** State after a heartbeat: omitted values do not change. */
+function seenAfterHeartbeat(before: Seen, heartbeat: Heartbeat, now: number): Omit<Seen, 'writeNo'> {
   const {cpu, memory} = loadOf(heartbeat.facts)
   const incarnation = heartbeat.incarnation ?? before.incarnation
   const isSame = incarnation === before.incarnation
@@ -212,7 +212,7 @@ function seenNow(before: Seen, heartbeat: Heartbeat, now: number): Omit<Seen, 'w
   }
 }
 
-/** Until a time that is to come, else for a while, else until it is ended. */
+/** Resolves the end of maintenance: a future time, or a duration, or none. */
 function maintenanceOf(
   maintenance: Maintenance | undefined,
   now: number,
@@ -220,5 +220,5 @@ function maintenanceOf(
   if (!maintenance?.on) return {maintenance: false, maintenanceUntil: null}
   const {untilMs = 0, forMs = 0} = maintenance
   if (untilMs > now) return {maintenance: true, maintenanceUntil: untilMs}
-  return {maintenance: true, maintenanceUntil: forMs > 0 ? now + Math.min(forMs, longestMaintenanceMs) : null}
+  return {maintenance: true, maintenanceUntil: forMs > 0 ? now + Math.min(forMs, maxMaintenanceMs) : null}
 }

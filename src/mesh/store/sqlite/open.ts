@@ -24,20 +24,20 @@ import type {Transaction} from './transaction.js'
 import {UsedTokens} from './used-tokens.js'
 
 export interface SqliteMeshStoreOptions {
-  /** Unix ms as the machine has it, and ms that have passed; another for each in tests. */
+  /** System time (Unix ms) and monotonic time (ms); replaced in tests. */
   wallClock?: () => number
   monotonic?: () => number
-  /** How long a lock of another program is waited for, ms. */
+  /** Timeout of the wait for a lock of another process, ms. */
   lockTimeoutMs?: number
 }
 
-/** Pages that are kept in memory, KiB: as many as are used, up to this. */
+/** Maximum size of the page cache, KiB. */
 const cacheKiB = 131_072
 
 /**
- * The store of a control plane in one SQLite file. The file is this process's alone as long as it is open; whoever only
- * reads may read it.
- * @throws store_busy where another control plane has it; store_unopenable, store_unwritable, store_damaged, store_newer
+ * Opens the store of a control plane in a SQLite file. While it is open, no other control plane can open it; other
+ * processes can read it.
+ * @throws store_busy if another control plane has opened it; store_unopenable, store_unwritable, store_damaged, store_newer
  */
 export async function openSqliteMeshStore(
   path: string,
@@ -67,12 +67,11 @@ interface StoreParts {
   unlock: () => void
 }
 
-/** Everything that works on the tables of a file. */
 function openTables(database: Database, limits: StoreLimits, sources: ClockSources) {
   const {leaseMs} = limits
   database.pragma(`cache_size = -${cacheKiB}`)
   const clock = new StoreClock(database, sources)
-  // From here on nothing waits for a lock but with a timer.
+  // From here on, locks are polled with a timer, because waiting in SQLite would block the event loop.
   database.pragma('busy_timeout = 0')
   const counters = new Counters(database)
   const audit = new Audit(database)
@@ -112,7 +111,7 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
     monotonic: sources.monotonic,
     lockTimeoutMs,
     begin(transaction, lane) {
-      clock.keep(transaction)
+      clock.saveBound(transaction)
       if (lane === 'heartbeats') return
       leases.sweep(transaction)
       claims.sweep(transaction)
@@ -130,11 +129,11 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
       throw unavailable(error)
     }
   }
-  /** What has expired is released before it is counted. */
+  // Expired leases and claims must be released before they are counted.
   const isSwept = (now: number) => claims.isSwept(now) && leases.isSwept(now)
   const count = <T>(work: () => T) => (isSwept(clock.now()) ? read(work) : write(work))
   const close = async () => {
-    const last = write((transaction) => clock.keepLast(transaction))
+    const last = write((transaction) => clock.saveFinal(transaction))
     await Promise.allSettled([last, group.drain()])
     database.close()
     unlock()
@@ -189,7 +188,7 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
 
     purge: () =>
       write((transaction) =>
-        [clock.isTried(transaction.now) && purge.run(transaction), journal.fold(transaction)].includes(true),
+        [clock.isTrusted(transaction.now) && purge.run(transaction), journal.fold(transaction)].includes(true),
       ),
     get depth() {
       return group.depth

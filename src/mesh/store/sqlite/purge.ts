@@ -8,25 +8,25 @@ import type {UsedTokens} from './used-tokens.js'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** How long things are kept after their end, ms. */
+/** Retention after the end of each object, ms. */
 export const retention = {
-  /** Also the time for which an idempotency key recognises a repetition. */
+  /** Also the time during which an idempotency key detects repetitions. */
   acknowledged: dayMs,
   dead: 7 * dayMs,
-  /** The past of a key, and with it the number below which no new epoch is. */
+  /** Ended leases, which keep the last fencing token of their key. */
   lease: 7 * dayMs,
   audit: 30 * dayMs,
-  /** A node that was not heard of; one that comes back joins again. */
+  /** Nodes without heartbeats; they must join again when they return. */
   node: 30 * dayMs,
 }
 
-/** Rows of a table that are removed at once; messages may be large. */
+/** Maximum number of rows deleted per step; fewer messages, because they may be large. */
 const rowsAtOnce = 500
 const messagesAtOnce = 100
-/** Nodes that are looked at at once, in memory; fewer where many are removed. */
+/** Maximum number of nodes examined per step. */
 const nodesAtOnce = 5000
 
-/** A statement that removes rows of a table whose column holds a time up to one, the first of them. */
+/** SQL statement that deletes the oldest rows up to a time. */
 const removeUpTo = (table: string, key: string, column: string) =>
   `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${column} <= ? ORDER BY ${column} LIMIT ?)`
 
@@ -43,15 +43,15 @@ interface PurgeParts {
   backlog: Backlog
   usedTokens: UsedTokens
   nodes: NodeRegistry
-  /** As if the node had asked for it: its quarantine stays. */
+  /** Removes a node like its own leave request: keeps its quarantine. */
   leave: (transaction: Transaction, node: KnownNode) => void
 }
 
-/** Removes what has had its time, a bounded part of each table at once. */
+/** Deletes expired rows, a bounded number per table and step. */
 export class Purge {
   readonly #sql: ReturnType<typeof prepare>
   readonly #parts: PurgeParts
-  /** The nodes that were not looked at yet. */
+  /** Nodes not examined yet. */
   #walk: Iterator<KnownNode> | undefined
 
   constructor(database: Database, parts: PurgeParts) {
@@ -59,18 +59,18 @@ export class Purge {
     this.#parts = parts
   }
 
-  /** @returns whether there is more */
+  /** Performs one step. @returns true if there are more rows */
   run(transaction: Transaction): boolean {
     const {now} = transaction
     const {acknowledged, leases, audit} = this.#sql
-    const removed: readonly (readonly [rows: number, most: number])[] = [
+    const removed: readonly (readonly [rows: number, limit: number])[] = [
       [acknowledged.run(now - retention.acknowledged, messagesAtOnce).changes, messagesAtOnce],
       [this.#removeDead(transaction), messagesAtOnce],
       [leases.run(now - retention.lease, rowsAtOnce).changes, rowsAtOnce],
       [audit.run(now - retention.audit, rowsAtOnce).changes, rowsAtOnce],
       [this.#parts.usedTokens.forgetTokenIds(transaction, rowsAtOnce), rowsAtOnce],
     ]
-    return [this.#removeUnseen(transaction), removed.some(([rows, most]) => rows === most)].includes(true)
+    return [this.#removeUnseen(transaction), removed.some(([rows, limit]) => rows === limit)].includes(true)
   }
 
   #removeDead(transaction: Transaction): number {
@@ -79,11 +79,11 @@ export class Purge {
     return rows.length
   }
 
-  /** @returns whether there are nodes that were not looked at yet */
+  /** @returns true if there are nodes that were not examined yet */
   #removeUnseen(transaction: Transaction): boolean {
     this.#walk ??= this.#parts.nodes.each()
     let removed = 0
-    for (let looked = 0; looked < nodesAtOnce && removed < rowsAtOnce; looked++) {
+    for (let examined = 0; examined < nodesAtOnce && removed < rowsAtOnce; examined++) {
       const {value: node, done} = this.#walk.next()
       if (done) {
         this.#walk = undefined

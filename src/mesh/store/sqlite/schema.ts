@@ -1,20 +1,21 @@
 import {fragment} from '../../../store/index.js'
 
 /**
- * The tables of a control plane in SQLite. Times are Unix ms of the clock of the store, never of the machine, but for
- * those that others set: of maintenance and of tokens. `scope_id` is on every row that belongs to somebody.
+ * SQLite tables of a control plane. Times are Unix ms on the store's clock, except the deadlines of maintenance and the
+ * expiry of tokens, which clients set. Every row that belongs to a tenant has a `scope_id`.
  *
- * - `mesh_counters`: `fence`, `message_id` and `node_no`, the last values that were given out; `clock`, a time that no row is
- *   beyond, and `clock_ahead`, how far it was ahead of time itself at most, ms: 0 where the file was closed.
- * - `mesh_node_seen` is what heartbeats change. They are written to `mesh_node_beats`, some hundreds to a row, and
- *   brought in from there together.
- * - `mesh_exec_leases` has the last epoch of each key, also when it has ended: a key is never without its past.
- * - `mesh_messages` waits where `acked_at`, `dead_at` and `holder` are null; a row keeps its idempotency key as long as it is there.
- * - `mesh_audit`: a row `lease.granted` for each epoch of a lease, whose `detail` is
- *   `{lease_id, scope_key, holder_node_id, granted_unix_ms, expires_unix_ms, renewals}` as of now, and, when it has ended
- *   before or by its time, a row `lease.released`, `lease.revoked` or `lease.expired` with
- *   `{lease_id, scope_key, holder_node_id, ended_unix_ms}`. The epoch was `[granted, ended)`, or `[granted, expires)`.
- *   Besides, what administrators did, `message.dead`, `message.retried` and `message.dropped`, and tokens that were used up.
+ * - `mesh_counters`: `fence`, `message_id` and `node_no`, the last assigned values; `clock`, an upper bound of all times,
+ *   and `clock_ahead`, its maximum lead over the actual time, ms (0 after a clean shutdown).
+ * - `mesh_node_seen`: last heartbeat of each node. Heartbeats are first written to `mesh_node_beats`, several hundred per
+ *   row, and folded into this table later.
+ * - `mesh_exec_leases`: last epoch of each key, even after it has ended, to keep its fencing token.
+ * - `mesh_messages`: a message is pending while `acked_at`, `dead_at` and `holder` are null. A row keeps its idempotency
+ *   key until it is deleted.
+ * - `mesh_audit`: a row `lease.granted` for each epoch of a lease, with the current `detail`
+ *   `{lease_id, scope_key, holder_node_id, granted_unix_ms, expires_unix_ms, renewals}`, and after its end a row
+ *   `lease.released`, `lease.revoked` or `lease.expired` with `{lease_id, scope_key, holder_node_id, ended_unix_ms}`.
+ *   The epoch was `[granted, ended)`, or `[granted, expires)`. Also the actions of administrators, `message.dead`,
+ *   `message.retried`, `message.dropped`, and consumed tokens.
  */
 export const meshStoreFragment = fragment(
   'mesh_store',

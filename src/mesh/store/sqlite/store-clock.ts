@@ -3,22 +3,22 @@ import {type Clock, type ClockSources, createClock, resume} from './clock.js'
 import {prepareCounters} from './counters.js'
 import {type Transaction, TransactionalValue} from './transaction.js'
 
-/** How far ahead of time is written down, ms: less than that is written once. */
+/** Lead of the saved upper bound over the current time, ms: the clock is saved once per such interval. */
 const aheadMs = 1000
-/** How long a clock that has leapt is on trial, ms. */
-const trialMs = 3_600_000
+/** Time after a leap during which the clock is not trusted for deletions, ms. */
+const untrustedMs = 3_600_000
 
 /**
- * Continues the clock of a file where it was left, and extends what was held then by the time for which nobody could
- * renew it: a control plane that starts again ends no lease.
+ * Clock of a database file. On start it continues where it stopped, and extends leases and claims by the downtime, in
+ * which they could not be renewed: a restart of the control plane does not end leases.
  */
 export class StoreClock {
   readonly #database: Database
   readonly #write: Statement<[string, number]>
   readonly #clock: Clock
-  /** The time that is written down. */
+  /** Saved upper bound of all times, Unix ms. */
   readonly #bound = new TransactionalValue(0)
-  #trialUntil = 0
+  #untrustedUntil = 0
 
   constructor(database: Database, sources: ClockSources) {
     const {read, write} = prepareCounters(database)
@@ -26,9 +26,9 @@ export class StoreClock {
     this.#write = write
     const start = database.transaction(() => {
       const clock = read.get('clock')
-      const kept = clock === undefined ? undefined : {clock, ahead: read.get('clock_ahead') ?? 0}
-      const {start, grace} = resume(kept, Math.floor(sources.wallClock()))
-      if (kept !== undefined && grace > 0) extendHolds(database, kept.clock - kept.ahead, grace)
+      const saved = clock === undefined ? undefined : {clock, ahead: read.get('clock_ahead') ?? 0}
+      const {start, grace} = resume(saved, Math.floor(sources.wallClock()))
+      if (saved !== undefined && grace > 0) extendHolds(database, saved.clock - saved.ahead, grace)
       this.#bound.value = this.#save(start, aheadMs)
       return start
     })
@@ -40,8 +40,8 @@ export class StoreClock {
   }
 
   /**
-   * Time of a transaction. Where the machine's clock is far ahead, this one goes there too, and what is held is held so
-   * much longer.
+   * Returns the time of a new transaction. If the system clock is far ahead, the clock leaps and all leases and claims
+   * are extended by the same amount.
    */
   begin(undo: Transaction['undo']): number {
     const before = this.now()
@@ -49,23 +49,23 @@ export class StoreClock {
     if (leap.byMs > 0) {
       undo(leap.undo)
       extendHolds(this.#database, before, leap.byMs)
-      this.#trialUntil = before + leap.byMs + trialMs
+      this.#untrustedUntil = before + leap.byMs + untrustedMs
     }
     return this.now()
   }
 
-  /** Whether the clock is what it has been for a while: none that was just set decides what has had its time. */
-  isTried(now: number): boolean {
-    return now >= this.#trialUntil
+  /** False for some time after a leap: a system clock that was just set must not cause deletions. */
+  isTrusted(now: number): boolean {
+    return now >= this.#untrustedUntil
   }
 
-  /** Writes down, once a second at most, a time that has not come: no row is ever beyond what is written. */
-  keep(transaction: Transaction): void {
+  /** Saves a future time at most once per second, so that no stored time is ever after the saved one. */
+  saveBound(transaction: Transaction): void {
     if (transaction.now > this.#bound.value) this.#bound.set(transaction, this.#save(transaction.now, aheadMs))
   }
 
-  /** Writes down the time itself, when nothing comes after it. */
-  keepLast({now}: Transaction): void {
+  /** Saves the exact time before the store is closed. */
+  saveFinal({now}: Transaction): void {
     this.#save(now, 0)
   }
 
@@ -76,7 +76,7 @@ export class StoreClock {
   }
 }
 
-/** Extends every lease and claim that held at a time. */
+/** Extends all leases and claims that were active at a time. */
 function extendHolds(database: Database, at: number, byMs: number): void {
   database
     .prepare<[number, number]>(

@@ -1,11 +1,11 @@
 export interface Transaction {
-  /** Time of the transaction, Unix ms of the clock of the store. */
+  /** Time of the transaction on the store's clock, Unix ms. */
   readonly now: number
-  /** Registers how to revert a change that was made in memory, should the transaction fail. */
+  /** Registers a function that reverts a change in memory if the transaction fails. */
   undo(revert: () => void): void
 }
 
-/** A value in memory that takes its former value again when the transaction that changed it fails. */
+/** Value in memory that is restored if the transaction that changed it fails. */
 export class TransactionalValue<T> {
   value: T
 

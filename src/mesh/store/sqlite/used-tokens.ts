@@ -4,9 +4,9 @@ import type {Scope} from '../mesh-store.js'
 import type {Audit} from './audit.js'
 import {type Transaction, TransactionalValue} from './transaction.js'
 
-const mostTokenIds = 50_000
-/** Ids that are removed to make room for one. */
-const mostForgotten = 500
+const maxTokenIds = 50_000
+/** Maximum number of expired ids deleted to make room for a new one. */
+const deletedAtOnce = 500
 
 const prepare = (database: Database) => ({
   count: database.prepare<[], number>('SELECT count(*) FROM mesh_jti').pluck(),
@@ -21,34 +21,34 @@ ON CONFLICT (token_sha256) DO NOTHING`,
   ),
 })
 
-/** Tokens that work once, and were used. */
+/** Used single-use tokens. */
 export class UsedTokens {
   readonly #sql: ReturnType<typeof prepare>
   readonly #audit: Audit
-  /** Ids that are kept. */
-  readonly #kept: TransactionalValue<number>
+  /** Number of stored ids. */
+  readonly #count: TransactionalValue<number>
 
   constructor(database: Database, audit: Audit) {
     this.#sql = prepare(database)
     this.#audit = audit
-    this.#kept = new TransactionalValue(this.#sql.count.get() ?? 0)
+    this.#count = new TransactionalValue(this.#sql.count.get() ?? 0)
   }
 
   useTokenId(transaction: Transaction, id: string, keepUntilMs: number): boolean {
     if (this.#sql.find.get(id) !== undefined) return false
-    if (this.#kept.value >= mostTokenIds) this.forgetTokenIds(transaction, mostForgotten)
-    // None that could still be used is dropped for a new one: it could be used again then.
-    if (this.#kept.value >= mostTokenIds)
-      throw new SvcError('overloaded', {reason: 'Too many tokens are in use to tell a new one.'})
+    if (this.#count.value >= maxTokenIds) this.forgetTokenIds(transaction, deletedAtOnce)
+    // Ids of valid tokens must not be deleted to make room, because the tokens could then be used again.
+    if (this.#count.value >= maxTokenIds)
+      throw new SvcError('overloaded', {reason: 'The limit of single-use tokens is reached.'})
     this.#sql.insert.run(id, keepUntilMs)
-    this.#kept.set(transaction, this.#kept.value + 1)
+    this.#count.set(transaction, this.#count.value + 1)
     return true
   }
 
-  /** Removes ids of tokens that nobody could use any more. @returns how many */
-  forgetTokenIds(transaction: Transaction, most: number): number {
-    const {changes} = this.#sql.forget.run(transaction.now, most)
-    this.#kept.set(transaction, this.#kept.value - changes)
+  /** Deletes the ids of expired tokens. @returns number of deleted ids */
+  forgetTokenIds(transaction: Transaction, limit: number): number {
+    const {changes} = this.#sql.forget.run(transaction.now, limit)
+    this.#count.set(transaction, this.#count.value - changes)
     return changes
   }
 

@@ -4,24 +4,24 @@ import {isErrorOf} from '../../../../src/errors/index.js'
 import type {Credentials} from '../../../../src/mesh/index.js'
 import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
 
-/** A control plane that is sound, to be spoilt. */
-export interface Sound {
+/** Parts of a correct control plane, into which a bug is injected. */
+export interface ControlPlaneParts {
   store: MeshStore
   credentials: Credentials
-  /** A connection of its own to the file of the store. */
+  /** Separate connection to the database of the store. */
   database: Database
   leaseMs: number
   scope: string
 }
 
-/** Spoils one thing of it; gives the store that is served. */
-type Bug = (sound: Sound) => MeshStore
+/** Injects one bug and returns the store to serve. */
+type Bug = (parts: ControlPlaneParts) => MeshStore
 
-/** Tokens that were drawn too early are told from those of the store by their height. */
+/** Tokens drawn by the bug start here, to distinguish them from tokens of the store. */
 const firstDrawn = 1_000_000
-const longestDrawMs = 300
+const maxDrawMs = 300
 
-/** A store that differs from another in some operations. */
+/** Overrides some operations of a store. */
 const differing = (store: MeshStore, changes: Partial<MeshStore>): MeshStore =>
   new Proxy(store, {
     get(target, name) {
@@ -33,14 +33,14 @@ const differing = (store: MeshStore, changes: Partial<MeshStore>): MeshStore =>
 export const bugs = {
   none: ({store}) => store,
 
-  /** The number of a lease is drawn before it is known that the key is free. */
+  /** Draws the lease number before checking that the key is free. */
   'token-before-lock'({store, database}) {
     const renumber = database.prepare('UPDATE mesh_exec_leases SET lease_id = ? WHERE lease_id = ?')
     let drawn = firstDrawn
     return differing(store, {
       async grantLease(scope, claim) {
         const token = ++drawn
-        await sleep(Math.random() * longestDrawMs)
+        await sleep(Math.random() * maxDrawMs)
         const lease = await store.grantLease(scope, claim)
         if (lease.fence_token >= firstDrawn) return lease
         renumber.run(token, lease.fence_token)
@@ -49,11 +49,11 @@ export const bugs = {
     })
   },
 
-  /** Whoever acknowledges a message is believed to have it. */
+  /** Does not check who acknowledges a message. */
   'ack-without-holder': ({store}) =>
     differing(store, {ack: (scope, {receiver, message}) => store.ack(scope, {receiver, message})}),
 
-  /** The first try uses up the token for new nodes, right or wrong. */
+  /** The first attempt consumes the bootstrap token, even if it is wrong. */
   'guess-burns-bootstrap'({store, credentials, scope}) {
     const isRight = credentials.isBootstrap.bind(credentials)
     credentials.isBootstrap = (token) => {
@@ -67,7 +67,7 @@ export const bugs = {
     return store
   },
 
-  /** What is known of a key goes with the acknowledgement. */
+  /** Forgets the idempotency key when the message is acknowledged. */
   'dedupe-lost-after-ack'({store, database}) {
     const forget = database.prepare('UPDATE mesh_messages SET idem_key = NULL WHERE id = ? AND acked_at IS NOT NULL')
     return differing(store, {
@@ -78,7 +78,7 @@ export const bugs = {
     })
   },
 
-  /** Whoever joins starts anew. */
+  /** A join ends the quarantine of the node. */
   'join-ends-quarantine': ({store}) =>
     differing(store, {
       async join(scope, facts, options) {
@@ -88,7 +88,7 @@ export const bugs = {
       },
     }),
 
-  /** A lease that has run out is as good as one that has not, as long as nobody else wants it. */
+  /** Renews expired leases. */
   'expired-lease-renewed'({store, database, leaseMs}) {
     const revive = database.prepare(
       `UPDATE mesh_exec_leases SET state = 'granted', ended_at = NULL, expires_at = ?
@@ -108,7 +108,7 @@ WHERE lease_id = ? AND holder = ? AND state = 'expired'`,
     })
   },
 
-  /** Messages are accepted, and thrown away. */
+  /** Accepts messages without storing them. */
   'deliveries-forgotten'({store}) {
     let forgotten = firstDrawn
     return differing(store, {deliver: async () => ({accepted: true, message_id: ++forgotten})})

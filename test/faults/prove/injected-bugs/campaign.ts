@@ -1,4 +1,4 @@
-/** Runs of `svc mesh prove` against a control plane with one bug, and against the same one without. */
+/** Campaigns against a control plane with an injected bug, and against the same one without it. */
 import assert from 'node:assert/strict'
 import {rm} from 'node:fs/promises'
 import {describe, it} from 'node:test'
@@ -8,9 +8,9 @@ import type {BugName} from './bugs.js'
 
 export interface InjectedBug {
   bug: Exclude<BugName, 'none'>
-  /** The invariant that finds it out. */
+  /** Invariant that detects the bug. */
   caught: Report['invariants'][number]['id']
-  /** Who meets it. */
+  /** Clients that trigger the bug. */
   clients: NonNullable<Focus['clients']>
 }
 
@@ -27,10 +27,10 @@ const server = projectFile('dist/test/faults/prove/injected-bugs/server.js')
 const launch =
   (bug: BugName): Launch =>
   () => [server, bug]
-/** In how many runs a bug may hide; on a slow machine little happens in the first. */
+/** Maximum number of runs until a bug must be detected; on a slow machine little happens in the first one. */
 const attempts = 4
 
-/** A run of a seed. Each attempt takes longer than the one before. */
+/** Each attempt uses another seed and takes twice as long as the previous one. */
 const run = (attempt: number, seconds: number, bug: BugName, clients: InjectedBug['clients']) =>
   prove({
     seed: attempt,
@@ -43,10 +43,10 @@ const run = (attempt: number, seconds: number, bug: BugName, clients: InjectedBu
 const violationsOf = ({invariants}: Report) =>
   invariants.flatMap(({id, violations}) => violations.map(({what}) => `${id}: ${what}`))
 
-/** Declares the tests of one bug; `seconds` is how long clients go on in the first run. */
+/** Declares the tests of one bug. @param seconds duration of the first run */
 export function testBug({bug, caught, clients}: InjectedBug, seconds: number): void {
   describe(bug.replaceAll('-', ' '), {concurrency: 2}, () => {
-    it(`breaks ${caught}, and the run says how`, async () => {
+    it(`is detected by ${caught}`, async () => {
       const seen: string[] = []
       for (let attempt = 1; attempt <= attempts; attempt++) {
         const report = await run(attempt, seconds, bug, clients)
@@ -56,10 +56,10 @@ export function testBug({bug, caught, clients}: InjectedBug, seconds: number): v
         if (report.folder !== null) await rm(report.folder, {recursive: true, force: true})
         if (broken.includes(caught)) return
       }
-      assert.fail(`nothing of ${caught} in ${JSON.stringify(seen)}`)
+      assert.fail(`no violation of ${caught} in ${JSON.stringify(seen)}`)
     })
 
-    it('is not seen where it is not', async () => {
+    it('is not reported without the bug', async () => {
       for (let attempt = 1; attempt <= attempts; attempt++) {
         const report = await run(attempt, seconds, 'none', clients)
         assert.deepEqual(violationsOf(report), [])
@@ -67,7 +67,7 @@ export function testBug({bug, caught, clients}: InjectedBug, seconds: number): v
         const verdict = report.invariants.find(({id}) => id === caught)
         if ((verdict?.checked ?? 0) > 0) return
       }
-      assert.fail(`${caught} was never put to the test`)
+      assert.fail(`${caught} was never checked`)
     })
   })
 }

@@ -1,6 +1,6 @@
 /**
- * `svc mesh prove` of a program whose control plane has a bug: `prove-with-bug ROOT BUG ARGUMENT...`. ROOT is an empty
- * folder, which takes the place of that of the program.
+ * Runs `svc mesh prove` against a control plane with an injected bug: `prove-with-bug ROOT BUG ARGUMENT...`. ROOT is an
+ * empty folder that replaces the program folder.
  */
 import {mkdirSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
@@ -15,7 +15,7 @@ mkdirSync(join(root, 'bin'))
 writeFileSync(join(root, 'package.json'), '{"type":"module"}')
 writeFileSync(join(root, 'bin', 'svc.js'), `process.argv[2] = '${bug}'\nawait import('${server}')\n`)
 
-/** Finds the program where the one with the bug is. */
+/** Starts the server from ROOT. */
 class ProveWithBug extends MeshProve {
   static override flags = MeshProve.flags
 

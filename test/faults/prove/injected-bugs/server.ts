@@ -1,6 +1,6 @@
 /**
- * A control plane with a bug, or with `none`: `server BUG`, set up by the environment as `svc mesh serve` is, with its
- * secrets in the folder that it is started in.
+ * Starts a control plane with an injected bug or `none`: `server BUG`. It is configured by the environment like
+ * `svc mesh serve`, and reads its secrets from the working directory.
  */
 import {readFileSync} from 'node:fs'
 import {parseEnv} from 'node:util'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {createClock, type KeptClock, resume} from '../../../../src/mesh/store/sqlite/clock.js'
+import {createClock, resume, type SavedClock} from '../../../../src/mesh/store/sqlite/clock.js'
 import {TestClock} from '../conformance/story.js'
 
 describe('a clock', () => {
@@ -60,16 +60,17 @@ describe('a clock', () => {
 
   const at = 1_000_000_000
   /** Where it goes on, after it was left at `at`: the machine's clock then, and the grace for what was held. */
-  const restarts: readonly [name: string, kept: KeptClock | undefined, wall: number, start: number, grace: number][] = [
-    ['for the first time', undefined, at, at, 0],
-    ['at once', {clock: at, ahead: 0}, at, at, 0],
-    ['after a second', {clock: at, ahead: 0}, at + 1000, at + 1000, 1000],
-    ['after a second less than it had written', {clock: at, ahead: 0}, at - 1000, at, 0],
-    ['after an hour', {clock: at, ahead: 0}, at + 3_600_000, at + 3_600_000, 3_600_000],
-    ['with a clock that was set back', {clock: at, ahead: 0}, at - 3_600_000, at, 0],
-    ['after its process died', {clock: at, ahead: 1000}, at - 900, at, 1000],
-    ['a minute after that', {clock: at, ahead: 1000}, at + 60_000, at + 60_000, 61_000],
-  ]
+  const restarts: readonly [name: string, saved: SavedClock | undefined, wall: number, start: number, grace: number][] =
+    [
+      ['for the first time', undefined, at, at, 0],
+      ['at once', {clock: at, ahead: 0}, at, at, 0],
+      ['after a second', {clock: at, ahead: 0}, at + 1000, at + 1000, 1000],
+      ['after a second less than it had written', {clock: at, ahead: 0}, at - 1000, at, 0],
+      ['after an hour', {clock: at, ahead: 0}, at + 3_600_000, at + 3_600_000, 3_600_000],
+      ['with a clock that was set back', {clock: at, ahead: 0}, at - 3_600_000, at, 0],
+      ['after its process died', {clock: at, ahead: 1000}, at - 900, at, 1000],
+      ['a minute after that', {clock: at, ahead: 1000}, at + 60_000, at + 60_000, 61_000],
+    ]
   for (const [name, kept, wall, start, grace] of restarts)
     it(`goes on ${name}`, () => assert.deepEqual(resume(kept, wall), {start, grace}))
 })

@@ -1,10 +1,10 @@
-/** The dead messages, the newest first. */
+/** Table of dead messages, newest first. */
 import {ask, dropOf, retryOf} from './dialog.js'
 import {byId, element, setText} from './elements.js'
 import {ago, dateFormat, number} from './format.js'
 import {keyedTable, openPart, tableRow} from './table.js'
 
-const deadColumns = {Message: 'id', From: '', To: '', Type: '', 'Given up': 'fit', Payload: '', '': 'acts'}
+const deadColumns = {Message: 'id', From: '', To: '', Type: '', 'Dead since': 'fit', Payload: '', '': 'acts'}
 
 export const deadTable = keyedTable(
   'dead',

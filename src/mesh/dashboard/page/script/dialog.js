@@ -1,14 +1,14 @@
-/** What may be changed, asked for once more before it is. */
+/** Actions of the page, with a confirmation dialog. */
 import {byId, setText, toast} from './elements.js'
 
 export const base = location.pathname.replace(/\/?$/, '/')
 const confirmation = byId('confirm')
 const minutesInput = byId('confirm-minutes').querySelector('input')
-let asked
+let pending
 
-/** What there is to confirm: the words, and what to send. */
+/** Opens the dialog. @param question texts and request of the action */
 export function ask(question) {
-  asked = question
+  pending = question
   const {title, text, verb, isDangerous, takesMinutes} = question
   setText(byId('confirm-title'), title)
   setText(byId('confirm-text'), text)
@@ -22,7 +22,7 @@ export function ask(question) {
 }
 
 async function send() {
-  const {path, body, takesMinutes, done, heading} = asked
+  const {path, body, takesMinutes, done, heading} = pending
   const minutes = takesMinutes && minutesInput.value !== '' ? {minutes: Number(minutesInput.value)} : {}
   byId('confirm-yes').disabled = true
   try {
@@ -33,7 +33,9 @@ async function send() {
     })
     if (!response.ok) {
       const problem = await response.json().catch(() => ({}))
-      throw new Error([problem.detail ?? `The answer was ${response.status}.`, problem.hint].filter(Boolean).join(' '))
+      throw new Error(
+        [problem.detail ?? `The server returned status ${response.status}.`, problem.hint].filter(Boolean).join(' '),
+      )
     }
     confirmation.close()
     toast(done)
@@ -42,7 +44,7 @@ async function send() {
     const isLost = error instanceof TypeError
     setText(
       byId('confirm-fault'),
-      isLost ? 'The dashboard does not answer; is svc mesh dashboard running?' : error.message,
+      isLost ? 'The dashboard server is not reachable. Is svc mesh dashboard running?' : error.message,
     )
     byId('confirm-yes').disabled = false
   }
@@ -61,8 +63,8 @@ export const quarantineOf = (id, on) => ({
   isDangerous: on,
   title: on ? `Put ${id} in quarantine?` : `End the quarantine of ${id}?`,
   text: on
-    ? 'It takes no leases and no messages and cannot renew what it holds. This lasts until it is ended here: joining again does not end it.'
-    : 'It may take leases and messages again.',
+    ? 'It gets no leases and no messages and cannot renew those it holds. The quarantine lasts until you end it; joining again does not end it.'
+    : 'It can get leases and messages again.',
   verb: on ? 'Quarantine' : 'End quarantine',
   done: on ? `${id} is in quarantine.` : `The quarantine of ${id} has ended.`,
 })
@@ -72,8 +74,8 @@ export const maintenanceOf = (id, on) => ({
   body: {node_id: id, maintenance: on},
   heading: 'nodes-title',
   takesMinutes: on,
-  title: on ? `Take ${id} into maintenance?` : `End the maintenance of ${id}?`,
-  text: on ? 'It takes nothing new, and may finish what it has.' : 'It may take leases and messages again.',
+  title: on ? `Put ${id} in maintenance?` : `End the maintenance of ${id}?`,
+  text: on ? 'It gets no new work but can finish its current work.' : 'It can get leases and messages again.',
   verb: on ? 'Start maintenance' : 'End maintenance',
   done: on ? `${id} is in maintenance.` : `The maintenance of ${id} has ended.`,
 })
@@ -84,9 +86,9 @@ export const revocationOf = ({lease_id: id, scope_key: key, holder_node_id: hold
   heading: 'leases-title',
   isDangerous: true,
   title: `Revoke lease ${id}?`,
-  text: `${holder} holds it on ${key}, and has to stop what it does with it. Another node may take the key at once.`,
+  text: `${holder} holds it on ${key} and must stop the work it covers. Another node can acquire the key immediately.`,
   verb: 'Revoke lease',
-  done: `Lease ${id} is revoked.`,
+  done: `Lease ${id} was revoked.`,
 })
 
 export const retryOf = ({id, receiver_agent_id: receiver}) => ({
@@ -94,9 +96,9 @@ export const retryOf = ({id, receiver_agent_id: receiver}) => ({
   body: {message_id: id},
   heading: 'dead-title',
   title: `Retry message ${id}?`,
-  text: `It goes back into the inbox of agent ${receiver}, with all its attempts before it.`,
+  text: `It returns to the inbox of agent ${receiver} with its attempts reset.`,
   verb: 'Retry message',
-  done: `Message ${id} is in its inbox.`,
+  done: `Message ${id} is pending again.`,
 })
 
 export const dropOf = ({id, receiver_agent_id: receiver}) => ({
@@ -105,7 +107,7 @@ export const dropOf = ({id, receiver_agent_id: receiver}) => ({
   heading: 'dead-title',
   isDangerous: true,
   title: `Drop message ${id}?`,
-  text: `Agent ${receiver} does not get it. Its contents are gone.`,
+  text: `It will not be delivered to agent ${receiver}. Its contents are deleted.`,
   verb: 'Drop message',
-  done: `Message ${id} is dropped.`,
+  done: `Message ${id} was dropped.`,
 })

@@ -1,4 +1,4 @@
-/** Elements: how they are found, made and filled. */
+/** Helpers for DOM elements. */
 
 export const byId = (id) => document.getElementById(id)
 
@@ -12,7 +12,7 @@ export function element(name, properties, ...children) {
   return made
 }
 
-/** Touches the page only where the text is another one. */
+/** Sets the text only if it differs, to avoid needless DOM changes. */
 export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text
 }
@@ -21,7 +21,7 @@ export function setHidden(target, isHidden) {
   if (target.hidden !== isHidden) target.hidden = isHidden
 }
 
-/** Runs what makes the content of an element when what it is made from has changed. */
+/** Rebuilds the content of an element if its source has changed. */
 export function fill(target, source, make) {
   const key = JSON.stringify(source)
   if (target.source === key) return
@@ -29,8 +29,8 @@ export function fill(target, source, make) {
   target.replaceChildren(...make())
 }
 
-/** For screen readers. */
-export const announce = (text) => setText(byId('told'), text)
+/** Announces a text to screen readers. */
+export const announce = (text) => setText(byId('announcement'), text)
 
 let toastTimer
 export function toast(text) {

@@ -1,4 +1,4 @@
-/** Numbers and times in words. */
+/** Formatting of numbers and times. */
 
 const numberFormat = new Intl.NumberFormat('en')
 export const timeFormat = new Intl.DateTimeFormat(undefined, {timeStyle: 'medium'})
@@ -6,7 +6,7 @@ export const dateFormat = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium
 export const number = (value) => numberFormat.format(value)
 export const count = (value, word) => `${number(value)} ${word}${value === 1 ? '' : 's'}`
 
-/** The two largest units of a time: 3 d 2 h, 2 h 4 min, 1 min 5 s, 12 s. */
+/** Formats a duration with its two largest units: 3 d 2 h, 2 h 4 min, 1 min 5 s, 12 s. */
 export function duration(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   const parts = [
@@ -24,12 +24,12 @@ export function duration(ms) {
     .join(' ')
 }
 
-/** Time of the control plane when the state came, and the time of the page then. */
+/** Time of the control plane and monotonic time of the page when the last state arrived, ms. */
 let clock = {at: 0, since: 0}
 export function setClock(unixMs) {
   clock = {at: unixMs, since: performance.now()}
 }
 export const now = () => clock.at + performance.now() - clock.since
 export const ago = (ms) => (now() - ms < 1500 ? 'just now' : `${duration(now() - ms)} ago`)
-export const until = (ms) => (ms <= now() ? 'over' : duration(ms - now()))
+export const until = (ms) => (ms <= now() ? 'expired' : duration(ms - now()))
 export const conditionWords = {quarantined: 'Quarantine', maintenance: 'Maintenance', stale: 'Stale'}

@@ -1,4 +1,4 @@
-/** The leases that are held, and how long they are. */
+/** Table of active leases. */
 import {ask, revocationOf} from './dialog.js'
 import {byId, element, setText} from './elements.js'
 import {now, number, until} from './format.js'

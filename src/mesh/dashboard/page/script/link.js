@@ -1,13 +1,13 @@
-/** Whether the control plane answers, and whether this page hears of it. */
+/** State of the connections from the page to the dashboard and from there to the control plane. */
 import {announce, byId, setHidden, setText} from './elements.js'
 import {timeFormat} from './format.js'
 
 const linkWords = {
   connecting: 'Connecting',
-  answers: 'Control plane answers',
-  busy: 'Control plane has errors',
-  away: 'Control plane is away',
-  lost: 'Dashboard has ended',
+  answers: 'Connected',
+  busy: 'Control plane reports errors',
+  away: 'Control plane not reachable',
+  lost: 'Dashboard not reachable',
 }
 let linkNow = 'connecting'
 
@@ -31,8 +31,8 @@ export function showLink({url, answers, fault, answered_unix_ms: answered}) {
   setText(byId('nodes-command'), `svc mesh join --control-url ${url}`)
   const last =
     answered === undefined
-      ? ' It has not answered yet.'
-      : ` Last seen at ${timeFormat.format(answered)}; what is shown is from then.`
+      ? ' It has not responded yet.'
+      : ` Last response at ${timeFormat.format(answered)}; the page shows the data of that time.`
   setLink(answers ? (fault === undefined ? 'answers' : 'busy') : 'away', (fault ?? '') + (answers ? '' : last))
-  document.title = answers ? 'Mesh' : 'Mesh · away'
+  document.title = answers ? 'Mesh' : 'Mesh · not reachable'
 }

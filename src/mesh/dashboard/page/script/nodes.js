@@ -1,4 +1,4 @@
-/** The nodes: their table, what of it is chosen, and what is announced of them. */
+/** Table of nodes, its filter and its announcements. */
 import {ask, maintenanceOf, quarantineOf} from './dialog.js'
 import {announce, byId, element, fill, setHidden, setText} from './elements.js'
 import {ago, conditionWords, count, dateFormat, duration, now, number} from './format.js'
@@ -77,7 +77,7 @@ function flash(row) {
   row.classList.add('changed')
 }
 
-/** Which nodes are shown: by their state, and by a text in their id or labels. */
+/** Filters by state. */
 const choices = [
   ['all', 'All', () => true],
   ['ok', 'OK', ({conditions}) => conditions.length === 0],
@@ -125,14 +125,14 @@ export function showNodes(part) {
   const ill = allNodes.filter(({conditions}) => conditions.length > 0).length
   setText(byId('nodes-figure'), known === undefined ? '–' : number(allNodes.length) + (part.truncated ? '+' : ''))
   const fit = allNodes.length === 0 ? '' : ill === 0 ? 'all OK' : `${number(allNodes.length - ill)} OK`
-  setText(byId('nodes-note'), fit + (part?.truncated ? '; there are more' : ''))
+  setText(byId('nodes-note'), fit + (part?.truncated ? '; more not shown' : ''))
   if (known !== undefined) {
     announceChanges(nodesBefore, known)
     nodesBefore = known
   }
 }
 
-/** What happened since the state before, in a sentence or two: nobody wants to hear more at once. */
+/** Announces the changes since the previous state; only their number if there are more than three. */
 function announceChanges(before, nodes) {
   if (before === undefined) return
   const old = new Map(before.map((node) => [node.id, String(node.conditions)]))
@@ -140,11 +140,11 @@ function announceChanges(before, nodes) {
   for (const {id, conditions} of nodes) {
     const was = old.get(id)
     old.delete(id)
-    if (was === undefined) sentences.push(`${id} has joined.`)
+    if (was === undefined) sentences.push(`${id} joined.`)
     else if (was !== String(conditions))
       sentences.push(`${id}: ${conditions.map((each) => conditionWords[each].toLowerCase()).join(', ') || 'OK'}.`)
   }
-  for (const id of old.keys()) sentences.push(`${id} has left.`)
+  for (const id of old.keys()) sentences.push(`${id} left.`)
   if (sentences.length > 0)
     announce(sentences.length <= 3 ? sentences.join(' ') : `${count(sentences.length, 'node')} changed.`)
 }

@@ -1,20 +1,20 @@
-/** The messages that wait. */
+/** Statistics of pending messages. */
 import {byId, element, fill, setHidden, setText} from './elements.js'
 import {number} from './format.js'
 import {openPart} from './table.js'
 
-const mostBars = 12
+const maxBars = 12
 
 function showBars(id, entries) {
-  const shown = entries.slice(0, mostBars)
-  const rest = entries.slice(mostBars).reduce((sum, [, size]) => sum + size, 0)
+  const shown = entries.slice(0, maxBars)
+  const rest = entries.slice(maxBars).reduce((sum, [, size]) => sum + size, 0)
   const all = rest === 0 ? shown : [...shown, ['others', rest]]
-  const most = Math.max(...all.map(([, size]) => size))
+  const max = Math.max(...all.map(([, size]) => size))
   setHidden(byId(id), all.length === 0)
   fill(byId(id).querySelector('ul'), all, () =>
     all.map(([name, size]) => {
       const bar = element('i', {ariaHidden: 'true'})
-      bar.style.width = `${(100 * size) / most}%`
+      bar.style.width = `${(100 * size) / max}%`
       return element('li', {}, bar, element('span', {}, name), element('span', {}, number(size)))
     }),
   )

@@ -1,4 +1,4 @@
-/** The stream that the state comes by, held only while somebody looks. */
+/** Event stream of the state, open only while the page is visible. */
 import {deadTable, showDead} from './dead.js'
 import {base} from './dialog.js'
 import {setClock} from './format.js'
@@ -7,14 +7,14 @@ import {setLink, showLink} from './link.js'
 import {nodeTable, showNodes} from './nodes.js'
 import {showQueue} from './queue.js'
 
-const lostText = 'This page has lost svc mesh dashboard. Start it again and open the address that it prints then.'
+const lostText = 'The connection to svc mesh dashboard is lost. Restart it and open the address that it prints.'
 let stream
 let again
 
-let shown
+let current
 
 function show(state) {
-  shown = state
+  current = state
   setClock(state.clock_unix_ms)
   showLink(state.control)
   showNodes(state.nodes)
@@ -23,10 +23,10 @@ function show(state) {
   showDead(state.dead)
 }
 
-/** The state that is shown, with what has changed of it. */
+/** Applies changes to the current state. */
 function change({rows, ...rest}) {
   const changed = new Map(rows.map((row) => [row.id, row]))
-  const {nodes} = shown
+  const {nodes} = current
   const known = nodes?.known?.map((node) => changed.get(node.id) ?? node)
   show({...rest, nodes: known === undefined ? nodes : {...nodes, known}})
 }
@@ -40,7 +40,7 @@ function connect() {
   stream.onerror = () => {
     setLink('lost', lostText)
     document.title = 'Mesh · lost'
-    // A refusal ends the stream for good; a connection that broke is opened again by the browser itself.
+    // The browser reconnects a broken connection automatically, but not after an error response.
     if (stream.readyState === EventSource.CLOSED) again = setTimeout(connect, 5000)
   }
 }

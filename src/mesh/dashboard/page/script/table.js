@@ -1,4 +1,4 @@
-/** A table that is kept row by row: what has not changed is not touched, so that focus and selection stay. */
+/** Table that updates only changed rows, so that focus and selection are preserved. */
 import {byId, element, setHidden, setText} from './elements.js'
 import {number} from './format.js'
 
@@ -37,7 +37,7 @@ export function keyedTable(name, keyOf, make) {
     }
     setHidden(byId(`${name}-table`), items.length === 0)
     setHidden(more, items.length <= limit)
-    setText(more.querySelector('span'), `The first ${number(shown.length)} of ${number(items.length)} are shown.`)
+    setText(more.querySelector('span'), `Showing the first ${number(shown.length)} of ${number(items.length)}.`)
   }
 
   return {
@@ -48,7 +48,7 @@ export function keyedTable(name, keyOf, make) {
   }
 }
 
-/** A row of cells; each holds its content in one element, beside the name of its column where rows are cards. */
+/** Creates a row of cells. Each cell has a content element, and the column name for the card layout. */
 export function tableRow(columns) {
   const cells = Object.entries(columns).map(([head, kind]) => {
     const content = element('div', {})
@@ -57,12 +57,12 @@ export function tableRow(columns) {
   return {
     element: element('tr', {role: 'row'}, ...cells.map(({cell}) => cell)),
     contents: cells.map(({content}) => content),
-    /** A cell with nothing in it shows a dash, and no line on a card. */
+    /** Marks an empty cell, which shows a dash in a table and is hidden on a card. */
     mark: (index, isEmpty) => cells[index].cell.classList.toggle('none', isEmpty),
   }
 }
 
-/** Shows one of: what may not be seen, nothing yet, nothing there. Gives what is known, if anything is. */
+/** Shows the state of a part: denied, waiting, empty or known. @returns the known data, if any */
 export function openPart(name, part, isEmpty) {
   const known = part?.known
   setHidden(byId(`${name}-wait`), part !== undefined)
