@@ -1,10 +1,10 @@
-/** Mono sound at one rate, piece by piece, -1 to 1. */
+/** Chunks of mono samples, -1 to 1, at one sample rate. */
 export interface AudioStream extends AsyncIterable<Float32Array> {
   /** Hz. */
   readonly sampleRate: number
-  /** What was in the file. */
+  /** Format of the file. */
   readonly source: AudioSource
-  /** Length in seconds, where the container says it and can be believed. */
+  /** Duration in seconds, if the container contains it and is reliable. */
   readonly durationSec: number | undefined
 }
 

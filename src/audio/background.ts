@@ -2,36 +2,36 @@ import {BandLevels, bandCount, type FrameLevels} from './band-levels.js'
 import {LevelHistogram} from './level-histogram.js'
 import type {ScoredFrame} from './region-builder.js'
 
-/** A frame and how far it stands out of the background. */
+/** A frame; its score is its level above the background, dB. */
 export interface StandoutFrame extends ScoredFrame {
-  /** Level of all bands together, dB. */
+  /** Level over all bands, dB. */
   level: number
-  /** Level of each band, dB, cut off below where nothing counts. */
+  /** Level of each band, dB, clamped to the band floor from below. */
   bands: Float32Array
 }
 
-/** Frames after and before one that tell how loud the background is there. */
+/** Frames after and before a frame that are used to estimate its background. */
 const ahead = 50
 const behind = 250
-/** Share of them that is background. */
+/** Percentile of their levels that counts as background, as a share. */
 const backgroundShare = 0.2
-/** It changes slowly: frames from one measurement to the next. */
+/** Frames between two estimates; the background changes slowly. */
 const measureEvery = 5
-/** A recording with fewer frames was cut out of silence. */
+/** A recording with fewer frames is treated as if it were surrounded by silence. */
 const shortRecording = 100
-/** More than this in one band says nothing more, dB. */
-const mostExcess = 20
+/** Maximum contribution of one band to the score, dB. */
+const maxExcess = 20
 
 /**
- * How far each frame stands out of its background: the mean over the bands of what lies above the quiet frames around
- * it, dB. Frames come half a second after their sound.
+ * Scores frames by their level above the background: the mean over the bands of the excess over the quiet frames around
+ * them, dB. Frames are returned with a delay of 0.5 s.
  */
 export class Background {
   readonly #levels = new BandLevels()
   readonly #histogram = new LevelHistogram(bandCount)
   readonly #bandFloor: number
   readonly #leastLevel: number
-  /** Frames of the window; the next one to be scored is `#next`. */
+  /** Frames of the window; `#next` is the index of the next one to score. */
   #window: FrameLevels[] = []
   #next = 0
   #received = 0
@@ -39,7 +39,7 @@ export class Background {
   #background: Float32Array = new Float32Array(bandCount)
 
   /**
-   * @param leastLevel level from which a frame may be a voice, dB
+   * @param leastLevel level below which a frame cannot be voice, dB
    * @param bandFloor level below which a band is silent, dB
    */
   constructor({leastLevel, bandFloor}: {leastLevel: number; bandFloor: number}) {
@@ -50,7 +50,7 @@ export class Background {
   *push(samples: Float32Array): Generator<StandoutFrame, void, undefined> {
     for (const frame of this.#levels.push(samples)) {
       this.#take(frame)
-      // Until it is known whether the recording is a short one, nothing is said.
+      // Wait until it is known whether the recording is short.
       if (this.#received < shortRecording) continue
       while (this.#window.length - this.#next > ahead) yield this.#score()
     }
@@ -75,7 +75,7 @@ export class Background {
     if (this.#scored++ % measureEvery === 0) this.#background = this.#histogram.percentile(backgroundShare)
     let sum = 0
     for (let band = 0; band < bandCount; band++)
-      sum += Math.max(0, Math.min(mostExcess, bands[band]! - this.#background[band]!))
+      sum += Math.max(0, Math.min(maxExcess, bands[band]! - this.#background[band]!))
     if (this.#next > behind) {
       this.#histogram.remove((this.#window.shift() as FrameLevels).bands)
       this.#next--

@@ -1,24 +1,24 @@
 import {createPowerSpectrum, frameLength, hann, spectrumLength} from './fourier.js'
 import {hopLength} from './log-mel.js'
 
-/** Edges of the bands in bins of 40 Hz: 120 Hz to 7.6 kHz, about as wide as hearing is. */
+/** Band edges in bins of 40 Hz: 120 Hz to 7.6 kHz, wider towards high frequencies, as critical bands are. */
 const edges = [3, 8, 15, 25, 40, 60, 85, 125, 190]
 export const bandCount = edges.length - 1
 
-/** From the power of one side of the spectrum to the mean square of the samples, the window's own power taken out. */
+/** Converts the one-sided power spectrum to the mean square of the samples, corrected for the window's power. */
 const scale = 2 / (frameLength * hann.reduce((sum, w) => sum + w * w, 0))
 const quietest = 1e-12
 
 export interface FrameLevels {
-  /** Of each band, dB below a full-scale square wave. */
+  /** Level of each band, dB relative to a full-scale square wave. */
   bands: Float32Array
-  /** Of all bands together. */
+  /** Level over all bands, dB. */
   overall: number
 }
 
 /**
- * Levels in bands of frames of 25 ms every 10 ms, as sound comes in; silence goes before it. At the end
- * the frames whose middle still lies in the sound are given too.
+ * Band levels of streamed samples, in 25 ms frames every 10 ms. Frames are centred: half a frame of silence is added
+ * before the first sample and after the last one.
  */
 export class BandLevels {
   readonly #spectrum = createPowerSpectrum()
@@ -26,7 +26,7 @@ export class BandLevels {
   readonly #power = new Float64Array(spectrumLength)
   #rest: Float32Array = new Float32Array(frameLength / 2)
 
-  /** The frames at the end. */
+  /** Returns the last frames. */
   flush(): Generator<FrameLevels, void, undefined> {
     return this.push(new Float32Array(frameLength / 2))
   }

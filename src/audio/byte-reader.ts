@@ -1,19 +1,19 @@
 export interface ByteReaderOptions {
-  /** Lets go of what the bytes come from, which an iterator that was never asked, or waits, does not. */
+  /** Releases the source. Needed because an iterator that was never started, or is waiting, does not do so. */
   destroy?: (() => void) | undefined
-  /** Ends the wait for bytes, which may never come, and closes the reader. */
+  /** Aborts a pending read and closes the reader. */
   signal?: AbortSignal | undefined
 }
 
-/** Bytes that come in pieces of any size, read as they are asked for. */
+/** Reads a stream of chunks by byte count. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>
   readonly #signal: AbortSignal | undefined
   readonly #destroy: (() => void) | undefined
   #buffer: Buffer = Buffer.alloc(0)
   #ended = false
-  /** While bytes are waited for: gives up on them. */
-  #giveUp: ((reason: unknown) => void) | undefined
+  /** Rejects the pending read, if there is one. */
+  #rejectRead: ((reason: unknown) => void) | undefined
 
   constructor(source: AsyncIterable<Uint8Array>, {destroy, signal}: ByteReaderOptions = {}) {
     this.#source = source[Symbol.asyncIterator]()
@@ -22,7 +22,7 @@ export class ByteReader {
     signal?.addEventListener('abort', this.#abort, {once: true})
   }
 
-  /** The next bytes, which stay unread; fewer at the end. */
+  /** The next bytes, without consuming them; fewer at the end. */
   async peek(length: number): Promise<Buffer> {
     await this.#fill(length)
     return this.#buffer.subarray(0, length)
@@ -35,7 +35,6 @@ export class ByteReader {
     return bytes
   }
 
-  /** Leaves bytes out. */
   async skip(length: number): Promise<void> {
     let left = length
     while (left > 0) {
@@ -47,7 +46,7 @@ export class ByteReader {
     }
   }
 
-  /** All that is left, in pieces. */
+  /** All remaining bytes, in chunks. */
   async *rest(): AsyncGenerator<Uint8Array, void, undefined> {
     if (this.#buffer.length > 0) yield this.#take()
     while (!this.#ended) {
@@ -60,14 +59,14 @@ export class ByteReader {
     this.#ended = true
     this.#signal?.removeEventListener('abort', this.#abort)
     const returned = this.#source.return?.()
-    // An iterator that waits for bytes returns only when they come.
-    if (this.#giveUp === undefined) await returned
+    // A waiting iterator returns only when bytes arrive.
+    if (this.#rejectRead === undefined) await returned
     else returned?.catch(() => undefined)
     this.#destroy?.()
   }
 
   readonly #abort = () => {
-    this.#giveUp?.(this.#signal?.reason)
+    this.#rejectRead?.(this.#signal?.reason)
     void this.close()
   }
 
@@ -94,9 +93,9 @@ export class ByteReader {
 
   #next(): Promise<IteratorResult<Uint8Array>> {
     return new Promise((resolve, reject) => {
-      this.#giveUp = reject
+      this.#rejectRead = reject
       const settled = () => {
-        this.#giveUp = undefined
+        this.#rejectRead = undefined
       }
       this.#source.next().finally(settled).then(resolve, reject)
     })

@@ -40,9 +40,9 @@ const codecs = {
 export type CompressedKind = keyof typeof codecs
 
 /**
- * A compressed recording as sound. What is damaged or lost is left out, and becomes silence where the container says
- * how long it was, so that what follows keeps its time. The first frames are decoded to learn the rate.
- * @throws audio_invalid where nothing can be decoded
+ * Opens a compressed recording. Damaged or lost frames are dropped, or replaced with silence if the container contains
+ * their duration, so that later audio keeps its time. The first frames are decoded to find the sample rate.
+ * @throws audio_invalid if nothing can be decoded
  */
 export async function openCompressed(
   kind: CompressedKind,
@@ -53,7 +53,7 @@ export async function openCompressed(
   const length = codec === 'flac' ? flacLength(await reader.peek(flacHeadBytes)) : undefined
   const pieces = decodeAll(codecs[kind], reader, context)
   const first = await pieces.next()
-  if (first.done) throw new SvcError('audio_invalid', {file: context.name, reason: `no ${codec} frame in it is sound`})
+  if (first.done) throw new SvcError('audio_invalid', {file: context.name, reason: `it has no valid ${codec} frame`})
   const {sampleRate, channelData} = first.value
   return {
     source: {container, codec, sampleRate, channels: channelData.length},
@@ -62,7 +62,7 @@ export async function openCompressed(
   }
 }
 
-/** Everything that has samples, each at its time; the decoder is freed at the end, also at an early one. */
+/** Decodes all units and fills gaps with silence; the decoder is freed when iteration ends, also early. */
 async function* decodeAll(
   {open, units}: Codec,
   reader: ByteReader,
@@ -95,21 +95,21 @@ async function* decodeAll(
 
 const damage = (name: string, silentSec: number): string =>
   silentSec > 0
-    ? `${name} is damaged; ${silentSec.toFixed(2)} s that cannot be decoded are silent.`
-    : `${name} is damaged in places; what can be decoded is used.`
+    ? `${name} is damaged: ${silentSec.toFixed(2)} s could not be decoded and were replaced with silence.`
+    : `${name} is damaged: some frames could not be decoded. The rest of the audio is used.`
 
-/** A longer gap is one in the places, not in the sound. */
+/** A longer gap is a jump in the timestamps, not lost audio. */
 const longestGapSec = 3600
 
-/** Where in the sound each unit is. Its own places may begin anywhere, and may jump where nothing was lost. */
+/** Maps units to positions in the output. Timestamps of a file may start anywhere and jump where nothing was lost. */
 class TimeLine {
-  /** Samples so far, what was left out at the start and the end of streams included. */
+  /** Samples so far, including the pre-skip but not the padding at the end of streams. */
   #position = 0
-  /** What is added to the places of units. */
+  /** Added to the timestamps of units. */
   #offset = 0
   #isAfterLoss = false
 
-  /** How much silence comes before a unit, and which of its samples are used. */
+  /** Length of the silence before a unit, and the range of its samples that is used. */
   place(
     {isAfterLoss, begins, isLast, start, end, missing}: Unit,
     {samplesDecoded, sampleRate, skip, errors}: Decoded,
@@ -117,8 +117,8 @@ class TimeLine {
     if (begins) this.#offset = this.#position
     this.#isAfterLoss ||= isAfterLoss || errors.length > 0
     if (samplesDecoded === 0) return {silence: 0, from: 0, to: 0}
-    const place = start ?? (end === undefined ? undefined : end - samplesDecoded)
-    const gap = missing ?? (place === undefined ? 0 : this.#offset + place - this.#position)
+    const position = start ?? (end === undefined ? undefined : end - samplesDecoded)
+    const gap = missing ?? (position === undefined ? 0 : this.#offset + position - this.#position)
     const isFilled = this.#isAfterLoss && gap > 0 && gap <= longestGapSec * sampleRate
     const surplus = isLast && gap < 0 ? Math.min(samplesDecoded, -gap) : 0
     const silence = isFilled ? gap : 0
@@ -134,7 +134,7 @@ interface TolerantDecoder {
   free: () => void
 }
 
-/** A decoder that damaged bytes do not stop. Some crash it, and then it says nothing any more. */
+/** A decoder that survives damaged input. If the input crashes the decoder, later packets decode to nothing. */
 function tolerant(decoder: PacketDecoder, onDamage: () => void): TolerantDecoder {
   let isCrashed = false
   return {
@@ -156,7 +156,7 @@ function tolerant(decoder: PacketDecoder, onDamage: () => void): TolerantDecoder
   }
 }
 
-/** @throws audio_invalid where the rate changes within the file */
+/** @throws audio_invalid if the sample rate changes within the file */
 async function* inOneRate(
   first: Decoded,
   others: AsyncGenerator<Decoded, void, undefined>,

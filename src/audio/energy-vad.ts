@@ -4,39 +4,39 @@ import {type FrameSpan, RegionBuilder} from './region-builder.js'
 import type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'
 
 export interface EnergyVadOptions {
-  /** Root mean square that the loudest frame of a voice has at least; full scale is 1. */
+  /** Minimum RMS of the loudest frame of a region; full scale is 1. */
   threshold?: number
-  /** Silence up to this length joins two stretches of voice, ms. */
+  /** Maximum pause within a region, ms. */
   mergeGapMs?: number
-  /** A region that has become longer is ended at its quietest place, seconds. */
+  /** Maximum length of a region, seconds; a longer one is split at its lowest score. */
   maxRegionSec?: number
 }
 
-/** How far a voice stands out of the background when it begins, and while it goes on, dB. */
+/** Minimum excess over the background at the start of a voice and while it continues, dB. */
 const beginExcess = 5
 const sustainExcess = 2.5
-/** How far below the threshold soft frames still belong to a voice, and bands count, dB. */
+/** Range below the threshold in which frames may still belong to a voice, and in which bands count, dB. */
 const softRange = 8
 const bandRange = 22
-/** A click is shorter, frames of 10 ms. */
+/** Minimum length of a voice, frames of 10 ms; clicks are shorter. */
 const shortestVoice = 8
-/** A pause looks this much shorter than it is, since frames at both of its ends hear some of the voice. */
+/** A pause is measured this much too short, because the frames at its ends overlap the voice. */
 const frameOverlapMs = 30
-/** How far back the soft beginning of a voice may reach, frames. */
+/** Maximum length of the quiet onset of a voice, frames. */
 const longestOnset = 20
-/** Noise, hum and tones change less between their soft and their loud frames, dB. */
+/** Minimum level range of speech, mean over the bands, dB; noise, hum and tones vary less. */
 const leastChange = 3
-/** First and last frames of a voice that hear the silence beside it: they change however steady the sound is. */
+/** Frames at the start and end of a region that overlap the silence around it, so that their level varies anyway. */
 const firstEdge = 2
 const lastEdge = 1
-/** They are left out of a voice of at least so many frames; of a shorter one they are too large a part. */
+/** Regions of at least this many frames are measured without these edges; in shorter ones the edges matter. */
 const leastWithoutEdges = 2 * shortestVoice
-/** What lies further below the whole of its frame is a shadow of the other bands, dB. */
+/** Lower bound of a band relative to the level of its frame, dB; anything below is leakage from other bands. */
 const frameRange = 35
 
 /**
- * Finds speech by its energy: it stands out of the background in several bands, for longer than a click, and changes as
- * noise, hum and tones do not. Regions begin and end within about 20 ms of the voice.
+ * Energy-based voice activity detector. Speech exceeds the background in several bands for longer than a click, and its
+ * level varies more than that of noise, hum and tones. Region boundaries are accurate to about 20 ms.
  */
 export function energyVad({
   threshold = 0.003,
@@ -86,7 +86,7 @@ export function energyVad({
   }
 }
 
-/** Whether the bands change as they do in speech: the mean over the bands of what lies between soft and loud frames. */
+/** Whether the band levels vary as in speech: the mean over the bands of the 15 % to 85 % range. */
 function changes(all: readonly StandoutFrame[]): boolean {
   const frames = all.length < leastWithoutEdges ? all : all.slice(firstEdge, -lastEdge)
   const overall = smoothed(frames.map(({level}) => level))
@@ -102,7 +102,7 @@ function changes(all: readonly StandoutFrame[]): boolean {
   return sum >= leastChange * bands
 }
 
-/** Means over the power of three frames, dB: mains hum alone goes up and down from each frame to the next. */
+/** Mean power over three frames, dB, because mains hum fluctuates from frame to frame. */
 function smoothed(levels: readonly number[]): Float32Array {
   const powers = levels.map((level) => 10 ** (level / 10))
   return Float32Array.from(powers, (power, i) => {

@@ -1,18 +1,18 @@
-/** Longest line that is looked at, and most that is shown of one, characters. */
+/** Maximum length of a line that is parsed, and of a message that is reported, characters. */
 const longestLine = 4096
 const longestReason = 200
-/** Sound that is shorter than the container says by more than this lacks a part, seconds. */
-const leastLack = 0.3
+/** Audio counts as incomplete if it is shorter than the container declares by more than this, seconds. */
+const minShortfallSec = 0.3
 
-/** What ffmpeg says at `-v level+info`, line by line. */
+/** Parses the log of ffmpeg at `-v level+info`. */
 export class FfmpegLog {
   #rest = ''
   #first: string | undefined
   #last: string | undefined
   #count = 0
-  /** Seconds of sound that the container says there are; undefined where it does not, or where film is in it too. */
+  /** Duration declared by the container, seconds; undefined if there is none, NaN if it is a guess or includes video. */
   #durationSec: number | undefined
-  /** Kinds of the tracks that the file has. */
+  /** Types of the tracks in the file. */
   readonly #tracks = new Set<string>()
 
   read(text: string): void {
@@ -24,37 +24,39 @@ export class FfmpegLog {
   /** Why it failed. */
   get reason(): string {
     if (this.#rest !== '') this.read('\n')
-    return this.#last === undefined ? 'ffmpeg failed' : `ffmpeg says: ${this.#last}`
+    return this.#last === undefined ? 'ffmpeg failed' : `ffmpeg reported: ${this.#last}`
   }
 
-  /** Whether there is film, a picture or text in it, and no sound. */
+  /** Whether the file has tracks but no audio track. */
   get isWithoutAudio(): boolean {
     return this.#tracks.size > 0 && !this.#tracks.has('Audio')
   }
 
   /**
-   * What is wrong with a recording that it has decoded all the same; undefined where nothing is.
-   * @param decodedSec length of the decoded sound, seconds
+   * Describes the damage of a recording that ffmpeg decoded anyway; undefined if there is none.
+   * @param decodedSec duration of the decoded audio, seconds
    */
   damage(decodedSec: number): string | undefined {
     if (this.#rest !== '') this.read('\n')
-    const lack = (this.#durationSec ?? 0) - decodedSec
+    const shortfallSec = (this.#durationSec ?? 0) - decodedSec
     const reasons = [
-      ...(lack > leastLack ? [`${lack.toFixed(2)} s of the length in its header are missing`] : []),
-      ...(this.#first === undefined ? [] : [`ffmpeg says: ${this.#first}${this.#count > 1 ? ', and more' : ''}`]),
+      ...(shortfallSec > minShortfallSec
+        ? [`it is ${shortfallSec.toFixed(2)} s shorter than its header declares`]
+        : []),
+      ...(this.#first === undefined ? [] : [`ffmpeg reported: ${this.#first}${this.#count > 1 ? ', and more' : ''}`]),
     ]
     return reasons.length === 0 ? undefined : reasons.join('; ')
   }
 
   #line(line: string): void {
     if (isComplaint(line)) {
-      const said = withoutPlace(line)
-      this.#first ??= said
-      this.#last = said
+      const message = withoutPrefix(line)
+      this.#first ??= message
+      this.#last = message
       this.#count++
       return
     }
-    // Before the input is described: its length is a guess.
+    // This line precedes the description of the input: the duration that follows is a guess.
     if (line.includes('Estimating duration from bitrate')) this.#durationSec = Number.NaN
     const length = /^\[info\] +Duration: (\d+):(\d+):([\d.]+), start: (-?[\d.]+)/.exec(line)
     if (length !== null) {
@@ -63,17 +65,17 @@ export class FfmpegLog {
     }
     const track = /^\[info\] +Stream #0:\d+.*?: (Audio|Video|Subtitle|Data|Attachment): /.exec(line)?.[1]
     if (track !== undefined) this.#tracks.add(track)
-    // Film may be longer than its sound.
+    // Video may be longer than its audio.
     if (/^\[info\] +Stream #0.*: Video: (?!.*\(attached pic\))/.test(line)) this.#durationSec = Number.NaN
   }
 }
 
-/** Packets that are known to be broken are a warning, and all else that is lost an error. */
+/** ffmpeg logs corrupt packets as warnings, and other losses as errors. */
 const isComplaint = (line: string): boolean =>
   /\[(error|fatal|panic)\]/.test(line) || /\[warning\].*\bcorrupt/i.test(line)
 
-/** Paths, addresses and levels in front of a message do not help. */
-const withoutPlace = (line: string): string =>
+/** Removes component names, addresses and levels from the start of a message. */
+const withoutPrefix = (line: string): string =>
   line
     .replace(/^(\[[^\]]*\]\s*)+/, '')
     .replace(/\.$/, '')

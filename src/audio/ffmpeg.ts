@@ -8,14 +8,14 @@ import {openWave} from './wave.js'
 
 export type FfmpegInput =
   | {path: string}
-  /** `seeks` where the format may keep what comes first at its end. */
+  /** `seeks` is set if the index may be at the end of the file. */
   | {bytes: AsyncIterable<Uint8Array>; seeks: boolean}
 
 /**
- * A recording that the program ffmpeg decodes and resamples. It writes a WAV stream, so channels are mixed down as those of
- * any other file. Its input is a path or bytes, never a command line; with bytes, it may open no file. What it reports
- * while it continues is a warning, and so is sound that is shorter than the container says.
- * @param format ends the sentence "it is …"
+ * Decodes and resamples a recording with ffmpeg. ffmpeg writes a WAV stream, so channels are mixed down as for any other
+ * file. Its input is a path or bytes, never a shell command; with bytes, it must not open files. Errors that it reports
+ * while it continues become warnings, and so does audio that is shorter than the container declares.
+ * @param format completes the sentence "it is …"
  * @throws decoder_unavailable, audio_invalid, audio_track_missing
  */
 export async function openFfmpeg(
@@ -48,14 +48,14 @@ export async function openFfmpeg(
   }
   const log = new FfmpegLog()
   child.stderr.setEncoding('utf8').on('data', (text: string) => log.read(text))
-  // Output that nobody reads yet would be dropped.
+  // Without a reader, the output would be dropped.
   child.stdout.pause()
   let fault: {error: unknown} | undefined
   if (piped)
     void feed(input.bytes, child.stdin).catch((error: unknown) => {
       fault = {error}
     })
-  /** Throws why nothing was decoded; a failure after some sound is reported as damage. */
+  /** Throws an error if nothing was decoded; a failure after some audio is reported as damage. */
   const end = async (count: number) => {
     const {exitCode} = await child
     signal?.throwIfAborted()
@@ -74,7 +74,7 @@ export async function openFfmpeg(
   try {
     if ((await reader.peek(1)).length === 0) await end(0)
     const wave = await openWave(reader, {...context, fileBytes: undefined})
-    if (!('samples' in wave)) throw new Error('ffmpeg answers with another encoding than it was asked for.')
+    if (!('samples' in wave)) throw new Error('ffmpeg returned another encoding than the requested one.')
     return {...wave, source: {...wave.source, container: 'ffmpeg', codec: format}, samples: samples(wave)}
   } catch (error) {
     stop()
@@ -99,20 +99,20 @@ export async function openFfmpeg(
   }
 }
 
-/** The cache protocol keeps the input in a file without a name, so that ffmpeg can seek back. */
+/** The `cache` protocol stores the input in an unlinked temporary file, so that ffmpeg can seek back. */
 function source(input: FfmpegInput): string[] {
   if ('path' in input) return ['-protocol_whitelist', 'file,pipe', '-i', `file:${input.path}`]
   if (!input.seeks) return ['-protocol_whitelist', 'pipe', '-i', 'pipe:0']
   return ['-protocol_whitelist', 'cache,pipe', '-read_ahead_limit', '-1', '-i', 'cache:pipe:0']
 }
 
-/** Writes the bytes as fast as ffmpeg reads them, which may stop before their end. Throws what their source throws. */
+/** Writes the bytes as fast as ffmpeg reads them; it may stop early. Throws the errors of their source. */
 async function feed(bytes: AsyncIterable<Uint8Array>, stdin: Writable | null): Promise<void> {
   stdin?.on('error', () => undefined)
   try {
     for await (const piece of bytes) {
       if (stdin === null || stdin.destroyed) return
-      // A broken pipe is no fault of the source: ffmpeg has reported why, or needs no more.
+      // A broken pipe is not an error of the source: ffmpeg has reported the reason, or needs no more input.
       if (!stdin.write(piece)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]).catch(() => undefined)
     }
   } finally {

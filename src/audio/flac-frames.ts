@@ -1,28 +1,28 @@
 import type {ByteReader} from './byte-reader.js'
 import {crc8, crc16} from './crc.js'
 import {flacHeadBytes, flacLength} from './flac-length.js'
-import type {DecoderContext} from './sound.js'
+import {type DecoderContext, truncationWarning} from './sound.js'
 import type {Unit} from './unit.js'
 
-/** Longest header of a frame. */
+/** Maximum length of a frame header. */
 const headerBytes = 16
-/** What is looked at first, and what a frame is no longer than. */
+/** Bytes examined first, and the maximum length of a frame. */
 const usualBytes = 32 << 10
 const mostFrameBytes = 1 << 20
-/** Headers that may be inside of a frame by chance: more mean that it has no end. */
-const mostChances = 8
+/** Maximum number of header-like byte sequences inside a frame; more mean that its end is missing. */
+const maxFalseHeaders = 8
 
 /**
- * The undamaged frames of a FLAC file, each at its place. A frame is one with a right CRC-8 in its header and a right
- * CRC-16 at its end; what lies between two of them is left out. Source: RFC 9639, sections 8 and 9.
- * @param onDamage is called where a frame is damaged or lost
+ * The undamaged frames of a FLAC file with their positions. A frame is undamaged if the CRC-8 of its header and the
+ * CRC-16 at its end are correct; other bytes are skipped. Source: RFC 9639, sections 8 and 9.
+ * @param onDamage called for each damaged or lost frame
  */
 export async function* flacFrames(
   reader: ByteReader,
   {name, warn}: DecoderContext,
   onDamage: () => void,
 ): AsyncGenerator<Unit, void, undefined> {
-  const promised = flacLength(await reader.peek(flacHeadBytes))?.samples ?? 0
+  const declaredSamples = flacLength(await reader.peek(flacHeadBytes))?.samples ?? 0
   await skipMetadata(reader)
   let first: FrameHeader | undefined
   let isAfterLoss = false
@@ -44,17 +44,16 @@ export async function* flacFrames(
     yield {packets: [bytes], isAfterLoss, start}
     isAfterLoss = false
   }
-  const length =
-    end < promised ? `has ${end} of the ${promised} samples that its header says` : 'ends inside of a frame'
-  if (first !== undefined && (isCut || end < promised))
-    warn({code: 'audio_truncated', message: `${name} ${length}; what is there is used.`})
+  const isShort = end < declaredSamples
+  const reason = isShort ? `has ${end} of the ${declaredSamples} samples its header declares` : 'ends inside a frame'
+  if (first !== undefined && (isCut || isShort)) warn(truncationWarning(name, reason))
 }
 
 async function skipMetadata(reader: ByteReader): Promise<void> {
   await reader.skip(4)
   for (;;) {
     const head = await reader.peek(4)
-    // The first byte of a frame is no type of a block.
+    // 0xff is the first byte of a frame, and not a valid block type.
     if (head.length < 4 || head[0] === 0xff) return
     await reader.skip(4 + head.readUIntBE(1, 3))
     if (head[0]! & 0x80) return
@@ -66,16 +65,16 @@ interface FrameHeader {
   length: number
   /** Samples per channel. */
   samples: number
-  /** Whether `number` counts frames, all of one length but the last; else it counts samples. */
+  /** True if `number` counts frames (fixed block size), false if it counts samples (variable block size). */
   isNumbered: boolean
   number: number
-  /** What does not change within a file: how frames are counted, rate, channels and depth. */
+  /** Packed properties that are constant within a file: block size strategy, sample rate, channels and depth. */
   format: number
 }
 
 /**
- * The frame that the reader is at. Where it is damaged, undefined, and the reader moves to the next header; where the
- * file ends inside of it, `cut`.
+ * Reads the frame at the reader's position. Returns undefined if it is damaged, and moves the reader to the next header;
+ * returns `cut` if the file ends inside the frame.
  */
 async function readFrame(
   reader: ByteReader,
@@ -88,22 +87,22 @@ async function readFrame(
   if (header === undefined) return skipToHeader(reader, first)
   let crc = 0
   let checked = 0
-  let chances = 0
-  /** Where the frame ends if the header of the next one is damaged. */
+  let falseHeaders = 0
+  /** End of the frame if the next header is damaged. */
   let beforeBroken: number | undefined
-  for (let at = bytes.indexOf(0xff, header.length); chances < mostChances; at = bytes.indexOf(0xff, at + 1)) {
+  for (let at = bytes.indexOf(0xff, header.length); falseHeaders < maxFalseHeaders; at = bytes.indexOf(0xff, at + 1)) {
     if (at < 0 && isAll) {
       const length = bytes.length - tagLength(bytes)
       if (crc16(bytes, checked, length, crc) === 0) return {header, bytes: await reader.read(length)}
-      if (chances === 0 && beforeBroken === undefined) return 'cut'
+      if (falseHeaders === 0 && beforeBroken === undefined) return 'cut'
       break
     }
     if (!isAll && (at < 0 || at + headerBytes > bytes.length)) {
       if (bytes.length >= mostFrameBytes) break
       at = (at < 0 ? bytes.length : at) - 1
-      const wanted = 2 * bytes.length
-      bytes = await reader.peek(wanted)
-      isAll = bytes.length < wanted
+      const length = 2 * bytes.length
+      bytes = await reader.peek(length)
+      isAll = bytes.length < length
       continue
     }
     if (!isSync(bytes, at)) continue
@@ -114,16 +113,16 @@ async function readFrame(
     if (next === undefined) continue
     if (crc === 0) return {header, bytes: await reader.read(at)}
     if (next.number === header.number + (header.isNumbered ? 1 : header.samples)) break
-    chances++
+    falseHeaders++
   }
   return beforeBroken === undefined ? skipToHeader(reader, first) : {header, bytes: await reader.read(beforeBroken)}
 }
 
-/** Bytes of the ID3v1 tag that some programs put behind a file of any format. */
+/** Bytes of the ID3v1 tag that some programs append to a file of any format. */
 const tagLength = (bytes: Buffer): number =>
   bytes.length >= 128 && bytes.toString('latin1', bytes.length - 128, bytes.length - 125) === 'TAG' ? 128 : 0
 
-/** Leaves out at least a byte, up to the next header of a frame. */
+/** Skips at least one byte, up to the next frame header. */
 async function skipToHeader(reader: ByteReader, first: FrameHeader | undefined): Promise<undefined> {
   await reader.skip(1)
   for (let isAll = false; !isAll; ) {
@@ -142,7 +141,7 @@ async function skipToHeader(reader: ByteReader, first: FrameHeader | undefined):
 const isSync = (bytes: Buffer, at: number): boolean => bytes[at] === 0xff && (bytes[at + 1]! & 0xfe) === 0xf8
 
 /**
- * The header of a frame at a place; undefined where there is none, or one of another format than the first one. Source:
+ * Frame header at an offset; undefined if there is none, or if its format differs from that of the first frame. Source:
  * RFC 9639, section 9.1.
  */
 function readHeader(bytes: Buffer, at: number, first: FrameHeader | undefined): FrameHeader | undefined {
@@ -151,7 +150,7 @@ function readHeader(bytes: Buffer, at: number, first: FrameHeader | undefined): 
   const [samplesCode, rateCode] = [codes >> 4, codes & 15]
   const layout = bytes[at + 3]!
   if (samplesCode === 0 || rateCode === 15 || layout >> 4 > 10 || (layout & 14) === 6 || layout & 1) return undefined
-  // The three ways to store two channels are one format.
+  // The three stereo decorrelation modes count as one format.
   const channels = layout >> 4 > 7 ? 1 : layout >> 4
   const format = ((bytes[at + 1]! & 1) << 12) | (rateCode << 8) | (channels << 4) | (layout & 14)
   if (first !== undefined && format !== first.format) return undefined
@@ -167,7 +166,7 @@ function readHeader(bytes: Buffer, at: number, first: FrameHeader | undefined): 
   return {length: length + 1, samples, isNumbered: (bytes[at + 1]! & 1) === 0, number: number.value, format}
 }
 
-/** A number of up to 36 bits, written as in UTF-8. */
+/** A number of up to 36 bits in the extended UTF-8 coding of FLAC. */
 function readNumber(bytes: Buffer, at: number): {value: number; length: number} | undefined {
   const lead = bytes[at]
   if (lead === undefined || lead === 0xff) return undefined

@@ -1,19 +1,19 @@
-/** Bytes from the marker to the end of what is read here. */
+/** Bytes from the marker to the end of the fields read here. */
 const headBytes = 26
-/** The marker stands at the start, or in the first page of an Ogg file. */
-const furthest = 64
+/** The marker is at the start of the file, or within the first page of an Ogg file, bytes. */
+const maxMarkerOffset = 64
 
-/** Bytes of a file that `flacLength` looks at. */
-export const flacHeadBytes = furthest + headBytes
+/** Bytes that `flacLength` needs from the start of a file. */
+export const flacHeadBytes = maxMarkerOffset + headBytes
 
 /**
- * Samples per channel that the STREAMINFO block of a FLAC file says it has, and its rate in Hz; undefined where a
- * writer did not know them. Source: RFC 9639, section 8.2.
+ * Samples per channel and sample rate (Hz) from the STREAMINFO block of a FLAC file; undefined if the encoder did not
+ * know them. Source: RFC 9639, section 8.2.
  */
 export function flacLength(bytes: Buffer): {samples: number; sampleRate: number} | undefined {
   const at = bytes.indexOf('fLaC', 0, 'latin1')
   if (at < 0 || at + headBytes > bytes.length) return undefined
-  // 20 bits of rate, 3 of channels, 5 of depth, 36 of length.
+  // 20 bits sample rate, 3 bits channels, 5 bits depth, 36 bits length.
   const packed = bytes.readBigUInt64BE(at + 18)
   const samples = Number(packed & 0xf_ffff_ffffn)
   const sampleRate = Number(packed >> 44n)

@@ -1,12 +1,12 @@
 /**
  * Power spectra of real frames of 400 samples: `power[k] = |X[k]|^2` for k = 0 … 200.
  *
- * The real transform is computed as a complex one of half the length: even samples are the real parts, odd ones the
- * imaginary parts, and the two are told apart afterwards. 200 = 5 * 5 * 4 * 2, so the complex transform is a mixed-radix
- * one in Stockham's order, which needs no bit reversal. Source: Van Loan, Computational Frameworks for the FFT.
+ * The real transform is computed as a complex one of half the length, with the even samples as the real parts and the odd
+ * samples as the imaginary parts; `unpack` separates the two. 200 = 5 * 5 * 4 * 2, so the complex transform is a
+ * mixed-radix Stockham FFT, which needs no bit reversal. Source: Van Loan, Computational Frameworks for the FFT.
  */
 export interface PowerSpectrum {
-  /** Transforms `frame` and writes 201 powers. Nothing is allocated. */
+  /** Transforms `frame` and writes 201 powers to `power`, without allocating. */
   transform(frame: Float64Array, power: Float64Array): void
 }
 
@@ -25,16 +25,16 @@ const radices = [5, 5, 4, 2] as const
 
 interface Pass {
   radix: number
-  /** Transforms of this pass that lie side by side. */
+  /** Number of interleaved transforms in this pass. */
   stride: number
-  /** Length of what each transform is a part of, after the pass. */
+  /** Length of the remaining transforms after this pass. */
   groups: number
   /** cos and sin of the twiddle factors, `[groups, radix]`. */
   cos: Float64Array
   sin: Float64Array
 }
 
-/** The passes, from the one over the whole length to the one over single values. */
+/** The passes, from the full length down to single values. */
 function planPasses(): Pass[] {
   const passes: Pass[] = []
   let length: number = half
@@ -61,8 +61,8 @@ export function createPowerSpectrum(): PowerSpectrum {
   let im = new Float64Array(half)
   let outRe = new Float64Array(half)
   let outIm = new Float64Array(half)
-  const twistCos = Float64Array.from({length: half + 1}, (_, k) => Math.cos((-2 * Math.PI * k) / frameLength))
-  const twistSin = Float64Array.from({length: half + 1}, (_, k) => Math.sin((-2 * Math.PI * k) / frameLength))
+  const twiddleCos = Float64Array.from({length: half + 1}, (_, k) => Math.cos((-2 * Math.PI * k) / frameLength))
+  const twiddleSin = Float64Array.from({length: half + 1}, (_, k) => Math.sin((-2 * Math.PI * k) / frameLength))
   return {
     transform(frame, power) {
       for (let i = 0; i < half; i++) {
@@ -74,12 +74,12 @@ export function createPowerSpectrum(): PowerSpectrum {
         ;[re, outRe] = [outRe, re]
         ;[im, outIm] = [outIm, im]
       }
-      unpack(re, im, twistCos, twistSin, power)
+      unpack(re, im, twiddleCos, twiddleSin, power)
     },
   }
 }
 
-/** Spectrum of the real frame from that of the complex one. */
+/** Converts the spectrum of the complex frame to the power spectrum of the real one. */
 function unpack(re: Float64Array, im: Float64Array, cos: Float64Array, sin: Float64Array, power: Float64Array): void {
   for (let k = 0; k <= half; k++) {
     const i = k === half ? 0 : k
@@ -146,9 +146,9 @@ function radix4(
       const difIm2 = re[d]! - re[b]!
       or[to] = sumRe + sumRe2
       oi[to] = sumIm + sumIm2
-      twist(or, oi, to + stride, difRe + difRe2, difIm + difIm2, cos[t + 1]!, sin[t + 1]!)
-      twist(or, oi, to + 2 * stride, sumRe - sumRe2, sumIm - sumIm2, cos[t + 2]!, sin[t + 2]!)
-      twist(or, oi, to + 3 * stride, difRe - difRe2, difIm - difIm2, cos[t + 3]!, sin[t + 3]!)
+      rotate(or, oi, to + stride, difRe + difRe2, difIm + difIm2, cos[t + 1]!, sin[t + 1]!)
+      rotate(or, oi, to + 2 * stride, sumRe - sumRe2, sumIm - sumIm2, cos[t + 2]!, sin[t + 2]!)
+      rotate(or, oi, to + 3 * stride, difRe - difRe2, difIm - difIm2, cos[t + 3]!, sin[t + 3]!)
     }
   }
 }
@@ -184,15 +184,15 @@ function radix5(
       const n2i = -(sin2 * d1r - sin1 * d2r)
       or[to] = re[a]! + s1r + s2r
       oi[to] = im[a]! + s1i + s2i
-      twist(or, oi, to + stride, m1r + n1r, m1i + n1i, cos[t + 1]!, sin[t + 1]!)
-      twist(or, oi, to + 2 * stride, m2r + n2r, m2i + n2i, cos[t + 2]!, sin[t + 2]!)
-      twist(or, oi, to + 3 * stride, m2r - n2r, m2i - n2i, cos[t + 3]!, sin[t + 3]!)
-      twist(or, oi, to + 4 * stride, m1r - n1r, m1i - n1i, cos[t + 4]!, sin[t + 4]!)
+      rotate(or, oi, to + stride, m1r + n1r, m1i + n1i, cos[t + 1]!, sin[t + 1]!)
+      rotate(or, oi, to + 2 * stride, m2r + n2r, m2i + n2i, cos[t + 2]!, sin[t + 2]!)
+      rotate(or, oi, to + 3 * stride, m2r - n2r, m2i - n2i, cos[t + 3]!, sin[t + 3]!)
+      rotate(or, oi, to + 4 * stride, m1r - n1r, m1i - n1i, cos[t + 4]!, sin[t + 4]!)
     }
   }
 }
 
-function twist(or: Float64Array, oi: Float64Array, at: number, real: number, imaginary: number, c: number, s: number) {
+function rotate(or: Float64Array, oi: Float64Array, at: number, real: number, imaginary: number, c: number, s: number) {
   or[at] = real * c - imaginary * s
   oi[at] = real * s + imaginary * c
 }

@@ -1,4 +1,4 @@
-/** How the index into the step table moves, by the three bits of a code without its sign. */
+/** Change of the step index for the lower three bits of a code. */
 const indexSteps = [-1, -1, -1, -1, 2, 4, 6, 8]
 
 const steps = [
@@ -9,12 +9,12 @@ const steps = [
   29_794, 32_767,
 ]
 
-/** Bytes of a channel at the beginning of a block: its first sample, and the index of its step. */
+/** Bytes of each channel's block header: its first sample and its step index. */
 const headBytes = 4
 
 /**
- * Decodes whole blocks of IMA ADPCM as they lie in WAV files, and mixes the channels down to their mean. Each block
- * begins anew: a head per channel, then eight codes of each channel in turn, the lower half of a byte first.
+ * Decodes complete blocks of IMA ADPCM in the WAV layout, and mixes the channels down to their mean. Blocks are
+ * independent: a header per channel, then eight codes per channel in turn, the lower half of a byte first.
  * Source: IMA Digital Audio Focus and Technical Working Groups, Recommended Practices, revision 3.00.
  */
 export function decodeImaAdpcm(blocks: Uint8Array, blockBytes: number, channels: number): Float32Array {
@@ -45,7 +45,7 @@ function addChannel(block: Uint8Array, channel: number, channels: number, out: F
   }
 }
 
-/** The difference is step * (code + 1/2) / 4, in whole numbers as the standard adds them up. */
+/** The difference is `step * (code + 1/2) / 4`, with the integer rounding of the standard. */
 function next(sample: number, step: number, code: number): number {
   let difference = step >> 3
   if (code & 4) difference += step

@@ -1,4 +1,4 @@
-/** Sound: decoding, down-mix, resampling, log-mel features, voice activity. */
+/** Audio decoding, down-mixing, resampling, log-mel features and voice activity detection. */
 export type {AudioStream} from './audio-stream.js'
 export {type EnergyVadOptions, energyVad} from './energy-vad.js'
 export {hopLength, logMel} from './log-mel.js'

@@ -1,4 +1,4 @@
-/** Counts levels of the frames in a sliding window, to find out quickly how quiet its quiet ones are. */
+/** Histogram of frame levels over a sliding window, one per band, for fast percentiles. */
 export class LevelHistogram {
   readonly #counts: Uint16Array
   readonly #bands: number
@@ -21,13 +21,13 @@ export class LevelHistogram {
     this.#count(levels, -1)
   }
 
-  /** The level below which a share of the frames lies, dB, in each band. */
+  /** Level of each band that the given share of the frames does not exceed, dB, `[bands]`. */
   percentile(share: number): Float32Array {
-    const wanted = Math.max(1, Math.round(share * this.#frames))
+    const rank = Math.max(1, Math.round(share * this.#frames))
     return Float32Array.from({length: this.#bands}, (_, band) => {
       let bin = 0
       let seen = this.#counts[band * bins]!
-      while (bin < bins - 1 && seen < wanted) seen += this.#counts[band * bins + ++bin]!
+      while (bin < bins - 1 && seen < rank) seen += this.#counts[band * bins + ++bin]!
       return lowest + bin * binWidth
     })
   }
@@ -41,7 +41,7 @@ export class LevelHistogram {
   }
 }
 
-/** From -120 to 8 dB in steps of half a decibel. */
+/** From -120 to 8 dB in steps of 0.5 dB. */
 const lowest = -120
 const binWidth = 0.5
 const bins = 257

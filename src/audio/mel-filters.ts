@@ -1,11 +1,11 @@
 import {spectrumLength} from './fourier.js'
 
-/** The filters of one mel scale over a spectrum of 201 frequencies: each is a short run of weights. */
+/** A mel filter bank over a spectrum of 201 frequencies; each filter is a short run of weights. */
 export interface MelFilters {
   bins: number
   /** First frequency of each filter. */
   first: Int32Array
-  /** Where the weights of each filter begin; one more than there are filters. */
+  /** Offset of the first weight of each filter, `[bins + 1]`. */
   offsets: Int32Array
   weights: Float64Array
 }
@@ -14,8 +14,8 @@ const highestHz = 8000
 const made = new Map<number, MelFilters>()
 
 /**
- * Slaney's mel filters with Slaney's area norm, from 0 to 8 kHz: linear below 1 kHz, logarithmic above; made once per
- * number of bins. Source: Slaney, Auditory Toolbox 1998, as librosa computes it.
+ * Slaney's mel filters with Slaney's area norm, 0 to 8 kHz: linear below 1 kHz, logarithmic above. Cached per number of
+ * bins. Source: Slaney, Auditory Toolbox 1998, as librosa computes it.
  */
 export function melFilters(bins: number): MelFilters {
   const filters = made.get(bins) ?? makeFilters(bins)
@@ -37,7 +37,7 @@ function makeFilters(bins: number): MelFilters {
   }
 }
 
-/** Weights of the frequencies between two edges, with the area of the triangle at 1. */
+/** Weights of the frequencies between two edges; the triangle has an area of 1. */
 function triangle(low: number, middle: number, high: number): {first: number; weights: number[]} {
   const weights = Array.from({length: spectrumLength}, (_, k) => {
     const hz = (highestHz * k) / (spectrumLength - 1)

@@ -1,20 +1,19 @@
 import type {ByteReader} from './byte-reader.js'
 import {id3Length} from './sniff.js'
-import type {DecoderContext} from './sound.js'
+import {type DecoderContext, truncationWarning} from './sound.js'
 import type {Unit} from './unit.js'
 
-/** What is looked at in one go: more than a chain of the longest frames, which have 1,441 bytes. */
+/** Bytes examined at once: more than a chain of the longest frames, 1,441 bytes each. */
 const lookBytes = 8 << 10
-/** Bytes that are decoded at once: few, since silence may take a thousandth of the room of its samples. */
+/** Bytes decoded at once: few, because silence may decode to a thousand times as many bytes. */
 const unitBytes = 1024
-/** Frames that must follow each other before bytes count as frames. */
+/** Consecutive frames needed before bytes count as frames. */
 const chainLength = 3
 
 /**
- * The frames of an MP3 file. Where lost bytes are between two of them, the number of lost frames is estimated from the
- * mean length of a frame. Sources: ISO 11172-3 and 13818-3, section 2.4.1.3; the Xing and VBRI headers as mpg123 reads
- * them.
- * @param onDamage is called where bytes are neither a frame nor a tag
+ * The frames of an MP3 file. The number of frames lost between two others is estimated from the mean frame length.
+ * Sources: ISO 11172-3 and 13818-3, section 2.4.1.3; the Xing and VBRI headers as mpg123 reads them.
+ * @param onDamage called for bytes that are neither a frame nor a tag
  */
 export async function* mpegFrames(
   reader: ByteReader,
@@ -22,7 +21,7 @@ export async function* mpegFrames(
   onDamage: () => void,
 ): AsyncGenerator<Unit, void, undefined> {
   let format: number | undefined
-  let promised = 0
+  let declaredFrames = 0
   const read = {frames: 0, bytes: 0}
   const lost = {frames: 0, bytes: 0, isPadding: true}
   let isCut = false
@@ -46,31 +45,30 @@ export async function* mpegFrames(
       await reader.skip(next)
       continue
     }
-    if (read.frames === 0) promised = promisedFrames(bytes)
+    if (read.frames === 0) declaredFrames = readDeclaredFrames(bytes)
     format = header.format
-    const stretch = measure(bytes, format)
+    const group = measure(bytes, format)
     const missing = read.frames === 0 ? 0 : Math.round((lost.bytes * read.frames) / read.bytes)
     if (lost.bytes > 0) onDamage()
     yield {
-      packets: [await reader.read(stretch.bytes)],
+      packets: [await reader.read(group.bytes)],
       isAfterLoss: lost.bytes > 0,
       missing: missing * header.samples,
     }
-    read.frames += stretch.frames
-    read.bytes += stretch.bytes
+    read.frames += group.frames
+    read.bytes += group.bytes
     lost.frames += missing
     lost.bytes = 0
     lost.isPadding = true
   }
   if (lost.bytes > 0 && !lost.isPadding) onDamage()
   const frames = read.frames + lost.frames
-  const length = isCut ? 'ends inside of a frame' : `has ${frames} of the ${promised} frames that its header says`
-  // Some writers count the frame that holds the number.
-  if (frames > 0 && (isCut || frames < promised - 1))
-    warn({code: 'audio_truncated', message: `${name} ${length}; what is there is used.`})
+  const reason = isCut ? 'ends inside a frame' : `has ${frames} of the ${declaredFrames} frames its header declares`
+  // Some encoders include the header frame in the count.
+  if (frames > 0 && (isCut || frames < declaredFrames - 1)) warn(truncationWarning(name, reason))
 }
 
-/** Length of a tag between or behind frames, bytes; 0 without one. */
+/** Length of a tag between or after frames, bytes; 0 if there is none. */
 function tagLength(bytes: Buffer): number {
   const id = bytes.toString('latin1', 0, 11)
   if (id.startsWith('TAG')) return 128
@@ -80,22 +78,22 @@ function tagLength(bytes: Buffer): number {
 }
 
 interface FrameHeader {
-  /** Bytes of the frame, the header included. */
+  /** Bytes of the frame, including the header. */
   length: number
   /** Samples per channel. */
   samples: number
-  /** What does not change within a stream: version, rate, and whether there is one channel. */
+  /** Packed properties that are constant within a stream: version, sample rate, and whether it is mono. */
   format: number
 }
 
-/** kbit/s by code, of MPEG 1 and of MPEG 2 and 2.5, layer III. */
+/** Layer III bit rates by code, kbit/s: MPEG 1, then MPEG 2 and 2.5. */
 const bitrates = [
   [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 ] as const
 const rates = [44_100, 48_000, 32_000] as const
 
-/** Header of a layer III frame at a place; undefined where there is none, or its length is not in it. */
+/** Layer III frame header at an offset; undefined if there is none, or if it does not contain the frame length. */
 function readHeader(bytes: Buffer, at: number): FrameHeader | undefined {
   if (bytes[at] !== 0xff || at + 4 > bytes.length) return undefined
   const [second, third, fourth] = [bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!]
@@ -115,7 +113,7 @@ function readHeader(bytes: Buffer, at: number): FrameHeader | undefined {
   }
 }
 
-/** Whether frames of one format follow each other from a place on; at the end of a file fewer of them. */
+/** Whether `chainLength` frames of one format follow each other from an offset; fewer suffice at the end of a file. */
 function isChain(bytes: Buffer, from: number): boolean {
   let at = from
   let format: number | undefined
@@ -131,7 +129,7 @@ function isChain(bytes: Buffer, from: number): boolean {
   return true
 }
 
-/** Bytes up to the next frames, or up to where they may begin, at least one. */
+/** Bytes up to the next chain of frames, or up to where one may begin; at least 1. */
 function nextChain(bytes: Buffer): number {
   for (let at = bytes.indexOf(0xff, 1); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
     if (bytes.length === lookBytes && at > bytes.length / 2) break
@@ -140,7 +138,7 @@ function nextChain(bytes: Buffer): number {
   return bytes.length === lookBytes ? bytes.length / 2 : bytes.length
 }
 
-/** Frames that are decoded at once. */
+/** Measures the frames that are decoded at once. */
 function measure(bytes: Buffer, format: number): {bytes: number; frames: number} {
   let length = 0
   let frames = 0
@@ -153,8 +151,8 @@ function measure(bytes: Buffer, format: number): {bytes: number; frames: number}
   return {bytes: length, frames}
 }
 
-/** Frames that the first one says there are; 0 where it does not. */
-function promisedFrames(bytes: Buffer): number {
+/** Number of frames declared in the first frame; 0 if it declares none. */
+function readDeclaredFrames(bytes: Buffer): number {
   const at = Math.max(bytes.indexOf('Xing', 0, 'latin1'), bytes.indexOf('Info', 0, 'latin1'))
   if (at >= 0 && at <= 36 && bytes.length >= at + 12) return bytes[at + 7]! & 1 ? bytes.readUInt32BE(at + 8) : 0
   return bytes.toString('latin1', 36, 40) === 'VBRI' ? bytes.readUInt32BE(50) : 0

@@ -1,13 +1,13 @@
 import {type FrameSpan, RegionBuilder, type ScoredFrame} from './region-builder.js'
 import type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'
 
-/** A tensor as a model takes and gives it. */
+/** An input or output tensor. */
 export interface VadTensor {
   data: Float32Array | BigInt64Array
   dims: readonly number[]
 }
 
-/** A network that tells how likely each frame is speech; whoever opened it also releases it. */
+/** A network that returns the speech probability of each frame. The caller that opened it releases it. */
 export interface VadModel {
   readonly inputNames: readonly string[]
   run(
@@ -17,34 +17,34 @@ export interface VadModel {
 }
 
 export interface NeuralVadOptions {
-  /** Probability from which speech begins; it goes on down to 0.15 less. */
+  /** Probability at which speech begins; it ends when the probability falls below `threshold - 0.15`. */
   threshold?: number
   mergeGapMs?: number
   maxRegionSec?: number
 }
 
-/** New samples of a frame at 16 kHz, 32 ms, and those before it that it also hears. */
+/** New samples of a frame (32 ms at 16 kHz), and preceding samples that are passed as context. */
 const frameSamples = 512
 const contextSamples = 64
 const inputSamples = contextSamples + frameSamples
 const frameMs = 32
 
 const hysteresis = 0.15
-/** Shorter voices are mistakes, frames. */
+/** Minimum length of speech, frames. */
 const shortestVoice = 2
 const longestOnset = 4
 
-/** How a kind of model is fed: its inputs besides the sound, and what it gives back. */
+/** Inputs and outputs of one variant of the model. */
 interface Signature {
-  /** Inputs that tell it from the others. */
+  /** Input names that identify the variant. */
   inputs: readonly string[]
   probability: string
-  /** Inputs that the outputs of these names are fed back into. */
+  /** Recurrent state: each input receives the named output of the previous frame. */
   state: Readonly<Record<string, {output: string; dims: readonly number[]}>>
   constants: Readonly<Record<string, VadTensor>>
 }
 
-/** Silero VAD in its two forms. */
+/** The two variants of Silero VAD: with the LSTM state in `h` and `c`, or in one tensor `state`. */
 const signatures: readonly Signature[] = [
   {
     inputs: ['input', 'h', 'c'],
@@ -60,22 +60,22 @@ const signatures: readonly Signature[] = [
   },
 ]
 
-/** Whether a model with these inputs is one that `neuralVad` can use. */
+/** Whether `neuralVad` supports a model with these inputs. */
 export const isVadModel = (inputNames: readonly string[]): boolean => signatureOf(inputNames) !== undefined
 
 const signatureOf = (names: readonly string[]) =>
   signatures.find(({inputs}) => inputs.every((name) => names.includes(name)))
 
 /**
- * Finds speech with a neural network, Silero VAD in either of its forms.
- * @throws TypeError where the inputs of the model are those of neither
+ * Voice activity detector based on Silero VAD, in either variant.
+ * @throws TypeError if the inputs of the model match neither variant
  */
 export function neuralVad(
   model: VadModel,
   {threshold = 0.5, mergeGapMs = 300, maxRegionSec = 25}: NeuralVadOptions = {},
 ): VoiceActivityDetector {
   const signature = signatureOf(model.inputNames)
-  if (signature === undefined) throw new TypeError('The inputs of the model are not those of a voice detector.')
+  if (signature === undefined) throw new TypeError('The inputs of the model do not match Silero VAD.')
   const regions = new RegionBuilder<ScoredFrame>({
     begin: threshold,
     sustain: threshold - hysteresis,
@@ -116,12 +116,12 @@ export function neuralVad(
   }
 }
 
-/** Probabilities of whole frames, as sound comes in. */
+/** Computes the probabilities of complete frames from streamed samples. */
 class FrameScores {
   readonly #model: VadModel
   readonly #signature: Signature
   readonly #state: Record<string, VadTensor> = {}
-  /** Context of the next frame, and what has come of it. */
+  /** Context of the next frame and its samples so far. */
   #rest: Float32Array = new Float32Array(contextSamples)
 
   constructor(model: VadModel, signature: Signature) {

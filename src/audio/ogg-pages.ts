@@ -1,30 +1,30 @@
 import type {ByteReader} from './byte-reader.js'
 import {crc32} from './crc.js'
 
-/** A page without its body: what is always there, and the sizes of at most 255 segments. */
+/** Length of the fixed page header; up to 255 segment sizes follow it. */
 const headBytes = 27
 const checksumAt = 22
-/** What is looked through at once where no page is. */
+/** Bytes searched at once for the next page. */
 const strayBytes = 64 << 10
 
-/** A page whose checksum is right. */
+/** A page with a correct checksum. */
 export interface OggPage {
   serial: number
   sequence: number
   /** The first or the last page of its stream. */
   isFirst: boolean
   isLast: boolean
-  /** Its first segments belong to a packet of the page before. */
+  /** Its first segments continue a packet of the previous page. */
   continues: boolean
-  /** Position at the end of the last packet that ends in it; undefined where none does. */
+  /** Granule position at the end of the last packet that ends on the page; undefined if none does. */
   granule: number | undefined
   segments: Uint8Array
   body: Uint8Array
-  /** Bytes that are no page were left out before it. */
+  /** Whether other bytes were skipped before it. */
   isAfterLoss: boolean
 }
 
-/** The undamaged pages of an Ogg file; whatever is between them is left out. Source: RFC 3533, section 6. */
+/** The undamaged pages of an Ogg file; other bytes are skipped. Source: RFC 3533, section 6. */
 export async function* oggPages(reader: ByteReader): AsyncGenerator<OggPage, void, undefined> {
   let isAfterLoss = false
   for (;;) {
@@ -41,7 +41,7 @@ export async function* oggPages(reader: ByteReader): AsyncGenerator<OggPage, voi
   }
 }
 
-/** Length of the page that the reader is at; 0 where there is none, or a damaged one. */
+/** Length of the page at the reader's position; 0 if there is none or it is damaged. */
 async function pageLength(reader: ByteReader, head: Buffer): Promise<number> {
   if (head.length < headBytes || head.toString('latin1', 0, 4) !== 'OggS') return 0
   const table = headBytes + head[26]!
@@ -75,7 +75,7 @@ function readPage(page: Buffer, isAfterLoss: boolean): OggPage {
   }
 }
 
-/** Up to the next page, where one begins nearby. */
+/** Number of bytes to skip to reach the next page, or the end of the bytes searched. */
 async function strayLength(reader: ByteReader): Promise<number> {
   const bytes = await reader.peek(strayBytes)
   const next = bytes.indexOf('OggS', 1, 'latin1')

@@ -1,12 +1,12 @@
 import type {ByteReader} from './byte-reader.js'
 import {type OggPage, oggPages} from './ogg-pages.js'
-import type {DecoderContext} from './sound.js'
+import {type DecoderContext, truncationWarning} from './sound.js'
 import type {Unit} from './unit.js'
 
 /**
- * The packets of the first stream of an Ogg file that has the codec, a page at a time, and those of the streams of
- * other files behind it. A packet of which a part was lost is left out. Source: RFC 3533.
- * @param signature bytes that the first packet of a stream begins with, Latin-1
+ * The packets of the first logical stream with the codec, one page at a time, and of the streams chained after it.
+ * Incomplete packets are dropped. Source: RFC 3533.
+ * @param signature start of a stream's first packet, Latin-1
  */
 export async function* oggUnits(
   reader: ByteReader,
@@ -18,8 +18,8 @@ export async function* oggUnits(
   for await (const page of oggPages(reader)) {
     if (page.isAfterLoss) onDamage()
     if (page.isFirst && Buffer.from(page.body.subarray(0, signature.length)).toString('latin1') === signature) {
-      // Streams that are played together all begin before the first of them goes on.
-      if (stream === undefined || stream.wentOn) stream = new Stream(page.serial, stream !== undefined)
+      // Multiplexed streams all begin before the second page of any of them; a later first page is a chained stream.
+      if (stream === undefined || stream.hasContinued) stream = new Stream(page.serial, stream !== undefined)
     }
     if (stream === undefined || page.serial !== stream.serial) continue
     const unit = stream.read(page)
@@ -27,19 +27,18 @@ export async function* oggUnits(
     if (unit.isAfterLoss) onDamage()
     yield unit
   }
-  if (stream !== undefined && !stream.hasEnded)
-    warn({code: 'audio_truncated', message: `${name} ends before its last page; what is there is used.`})
+  if (stream !== undefined && !stream.hasEnded) warn(truncationWarning(name, 'ends before its last page'))
 }
 
 class Stream {
   readonly serial: number
-  /** Whether there was a page after its first one. */
-  wentOn = false
+  /** Whether a page after its first one has been read. */
+  hasContinued = false
   hasEnded = false
   #begins: boolean
   #sequence: number | undefined
-  /** What is there of a packet that goes on in the next page. */
-  #begun: Uint8Array[] | undefined
+  /** Parts of a packet that continues on the next page. */
+  #partial: Uint8Array[] | undefined
   #isAfterLoss = false
 
   constructor(serial: number, begins: boolean) {
@@ -47,15 +46,15 @@ class Stream {
     this.#begins = begins
   }
 
-  /** The packets that end in a page; undefined where none does. */
+  /** The packets that end on a page; undefined if none does. */
   read(page: OggPage): Unit | undefined {
     const isNext = this.#sequence === undefined || page.sequence === this.#sequence + 1
-    const lostPart = page.continues !== (this.#begun !== undefined)
+    const lostPart = page.continues !== (this.#partial !== undefined)
     if (page.isAfterLoss || !isNext || lostPart) this.#isAfterLoss = true
-    // A part without the one before it is no packet.
-    if (!isNext || lostPart) this.#begun = undefined
+    // A continuation without its beginning is dropped.
+    if (!isNext || lostPart) this.#partial = undefined
     this.#sequence = page.sequence
-    this.wentOn = !page.isFirst
+    this.hasContinued = !page.isFirst
     this.hasEnded = page.isLast
     const packets = this.#packets(page)
     if (packets.length === 0) return undefined
@@ -73,19 +72,19 @@ class Stream {
 
   #packets({segments, body, continues}: OggPage): Uint8Array[] {
     const packets: Uint8Array[] = []
-    let isHeadless = continues && this.#begun === undefined
+    let isHeadless = continues && this.#partial === undefined
     let from = 0
     let to = 0
     for (const size of segments) {
       to += size
       if (size === 255) continue
       const part = body.subarray(from, to)
-      if (!isHeadless) packets.push(this.#begun === undefined ? part : Buffer.concat([...this.#begun, part]))
-      this.#begun = undefined
+      if (!isHeadless) packets.push(this.#partial === undefined ? part : Buffer.concat([...this.#partial, part]))
+      this.#partial = undefined
       isHeadless = false
       from = to
     }
-    if (segments.at(-1) === 255 && !isHeadless) this.#begun = [...(this.#begun ?? []), body.subarray(from)]
+    if (segments.at(-1) === 255 && !isHeadless) this.#partial = [...(this.#partial ?? []), body.subarray(from)]
     return packets
   }
 }

@@ -12,7 +12,7 @@ import {id3Length, sniff, sniffLength} from './sniff.js'
 import type {AudioWarning, DecoderContext, Sound} from './sound.js'
 import {openRaw, openWave} from './wave.js'
 
-/** Bare samples, which no header describes. */
+/** Format of raw samples without a header. */
 export interface RawPcm {
   encoding: PcmEncoding
   /** Hz. */
@@ -22,19 +22,19 @@ export interface RawPcm {
 
 export type AudioInput =
   | {path: string; raw?: RawPcm | undefined}
-  /** `name` is what it is called in errors. */
+  /** `name` identifies the stream in errors. */
   | {name: string; stream: AsyncIterable<Uint8Array>; raw?: RawPcm | undefined}
 
 export interface OpenAudioOptions {
-  /** Hz, of the sound that comes out. */
+  /** Output sample rate, Hz. */
   sampleRate: number
   signal?: AbortSignal | undefined
   onWarning?: ((warning: AudioWarning) => void) | undefined
 }
 
 /**
- * Opens a recording of any kind and decodes it as it is read: content decides, never the name. Memory does not grow
- * with its length; the file is closed when the sound has been read, or is not read any further.
+ * Opens an audio file or stream and decodes it while it is read. The format is detected from the content, never from the
+ * name. Memory use does not depend on the duration. The file is closed when iteration ends, also early.
  * @throws file_not_found, file_unreadable, audio_unrecognized, audio_invalid, audio_track_missing, audio_empty,
  *   decoder_unavailable; the reason of the signal
  */
@@ -57,7 +57,7 @@ export async function openAudio(input: AudioInput, options: OpenAudioOptions): P
   }
 }
 
-/** Whoever stopped it knows why. */
+/** The signal's reason takes precedence over errors that the abort causes. */
 const failure = (error: unknown, signal: AbortSignal | undefined): unknown =>
   signal?.aborted ? signal.reason : SvcError.from(error)
 
@@ -76,7 +76,7 @@ async function openFile(path: string): Promise<OpenFile> {
     const handle = await open(path)
     const stats = await handle.stat()
     if (!stats.isDirectory()) {
-      // A pipe or a device has no size.
+      // Pipes and devices have no size.
       return {size: stats.isFile() ? stats.size : undefined, bytes: handle.createReadStream({highWaterMark: 256 << 10})}
     }
     await handle.close()
@@ -102,34 +102,34 @@ async function openSound(
   const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start)
   if (sniffed.kind === 'ffmpeg') return through(sniffed.format, undefined, sniffed.seeks)
   if (sniffed.kind === 'other') {
-    // Frames of an MP3 may begin a little after its tag, or behind zeros.
+    // MP3 frames may begin some bytes after the tag, or after zero padding.
     if (tag > 0 || (await isPaddedMp3(reader))) return openCompressed('mp3', reader, context)
     throw new SvcError('audio_unrecognized', {file: context.name, found: sniffed.found})
   }
   if (sniffed.kind !== 'wav') return openCompressed(sniffed.kind, reader, context)
   const wave = await openWave(reader, context)
-  return 'samples' in wave ? wave : through('a WAV file of a rare codec', wave.header)
+  return 'samples' in wave ? wave : through('a WAV file with another codec', wave.header)
 }
 
-/** Most zeros that may come before the first frame of an MP3, bytes. */
-const mostPadding = 64 << 10
+/** Maximum zero padding before the first frame of an MP3, bytes. */
+const maxPadding = 64 << 10
 
-/** Whether an MP3 begins behind zeros. */
+/** Whether an MP3 follows zero padding. */
 async function isPaddedMp3(reader: ByteReader): Promise<boolean> {
-  const bytes = await reader.peek(mostPadding + sniffLength)
+  const bytes = await reader.peek(maxPadding + sniffLength)
   const start = bytes.findIndex((byte) => byte !== 0)
-  if (start < 1 || start > mostPadding) return false
+  if (start < 1 || start > maxPadding) return false
   const found = bytes.subarray(start)
   return id3Length(found) > 0 || sniff(found).kind === 'mp3'
 }
 
-/** What is left to read, behind a header that was read already. */
+/** The unread bytes, preceded by a header if one was already read. */
 async function* rest(reader: ByteReader, head: Buffer | undefined): AsyncGenerator<Uint8Array, void, undefined> {
   if (head !== undefined) yield head
   yield* reader.rest()
 }
 
-/** Reads up to the first sound, so that a recording without any is refused at once. */
+/** Decodes the first chunk, so that an empty recording is rejected immediately. */
 async function startStream(
   sound: Sound,
   reader: ByteReader,
@@ -167,7 +167,7 @@ async function startStream(
   }
 }
 
-/** Calls `close` when a generator returns before its first value: its own `finally` does not run then. */
+/** Calls `close` if a generator returns before its first value, because its `finally` block does not run then. */
 function closedUnread<T>(
   values: AsyncGenerator<T, void, undefined>,
   close: () => Promise<void>,
@@ -186,8 +186,8 @@ function closedUnread<T>(
 }
 
 /**
- * Sound at the wanted rate, in pieces of at most a second, -1 to 1. What is no number counts as silence; decoders of
- * lossy codecs and the resampler may overshoot.
+ * Samples at the output rate in chunks of at most 1 s. Non-finite samples become silence. Samples are clipped to -1 to 1,
+ * because lossy decoders and the resampler may overshoot.
  */
 async function* resampled(
   {source, samples}: Sound,
@@ -199,7 +199,7 @@ async function* resampled(
   for await (const piece of samples) {
     if (silenceNonFinite(piece) && !warned) {
       warned = true
-      warn({code: 'audio_not_finite', message: `${name} has samples that are no numbers; they count as silence.`})
+      warn({code: 'audio_not_finite', message: `${name} contains non-finite samples; they are replaced with silence.`})
     }
     yield* inPieces(rate.push(piece), sampleRate)
   }
@@ -211,7 +211,7 @@ function* inPieces(samples: Float32Array, most: number): Generator<Float32Array,
   for (let at = 0; at < samples.length; at += most) yield samples.subarray(at, at + most)
 }
 
-/** Whether there were any. */
+/** Replaces non-finite samples with 0; returns whether there were any. */
 function silenceNonFinite(samples: Float32Array): boolean {
   let found = false
   for (let i = 0; i < samples.length; i++)
@@ -226,6 +226,6 @@ const extensions = new Set(
   'wav wave rf64 mp3 flac ogg oga opus m4a aac aif aiff caf amr wma wv mp4 mkv webm mov avi m4v 3gp'.split(' '),
 )
 
-/** Whether a name is that of a recording, to choose among the files of a folder. */
+/** Whether a file name has an audio or video extension; used to select the files of a folder. */
 export const isAudioFile = (name: string): boolean =>
   !basename(name).startsWith('.') && extensions.has(extname(name).slice(1).toLowerCase())

@@ -1,4 +1,4 @@
-/** Samples of one or more packets, one list per channel. */
+/** Decoded samples of one or more packets. */
 export interface Decoded {
   channelData: Float32Array[]
   /** Per channel. */
@@ -6,11 +6,11 @@ export interface Decoded {
   /** Hz. */
   sampleRate: number
   errors: readonly {message: string}[]
-  /** Samples at the start that belong to the codec and not to the sound. */
+  /** Samples at the start to discard: the codec's pre-skip. */
   skip: number
 }
 
-/** A decoder in WebAssembly, fed with packets instead of files. Free it. */
+/** A WebAssembly decoder for packets. Call `free` when done. */
 export interface PacketDecoder {
   decode(packets: readonly Uint8Array[]): Promise<Decoded>
   free(): void
@@ -18,10 +18,10 @@ export interface PacketDecoder {
 
 type Samples = Omit<Decoded, 'skip'>
 
-/** What packets without sound give. */
+/** Result of packets without audio. */
 export const silent: Decoded = {channelData: [], samplesDecoded: 0, sampleRate: 0, errors: [], skip: 0}
 
-/** Packets are whole frames; those of the headers in an Ogg file are no frames. */
+/** Each packet is a complete frame, except the header packets of an Ogg file. */
 export async function flacDecoder(): Promise<PacketDecoder> {
   const {FLACDecoder} = await import('@wasm-audio-decoders/flac')
   const decoder = new FLACDecoder()
@@ -52,7 +52,7 @@ export async function opusDecoder(): Promise<PacketDecoder> {
   let preSkip = 0
   return {
     async decode(packets) {
-      const sound: Uint8Array[] = []
+      const audio: Uint8Array[] = []
       for (const packet of packets) {
         const bytes = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength)
         const id = bytes.toString('latin1', 0, 8)
@@ -61,11 +61,11 @@ export async function opusDecoder(): Promise<PacketDecoder> {
           decoder = new OpusDecoder(opusOptions(bytes))
           preSkip = bytes.readUInt16LE(10)
           await decoder.ready
-        } else if (id !== 'OpusTags') sound.push(packet)
+        } else if (id !== 'OpusTags') audio.push(packet)
       }
       const running = decoder
-      if (running === undefined || sound.length === 0) return silent
-      const decoded: Samples = quietly(() => running.decodeFrames(sound))
+      if (running === undefined || audio.length === 0) return silent
+      const decoded: Samples = quietly(() => running.decodeFrames(audio))
       const skip = Math.min(preSkip, decoded.samplesDecoded)
       preSkip -= skip
       return {...decoded, skip}
@@ -85,7 +85,7 @@ function opusOptions(head: Buffer) {
   }
 }
 
-/** What the decoder of Vorbis is made of; its own way to read Ogg files holds pages back. */
+/** Internal interface of the Vorbis decoder; its public one reads Ogg files and delays pages. */
 interface VorbisPackets {
   sendSetupHeader(packet: Uint8Array): void
   initDsp(): void
@@ -101,7 +101,7 @@ export async function vorbisDecoder(): Promise<PacketDecoder> {
   let state: 'new' | 'identified' | 'ready' = 'new'
   return {
     async decode(packets) {
-      const sound: Uint8Array[] = []
+      const audio: Uint8Array[] = []
       for (const packet of packets) {
         const type = packet[0] ?? 0
         if (type === 1) {
@@ -112,15 +112,15 @@ export async function vorbisDecoder(): Promise<PacketDecoder> {
           vorbis.sendSetupHeader(packet)
           vorbis.initDsp()
           state = 'ready'
-        } else if (type % 2 === 0 && state === 'ready') sound.push(packet)
+        } else if (type % 2 === 0 && state === 'ready') audio.push(packet)
       }
-      return sound.length === 0 ? silent : {...quietly(() => vorbis.decodePackets(sound)), skip: 0}
+      return audio.length === 0 ? silent : {...quietly(() => vorbis.decodePackets(audio)), skip: 0}
     },
     free: () => decoder.free(),
   }
 }
 
-/** Runs a decoder that writes its complaints to the console as well; it does so before it returns. */
+/** Suppresses the messages that a decoder writes to the console in addition to its errors; they are synchronous. */
 function quietly<T>(decode: () => T): T {
   const {error} = console
   console.error = () => undefined

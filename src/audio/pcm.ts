@@ -1,4 +1,4 @@
-/** Encodings of linear samples, little-endian, by the names of ffmpeg. */
+/** Encodings of linear little-endian samples, by their ffmpeg names. */
 const encodings = {
   u8: {bytes: 1, read: (view: DataView, at: number) => (view.getUint8(at) - 128) / 128},
   s16le: {bytes: 2, read: (view: DataView, at: number) => view.getInt16(at, true) / 32_768},
@@ -21,8 +21,8 @@ export const sampleBytes = (encoding: PcmEncoding): number => encodings[encoding
 
 /**
  * Decodes interleaved samples and mixes the channels down to their mean.
- * @param bytes whole frames
- * @param frameBytes distance of two frames, at least `channels * sampleBytes`
+ * @param bytes complete frames
+ * @param frameBytes distance between two frames, at least `channels * sampleBytes`
  */
 export function decodePcm(
   bytes: Uint8Array,
@@ -39,7 +39,7 @@ export function decodePcm(
   return mono
 }
 
-/** The mean of channels that lie apart. */
+/** The mean of planar channels. */
 export function mixDown(channels: readonly Float32Array[]): Float32Array {
   const [first] = channels
   if (first === undefined || channels.length === 1) return first ?? new Float32Array(0)

@@ -2,15 +2,15 @@ export type PreprocessMode = 'none' | 'peak_normalize' | 'rms_normalize'
 
 export interface PreprocessOptions {
   mode: PreprocessMode
-  /** Longest the stage may take, ms; 0 is no limit. */
+  /** Time limit of the stage, ms; 0 is no limit. */
   budgetMs: number
-  /** Loudness that `rms_normalize` aims at, dB below full scale. */
+  /** Target level of `rms_normalize`, dBFS. */
   rmsTargetDbfs: number
-  /** Milliseconds that only go up. */
+  /** Monotonic clock, ms. */
   now?: () => number
 }
 
-/** What was done; levels are 0 to 1. */
+/** Outcome of the stage; levels are 0 to 1. */
 export interface PreprocessDiagnostics {
   mode: PreprocessMode | 'skipped_budget'
   wall_ms: number
@@ -21,15 +21,15 @@ export interface PreprocessDiagnostics {
   skipped_due_to_budget: boolean
 }
 
-/** Where the loudest sample goes. */
+/** Peak level after `peak_normalize`. */
 const peakTarget = 0.95
-/** What is quieter is noise that should not become loud. */
+/** Anything quieter is noise that must not be amplified. */
 const leastPeak = 1e-4
 const leastRms = 1e-6
 
 /**
- * Evens out the loudness of a recording. Where it took longer than its budget the sound stays as it was.
- * @param samples -1 to 1; they are not changed
+ * Normalises the loudness of samples. If that takes longer than the budget, the original samples are returned.
+ * @param samples -1 to 1; not modified
  */
 export function preprocess(
   samples: Float32Array,
@@ -42,16 +42,16 @@ export function preprocess(
   const after = changed === samples ? before : levelsOf(changed)
   const wallMs = now() - started
   const late = budgetMs > 0 && wallMs > budgetMs
-  const kept = late ? before : after
+  const result = late ? before : after
   return {
     samples: late ? samples : changed,
     diagnostics: {
       mode: late ? 'skipped_budget' : mode,
       wall_ms: wallMs,
       peak_before: before.peak,
-      peak_after: kept.peak,
+      peak_after: result.peak,
       rms_before: before.rms,
-      rms_after: kept.rms,
+      rms_after: result.rms,
       skipped_due_to_budget: late,
     },
   }

@@ -1,45 +1,45 @@
-/** A frame with a score: how much it sounds like a voice. */
+/** A frame with its voice score. */
 export interface ScoredFrame {
   score: number
 }
 
 export interface RegionRules<F extends ScoredFrame> {
-  /** Score from which a voice begins. */
+  /** Score at which a voice begins. */
   begin: number
-  /** Score down to which it goes on. */
+  /** Score below which it ends. */
   sustain: number
-  /** Frames without a voice that do not end a region. */
+  /** Maximum number of consecutive unvoiced frames within a region. */
   mergeGap: number
-  /** Frames in a row that a voice needs. */
+  /** Minimum run of voiced frames. */
   shortest: number
-  /** A region that has grown to this many frames is ended at its least voiced one. */
+  /** Maximum length of a region, frames; a longer one is split at the lowest score of its second half. */
   longest: number
-  /** Most frames by which a soft beginning precedes the frame that gave the voice away. */
+  /** Maximum number of quieter frames before `begin` was reached that belong to the onset. */
   onset: number
-  /** Whether the frames of a region are speech; all that have a voice are, where it is left out. */
+  /** Decides whether the frames of a region are speech; default: every region with a long enough run. */
   isSpeech?: (frames: readonly F[]) => boolean
 }
 
-/** First frame, and the one after the last. */
+/** A half-open range of frames. */
 export interface FrameSpan {
   start: number
   end: number
 }
 
 interface Candidate<F> extends FrameSpan {
-  /** From `start` on, the pause after `end` included. */
+  /** All frames from `start`, including the pause after `end`. */
   frames: F[]
-  /** Frames of voice in a row, now and at most. */
+  /** Current and longest run of voiced frames. */
   run: number
   longestRun: number
   isSpeech: boolean
 }
 
-/** Joins frames that sound like a voice to regions of speech. */
+/** Groups voiced frames into regions of speech. */
 export class RegionBuilder<F extends ScoredFrame> {
   readonly #rules: RegionRules<F>
   #frame = 0
-  /** The last frames before a region, which may turn out to be its beginning. */
+  /** The last frames before a region; they may become its onset. */
   #before: F[] = []
   #candidate: Candidate<F> | undefined
 
@@ -47,17 +47,17 @@ export class RegionBuilder<F extends ScoredFrame> {
     this.#rules = rules
   }
 
-  /** The region that has not ended, once it is sure to be speech. */
+  /** The region that has not ended yet, once it is known to be speech. */
   get open(): FrameSpan | undefined {
     return this.#candidate?.isSpeech ? this.#candidate : undefined
   }
 
-  /** No region that is still to come begins before this frame. */
+  /** No later region begins before this frame. */
   get settled(): number {
     return this.#candidate?.start ?? this.#frame - this.#before.length
   }
 
-  /** Takes the next frame; gives the region that ended with it. */
+  /** Adds the next frame; returns the region that ended with it. */
   add(frame: F): FrameSpan | undefined {
     const {begin, sustain, mergeGap, onset} = this.#rules
     const at = this.#frame++
@@ -78,7 +78,7 @@ export class RegionBuilder<F extends ScoredFrame> {
     return at + 1 - candidate.start >= this.#rules.longest ? this.#split(candidate) : undefined
   }
 
-  /** The end of the recording: gives the region that is still open. */
+  /** Ends the open region, at a pause or at the end of the recording, and returns it if it is speech. */
   close(): FrameSpan | undefined {
     const candidate = this.#candidate
     this.#candidate = undefined
@@ -104,7 +104,7 @@ export class RegionBuilder<F extends ScoredFrame> {
     candidate.end = at + 1
     candidate.run++
     candidate.longestRun = Math.max(candidate.longestRun, candidate.run)
-    // Looking again at every frame would be slow, and the first frames alone are too few to tell.
+    // Checking at every frame would be slow, and the first few frames are not enough to decide.
     if (!candidate.isSpeech && candidate.run % (2 * this.#rules.shortest) === 0) this.#decide(candidate)
   }
 
@@ -116,7 +116,7 @@ export class RegionBuilder<F extends ScoredFrame> {
     return candidate.isSpeech
   }
 
-  /** Ends a region in its second half; what follows is a region of its own. */
+  /** Ends a region in its second half; the remaining frames start a new region. */
   #split(candidate: Candidate<F>): FrameSpan | undefined {
     const half = Math.floor(candidate.frames.length / 2)
     let cut = half

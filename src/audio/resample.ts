@@ -1,7 +1,7 @@
-/** Changes the rate of sound as it comes. */
+/** A streaming sample rate converter. */
 export interface Resampler {
   push(samples: Float32Array): Float32Array
-  /** What is left at the end; all outputs together have `round(length * to / from)` samples. */
+  /** Returns the remaining samples; all outputs together have `round(length * to / from)` samples. */
   flush(): Float32Array
 }
 
@@ -9,24 +9,24 @@ export interface Resampler {
 const zeroCrossings = 16
 /** Shape of the Kaiser window: about 90 dB of stopband attenuation. */
 const kaiserBeta = 9
-/** Share of the lower Nyquist frequency that is kept. */
+/** Width of the passband as a share of the lower Nyquist frequency. */
 const passband = 0.95
-/** Finer steps between two samples than this make no difference one can hear. */
-const mostPhases = 4096
+/** Maximum number of filter phases; more are inaudible. */
+const maxPhases = 4096
 
 /**
- * A band-limited resampler between any two rates: a windowed sinc in polyphase form. Its delay is taken out, so sample n
- * of the output lies at `n * from / to` of the input; pieces of any size give the same output.
+ * A band-limited resampler between any two rates: a windowed sinc in polyphase form. Its delay is compensated, so output
+ * sample n is at `n * from / to` of the input. The output does not depend on the size of the chunks.
  * Source: J. O. Smith, Digital Audio Resampling.
- * @param from Hz, whole
- * @param to Hz, whole
+ * @param from Hz, an integer
+ * @param to Hz, an integer
  */
 export function resampler(from: number, to: number): Resampler {
   if (from === to) return {push: (samples) => samples, flush: () => new Float32Array(0)}
   const filter = createFilter(from, to)
   const step = from / to
   const {half} = filter
-  // Samples from `first` on, of which those before 0 are silence.
+  // Holds samples from index `first`; those with a negative index are silence.
   let buffer = new Float32Array(half)
   let first = -half
   let received = 0
@@ -54,7 +54,7 @@ export function resampler(from: number, to: number): Resampler {
     push(samples) {
       append(samples)
       received += samples.length
-      // The last output whose filter lies within what is here.
+      // Up to the last output whose filter lies within the buffer.
       return produce(Math.floor((received - 1 - half) / step) + 1)
     },
     flush() {
@@ -65,7 +65,7 @@ export function resampler(from: number, to: number): Resampler {
 }
 
 interface Filter {
-  /** Samples of the input on each side of an output. */
+  /** Input samples on each side of an output sample. */
   half: number
   phases: number
   /** `[phases + 1, 2 * half]`. */
@@ -75,7 +75,7 @@ interface Filter {
 function createFilter(from: number, to: number): Filter {
   const scale = Math.min(1, to / from)
   const half = Math.ceil(zeroCrossings / (scale * passband))
-  const phases = Math.min(mostPhases, to / greatestCommonDivisor(from, to))
+  const phases = Math.min(maxPhases, to / greatestCommonDivisor(from, to))
   const width = 2 * half
   const taps = new Float32Array((phases + 1) * width)
   for (let phase = 0; phase <= phases; phase++) {
@@ -86,16 +86,16 @@ function createFilter(from: number, to: number): Filter {
       row[k] = sinc(t * scale * passband) * kaiser(t / half)
       sum += row[k]!
     }
-    // Every phase lets a constant through as it is.
+    // Every phase has unit gain at 0 Hz.
     for (let k = 0; k < width; k++) row[k]! /= sum
   }
   return {half, phases, taps}
 }
 
-/** The value at a place between two samples, from the samples around it. */
-function valueAt({half, phases, taps}: Filter, buffer: Float32Array, place: number): number {
-  const whole = Math.floor(place)
-  const phase = Math.round((place - whole) * phases)
+/** The interpolated value at a fractional position. */
+function valueAt({half, phases, taps}: Filter, buffer: Float32Array, position: number): number {
+  const whole = Math.floor(position)
+  const phase = Math.round((position - whole) * phases)
   const start = whole - half + 1
   const width = 2 * half
   let sum = 0

@@ -1,13 +1,13 @@
-/** What a file is, from its first bytes. */
+/** File type detected from the first bytes. */
 export type Sniffed =
-  /** Decoded here. */
+  /** Decoded without ffmpeg. */
   | {kind: 'wav' | 'flac' | 'mp3' | 'ogg-flac' | 'ogg-opus' | 'ogg-vorbis'}
-  /** Sound or film that ffmpeg decodes; `format` ends the sentence "it is …", `seeks` where it may begin at its end. */
+  /** Decoded with ffmpeg. `format` completes "it is …"; `seeks` is set if the index may be at the end of the file. */
   | {kind: 'ffmpeg'; format: string; seeks?: true}
-  /** No sound; `found` ends the sentence "it looks like …". */
+  /** Not audio; `found` completes "it looks like …". */
   | {kind: 'other'; found: string}
 
-/** Bytes that are looked at. */
+/** Number of bytes that `sniff` needs. */
 export const sniffLength = 512
 
 type Signature = readonly [offset: number, bytes: string, sniffed: Sniffed]
@@ -15,7 +15,7 @@ type Signature = readonly [offset: number, bytes: string, sniffed: Sniffed]
 const ffmpeg = (format: string) => ({kind: 'ffmpeg', format}) as const
 const other = (found: string) => ({kind: 'other', found}) as const
 
-/** Latin-1 texts at fixed places; the first match counts. */
+/** Latin-1 signatures at fixed offsets; the first match wins. */
 const signatures: readonly Signature[] = [
   [0, 'fLaC', {kind: 'flac'}],
   [4, 'ftyp', {...ffmpeg('an MP4 or M4A file'), seeks: true}],
@@ -33,7 +33,7 @@ const signatures: readonly Signature[] = [
   [0, 'ADIF', ffmpeg('an AAC file')],
   [0, '\x0b\x77', ffmpeg('an AC-3 file')],
   [0, '\x00\x00\x01\xba', ffmpeg('an MPEG program stream')],
-  [0, 'OggS', ffmpeg('an Ogg file of a rare codec')],
+  [0, 'OggS', ffmpeg('an Ogg file with another codec')],
   [0, '\x89PNG', other('a PNG image')],
   [0, '\xff\xd8\xff', other('a JPEG image')],
   [0, 'GIF8', other('a GIF image')],
@@ -44,30 +44,30 @@ const signatures: readonly Signature[] = [
   [0, 'SQLite format 3', other('an SQLite database')],
 ]
 
-/** Names inside of RIFF and FORM files, and of the first packet of an Ogg stream. */
+/** RIFF and FORM types. */
 const inner: Readonly<Record<string, Sniffed>> = {
   'RIFF WAVE': {kind: 'wav'},
   'RIFX WAVE': {kind: 'wav'},
   'RF64 WAVE': {kind: 'wav'},
   'BW64 WAVE': {kind: 'wav'},
-  'RIFF AVI ': ffmpeg('an AVI film'),
+  'RIFF AVI ': ffmpeg('an AVI file'),
   'RIFF WEBP': other('a WebP image'),
   'FORM AIFF': ffmpeg('an AIFF file'),
   'FORM AIFC': ffmpeg('an AIFF file'),
 }
 
-/** @param bytes the beginning of a file, at least `sniffLength` bytes where it has them */
+/** @param bytes start of a file, at least `sniffLength` bytes unless the file is shorter */
 export function sniff(bytes: Buffer): Sniffed {
   const text = bytes.toString('latin1')
   const container = inner[`${text.slice(0, 4)} ${text.slice(8, 12)}`]
   if (container !== undefined) return container
   if (text.startsWith('OggS')) {
-    // The first page has one packet; it begins after a table of one entry.
+    // The first page has one packet, which starts after the 27-byte header and a segment table of one entry.
     if (text.startsWith('OpusHead', 28)) return {kind: 'ogg-opus'}
     if (text.startsWith('\x01vorbis', 28)) return {kind: 'ogg-vorbis'}
     if (text.startsWith('\x7fFLAC', 28)) return {kind: 'ogg-flac'}
   }
-  const signature = signatures.find(([offset, wanted]) => text.startsWith(wanted, offset))
+  const signature = signatures.find(([offset, magic]) => text.startsWith(magic, offset))
   if (signature !== undefined) return signature[2]
   const layer = mpegLayer(bytes)
   if (layer === 3) return {kind: 'mp3'}
@@ -76,7 +76,7 @@ export function sniff(bytes: Buffer): Sniffed {
   return other(textKind(text))
 }
 
-/** Length of an ID3v2 tag at the beginning, bytes; 0 without one. Source: id3.org, ID3v2.4 section 3.1. */
+/** Length of the ID3v2 tag at the start, bytes; 0 if there is none. Source: id3.org, ID3v2.4 section 3.1. */
 export function id3Length(bytes: Buffer): number {
   if (bytes.length < 10 || bytes.toString('latin1', 0, 3) !== 'ID3') return 0
   const size = [6, 7, 8, 9].reduce((sum, i) => (sum << 7) | (bytes[i]! & 0x7f), 0)
@@ -84,7 +84,7 @@ export function id3Length(bytes: Buffer): number {
   return 10 + size + footer
 }
 
-/** Layer of an MPEG audio frame header, 0 for AAC in ADTS; undefined where it is none. Source: ISO 11172-3, 2.4.1.3. */
+/** Layer of an MPEG audio frame header, 0 for AAC in ADTS; undefined if there is none. Source: ISO 11172-3, 2.4.1.3. */
 function mpegLayer(bytes: Buffer): 0 | 1 | 2 | 3 | undefined {
   if (bytes.length < 4 || bytes[0] !== 0xff || (bytes[1]! & 0xe0) !== 0xe0) return undefined
   const version = (bytes[1]! >> 3) & 3
@@ -98,8 +98,8 @@ function mpegLayer(bytes: Buffer): 0 | 1 | 2 | 3 | undefined {
 }
 
 function textKind(text: string): string {
-  // Control characters other than blanks stand in no text.
-  if (/[^\t\n\f\r\x20-\x7e\x80-\xff]/.test(text)) return 'none of the formats known here'
+  // Text contains no control characters other than white space.
+  if (/[^\t\n\f\r\x20-\x7e\x80-\xff]/.test(text)) return 'an unknown binary format'
   const start = text.trimStart()
   if (start.startsWith('{') || start.startsWith('[')) return 'JSON'
   return start.startsWith('<') ? 'HTML or XML' : 'text'

@@ -1,25 +1,31 @@
 import type {AudioSource} from './audio-stream.js'
 
-/** A recording that is being decoded: one channel at the rate of the file. */
+/** A recording that is being decoded: one channel at the sample rate of the file. */
 export interface Sound {
   source: AudioSource
-  /** Seconds; undefined where the container does not say, or cannot be believed. */
+  /** Seconds; undefined if the container does not contain it or is not reliable. */
   durationSec: number | undefined
-  /** Pieces of any length. */
+  /** Chunks of any length. */
   samples: AsyncIterable<Float32Array>
 }
 
-/** Something about a recording that is not as it should be, while there is still sound to use. */
+/** A defect of a recording that can still be used. */
 export interface AudioWarning {
   code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite'
   message: string
 }
 
-/** What a decoder needs to know besides its bytes. */
+/** A recording that ends early; `reason` follows its name. */
+export const truncationWarning = (name: string, reason: string): AudioWarning => ({
+  code: 'audio_truncated',
+  message: `${name} is truncated: it ${reason}. The available audio is used.`,
+})
+
+/** What a decoder needs in addition to the bytes. */
 export interface DecoderContext {
-  /** What the recording is called in errors. */
+  /** Name of the recording in errors. */
   name: string
-  /** Bytes of the whole file, where that is known. */
+  /** File size in bytes, if known. */
   fileBytes: number | undefined
   warn: (warning: AudioWarning) => void
   signal: AbortSignal | undefined

@@ -1,15 +1,15 @@
-/** What is decoded at once, and its place in the recording. Times are samples per channel. */
+/** Packets that are decoded at once, and their position in the recording. Positions are samples per channel. */
 export interface Unit {
   packets: readonly Uint8Array[]
-  /** Bytes were lost before it, so what its place says is missing becomes silence. */
+  /** Bytes were lost before it, so a gap in the positions becomes silence. */
   isAfterLoss: boolean
-  /** Where it starts, or else where it ends, counted from the start of its stream; undefined where nothing says so. */
+  /** Its start or its end, from the start of its stream; both undefined if the container has no positions. */
   start?: number | undefined
   end?: number | undefined
-  /** How much is missing before it, where the container has no places but the lost bytes can be counted. */
+  /** Samples missing before it, estimated from the lost bytes if the container has no positions. */
   missing?: number | undefined
-  /** A new stream begins with it, behind another one. */
+  /** It starts a stream that is chained after another one. */
   begins?: boolean
-  /** Its end is that of the stream: what is decoded beyond it is padding. */
+  /** Its end is the end of the stream; samples decoded beyond it are padding. */
   isLast?: boolean
 }

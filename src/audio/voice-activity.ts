@@ -1,17 +1,17 @@
-/** A stretch of speech: samples from the start of the recording, the end exclusive. */
+/** A half-open range of speech, in samples from the start of the recording. */
 export interface SpeechRegion {
   start: number
   end: number
 }
 
-/** Finds where people speak while a recording is read. Pieces of any size give the same regions. */
+/** A streaming voice activity detector. The regions do not depend on the size of the chunks. */
 export interface VoiceActivityDetector {
-  /** Takes the next samples, mono at 16 kHz; gives the regions that have ended, in order. */
+  /** Processes the next samples, mono at 16 kHz; returns the regions that ended, in order. */
   push(samples: Float32Array): Promise<SpeechRegion[]>
-  /** The recording ends: gives what was still open. */
+  /** Ends the recording; returns the remaining regions. */
   flush(): Promise<SpeechRegion[]>
-  /** The region that has not ended yet, once it is sure to be speech. */
+  /** The region that has not ended yet, once it is known to be speech. */
   readonly open: SpeechRegion | undefined
-  /** No region that is still to come begins before this sample. */
+  /** No later region begins before this sample. */
   readonly settled: number
 }

@@ -2,12 +2,12 @@ import {decodeImaAdpcm} from './ima-adpcm.js'
 import {decodePcm} from './pcm.js'
 import {type WaveFormat, writeWaveHeader} from './wave-header.js'
 
-/** Whole frames of bytes in, one channel out. */
+/** Decodes complete frames to one channel. */
 export type FrameDecoder = (frames: Buffer) => Float32Array
 
 /**
- * A decoder of samples that are not linear; undefined for codecs that are left to ffmpeg. The package `wavefile` knows
- * ADPCM too, but loses the last block of what it is given.
+ * Opens a decoder for companded or ADPCM samples; undefined for codecs that need ffmpeg. ADPCM is not decoded with the
+ * package `wavefile`, which drops the last block of its input.
  */
 export async function openWaveCodec(format: WaveFormat): Promise<FrameDecoder | undefined> {
   const {encoding, channels, frameBytes, bitsPerSample} = format
@@ -18,7 +18,7 @@ export async function openWaveCodec(format: WaveFormat): Promise<FrameDecoder | 
   return (blocks) => decodeImaAdpcm(blocks, frameBytes, channels)
 }
 
-/** The package reads whole files, so each piece of frames is put behind a header of its own. */
+/** `wavefile` reads only complete files, so each chunk of frames gets its own header. */
 async function expander(format: WaveFormat, expand: 'fromALaw' | 'fromMuLaw'): Promise<FrameDecoder> {
   const {channels} = format
   const {WaveFile} = (await import('wavefile')).default

@@ -1,16 +1,16 @@
 import {SvcError} from '../errors/index.js'
 import type {ByteReader} from './byte-reader.js'
 import {decodePcm, type PcmEncoding, pcmEncodings, sampleBytes} from './pcm.js'
-import type {DecoderContext, Sound} from './sound.js'
+import {type DecoderContext, type Sound, truncationWarning} from './sound.js'
 import {type FrameDecoder, openWaveCodec} from './wave-codecs.js'
 import {readWaveHeader, type WaveFormat, type WaveHeader, writeWaveHeader} from './wave-header.js'
 
-/** Bytes that are decoded at once, at least one frame. */
+/** Bytes decoded at once, at least one frame. */
 const pieceBytes = 64 << 10
 
 /**
- * A WAV file as sound, read from its start to its end. Where its codec is one for ffmpeg, a header to put in front of
- * the bytes that are left.
+ * Opens a WAV file and decodes it as a stream. If its codec needs ffmpeg, returns a header to put before the remaining
+ * bytes.
  * @throws audio_invalid
  */
 export async function openWave(reader: ByteReader, context: DecoderContext): Promise<Sound | {header: Buffer}> {
@@ -34,7 +34,7 @@ const linearDecoder =
   (frames) =>
     decodePcm(isBigEndian ? reversed(frames, sampleBytes(format.encoding)) : frames, format)
 
-/** Samples with their bytes the other way round. */
+/** Samples with their bytes in reverse order. */
 function reversed(frames: Buffer, width: number): Buffer {
   const copy = Buffer.from(frames)
   for (let at = 0; at < copy.length; at += width) copy.subarray(at, at + width).reverse()
@@ -44,7 +44,7 @@ function reversed(frames: Buffer, width: number): Buffer {
 const isLinear = (format: WaveFormat): format is WaveFormat & {encoding: PcmEncoding} =>
   (pcmEncodings as readonly string[]).includes(format.encoding)
 
-/** As long as the header says, and no longer than the file. */
+/** The duration in the header, limited by the size of the file. */
 function durationOf({format, dataBytes}: WaveHeader, {fileBytes}: DecoderContext): number | undefined {
   const bytes = Math.min(dataBytes ?? Infinity, fileBytes ?? Infinity)
   if (!Number.isFinite(bytes) || format.encoding === 'adpcm_ima_wav') return undefined
@@ -61,22 +61,19 @@ async function* readFrames(
   const piece = Math.max(1, Math.floor(pieceBytes / frameBytes)) * frameBytes
   for (let left = dataBytes ?? Infinity; left > 0; ) {
     const bytes = await reader.read(Math.min(piece, left))
-    // An incomplete frame at the end is no sound.
+    // An incomplete frame at the end is dropped.
     const whole = bytes.length - (bytes.length % frameBytes)
     if (whole > 0) yield decode(bytes.subarray(0, whole))
     left -= bytes.length
     if (bytes.length < piece && left > 0) {
-      if (dataBytes !== undefined) warn({code: 'audio_truncated', message: truncated(name, left)})
+      if (dataBytes !== undefined) warn(truncationWarning(name, `is ${left} bytes shorter than its header declares`))
       return
     }
   }
 }
 
-const truncated = (name: string, missing: number) =>
-  `${name} ends ${missing} bytes before its header says; what is there is used.`
-
 /**
- * Bare samples without a header.
+ * Opens raw samples without a header.
  * @throws audio_invalid
  */
 export function openRaw(
@@ -87,7 +84,7 @@ export function openRaw(
   if (!(sampleRate >= 1000 && sampleRate <= 768_000 && channels >= 1 && channels <= 64))
     throw new SvcError('audio_invalid', {
       file: context.name,
-      reason: `${channels} channels at ${sampleRate} Hz are no recording`,
+      reason: `${channels} channels at ${sampleRate} Hz are not supported`,
     })
   const frameBytes = channels * sampleBytes(encoding)
   const decode = (frames: Buffer) => decodePcm(frames, {encoding, channels, frameBytes})

@@ -3,8 +3,8 @@ import {assertNoSilentLoss, damagedFormats} from '../support/damage-campaign.js'
 import {skipWithoutFfmpeg} from '../support/ffmpeg.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-describe('a recording that is damaged 60 times', {skip: skipWithoutFfmpeg}, () => {
+describe('a recording damaged in 60 places', {skip: skipWithoutFfmpeg}, () => {
   for (const format of Object.keys(damagedFormats))
-    it(`in ${format} loses nothing without a warning`, async (test) =>
+    it(`loses no audio without a warning: ${format}`, async (test) =>
       assertNoSilentLoss(format, await temporaryFolder(test), [0, 60]))
 })

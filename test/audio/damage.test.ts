@@ -34,7 +34,7 @@ const without = (bytes: Buffer, from: number, to: number) =>
 const within = (bytes: Buffer, at: number, more: Uint8Array) =>
   Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at)])
 
-/** The library of one decoder writes to the console by itself. */
+/** Asserts that nothing is written to the console: one decoder library does so on its own. */
 async function withoutNoise<T>(run: () => Promise<T>): Promise<T> {
   const {error} = console
   const lines: unknown[] = []
@@ -53,7 +53,7 @@ describe('a damaged FLAC file', () => {
   const {bytes, frames} = flacFile(tone)
   const frameAt = (index: number) => 42 + index * (frames[0] as Buffer).length
 
-  /** What is not the tone is silence, frame by frame. */
+  /** Indexes of the frames that do not contain the tone; they must be silent. */
   function silentFrames(sound: Float32Array): number[] {
     assert.equal(sound.length, tone.length)
     return frames.flatMap((_, index) => {
@@ -65,15 +65,15 @@ describe('a damaged FLAC file', () => {
     })
   }
 
-  it('is heard as it is where nothing is damaged', async () => {
+  it('decodes without a warning if nothing is damaged', async () => {
     const {sound, codes} = await decode(bytes, 16_000)
     assert.deepEqual([silentFrames(sound), codes], [[], []])
   })
 
-  it('with one flipped byte loses one frame, and keeps the time of all others', async () => {
+  it('replaces the frame with a flipped byte with silence, and keeps the time of all others', async () => {
     const {sound, messages} = await withoutNoise(() => decode(flipped(bytes, frameAt(7) + 3000), 16_000))
     assert.deepEqual(silentFrames(sound), [7])
-    assert.deepEqual(messages, ['a recording is damaged; 0.26 s that cannot be decoded are silent.'])
+    assert.deepEqual(messages, ['a recording is damaged: 0.26 s could not be decoded and were replaced with silence.'])
   })
 
   const damages: Record<string, {damage: (file: Buffer) => Buffer; lost: number[]}> = {
@@ -81,16 +81,16 @@ describe('a damaged FLAC file', () => {
     'in the sync code of a frame': {damage: (file) => flipped(file, frameAt(7)), lost: [6, 7]},
     'in two frames': {damage: (file) => flipped(file, frameAt(3) + 9, frameAt(15) + 100), lost: [3, 15]},
     'in the first frame': {damage: (file) => flipped(file, frameAt(0) + 20), lost: [0]},
-    'by bytes that are gone': {damage: (file) => without(file, frameAt(4) + 50, frameAt(6) + 50), lost: [4, 5, 6]},
-    'by bytes that were added': {
+    'by missing bytes': {damage: (file) => without(file, frameAt(4) + 50, frameAt(6) + 50), lost: [4, 5, 6]},
+    'by inserted bytes': {
       damage: (file) => within(file, frameAt(4) + 50, Buffer.alloc(99_999, 0xff)),
       lost: [4],
     },
   }
   for (const [what, {damage, lost}] of Object.entries(damages))
-    it(`${what} is silent there and nowhere else`, async () => {
+    it(`is silent only in the affected frames if damaged ${what}`, async () => {
       const {sound, codes} = await decode(damage(bytes), 16_000)
-      // A frame without a right end cannot be told from a damaged one.
+      // A frame without a valid end cannot be distinguished from a damaged one.
       assert.deepEqual(
         silentFrames(sound).filter((index) => !lost.includes(index)),
         [],
@@ -98,25 +98,25 @@ describe('a damaged FLAC file', () => {
       assert.deepEqual(codes, ['audio_damaged'])
     })
 
-  it('that is cut off ends there, with a warning', async () => {
+  it('decodes up to the truncation, with a warning', async () => {
     const {sound, codes} = await decode(bytes.subarray(0, frameAt(5) + 70), 16_000)
     assert.equal(sound.length, 5 * flacFrameSamples)
     assert.deepEqual(codes, ['audio_truncated'])
   })
 
-  it('with a tag behind it is whole', async () => {
+  it('decodes without a warning if an ID3v1 tag follows', async () => {
     const tag = Buffer.alloc(128)
     tag.write('TAG', 'latin1')
     assert.deepEqual((await decode(Buffer.concat([bytes, tag]), 16_000)).codes, [])
   })
 
-  it('that was cut out of a longer one begins at once', async () => {
+  it('starts without silence if it was cut out of a longer file', async () => {
     const {sound} = await decode(without(bytes, 42, frameAt(10)), 16_000)
     assert.equal(sound.length, tone.length - 10 * flacFrameSamples)
   })
 })
 
-/** The tone of a fixture in pages of one packet each, and where each packet is in the sound, samples. */
+/** The tone of a fixture in pages of one packet each, and the position of each packet, samples. */
 async function pagesOf({codec, signature, open}: OggCodec): Promise<{pages: Buffer[]; places: number[]}> {
   const file = await readFile(projectFile(`test/fixtures/audio/tone-${codec}.ogg`))
   const context = {name: codec, fileBytes: undefined, warn: () => undefined, signal: undefined}
@@ -164,28 +164,28 @@ for (const one of oggCodecs)
     }
 
     const damages: Record<string, (pages: Buffer[], from: number, to: number) => Buffer[]> = {
-      'with pages that are damaged': (pages, from, to) =>
+      'damaged pages': (pages, from, to) =>
         pages.map((page, i) => (i >= from && i < to ? flipped(page, page.length - 1) : page)),
-      'with pages that are gone': (pages, from, to) => [...pages.slice(0, from), ...pages.slice(to)],
+      'missing pages': (pages, from, to) => [...pages.slice(0, from), ...pages.slice(to)],
     }
     for (const [what, damage] of Object.entries(damages))
-      it(`${what} is silent there, and keeps the time of what follows`, async () => {
+      it(`replaces ${what} with silence, and keeps the time of later ones`, async () => {
         const {whole, damaged, places} = await compare((pages) => damage(pages, pages.length - 10, pages.length - 6))
         assert.equal(damaged.sound.length, whole.sound.length)
         assert.deepEqual(damaged.codes, ['audio_damaged'])
         const last = places.at(-1)!
         const expected = whole.sound.subarray(last)
         assert.ok(damaged.sound.subarray(last).every((x, i) => Math.abs(x - expected[i]!) < 0.05))
-        assert.ok(damaged.sound.subarray(0, last).filter((x) => x === 0).length > 100, 'some of it is silent')
+        assert.ok(damaged.sound.subarray(0, last).filter((x) => x === 0).length > 100, 'part of it is silent')
       })
 
-    it('that is cut off ends there, with a warning and without silence behind it', async () => {
+    it('decodes up to the truncation, with a warning and without trailing silence', async () => {
       const {damaged, places} = await compare((pages) => pages.slice(0, -6))
       assert.ok(damaged.sound.length <= places.at(-5)!)
       assert.deepEqual(damaged.codes, ['audio_truncated'])
     })
 
-    it('with strange bytes behind it is whole', async () => {
+    it('decodes without a warning if other bytes follow', async () => {
       const {whole, damaged} = await compare((pages) => [...pages, Buffer.alloc(200, 7)])
       assert.deepEqual(damaged.sound, whole.sound)
       assert.deepEqual(damaged.codes, [])
@@ -197,7 +197,7 @@ describe('a damaged MP3 file', () => {
   const bytes = Buffer.concat([mp3Info(100), mp3Frames(100)])
   const frameAt = (index: number) => (1 + index) * mp3Frame.bytes
 
-  it('is heard as it is where nothing is damaged', async () => {
+  it('decodes without a warning if nothing is damaged', async () => {
     const {sound, codes} = await decode(bytes, rate)
     assert.ok(Math.abs(sound.length - 100 * mp3Frame.samples) <= mp3Frame.samples)
     assert.deepEqual(codes, [])
@@ -206,28 +206,28 @@ describe('a damaged MP3 file', () => {
   const damages: Record<string, (file: Buffer) => Buffer> = {
     'in the header of a frame': (file) => flipped(file, frameAt(50)),
     'in the length of a frame': (file) => flipped(file, frameAt(50) + 2),
-    'by bytes that were overwritten': (file) => Buffer.from(file).fill(7, frameAt(50), frameAt(53) + 100),
-    'by bytes that were added': (file) => within(file, frameAt(50) + 100, Buffer.alloc(50, 7)),
+    'by overwritten bytes': (file) => Buffer.from(file).fill(7, frameAt(50), frameAt(53) + 100),
+    'by inserted bytes': (file) => within(file, frameAt(50) + 100, Buffer.alloc(50, 7)),
   }
   for (const [what, damage] of Object.entries(damages))
-    it(`${what} keeps its length, with a warning`, async () => {
+    it(`keeps its duration if damaged ${what}, with a warning`, async () => {
       const whole = await decode(bytes, rate)
       const {sound, codes} = await withoutNoise(() => decode(damage(bytes), rate))
       assert.ok(Math.abs(sound.length - whole.sound.length) <= mp3Frame.samples)
       assert.deepEqual(codes, ['audio_damaged'])
     })
 
-  it('with fewer frames than it says has a warning', async () => {
+  it('warns if it has fewer frames than its header declares', async () => {
     const {codes, messages} = await decode(bytes.subarray(0, frameAt(60)), rate)
     assert.deepEqual(codes, ['audio_truncated'])
     assert.match(messages[0] ?? '', /has 61 of the 100 frames/)
   })
 
-  it('that ends inside of a frame has a warning', async () => {
+  it('warns if it ends inside a frame', async () => {
     assert.deepEqual((await decode(mp3Frames(50).subarray(0, -100), rate)).codes, ['audio_truncated'])
   })
 
-  it('with tags and zeros around its frames is whole', async () => {
+  it('ignores tags and zero padding around its frames', async () => {
     const tag = Buffer.alloc(128)
     tag.write('TAG', 'latin1')
     const ape = Buffer.alloc(64)
@@ -244,7 +244,7 @@ describe('a damaged MP3 file', () => {
     }
   })
 
-  it('behind more zeros than any program writes is refused', async () => {
+  it('is rejected after more zero padding than any program writes', async () => {
     await assert.rejects(decode(Buffer.concat([Buffer.alloc(100_000), bytes]), rate), {code: 'audio_unrecognized'})
   })
 })

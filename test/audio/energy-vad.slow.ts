@@ -2,6 +2,6 @@ import {describe, it} from 'node:test'
 import {skipWithout} from '../support/project.js'
 import {assertHearsDigits} from '../support/speech-regions.js'
 
-describe('a spoken digit', {skip: skipWithout('fsdd')}, () => {
-  it('is never lost, in every seventh of 3,000 recordings', () => assertHearsDigits(7))
+describe('energyVad: spoken digits', {skip: skipWithout('fsdd')}, () => {
+  it('misses none, in every seventh of 3,000 recordings', () => assertHearsDigits(7))
 })

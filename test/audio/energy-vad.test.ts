@@ -6,19 +6,19 @@ import {sharedData, skipWithout} from '../support/project.js'
 import {atLevel, clicks, hum, joined, pinkNoise, readClip, sine, sumOf, whiteNoise} from '../support/sounds.js'
 import {assertHearsDigits, regionsOf} from '../support/speech-regions.js'
 
-/** Half a minute: longer than the level of the background is remembered. */
+/** 30 s: longer than the window of the background estimate. */
 const length = 480_000
 
-describe('a recording without speech', () => {
+describe('energyVad: recordings without speech', () => {
   const [noise, white, mains, tone] = [pinkNoise(length), whiteNoise(length), hum(length), sine(440, length)]
   const sounds: Record<string, () => Float32Array> = {
     'digital silence': () => new Float32Array(length),
-    'a constant': () => new Float32Array(length).fill(0.5),
-    'clicks, one in a second': () => clicks(length, 1),
-    'clicks, ten in a second': () => clicks(length, 10),
-    'clicks in soft noise': () => sumOf(clicks(length, 3), atLevel(noise, -50)),
-    'a tone that begins and ends': () => tone.map((x, i) => (i > 160_000 && i < 400_000 ? x : 0)),
-    'noise that begins and ends': () => atLevel(noise, -20).map((x, i) => (i > 160_000 && i < 400_000 ? x : 0)),
+    'a constant offset': () => new Float32Array(length).fill(0.5),
+    'clicks, one per second': () => clicks(length, 1),
+    'clicks, ten per second': () => clicks(length, 10),
+    'clicks in quiet noise': () => sumOf(clicks(length, 3), atLevel(noise, -50)),
+    'a tone that starts and stops': () => tone.map((x, i) => (i > 160_000 && i < 400_000 ? x : 0)),
+    'noise that starts and stops': () => atLevel(noise, -20).map((x, i) => (i > 160_000 && i < 400_000 ? x : 0)),
   }
   for (const level of [-60, -40, -20, -3]) {
     sounds[`pink noise at ${level} dB`] = () => atLevel(noise, level)
@@ -27,7 +27,7 @@ describe('a recording without speech', () => {
     sounds[`a tone at ${level} dB`] = () => atLevel(tone, level)
   }
   for (const [kind, sound] of Object.entries(sounds))
-    it(`such as ${kind} has no region of it`, async () => assert.deepEqual(await regionsOf(sound()), []))
+    it(`returns no region for ${kind}`, async () => assert.deepEqual(await regionsOf(sound()), []))
 
   const steady: Record<string, (samples: number, seed: number) => Float32Array> = {
     'pink noise': pinkNoise,
@@ -36,7 +36,7 @@ describe('a recording without speech', () => {
     'a tone': (samples) => sine(440, samples),
   }
   for (const [kind, sound] of Object.entries(steady))
-    it(`such as ${kind} that begins at once, wherever in a frame, has none`, async () => {
+    it(`returns no region for ${kind} from the start, at any offset within a frame`, async () => {
       for (let offset = 0; offset < 160; offset += 40) {
         const burst = atLevel(sound(16_000, offset + 1), -15)
         for (const duration of [4800, 16_000]) {
@@ -47,18 +47,18 @@ describe('a recording without speech', () => {
       }
     })
 
-  it('such as a twentieth of a second, or nothing, has none', async () => {
+  it('returns no region for 50 ms of noise, or for no samples', async () => {
     assert.deepEqual(await regionsOf(sine(300, 800)), [])
     assert.deepEqual(await regionsOf(new Float32Array()), [])
   })
 })
 
-describe('a recording with speech', {skip: skipWithout('clips/jfk.wav')}, () => {
+describe('energyVad: a recording with speech', {skip: skipWithout('clips/jfk.wav')}, () => {
   const jfk = () => readClip(sharedData('clips/jfk.wav') ?? '')
   const seconds = (regions: readonly SpeechRegion[]) =>
     regions.reduce((sum, {start, end}) => sum + end - start, 0) / 16_000
 
-  it('has its sentences, and its pauses', async () => {
+  it('returns one region per sentence', async () => {
     const regions = await regionsOf(await jfk())
     const starts = regions.map(({start}) => start / 16_000)
     assert.equal(regions.length, 4)
@@ -66,27 +66,27 @@ describe('a recording with speech', {skip: skipWithout('clips/jfk.wav')}, () => 
   })
 
   for (const ratio of [20, 10])
-    it(`is heard in noise ${ratio} dB below it`, async () => {
+    it(`finds speech at a signal-to-noise ratio of ${ratio} dB`, async () => {
       const sound = await jfk()
       const power = sound.reduce((sum, x) => sum + x * x, 0) / sound.length
       const noise = atLevel(pinkNoise(sound.length), 10 * Math.log10(power) - ratio)
       assert.ok(seconds(await regionsOf(sumOf(sound, noise))) > 5.5)
     })
 
-  it('has the same regions however it comes in pieces', async () => {
+  it('returns the same regions for any chunk size', async () => {
     const sound = await jfk()
     const whole = await regionsOf(sound)
     for (const piece of [777, sound.length]) assert.deepEqual(await regionsOf(sound, {}, piece), whole)
   })
 
-  it('has no region longer than it may be', async () => {
+  it('splits regions at the maximum length', async () => {
     const sound = await jfk()
     const regions = await regionsOf(sound, {maxRegionSec: 1, mergeGapMs: 2000})
     for (const {start, end} of regions) assert.ok(end - start <= 16_000)
     assert.ok(seconds(regions) > 6)
   })
 
-  it('says early what is open and what is settled', async () => {
+  it('reports the open region and the settled position while streaming', async () => {
     const vad = energyVad()
     const sound = await jfk()
     let settled = 0
@@ -101,16 +101,16 @@ describe('a recording with speech', {skip: skipWithout('clips/jfk.wav')}, () => 
   })
 })
 
-describe('a spoken digit', {skip: skipWithout('fsdd')}, () => {
-  // A recording or two of each digit by each speaker; energy-vad.slow.ts takes more.
-  it('is never lost', () => assertHearsDigits(35))
+describe('energyVad: spoken digits', {skip: skipWithout('fsdd')}, () => {
+  // One or two recordings of each digit by each speaker; energy-vad.slow.ts uses more.
+  it('misses none', () => assertHearsDigits(35))
 
-  it('begins when it begins, with pauses of a third of a second between', {skip: skipWithout(microData)}, async () => {
+  it('returns accurate starts with pauses of 0.3 s between digits', {skip: skipWithout(microData)}, async () => {
     const parts: Float32Array[] = []
     const starts: number[] = []
     for (const [i, {path}] of (await microClips()).entries()) {
       parts.push(new Float32Array(4800 + 160 * i))
-      // The word begins 50 ms into its clip and is over before the end.
+      // The word begins 50 ms into its clip and ends before the clip does.
       starts.push(parts.reduce((sum, {length}) => sum + length, 0))
       const clip = (await readClip(path)).subarray(800)
       let end = clip.length

@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {createPowerSpectrum, frameLength, spectrumLength} from '../../src/audio/fourier.js'
 import {whiteNoise} from '../support/sounds.js'
 
-/** The definition of the transform. */
+/** The power spectrum by the definition of the DFT. */
 function powersByDefinition(frame: Float64Array): Float64Array {
   return Float64Array.from({length: spectrumLength}, (_, k) => {
     const angle = (n: number) => (-2 * Math.PI * ((k * n) % frameLength)) / frameLength
@@ -19,19 +19,19 @@ const frames: Record<string, Float64Array> = {
   'a constant': new Float64Array(frameLength).fill(1),
   'one sample': new Float64Array(frameLength).fill(1, 7, 8),
   'a tone between two frequencies': Float64Array.from({length: frameLength}, (_, n) => Math.sin(0.31 * n)),
-  'the highest frequency': Float64Array.from({length: frameLength}, (_, n) => (n % 2 === 0 ? 1 : -1)),
+  'the Nyquist frequency': Float64Array.from({length: frameLength}, (_, n) => (n % 2 === 0 ? 1 : -1)),
 }
 
-describe('the power spectrum', () => {
+describe('createPowerSpectrum', () => {
   for (const [kind, frame] of Object.entries(frames))
-    it(`of ${kind} is that of the definition`, () => {
+    it(`matches the definition of the DFT for ${kind}`, () => {
       const power = new Float64Array(spectrumLength)
       createPowerSpectrum().transform(frame, power)
       for (const [k, expected] of powersByDefinition(frame).entries())
         assert.ok(Math.abs(power[k]! - expected) <= 1e-9 * Math.max(1, expected), `${k}: ${power[k]}, not ${expected}`)
     })
 
-  it('of a frame does not depend on the one before it', () => {
+  it('does not depend on the previous frame', () => {
     const spectrum = createPowerSpectrum()
     const [first, again] = [new Float64Array(spectrumLength), new Float64Array(spectrumLength)]
     spectrum.transform(frames.noise!, first)

@@ -6,7 +6,7 @@ import {melFilters} from '../../src/audio/mel-filters.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {readClip, sine} from '../support/sounds.js'
 
-/** A filter as the weights of its spectrum bins. */
+/** The weights of a filter by frequency index. */
 function row(bins: number, index: number): Map<number, number> {
   const {first, offsets, weights} = melFilters(bins)
   const [start, end] = [offsets[index]!, offsets[index + 1]!]
@@ -16,8 +16,8 @@ function row(bins: number, index: number): Map<number, number> {
 const close = (actual: number | undefined, expected: number, within: number) =>
   assert.ok(actual !== undefined && Math.abs(actual - expected) <= within, `${actual} is not ${expected}`)
 
-describe('the mel filters', () => {
-  it('are those of the published models, 80 of them', () => {
+describe('melFilters', () => {
+  it('matches the published 80-bin filter bank', () => {
     assert.deepEqual([...row(80, 0).keys()], [1])
     close(row(80, 0).get(1), 0.02486259, 1e-8)
     assert.deepEqual(
@@ -32,7 +32,7 @@ describe('the mel filters', () => {
     )
   })
 
-  it('or 128', () => {
+  it('matches the published 128-bin filter bank', () => {
     close(row(128, 0).get(1), 0.01237399, 1e-8)
     assert.deepEqual(
       [...row(128, 127).keys()],
@@ -47,15 +47,15 @@ describe('the mel filters', () => {
   })
 })
 
-describe('log-mel features', () => {
+describe('logMel', () => {
   const options = {bins: 80, frames: 3000}
 
-  it('of silence are the lowest there are', () => {
+  it('returns the minimum for silence', () => {
     assert.ok(logMel(new Float32Array(480_000), options).every((x) => x === -1.5))
     assert.ok(logMel(new Float32Array(), options).every((x) => x === -1.5))
   })
 
-  it('of a tone and silence have the known values', () => {
+  it('returns the expected values for a tone followed by silence', () => {
     const mel = logMel(sine(440, 16_000), options)
     assert.equal(mel.length, 240_000)
     close(
@@ -68,7 +68,9 @@ describe('log-mel features', () => {
     for (const [i, value] of known.entries()) close(mel[(8 + i) * 3000 + 50], value, 1e-4)
   })
 
-  it('of a recording are those of the reference', {skip: skipWithout('whisper-reference/jfk.mel.f32')}, async () => {
+  it('matches the reference implementation on a recording', {
+    skip: skipWithout('whisper-reference/jfk.mel.f32'),
+  }, async () => {
     const bytes = await readFile(sharedData('whisper-reference/jfk.mel.f32') ?? '')
     const expected = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
     const mel = logMel(await readClip(sharedData('clips/jfk.wav') ?? ''), options)

@@ -11,20 +11,20 @@ async function regionsOf(vad: VoiceActivityDetector, sound: Float32Array, piece 
   return [...regions, ...(await vad.flush())]
 }
 
-/** A model that hears a voice where samples are positive, and remembers in its state how often it was asked. */
-function modelOf(signature: 'h and c' | 'state'): VadModel & {frames: Float32Array[]; asked: number[]} {
+/** A fake model that reports voice for positive samples, and counts its runs in its state. */
+function modelOf(signature: 'h and c' | 'state'): VadModel & {frames: Float32Array[]; counts: number[]} {
   const frames: Float32Array[] = []
-  const asked: number[] = []
+  const counts: number[] = []
   const [memory, output, probability] =
     signature === 'state' ? ['state', 'stateN', 'output'] : ['h', 'hn', 'speech_probs']
   return {
     frames,
-    asked,
+    counts,
     inputNames: signature === 'state' ? ['input', 'state', 'sr'] : ['input', 'h', 'c'],
     async run(feeds, fetches) {
       const sound = feeds.input?.data as Float32Array
       const state = Float32Array.from(feeds[memory ?? '']?.data as Float32Array)
-      asked.push(state[0]!)
+      counts.push(state[0]!)
       state[0]! += 1
       frames.push(sound)
       assert.deepEqual(feeds.input?.dims, [1, 576])
@@ -39,16 +39,16 @@ function modelOf(signature: 'h and c' | 'state'): VadModel & {frames: Float32Arr
   }
 }
 
-describe('a neural voice detector', () => {
+describe('neuralVad', () => {
   const sound = new Float32Array(16_000 * 4).map((_, i) => ((i > 16_000 && i < 32_000) || i > 56_000 ? 0.5 : -0.5))
 
   for (const signature of ['h and c', 'state'] as const)
-    it(`with the inputs ${signature} is fed frames with their context, and its own state`, async () => {
+    it(`feeds frames with context and the previous state, with the inputs ${signature}`, async () => {
       const model = modelOf(signature)
       const regions = await regionsOf(neuralVad(model), sound)
       assert.equal(model.frames.length, 125)
       assert.deepEqual(
-        model.asked,
+        model.counts,
         Array.from({length: 125}, (_, i) => i),
       )
       for (const [i, frame] of model.frames.entries())
@@ -62,16 +62,16 @@ describe('a neural voice detector', () => {
       )
     })
 
-  it('gives the same however the sound comes', async () => {
+  it('returns the same regions for any chunk size', async () => {
     const whole = await regionsOf(neuralVad(modelOf('state')), sound, sound.length)
     assert.deepEqual(await regionsOf(neuralVad(modelOf('state')), sound, 100), whole)
   })
 
-  it('refuses a model with other inputs', () => {
+  it('rejects a model with other inputs', () => {
     assert.throws(() => neuralVad({...modelOf('state'), inputNames: ['x']}), TypeError)
   })
 
-  it('of the published kind hears the sentences, and no noise', {
+  it('finds sentences and ignores noise with the published model', {
     skip: skipWithout('vad/silero_vad_v6.onnx'),
   }, async () => {
     const model = await openVadModel(sharedData('vad/silero_vad_v6.onnx') ?? '')
@@ -86,7 +86,7 @@ describe('a neural voice detector', () => {
     }
   })
 
-  it('that is no model says so', async () => {
+  it('rejects a file that is not a model or does not exist', async () => {
     await assert.rejects(openVadModel(import.meta.filename), {code: 'model_file_invalid'})
     await assert.rejects(openVadModel('/nowhere.onnx'), {code: 'file_not_found'})
   })

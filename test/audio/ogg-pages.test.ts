@@ -36,8 +36,8 @@ const second = oggPage({sequence: 1, granule: 10, packets: ['one', 'two']})
 const third = oggPage({sequence: 2, granule: 20, packets: ['three']})
 const last = oggPage({sequence: 3, granule: 30, packets: ['four'], isLast: true})
 
-describe('the packets of an Ogg file', () => {
-  it('come a page at a time, with the place where the page ends', async () => {
+describe('oggUnits', () => {
+  it('returns the packets of each page with its end position', async () => {
     const {units, warnings, damage} = await read(first, second, third, last)
     assert.deepEqual(
       units.map((unit) => unit.texts),
@@ -50,14 +50,14 @@ describe('the packets of an Ogg file', () => {
     assert.deepEqual([units.at(-1)?.isLast, warnings, damage], [true, [], 0])
   })
 
-  it('may go on in the next page', async () => {
+  it('joins packets that continue on the next page', async () => {
     const long = 'x'.repeat(600)
     const begun = oggPage({sequence: 1, packets: ['one', long.slice(0, 510)], isOpen: true})
     const rest = oggPage({sequence: 2, granule: 10, packets: [long.slice(510), 'two'], continues: true, isLast: true})
     assert.deepEqual(texts(await read(first, begun, rest)), ['audio head', 'one', long, 'two'])
   })
 
-  it('of which a part was lost are left out', async () => {
+  it('drops incomplete packets', async () => {
     const begun = oggPage({sequence: 1, packets: ['one', 'x'.repeat(510)], isOpen: true})
     const rest = oggPage({sequence: 3, granule: 10, packets: ['x'.repeat(90), 'two'], continues: true, isLast: true})
     const found = await read(first, begun, rest)
@@ -65,7 +65,7 @@ describe('the packets of an Ogg file', () => {
     assert.deepEqual([found.units.at(-1)?.isAfterLoss, found.damage], [true, 1])
   })
 
-  it('of a page with a wrong checksum are left out, and found again behind it', async () => {
+  it('skips a page with a wrong checksum', async () => {
     const broken = Buffer.from(second)
     broken[broken.length - 1]! ^= 1
     const found = await read(first, broken, Buffer.from('x'.repeat(50)), third, last)
@@ -76,7 +76,7 @@ describe('the packets of an Ogg file', () => {
     )
   })
 
-  it('begin another file only after a page that continues a stream', async () => {
+  it('starts a chained stream only after the first stream has continued', async () => {
     const video = oggPage({isFirst: true, serial: 7, packets: ['video head']})
     const more = oggPage({serial: 7, sequence: 1, packets: ['video']})
     const next = oggPage({isFirst: true, serial: 2, packets: ['audio again']})
@@ -90,7 +90,7 @@ describe('the packets of an Ogg file', () => {
     assert.deepEqual(found.warnings, [])
   })
 
-  it('that end before the last page are said to be cut off', async () => {
+  it('warns if the last page is missing', async () => {
     assert.deepEqual((await read(first, second, third.subarray(0, 20))).warnings, ['audio_truncated'])
     assert.deepEqual((await read(first, second, last, Buffer.from('a tag'))).warnings, [])
   })

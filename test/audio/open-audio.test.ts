@@ -35,7 +35,7 @@ async function fileOf(test: TestContext, bytes: Uint8Array, name = 'recording.wa
   return path
 }
 
-/** Largest difference in the middle; the ends of a resampled sound ring. */
+/** Maximum difference away from the ends, where resampled audio rings. */
 function difference(a: Float32Array, b: Float32Array, margin = 400): number {
   assert.equal(a.length, b.length)
   let largest = 0
@@ -49,7 +49,7 @@ describe('a WAV file', () => {
   const precision = {u8: 0.01, s16le: 1e-4, s24le: 1e-6, s32le: 1e-7, f32le: 1e-7, f64le: 1e-7}
   for (const [encoding, error] of Object.entries(precision) as [WaveFile['encoding'], number][])
     for (const extensible of [false, true])
-      it(`of ${encoding}${extensible ? ' with an extensible header' : ''} is heard as it is`, async () => {
+      it(`decodes ${encoding}${extensible ? ' with an extensible header' : ''}`, async () => {
         const {sound, source, durationSec, warnings} = await decode(fromBytes(monoWave(second, {encoding, extensible})))
         assert.ok(difference(sound, second, 0) <= error)
         assert.deepEqual(source, {container: 'wav', codec: `pcm_${encoding}`, sampleRate: 16_000, channels: 1})
@@ -59,7 +59,7 @@ describe('a WAV file', () => {
 
   for (const encoding of Object.keys(precision) as WaveFile['encoding'][])
     for (const extensible of [false, true])
-      it(`of ${encoding} with its highest bytes first${extensible ? ' and an extensible header' : ''} is heard as it is`, async () => {
+      it(`decodes big-endian ${encoding}${extensible ? ' with an extensible header' : ''}`, async () => {
         const {sound, source, warnings} = await decode(
           fromBytes(waveFile({channels: [second, second], sampleRate: 16_000, encoding, extensible, rifx: true})),
         )
@@ -68,19 +68,19 @@ describe('a WAV file', () => {
         assert.deepEqual(warnings, [])
       })
 
-  it('that is louder than full scale is cut off there', async () => {
+  it('is clipped at full scale', async () => {
     const {sound} = await decode(fromBytes(monoWave(sine(440, 16_000, {level: 3}), {encoding: 'f32le'})))
     assert.deepEqual([Math.max(...sound), Math.min(...sound)], [1, -1])
   })
 
   for (const rate of [8000, 11_025, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000])
-    it(`at ${rate} Hz is resampled, with no delay and to its length`, async () => {
+    it(`is resampled from ${rate} Hz without a delay and with the same duration`, async () => {
       const {sound} = await decode(fromBytes(monoWave(sine(440, rate, {rate}), {sampleRate: rate, encoding: 'f32le'})))
       assert.ok(difference(sound, second) < 1e-4)
     })
 
   for (let channels = 1; channels <= 8; channels++)
-    it(`with ${channels} channels becomes their mean`, async () => {
+    it(`is mixed down to the mean of ${channels} channels`, async () => {
       const parts = Array.from({length: channels}, (_, i) => sine(200 + 100 * i, 8000, {level: 0.4}))
       const mean = parts.reduce(sumOf).map((x) => x / channels)
       const {sound} = await decode(
@@ -89,7 +89,7 @@ describe('a WAV file', () => {
       assert.ok(difference(sound, mean, 0) < 1e-4)
     })
 
-  it('may be an RF64 file, or have other chunks before and after the sound', async () => {
+  it('may be RF64, or have other chunks before and after the data', async () => {
     const before = {JUNK: Buffer.alloc(27), LIST: Buffer.from('INFOsoft')}
     const after = Buffer.from('LIST\x04\0\0\0more')
     for (const changes of [{rf64: true}, {before}, {after}, {rf64: true, before, after}]) {
@@ -100,18 +100,18 @@ describe('a WAV file', () => {
   })
 
   for (const [what, dataBytes] of Object.entries({
-    'as large as can be': 0xffff_ffff,
-    'of zero': 0,
-    'of a pipe': 0x7fff_f800,
+    'the maximum': 0xffff_ffff,
+    zero: 0,
+    'the size that writers to a pipe use': 0x7fff_f800,
   }))
-    it(`with a size ${what} is read to its end`, async () => {
+    it(`is read to its end if the declared size is ${what}`, async () => {
       const {sound, durationSec, warnings} = await decode(fromBytes(monoWave(second, {dataBytes})))
       assert.equal(sound.length, second.length)
       assert.equal(durationSec, undefined)
       assert.deepEqual(warnings, [])
     })
 
-  it('that is shorter than it says is used as far as it goes, with a warning', async (test) => {
+  it('is decoded with a warning if it is shorter than declared', async (test) => {
     const path = await fileOf(test, monoWave(second, {dataBytes: 320_000}))
     const {sound, durationSec, warnings} = await decode({path})
     assert.equal(sound.length, second.length)
@@ -119,27 +119,27 @@ describe('a WAV file', () => {
     assert.deepEqual(warnings, ['audio_truncated'])
   })
 
-  it('that ends inside of a frame loses that frame alone', async () => {
+  it('loses only an incomplete last frame', async () => {
     const bytes = waveFile({channels: [second, second], sampleRate: 16_000, encoding: 's24le'})
     const {sound} = await decode(fromBytes(bytes.subarray(0, bytes.length - 2)))
     assert.equal(sound.length, second.length - 1)
   })
 
-  it('with samples that are no numbers is silent there, with one warning', async () => {
+  it('replaces non-finite samples with silence, with one warning', async () => {
     const broken = second.map((x, i) => (i === 100 ? Number.NaN : i === 9000 ? Infinity : x))
     const {sound, warnings} = await decode(fromBytes(monoWave(broken, {encoding: 'f32le'})))
     assert.deepEqual([sound[100], sound[9000], sound[101] === second[101]], [0, 0, true])
     assert.deepEqual(warnings, ['audio_not_finite'])
   })
 
-  it('gives the same sound however its bytes come in pieces', async () => {
+  it('is decoded to the same samples for any chunk size', async () => {
     const short = second.subarray(0, 1470)
     const bytes = waveFile({channels: [short, short], sampleRate: 44_100, encoding: 's24le'})
     const whole = (await decode(fromBytes(bytes, bytes.length))).sound
     for (const size of [1, 7, 1000]) assert.deepEqual((await decode(fromBytes(bytes, size))).sound, whole)
   })
 
-  it('comes in pieces of at most a second', async () => {
+  it('is returned in chunks of at most 1 s', async () => {
     const {pieces: parts} = await decode(fromBytes(monoWave(sine(440, 80_000)), 200_000))
     assert.ok(parts.length >= 5 && parts.every(({length}) => length <= 16_000))
   })
@@ -147,18 +147,18 @@ describe('a WAV file', () => {
   const nonsense: Record<string, (file: Buffer) => Buffer> = {
     'no channels': (file) => patched(file, 22, 0),
     'too many channels': (file) => patched(file, 22, 999),
-    'no rate': (file) => patched(file, 24, 0),
+    'no sample rate': (file) => patched(file, 24, 0),
     'more bits than bytes': (file) => patched(file, 34, 64),
     'no format': (file) => Buffer.concat([file.subarray(0, 12), file.subarray(36)]),
     'no data': (file) => file.subarray(0, 36),
     'half a header': (file) => file.subarray(0, 20),
   }
   for (const [what, damage] of Object.entries(nonsense))
-    it(`whose header has ${what} is refused`, async () => {
+    it(`is rejected if its header has ${what}`, async () => {
       await assert.rejects(decode(fromBytes(damage(monoWave(second)))), {code: 'audio_invalid'})
     })
 
-  it('without any sound is empty', async () => {
+  it('is reported as empty if it has no samples', async () => {
     await assert.rejects(decode(fromBytes(monoWave(new Float32Array()))), {code: 'audio_empty'})
     const list = monoWave(new Float32Array(), {after: Buffer.from('LIST\x04\0\0\0more')})
     await assert.rejects(decode(fromBytes(list)), {code: 'audio_empty'})
@@ -172,12 +172,12 @@ function patched(file: Buffer, at: number, value: number): Buffer {
   return copy
 }
 
-describe('a WAV file of another codec', () => {
+describe('a WAV file with another codec', () => {
   for (const [codec, encode] of [
     ['alaw', 'toALaw'],
     ['mulaw', 'toMuLaw'],
   ] as const)
-    it(`such as ${codec} is expanded`, async () => {
+    it(`is expanded: ${codec}`, async () => {
       const {WaveFile} = (await import('wavefile')).default
       const sound = sine(300, 16_000, {rate: 8000})
       const file = new WaveFile()
@@ -193,62 +193,62 @@ describe('a WAV file of another codec', () => {
       assert.equal(decoded.source.codec, `pcm_${codec}`)
     })
 
-  it('such as IMA ADPCM is decoded, both channels', async () => {
+  it('is decoded: IMA ADPCM, both channels', async () => {
     const {sound, source} = await decode({path: projectFile('test/fixtures/audio/tone-ima.wav')}, 8000)
     assert.deepEqual([source.codec, source.channels], ['adpcm_ima_wav', 2])
-    // The encoder needs some samples to find its step.
+    // The encoder needs some samples to adapt its step size.
     const middle = sound.subarray(200, 1900)
     const tone = sine(440, 2100, {rate: 8000, level: 10 ** (-6 / 20)}).subarray(200, 1900)
     assert.ok(difference(middle, tone, 0) < 0.05)
   })
 })
 
-describe('bare samples', () => {
-  it('are read as they are said to be', async () => {
+describe('raw samples', () => {
+  it('are decoded in the given format', async () => {
     const bytes = Buffer.from(Int16Array.from(second, (x) => Math.round(32_767 * x)).buffer)
     const {sound, source} = await decode(fromBytes(bytes, 777, {encoding: 's16le', sampleRate: 16_000, channels: 1}))
     assert.ok(difference(sound, second, 0) < 1e-4)
     assert.equal(source.container, 'raw')
   })
 
-  it('that are nothing are empty', async () => {
+  it('are reported as empty if there are none', async () => {
     const raw = {encoding: 'f32le', sampleRate: 16_000, channels: 1} as const
     await assert.rejects(decode(fromBytes(new Uint8Array(), 1, raw)), {code: 'audio_empty'})
   })
 })
 
 describe('a compressed recording', () => {
-  it('in FLAC is the same sound as in WAV', {skip: skipWithout('clips/jfk.flac')}, async () => {
+  it('is decoded from FLAC to the same samples as from WAV', {skip: skipWithout('clips/jfk.flac')}, async () => {
     const flac = await decode({path: sharedData('clips/jfk.flac') ?? ''})
     const wave = await decode({path: sharedData('clips/jfk.wav') ?? ''})
     assert.ok(difference(flac.sound, wave.sound) < 0.02)
     assert.deepEqual([flac.source.codec, flac.source.sampleRate, flac.source.channels], ['flac', 44_100, 2])
   })
 
-  it('in MP3 has its length', {skip: skipWithout('clips/multilingual.mp3')}, async () => {
+  it('is decoded from MP3 with its full duration', {skip: skipWithout('clips/multilingual.mp3')}, async () => {
     const {sound, source} = await decode({path: sharedData('clips/multilingual.mp3') ?? ''})
     assert.ok(Math.abs(sound.length / 16_000 - 59.9) < 0.1)
     assert.equal(source.codec, 'mp3')
   })
 
   for (const name of ['opus', 'vorbis'])
-    it(`in Ogg ${name} is the tone that was encoded`, async () => {
+    it(`is decoded from Ogg ${name} to the encoded tone`, async () => {
       const {sound, source} = await decode({path: projectFile(`test/fixtures/audio/tone-${name}.ogg`)})
       assert.equal(source.codec, name)
       assert.ok(Math.abs(sound.length - 8000) < 1200, `${sound.length} samples`)
       assert.ok(Math.abs(frequency(sound.subarray(2000, 6000)) - 440) < 10)
     })
 
-  it('that is cut off gives what is there', {skip: skipWithout('clips/jfk.flac')}, async () => {
+  it('is decoded up to a truncation', {skip: skipWithout('clips/jfk.flac')}, async () => {
     const bytes = await readFile(sharedData('clips/jfk.flac') ?? '')
     const {sound, durationSec, warnings} = await decode(fromBytes(bytes.subarray(0, 600_000)))
     assert.ok(sound.length > 16_000 * 4)
-    assert.ok(Math.abs((durationSec ?? 0) - 11) < 0.01, 'the header says the whole length')
+    assert.ok(Math.abs((durationSec ?? 0) - 11) < 0.01, 'the duration is that of the header')
     assert.deepEqual(warnings, ['audio_truncated'])
   })
 
   for (const name of ['opus', 'vorbis'])
-    it(`in Ogg ${name} that has another one behind it is heard to its end`, async () => {
+    it(`is decoded from chained Ogg ${name} streams to the end`, async () => {
       const bytes = await readFile(projectFile(`test/fixtures/audio/tone-${name}.ogg`))
       const once = await decode(fromBytes(bytes))
       const twice = await decode(fromBytes(Buffer.concat([bytes, bytes]), 333))
@@ -256,42 +256,45 @@ describe('a compressed recording', () => {
       assert.ok(Math.abs(twice.sound.length - 2 * once.sound.length) <= 1)
     })
 
-  it('in Ogg whose first page is nonsense is refused', async () => {
+  it('is rejected if the first Ogg page is invalid', async () => {
     const bytes = await readFile(projectFile('test/fixtures/audio/tone-vorbis.ogg'))
     bytes[36] = 0xff
     await assert.rejects(decode(fromBytes(bytes)), {code: 'audio_invalid'})
   })
 
-  it('with strange bytes between its pages is heard all the same', async () => {
+  it('is decoded if other bytes are between its pages', async () => {
     const bytes = await readFile(projectFile('test/fixtures/audio/tone-vorbis.ogg'))
     const last = bytes.lastIndexOf('OggS')
     const broken = Buffer.concat([bytes.subarray(0, last), Buffer.alloc(5000, 7), bytes.subarray(last)])
     assert.deepEqual((await decode(fromBytes(broken))).sound, (await decode(fromBytes(bytes))).sound)
   })
 
-  it('of which no frame is sound is refused', async () => {
+  it('is rejected if it has no valid frame', async () => {
     const bytes = Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(5000, 7)])
     await assert.rejects(decode(fromBytes(bytes)), {code: 'audio_invalid'})
   })
 })
 
-/** By counting zero crossings, Hz. */
+/** Estimates the frequency by counting zero crossings, Hz. */
 function frequency(sound: Float32Array): number {
   let crossings = 0
   for (let i = 1; i < sound.length; i++) if (sound[i - 1]! < 0 && sound[i]! >= 0) crossings++
   return (crossings * 16_000) / sound.length
 }
 
-describe('what is no recording', () => {
+describe('an input that is not audio', () => {
   const contents: Record<string, {bytes: Uint8Array | string; found: RegExp}> = {
     text: {bytes: 'Dear diary, today I wrote a test.', found: /looks like text/},
     JSON: {bytes: '{"a": 1}', found: /JSON/},
     'an HTML page': {bytes: '<!doctype html><p>Not found', found: /HTML/},
-    'a picture': {bytes: Buffer.from('89504e470d0a1a0a0000', 'hex'), found: /PNG/},
-    'random bytes': {bytes: Uint8Array.from({length: 600}, (_, i) => (i * 89 + 3) % 251), found: /none of the formats/},
+    'an image': {bytes: Buffer.from('89504e470d0a1a0a0000', 'hex'), found: /PNG/},
+    'random bytes': {
+      bytes: Uint8Array.from({length: 600}, (_, i) => (i * 89 + 3) % 251),
+      found: /an unknown binary format/,
+    },
   }
   for (const [what, {bytes, found}] of Object.entries(contents))
-    it(`such as ${what} is refused by its content, whatever its name`, async (test) => {
+    it(`is rejected by its content, regardless of its name: ${what}`, async (test) => {
       const path = await fileOf(test, Buffer.from(bytes))
       await assert.rejects(decode({path}), (error: Error & {code: string}) => {
         assert.equal(error.code, 'audio_unrecognized')
@@ -300,16 +303,16 @@ describe('what is no recording', () => {
       })
     })
 
-  it('such as an empty file, a folder or nothing at all says so', async (test) => {
+  it('is reported if it is an empty file, a folder or missing', async (test) => {
     await assert.rejects(decode({path: await fileOf(test, Buffer.alloc(0))}), {code: 'audio_empty'})
     await assert.rejects(decode({path: await temporaryFolder(test)}), {code: 'file_unreadable'})
     await assert.rejects(decode({path: '/nowhere/at/all.wav'}), {code: 'file_not_found'})
   })
 
-  it('such as a file that may not be read says so', async (test) => {
+  it('is reported if permission is denied', async (test) => {
     const path = await fileOf(test, monoWave(second))
     await chmod(path, 0)
-    // Root reads everything, so somebody else tries.
+    // Root can read every file, so the test drops its privileges.
     const root = process.geteuid?.() === 0
     if (root) process.seteuid?.(65_534)
     try {
@@ -320,10 +323,10 @@ describe('what is no recording', () => {
   })
 })
 
-describe('a recording for ffmpeg', () => {
+describe('a recording that needs ffmpeg', () => {
   const film = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypmp42'), Buffer.alloc(400)])
 
-  it('without ffmpeg says what is missing', async (test) => {
+  it('is rejected with the format if ffmpeg is missing', async (test) => {
     const path = process.env.PATH
     test.after(() => {
       process.env.PATH = path
@@ -336,16 +339,16 @@ describe('a recording for ffmpeg', () => {
     })
   })
 
-  it('is given to it as a path or as bytes, and read as it comes', async (test) => {
+  it('is passed as a path or as bytes, and its output is streamed', async (test) => {
     const folder = await temporaryFolder(test)
     const path = process.env.PATH
     test.after(() => {
       process.env.PATH = path
     })
-    // It says what it was asked for, takes its input, and gives half a second of silence and one second of sound.
+    // Records its arguments and its input, and writes 0.5 s of silence and 1 s of sound.
     const program = `#!/bin/sh
-echo "$@" > "${folder}/asked"
-case "$*" in *pipe:0*) cat > "${folder}/given";; esac
+echo "$@" > "${folder}/arguments"
+case "$*" in *pipe:0*) cat > "${folder}/input";; esac
 cat "${folder}/sound"
 `
     const [left, right] = [0.75, 0.25].map((level) => new Float32Array(24_000).fill(level, 8000)) as [
@@ -365,62 +368,62 @@ cat "${folder}/sound"
       assert.deepEqual([sound[0], sound[23_999]], [0, 0.5])
       assert.deepEqual(source, {container: 'ffmpeg', codec: 'an MP4 or M4A file', sampleRate: 16_000, channels: 2})
     }
-    assert.deepEqual(await readFile(join(folder, 'given')), film)
-    const asked = await readFile(join(folder, 'asked'), 'utf8')
+    assert.deepEqual(await readFile(join(folder, 'input')), film)
+    const passed = await readFile(join(folder, 'arguments'), 'utf8')
     for (const argument of ['-nostdin', '-protocol_whitelist cache,pipe', '-ar 16000', '-c:a pcm_f32le -f wav'])
-      assert.ok(asked.includes(argument), argument)
+      assert.ok(passed.includes(argument), argument)
     await decode({path: file})
     assert.ok(
-      (await readFile(join(folder, 'asked'), 'utf8')).includes(`-protocol_whitelist file,pipe -i file:${file} `),
+      (await readFile(join(folder, 'arguments'), 'utf8')).includes(`-protocol_whitelist file,pipe -i file:${file} `),
     )
   })
 
-  it('is a WAV file of a rare codec too, which keeps its header', async (test) => {
+  it('may be a WAV file with another codec, which is passed with its header', async (test) => {
     const folder = await temporaryFolder(test)
     const path = process.env.PATH
     test.after(() => {
       process.env.PATH = path
     })
-    const program = `#!/bin/sh\ncat > "${folder}/given"\ncat "${folder}/sound"\n`
+    const program = `#!/bin/sh\ncat > "${folder}/input"\ncat "${folder}/sound"\n`
     await writeFile(join(folder, 'sound'), monoWave(second))
     await writeFile(join(folder, 'ffmpeg'), program, {mode: 0o755})
     process.env.PATH = `${folder}:${path}`
     const plain = monoWave(second)
     await decode(fromBytes(patched(monoWave(second, {before: {JUNK: Buffer.alloc(10)}}), 38, 2)))
-    assert.deepEqual(await readFile(join(folder, 'given')), patched(plain, 20, 2))
+    assert.deepEqual(await readFile(join(folder, 'input')), patched(plain, 20, 2))
   })
 
   const logs: Record<string, {log: string; status?: number; warning: RegExp | undefined}> = {
-    'that it complains of': {
+    'ffmpeg reports an error': {
       log: '[aac @ 0x1] [error] channel 3 is not there.\n[error] more',
-      warning: /: ffmpeg says: channel 3 is not there, and more\.$/,
+      warning: /: ffmpeg reported: channel 3 is not there, and more\.$/,
     },
-    'with broken packets': {log: '[warning] film: corrupt input packet in stream 0', warning: /corrupt input packet/},
-    'that it gives up in the middle of': {log: '[error] out of sync', status: 1, warning: /out of sync/},
-    'that is shorter than it says': {
+    'packets are corrupt': {log: '[warning] film: corrupt input packet in stream 0', warning: /corrupt input packet/},
+    'ffmpeg fails midway': {log: '[error] out of sync', status: 1, warning: /out of sync/},
+    'it is shorter than declared': {
       log: '[info]   Duration: 00:00:02.50, start: 0.000000',
-      warning: /: 1\.50 s of the length in its header are missing\.$/,
+      warning: /: it is 1\.50 s shorter than its header declares\.$/,
     },
-    'that begins late': {log: '[info]   Duration: 00:00:02.50, start: 1.500000', warning: undefined},
-    'whose length is a guess': {
+    'it starts late': {log: '[info]   Duration: 00:00:02.50, start: 1.500000', warning: undefined},
+    'its duration is an estimate': {
       log: '[aac @ 0x1] [warning] Estimating duration from bitrate, this may be inaccurate\n[info]   Duration: 00:00:09.00, start: 0.000000',
       warning: undefined,
     },
-    'with film that is longer': {
+    'its video is longer': {
       log: '[info]   Duration: 00:00:09.00, start: 0.000000\n[info]   Stream #0:0: Video: h264',
       warning: undefined,
     },
-    'with a picture on it': {
+    'it has a cover image and is shorter than declared': {
       log: '[info]   Duration: 00:00:09.00, start: 0.000000\n[info]   Stream #0:1: Video: mjpeg (Progressive) (attached pic)',
       warning: /8\.00 s/,
     },
-    'that says nothing': {
+    'ffmpeg reports no error': {
       log: '[info]   Duration: 00:00:01.02, start: 0.000000\n[warning] Guessed Channel Layout',
       warning: undefined,
     },
   }
   for (const [what, {log, status = 0, warning}] of Object.entries(logs))
-    it(`${what} has ${warning === undefined ? 'no' : 'a'} warning`, async (test) => {
+    it(`has ${warning === undefined ? 'no' : 'a'} warning if ${what}`, async (test) => {
       const folder = await temporaryFolder(test)
       const path = process.env.PATH
       test.after(() => {
@@ -439,7 +442,7 @@ cat "${folder}/sound"
       if (warning !== undefined) assert.match(messages[0] ?? '', warning)
     })
 
-  it('whose bytes fail on their way fails as they do', async (test) => {
+  it('fails with the error of its byte stream', async (test) => {
     const folder = await temporaryFolder(test)
     const path = process.env.PATH
     test.after(() => {
@@ -455,7 +458,7 @@ cat "${folder}/sound"
   })
 
   for (const channels of [1, 2, 6])
-    it(`with ${channels} channels is as loud as the same one in WAV`, {skip: skipWithoutFfmpeg}, async () => {
+    it(`has the same level as in WAV with ${channels} channels`, {skip: skipWithoutFfmpeg}, async () => {
       const tones = Array.from({length: channels}, (_, i) => sine(200 + 90 * i, 16_000, {level: 0.9}))
       const wave = waveFile({channels: tones, sampleRate: 16_000, encoding: 's16le'})
       const lossless = ffmpeg(wave, '-c:a', 'flac', '-f', 'matroska', 'pipe:1')
@@ -464,7 +467,7 @@ cat "${folder}/sound"
       assert.deepEqual([source.container, source.channels, warnings], ['ffmpeg', channels, []])
     })
 
-  it('that is film without sound is refused as that', {skip: skipWithoutFfmpeg}, async () => {
+  it('is rejected if it is a video without an audio track', {skip: skipWithoutFfmpeg}, async () => {
     const frames = ['-f', 'lavfi', '-i', 'color=size=16x16:duration=1:rate=5', '-map', '1:v', '-c:v', 'mpeg4']
     for (const format of ['matroska', 'avi']) {
       const silent = ffmpeg(monoWave(second), ...frames, '-f', format, 'pipe:1')
@@ -475,7 +478,7 @@ cat "${folder}/sound"
     }
   })
 
-  it('that it cannot read gives its reason', async (test) => {
+  it("is rejected with ffmpeg's reason if it cannot be read", async (test) => {
     const folder = await temporaryFolder(test)
     const path = process.env.PATH
     test.after(() => {
@@ -485,7 +488,7 @@ cat "${folder}/sound"
       mode: 0o755,
     })
     process.env.PATH = `${folder}:${path}`
-    await assert.rejects(decode(fromBytes(film)), /ffmpeg says: moov atom not found/)
+    await assert.rejects(decode(fromBytes(film)), /ffmpeg reported: moov atom not found/)
   })
 })
 
@@ -503,11 +506,11 @@ describe('a recording that is not read to its end', () => {
   })
 
   for (const [what, bytes] of Object.entries({
-    'not begun': Buffer.alloc(0),
-    'begun with its header': monoWave(second).subarray(0, 44),
-    'begun to sound': monoWave(sine(440, 40_000), {dataBytes: 1_000_000}),
+    'before the first byte': Buffer.alloc(0),
+    'after the header': monoWave(second).subarray(0, 44),
+    'after some samples': monoWave(sine(440, 40_000), {dataBytes: 1_000_000}),
   }))
-    it(`because its stream waits, ${what}, can be stopped`, async () => {
+    it(`can be aborted while its stream waits, ${what}`, async () => {
       const stop = new AbortController()
       const stream = new PassThrough()
       if (bytes.length > 0) stream.write(bytes)
@@ -519,7 +522,7 @@ describe('a recording that is not read to its end', () => {
       assert.ok(stream.destroyed)
     })
 
-  it('ends with the reason of the signal that stopped it', async () => {
+  it('rejects with the reason of the signal', async () => {
     const stop = new AbortController()
     const reason = new Error('enough')
     const audio = await openAudio(fromBytes(monoWave(sine(440, 320_000))), {sampleRate: 16_000, signal: stop.signal})
@@ -532,9 +535,9 @@ describe('a recording that is not read to its end', () => {
   })
 })
 
-describe('the name of a file', () => {
+describe('isAudioFile', () => {
   for (const name of ['a.wav', 'B.FLAC', 'x/y.mp3', 'film.mkv', 'voice.ogg'])
-    it(`${name} is that of a recording`, () => assert.equal(isAudioFile(name), true))
+    it(`accepts ${name}`, () => assert.equal(isAudioFile(name), true))
   for (const name of ['a.txt', '.hidden.wav', 'wav', 'a.wav.part'])
-    it(`${name} is none`, () => assert.equal(isAudioFile(name), false))
+    it(`rejects ${name}`, () => assert.equal(isAudioFile(name), false))
 })

@@ -5,8 +5,8 @@ import {type PreprocessOptions, preprocess} from '../../src/audio/index.js'
 const run = (samples: readonly number[], options: Partial<PreprocessOptions> = {}) =>
   preprocess(Float32Array.from(samples), {mode: 'peak_normalize', budgetMs: 0, rmsTargetDbfs: -18, ...options})
 
-describe('loudness', () => {
-  it('by peak brings the loudest sample to 0.95', () => {
+describe('preprocess', () => {
+  it('scales the peak to 0.95 with peak_normalize', () => {
     const {samples, diagnostics} = run([0.01, -0.01, 0.005])
     assert.ok(Math.abs(samples[0]! - 0.95) < 1e-6)
     assert.ok(Math.abs(samples[2]! - 0.475) < 1e-6)
@@ -14,26 +14,26 @@ describe('loudness', () => {
     assert.ok(Math.abs(diagnostics.peak_before - 0.01) < 1e-6 && Math.abs(diagnostics.peak_after - 0.95) < 1e-6)
   })
 
-  it('by power brings the whole to its target, and cuts off what is too loud', () => {
+  it('scales the RMS to its target and clips with rms_normalize', () => {
     const {samples, diagnostics} = run([0.001, 0.001, 0.001, -0.001], {mode: 'rms_normalize', rmsTargetDbfs: -20})
     assert.ok(Math.abs(diagnostics.rms_after - 0.1) < 1e-6)
     assert.ok(Math.abs(samples[3]! + 0.1) < 1e-6)
     assert.equal(run([1, 0, 0, 0], {mode: 'rms_normalize', rmsTargetDbfs: 0}).samples[0], 1)
   })
 
-  it('leaves silence, and noise that is hardly there, as they are', () => {
+  it('leaves silence and very quiet noise unchanged', () => {
     for (const samples of [[], [0, 0], [0.00005, -0.00005]])
       assert.deepEqual([...run(samples).samples], [...Float32Array.from(samples)])
     assert.deepEqual([...run([0, 0], {mode: 'rms_normalize'}).samples], [0, 0])
   })
 
-  it('is left alone where that is asked for', () => {
+  it('changes nothing with mode none', () => {
     const {samples, diagnostics} = run([0.5], {mode: 'none'})
     assert.deepEqual([...samples], [0.5])
     assert.equal(diagnostics.mode, 'none')
   })
 
-  it('stays as it was where the work took longer than its budget', () => {
+  it('returns the original samples if the budget is exceeded', () => {
     let clock = 0
     const now = () => (clock += 30)
     const {samples, diagnostics} = run([0.01], {budgetMs: 25, now})
