@@ -71,9 +71,9 @@ describe('svc config show', () => {
     const {setting, stderr, exitCode, result} = await show(cwd, {SVC_TEMPERATURE: 'hot'})
     assert.equal(exitCode, 0)
     assert.equal(setting('mesh.scope_id').value, 'old')
-    assert.match(stderr, /\[mens\] is now called \[mesh\]/)
-    assert.match(stderr, /no setting reads engine\.thread\. Did you mean engine\.threads\?/)
-    assert.match(stderr, /SVC_TEMPERATURE takes a number .*, not "hot"/)
+    assert.match(stderr, /\[mens\] is deprecated; rename it to \[mesh\]/)
+    assert.match(stderr, /unknown setting engine\.thread\. Did you mean engine\.threads\?/)
+    assert.match(stderr, /SVC_TEMPERATURE must be a number .*, not "hot"/)
     assert.deepEqual(result.warnings.map(({subject}) => subject).sort(), ['SVC_TEMPERATURE', 'engine.thread', 'mens'])
   })
 
@@ -104,7 +104,7 @@ describe('a boolean variable with another word', () => {
       assert.equal(warnings.length, 1, stderr)
       assert.match(
         warnings[0] ?? '',
-        new RegExp(`${variable} takes true or false.*, not "maybe"; the variable is ignored`),
+        new RegExp(`${variable} must be true or false.*, not "maybe"; the variable is ignored`),
       )
     })
 })

@@ -180,7 +180,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     const {run} = await orchWorkspace(t)
     const {stdout, stderr} = await run(['orch', 'submit', 'x'], {env: {SVC_ORCHESTRATOR_MAX_AGENTS: 'many'}})
     assert.equal(stdout, 'T-0001\n')
-    assert.equal(stderr.match(/warning: SVC_ORCHESTRATOR_MAX_AGENTS takes .*, not "many"/g)?.length, 1)
+    assert.equal(stderr.match(/warning: SVC_ORCHESTRATOR_MAX_AGENTS must be .*, not "many"/g)?.length, 1)
   })
 })
 

@@ -272,7 +272,7 @@ describe('svc config with a file of SVC_SPEECH_CONFIG', () => {
     const {cwd, run} = await workspace(test, {'speech.toml': 'beam_size = "two"\n', 'odd.toml': 'beam_sise = 2\n'})
     for (const [file, says] of [
       ['speech.toml', `SVC_SPEECH_CONFIG is ignored: ${join(cwd, 'speech.toml')}: beam_size takes a whole number`],
-      ['odd.toml', `${join(cwd, 'odd.toml')}: no setting reads beam_sise. Did you mean beam_size?`],
+      ['odd.toml', `${join(cwd, 'odd.toml')}: unknown setting beam_sise. Did you mean beam_size?`],
       ['missing.toml', 'SVC_SPEECH_CONFIG is ignored: '],
     ] as const)
       for (const command of [

@@ -105,12 +105,12 @@ describe('the files of variables of a mesh', () => {
   })
 
   const faults: readonly [what: string, text: string, says: RegExp][] = [
-    ['another variable', 'PATH=/canary\n', /mesh\.env:1: PATH is ignored; only SVC_MESH_ variables count here\.$/],
-    ['no variable', 'SVC_MESH_TOKEN=a\ncanary canary\n', /mesh\.env:2: this line is no NAME=value; it is ignored\.$/],
+    ['another variable', 'PATH=/canary\n', /mesh\.env:1: PATH is ignored; only SVC_MESH_ variables can be set here\.$/],
+    ['no variable', 'SVC_MESH_TOKEN=a\ncanary canary\n', /mesh\.env:2: the line is ignored because it is not NAME=value\.$/],
     [
       'a misspelt variable',
       '#\n\nSVC_MESH_TOKN=canary\n',
-      /mesh\.env:3: no setting reads SVC_MESH_TOKN\. Did you mean SVC_MESH_TOKEN\?$/,
+      /mesh\.env:3: unknown variable SVC_MESH_TOKN\. Did you mean SVC_MESH_TOKEN\?$/,
     ],
   ]
   for (const [what, text, says] of faults)
@@ -311,7 +311,7 @@ describe('a variable of a file', () => {
     assert.equal(values.maxStaleMs, 0)
     assert.match(
       warnings[0]?.message ?? '',
-      /^SVC_MESH_MAX_STALE_MS in \/work\/\.svc\/mesh\/mesh\.env takes a whole number .*, not "soon"; /,
+      /^SVC_MESH_MAX_STALE_MS in \/work\/\.svc\/mesh\/mesh\.env must be a whole number .*, not "soon"; /,
     )
   })
 })

@@ -161,7 +161,7 @@ describe('a Svc.toml with keys that nothing reads', () => {
         [['config_key_unknown', subject]],
       )
       const message = warnings[0]?.message ?? ''
-      assert.ok(message.startsWith(`${file.path}: no setting reads ${subject}.`))
+      assert.ok(message.startsWith(`${file.path}: unknown setting ${subject}.`))
       if (meant !== undefined) assert.ok(message.endsWith(` Did you mean ${meant}?`))
     })
 
@@ -180,7 +180,7 @@ describe('a Svc.toml from the time when [mesh] was called [mens]', () => {
       warnings.map(({code, subject}) => [code, subject]),
       [['config_table_deprecated', 'mens']],
     )
-    assert.match(warnings[0]?.message ?? '', /\[mens\] is now called \[mesh\]/)
+    assert.match(warnings[0]?.message ?? '', /\[mens\] is deprecated; rename it to \[mesh\]/)
   })
 
   it('counts only [mesh] when both are there, without mixing their keys', async (t) => {

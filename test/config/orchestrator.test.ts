@@ -465,8 +465,8 @@ describe('a list of roles in a variable', () => {
         code: 'config_env_invalid',
         subject: variable,
         message:
-          `${variable} takes a list of planner, builder, verifier, reproducer, researcher, not "ops", "pilot"; ` +
-          'the rest of the variable counts.',
+          `${variable} must be a list of planner, builder, verifier, reproducer, researcher, not "ops", "pilot"; ` +
+          'unknown words are ignored.',
       },
     ])
   })

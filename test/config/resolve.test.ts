@@ -85,7 +85,7 @@ describe('an environment variable', () => {
       {
         code: 'config_env_invalid',
         subject: 'SVC_THREADS',
-        message: 'SVC_THREADS takes a whole number from 0 to 256, not "many"; the variable is ignored.',
+        message: 'SVC_THREADS must be a whole number from 0 to 256, not "many"; the variable is ignored.',
       },
     ])
   })

@@ -75,7 +75,7 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
         [['config_key_unknown', subject]],
       )
       const says = warnings[0]?.message ?? ''
-      assert.ok(says.startsWith(`${path}: no setting reads ${subject}.`), says)
+      assert.ok(says.startsWith(`${path}: unknown setting ${subject}.`), says)
       if (meant !== undefined) assert.ok(says.endsWith(` Did you mean ${meant}?`), says)
     })
 

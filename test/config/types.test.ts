@@ -64,12 +64,12 @@ describe('what a number says about its bounds', () => {
     [integer({min: 1}), 'a whole number of at least 1'],
     [number({max: 2}), 'a number of at most 2'],
     [number({min: 0, max: 2}), 'a number from 0 to 2'],
-    [integer({min: 64, clamp: true}), 'a whole number (clamped to at least 64)'],
+    [integer({min: 64, clamp: true}), 'a whole number (minimum 64; smaller values are raised)'],
     [number({above: 0}), 'a number above 0'],
     [milliseconds(), 'a whole number from 0 to 2147483647'],
     [seconds(1), 'a whole number from 1 to 2147483'],
-    [number({max: 2, clamp: true}), 'a number (clamped to at most 2)'],
-    [zeroOr(number({min: 5, max: 28, clamp: true})), '0, or a number (clamped to 5 to 28)'],
+    [number({max: 2, clamp: true}), 'a number (maximum 2; larger values are lowered)'],
+    [zeroOr(number({min: 5, max: 28, clamp: true})), '0, or a number (clamped to 5-28)'],
   ] as const)
     it(expected, () => {
       assert.equal(type.expected, expected)

@@ -156,7 +156,7 @@ describe('the operations of messages', () => {
       const {messages} = await call<{messages: unknown[]}>('a2a_inbox', claim)
       assert.equal(messages.length, shown)
       assert.equal(
-        notices.some((text) => /^warning: SVC_A2A_CLAIM_LIMIT takes .*\.$/.test(text)),
+        notices.some((text) => /^warning: SVC_A2A_CLAIM_LIMIT must be .*\.$/.test(text)),
         notice,
       )
     })

@@ -21,7 +21,7 @@ export const speechSettings = sectionSettings('speech', () => ({
     flag: 'model',
     char: 'm',
     env: ['SVC_SPEECH_MODEL'],
-    doc: 'Speech model: a folder, a whisper.cpp file or a hub id; default: whisper-tiny.en if present, else the starter model.',
+    doc: 'Speech model: folder, whisper.cpp file or hub id; default: whisper-tiny.en if present, or the starter model.',
   },
   revision: {
     type: text('a branch, tag or commit'),
