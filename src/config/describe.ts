@@ -3,7 +3,7 @@ import type {SettingTable} from './setting.js'
 import {settingTables} from './tables/index.js'
 import type {SettingWarning} from './warning.js'
 
-/** A setting as `svc config show` prints it; a secret shows only that it is set. */
+/** A setting as printed by `svc config show`; the value of a secret is only `(set)`. */
 export interface DescribedSetting {
   name: string
   value: unknown
@@ -13,11 +13,11 @@ export interface DescribedSetting {
   toml: string[]
   takes: string
   doc: string
-  /** This version does not use it. */
+  /** Not used in this version. */
   planned: boolean
 }
 
-/** Every setting, or those of some tables, with its value, its origin and the sources that lost. */
+/** All settings, or those of some tables, with value, origin and overridden sources. */
 export function describeSettings(
   sources: SettingSources,
   tables: readonly SettingTable[] = settingTables,
@@ -25,7 +25,7 @@ export function describeSettings(
   const resolutions = tables.map((table) => resolveSettings(table, sources))
   const settings = resolutions.flatMap(({settings}) =>
     settings.map(({name, setting, value, origin, overridden}): DescribedSetting => {
-      const show = (shown: unknown) => (shown === undefined ? null : setting.secret ? '(set)' : shown)
+      const show = (resolved: unknown) => (resolved === undefined ? null : setting.secret ? '(set)' : resolved)
       return {
         name,
         value: show(value),
@@ -42,7 +42,7 @@ export function describeSettings(
   return {settings, warnings: unique(resolutions.flatMap(({warnings}) => warnings))}
 }
 
-/** A variable that two settings read is reported once. */
+/** A warning about a variable that two settings read is reported once. */
 const unique = (warnings: readonly SettingWarning[]) => [
   ...new Map(warnings.map((warning) => [`${warning.code} ${warning.subject}`, warning])).values(),
 ]

@@ -1,4 +1,4 @@
-/** ms; as Go's time.ParseDuration knows them, and days and weeks. */
+/** Milliseconds per unit: the units of Go's time.ParseDuration, days and weeks. */
 const units: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -15,7 +15,7 @@ const units: Readonly<Record<string, number>> = {
 const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w)/
 const duration = new RegExp(`^[+-]?(0|(${part.source})+)$`)
 
-/** The milliseconds of a duration such as `10m`, `1h30m` or `30d`; NaN where it is none. */
+/** Milliseconds of a duration such as `10m`, `1h30m` or `30d`; NaN if the text is not a duration. */
 export function parseDuration(text: string): number {
   if (!duration.test(text)) return Number.NaN
   const parts = [...text.matchAll(new RegExp(part, 'g'))]

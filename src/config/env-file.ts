@@ -6,38 +6,37 @@ import {meshNodeSettings} from './tables/mesh-node.js'
 import {unreadVariable} from './unread-variable.js'
 import type {SettingWarning} from './warning.js'
 
-/** Variables of files, as if they were set in the environment, but weaker. */
+/** Variables read from files; variables of the environment override them. */
 export interface EnvFile {
   values: Readonly<Record<string, string>>
-  /** The file that each comes from. */
+  /** Path of the file that sets each variable. */
   origins: Readonly<Record<string, string>>
-  /** Files whose secrets are left out, since they were kept for another control plane than the one that is asked. */
+  /** Files whose secrets are ignored because they belong to a different control plane. */
   shadowed: readonly string[]
   warnings: SettingWarning[]
 }
 
-/** What one file sets. */
+/** Variables of one file. */
 export type ReadEnvFile = Pick<EnvFile, 'values' | 'warnings'> & {path: string}
 
-/** Bytes that such a file may have. */
+/** Maximum size of a file, in bytes. */
 const largestFile = 64 << 10
 
-/** Variables that such a file may set: a folder that somebody else made changes nothing but the mesh. */
+/** Variables that a file may set: a folder from another user can only change the mesh. */
 const settable = /^SVC_MESH_/
 
-/** Variables that only the user may set: a folder that somebody else made takes no machine into a mesh. */
-const isOfUserAlone = (name: string) => (meshNodeSettings.rows.enabled.env as readonly string[]).includes(name)
+/** Variables that only the user may set: a folder from another user must not make this machine join a mesh. */
+const isUserOnly = (name: string) => (meshNodeSettings.rows.enabled.env as readonly string[]).includes(name)
 
-/** What a file is held against. */
 interface Known {
   tables: readonly SettingTable[]
-  /** Whether it is that of the home folder. */
+  /** Whether the path is the file of the home folder. */
   isOfUser(path: string): boolean
 }
 
 /**
- * The variables of one file; undefined where it is not there. What cannot be read, or is open to others, is a warning
- * and sets nothing.
+ * Reads the variables of one file; undefined if the file does not exist. A file that is unreadable, or accessible to
+ * other users, sets nothing and yields a warning.
  */
 export function readEnvFile(path: string, known: Known): ReadEnvFile | undefined {
   const ignored = (code: SettingWarning['code'], reason: string): ReadEnvFile => ({
@@ -53,17 +52,17 @@ export function readEnvFile(path: string, known: Known): ReadEnvFile | undefined
     return {path, ...readVariables(text, path, known)}
   } catch (error) {
     const {code, message} = error as NodeJS.ErrnoException
-    // A file lies where a folder belongs.
+    // ENOTDIR: a parent of the path is a file, so there is no mesh.env.
     return code === 'ENOTDIR' ? undefined : ignored('env_file_unreadable', code ?? message)
   }
 }
 
-/** A device or a pipe may never end. */
+/** Reads regular files only: reading a device or a pipe may never end. */
 function readText(path: string, found: Stats): {text: string; exposure: string | undefined} {
   if (!found.isFile()) throw new Error('it is not a regular file')
   const file = openSync(path, 'r')
   try {
-    // Of the file that was opened: another one may have taken its name.
+    // The status of the open file: the path may name a different file by now.
     const stats = fstatSync(file)
     if (stats.size > largestFile) throw new Error(`it is larger than ${largestFile} bytes`)
     return {text: readFileSync(file, 'utf8'), exposure: envFileExposure(stats)}
@@ -73,44 +72,44 @@ function readText(path: string, found: Stats): {text: string; exposure: string |
 }
 
 /**
- * Why a file is no place for secrets; undefined where it is one. Whoever may change it could have them sent to an
- * address of their own; what is checked out of a repository is usually open to others, too.
+ * Why a file must not contain secrets; undefined if it may. A user who can change the file could redirect the secrets to
+ * another address. Files checked out of a repository are usually accessible to others too.
  */
 export function envFileExposure({mode, uid}: Pick<Stats, 'mode' | 'uid'>): string | undefined {
   if (platform === 'win32') return undefined
   if (uid !== geteuid?.()) return 'it belongs to another user'
-  return (mode & 0o077) === 0 ? undefined : 'others can read or change it; take their access away with chmod 600'
+  return (mode & 0o077) === 0 ? undefined : 'others can read or change it; restrict it with chmod 600'
 }
 
-/** What the lines of a file set. A warning names variables and lines, never what stands there. */
+/** Variables of a file. Warnings contain names and line numbers, never values. */
 function readVariables(text: string, path: string, known: Known): Omit<ReadEnvFile, 'path'> {
   const warnings: SettingWarning[] = []
   const values: Record<string, string> = {}
   for (const line of parseEnvLines(text)) {
-    const fault = faultOf(line, path, known)
-    if (fault !== undefined)
-      warnings.push({code: fault.code, subject: path, message: `${path}:${line.number}: ${fault.reason}`})
+    const problem = problemOf(line, path, known)
+    if (problem !== undefined)
+      warnings.push({code: problem.code, subject: path, message: `${path}:${line.number}: ${problem.reason}`})
     else if (line.kind === 'variable' && line.value.trim() !== '') values[line.name] = line.value
   }
   return {values, warnings}
 }
 
-interface LineFault {
+interface LineProblem {
   code: SettingWarning['code']
   reason: string
 }
 
-function faultOf(line: EnvLine, path: string, known: Known): LineFault | undefined {
+function problemOf(line: EnvLine, path: string, known: Known): LineProblem | undefined {
   if (line.kind === 'blank') return undefined
   if (line.kind === 'unreadable')
-    return {code: 'env_file_line_ignored', reason: 'this line is no NAME=value; it is ignored.'}
-  const reason = unreadReason(line.name, path, known)
+    return {code: 'env_file_line_ignored', reason: 'the line is ignored because it is not NAME=value.'}
+  const reason = reasonToIgnore(line.name, path, known)
   return reason === undefined ? undefined : {code: 'env_file_variable_ignored', reason}
 }
 
-function unreadReason(name: string, path: string, {tables, isOfUser}: Known): string | undefined {
-  if (!settable.test(name)) return `${name} is ignored; only SVC_MESH_ variables count here.`
-  if (isOfUserAlone(name) && !isOfUser(path))
-    return `${name} is ignored; it counts in the environment and in the file of your home folder alone.`
+function reasonToIgnore(name: string, path: string, {tables, isOfUser}: Known): string | undefined {
+  if (!settable.test(name)) return `${name} is ignored; only SVC_MESH_ variables can be set here.`
+  if (isUserOnly(name) && !isOfUser(path))
+    return `${name} is ignored; set it in the environment or in the mesh.env of your home folder.`
   return unreadVariable(name, tables)
 }

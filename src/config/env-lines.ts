@@ -1,4 +1,4 @@
-/** A line of a file of variables; lines are counted from 1. */
+/** A line of an env file; line numbers start at 1. */
 export type EnvLine = {number: number; text: string} & (
   | {kind: 'blank'}
   | {kind: 'unreadable'}
@@ -9,8 +9,8 @@ const assignment = /^(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/
 const quoted = /^(?:"([^"]*)"|'([^']*)')\s*(?:#.*)?$/
 
 /**
- * The lines of a text `NAME=value`, one each. `#` begins a comment, at the start of a line or after a blank; a value in
- * quotes, single or double, stands for what is between them as it is.
+ * Parses lines of the form `NAME=value`. `#` starts a comment at the start of a line or after white space. A value in
+ * single or double quotes is taken literally.
  */
 export const parseEnvLines = (text: string): EnvLine[] =>
   text
@@ -26,7 +26,7 @@ function parse(line: string) {
   return {kind: 'variable', name, value} as const
 }
 
-/** Undefined where a quote is not closed. */
+/** The value without quotes; undefined if a quote is not closed. */
 function unquoted(raw: string): string | undefined {
   if (/^["']/.test(raw)) {
     const [, double, single] = quoted.exec(raw) ?? []

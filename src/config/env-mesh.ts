@@ -6,19 +6,20 @@ import {resolveSettings} from './resolve.js'
 import type {SettingTable} from './setting.js'
 import {meshSettings} from './tables/mesh.js'
 
-/** Where a folder has the secrets of its mesh. */
+/** Path of the file with the mesh secrets of a folder. */
 export const meshEnvPath = (folder: string): string => join(folder, '.svc', 'mesh', 'mesh.env')
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The variables of the files `.svc/mesh/mesh.env` of the folders that `SVC_WORKSPACE_ROOT` and `SVC_REPO_ROOT` name, of
- * the workspace and of the user: each from the first file that sets it. Runs before every command, and costs five looks
- * at the file system where no such file is there. What cannot be read is a warning, never an error.
+ * Reads `.svc/mesh/mesh.env` in the folders that `SVC_WORKSPACE_ROOT` and `SVC_REPO_ROOT` name, in the workspace and in
+ * the home folder. Each variable comes from the first file that sets it. This runs before every command and costs five
+ * file-system checks if no such file exists. An unreadable file is a warning, never an error.
  *
- * A secret goes only where it was kept for: once a file names the control plane, the secrets of weaker files are left
- * out, and those of the user where `Svc.toml` of the workspace names it and their own file does not.
- * @param tables whose variables there are
+ * A secret is only sent to the control plane that it was stored for. Once a file names the control plane, the secrets of
+ * all later files are ignored. If `Svc.toml` of the workspace names it, the secrets in the home folder are ignored
+ * unless that file names a control plane too.
+ * @param tables settings whose variables are known
  */
 export function readMeshEnv(
   root: string,
@@ -31,18 +32,18 @@ export function readMeshEnv(
   const isOfUser = (path: string) => home !== undefined && isSame(path, home)
   const isNamedByToml = !namesAddress(env) && addressOf(toml) !== undefined && !isOfUser(workspace)
   const paths = new Set([pathBelow(env.SVC_WORKSPACE_ROOT), pathBelow(env.SVC_REPO_ROOT), workspace, home])
-  const files = [...paths].flatMap((path): Kept[] => {
+  const files = [...paths].flatMap((path): Candidate[] => {
     const file = path === undefined ? undefined : readEnvFile(path, {tables, isOfUser})
     return file === undefined ? [] : [{...file, isForToml: !isNamedByToml || path !== home}]
   })
   return merge(files, files.length === 0 ? new Set() : secretsOf(tables))
 }
 
-/** A file, and whether its secrets may go to the address of `Svc.toml`. */
-type Kept = ReadEnvFile & {isForToml: boolean}
+/** A file, and whether its secrets may be sent to the address in `Svc.toml`. */
+type Candidate = ReadEnvFile & {isForToml: boolean}
 
-/** @param files the strongest first */
-function merge(files: readonly Kept[], secrets: ReadonlySet<string>): EnvFile {
+/** @param files by descending precedence */
+function merge(files: readonly Candidate[], secrets: ReadonlySet<string>): EnvFile {
   const values: Record<string, string> = {}
   const origins: Record<string, string> = {}
   const shadowed = new Set<string>()
@@ -64,7 +65,7 @@ function merge(files: readonly Kept[], secrets: ReadonlySet<string>): EnvFile {
   return {values, origins, shadowed: [...shadowed], warnings: files.flatMap(({warnings}) => warnings)}
 }
 
-/** Variables that let their bearer in. */
+/** Variables of secret settings. */
 const secretsOf = (tables: readonly SettingTable[]): ReadonlySet<string> =>
   new Set(tables.flatMap(({rows}) => Object.values(rows).flatMap(({secret, env = []}) => (secret ? env : []))))
 
@@ -77,7 +78,7 @@ const addressOf = (toml: ConfigFile | undefined): string | undefined =>
 const pathBelow = (folder: string | undefined): string | undefined =>
   folder?.trim() ? meshEnvPath(resolve(folder.trim())) : undefined
 
-/** The folder, unless no file below it can be opened: a home of which nothing can be read is no reason for a warning. */
+/** The folder, or undefined if no file below it can be opened: an inaccessible home folder is not worth a warning. */
 function searchable(folder: string | undefined): string | undefined {
   try {
     if (folder !== undefined) accessSync(folder, constants.X_OK)
@@ -87,7 +88,7 @@ function searchable(folder: string | undefined): string | undefined {
   }
 }
 
-/** One of them may be named by way of a link. */
+/** Compares real paths, since one of them may contain a symbolic link. */
 const isSame = (path: string, other: string): boolean => path === other || realpathOf(path) === realpathOf(other)
 
 function realpathOf(path: string): string {

@@ -10,18 +10,18 @@ export interface ConfigFile {
 }
 
 /**
- * Reads a workspace file. The legacy table `[mens]` is read as `[mesh]`; where both stand, `[mesh]` alone counts.
+ * Reads the `Svc.toml` of a workspace. The legacy table `[mens]` is an alias of `[mesh]`, and ignored if both exist.
  * @throws config_unparsable with line and column; file_not_found, file_unreadable
  */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   return {path, ...renameLegacyTable(path, await readToml(path))}
 }
 
-/** Bytes that a file of settings may have. */
+/** Maximum size of a settings file, in bytes. */
 const largestFile = 2 ** 20
 
 /**
- * The values of a TOML file.
+ * Reads the values of a TOML file.
  * @throws config_unparsable with line and column; file_not_found, file_unreadable
  */
 export async function readToml(path: string): Promise<Record<string, unknown>> {
@@ -45,7 +45,7 @@ export async function readToml(path: string): Promise<Record<string, unknown>> {
 async function readSource(path: string): Promise<string> {
   const found = await stat(path)
   const unreadable = (reason: string) => new SvcError('file_unreadable', {path, reason})
-  // A device or a pipe may never end.
+  // Reading a device or a pipe may never end.
   if (!found.isFile()) throw unreadable(found.isDirectory() ? 'it is a directory' : 'it is not a regular file')
   if (found.size > largestFile) throw unreadable(`it is larger than ${largestFile} bytes`)
   return readFile(path, 'utf8')
@@ -56,8 +56,8 @@ function renameLegacyTable(path: string, data: Record<string, unknown>): Pick<Co
   if (mens === undefined) return {data, warnings: []}
   const both = rest.mesh !== undefined
   const message = both
-    ? `${path}: [mens] is ignored because [mesh] is there; remove it.`
-    : `${path}: the table [mens] is now called [mesh]; rename it.`
+    ? `${path}: [mens] is ignored because [mesh] exists; remove [mens].`
+    : `${path}: [mens] is deprecated; rename it to [mesh].`
   return {
     data: both ? rest : {...rest, mesh: mens},
     warnings: [{code: 'config_table_deprecated', subject: 'mens', message}],

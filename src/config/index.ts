@@ -1,6 +1,6 @@
 /**
- * A setting is declared once, as a row of a table: its name, environment variables, TOML keys, type, default and doc.
- * From the rows come parsing, precedence, warnings, `svc config`, command flags and the manual.
+ * Each setting is declared once, as a row of a table: name, environment variables, TOML keys, type, default and doc.
+ * Parsing, precedence, warnings, `svc config`, command flags and the manual are derived from the rows.
  */
 export {type DescribedSetting, describeSettings} from './describe.js'
 export {parseDuration} from './duration.js'

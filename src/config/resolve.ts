@@ -7,21 +7,21 @@ import type {SettingType} from './types.js'
 import type {SettingWarning} from './warning.js'
 
 /**
- * Kinds of sources, the strongest first; `env-file` is a `mesh.env`, `speech-config` the file of `SVC_SPEECH_CONFIG`,
- * `file` is `Svc.toml`.
+ * Kinds of sources, by descending precedence. `env-file` is a `mesh.env`, `speech-config` the file that
+ * `SVC_SPEECH_CONFIG` names, `file` is `Svc.toml`.
  */
 export type OriginSource = 'flag' | 'env' | 'env-file' | 'speech-config' | 'file' | 'default'
 
 /**
- * Where a value came from: `flag --threads`, `env SVC_THREADS`, `env-file SVC_MESH_TOKEN in PATH`,
- * `speech-config beam_size`, `file engine.threads`.
+ * Source of a value: `flag --threads`, `env SVC_THREADS`, `env-file SVC_MESH_TOKEN in PATH`, `speech-config beam_size`,
+ * `file engine.threads`.
  */
 export interface Origin {
   source: OriginSource
   name?: string
 }
 
-/** A value that was given but lost to a source of higher precedence. */
+/** A value that a source of higher precedence overrides. */
 export interface Overridden extends Origin {
   value: unknown
 }
@@ -35,10 +35,10 @@ export interface ResolvedSetting {
 }
 
 export interface SettingSources {
-  /** Values already parsed by the command line, by setting name. */
+  /** Parsed values of flags, by setting name. */
   flags?: Readonly<Record<string, unknown>>
   env: Readonly<Record<string, string | undefined>>
-  /** The secrets of a mesh, and what else of it stands in the files beside them. */
+  /** Variables of the `mesh.env` files, including the secrets of a mesh. */
   envFile?: EnvFile | undefined
   /** The file that `SVC_SPEECH_CONFIG` names. */
   speechConfig?: ConfigFile | undefined
@@ -54,7 +54,7 @@ type Value<S> = S extends {type: {parse(text: string): infer T}; default: infer 
     ? T | undefined
     : never
 
-/** The values of a table, typed: a row with a default always has one. */
+/** Typed values of a table: a row with a default always has a value. */
 export type SettingValues<R extends SettingRows> = {-readonly [K in keyof R]: Value<R[K]>}
 
 export interface Resolution<R extends SettingRows> {
@@ -70,12 +70,12 @@ interface Candidate extends Origin {
 const unset = Symbol('unset')
 
 /**
- * The value of every setting of a table. Precedence: flag, environment, files of variables, the file of
- * `SVC_SPEECH_CONFIG`, `Svc.toml` (in the order of the row's keys), the variable that implies it, default. Pure: everything it reads is passed in.
+ * Resolves every setting of a table. Precedence: flag, environment, `mesh.env` files, the file that `SVC_SPEECH_CONFIG`
+ * names, `Svc.toml` (in the order of the row's keys), the `implied` variable, default. Pure: all input is passed in.
  *
- * An unreadable variable is a warning and changes nothing, but for those of strict settings.
- * @throws config_variable when a variable of a strict setting cannot be read
- * @throws config_type when the file gives a value of another type: silence would hide the typo
+ * An invalid variable is ignored with a warning, except for strict settings.
+ * @throws config_variable if a variable of a strict setting is invalid
+ * @throws config_type if a file contains a value of the wrong type: ignoring it would hide a typo
  */
 export function resolveSettings<R extends SettingRows>(
   table: SettingTable<R>,
@@ -111,7 +111,7 @@ const plannedWarning = (subject: string): SettingWarning => ({
   message: `${subject} is planned: this version ignores it.`,
 })
 
-/** Settings are written as in TOML: `engine.num_ctx`. */
+/** Setting names are spelled as in TOML: `engine.num_ctx`. */
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const origin = ({source, name}: Candidate): Origin => (name === undefined ? {source} : {source, name})
@@ -140,8 +140,8 @@ function readVariable(setting: Setting, variable: string, raw: string | undefine
   const trimmed = raw?.trim()
   if (trimmed === undefined) return unset
   if (trimmed === '') return setting.clears?.includes(variable) ? undefined : unset
-  const warn = (refused: string, consequence: string) => {
-    const message = `${variable} must be ${setting.type.expected}, not ${refused}; ${consequence}.`
+  const warn = (rejected: string, consequence: string) => {
+    const message = `${variable} must be ${setting.type.expected}, not ${rejected}; ${consequence}.`
     warnings.push({code: 'config_env_invalid', subject: variable, message})
   }
   const quoted = (words: readonly string[]) =>
@@ -151,11 +151,11 @@ function readVariable(setting: Setting, variable: string, raw: string | undefine
   if (value === undefined && setting.strict)
     throw new SvcError('config_variable', {variable, expected: setting.type.expected, found: quoted([trimmed])})
   if (value === undefined) warn(quoted([trimmed]), 'the variable is ignored')
-  else if (skipped.length > 0) warn(quoted(skipped), 'the rest of the variable counts')
+  else if (skipped.length > 0) warn(quoted(skipped), 'unknown words are ignored')
   return value === undefined ? unset : value
 }
 
-/** The keys of `[speech]` that a setting reads, without the heading: those of the file of `SVC_SPEECH_CONFIG`. */
+/** Keys of a setting in `[speech]`, without the heading, as used in the file that `SVC_SPEECH_CONFIG` names. */
 export const speechKeys = ({toml = []}: Setting): string[] =>
   toml.filter((key) => key.startsWith('speech.')).map((key) => key.slice('speech.'.length))
 
@@ -188,7 +188,7 @@ function fromImplied({implied}: Setting, env: SettingSources['env'], files: Sett
 }
 
 /**
- * What a value of a file means to a setting; undefined where there is none, or a blank one.
+ * Converts a value of a file to the type of a setting; undefined if it is missing or blank.
  * @throws config_type
  */
 export function acceptValue(setting: Setting, raw: unknown, {file, key}: {file: string; key: string}): unknown {
@@ -196,13 +196,13 @@ export function acceptValue(setting: Setting, raw: unknown, {file, key}: {file: 
   if (typeof raw === 'string' && raw.trim() === '') return undefined
   const value = setting.type.accept(typeof raw === 'string' ? raw.trim() : raw)
   if (value !== undefined) return value
-  const fault = faultOf(setting.type, raw, key)
-  const found = setting.secret ? 'what it is set to' : describe(fault.raw)
-  throw new SvcError('config_type', {file, key: fault.key, expected: fault.expected, found})
+  const invalid = invalidPart(setting.type, raw, key)
+  const found = setting.secret ? 'what it is set to' : describe(invalid.raw)
+  throw new SvcError('config_type', {file, key: invalid.key, expected: invalid.expected, found})
 }
 
-/** What is wrong in a refused value: the value itself, or the first one of a table that its type does not take. */
-function faultOf({entries, expected}: SettingType<unknown>, raw: unknown, key: string) {
+/** The invalid part of a rejected value: the value itself, or the first invalid entry of a table. */
+function invalidPart({entries, expected}: SettingType<unknown>, raw: unknown, key: string) {
   const wrong =
     entries && isTable(raw) ? Object.entries(raw).find(([, value]) => entries.accept(value) === undefined) : undefined
   return entries && wrong
@@ -226,13 +226,13 @@ const describe = (value: unknown): string => {
   return withoutCredentials(JSON.stringify(value))
 }
 
-/** User and password of an address that was refused because it has them. */
+/** Hides the credentials of a URL, which may be the reason why it was rejected. */
 const withoutCredentials = (text: string) => text.replace(/(\/\/)[^/"]*@/g, '$1…@')
 
 /**
- * Keys of the file that no setting of any table reads, each with the nearest known key. A file written for a newer
- * version keeps working: unknown keys are warnings.
- * @throws config_type when a table stands where a value belongs, or the reverse
+ * Warnings for keys of the file that are not settings, each with the nearest known key. They are not errors, so that a
+ * file for a newer version keeps working.
+ * @throws config_type if a table is used instead of a value, or the reverse
  */
 export function unknownKeys(tables: readonly SettingTable[], file: ConfigFile): SettingWarning[] {
   const known = tables.flatMap((table) => Object.values(table.rows).flatMap((setting) => setting.toml ?? []))
@@ -247,7 +247,7 @@ export function unknownKeys(tables: readonly SettingTable[], file: ConfigFile): 
   const visit = (node: Record<string, unknown>, prefix: string): SettingWarning[] =>
     Object.entries(node).flatMap(([name, value]) => {
       const key = prefix + name
-      // A dot inside a quoted name is a character of the name, not a step into a table.
+      // A dot in a quoted name is part of the name and does not separate tables.
       const quoted = name.includes('.')
       if (!quoted && known.includes(key)) return []
       if (!quoted && prefixes.has(key)) {
@@ -259,7 +259,7 @@ export function unknownKeys(tables: readonly SettingTable[], file: ConfigFile): 
         {
           code: 'config_key_unknown',
           subject: key,
-          message: `${file.path}: no setting reads ${key}.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`,
+          message: `${file.path}: unknown setting ${key}.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`,
         },
       ]
     })

@@ -1,41 +1,41 @@
 import type {SettingType} from './types.js'
 
-/** One setting. Sources are listed in their order of precedence; a flag always comes before them. */
+/** One setting. Sources are listed in order of precedence; a flag always overrides them. */
 export interface Setting<T = unknown> {
   type: SettingType<T>
-  /** The value when no source gives one; undefined means unset. */
+  /** Value if no source sets one; undefined means unset. */
   default?: T
-  /** One sentence for the manual. */
+  /** One sentence or noun phrase for help and manual. */
   doc: string
   /** Long name of the command flag, without dashes. */
   flag?: string
-  /** Its short form, one letter. */
+  /** Short form of the flag, one letter. */
   char?: string
   env?: readonly string[]
-  /** A variable that means more than this setting, and sets it where nothing else does. */
+  /** A variable with a wider purpose, from which this setting is derived if no other source sets it. */
   implied?: {variable: string; read(text: string): T | undefined}
   /** Dotted TOML keys, such as `mesh.control_url`. */
   toml?: readonly string[]
-  /** Those of `env` whose empty value clears what the file says; any other empty variable is no value. */
+  /** Variables of `env` that unset the value of the file if empty; other empty variables count as not set. */
   clears?: readonly string[]
-  /** Never shown: `config show` prints only that it is set. */
+  /** Never printed: `config show` prints only that it is set. */
   secret?: true
-  /** Nothing reads it in this version. It is left out of help and manual, and setting it is a warning. */
+  /** Not used in this version: omitted from help and manual, and setting it prints a warning. */
   planned?: true
-  /** A variable that cannot be read is an error. Of other settings it is a warning, and changes nothing. */
+  /** An invalid variable is an error. For other settings it is ignored with a warning. */
   strict?: true
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table holds settings of every type
 export type SettingRows = Record<string, Setting<any>>
 
-/** The settings of one subject, by name. */
+/** Settings of one subject, by name. */
 export interface SettingTable<R extends SettingRows = SettingRows> {
   readonly name: string
   readonly rows: R
 }
 
-/** Declares a table of settings, built when it is first read; names are unique within it. */
+/** Declares a table of settings, which is built on first access. Names are unique within a table. */
 export function settings<const R extends SettingRows>(name: string, declare: () => R): SettingTable<R> {
   let rows: R | undefined
   return {
@@ -48,8 +48,8 @@ export function settings<const R extends SettingRows>(name: string, declare: () 
 }
 
 /**
- * As `settings`, for the section of `Svc.toml` that is named like the table: the key of a setting is its name in snake
- * case, unless the row lists others.
+ * Like `settings`, for a table that is a section of `Svc.toml` of the same name. The key of a setting is its name in
+ * snake case unless the row lists other keys.
  */
 export const sectionSettings = <const R extends SettingRows>(name: string, declare: () => R): SettingTable<R> =>
   settings(

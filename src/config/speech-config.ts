@@ -6,8 +6,8 @@ import type {SettingWarning} from './warning.js'
 
 /**
  * Reads the file that `SVC_SPEECH_CONFIG` names: the keys of `[speech]` at the top level, without the heading. It never
- * stops a command: a file that is missing, is no TOML or has a value of a wrong type is left out as a whole, with one
- * warning; keys that no setting reads are warnings, as in `Svc.toml`.
+ * fails a command: a file that is missing, is not valid TOML or contains a value of the wrong type is ignored completely,
+ * with one warning. Unknown keys are warnings, as in `Svc.toml`.
  */
 export async function readSpeechConfig(path: string, tables: readonly SettingTable[]): Promise<ConfigFile> {
   try {
@@ -20,7 +20,7 @@ export async function readSpeechConfig(path: string, tables: readonly SettingTab
   }
 }
 
-/** Every key of the file, with the setting that reads it. */
+/** The keys that the file can contain, each with its setting. */
 const readers = (tables: readonly SettingTable[]): ReadonlyMap<string, Setting> =>
   new Map(
     tables
@@ -29,7 +29,7 @@ const readers = (tables: readonly SettingTable[]): ReadonlyMap<string, Setting> 
   )
 
 /**
- * A warning for each key that no setting reads.
+ * Returns a warning for each unknown key.
  * @throws config_type
  */
 function checkValues(
@@ -47,5 +47,5 @@ function checkValues(
 function unknownKey(path: string, key: string, known: readonly string[]): SettingWarning {
   const suggestion = nearest(key, known)
   const meant = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`
-  return {code: 'config_key_unknown', subject: key, message: `${path}: no setting reads ${key}.${meant}`}
+  return {code: 'config_key_unknown', subject: key, message: `${path}: unknown setting ${key}.${meant}`}
 }

@@ -9,10 +9,10 @@ type SessionValues = SettingValues<typeof speechSessionSettings.rows>
 type RefineValues = SettingValues<typeof speechRefineSettings.rows>
 type HubValues = SettingValues<typeof hubSettings.rows>
 
-/** The model that is looked for when none is named. */
+/** Model to use by default, if it is present. */
 export const defaultSpeechModel = 'openai/whisper-tiny.en'
 
-/** The settings that decide about a session, by group; never a secret. Diagnostic answers carry it. */
+/** Session settings by group, without secrets, for diagnostic output. */
 export const speechRuntime = (values: SessionValues & RefineValues & HubValues) => ({
   session_timing: {
     capture_timeout_ms: values.captureTimeoutMs,
@@ -49,7 +49,7 @@ export const speechRuntime = (values: SessionValues & RefineValues & HubValues) 
   },
 })
 
-/** What is wrong with the settings of a session taken together: a sentence each. */
+/** Contradictions between session settings, one sentence each. */
 export function speechRuntimeFaults({session_timing: timing, refine}: ReturnType<typeof speechRuntime>): string[] {
   const rules: readonly [broken: boolean, sentence: string][] = [
     [timing.capture_timeout_ms === 0, 'capture_timeout_ms is 0; set it above 0.'],
@@ -69,18 +69,18 @@ export function speechRuntimeFaults({session_timing: timing, refine}: ReturnType
 export const speechSummary = ({device}: Pick<ModelValues, 'device'>): string =>
   `Speech: ONNX Whisper on ${device === 'cuda' ? 'CUDA' : 'CPU'}; .txt/.md passthrough`
 
-/** What only the machine knows. */
+/** Facts about the machine and the installation. */
 export interface SpeechFacts {
   version: string
   /** Whether the CUDA files of the runtime are installed. */
   cudaInstalled: boolean
-  /** Whether `SVC_SPEECH_CUDA` asks for a GPU. */
+  /** Whether `SVC_SPEECH_CUDA` requests a GPU. */
   cudaRequested: boolean
-  /** The model that is used: the named one, the default one or the one that comes with the program; null without any. */
+  /** Model in use: the configured, the default or the bundled starter model; null if there is none. */
   activeModel: {name: string; dir: string} | null
 }
 
-/** The status of speech as every surface tells it. */
+/** Speech status, the same on every surface. */
 export function speechStatus(
   values: ModelValues & SessionValues & RefineValues & HubValues,
   {version, cudaInstalled, cudaRequested, activeModel}: SpeechFacts,

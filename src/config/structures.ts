@@ -1,12 +1,10 @@
 import {isTable, isTextArray} from './toml.js'
 import {list, type SettingType} from './types.js'
 
-/**
- * Types of values with an inside. Only a file can give them: no text of a variable is taken apart into one.
- */
+/** Composite types, which only a file can contain: variables are not parsed into structures. */
 const fileOnly = {parse: () => undefined}
 
-/** A program and its arguments, as they stand. */
+/** A program and its arguments, unchanged. */
 export const argv = (): SettingType<readonly string[]> => ({
   ...fileOnly,
   expected: 'a list of a program and its arguments',
@@ -14,7 +12,7 @@ export const argv = (): SettingType<readonly string[]> => ({
     isTextArray(value) && value[0]?.trim() && !value.some((item) => item.includes('\0')) ? value : undefined,
 })
 
-/** A table whose keys are free and whose values are all of one type. */
+/** A table with arbitrary keys and values of one type. */
 export const tableOf = <T>(entries: SettingType<T>): SettingType<Readonly<Record<string, T>>> => ({
   ...fileOnly,
   expected: `a table, each value ${entries.expected}`,
@@ -27,13 +25,13 @@ export const tableOf = <T>(entries: SettingType<T>): SettingType<Readonly<Record
   },
 })
 
-/** Files that belong together: those that a glob of the group matches. */
+/** Files that belong together: those that match a glob pattern of the group. */
 export interface FileGroup {
   name: string
   patterns: readonly string[]
 }
 
-/** An array of tables with `name` and `patterns`; a single pattern may stand without its array. */
+/** An array of tables with `name` and `patterns`; a single pattern may be a string. */
 export const fileGroups = (): SettingType<readonly FileGroup[]> => ({
   ...fileOnly,
   expected: 'a list of tables, each with a name and patterns',

@@ -1,40 +1,40 @@
 import {isTextArray} from './toml.js'
 
 /**
- * The types a setting can have. A type reads text (an environment variable, a flag) and TOML values into the same
- * value; what it cannot read is `undefined`, and `expected` says what it takes.
+ * Type of a setting. It converts text (an environment variable or a flag) and TOML values to the same value, and
+ * returns undefined for invalid input.
  */
 export interface SettingType<T> {
-  /** Ends the sentence "takes …". */
+  /** Description of the accepted values; completes the sentence "must be …". */
   readonly expected: string
   parse(text: string): T | undefined
   accept(value: unknown): T | undefined
-  /** The words a shell can complete. */
+  /** Values that a shell can complete. */
   readonly options?: readonly string[]
-  /** A flag of this type takes no value: `--x` is true and `--no-x` is false. */
+  /** A flag of this type has no value: `--x` is true and `--no-x` is false. */
   readonly switch?: true
   format?(value: T): string
-  /** For a flag, where a value out of range is a mistake of somebody who can mend it: refuses what this type clamps. */
+  /** Variant for flags: it rejects values that this type clamps, since the user can correct them at once. */
   readonly exact?: SettingType<T>
-  /** The words of a text that is read otherwise, but without them: each is worth a warning. */
+  /** Words of a text that `parse` ignores; the caller warns about each. */
   skips?(text: string): readonly string[]
-  /** What every value of a table of this type is, so that an error can name the one at fault. */
+  /** Type of the values of a table, so that an error can name the invalid value. */
   readonly entries?: SettingType<unknown>
 }
 
 interface Bounds {
   min?: number
   max?: number
-  /** A bound that is itself out of range. */
+  /** Exclusive lower bound. */
   above?: number
-  /** A value outside counts as the nearer bound, where it would be refused otherwise. */
+  /** Replaces a value out of range with the nearer bound instead of rejecting it. */
   clamp?: true
 }
 
 const exactly = (type: (bounds: Bounds) => SettingType<number>, {clamp, ...bounds}: Bounds) =>
   clamp ? {exact: type(bounds)} : {}
 
-/** The value itself, or the nearer bound where the bounds clamp; undefined is refused. */
+/** The value, the nearer bound if the bounds clamp, or undefined if the value is rejected. */
 const bounded = (value: number, {min = -Infinity, max = Infinity, above = -Infinity, clamp}: Bounds) => {
   if (value <= above) return undefined
   const nearest = Math.min(Math.max(value, min), max)
@@ -44,9 +44,9 @@ const bounded = (value: number, {min = -Infinity, max = Infinity, above = -Infin
 const range = ({min, max, above, clamp}: Bounds) => {
   if (above !== undefined) return ` above ${above}`
   if (min === undefined && max === undefined) return ''
-  if (min !== undefined && max !== undefined) return clamp ? ` (clamped to ${min} to ${max})` : ` from ${min} to ${max}`
-  const side = min === undefined ? `at most ${max}` : `at least ${min}`
-  return clamp ? ` (clamped to ${side})` : ` of ${side}`
+  if (min !== undefined && max !== undefined) return clamp ? ` (clamped to ${min}-${max})` : ` from ${min} to ${max}`
+  if (min === undefined) return clamp ? ` (maximum ${max}; larger values are lowered)` : ` of at most ${max}`
+  return clamp ? ` (minimum ${min}; smaller values are raised)` : ` of at least ${min}`
 }
 
 export const text = (expected = 'text'): SettingType<string> => ({
@@ -58,8 +58,8 @@ export const text = (expected = 'text'): SettingType<string> => ({
 export const path = (): SettingType<string> => text('a path')
 
 /**
- * An optional sign, then digits. An out-of-range number is refused unless the bounds clamp; then only a negative one is,
- * since it is a mistake and no small number.
+ * An optional sign, then digits. A number out of range is rejected unless the bounds clamp. A negative number is always
+ * rejected if the bounds clamp, since it is more likely a mistake than a small number.
  */
 export const integer = (bounds: Bounds = {}): SettingType<number> => {
   const read = (value: number) =>
@@ -82,16 +82,16 @@ export const number = (bounds: Bounds = {}): SettingType<number> => {
   }
 }
 
-/** The longest wait of a Node timer, in milliseconds, about 24 days: a longer one would end at once. */
+/** Longest delay of a Node.js timer, in milliseconds, about 24 days: a longer delay would fire immediately. */
 const longestWaitMs = 2 ** 31 - 1
 
-/** A time in milliseconds that a timer can wait for. */
+/** A delay in milliseconds that a timer supports. */
 export const milliseconds = (min = 0): SettingType<number> => integer({min, max: longestWaitMs})
 
-/** A time in seconds that a timer can wait for. */
+/** A delay in seconds that a timer supports. */
 export const seconds = (min = 0): SettingType<number> => integer({min, max: Math.floor(longestWaitMs / 1000)})
 
-/** A number whose 0 switches something off, so that no bound applies to it; a negative one is a mistake. */
+/** A number for which 0 turns something off and is exempt from the bounds. Negative numbers are rejected. */
 export const zeroOr = (type: SettingType<number>): SettingType<number> => ({
   ...(type.exact && {exact: zeroOr(type.exact)}),
   expected: `0, or ${type.expected}`,
@@ -100,10 +100,10 @@ export const zeroOr = (type: SettingType<number>): SettingType<number> => ({
 })
 
 /**
- * How a boolean reads its environment variable:
+ * Spellings of a boolean in text, such as an environment variable:
  * - `strict`: exactly `true` or `false`;
- * - `lenient`: `1 true yes on` and `0 false no off`, in any case;
- * - `flag`: on for `1` or `true`, off for `0 false no off`, in any case.
+ * - `lenient`: `1 true yes on` and `0 false no off`, case-insensitive;
+ * - `flag`: on for `1` or `true`, off for `0 false no off`, case-insensitive.
  */
 export type BooleanWords = 'strict' | 'lenient' | 'flag'
 
@@ -134,7 +134,7 @@ export const boolean = (words: BooleanWords): SettingType<boolean> => ({
   accept: (value) => (typeof value === 'boolean' ? value : undefined),
 })
 
-/** One of a few words, in any case. */
+/** One of a few words, case-insensitive. */
 export const choice = <const T extends string>(...options: T[]): SettingType<T> => {
   const match = (value: string) => options.find((option) => option === value.toLowerCase())
   return {
@@ -146,8 +146,8 @@ export const choice = <const T extends string>(...options: T[]): SettingType<T> 
 }
 
 /**
- * One of a few words, in any case, each with other spellings that text may use: `{cpu: ['0'], cuda: ['1', 'true']}`.
- * In TOML `1`, `0`, `true` and `false` may also be the value itself.
+ * One of a few words, case-insensitive, each with aliases: `{cpu: ['0'], cuda: ['1', 'true']}`.
+ * In TOML, the aliases `1`, `0`, `true` and `false` may also be a number or boolean.
  */
 export const aliasedChoice = <const T extends string>(spellings: Record<T, readonly string[]>): SettingType<T> => {
   const words = Object.keys(spellings) as T[]
@@ -167,7 +167,7 @@ const also = (spellings: readonly string[]) => (spellings.length === 0 ? '' : ` 
 
 const unique = (items: readonly string[]) => [...new Set(items.map((item) => item.trim()).filter(Boolean))]
 
-/** Comma-separated in text, an array in TOML; items are trimmed, blanks and duplicates dropped. */
+/** Comma-separated in text, an array in TOML. Items are trimmed; empty items and duplicates are dropped. */
 export const list = (): SettingType<readonly string[]> => ({
   expected: 'a list of words',
   parse: (value) => unique(value.split(',')),
@@ -176,8 +176,8 @@ export const list = (): SettingType<readonly string[]> => ({
 })
 
 /**
- * Some of a few words, in any case: comma-separated in text, where a word that is none of them is skipped, an array in
- * TOML, where it is refused.
+ * A subset of a few words, case-insensitive. Text is comma-separated, and unknown words are skipped. TOML is an array,
+ * and unknown words are rejected.
  */
 export const choices = <const T extends string>(...options: T[]): SettingType<readonly T[]> => {
   const one = choice(...options)
@@ -195,7 +195,7 @@ export const choices = <const T extends string>(...options: T[]): SettingType<re
   }
 }
 
-/** Separated by commas, semicolons or line ends in text, an array in TOML; otherwise as `list`. */
+/** Like `list`, but commas, semicolons and line breaks separate the items of a text. */
 export const phrases = (): SettingType<readonly string[]> => ({
   expected: 'a list of phrases',
   parse: (value) => unique(value.split(/[,;\r\n]/)),
@@ -204,8 +204,8 @@ export const phrases = (): SettingType<readonly string[]> => ({
 })
 
 /**
- * Ids of tokens: in text, separated by commas, semicolons or blanks, and whatever is no number is skipped; in TOML an
- * array of whole numbers.
+ * Token ids. Text is separated by commas, semicolons or white space, and items that are not numbers are skipped. TOML is
+ * an array of whole numbers.
  */
 export const tokenIds = (): SettingType<readonly number[]> => ({
   expected: 'a list of token ids',
@@ -220,8 +220,8 @@ export const tokenIds = (): SettingType<readonly number[]> => ({
 })
 
 /**
- * An HTTP base address: the scheme may be left out, a bind-all host becomes loopback, and a trailing `/`, `/v1` or
- * `/api` is dropped.
+ * An HTTP base URL. The scheme defaults to http, a wildcard host such as 0.0.0.0 becomes loopback, and a trailing `/`,
+ * `/v1` or `/api` is removed.
  */
 export const baseUrl = (): SettingType<string> => {
   const normalise = (value: string) => {
@@ -229,7 +229,7 @@ export const baseUrl = (): SettingType<string> => {
     if (!URL.canParse(candidate)) return undefined
     const url = new URL(candidate)
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined
-    // A password in an address would be shown wherever the address is.
+    // A password in a URL would be printed with the URL.
     if (url.username !== '' || url.password !== '') return undefined
     if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
     if (url.hostname === '[::]') url.hostname = '[::1]'

@@ -1,4 +1,4 @@
-/** Something in the environment or the file that was left out of account, and why. */
+/** Something in the environment or a file that is ignored, and why. */
 export interface SettingWarning {
   code:
     | 'config_env_invalid'

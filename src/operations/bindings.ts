@@ -2,7 +2,7 @@ import type {Schema} from '../contracts/index.js'
 import type {Renames} from './operation.js'
 import {partOf} from './schema.js'
 
-/** An input schema as a face shows it. */
+/** How a binding presents the input schema of an operation. */
 export interface BindingNames {
   renames?: Renames | undefined
   hidden?: readonly string[] | undefined
@@ -15,40 +15,40 @@ interface ObjectSchema {
 }
 
 /**
- * The schema of an operation's input under the names of a face. A member of a member is required here where it cannot
- * be left out there, neither itself nor what it is a member of.
- * @throws TypeError where a name stands for nothing, or for two members, or a member is missed: faults of the table
+ * The input schema of an operation under the names of a binding. A nested member is required if it and its parents are.
+ * @throws TypeError if a name refers to no member, two members have the same name, or a required member is hidden:
+ *   errors in the table
  */
 export function bindingSchema(input: Schema, {renames = {}, hidden = [], required = []}: BindingNames): Schema {
   const {required: _, ...rest} = input as ObjectSchema
-  const {properties = {}, required: demanded = []} = input as ObjectSchema
+  const {properties = {}, required: requiredInput = []} = input as ObjectSchema
   const renamed = Object.entries(renames)
-  const gone = new Set([...hidden, ...renamed.map(([, path]) => path.split('.')[0] ?? path)])
-  const kept = Object.entries(properties).filter(([name]) => !gone.has(name))
-  const named = renamed.map(([name, path]) => [name, schemaAt(input, path)] as const)
-  const shown = [...kept, ...named].map(([name]) => name)
-  const needed = new Set([
-    ...demanded.filter((name) => !gone.has(name)),
-    ...renamed.flatMap(([name, path]) => (isDemanded(input, path) ? [name] : [])),
+  const omitted = new Set([...hidden, ...renamed.map(([, path]) => path.split('.')[0] ?? path)])
+  const unchanged = Object.entries(properties).filter(([name]) => !omitted.has(name))
+  const members = [...unchanged, ...renamed.map(([name, path]) => [name, schemaAt(input, path)] as const)]
+  const names = members.map(([name]) => name)
+  const requiredNames = new Set([
+    ...requiredInput.filter((name) => !omitted.has(name)),
+    ...renamed.flatMap(([name, path]) => (isRequired(input, path) ? [name] : [])),
     ...required,
   ])
 
   for (const name of hidden) {
     schemaAt(input, name)
-    if (demanded.includes(name)) throw new TypeError(`${name} is required, and hidden`)
+    if (requiredInput.includes(name)) throw new TypeError(`${name} is both required and hidden`)
   }
-  for (const name of required) if (!shown.includes(name)) throw new TypeError(`no member ${name} to be required`)
-  if (new Set(shown).size < shown.length) throw new TypeError(`one name for two members: ${shown.join(', ')}`)
+  for (const name of required) if (!names.includes(name)) throw new TypeError(`required member ${name} does not exist`)
+  if (new Set(names).size < names.length) throw new TypeError(`two members have the same name: ${names.join(', ')}`)
   return {
     ...rest,
-    properties: Object.fromEntries([...kept, ...named]),
-    ...(needed.size === 0 ? {} : {required: [...needed]}),
+    properties: Object.fromEntries(members),
+    ...(requiredNames.size === 0 ? {} : {required: [...requiredNames]}),
   }
 }
 
 function schemaAt(input: Schema, path: string): Schema {
   const found = path.split('.').reduce<Schema | undefined>(memberOf, input)
-  if (found === undefined) throw new TypeError(`no member ${path} in the input`)
+  if (found === undefined) throw new TypeError(`the input has no member ${path}`)
   return found
 }
 
@@ -57,7 +57,7 @@ function memberOf(schema: Schema | undefined, name: string): Schema | undefined 
   return Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
-function isDemanded(input: Schema, path: string): boolean {
+function isRequired(input: Schema, path: string): boolean {
   const steps = path.split('.')
   return steps.every((name, i) => {
     const parent = steps.slice(0, i).reduce<Schema | undefined>(memberOf, input)
@@ -65,10 +65,10 @@ function isDemanded(input: Schema, path: string): boolean {
   })
 }
 
-/** The input of an operation, from what came under the names of a face. */
-export function toInput(given: Readonly<Record<string, unknown>>, renames: Renames = {}): Record<string, unknown> {
+/** Converts parameters with the names of a binding to the input of an operation. */
+export function toInput(params: Readonly<Record<string, unknown>>, renames: Renames = {}): Record<string, unknown> {
   const input: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(params)) {
     if (value === undefined) continue
     const path = (Object.hasOwn(renames, name) ? renames[name] : undefined)?.split('.') ?? [name]
     const last = path.pop() as string
@@ -77,16 +77,16 @@ export function toInput(given: Readonly<Record<string, unknown>>, renames: Renam
       target[step] ??= {}
       target = target[step] as Record<string, unknown>
     }
-    // An assignment to `__proto__` would put members into the input that no schema has seen.
+    // Assigning to `__proto__` would add members to the input that no schema has checked.
     Object.defineProperty(target, last, {value, configurable: true, enumerable: true, writable: true})
   }
   return input
 }
 
 /**
- * A schema as it is listed to a model, where every word costs: without what only refuses, such as limits of length that
- * are hardly ever met. Calls are held to the whole schema all the same, and told what they break.
- * @param unlisted members that are left out as well
+ * A shorter schema to list to models, which pay for every token. It omits constraints that are rarely violated, such as
+ * length limits. Calls are still validated against the full schema.
+ * @param unlisted members to omit as well
  */
 export function listedSchema(schema: Schema, unlisted: readonly string[] = []): Schema {
   const {properties, ...rest} = partOf(schema) as ObjectSchema
@@ -97,7 +97,7 @@ export function listedSchema(schema: Schema, unlisted: readonly string[] = []): 
 
 const limits: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'maxItems', 'maxProperties'])
 
-/** Keywords whose value is a schema, several, or several by name. */
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const nesting: Readonly<Record<string, (value: never) => unknown>> = {
   items: withoutLimits,
   additionalProperties: (value: Schema | boolean) => (typeof value === 'boolean' ? value : withoutLimits(value)),
@@ -109,12 +109,12 @@ const nesting: Readonly<Record<string, (value: never) => unknown>> = {
 }
 
 function withoutLimits(schema: Schema): Schema {
-  const kept = Object.entries(schema).filter(([keyword, value]) => !limits.has(keyword) && !isClosing(keyword, value))
-  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, nesting[keyword]?.(value as never) ?? value]))
+  const listed = Object.entries(schema).filter(([keyword, value]) => !limits.has(keyword) && !isTrivial(keyword, value))
+  return Object.fromEntries(listed.map(([keyword, value]) => [keyword, nesting[keyword]?.(value as never) ?? value]))
 }
 
-/** Members that nobody has named, and numbers that nobody could write. */
-const isClosing = (keyword: string, value: unknown): boolean =>
+/** Constraints that a model does not need: no unknown members, and the largest safe integer as the maximum. */
+const isTrivial = (keyword: string, value: unknown): boolean =>
   (keyword === 'additionalProperties' && value === false) ||
   (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER)
 

@@ -2,41 +2,41 @@ import type {SettingSources} from '../config/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 import type {Progress, SpeechPort} from './speech-port.js'
 
-/** The modules of a workspace: loaded to perform operations, not to list them. */
+/** The modules of a workspace, loaded to perform operations but not to list them. */
 export type WorkspaceModules = typeof import('../orchestrator/index.js')
 
-/** Through which face an operation is called. */
+/** The binding through which an operation is called. */
 export type Surface = 'cli' | 'daemon' | 'mcp'
 
-/** What a person is asked in the middle of an operation. */
+/** A question to a person during an operation. */
 export interface Question {
   message: string
   /** JSON Schema of a flat object: strings, numbers, booleans and lists of choices. */
   schema: Readonly<Record<string, unknown>>
 }
 
-/** What all operations of a process work with. */
+/** Context shared by all operations of a process. */
 export interface OperationBase {
   readonly modules: WorkspaceModules
   readonly orchestrator: Orchestrator
   readonly surface: Surface
   readonly version: string
-  /** From which settings are resolved that the orchestrator does not have: the inference server, say. */
+  /** Sources of settings outside the orchestrator, such as the inference server. */
   readonly sources: SettingSources
-  /** Undefined where this process recognises no speech. */
+  /** Undefined if speech recognition is not available in this process. */
   readonly speech: SpeechPort | undefined
-  /** Has the rest of this process read its settings anew, once the orchestrator has. */
+  /** Reloads the other settings of this process after the orchestrator has reloaded its own. */
   readonly onReload?: () => Promise<void>
 }
 
-/** What one call of an operation works with. */
+/** Context of one call of an operation. */
 export interface OperationContext extends OperationBase {
-  /** Aborts when the caller has gone or does not want it any more. */
+  /** Aborts when the caller disconnects or cancels the call. */
   readonly signal: AbortSignal
-  /** Told how far it is, where somebody wants to know. */
+  /** Reports progress. */
   readonly report: (progress: Progress) => void
-  /** Told what a person should know and the answer has no member for. */
+  /** Reports something to the user that is not part of the answer. */
   readonly notice: (text: string) => void
-  /** Asks the person behind the caller; undefined where there is none, or none answers. */
+  /** Asks the person behind the caller; undefined if the caller cannot ask. The answer is undefined if there is none. */
   readonly ask: ((question: Question) => Promise<Readonly<Record<string, unknown>> | undefined>) | undefined
 }

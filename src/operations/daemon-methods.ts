@@ -2,9 +2,9 @@ import type {Schema} from '../contracts/index.js'
 import {flag, integer, list, object, oneOf, taskId, text} from './schema.js'
 
 /**
- * Methods that the daemon answers itself: they are about its process and the connection, not about the workspace, so
- * no other face has them and they have no handler here. The daemon takes names, aliases and input schemas from this
- * list, and the contract of the wire is written from it: what a client is promised is what the daemon does.
+ * A method that concerns the daemon process or the connection, not the workspace. Such methods have no other binding and
+ * no handler here. Both the daemon and the published contract use the names, aliases and input schemas of this list, so
+ * they cannot differ.
  */
 export interface DaemonMethod {
   /** `orch.ping` */
@@ -18,31 +18,31 @@ export interface DaemonMethod {
   readonly output: Schema
 }
 
-/** Something that the daemon sends unasked, to a client that has subscribed. */
+/** A notification that the daemon sends to a subscribed client. */
 export interface DaemonNotification {
-  /** Its `method` where the subscription was made by JSON-RPC 2.0. */
+  /** Its `method`, if the client subscribed with JSON-RPC 2.0. */
   readonly method: string
-  /** Its `payload.type` where answers are wrapped; the `id` is then that of the request that subscribed. */
+  /** Its `payload.type`, if the client uses envelopes; its `id` is then the id of the subscribe request. */
   readonly type: string
   readonly summary: string
-  /** JSON Schema of an object: `params`, or the members of the payload beside its type. */
+  /** JSON Schema of an object: `params`, or the members of the payload except its type. */
   readonly params: Schema
 }
 
-/** What a daemon and its clients speak. */
+/** Protocol id of the daemon and its clients. */
 export const daemonProtocol = 'svc.orchestrator_daemon/v1'
 
 const protocol: Schema = {const: daemonProtocol}
-const repositoryId = text('Of the workspace that the daemon works for.')
+const repositoryId = text('Id of the repository that the daemon serves.')
 const subscriptionId = text()
 const done = object({ok: flag()}, {required: ['ok'], open: true})
 
-/** About the process of the daemon, and the connection to it. */
+/** Methods of the daemon process and its connections. */
 export const daemonMethods: readonly DaemonMethod[] = [
   {
     method: 'orch.ping',
     aliases: ['ping'],
-    summary: 'Tell that the daemon is there, and for which workspace.',
+    summary: 'Check that the daemon is running, and which workspace it serves.',
     input: object({}),
     output: object(
       {ok: flag(), repository_id: repositoryId, protocol},
@@ -51,11 +51,11 @@ export const daemonMethods: readonly DaemonMethod[] = [
   },
   {
     method: 'orch.hello',
-    summary: 'Greet the daemon, with its token where it wants one; tells what it speaks.',
+    summary: 'Authenticate, if the daemon requires a token, and return its protocol and methods.',
     input: object({
-      token: text('The secret that the daemon was started with.', {maxLength: 4096}),
-      client: text('Who calls, for the log.', {maxLength: 256}),
-      protocols: list(text(undefined, {maxLength: 256}), 'What the client speaks.', {maxItems: 100}),
+      token: text('Token that the daemon was started with.', {maxLength: 4096}),
+      client: text('Name of the client, for the log.', {maxLength: 256}),
+      protocols: list(text(undefined, {maxLength: 256}), 'Protocols of the client.', {maxItems: 100}),
     }),
     output: object(
       {ok: flag(), protocol, server_version: text(), repository_id: repositoryId, methods: list(text())},
@@ -64,7 +64,7 @@ export const daemonMethods: readonly DaemonMethod[] = [
   },
   {
     method: 'orch.methods',
-    summary: 'List the methods that the daemon answers.',
+    summary: 'List the methods of the daemon.',
     input: object({}),
     output: object(
       {
@@ -85,37 +85,37 @@ export const daemonMethods: readonly DaemonMethod[] = [
   },
   {
     method: 'orch.events.subscribe',
-    summary: 'Send what happens from now on, or from behind an event, until the connection ends.',
+    summary: 'Subscribe to events until the connection closes, from now on or after an event id.',
     input: object({
       types: list(text(undefined, {maxLength: 256}), 'Only events of these types.', {maxItems: 100}),
-      since_id: integer('First those that have happened after the event of this id.', {minimum: 0}),
+      since_id: integer('Send past events after this id first.', {minimum: 0}),
       task_id: taskId,
     }),
     output: object(
-      {subscription_id: subscriptionId, last_id: integer('Events behind this one will be sent.')},
+      {subscription_id: subscriptionId, last_id: integer('Events after this id will be sent.')},
       {required: ['subscription_id', 'last_id'], open: true},
     ),
   },
   {
     method: 'orch.events.unsubscribe',
-    summary: 'Send no more events of a subscription.',
+    summary: 'Cancel a subscription to events.',
     input: object({subscription_id: subscriptionId}, {required: ['subscription_id']}),
     output: done,
   },
   {
     method: 'orch.shutdown',
-    summary: 'End the daemon, once the request that it works on is answered.',
+    summary: 'Stop the daemon after the current request is answered.',
     input: object({}),
     output: done,
   },
 ]
 
-/** What comes of a subscription. Nothing is left out: whoever reads slowly gets it later. */
+/** Notifications of a subscription. No event is skipped: a slow client receives them later. */
 export const daemonNotifications: readonly DaemonNotification[] = [
   {
     method: 'orch.event',
     type: 'event',
-    summary: 'Something has happened.',
+    summary: 'An event of a subscription.',
     params: object(
       {subscription_id: subscriptionId, event: object({}, {open: true})},
       {required: ['subscription_id', 'event']},

@@ -1,7 +1,7 @@
 /**
- * Everything that can be done in a workspace, declared once: name, input, output, effect, handler, and what each face
- * calls it. The methods of the daemon, the tools of the tool server and the verbs of the command line are three faces
- * of this table. Reading it loads no room of the domain; whoever performs an operation brings the rooms along.
+ * The operations of a workspace, each declared once: name, input, output, effect, handler and bindings. The methods of
+ * the daemon, the tools of the MCP server and the commands are three bindings of this table. Importing it loads no domain
+ * module; the caller of an operation passes the modules in.
  */
 export {type BindingNames, bindingSchema, listedSchema, toInput} from './bindings.js'
 export type {OperationBase, OperationContext, Question, Surface, WorkspaceModules} from './context.js'

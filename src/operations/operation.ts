@@ -1,12 +1,12 @@
 import type {Schema} from '../contracts/index.js'
 import type {OperationContext} from './context.js'
 
-/** What an operation does to the workspace. */
+/** Effect of an operation on the workspace. */
 export type Effect = 'read' | 'write' | 'destructive'
 
 /**
- * Something that can be done in a workspace, declared once. Its input and output are those of the daemon's method;
- * another face may call members by other names, and has a map that says so.
+ * An operation of a workspace, declared once. Its input and output are those of the daemon method; other bindings can
+ * rename members.
  */
 export interface Operation {
   /** Unique in the table: `submit_task`. */
@@ -16,20 +16,20 @@ export interface Operation {
   /** One sentence, for people and for models. */
   readonly summary: string
   readonly effect: Effect
-  /** Done again with the same input it changes nothing more. */
+  /** Repeating it with the same input changes nothing. */
   readonly idempotent: boolean
-  /** It asks something outside of the workspace: a model, another node. */
+  /** It contacts something outside the workspace: a model or another node. */
   readonly openWorld?: true
   /** JSON Schema of an object. */
   readonly input: Schema
   /** JSON Schema of an object. */
   readonly output: Schema
   readonly bindings: Bindings
-  /** @param input fits the schema; what a command gives has its shape, and may be longer than its limits */
+  /** @param input matches the schema, but input from a command may exceed length limits */
   run(input: never, context: OperationContext): unknown
 }
 
-/** Where an operation can be called from. */
+/** The ways in which an operation can be called. */
 export interface Bindings {
   readonly rpc?: RpcBinding
   readonly tool?: ToolBinding
@@ -43,16 +43,16 @@ export interface RpcBinding {
 }
 
 /**
- * Names of a face and what they stand for: a member of the input, or with a dot a member of such a member, such as
- * `{files: 'file_manifest', complexity: 'enqueue_hints.complexity'}`. Members that are not named keep their names,
- * except that one whose own members are named stands no more for itself.
+ * Maps names in a binding to members of the input, or to nested members with a dot, such as
+ * `{files: 'file_manifest', complexity: 'enqueue_hints.complexity'}`. Other members keep their names, except that a
+ * member with renamed nested members is omitted.
  */
 export type Renames = Readonly<Record<string, string>>
 
-/** `core` is listed unless told otherwise; every tool can be called. */
+/** Only `core` is listed by default; every tool can be called. */
 export type Tier = 'core' | 'dev' | 'advanced'
 
-/** What a tool is about. */
+/** Subject of a tool. */
 export type Lane = 'app' | 'workflow' | 'ai' | 'interop' | 'data' | 'platform'
 
 export interface ToolBinding {
@@ -61,39 +61,39 @@ export interface ToolBinding {
   readonly tier: Tier
   readonly lane: Lane
   readonly renames?: Renames
-  /** Members of the input that a model has no use for; with a dot those of a member whose others are named. */
+  /** Members of the input that a model does not need; nested members with a dot. */
   readonly hidden?: readonly string[]
-  /** Members that it takes and that the list of tools does without, where every word costs: any call may have them. */
+  /** Members that are accepted, but omitted from the list of tools to save tokens. */
   readonly unlisted?: readonly string[]
-  /** Members that are required here alone. */
+  /** Members that are required only by this tool. */
   readonly required?: readonly string[]
-  /** Schema and shape of its answer, where it is not the operation's output. */
+  /** Schema of the answer, if it differs from the operation's output. */
   readonly output?: Schema
   present?(output: never, context: OperationContext): unknown
 }
 
-/** Members of the input are named as they are called here, with `_`: the flag of `session_id` is `--session-id`. */
+/** Flags are named after members of the input: the flag of `session_id` is `--session-id`. */
 export interface CliBinding {
   /** `orch approve` */
   readonly command: string
-  /** The command does more than call the operation: its arguments and flags are its own, none come from the input. */
+  /** The command declares its own arguments and flags, since it does more than call the operation. */
   readonly own?: true
   readonly renames?: Renames
-  /** What is an argument and no flag, in this order. */
+  /** Members that are arguments instead of flags, in order. */
   readonly args?: readonly string[]
-  /** Members of the input that the command line has no flag for; with a dot as for a tool. */
+  /** Members of the input without a flag; nested members with a dot. */
   readonly hidden?: readonly string[]
-  /** Members that are required here alone. */
+  /** Members that are required only by this command. */
   readonly required?: readonly string[]
-  /** Texts that are read from standard input where `-` is given. */
+  /** Members that are read from standard input if they are `-`. */
   readonly piped?: readonly string[]
   /** Short names of flags. */
   readonly chars?: Readonly<Record<string, string>>
-  /** What stands in the help for the value of a flag, where TEXT or N says too little. */
+  /** Placeholders for the values of flags in help, instead of TEXT or N. */
   readonly placeholders?: Readonly<Record<string, string>>
 }
 
-/** Declares an operation; the types of its input and output are those of its handler. */
+/** Declares an operation whose input and output types are those of its handler. */
 export const operation = <I, O>(
   row: Omit<Operation, 'run' | 'bindings'> & {
     bindings: Omit<Bindings, 'tool'> & {

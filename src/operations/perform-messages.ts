@@ -20,7 +20,7 @@ export interface SendInput extends Sender {
   tenant_id?: string
 }
 
-/** Whose inbox it is, and for whom messages are claimed. */
+/** The agent whose inbox is read, and the consumer that claims messages. */
 interface Reader {
   agent_id: string | number
   consumer_id?: string
@@ -55,14 +55,14 @@ const sending = {
   sessionId: 'sender_session_id',
 } as const
 
-/** Where messages go when nobody says: a command is a process of its own, and what is within it ends with it. */
-const usualRoute = (surface: Surface) => (surface === 'cli' ? 'db' : 'local')
-const usualSource = (surface: Surface) => (surface === 'cli' ? 'db' : 'merged')
+/** Defaults. A command runs in its own process, so a local message would be lost when it exits. */
+const defaultRoute = (surface: Surface) => (surface === 'cli' ? 'db' : 'local')
+const defaultSource = (surface: Surface) => (surface === 'cli' ? 'db' : 'merged')
 
 export function send(input: SendInput, context: OperationContext): Sent | Promise<Sent> {
   const {modules, orchestrator, surface, notice} = context
   const request = {
-    route: usualRoute(surface),
+    route: defaultRoute(surface),
     ...renamed(input, {
       ...sending,
       receiver: 'receiver_id',
@@ -75,13 +75,13 @@ export function send(input: SendInput, context: OperationContext): Sent | Promis
   }
   const sent = modules.messages.sendRouted(orchestrator, request, context)
   if (surface === 'cli' && !(sent instanceof Promise) && sent.route === 'local')
-    notice('warning: A message of the route local ends with this command.')
+    notice('warning: A message on the route local is lost when this command exits.')
   return sent
 }
 
 export function readInbox(input: InboxInput, context: OperationContext): Inbox | Promise<Inbox> {
   const request = {
-    source: usualSource(context.surface),
+    source: defaultSource(context.surface),
     ...renamed(input, {
       agent: 'agent_id',
       source: 'source',
@@ -99,7 +99,7 @@ export function readInbox(input: InboxInput, context: OperationContext): Inbox |
 
 export function acknowledge(input: AckInput, context: OperationContext): Acknowledged | Promise<Acknowledged> {
   const request = {
-    route: usualRoute(context.surface),
+    route: defaultRoute(context.surface),
     ...renamed(input, {
       agent: 'agent_id',
       message: 'message_id',
@@ -120,8 +120,9 @@ export const history = (input: HistoryInput, {modules, orchestrator}: OperationC
   modules.messages.messageHistory(orchestrator, renamed(input, {sinceMs: 'since_ms', limit: 'limit', source: 'source'}))
 
 /**
- * Who claims: the one that is named, else this process. A server is the process of all its callers: as one owner they
- * would have each other's messages, and however often one of these is delivered, it would count once.
+ * The consumer that claims: the one in the input, else this process. A server must get it from the caller, since all its
+ * callers share one process: as a single consumer they would get each other's messages, and repeated deliveries would
+ * not be counted.
  * @throws params_invalid
  */
 function consumerOf(
@@ -132,13 +133,13 @@ function consumerOf(
   if (claimed !== undefined && owner === undefined && surface !== 'cli')
     throw new SvcError('params_invalid', {
       operation: claimed.operation,
-      violations: [`with ${claimed.member} it takes consumer_id, which says whose claim it is among all who call here`],
+      violations: [`with ${claimed.member}, consumer_id is required, since all clients share this process`],
     })
   const consumer = modules.messages.consumerOf(sources, notice)
   return owner === undefined ? consumer : {...consumer, owner}
 }
 
-/** What of an input is said for a consumer. */
+/** The member of an input that requires a consumer. */
 interface Claimed {
   operation: string
   member: string

@@ -4,61 +4,64 @@ import {type BindingNames, bindingSchema, toInput} from './bindings.js'
 import type {OperationContext} from './context.js'
 import type {Operation} from './operation.js'
 
-/** An operation as one face offers it. */
+/** An operation as called through one binding. */
 export interface Call {
   readonly operation: Operation
-  /** How it is called here: a method, a tool, a command. */
+  /** Name of the method, tool or command. */
   readonly name: string
-  /** What it takes here. */
+  /** Schema of its parameters. */
   readonly schema: Schema
   /**
-   * Holds what was given to the schema, and does it. The first call compiles the schema.
-   * @throws params_invalid, and what the operation throws
+   * Validates the parameters and runs the operation. The first call compiles the schema.
+   * @throws params_invalid and the errors of the operation
    */
-  perform(given: unknown, context: OperationContext): unknown
+  perform(params: unknown, context: OperationContext): unknown
   /**
-   * Does it with what is known to have the shape of the schema, such as flags that were made from it. Limits of length
-   * are not held: loading the validator would take a command longer than all else that it does.
-   * @throws what the operation throws
+   * Runs the operation with parameters that match the schema already, such as flags derived from it. Length limits are
+   * not checked: loading the validator would take longer than the rest of a command.
+   * @throws the errors of the operation
    */
-  run(given: Readonly<Record<string, unknown>>, context: OperationContext): unknown
+  run(params: Readonly<Record<string, unknown>>, context: OperationContext): unknown
 }
 
-/** @param name how the operation is called by a face, @param names what its members are called there */
+/**
+ * @param name name of the operation in the binding
+ * @param names names of its members in the binding
+ */
 export function createCall(operation: Operation, name: string, names: BindingNames = {}): Call {
   const schema = bindingSchema(operation.input, names)
   let check: Check | undefined
   let compiling: Promise<Check> | undefined
-  const run = (given: Readonly<Record<string, unknown>>, context: OperationContext): unknown =>
-    operation.run(toInput(given, names.renames) as never, context)
-  const checked = (given: unknown, context: OperationContext): unknown => {
-    const violations = check?.(given) ?? []
+  const run = (params: Readonly<Record<string, unknown>>, context: OperationContext): unknown =>
+    operation.run(toInput(params, names.renames) as never, context)
+  const checked = (params: unknown, context: OperationContext): unknown => {
+    const violations = check?.(params) ?? []
     if (violations.length > 0) throw new SvcError('params_invalid', {operation: name, violations})
-    return run(given as Record<string, unknown>, context)
+    return run(params as Record<string, unknown>, context)
   }
   return {
     operation,
     name,
     schema,
     run,
-    perform(given, context) {
-      if (check !== undefined) return checked(given, context)
-      // Who calls while the first call compiles waits for the same.
+    perform(params, context) {
+      if (check !== undefined) return checked(params, context)
+      // Concurrent calls share the compilation.
       compiling ??= compileSchema(schema, name)
       return compiling.then((compiled) => {
         check = compiled
-        return checked(given, context)
+        return checked(params, context)
       })
     },
   }
 }
 
 /**
- * An operation as its command offers it.
- * @throws TypeError where no command takes its flags from the input: a fault of the table
+ * An operation as called by its command.
+ * @throws TypeError if no command derives its flags from the input: an error in the table
  */
 export function commandCall(operation: Operation): Call {
   const {cli} = operation.bindings
-  if (cli === undefined || cli.own) throw new TypeError(`no command is made of ${operation.name}`)
+  if (cli === undefined || cli.own) throw new TypeError(`${operation.name} has no generated command`)
   return createCall(operation, `svc ${cli.command}`, cli)
 }

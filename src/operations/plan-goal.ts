@@ -1,8 +1,8 @@
 import type {Draft, LoopMode, NewPlan, Plan, PlanDepth, RefinementRequest} from '../plans/index.js'
 import type {OperationContext} from './context.js'
-import {placeOf, reportPlan} from './written-plan.js'
+import {planPath, reportPlan} from './written-plan.js'
 
-/** Asks a model for steps: the one that this process is told of. */
+/** Drafts steps with the configured model. */
 async function draft(
   {modules, orchestrator, sources, signal, notice, report}: OperationContext,
   request: Parameters<typeof modules.plans.draftWithModel>[1],
@@ -13,13 +13,13 @@ async function draft(
   return modules.plans.draftWithModel(orchestrator, request, {endpoint, signal, notice, report, ...sampling})
 }
 
-/** Steps of a model, where the settings have every plan made by one. */
+/** Steps drafted by a model, if the settings enable that for all plans. */
 export async function stepsByModel(
   context: OperationContext,
   request: Parameters<typeof draft>[1],
 ): Promise<NewPlan['steps']> {
-  const {planningLlmSynthesisEnabled: isModelAsked} = context.orchestrator.config
-  if (!isModelAsked || request.mode === 'direct' || request.mode === 'workflow_only') return undefined
+  const {planningLlmSynthesisEnabled: usesModel} = context.orchestrator.config
+  if (!usesModel || request.mode === 'direct' || request.mode === 'workflow_only') return undefined
   return (await draft(context, request)).steps
 }
 
@@ -52,27 +52,27 @@ const refinementOf = (input: PlanGoal): RefinementRequest => ({
   riskThreshold: input.gap_risk_threshold ?? 0.28,
 })
 
-/** Has a model make a plan, makes it better where it is thin, and keeps it. */
+/** Drafts a plan with a model, refines it if it is thin, and stores it. */
 export async function planGoal(input: PlanGoal, context: OperationContext) {
   const {modules, orchestrator} = context
-  const path = await placeOf(context, input.write_to_disk)
+  const path = await planPath(context, input.write_to_disk)
   const refinement = refinementOf(input)
   const request = {goal: input.goal, scopeFiles: input.scope_files, maxTasks: input.max_tasks, depth: input.plan_depth}
   const sampling = {temperature: input.temperature, topP: input.top_p}
-  const made = await draft(context, {...request, refinement}, sampling)
-  const kept = modules.plans.newPlan(orchestrator, {
+  const drafted = await draft(context, {...request, refinement}, sampling)
+  const plan = modules.plans.newPlan(orchestrator, {
     goal: input.goal,
     scopeFiles: input.scope_files,
     originSessionId: input.session_id,
     questionSessionId: input.question_link_session_id,
-    steps: made.steps,
+    steps: drafted.steps,
     forceRiskyReason: input.force_risky_reason,
-    refinement: {rounds: made.rounds, stopReason: made.stopReason, metadata: metadataOf(made, input)},
+    refinement: {rounds: drafted.rounds, stopReason: drafted.stopReason, metadata: metadataOf(drafted, input)},
   })
-  return answer(await reportPlan(context, path, kept), made, input, modules.plans.planMarkdown(kept))
+  return answer(await reportPlan(context, path, plan), drafted, input, modules.plans.planMarkdown(plan))
 }
 
-/** What is kept of how a plan came about. */
+/** Metadata about the drafting of a plan, stored with it. */
 const metadataOf = ({madeBy, depth, tokens, adequacy}: Draft, input: PlanGoal) => ({
   made_by: madeBy,
   depth,
@@ -82,7 +82,7 @@ const metadataOf = ({madeBy, depth, tokens, adequacy}: Draft, input: PlanGoal) =
   ...(input.plan_telemetry_session_id === undefined ? {} : {telemetry_session_id: input.plan_telemetry_session_id}),
 })
 
-/** A plan as a tool tells it: its steps in pages, how it came about, and what it leaves open. */
+/** The answer of the tool: a page of steps, drafting details, and gaps of the plan. */
 function answer(
   {session_id, goal: asked, summary, versions: [{steps}], written_to_disk}: Plan & {written_to_disk: boolean},
   {depth, rounds, stopReason, adequacy, madeBy}: Draft,

@@ -1,9 +1,9 @@
-/** What of an input is given, under other names; what is not given is not there. */
+/** Members of an input under other names; members that are undefined are omitted. */
 export type Renamed<I, N extends Readonly<Record<string, keyof I>>> = {
   [K in keyof N as undefined extends I[N[K]] ? never : K]: I[N[K]]
 } & {[K in keyof N as undefined extends I[N[K]] ? K : never]?: Exclude<I[N[K]], undefined>}
 
-/** Members of an input under the names of the domain: `renamed(input, {receiver: 'receiver_id'})`. */
+/** Renames members of an input to domain names: `renamed(input, {receiver: 'receiver_id'})`. */
 export const renamed = <I extends object, const N extends Readonly<Record<string, keyof I>>>(
   input: I,
   names: N,

@@ -1,6 +1,6 @@
 import type {Schema} from '../contracts/index.js'
 
-/** Pieces of JSON Schema that the table is written with. A schema is an object without others' members. */
+/** Builders for the JSON Schemas of the table. An object has no other members unless it is `open`. */
 export const object = (
   properties: Readonly<Record<string, Schema>>,
   {required = [], open = false}: {required?: readonly string[]; open?: boolean} = {},
@@ -48,10 +48,10 @@ export const taskId = integer(undefined, {minimum: 1})
 
 export const agentId: Schema = {
   type: ['integer', 'string'],
-  description: 'The agent: its name, or its id such as A-03.',
+  description: 'Agent: its name, or its id such as A-03.',
 }
 
-/** A contract as a part of another schema: what it is called and how it is described as a document is left out. */
+/** A contract as a part of another schema, without the identity and description of the document. */
 export function partOf({$schema: _, $id: __, title: ___, description: ____, ...schema}: Schema): Schema {
   return schema
 }

@@ -1,7 +1,7 @@
 import type {Schema} from '../contracts/index.js'
 import {flag, integer, list, object, text} from './schema.js'
 
-// Shapes that several operations share, as far as callers branch on them: an answer has more members.
+// Shapes shared by several operations. They list only the members that callers depend on; answers have more.
 
 export const task = object(
   {id: integer(), display_id: text(), status: text(), agent_name: text(), description: text()},
@@ -42,7 +42,7 @@ export const message = object(
   {required: ['id', 'sender', 'receiver', 'msg_type', 'payload', 'route', 'delivery_plane'], open: true},
 )
 
-/** By their names in the contract of the daemon's methods. */
+/** Shapes by their names in the contract of the daemon methods. */
 export const shapes: Readonly<Record<string, Schema>> = {
   Task: task,
   Agent: agent,

@@ -1,22 +1,22 @@
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
 
-/** How far an operation is. */
+/** Progress of an operation. */
 export interface Progress {
   done: number
   total?: number
   message?: string
 }
 
-/** What a caller wants of one transcription. */
+/** Parameters of a transcription. */
 export interface TranscribeRequest {
-  /** Relative to the speech workspace, which it does not leave. */
+  /** Relative to the speech workspace, and inside it. */
   path: string
   language_hint?: string | null
   profile?: 'conservative' | 'balanced' | 'aggressive'
   debug_parser_payload?: boolean
 }
 
-/** Speech-to-text as operations need it: whoever opens models and reads settings stands above. */
+/** The speech-to-text functions that operations need; a higher layer opens models and reads settings. */
 export interface SpeechPort {
   transcribe(
     request: TranscribeRequest,

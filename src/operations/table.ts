@@ -25,7 +25,7 @@ export const operations: readonly Operation[] = [
 
 const byName = new Map(operations.map((each) => [each.name, each]))
 
-/** The operation of a name. @throws TypeError where there is none: a fault of the caller's own */
+/** The operation with a name. @throws TypeError if there is none: a programming error */
 export function operationNamed(name: string): Operation {
   const found = byName.get(name)
   if (found === undefined) throw new TypeError(`no operation ${name}`)

@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
 
-/** An answer that a tool gives with something beside it. */
+/** A tool answer with metadata. */
 export class ToolAnswer<T = unknown> {
   readonly data: T
   readonly meta: Readonly<Record<string, unknown>>
@@ -11,11 +11,11 @@ export class ToolAnswer<T = unknown> {
   }
 }
 
-/** What an operation returns that has more to tell than its answer. */
+/** Wraps an answer with metadata. */
 export const toolAnswer = <T>(data: T, meta: Readonly<Record<string, unknown>>): ToolAnswer<T> =>
   new ToolAnswer(data, meta)
 
-/** An error with more to tell than its sentence, on every surface that has a place for it. */
+/** An error with metadata, which surfaces return if they support it. */
 export class DetailedError extends SvcError {
   readonly meta: Readonly<Record<string, unknown>>
 

@@ -2,8 +2,8 @@ import {SvcError} from '../errors/index.js'
 import type {Plan} from '../plans/index.js'
 import type {OperationContext} from './context.js'
 
-/** Where a plan is to be written; a place that it cannot be written to is told before anything is done. */
-export async function placeOf(
+/** The path to write a plan to. @throws plan_file_blocked before anything is done, if the path is not a file */
+export async function planPath(
   {modules, orchestrator}: OperationContext,
   isWritten: boolean | undefined,
 ): Promise<string | undefined> {
@@ -15,20 +15,20 @@ export async function placeOf(
   return path
 }
 
-/** Tells what is wrong with a plan that has been kept, and writes it where that was asked for. */
+/** Reports the findings about a stored plan as notices, and writes the plan to a file if a path is passed. */
 export async function reportPlan<P extends Plan>(
   context: OperationContext,
   path: string | undefined,
-  kept: P,
+  plan: P,
 ): Promise<P & {written_to_disk: boolean}> {
-  for (const {node_id, codes} of kept.findings ?? []) context.notice(`notice: ${node_id} is ${codes.join(' and ')}.`)
-  return {...kept, written_to_disk: path !== undefined && (await isWrittenTo(path, kept, context))}
+  for (const {node_id, codes} of plan.findings ?? []) context.notice(`notice: ${node_id} is ${codes.join(' and ')}.`)
+  return {...plan, written_to_disk: path !== undefined && (await isWrittenTo(path, plan, context))}
 }
 
-/** The plan is kept already: that it could not be written too is no reason to answer that there is none. */
-async function isWrittenTo(path: string, kept: Plan, {modules, notice}: OperationContext): Promise<boolean> {
+/** A failure to write the file is only a notice, since the plan is already stored. */
+async function isWrittenTo(path: string, plan: Plan, {modules, notice}: OperationContext): Promise<boolean> {
   try {
-    await modules.plans.writePlanFile(path, modules.plans.planMarkdown(kept))
+    await modules.plans.writePlanFile(path, modules.plans.planMarkdown(plan))
     return true
   } catch (error) {
     notice(`notice: ${modules.plans.planFile} was not written: ${SvcError.from(error).message}`)

@@ -114,7 +114,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     const {stdout, stderr, exitCode} = await run(args)
     assert.deepEqual(
       [stdout, stderr, exitCode],
-      ['M-000001\n', 'warning: A message of the route local ends with this command.\n', 0],
+      ['M-000001\n', 'warning: A message on the route local is lost when this command exits.\n', 0],
     )
     assert.equal((await inbox()).unread_count, 0)
   })

@@ -164,7 +164,7 @@ describe('svc mesh init', () => {
     for (const args of [[], ['--force']]) {
       const {stderr, exitCode} = await init(cwd, args)
       assert.equal(exitCode, 1, stderr)
-      assert.match(stderr, /mesh\.env: others can read or change it; take their access away with chmod 600\. /)
+      assert.match(stderr, /mesh\.env: others can read or change it; restrict it with chmod 600\. /)
     }
     assert.equal((await stat(join(cwd, file))).mode & 0o777, 0o644)
   })
@@ -295,7 +295,7 @@ describe('the secrets of svc mesh init', () => {
     assert.match(open.stderr, /^warning: \S+mesh\.env is ignored: others can read or change it; .* chmod 600\.$/m)
     await chmod(join(cwd, file), 0o600)
     const {stderr} = await list()
-    assert.match(stderr, /^warning: \S+mesh\.env:2: no setting reads SVC_MESH_TOKN\. Did you mean SVC_MESH_TOKEN\?$/m)
+    assert.match(stderr, /^warning: \S+mesh\.env:2: unknown variable SVC_MESH_TOKN\. Did you mean SVC_MESH_TOKEN\?$/m)
     assert.doesNotMatch(open.stderr + stderr, /canary/)
   })
 

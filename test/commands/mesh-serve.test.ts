@@ -224,7 +224,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     const changes: readonly [() => Promise<unknown>, RegExp][] = [
       [
         () => writeSecrets(folder, 'SVC_MESH_TOKEN="token-that'),
-        /Keeping the current secrets: \S+mesh\.env:1: this line is no NAME=value/,
+        /stay as they were: \S+mesh\.env:1: the line is ignored because it is not NAME=value/,
       ],
       [() => rm(path), /Keeping the current secrets: there are no new ones\./],
       [
@@ -256,7 +256,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     const server = await startMeshServer(t, {folder})
     await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\nSVC_MESH_TOKN=x\n')
     server.signal('SIGHUP')
-    await server.hasTold('no setting reads SVC_MESH_TOKN')
+    await server.hasTold('unknown variable SVC_MESH_TOKN')
     await server.hasTold('The secrets were read again.')
     assert.equal((await askMesh(server, '/v1/mesh/nodes', {token: 'token-of-the-mesh-after'})).status, 200)
   })
@@ -310,8 +310,8 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     await writeSecrets(home, 'SVC_MESH_TOKEN=token-of-the-mesh\n')
     for (const [cwd, HOME, why] of [
       [exposed, exposed, /chmod 600/],
-      [torn, torn, /mesh\.env:1: this line is no NAME=value/],
-      [shadowed, home, /a file that overrides \S+mesh\.env sets another control plane/],
+      [torn, torn, /mesh\.env:1: the line is ignored because it is not NAME=value/],
+      [shadowed, home, /a stronger file than \S+mesh\.env names the control plane/],
     ] as const) {
       const {stdout, exitCode} = await svcInTurn(['mesh', 'serve', '--port', '0', '--json'], {cwd, env: {HOME}})
       assert.equal(exitCode, 2, stdout)

@@ -26,9 +26,9 @@ async function folderWith(test: TestContext, text: string | undefined, mode = 0o
 }
 
 const read = (root: string, env: Record<string, string> = {}) => readMeshEnv(root, env, settingTables)
-const said = ({warnings}: EnvFile) => warnings.map(({message}) => message)
+const messagesOf = ({warnings}: EnvFile) => warnings.map(({message}) => message)
 
-describe('a line of a file of variables', () => {
+describe('parseEnvLines', () => {
   const lines: readonly [line: string, value: string | undefined][] = [
     ['SVC_MESH_TOKEN=abc', 'abc'],
     ['  SVC_MESH_TOKEN = abc  ', 'abc'],
@@ -54,20 +54,20 @@ describe('a line of a file of variables', () => {
     ['SVC-MESH-TOKEN=abc', undefined],
   ]
   for (const [line, value] of lines)
-    it(`${value === undefined ? 'is no variable' : `is ${JSON.stringify(value)}`} in ${JSON.stringify(line)}`, () => {
+    it(`${value === undefined ? 'rejects' : `reads ${JSON.stringify(value)} from`} ${JSON.stringify(line)}`, () => {
       const [parsed] = parseEnvLines(line)
       assert.equal(parsed?.kind === 'variable' ? parsed.value : undefined, value)
       assert.equal(parsed?.kind === 'unreadable', value === undefined)
     })
 
-  it('is a comment or blank otherwise, whatever ends it', () => {
+  it('treats comments and empty lines as blank, with any line ending', () => {
     const kinds = parseEnvLines('# SVC_MESH_TOKEN=abc\r\n\r\n  # x\nSVC_MESH_TOKEN=abc\r\n').map(({kind}) => kind)
     assert.deepEqual(kinds, ['blank', 'blank', 'blank', 'variable', 'blank'])
   })
 })
 
-describe('the files of variables of a mesh', () => {
-  it('are read in their order, each variable from the first that sets it', async (test) => {
+describe('readMeshEnv', () => {
+  it('takes each variable from the first file that sets it', async (test) => {
     const [first, second, root, home] = await Promise.all([
       folderWith(test, 'SVC_MESH_TOKEN=1\nSVC_MESH_NODE_ID=\n'),
       folderWith(test, 'SVC_MESH_TOKEN=2\nSVC_MESH_WORKER_TOKEN=2\n'),
@@ -93,7 +93,7 @@ describe('the files of variables of a mesh', () => {
     })
   })
 
-  it('are nothing where they are not there', async (test) => {
+  it('returns nothing if no file exists', async (test) => {
     const root = await folderWith(test, undefined)
     await writeFiles(root, {'.svc': 'a file where a folder belongs'})
     assert.deepEqual(read(root, {HOME: join(root, 'nowhere'), SVC_REPO_ROOT: ' '}), {
@@ -104,24 +104,32 @@ describe('the files of variables of a mesh', () => {
     })
   })
 
-  const faults: readonly [what: string, text: string, says: RegExp][] = [
-    ['another variable', 'PATH=/canary\n', /mesh\.env:1: PATH is ignored; only SVC_MESH_ variables count here\.$/],
-    ['no variable', 'SVC_MESH_TOKEN=a\ncanary canary\n', /mesh\.env:2: this line is no NAME=value; it is ignored\.$/],
+  const faults: readonly [what: string, text: string, message: RegExp][] = [
+    [
+      'a variable of another subject',
+      'PATH=/canary\n',
+      /mesh\.env:1: PATH is ignored; only SVC_MESH_ variables can be set here\.$/,
+    ],
+    [
+      'a line that is not an assignment',
+      'SVC_MESH_TOKEN=a\ncanary canary\n',
+      /mesh\.env:2: the line is ignored because it is not NAME=value\.$/,
+    ],
     [
       'a misspelt variable',
       '#\n\nSVC_MESH_TOKN=canary\n',
-      /mesh\.env:3: no setting reads SVC_MESH_TOKN\. Did you mean SVC_MESH_TOKEN\?$/,
+      /mesh\.env:3: unknown variable SVC_MESH_TOKN\. Did you mean SVC_MESH_TOKEN\?$/,
     ],
   ]
-  for (const [what, text, says] of faults)
-    it(`are warned of for ${what}, without what stands there`, async (test) => {
+  for (const [what, text, message] of faults)
+    it(`warns about ${what} without printing its value`, async (test) => {
       const found = read(await folderWith(test, text))
       assert.equal(found.warnings.length, 1)
-      assert.match(said(found)[0] ?? '', says)
+      assert.match(messagesOf(found)[0] ?? '', message)
       assert.doesNotMatch(JSON.stringify(found), /canary/)
     })
 
-  it('are left out with a warning where others can read or write them', async (test) => {
+  it('ignores a file that others can read or write, with a warning', async (test) => {
     for (const [mode, exposed] of [
       [0o600, false],
       [0o400, false],
@@ -137,12 +145,12 @@ describe('the files of variables of a mesh', () => {
           found.warnings.map(({code}) => code),
           exposed ? ['env_file_exposed'] : [],
         )
-        if (exposed) assert.match(said(found)[0] ?? '', /mesh\.env is ignored: others can read .* chmod 600\.$/)
+        if (exposed) assert.match(messagesOf(found)[0] ?? '', /mesh\.env is ignored: others can read .* chmod 600\.$/)
       }
     }
   })
 
-  it('are left out with a warning where they belong to another user', async (test) => {
+  it('ignores a file of another user, with a warning', async (test) => {
     const folder = await folderWith(test, getuid?.() === 0 ? 'SVC_MESH_TOKEN=a\n' : undefined)
     if (getuid?.() === 0) await chown(join(folder, file), 65_534, 65_534)
     else {
@@ -151,16 +159,16 @@ describe('the files of variables of a mesh', () => {
     }
     const found = read(folder)
     assert.deepEqual(found.values, {})
-    assert.match(said(found).join(), /mesh\.env is ignored: it belongs to another user\.$/)
+    assert.match(messagesOf(found).join(), /mesh\.env is ignored: it belongs to another user\.$/)
   })
 
-  it('have a blank in quotes for nothing', async (test) => {
+  it('treats quoted white space as not set', async (test) => {
     const home = await folderWith(test, 'SVC_MESH_TOKEN=of-home\n')
     const root = await folderWith(test, 'SVC_MESH_TOKEN="  "\n')
     assert.equal(read(root, {HOME: home}).values.SVC_MESH_TOKEN, 'of-home')
   })
 
-  it('take no machine into a mesh but where the user says so', async (test) => {
+  it('reads SVC_MESH_ENABLED only from the file in the home folder', async (test) => {
     const enabled = await folderWith(test, 'SVC_MESH_ENABLED=1\nSVC_MESH_NODE_ID=n\n')
     for (const [root, env] of [
       [enabled, {}],
@@ -169,7 +177,10 @@ describe('the files of variables of a mesh', () => {
     ] as const) {
       const found = read(root, {...env, HOME: await temporaryFolder(test)})
       assert.deepEqual(found.values, {SVC_MESH_NODE_ID: 'n'})
-      assert.match(said(found).join(), /mesh\.env:1: SVC_MESH_ENABLED is ignored; it counts in the environment and in/)
+      assert.match(
+        messagesOf(found).join(),
+        /mesh\.env:1: SVC_MESH_ENABLED is ignored; set it in the environment or in/,
+      )
     }
     const link = join(await temporaryFolder(test), 'home')
     await symlink(enabled, link)
@@ -180,33 +191,33 @@ describe('the files of variables of a mesh', () => {
       }
   })
 
-  it('are left out with a warning where they are too large', async (test) => {
+  it('ignores a file that is too large, with a warning', async (test) => {
     const found = read(await folderWith(test, `SVC_MESH_TOKEN=a\n#${'x'.repeat(64 << 10)}`))
     assert.deepEqual(found.values, {})
-    assert.match(said(found)[0] ?? '', /is ignored: it is larger than 65536 bytes\.$/)
+    assert.match(messagesOf(found)[0] ?? '', /is ignored: it is larger than 65536 bytes\.$/)
   })
 
-  it('are left out with a warning where they are no files, also where they would never end', async (test) => {
+  it('ignores a folder or a pipe, with a warning', async (test) => {
     const folder = await folderWith(test, undefined)
     await mkdir(join(folder, file), {recursive: true})
-    assert.match(said(read(folder))[0] ?? '', /is ignored: it is not a regular file\.$/)
+    assert.match(messagesOf(read(folder))[0] ?? '', /is ignored: it is not a regular file\.$/)
     const pipe = await folderWith(test, undefined)
     await mkdir(join(pipe, '.svc/mesh'), {recursive: true})
     execFileSync('mkfifo', [join(pipe, file)])
-    assert.match(said(read(pipe))[0] ?? '', /is ignored: it is not a regular file\.$/)
+    assert.match(messagesOf(read(pipe))[0] ?? '', /is ignored: it is not a regular file\.$/)
   })
 
-  it('are left out with a warning where they cannot be read', async (test) => {
+  it('ignores an unreadable file, with a warning', async (test) => {
     const folder = await folderWith(test, undefined)
     await mkdir(join(folder, '.svc/mesh'), {recursive: true})
     await symlink('mesh.env', join(folder, file))
     const found = read(folder)
     assert.deepEqual(found.values, {})
-    assert.match(said(found)[0] ?? '', /is ignored: ELOOP\.$/)
+    assert.match(messagesOf(found)[0] ?? '', /is ignored: ELOOP\.$/)
   })
 })
 
-describe('the secrets of a file', () => {
+describe('the secrets of a mesh.env', () => {
   const secrets = [
     'SVC_MESH_TOKEN',
     'SVC_MESH_WORKER_TOKEN',
@@ -220,7 +231,7 @@ describe('the secrets of a file', () => {
   const toml = {path: '/work/Svc.toml', data: {mesh: {control_url: 'http://stranger.example'}}, warnings: []}
   const kept = ({values}: EnvFile) => secrets.filter((name) => values[name] === 'of-the-user')
 
-  it('do not go to a control plane that a stronger file names', async (test) => {
+  it('are not sent to a control plane named by a file of higher precedence', async (test) => {
     const home = await folderWith(test, ofUser)
     const stranger = await folderWith(test, `${address}SVC_MESH_WORKER_TOKEN=of-the-stranger\n`)
     for (const [root, env] of [
@@ -238,7 +249,7 @@ describe('the secrets of a file', () => {
     }
   })
 
-  it('do not go to the control plane of a stronger file when a file between them names none', async (test) => {
+  it('are not sent to it if a file in between names no control plane', async (test) => {
     const stranger = await folderWith(test, address)
     const root = await folderWith(test, 'SVC_MESH_NODE_ID=between\n')
     const home = await folderWith(test, ofUser)
@@ -246,7 +257,7 @@ describe('the secrets of a file', () => {
     assert.deepEqual([kept(found), found.shadowed], [[], [meshEnvPath(home)]])
   })
 
-  it('go with an address of their own file, and with one of a weaker file', async (test) => {
+  it('are used with an address in the same file or in one of lower precedence', async (test) => {
     const home = await folderWith(test, `${ofUser}${address}`)
     assert.deepEqual(kept(read(await temporaryFolder(test), {HOME: home})), secrets)
     const root = await folderWith(test, ofUser)
@@ -254,30 +265,30 @@ describe('the secrets of a file', () => {
     assert.deepEqual([kept(found), found.shadowed], [secrets, []])
   })
 
-  it('are not changed by a file that is left out', async (test) => {
+  it('are unaffected by an ignored file', async (test) => {
     const root = await folderWith(test, address, 0o644)
     const found = read(root, {HOME: await folderWith(test, ofUser)})
     assert.deepEqual([kept(found), found.values.SVC_MESH_CONTROL_ADDR], [secrets, undefined])
   })
 
-  it('of the user do not go to a control plane that Svc.toml of a workspace names', async (test) => {
+  it('of the user are not sent to a control plane named by the Svc.toml of a workspace', async (test) => {
     const root = await temporaryFolder(test)
     const home = await folderWith(test, ofUser)
     const found = readMeshEnv(root, {HOME: home}, settingTables, toml)
     assert.deepEqual([found.values, found.shadowed], [{SVC_MESH_NODE_ID: 'mine'}, [meshEnvPath(home)]])
     const others: readonly [root: string, env: Record<string, string>][] = [
-      // The workspace of the user, and addresses that are stronger.
+      // The home folder as the workspace, and addresses of higher precedence.
       [home, {HOME: home}],
       [root, {HOME: home, SVC_MESH_CONTROL_ADDR: 'http://mine.example'}],
       [root, {HOME: await folderWith(test, `${ofUser}SVC_MESH_CONTROL_ADDR=http://mine.example\n`)}],
-      // Those of the workspace itself.
+      // Secrets of the workspace itself.
       [await folderWith(test, ofUser), {HOME: await temporaryFolder(test)}],
     ]
     for (const [folder, env] of others) assert.deepEqual(kept(readMeshEnv(folder, env, settingTables, toml)), secrets)
   })
 })
 
-describe('a variable of a file', () => {
+describe('a variable of a mesh.env', () => {
   const envFile: EnvFile = {
     values: {SVC_MESH_SCOPE_ID: 'of-the-file', SVC_MESH_MAX_STALE_MS: 'soon'},
     origins: {SVC_MESH_SCOPE_ID: '/work/.svc/mesh/mesh.env', SVC_MESH_MAX_STALE_MS: '/work/.svc/mesh/mesh.env'},
@@ -292,21 +303,21 @@ describe('a variable of a file', () => {
   const inFile = {source: 'env-file', name: 'SVC_MESH_SCOPE_ID in /work/.svc/mesh/mesh.env'}
   const inToml = {source: 'file', name: 'mesh.scope_id', value: 'of-toml'}
 
-  it('comes before Svc.toml, and says where it stands', () => {
+  it('overrides Svc.toml, with the path of the file as its origin', () => {
     const found = scope({})
     assert.equal(found?.value, 'of-the-file')
     assert.deepEqual(found.origin, inFile)
     assert.deepEqual(found.overridden, [inToml])
   })
 
-  it('comes after the environment, which can also clear it', () => {
+  it('is overridden by the environment, which can also clear it', () => {
     const set = scope({SVC_MESH_SCOPE_ID: 'of-the-environment'})
     assert.equal(set?.value, 'of-the-environment')
     assert.deepEqual(set.overridden, [{...inFile, value: 'of-the-file'}, inToml])
     assert.equal(scope({SVC_MESH_SCOPE_ID: ''})?.value, undefined)
   })
 
-  it('that cannot be read is a warning with its file, and changes nothing', () => {
+  it('is ignored if invalid, with a warning that names the file', () => {
     const {values, warnings} = resolveSettings(meshSettings, {env: {}, envFile})
     assert.equal(values.maxStaleMs, 0)
     assert.match(

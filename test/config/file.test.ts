@@ -14,7 +14,7 @@ import {
 import {isErrorOf} from '../../src/errors/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-/** Reads a real file and everything in it, as a command does. */
+/** Reads and checks a real file, as a command does. */
 async function check(test: TestContext, toml: string | Uint8Array) {
   const folder = await temporaryFolder(test)
   await writeFiles(folder, {'Svc.toml': toml})
@@ -29,11 +29,11 @@ async function check(test: TestContext, toml: string | Uint8Array) {
 }
 
 describe('a workspace with a Svc.toml', () => {
-  it('gets its settings from there', async (t) => {
+  it('reads its settings from the file', async (t) => {
     const {value, warnings} = await check(
       t,
       `
-        # the whole house
+        # several sections
         [log]
         filter = "info,llm=debug"
         [engine]
@@ -54,13 +54,13 @@ describe('a workspace with a Svc.toml', () => {
     assert.equal(value('mesh.advertise_gpu'), true)
   })
 
-  it('may leave it empty', async (t) => {
+  it('accepts an empty file', async (t) => {
     const {warnings, value} = await check(t, '')
     assert.deepEqual(warnings, [])
     assert.equal(value('engine.threads'), 0)
   })
 
-  it('may have it saved by an editor that writes CRLF and a byte order mark', async (t) => {
+  it('accepts CRLF and a byte order mark', async (t) => {
     const {warnings, value} = await check(t, '\uFEFF[engine]\r\nthreads = 4\r\n')
     assert.deepEqual(warnings, [])
     assert.equal(value('engine.threads'), 4)
@@ -71,7 +71,7 @@ describe('a Svc.toml that is not TOML', () => {
   const cases: [why: string, toml: string, line: number, column: number][] = [
     ['a value is missing', '[engine]\nthreads =\n', 2, 10],
     ['a string is not closed', '[log]\nfilter = "info\n', 2, 15],
-    ['a key stands twice', '[engine]\nthreads = 1\nthreads = 2\n', 3, 1],
+    ['a key is repeated', '[engine]\nthreads = 1\nthreads = 2\n', 3, 1],
     ['a number is too large', '[engine]\n  threads = 99999999999999999999\n', 2, 13],
   ]
   for (const [why, toml, line, column] of cases)
@@ -91,12 +91,12 @@ describe('a Svc.toml that is not TOML', () => {
 })
 
 describe('a Svc.toml that cannot be read', () => {
-  it('is not found when it is missing', async (t) => {
+  it('is file_not_found if it does not exist', async (t) => {
     const path = join(await temporaryFolder(t), 'Svc.toml')
     await assert.rejects(readConfigFile(path), (error) => isErrorOf(error, 'file_not_found'))
   })
 
-  it('is unreadable when it is a directory', async (t) => {
+  it('is file_unreadable if it is a directory', async (t) => {
     const folder = await temporaryFolder(t)
     await assert.rejects(readConfigFile(folder), (error) => isErrorOf(error, 'file_unreadable'))
   })
@@ -125,7 +125,7 @@ describe('a Svc.toml with a value of the wrong type', () => {
     ['[[mesh]]\nscope_id = "a"', 'mesh must be a table, not [{"scope_id":"a"}].'],
   ]
   for (const [toml, sentence] of cases)
-    it(`is refused: ${sentence}`, async (t) => {
+    it(`is rejected: ${sentence}`, async (t) => {
       await assert.rejects(check(t, toml), (error: Error) => {
         assert.ok(isErrorOf(error, 'config_type'))
         assert.equal(error.exit, 2)
@@ -135,7 +135,7 @@ describe('a Svc.toml with a value of the wrong type', () => {
     })
 
   for (const value of ['1', '"true"'])
-    it(`is told that a boolean of the file is true or false, not ${value}`, async (t) => {
+    it(`is rejected: a boolean must be true or false, not ${value}`, async (t) => {
       await assert.rejects(check(t, `[mesh]\nadvertise_gpu = ${value}`), (error: Error) => {
         assert.ok(isErrorOf(error, 'config_type'))
         assert.match(error.params.expected, /true or false/)
@@ -144,7 +144,7 @@ describe('a Svc.toml with a value of the wrong type', () => {
     })
 })
 
-describe('a Svc.toml with keys that nothing reads', () => {
+describe('a Svc.toml with unknown keys', () => {
   const cases: [toml: string, subject: string, meant: string | undefined][] = [
     ['[engine]\nthread = 4', 'engine.thread', 'engine.threads'],
     ['[mesh]\ncontrol-url = "http://x"', 'mesh.control-url', 'mesh.control_url'],
@@ -161,18 +161,18 @@ describe('a Svc.toml with keys that nothing reads', () => {
         [['config_key_unknown', subject]],
       )
       const message = warnings[0]?.message ?? ''
-      assert.ok(message.startsWith(`${file.path}: no setting reads ${subject}.`))
+      assert.ok(message.startsWith(`${file.path}: unknown setting ${subject}.`))
       if (meant !== undefined) assert.ok(message.endsWith(` Did you mean ${meant}?`))
     })
 
-  it('keeps the keys that are known', async (t) => {
+  it('still reads the known keys', async (t) => {
     const {value} = await check(t, '[engine]\nthread = 4\nthreads = 5\n[kitchen]\nsink = true')
     assert.equal(value('engine.threads'), 5)
   })
 })
 
-describe('a Svc.toml from the time when [mesh] was called [mens]', () => {
-  it('is read, with a warning that asks to rename it', async (t) => {
+describe('a Svc.toml with the legacy table [mens]', () => {
+  it('is read, with a deprecation warning', async (t) => {
     const {value, warnings} = await check(t, '[mens]\ncontrol_url = "http://control:1"\nscope_id = "team"')
     assert.equal(value('mesh.control_url'), 'http://control:1')
     assert.equal(value('mesh.scope_id'), 'team')
@@ -180,10 +180,10 @@ describe('a Svc.toml from the time when [mesh] was called [mens]', () => {
       warnings.map(({code, subject}) => [code, subject]),
       [['config_table_deprecated', 'mens']],
     )
-    assert.match(warnings[0]?.message ?? '', /\[mens\] is now called \[mesh\]/)
+    assert.match(warnings[0]?.message ?? '', /\[mens\] is deprecated; rename it to \[mesh\]/)
   })
 
-  it('counts only [mesh] when both are there, without mixing their keys', async (t) => {
+  it('uses only [mesh] if both exist, without mixing their keys', async (t) => {
     const {value, warnings} = await check(
       t,
       '[mens]\ncontrol_url = "http://old:1"\nscope_id = "old"\n[mesh]\ncontrol_url = "http://new:2"',
@@ -197,7 +197,7 @@ describe('a Svc.toml from the time when [mesh] was called [mens]', () => {
     assert.match(warnings[0]?.message ?? '', /\[mens\] is ignored/)
   })
 
-  it('has its types and keys checked like [mesh]', async (t) => {
+  it('is checked for types and unknown keys like [mesh]', async (t) => {
     await assert.rejects(check(t, '[mens]\ncontrol_url = 5'), (error) => isErrorOf(error, 'config_type'))
     const {warnings} = await check(t, '[mens]\ncontrol_ulr = "http://x"')
     assert.deepEqual(
@@ -208,7 +208,7 @@ describe('a Svc.toml from the time when [mesh] was called [mens]', () => {
 })
 
 describe('a Svc.toml with [mesh] and [orchestrator]', () => {
-  it('gives [mesh] the last word, and the other one when [mesh] is silent', async (t) => {
+  it('prefers [mesh], and falls back to [orchestrator]', async (t) => {
     const {file} = await check(
       t,
       `
@@ -228,8 +228,8 @@ describe('a Svc.toml with [mesh] and [orchestrator]', () => {
   })
 })
 
-describe('the workspace of a folder', () => {
-  /** A project with a repository outside and a Svc.toml further in. */
+describe('discoverWorkspace', () => {
+  /** A repository with a Svc.toml in a subfolder. */
   async function project(test: TestContext) {
     const root = await realpath(await temporaryFolder(test))
     await mkdir(join(root, '.git'))
@@ -247,7 +247,7 @@ describe('the workspace of a folder', () => {
     ['app/not/there/yet', 'app', 'app/Svc.toml'],
   ]
   for (const [from, root, config] of cases)
-    it(`seen from ${from} is ${root} with ${config ?? 'no file'}`, async (t) => {
+    it(`from ${from} finds ${root} with ${config ?? 'no file'}`, async (t) => {
       const folder = await project(t)
       assert.deepEqual(discoverWorkspace(join(folder, from)), {
         root: join(folder, root),
@@ -255,19 +255,19 @@ describe('the workspace of a folder', () => {
       })
     })
 
-  it('prefers a Svc.toml further out to a repository further in', async (t) => {
+  it('prefers an outer Svc.toml to an inner repository', async (t) => {
     const folder = await project(t)
     await writeFiles(folder, {'Svc.toml': '', 'plain/.git': 'gitdir: elsewhere\n'})
     assert.equal(discoverWorkspace(join(folder, 'plain', 'deep')).configPath, join(folder, 'Svc.toml'))
   })
 
-  it('takes the nearest of two files', async (t) => {
+  it('uses the nearest Svc.toml', async (t) => {
     const folder = await project(t)
     await writeFiles(folder, {'Svc.toml': ''})
     assert.equal(discoverWorkspace(join(folder, 'app', 'src')).configPath, join(folder, 'app', 'Svc.toml'))
   })
 
-  it('is the same through a symbolic link', async (t) => {
+  it('resolves symbolic links', async (t) => {
     const folder = await project(t)
     await symlink(join(folder, 'app'), join(folder, 'link'))
     assert.deepEqual(discoverWorkspace(join(folder, 'link', 'src')), discoverWorkspace(join(folder, 'app', 'src')))

@@ -16,7 +16,7 @@ interface Variable {
   setting: string
   default: unknown
   reads: readonly Reading[]
-  /** What is warned of, and changes nothing. */
+  /** Values that are ignored with a warning. */
   refuses?: readonly string[]
 }
 
@@ -28,7 +28,7 @@ const words = (setting: string, fallback?: string): Variable => ({
   reads: [[' as it is ', 'as it is']],
 })
 
-/** A switch that two words turn on and four turn off, in any case. */
+/** A boolean of type `flag`. */
 const flag = (setting: string): Variable => ({
   setting,
   default: false,
@@ -53,7 +53,7 @@ const lenient = (setting: string, fallback: boolean): Variable => ({
   refuses: ['maybe'],
 })
 
-/** A number of a range, beyond which nothing is read. */
+/** A number with a range; values out of range are ignored. */
 const whole = (setting: string, fallback: number | undefined, least: number, most?: number): Variable => ({
   setting,
   default: fallback,
@@ -61,7 +61,7 @@ const whole = (setting: string, fallback: number | undefined, least: number, mos
   refuses: [String(least - 1), ...(most === undefined ? [] : [String(most + 1)]), '1.5', 'many'],
 })
 
-/** A number of a range, beyond which its bound is read. */
+/** A number with a range; values out of range are clamped. */
 const clamped = (setting: string, fallback: number, least: number, most: number): Variable => ({
   setting,
   default: fallback,
@@ -127,9 +127,9 @@ function read(setting: string, env: Record<string, string>) {
   return {...found, warnings: withoutPlanned(resolutions.flatMap(({warnings}) => warnings))}
 }
 
-describe('the variables of the mesh', () => {
+describe('mesh variables', () => {
   for (const [variable, {setting, default: fallback, reads, refuses = []}] of Object.entries(variables)) {
-    it(`${variable} sets mesh.${setting}, which is ${inspect(fallback)} when nothing does`, () => {
+    it(`${variable} sets mesh.${setting}; default ${inspect(fallback)}`, () => {
       assert.deepEqual(read(setting, {}).value, fallback)
       assert.deepEqual(read(setting, {[variable]: ''}).value, fallback)
       for (const [text, value] of reads) {
@@ -141,7 +141,7 @@ describe('the variables of the mesh', () => {
     })
 
     if (refuses.length > 0)
-      it(`${variable} changes nothing, with a warning, when it is ${refuses.join(' or ')}`, () => {
+      it(`${variable} is ignored with a warning if it is ${refuses.join(' or ')}`, () => {
         for (const text of refuses) {
           const {value, warnings} = read(setting, {[variable]: text})
           assert.deepEqual(value, fallback, `"${text}"`)
@@ -159,14 +159,14 @@ describe('the variables of the mesh', () => {
     ['http://[::1]:9900/', '::1', 9900],
     ['https://127.0.0.2:9900', '127.0.0.2', 9900],
     ['http://0.0.0.0:9900', '127.0.0.1', 9900],
-    // Of another machine, or a name for this one: only the port is of use.
+    // Hosts that are not loopback: only the port is used.
     ['http://rig1:9900', '127.0.0.1', 9900],
     ['http://10.0.0.7:9900', '127.0.0.1', 9900],
     ['https://mesh.example', '127.0.0.1', 9847],
     ['ftp://127.0.0.1:9900', '127.0.0.1', 9847],
   ]
   for (const [address, host, port] of addresses)
-    it(`SVC_MESH_CONTROL_ADDR=${address} has the control plane listen on ${host}:${port}`, () => {
+    it(`SVC_MESH_CONTROL_ADDR=${address} makes the control plane listen on ${host}:${port}`, () => {
       const env = {SVC_MESH_CONTROL_ADDR: address}
       const {values, settings, warnings} = resolveSettings(meshServerSettings, {env})
       assert.deepEqual([values.host, values.port, warnings], [host, port, []])
@@ -174,7 +174,7 @@ describe('the variables of the mesh', () => {
       assert.deepEqual(origin, port === 9847 ? {source: 'default'} : {source: 'env', name: 'SVC_MESH_CONTROL_ADDR'})
     })
 
-  it('SVC_MESH_CONTROL_ADDR gives way to whatever names the port or the host itself', () => {
+  it('SVC_MESH_CONTROL_ADDR is overridden by every other source of the host or the port', () => {
     const env = {SVC_MESH_CONTROL_ADDR: 'http://[::1]:9900'}
     const read = (sources: object) => {
       const {host, port} = resolveSettings(meshServerSettings, {env, ...sources}).values
@@ -188,7 +188,7 @@ describe('the variables of the mesh', () => {
     assert.deepEqual(read({env: {}, envFile}), ['127.0.0.1', 9901])
   })
 
-  it('are all in this table', () => {
+  it('are all tested here', () => {
     const declared = tables.flatMap((table) => Object.values(table.rows).flatMap(({env = []}) => env))
     assert.deepEqual([...declared].sort(), Object.keys(variables).sort())
   })

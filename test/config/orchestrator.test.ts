@@ -20,20 +20,20 @@ type Reading = readonly [words: string, value: unknown]
 interface Variable {
   setting: string
   default: unknown
-  /** What its key in the file says, where it has one; other than the default and than what the variable reads. */
+  /** Value of its key in the file, if it has one; differs from the default and from the values in `reads`. */
   file?: unknown
-  /** The key, where it is not the name of the setting. */
+  /** Key in the file, if it is not the name of the setting. */
   key?: string
   reads: readonly Reading[]
   refuses?: readonly string[]
-  /** An empty variable unsets what the file says. */
+  /** An empty variable unsets the value of the file. */
   clears?: true
 }
 
 const longestMs = 2_147_483_647
 const longestSecs = 2_147_483
 
-/** A whole number with a least and a most value: both sides of each bound, and what is no whole number. */
+/** A whole number with bounds: values on both sides of each bound, and values that are not whole numbers. */
 const whole = (setting: string, fallback: number, least: number, most?: number): Variable => ({
   setting: `orchestrator.${setting}`,
   default: fallback,
@@ -50,7 +50,7 @@ const fraction = (setting: string, fallback: number, file: number, least: number
   refuses: [`${least - 0.01}`, ...(most === undefined ? [] : [`${most + 0.01}`]), 'NaN', 'Infinity', 'high'],
 })
 
-/** A switch that takes exactly two words. */
+/** A boolean of type `strict`. */
 const strict = (setting: string, fallback: boolean): Variable => ({
   setting: `orchestrator.${setting}`,
   default: fallback,
@@ -62,7 +62,7 @@ const strict = (setting: string, fallback: boolean): Variable => ({
   refuses: ['1', '0', 'yes', 'TRUE', 'False', 'on'],
 })
 
-/** A switch that two words turn on and four turn off, in any case. */
+/** A boolean of type `flag`. */
 const flag = (setting: string, file?: boolean): Variable => ({
   setting,
   default: false,
@@ -111,7 +111,7 @@ const agent = (setting: string): Variable => ({
   clears: true,
 })
 
-/** Every variable of the orchestrator, of its mesh and of its store: what it sets, reads and refuses. */
+/** Every variable of the orchestrator, its mesh and its store: setting, accepted and rejected values. */
 const variables: Record<string, Variable> = {
   SVC_ORCHESTRATOR_ENABLED: strict('enabled', true),
   SVC_ORCHESTRATOR_MAX_AGENTS: whole('max_agents', 8, 1, 256),
@@ -369,7 +369,7 @@ function fileWith(key: string, value: unknown): ConfigFile {
   return {path: '/work/Svc.toml', data: data as Record<string, unknown>, warnings: []}
 }
 
-/** One setting with its sources, and what was warned of. */
+/** One setting with its sources, and all warnings. */
 function resolve(setting: string, env: Record<string, string>, file?: ConfigFile) {
   const resolutions = tables.map((table) => resolveSettings(table, {env, file}))
   const found = resolutions.flatMap(({settings}) => settings).find(({name}) => name === setting)
@@ -378,13 +378,13 @@ function resolve(setting: string, env: Record<string, string>, file?: ConfigFile
   return {value, origin, overridden, warnings: withoutPlanned(resolutions.flatMap(({warnings}) => warnings))}
 }
 
-describe('the variables of the orchestrator', () => {
+describe('orchestrator variables', () => {
   for (const [variable, row] of Object.entries(variables)) {
-    const {setting, default: fallback, file: said, key = setting, reads, refuses = [], clears} = row
-    const file = said === undefined ? undefined : fileWith(key, said)
-    const without = said ?? fallback
+    const {setting, default: fallback, file: fileValue, key = setting, reads, refuses = [], clears} = row
+    const file = fileValue === undefined ? undefined : fileWith(key, fileValue)
+    const without = fileValue ?? fallback
 
-    it(`${variable} sets ${setting}, which is ${inspect(fallback)} when nothing does`, () => {
+    it(`${variable} sets ${setting}; default ${inspect(fallback)}`, () => {
       assert.deepEqual(resolve(setting, {}), {
         value: fallback,
         origin: {source: 'default'},
@@ -399,7 +399,7 @@ describe('the variables of the orchestrator', () => {
       }
     })
 
-    it(`${variable} ${clears ? 'unsets' : 'does not change'} ${setting} when it is empty`, () => {
+    it(`${variable} ${clears ? 'unsets' : 'does not change'} ${setting} if it is empty`, () => {
       for (const words of ['', '  ']) {
         const {value, warnings} = resolve(setting, {[variable]: words}, file)
         assert.deepEqual(value, clears ? undefined : without)
@@ -408,7 +408,7 @@ describe('the variables of the orchestrator', () => {
     })
 
     if (refuses.length > 0)
-      it(`${variable} changes nothing, with a warning, when it is ${refuses.join(' or ')}`, () => {
+      it(`${variable} is ignored with a warning if it is ${refuses.join(' or ')}`, () => {
         for (const words of refuses) {
           const {value, warnings} = resolve(setting, {[variable]: words}, file)
           assert.deepEqual(value, without, `"${words}"`)
@@ -420,19 +420,19 @@ describe('the variables of the orchestrator', () => {
       })
 
     if (file !== undefined) {
-      it(`${key} sets it in the file, where ${variable} has the last word`, () => {
-        assert.notDeepEqual(said, fallback)
+      it(`${key} sets it in the file, and ${variable} overrides it`, () => {
+        assert.notDeepEqual(fileValue, fallback)
         const found = resolve(setting, {}, file)
-        assert.deepEqual(found.value, said)
+        assert.deepEqual(found.value, fileValue)
         assert.deepEqual(found.origin, {source: 'file', name: key})
         for (const [words, value] of reads) {
           const both = resolve(setting, {[variable]: words}, file)
           assert.deepEqual(both.value, value, `"${words}"`)
-          assert.deepEqual(both.overridden, [{source: 'file', name: key, value: said}])
+          assert.deepEqual(both.overridden, [{source: 'file', name: key, value: fileValue}])
         }
       })
 
-      it(`${key} refuses a table, whatever ${variable} says`, () => {
+      it(`${key} rejects a table even if ${variable} is set`, () => {
         const wrong = fileWith(key, {x: 1})
         assert.throws(
           () => resolve(setting, {[variable]: reads[0]?.[0] ?? ''}, wrong),
@@ -442,7 +442,7 @@ describe('the variables of the orchestrator', () => {
     }
   }
 
-  it('are all in this table', () => {
+  it('are all tested here', () => {
     const declared = tables.flatMap((table) => Object.values(table.rows).flatMap(({env = []}) => env))
     assert.deepEqual([...declared].sort(), Object.keys(variables).sort())
   })
@@ -457,7 +457,7 @@ describe('a list of roles in a variable', () => {
       fileWith('orchestrator.mesh_remote_lease_gated_roles', ['planner']),
     )
 
-  it('is read without the words that are no roles, and one warning names them', () => {
+  it('skips unknown words with one warning', () => {
     const {value, warnings} = roles(' Builder, ops ,VERIFIER, pilot')
     assert.deepEqual(value, ['builder', 'verifier'])
     assert.deepEqual(warnings, [
@@ -466,19 +466,19 @@ describe('a list of roles in a variable', () => {
         subject: variable,
         message:
           `${variable} must be a list of planner, builder, verifier, reproducer, researcher, not "ops", "pilot"; ` +
-          'the rest of the variable counts.',
+          'unknown words are ignored.',
       },
     ])
   })
 
-  it('takes the place of the list in the file, even when no word is left', () => {
+  it('overrides the list in the file, even if no word is left', () => {
     const {value, warnings} = roles('ops')
     assert.deepEqual(value, [])
     assert.equal(warnings.length, 1)
   })
 })
 
-describe('what only the file can say', () => {
+describe('settings of the file only', () => {
   const cases: [key: string, fallback: unknown, taken: unknown[], refused: unknown[]][] = [
     ['default_priority', 'normal', ['background', 'normal', 'urgent'], ['high', 1]],
     ['task_timeout_ms', 1_800_000, [1, longestMs], [0, longestMs + 1, 1.5]],
@@ -556,12 +556,12 @@ describe('what only the file can say', () => {
     ['default_agent_capabilities.routing_tier', undefined, ['local'], [true]],
     ['default_agent_capabilities.labels', [], [['pool=dev'], []], ['pool=dev', [1]]],
   ]
-  for (const [name, fallback, taken, refused] of cases)
-    it(`orchestrator.${name} is ${inspect(fallback)} unless the file says otherwise`, () => {
+  for (const [name, fallback, accepted, rejected] of cases)
+    it(`orchestrator.${name} is ${inspect(fallback)} unless the file sets it`, () => {
       const key = `orchestrator.${name}`
       assert.deepEqual(resolve(key, {}).value, fallback)
-      for (const value of taken) assert.deepEqual(resolve(key, {}, fileWith(key, value)).value, value)
-      for (const value of refused)
+      for (const value of accepted) assert.deepEqual(resolve(key, {}, fileWith(key, value)).value, value)
+      for (const value of rejected)
         assert.throws(
           () => resolve(key, {}, fileWith(key, value)),
           (error) => isErrorOf(error, 'config_type') && error.exit === 2 && error.params.key.startsWith(key),
@@ -569,7 +569,7 @@ describe('what only the file can say', () => {
         )
     })
 
-  it('and what variables say too, is every setting of the orchestrator', () => {
+  it('and settings with variables are all tested here', () => {
     const names = tables.flatMap((table) => resolveSettings(table, {env: {}}).settings.map(({name}) => name))
     const tested = new Set([
       ...cases.map(([name]) => `orchestrator.${name}`),
@@ -587,19 +587,19 @@ describe('what only the file can say', () => {
     [1.5, 1],
     [-1, 0],
   ] as const)
-    it(`a budget pressure of ${pressure} counts as ${value}`, () => {
+    it(`a budget pressure of ${pressure} is clamped to ${value}`, () => {
       const key = 'orchestrator.mesh_training_budget_pressure'
       assert.equal(resolve(key, {}, fileWith(key, pressure)).value, value)
     })
 
-  it('an agent of another node may be a number', () => {
+  it('accept a number as the agent of another node', () => {
     const key = 'orchestrator.mesh_remote_execute_receiver_agent'
     assert.equal(resolve(key, {}, fileWith(key, 2)).value, '2')
     assert.throws(() => resolve(key, {}, fileWith(key, -2)), {code: 'config_type'})
   })
 })
 
-/** Reads a real file and everything in it, as a command does. */
+/** Reads and checks a real file, as a command does. */
 async function read(test: TestContext, toml: string) {
   const folder = await temporaryFolder(test)
   await writeFiles(folder, {'Svc.toml': toml})
@@ -613,7 +613,7 @@ async function read(test: TestContext, toml: string) {
 }
 
 describe('a Svc.toml with [orchestrator]', () => {
-  it('may hold everything at once', async (t) => {
+  it('can set everything at once', async (t) => {
     const {setting, warnings} = await read(
       t,
       `
@@ -675,18 +675,18 @@ describe('a Svc.toml with [orchestrator]', () => {
 
   const nested = 'orchestrator.orchestration_migration.orchestration_v2_enabled'
   for (const [form, toml] of [
-    ['inline', '[orchestrator]\norchestration_migration = { orchestration_v2_enabled = true }'],
-    ['of its own', '[orchestrator.orchestration_migration]\norchestration_v2_enabled = true'],
-    ['of dotted keys', '[orchestrator]\norchestration_migration.orchestration_v2_enabled = true'],
+    ['an inline table', '[orchestrator]\norchestration_migration = { orchestration_v2_enabled = true }'],
+    ['a table of its own', '[orchestrator.orchestration_migration]\norchestration_v2_enabled = true'],
+    ['dotted keys', '[orchestrator]\norchestration_migration.orchestration_v2_enabled = true'],
   ] as const)
-    it(`may have its migration as a table ${form}`, async (t) => {
+    it(`accepts orchestration_migration as ${form}`, async (t) => {
       const {setting, warnings} = await read(t, toml)
       assert.deepEqual(warnings, [])
       assert.equal(setting(nested)?.value, true)
       assert.deepEqual(setting(nested)?.origin, {source: 'file', name: nested})
     })
 
-  it('loses to [mesh] where both say the same, also under its old name', async (t) => {
+  it('is overridden by [mesh] and by its legacy name', async (t) => {
     for (const table of ['mesh', 'mens']) {
       const {setting} = await read(
         t,
@@ -722,10 +722,10 @@ describe('a Svc.toml with [orchestrator]', () => {
       'orchestrator.socrates_policy.abstain_threshold',
     ],
     ['[[affinity_group]]\nname = "a"', 'affinity_group', 'affinity_groups'],
-    ['[orchestrator]\nkitchen_sink_of_the_house = 1', 'orchestrator.kitchen_sink_of_the_house', undefined],
+    ['[orchestrator]\nan_unrelated_kitchen_sink = 1', 'orchestrator.an_unrelated_kitchen_sink', undefined],
   ]
   for (const [toml, subject, meant] of unknown)
-    it(`keeps going with a warning about ${subject}`, async (t) => {
+    it(`warns about ${subject} and reads the rest`, async (t) => {
       const {warnings, setting} = await read(t, `${toml}\n[engine]\nthreads = 3`)
       assert.deepEqual(
         warnings.map(({code, subject}) => [code, subject]),
@@ -767,7 +767,7 @@ describe('a Svc.toml with [orchestrator]', () => {
     ],
   ]
   for (const [toml, sentence] of wrong)
-    it(`is refused: ${sentence}`, async (t) => {
+    it(`is rejected: ${sentence}`, async (t) => {
       await assert.rejects(read(t, toml), (error: Error) => {
         assert.ok(isErrorOf(error, 'config_type'))
         assert.equal(error.exit, 2)
@@ -784,7 +784,7 @@ describe('a Svc.toml with [orchestrator]', () => {
     'name = 1\npatterns = "a"',
     'patterns = "a"',
   ])
-    it(`refuses the group ${group.replace('\n', ', ')}`, async (t) => {
+    it(`rejects the group ${group.replace('\n', ', ')}`, async (t) => {
       const toml = `[[affinity_groups]]\nname = "good"\npatterns = "a"\n[[affinity_groups]]\n${group}`
       await assert.rejects(read(t, toml), (error) => isErrorOf(error, 'config_type'))
     })

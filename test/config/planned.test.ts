@@ -15,10 +15,10 @@ const {
   types,
 } = config
 
-/** Sources that only declare settings, hand them on, or show them. */
+/** Sources that only declare, pass on or print settings. */
 const notReaders = ['src/config/', 'src/tasks/base/config.ts', 'src/contracts/']
 
-/** The modules that read the configuration which `src/tasks/base/config.ts` puts together. */
+/** Modules that read the configuration assembled in `src/tasks/base/config.ts`. */
 const configReaders = /^src\/(tasks|messages|sessions|journeys|plans|scheduler|orchestrator)\//
 
 const sources = ['src', 'commands']
@@ -30,7 +30,7 @@ const sources = ['src', 'commands']
   .filter((path) => path.endsWith('.ts') && !notReaders.some((other) => path.startsWith(other)))
   .map((path) => ({path, code: codeOf(readFileSync(projectFile(path), 'utf8'))}))
 
-/** Where values are read as members of another object, which all values of their table were copied into. */
+/** Settings that are read from an object into which all values of their table were copied, and the file that reads them. */
 const copied: Readonly<Record<string, string>> = {
   'log.format': 'src/log/logger.ts',
   'engine.temperature': 'src/sampling/sampler.ts',
@@ -40,8 +40,8 @@ const copied: Readonly<Record<string, string>> = {
 }
 
 /**
- * The sources that have the values of a table: they name the table, or belong to the orchestrator, which puts those of its
- * tables in one configuration. Anywhere else, a property of the same name is another one.
+ * Sources that have access to the values of a table: they name the table, or they belong to the orchestrator, which
+ * assembles its tables in one configuration. In other sources, a property of the same name is unrelated.
  */
 function sourcesWith(table: config.SettingTable) {
   const [exportName] = Object.entries(config).find(([, exported]) => exported === table) ?? []
@@ -52,9 +52,9 @@ function sourcesWith(table: config.SettingTable) {
   )
 }
 
-/** Names of the settings of a table whose value nothing reads. */
+/** Names of the settings of a table that no source reads. */
 function unreadOf(table: config.SettingTable): string[] {
-  // Capabilities are compared from a list of their names: all of them are read.
+  // Capabilities are compared by a list of names, so all of them are read.
   if (table === defaultAgentCapabilitySettings) return []
   const having = sourcesWith(table)
   return Object.keys(table.rows).filter((key) => {
@@ -68,14 +68,14 @@ describe('planned settings', () => {
     Object.entries(table.rows).map(([key, setting]) => ({name: `${table.name}.${key}`, setting})),
   )
 
-  it('are those whose value nothing reads', () => {
+  it('are exactly the settings that no source reads', () => {
     const unread = settingTables.flatMap((table) => unreadOf(table).map((key) => `${table.name}.${key}`))
     const planned = all.filter(({setting}) => setting.planned).map(({name}) => name)
     assert.deepEqual(planned, unread)
     assert.ok(planned.length > 0)
   })
 
-  it('are found by what reads them, not by what only names them', () => {
+  it('are detected by property reads, not by mentions', () => {
     const reads = (source: string) => readsProperty(codeOf(source), 'lockTimeoutMs')
     for (const source of [
       'const last = config.lockTimeoutMs',
@@ -111,7 +111,7 @@ describe('planned settings', () => {
     },
   }))
 
-  it('do not warn of an empty variable that clears the file', () => {
+  it('do not warn about an empty variable that clears the file', () => {
     const row = {type: types.text(), env: ['SVC_A'], clears: ['SVC_A'], planned: true as const, doc: ''}
     assert.deepEqual(
       resolveSettings(
@@ -122,7 +122,7 @@ describe('planned settings', () => {
     )
   })
 
-  it('warn once when they are set, and are shown as planned', () => {
+  it('warn once if they are set, and are marked as planned', () => {
     assert.deepEqual(resolveSettings(table, {env: {}}).warnings, [])
     const expected = (subject: string) => [
       {code: 'config_planned', subject, message: `${subject} is planned: this version ignores it.`},
@@ -136,11 +136,11 @@ describe('planned settings', () => {
 })
 
 describe('a strict setting', () => {
-  const table = settings('sound', () => ({
+  const table = settings('example', () => ({
     kind: {type: types.choice('a', 'b'), env: ['SVC_KIND'], strict: true, default: 'a', doc: ''},
   }))
 
-  it('refuses a variable that cannot be read', () => {
+  it('rejects an invalid variable', () => {
     assert.equal(resolveSettings(table, {env: {SVC_KIND: 'B'}}).values.kind, 'b')
     assert.throws(() => resolveSettings(table, {env: {SVC_KIND: 'q4'}}), {
       code: 'config_variable',
@@ -148,7 +148,7 @@ describe('a strict setting', () => {
     })
   })
 
-  it('is the precision, the backend and the task of speech', () => {
+  it('is used for the precision, backend and task of speech', () => {
     const speech = settingTables.find(({name, rows}) => name === 'speech' && 'precision' in rows)
     assert.ok(speech)
     for (const variable of ['SVC_SPEECH_DTYPE', 'SVC_SPEECH_BACKEND', 'SVC_SPEECH_TASK'])

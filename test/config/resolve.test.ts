@@ -16,7 +16,7 @@ import {isErrorOf} from '../../src/errors/index.js'
 
 const fileOf = (data: Record<string, unknown>): ConfigFile => ({path: '/work/Svc.toml', data, warnings: []})
 
-describe('a setting that every source can give', () => {
+describe('a setting with all sources', () => {
   const table = settings('engine', () => ({
     numCtx: {
       type: types.integer({min: 0}),
@@ -34,7 +34,7 @@ describe('a setting that every source can give', () => {
   const file = {file: fileOf({engine: {num_ctx: 3}})}
   const elsewhere = {file: fileOf({orchestrator: {num_ctx: 2}})}
   const files = {file: fileOf({engine: {num_ctx: 3}, orchestrator: {num_ctx: 2}})}
-  const cases: [given: object, value: number, source: string, lost: string[]][] = [
+  const cases: [sources: object, value: number, source: string, overridden: string[]][] = [
     [{}, 1, 'default', []],
     [elsewhere, 2, 'file orchestrator.num_ctx', []],
     [file, 3, 'file engine.num_ctx', []],
@@ -49,16 +49,17 @@ describe('a setting that every source can give', () => {
       ['env SVC_NUM_CTX = 5', 'env SVC_OLD_CTX = 4', 'file engine.num_ctx = 3', 'file orchestrator.num_ctx = 2'],
     ],
   ]
-  const where = ({source, name}: {source: string; name?: string}) => (name === undefined ? source : `${source} ${name}`)
-  for (const [given, value, source, lost] of cases)
-    it(`takes ${value} from ${source}${lost.length === 0 ? '' : `, and names the ${lost.length} that lost`}`, () => {
-      const {values, settings: resolved, warnings} = resolveSettings(table, {env: {}, ...given})
+  const originOf = ({source, name}: {source: string; name?: string}) =>
+    name === undefined ? source : `${source} ${name}`
+  for (const [sources, value, source, overridden] of cases)
+    it(`is ${value} from ${source}${overridden.length === 0 ? '' : `, overriding ${overridden.length}`}`, () => {
+      const {values, settings: resolved, warnings} = resolveSettings(table, {env: {}, ...sources})
       assert.deepEqual(values, {numCtx: value})
       assert.equal(resolved[0]?.name, 'engine.num_ctx')
-      assert.equal(where(resolved[0].origin), source)
+      assert.equal(originOf(resolved[0].origin), source)
       assert.deepEqual(
-        resolved[0].overridden.map((loser) => `${where(loser)} = ${loser.value}`),
-        lost,
+        resolved[0].overridden.map((loser) => `${originOf(loser)} = ${loser.value}`),
+        overridden,
       )
       assert.deepEqual(warnings, [])
     })
@@ -72,13 +73,13 @@ describe('an environment variable', () => {
     assert.equal(threads(' 4 \n').values.threads, 4)
   })
 
-  it('counts as absent when it is blank', () => {
+  it('counts as not set if it is blank', () => {
     const {values, warnings} = threads('  ', fileOf({engine: {threads: 3}}))
     assert.equal(values.threads, 3)
     assert.deepEqual(warnings, [])
   })
 
-  it('is ignored with a warning when it cannot be read, and the next source counts', () => {
+  it('is ignored with a warning if it is invalid, and the next source is used', () => {
     const {values, warnings} = threads('many', fileOf({engine: {threads: 3}}))
     assert.equal(values.threads, 3)
     assert.deepEqual(warnings, [
@@ -90,13 +91,13 @@ describe('an environment variable', () => {
     ])
   })
 
-  it('out of range is refused, not clamped', () => {
+  it('out of range is ignored, not clamped', () => {
     const {values, warnings} = threads('100000')
     assert.equal(values.threads, 0)
     assert.equal(warnings.length, 1)
   })
 
-  it('never shows a secret in its warning', () => {
+  it('does not print a secret in a warning', () => {
     const table = settings('x', () => ({
       pin: {type: types.integer(), env: ['PIN'], secret: true, doc: 'Pin.'},
     }))
@@ -117,12 +118,12 @@ describe('an empty environment variable', () => {
     ['SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL', 'inferenceBaseUrl'],
     ['SVC_MESH_SCOPE_ID', 'scopeId'],
   ] as const)
-    it(`${variable} clears what the file says`, () => {
+    it(`${variable} clears the value of the file`, () => {
       assert.notEqual(resolveSettings(meshSettings, {env: {}, file}).values[name], undefined)
       assert.equal(resolveSettings(meshSettings, {env: {[variable]: ''}, file}).values[name], undefined)
     })
 
-  it('that clears the inference base of the mesh leaves clients at their default', () => {
+  it('that clears the inference server of the mesh leaves clients at their default', () => {
     const {values} = resolveSettings(inferenceSettings, {env: {SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL: ''}, file})
     assert.equal(values.url, 'http://127.0.0.1:11435')
   })
@@ -132,37 +133,37 @@ describe('an empty environment variable', () => {
   })
 })
 
-describe('the address of the inference server', () => {
+describe('the URL of the inference server', () => {
   const mesh = {inference_base_url: 'http://mesh:4'}
   const orchestrator = {mesh_inference_base_url: 'http://orchestrator:5', populi_inference_base_url: 'http://populi:6'}
   const first = {SVC_INFERENCE_URL: 'http://first:1'}
   const second = {SVC_LOCAL_SERVER_URL: 'http://second:2'}
   const merged = {SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL: 'http://merged:3'}
   const everything = {mesh, orchestrator}
-  const cases: [given: string, url: string, env: Record<string, string>, data: Record<string, unknown>][] = [
+  const cases: [sources: string, url: string, env: Record<string, string>, data: Record<string, unknown>][] = [
     ['everything', 'http://first:1', {...first, ...second, ...merged}, everything],
     ['all but SVC_INFERENCE_URL', 'http://second:2', {...second, ...merged}, everything],
     ['the mesh variable and the file', 'http://merged:3', merged, everything],
-    ['the whole file', 'http://mesh:4', {}, everything],
+    ['only the file', 'http://mesh:4', {}, everything],
     ['[orchestrator]', 'http://orchestrator:5', {}, {orchestrator}],
     ['only its older key', 'http://populi:6', {}, {orchestrator: {populi_inference_base_url: 'http://populi:6'}}],
     ['nothing', 'http://127.0.0.1:11435', {}, {}],
-    ['an unreadable SVC_INFERENCE_URL', 'http://second:2', {SVC_INFERENCE_URL: 'ftp://x', ...second}, everything],
+    ['an invalid SVC_INFERENCE_URL', 'http://second:2', {SVC_INFERENCE_URL: 'ftp://x', ...second}, everything],
   ]
-  for (const [given, url, env, data] of cases)
-    it(`is ${url}, given ${given}`, () => {
+  for (const [sources, url, env, data] of cases)
+    it(`is ${url}, given ${sources}`, () => {
       assert.equal(resolveSettings(inferenceSettings, {env, file: fileOf(data)}).values.url, url)
     })
 })
 
 describe('a value of the file', () => {
-  it('is trimmed, and a blank one counts as absent', () => {
+  it('is trimmed, and counts as not set if it is blank', () => {
     const file = fileOf({mesh: {scope_id: ' team '}, log: {filter: '  '}})
     assert.equal(resolveSettings(meshSettings, {env: {}, file}).values.scopeId, 'team')
     assert.equal(resolveSettings(loggingSettings, {env: {}, file}).values.filter, 'warn')
   })
 
-  it('of the wrong type is an error even where a flag wins', () => {
+  it('of the wrong type is an error even if a flag overrides it', () => {
     const file = fileOf({engine: {threads: 'four'}})
     assert.throws(
       () => resolveSettings(engineSettings, {flags: {threads: 2}, env: {SVC_THREADS: '3'}, file}),
@@ -170,7 +171,7 @@ describe('a value of the file', () => {
     )
   })
 
-  it('of the wrong type is not shown when it is a secret', () => {
+  it('of the wrong type is not printed if it is a secret', () => {
     const table = settings('x', () => ({
       token: {type: types.text('a token'), toml: ['x.token'], secret: true, doc: 'Token.'},
     }))
@@ -181,8 +182,8 @@ describe('a value of the file', () => {
   })
 })
 
-describe('everything svc config show prints', () => {
-  it('has each setting once, with its doc and a default that its own type takes', () => {
+describe('describeSettings', () => {
+  it('lists each setting once, with its doc and a default that its type accepts', () => {
     const {settings: shown, warnings} = describeSettings({env: {}})
     assert.deepEqual(warnings, [])
     assert.equal(new Set(shown.map(({name}) => name)).size, shown.length)
@@ -205,7 +206,7 @@ describe('everything svc config show prints', () => {
     assert.doesNotMatch(JSON.stringify(shown), /hunter2/)
   })
 
-  it('hides a secret that lost, too', () => {
+  it('hides an overridden secret', () => {
     const {settings: shown} = describeSettings({
       flags: {apiKey: 'hunter1-hunter1'},
       env: {SVC_INFERENCE_API_KEY: 'hunter2-hunter2'},
@@ -215,7 +216,7 @@ describe('everything svc config show prints', () => {
     assert.doesNotMatch(JSON.stringify(shown), /hunter/)
   })
 
-  it('warns once about a variable that two settings read', () => {
+  it('warns once about a variable shared by two settings', () => {
     const {warnings} = describeSettings({env: {SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL: 'ftp://x'}})
     assert.deepEqual(
       warnings.map(({subject}) => subject),

@@ -16,7 +16,7 @@ import {
 } from '../../src/config/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-/** Reads a real file as a command does. */
+/** Reads a real file, as a command does. */
 async function read(test: TestContext, toml: string | Uint8Array): Promise<ConfigFile> {
   const folder = await temporaryFolder(test)
   await writeFiles(folder, {'speech.toml': toml})
@@ -26,7 +26,7 @@ async function read(test: TestContext, toml: string | Uint8Array): Promise<Confi
 const fileOf = (data: Record<string, unknown>): ConfigFile => ({path: '/project/Svc.toml', data, warnings: []})
 
 describe('the file of SVC_SPEECH_CONFIG', () => {
-  it('gives values to the settings of speech', async (t) => {
+  it('sets speech settings', async (t) => {
     const speechConfig = await read(
       t,
       'capture_timeout_ms = 5000\ntool_route_min_confidence = 0.6\nrefine_balanced_base = 0.88\n',
@@ -40,7 +40,7 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
     assert.equal(refine.refineBalancedBase, 0.88)
   })
 
-  it('must be every key of [speech], whatever type it has', async (t) => {
+  it('accepts every key of [speech], of any type', async (t) => {
     const rows = settingTables.flatMap((table) => Object.values(table.rows))
     const keys = rows.flatMap(({toml = []}) => toml).filter((key) => key.startsWith('speech.'))
     assert.ok(keys.length > 60)
@@ -52,7 +52,7 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
     assert.deepEqual((await read(t, lines.join('\n'))).warnings, [])
   })
 
-  it('may be empty, and a blank value in it counts as absent', async (t) => {
+  it('can be empty, and a blank value in it counts as not set', async (t) => {
     assert.deepEqual((await read(t, '')).warnings, [])
     const speechConfig = await read(t, 'language = " "\nmodel = " ./base "\n')
     const {values} = resolveSettings(speechSettings, {env: {}, speechConfig})
@@ -74,18 +74,18 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
         warnings.map(({code, subject}) => [code, subject]),
         [['config_key_unknown', subject]],
       )
-      const says = warnings[0]?.message ?? ''
-      assert.ok(says.startsWith(`${path}: no setting reads ${subject}.`), says)
-      if (meant !== undefined) assert.ok(says.endsWith(` Did you mean ${meant}?`), says)
+      const message = warnings[0]?.message ?? ''
+      assert.ok(message.startsWith(`${path}: unknown setting ${subject}.`), message)
+      if (meant !== undefined) assert.ok(message.endsWith(` Did you mean ${meant}?`), message)
     })
 
-  it('keeps the keys that are known beside one that is not', async (t) => {
+  it('still reads the known keys next to an unknown one', async (t) => {
     const speechConfig = await read(t, 'heartbeat_ms = 4000\nkitchen_sink = 1')
     assert.equal(resolveSettings(speechSessionSettings, {env: {}, speechConfig}).values.heartbeatMs, 4000)
   })
 
-  const broken: [why: string, toml: string, says: RegExp][] = [
-    ['is no TOML', 'heartbeat_ms = 4000\nbeam_size = \n', /speech\.toml:2:\d+ is not valid TOML/],
+  const broken: [why: string, toml: string, expected: RegExp][] = [
+    ['is not TOML', 'heartbeat_ms = 4000\nbeam_size = \n', /speech\.toml:2:\d+ is not valid TOML/],
     [
       'has a value of a wrong type',
       'heartbeat_ms = 4000\nbeam_size = "two"',
@@ -96,8 +96,8 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
     ['has a table for a value', 'heartbeat_ms = 4000\n[beam_size]\nx = 1', /beam_size must be .*, not a table/],
     ['is too large', `heartbeat_ms = 4000\n#${' '.repeat(2 ** 20)}`, /it is larger than 1048576 bytes/],
   ]
-  for (const [why, toml, says] of broken)
-    it(`is ignored as a whole, with one warning, when it ${why}`, async (t) => {
+  for (const [why, toml, expected] of broken)
+    it(`is ignored completely, with one warning, if it ${why}`, async (t) => {
       const speechConfig = await read(t, toml)
       assert.deepEqual(
         speechConfig.warnings.map(({code}) => code),
@@ -106,11 +106,11 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
       const message = speechConfig.warnings[0]?.message ?? ''
       assert.match(message, /^SVC_SPEECH_CONFIG is ignored: /)
       assert.ok(message.includes(speechConfig.path))
-      assert.match(message, says)
+      assert.match(message, expected)
       assert.equal(resolveSettings(speechSessionSettings, {env: {}, speechConfig}).values.heartbeatMs, 3000)
     })
 
-  it('has one warning, not two, when it is mistyped and has an unknown key', async (t) => {
+  it('yields one warning, not two, if it has a wrong type and an unknown key', async (t) => {
     const {warnings} = await read(t, 'kitchen_sink = 1\nbeam_size = "two"')
     assert.deepEqual(
       warnings.map(({code}) => code),
@@ -118,13 +118,13 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
     )
   })
 
-  it('never shows a secret that is mistyped', async (t) => {
+  it('does not print a secret of the wrong type', async (t) => {
     const {warnings} = await read(t, 'token = ["hunter2"]')
     assert.equal(warnings.length, 1)
     assert.doesNotMatch(JSON.stringify(warnings), /hunter2/)
   })
 
-  it('is ignored when it is not there, is a folder or a device', async (t) => {
+  it('is ignored if it does not exist, is a folder or a device', async (t) => {
     const folder = await temporaryFolder(t)
     await mkdir(join(folder, 'folder'))
     for (const path of [join(folder, 'missing.toml'), join(folder, 'folder'), '/dev/zero']) {
@@ -138,7 +138,7 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
     }
   })
 
-  it('gives nothing to settings of other subjects', async (t) => {
+  it('does not set settings of other subjects', async (t) => {
     const {warnings} = await read(t, 'num_ctx = 5')
     assert.equal(warnings.length, 1)
     const {settings: all} = describeSettings({env: {}, speechConfig: {path: 'x', data: {num_ctx: 5}, warnings: []}})
@@ -146,7 +146,7 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
   })
 })
 
-describe('a setting of speech that all five sources can give', () => {
+describe('a speech setting with all five sources', () => {
   const sources = {
     flags: {beamSize: 5},
     env: {SVC_SPEECH_BEAM_SIZE: '4'},
@@ -156,27 +156,27 @@ describe('a setting of speech that all five sources can give', () => {
   const none = {flags: {}, env: {}, speechConfig: undefined, file: undefined}
   const order = ['flags', 'env', 'speechConfig', 'file'] as const
   const names = ['flag --beam', 'env SVC_SPEECH_BEAM_SIZE', 'speech-config beam_size', 'file speech.beam_size']
-  const where = ({source, name}: {source: string; name?: string}) => `${source} ${name}`
+  const originOf = ({source, name}: {source: string; name?: string}) => `${source} ${name}`
 
   for (const [i, name] of names.entries())
-    it(`is ${5 - i} from ${name}, and names the ${3 - i} that lost`, () => {
-      const given = {...none, ...Object.fromEntries(order.slice(i).map((source) => [source, sources[source]]))}
-      const {values, settings: resolved} = resolveSettings(speechSettings, given)
+    it(`is ${5 - i} from ${name}, overriding ${3 - i}`, () => {
+      const set = {...none, ...Object.fromEntries(order.slice(i).map((source) => [source, sources[source]]))}
+      const {values, settings: resolved} = resolveSettings(speechSettings, set)
       const found = resolved.find((setting) => setting.name === 'speech.beam_size')
       assert.ok(found)
       assert.equal(values.beamSize, 5 - i)
-      assert.equal(where(found.origin), name)
+      assert.equal(originOf(found.origin), name)
       assert.deepEqual(
-        found.overridden.map((loser) => `${where(loser)} = ${loser.value}`),
+        found.overridden.map((loser) => `${originOf(loser)} = ${loser.value}`),
         names.slice(i + 1).map((loser, j) => `${loser} = ${4 - i - j}`),
       )
     })
 
-  it('is 1 when none does', () => {
+  it('is 1 without any source', () => {
     assert.equal(resolveSettings(speechSettings, none).values.beamSize, 1)
   })
 
-  it('hides a secret of the file, won or lost', () => {
+  it('hides a secret of the file, overridden or not', () => {
     const speechConfig = {path: 'x', data: {token: 'hunter2-hunter2'}, warnings: []}
     for (const env of [{}, {SVC_SPEECH_TOKEN: 'hunter1-hunter1'}]) {
       const shown = describeSettings({env, speechConfig}).settings
@@ -187,7 +187,7 @@ describe('a setting of speech that all five sources can give', () => {
 })
 
 describe('two keys of the file for one setting', () => {
-  it('count in the order of the row', () => {
+  it('have the precedence of their order in the row', () => {
     const table = settings('speech', () => ({
       lexicon: {type: types.path(), toml: ['speech.new_path', 'speech.old_path', 'other.path'], doc: 'Lexicon.'},
     }))

@@ -60,7 +60,7 @@ const share: readonly Reading[] = [
   ['-7', 0],
 ]
 
-/** Every variable of speech: the setting it sets, what it reads, and what it refuses with a warning. */
+/** Every speech variable: its setting, accepted values, and values that are ignored with a warning. */
 const variables: Record<string, Variable> = {
   SVC_SPEECH_CONFIG: {setting: 'speech.config', default: undefined, reads: anyPath},
   SVC_SPEECH_BACKEND: {
@@ -433,7 +433,7 @@ const variables: Record<string, Variable> = {
   SVC_ACTIVE_SYMBOL: {setting: 'ide.active_symbol', default: undefined, reads: anyText},
 }
 
-/** The value of one setting, and what was warned of. */
+/** The value of one setting, and all warnings. */
 function resolve(setting: string, env: Record<string, string>) {
   const resolutions = tables.map((table) => resolveSettings(table, {env}))
   const found = resolutions.flatMap(({settings}) => settings).find(({name}) => name === setting)
@@ -441,12 +441,12 @@ function resolve(setting: string, env: Record<string, string>) {
   return {value: found.value, warnings: withoutPlanned(resolutions.flatMap(({warnings}) => warnings))}
 }
 
-/** Settings whose variables must be read, or the command fails. */
+/** Settings for which an invalid variable is an error. */
 const strict = ['speech.backend', 'speech.precision', 'speech.task']
 
-describe('the variables of speech', () => {
+describe('speech variables', () => {
   for (const [variable, {setting, default: fallback, reads, refuses = []}] of Object.entries(variables)) {
-    it(`${variable} sets ${setting}, which is ${inspect(fallback)} without it`, () => {
+    it(`${variable} sets ${setting}; default ${inspect(fallback)}`, () => {
       assert.deepEqual(resolve(setting, {}), {value: fallback, warnings: []})
       assert.deepEqual(resolve(setting, {[variable]: '  '}), {value: fallback, warnings: []})
       for (const [words, value] of reads)
@@ -454,7 +454,7 @@ describe('the variables of speech', () => {
     })
 
     if (refuses.length > 0)
-      it(`${variable} is ${strict.includes(setting) ? 'refused' : 'ignored, with a warning,'} when it is ${refuses.join(' or ')}`, () => {
+      it(`${variable} is ${strict.includes(setting) ? 'an error' : 'ignored with a warning'} if it is ${refuses.join(' or ')}`, () => {
         for (const words of refuses) {
           if (strict.includes(setting)) {
             assert.throws(() => resolve(setting, {[variable]: words}), {code: 'config_variable'})
@@ -470,7 +470,7 @@ describe('the variables of speech', () => {
       })
   }
 
-  it('are all in this table', () => {
+  it('are all tested here', () => {
     const declared = tables.flatMap((table) => Object.values(table.rows).flatMap(({env = []}) => env))
     assert.deepEqual([...declared].sort(), Object.keys(variables).sort())
   })
@@ -480,7 +480,7 @@ describe('the variables of speech', () => {
     ['SVC_SPEECH_SPEECH_LEXICON_PATH', 'SVC_SPEECH_LEXICON_PATH'],
     ['SVC_ACTIVE_FILE', 'ACTIVE_FILE'],
   ] as const)
-    it(`${first} comes before ${second}`, () => {
+    it(`${first} overrides ${second}`, () => {
       const {setting} = variables[first] as Variable
       const [one, other] = setting === 'speech.precision' ? ['f32', 'int8'] : ['a', 'b']
       assert.equal(resolve(setting, {[first]: one, [second]: other}).value, one)
@@ -488,7 +488,7 @@ describe('the variables of speech', () => {
 })
 
 describe('the keys of [speech]', () => {
-  it('are the names of their variables in small letters, but for those that have names of their own', () => {
+  it('are the names of their variables in lower case, with a few exceptions', () => {
     const ownNames = new Map([
       ['SVC_SPEECH_CUDA', 'device'],
       ['SVC_SPEECH_LLM_MIN_CONFIDENCE', 'llm_min_det_confidence'],
@@ -509,7 +509,7 @@ describe('the keys of [speech]', () => {
     ['chat_max_messages', 4],
     ['route_max_user_turns', 1],
   ] as const)
-    it(`${key} counts as ${least} where a file says less`, () => {
+    it(`${key} is raised to ${least} if a file contains less`, () => {
       const {settings, warnings} = resolveSettings(speechSessionSettings, {
         env: {},
         file: {path: 'Svc.toml', data: {speech: {[key]: 0}}, warnings: []},
@@ -518,7 +518,7 @@ describe('the keys of [speech]', () => {
       assert.deepEqual(withoutPlanned(warnings), [])
     })
 
-  it('take a device as a word or as the switch of its variable', () => {
+  it('accept a device as a word or as the value of its variable', () => {
     for (const [speech, device] of [
       [{device: 'cuda'}, 'cuda'],
       [{cuda: true}, 'cuda'],

@@ -20,21 +20,21 @@ import {
   zeroOr,
 } from '../../src/config/types.js'
 
-type Case = [given: unknown, value: unknown]
+type Case = [input: unknown, value: unknown]
 
-/** What a variable or a flag may say, and what the file may say; undefined is refused. */
+/** Checks inputs from a variable or flag (`words`) and from the file (`toml`); undefined means rejected. */
 function reads(type: SettingType<unknown>, {words, toml}: {words: Case[]; toml: Case[]}): void {
-  for (const [given, value] of words)
-    it(`${value === undefined ? 'refuses' : 'reads'} the words ${inspect(given)}`, () => {
-      assert.deepEqual(type.parse(given as string), value)
+  for (const [input, value] of words)
+    it(`${value === undefined ? 'rejects' : 'accepts'} the text ${inspect(input)}`, () => {
+      assert.deepEqual(type.parse(input as string), value)
     })
-  for (const [given, value] of toml)
-    it(`${value === undefined ? 'refuses' : 'takes'} ${inspect(given)} from the file`, () => {
-      assert.deepEqual(type.accept(given), value)
+  for (const [input, value] of toml)
+    it(`${value === undefined ? 'rejects' : 'accepts'} ${inspect(input)} from the file`, () => {
+      assert.deepEqual(type.accept(input), value)
     })
 }
 
-const refused = (...given: unknown[]): Case[] => given.map((one) => [one, undefined])
+const refused = (...inputs: unknown[]): Case[] => inputs.map((input) => [input, undefined])
 
 describe('a whole number from 1 to 10', () => {
   const type = integer({min: 1, max: 10})
@@ -49,7 +49,7 @@ describe('a whole number from 1 to 10', () => {
     toml: [[7, 7], ...refused(0, 11, 7.5, '7', true, [7], Number.NaN, 2 ** 60)],
   })
 
-  it('says so', () => {
+  it('describes its range', () => {
     assert.equal(type.expected, 'a whole number from 1 to 10')
   })
 })
@@ -58,18 +58,18 @@ describe('a whole number without bounds', () => {
   reads(integer(), {words: [['-7', -7], ...refused('9007199254740993', '')], toml: [[-7, -7]]})
 })
 
-describe('what a number says about its bounds', () => {
+describe('the description of a number', () => {
   for (const [type, expected] of [
     [integer(), 'a whole number'],
     [integer({min: 1}), 'a whole number of at least 1'],
     [number({max: 2}), 'a number of at most 2'],
     [number({min: 0, max: 2}), 'a number from 0 to 2'],
-    [integer({min: 64, clamp: true}), 'a whole number (clamped to at least 64)'],
+    [integer({min: 64, clamp: true}), 'a whole number (minimum 64; smaller values are raised)'],
     [number({above: 0}), 'a number above 0'],
     [milliseconds(), 'a whole number from 0 to 2147483647'],
     [seconds(1), 'a whole number from 1 to 2147483'],
-    [number({max: 2, clamp: true}), 'a number (clamped to at most 2)'],
-    [zeroOr(number({min: 5, max: 28, clamp: true})), '0, or a number (clamped to 5 to 28)'],
+    [number({max: 2, clamp: true}), 'a number (maximum 2; larger values are lowered)'],
+    [zeroOr(number({min: 5, max: 28, clamp: true})), '0, or a number (clamped to 5-28)'],
   ] as const)
     it(expected, () => {
       assert.equal(type.expected, expected)
@@ -96,21 +96,21 @@ describe('a number from 0 to 2', () => {
   })
 })
 
-describe('a whole number that is clamped to at least 64', () => {
+describe('a whole number raised to at least 64', () => {
   reads(integer({min: 64, clamp: true}), {
     words: [['64', 64], ['3', 64], ['0', 64], ['+100', 100], ...refused('-1', '65.5', 'many', '')],
     toml: [[3, 64], [100, 100], ...refused(-1, 65.5, '64', true, Number.NaN)],
   })
 })
 
-describe('a number that is clamped to 0 to 1', () => {
+describe('a number clamped to 0-1', () => {
   reads(number({min: 0, max: 1, clamp: true}), {
     words: [['0.5', 0.5], ['7', 1], ['-7', 0], ...refused('high', 'NaN', 'Infinity')],
     toml: [[0.5, 0.5], [7, 1], [-7, 0], ...refused('0.5', Number.NaN, Number.POSITIVE_INFINITY)],
   })
 })
 
-describe('0, or a number that is clamped to 5 to 28', () => {
+describe('0, or a number clamped to 5-28', () => {
   reads(zeroOr(number({min: 5, max: 28, clamp: true})), {
     words: [
       ['0', 0],
@@ -144,7 +144,7 @@ describe('a lenient boolean', () => {
   })
 })
 
-describe('a boolean that only switches on', () => {
+describe('a flag boolean', () => {
   reads(boolean('flag'), {
     words: [
       ['1', true],
@@ -166,13 +166,13 @@ describe('one of a few words', () => {
     toml: [['text', 'text'], ['Auto', 'auto'], ...refused(1, ['text'])],
   })
 
-  it('lists the words, for a person and for a shell', () => {
+  it('lists the words in its description and its options', () => {
     assert.equal(type.expected, 'one of auto, text, json')
     assert.deepEqual(type.options, ['auto', 'text', 'json'])
   })
 })
 
-describe('one of a few words that have other spellings', () => {
+describe('one of a few words with aliases', () => {
   const type = aliasedChoice({cpu: ['0', 'false'], cuda: ['1', 'true'], none: []})
   reads(type, {
     words: [
@@ -187,7 +187,7 @@ describe('one of a few words that have other spellings', () => {
     toml: [['cuda', 'cuda'], [true, 'cuda'], [1, 'cuda'], [false, 'cpu'], ...refused(2, ['cuda'], {}, 'gpu')],
   })
 
-  it('lists the words with their spellings, and offers a shell the words', () => {
+  it('lists the aliases in its description only', () => {
     assert.equal(type.expected, 'one of cpu (also 0, false), cuda (also 1, true), none')
     assert.deepEqual(type.options, ['cpu', 'cuda', 'none'])
   })
@@ -200,7 +200,7 @@ describe('text', () => {
 describe('a path', () => {
   reads(path(), {words: [['/a/b c', '/a/b c']], toml: [['../x', '../x'], ...refused(1)]})
 
-  it('says so', () => {
+  it('describes itself', () => {
     assert.equal(path().expected, 'a path')
   })
 })
@@ -223,13 +223,13 @@ describe('a list of words', () => {
     ],
   })
 
-  it('is written the way it is read', () => {
+  it('formats a value so that it can be parsed again', () => {
     assert.equal(type.format?.(['a', 'b']), 'a,b')
     assert.deepEqual(type.parse(type.format?.(['a', 'b']) ?? ''), ['a', 'b'])
   })
 })
 
-describe('a list of some of a few words', () => {
+describe('a subset of a few words', () => {
   const type = choices('red', 'green', 'blue')
   reads(type, {
     words: [
@@ -248,12 +248,12 @@ describe('a list of some of a few words', () => {
     ],
   })
 
-  it('tells which words of a text it skips', () => {
+  it('returns the unknown words of a text', () => {
     assert.deepEqual(type.skips?.('red,pink, Teal,BLUE,pink'), ['pink', 'Teal'])
     assert.deepEqual(type.skips?.(' red , blue,'), [])
   })
 
-  it('is written the way it is read', () => {
+  it('formats a value so that it can be parsed again', () => {
     assert.deepEqual(type.parse(type.format?.(['green', 'red']) ?? ''), ['green', 'red'])
   })
 })
@@ -270,7 +270,7 @@ describe('a list of phrases', () => {
     toml: [[[' get user ', ''], ['get user']], ...refused('a,b', [1])],
   })
 
-  it('is written the way it is read', () => {
+  it('formats a value so that it can be parsed again', () => {
     assert.deepEqual(type.parse(type.format?.(['get user', 'b']) ?? ''), ['get user', 'b'])
   })
 })
@@ -293,7 +293,7 @@ describe('a list of token ids', () => {
   })
 })
 
-describe('the base address of a server', () => {
+describe('the base URL of a server', () => {
   reads(baseUrl(), {
     words: [
       ['http://127.0.0.1:11435', 'http://127.0.0.1:11435'],

@@ -122,7 +122,7 @@ describe('the operations of messages', () => {
       const refuse = async (name: string, given: object, member: string) =>
         assert.rejects(call(name, given), (error) => {
           assert.ok(isErrorOf(error, 'params_invalid'))
-          assert.match(error.message, new RegExp(`^Invalid parameters for ${name}: with ${member} it takes consumer_id, `))
+          assert.match(error.message, new RegExp(`^${name} .*: with ${member}, consumer_id is required, `))
           return true
         })
       const claim = {agent_id: 'bert', claim: true}
@@ -156,7 +156,7 @@ describe('the operations of messages', () => {
       const {messages} = await call<{messages: unknown[]}>('a2a_inbox', claim)
       assert.equal(messages.length, shown)
       assert.equal(
-        notices.some((text) => /^warning: SVC_A2A_CLAIM_LIMIT takes .*\.$/.test(text)),
+        notices.some((text) => /^warning: SVC_A2A_CLAIM_LIMIT must be .*\.$/.test(text)),
         notice,
       )
     })

@@ -138,10 +138,10 @@ describe('a chat message', () => {
         return violation.test(error.params.violations.join())
       })
     await refused({}, /must have required property 'prompt'/)
-    await refused({prompt: 'a', message: 'b'}, /\/message is another prompt/)
+    await refused({prompt: 'a', message: 'b'}, /\/message differs from \/prompt/)
     await refused({prompt: ''}, /\/prompt must NOT have fewer than 1 characters/)
-    await refused({prompt: ' \n'}, /\/prompt must have a word in it/)
-    await refused({message: '\t'}, /\/message must have a word in it/)
+    await refused({prompt: ' \n'}, /\/prompt must not be blank/)
+    await refused({message: '\t'}, /\/message must not be blank/)
     await refused(
       {prompt: 'a', diagnostics: ['x', {text: 'y'.repeat(20_000)}]},
       /\/diagnostics\/1 must NOT have more than 16384 characters as JSON/,

@@ -258,7 +258,7 @@ describe('a doubt that somebody else settles while a person is asked', () => {
     const doubted = await perform('doubt_task', {task_id: 1}, context)
     assert.deepEqual([doubted.status, 'resolution' in doubted], ['Completed', false])
     assert.equal((doubted.task as Task).status, 'Completed')
-    assert.deepEqual(notices, ['warning: T-0001 is Completed by now; the answer about its doubt was not taken.'])
+    assert.deepEqual(notices, ['warning: T-0001 is already Completed; your answer about its doubt was ignored.'])
     assert.deepEqual(violations(operationNamed('doubt_task').output, doubted), [])
   })
 })

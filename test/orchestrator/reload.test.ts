@@ -182,7 +182,7 @@ describe('the operation that reads them anew', () => {
     assert.equal(warnings.length, 1)
     assert.match(
       warnings[0] ?? '',
-      /no setting reads orchestrator\.max_agent\. Did you mean orchestrator\.max_agents\?$/,
+      /unknown setting orchestrator\.max_agent\. Did you mean orchestrator\.max_agents\?$/,
     )
     assert.deepEqual(
       readEvents(orchestrator, {types: ['config_reloaded']}).map(({kind}) => kind),

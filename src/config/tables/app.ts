@@ -1,21 +1,21 @@
 import {settings} from '../setting.js'
 import {integer, path, text} from '../types.js'
 
-/** Programs of the data language: their database and their server. */
+/** Database and server of data-language programs. */
 export const appSettings = settings('app', () => ({
   database: {
     type: path(),
     flag: 'db',
     env: ['SVC_APP_DB_PATH'],
     toml: ['db.path'],
-    doc: 'Database of the program, instead of .svc/app.db of the workspace.',
+    doc: 'Database file of the program; default: .svc/app.db in the workspace.',
   },
   program: {
     type: path(),
     env: ['SVC_APP_PROGRAM'],
     toml: ['db.program'],
     default: 'src/main.svc',
-    doc: 'The program, where a command is given none.',
+    doc: 'Program file to use if a command names none.',
   },
   host: {
     type: text('an address of this machine'),
@@ -31,6 +31,6 @@ export const appSettings = settings('app', () => ({
     env: ['SVC_PORT'],
     toml: ['db.port'],
     default: 3000,
-    doc: 'Port to listen on; 0 takes a free one.',
+    doc: 'Port to listen on; 0 picks a free port.',
   },
 }))

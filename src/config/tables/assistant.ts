@@ -1,17 +1,17 @@
 import {settings} from '../setting.js'
 import {boolean, milliseconds} from '../types.js'
 
-/** Chats, and code that a model writes. */
+/** Chats and code generation. */
 export const assistantSettings = settings('assistant', () => ({
   timeoutMs: {
     type: milliseconds(1),
     env: ['SVC_ASSISTANT_TIMEOUT_MS'],
     default: 600_000,
-    doc: 'Milliseconds that one answer of a model may take in all, in a chat or for code.',
+    doc: 'Total time limit for one model response in chat or code generation, in milliseconds.',
   },
   llmCostEvents: {
     type: boolean('lenient'),
     env: ['SVC_MCP_LLM_COST_EVENTS'],
-    doc: 'Tell what a chat or code that a model writes costs as an event too; when unset, only while no store is kept.',
+    doc: 'Also emit the cost of chats and generated code as events; default: only if the store is in memory.',
   },
 }))

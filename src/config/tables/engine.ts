@@ -1,48 +1,48 @@
 import {sectionSettings} from '../setting.js'
 import {integer, number} from '../types.js'
 
-/** How a language model runs and samples. */
+/** Execution and sampling of language models. */
 export const engineSettings = sectionSettings('engine', () => ({
   threads: {
     type: integer({min: 0, max: 256}),
     flag: 'threads',
     env: ['SVC_THREADS'],
     default: 0,
-    doc: 'Threads that compute; 0 takes one per physical core.',
+    doc: 'Number of compute threads; 0 uses one per physical core.',
   },
   numCtx: {
     type: integer({min: 0}),
     flag: 'num-ctx',
     env: ['SVC_NUM_CTX'],
     default: 0,
-    doc: 'Context length in tokens; 0 takes what the model was trained for, up to 8192.',
+    doc: 'Context length in tokens; 0 uses the trained length of the model, up to 8192.',
   },
   maxTokens: {
     type: integer({min: 1}),
     flag: 'max-tokens',
     env: ['SVC_MAX_TOKENS'],
     default: 512,
-    doc: 'Most tokens to generate.',
+    doc: 'Maximum number of tokens to generate.',
   },
   temperature: {
     type: number({min: 0, max: 2}),
     flag: 'temperature',
     env: ['SVC_TEMPERATURE'],
     default: 0.7,
-    doc: 'Sampling temperature; 0 always takes the most likely token.',
+    doc: 'Sampling temperature; 0 always picks the most likely token.',
   },
   topK: {
     type: integer({min: 0}),
     flag: 'top-k',
     env: ['SVC_TOP_K'],
     default: 40,
-    doc: 'Sample from this many of the most likely tokens; 0 from all.',
+    doc: 'Number of most likely tokens to sample from; 0 samples from all.',
   },
   topP: {
     type: number({min: 0, max: 1}),
     flag: 'top-p',
     env: ['SVC_TOP_P'],
     default: 0.9,
-    doc: 'Sample from the fewest tokens whose probabilities add up to this.',
+    doc: 'Nucleus sampling: sample from the smallest set of tokens whose probabilities add up to this.',
   },
 }))

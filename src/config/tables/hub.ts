@@ -1,25 +1,25 @@
 import {settings} from '../setting.js'
 import {baseUrl, boolean, integer, path, text} from '../types.js'
 
-/** Where models are downloaded from, and where to. */
+/** Model downloads and the folder that they are stored in. */
 export const hubSettings = settings('hub', () => ({
   hubEndpoint: {
     type: baseUrl(),
     env: ['HF_ENDPOINT'],
     default: 'https://huggingface.co',
-    doc: 'Address of the hub that models are downloaded from.',
+    doc: 'Base URL of the hub that models are downloaded from.',
   },
   hubToken: {
     type: text('a token'),
     env: ['HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN'],
     secret: true,
-    doc: 'Token of the hub, for models that need one.',
+    doc: 'Access token of the hub, for models that require one.',
   },
   hubCache: {
     type: path(),
     env: ['SVC_SPEECH_CACHE_DIR', 'HF_HUB_CACHE'],
     toml: ['speech.cache_dir'],
-    doc: 'Folder of downloaded models, instead of the one of HF_HOME or ~/.cache/huggingface/hub.',
+    doc: 'Folder for downloaded models; default: hub/ in HF_HOME or in ~/.cache/huggingface.',
   },
   offline: {
     type: boolean('lenient'),
@@ -27,20 +27,20 @@ export const hubSettings = settings('hub', () => ({
     env: ['SVC_SPEECH_OFFLINE', 'HF_HUB_OFFLINE'],
     toml: ['speech.offline'],
     default: false,
-    doc: 'Download nothing.',
+    doc: 'Use only models that are already on disk; download nothing.',
   },
   hfRetryAttempts: {
     type: integer({min: 1, clamp: true}),
     env: ['SVC_SPEECH_HF_RETRY_ATTEMPTS'],
     toml: ['speech.hf_retry_attempts'],
     default: 3,
-    doc: 'How often a download is tried.',
+    doc: 'Maximum number of attempts per download.',
   },
   hfRetryDelayMs: {
     type: integer({min: 0}),
     env: ['SVC_SPEECH_HF_RETRY_DELAY_MS'],
     toml: ['speech.hf_retry_delay_ms'],
     default: 600,
-    doc: 'Milliseconds between two tries of a download.',
+    doc: 'Minimum delay between two download attempts, in milliseconds.',
   },
 }))

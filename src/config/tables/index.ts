@@ -38,7 +38,7 @@ import {speechServerSettings} from './speech-server.js'
 import {speechSessionSettings} from './speech-session.js'
 import {workspaceSettings} from './workspace.js'
 
-/** What decides about the orchestrator, the mesh among it, in the order in which it is shown. */
+/** Tables of the orchestrator and the mesh, in display order. */
 export const orchestratorTables: readonly SettingTable[] = [
   orchestratorSettings,
   orchestratorExecSettings,
@@ -57,7 +57,7 @@ export const orchestratorTables: readonly SettingTable[] = [
   meshSettings,
 ]
 
-/** Every setting there is, in the order `svc config show` prints them. */
+/** All tables, in the order in which `svc config show` prints them. */
 export const settingTables: readonly SettingTable[] = [
   workspaceSettings,
   loggingSettings,

@@ -1,7 +1,7 @@
 import {settings} from '../setting.js'
 import {baseUrl, integer, number, text} from '../types.js'
 
-/** Where clients find the inference server. */
+/** Clients of the inference server. */
 export const inferenceSettings = settings('inference', () => ({
   url: {
     type: baseUrl(),
@@ -9,35 +9,35 @@ export const inferenceSettings = settings('inference', () => ({
     toml: ['mesh.inference_base_url', 'orchestrator.mesh_inference_base_url', 'orchestrator.populi_inference_base_url'],
     clears: ['SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'],
     default: 'http://127.0.0.1:11435',
-    doc: 'Base address of the inference server.',
+    doc: 'Base URL of the inference server.',
   },
   model: {
     type: text('a model name'),
     env: ['SVC_INFERENCE_MODEL'],
     default: 'default-model',
-    doc: 'Model that clients ask for; the name under which it is served.',
+    doc: 'Model that clients request, by the name under which it is served.',
   },
   apiKey: {
     type: text('a token'),
     env: ['SVC_INFERENCE_API_KEY'],
     secret: true,
-    doc: 'Bearer token of the inference server.',
+    doc: 'Bearer token for the inference server.',
   },
   temperature: {
     type: number({min: 0, max: 2}),
     env: ['SVC_INFERENCE_TEMPERATURE'],
     default: 0.7,
-    doc: 'Sampling temperature that clients ask for.',
+    doc: 'Sampling temperature that clients request.',
   },
   maxTokens: {
     type: integer({min: 1}),
     env: ['SVC_INFERENCE_MAX_TOKENS'],
     default: 2048,
-    doc: 'Most tokens that clients ask for.',
+    doc: 'Maximum number of tokens that clients request.',
   },
   contextLength: {
     type: integer({min: 256}),
     env: ['SVC_INFERENCE_CONTEXT_LENGTH'],
-    doc: 'Tokens that a model reads and writes in one call; tasks ask the server for them, which says by itself when left out.',
+    doc: 'Context length that tasks request, in tokens; default: the length that the server reports.',
   },
 }))

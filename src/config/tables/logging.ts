@@ -7,13 +7,13 @@ export const loggingSettings = settings('log', () => ({
     env: ['SVC_LOG', 'RUST_LOG'],
     toml: ['log.filter'],
     default: 'warn',
-    doc: 'What is logged: a level (error, warn, info, debug, trace, off), or a list such as info,llm=debug.',
+    doc: 'Log filter: a level (error, warn, info, debug, trace, off) or a list such as info,llm=debug.',
   },
   format: {
     type: choice('auto', 'text', 'json'),
     env: ['SVC_LOG_FORMAT'],
     toml: ['log.format'],
     default: 'auto',
-    doc: 'How a log line looks; auto is text on a terminal and JSON elsewhere.',
+    doc: 'Format of log lines; auto is text on a terminal and JSON elsewhere.',
   },
 }))

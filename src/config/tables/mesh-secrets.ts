@@ -10,48 +10,48 @@ const publicKey = (expected: string): SettingType<string> => ({
 })
 
 /**
- * What a control plane lets its clients in by, and what they show to it. The token of the role `mesh` is among the
- * settings of the mesh.
+ * Credentials that a control plane accepts and that its clients send. The token of the role `mesh` is in
+ * `meshSettings`.
  */
 export const meshSecretSettings = settings('mesh', () => ({
   workerToken: {
     type: text('a token'),
     env: ['SVC_MESH_WORKER_TOKEN'],
     secret: true,
-    doc: 'Token of nodes that take work: they join, hold leases, and read their inboxes.',
+    doc: 'Token of worker nodes, which join, hold leases and read their inboxes.',
   },
   submitterToken: {
     type: text('a token'),
     env: ['SVC_MESH_SUBMITTER_TOKEN'],
     secret: true,
-    doc: 'Token of programs that deliver messages, and do nothing else.',
+    doc: 'Token of submitters, which can only deliver messages.',
   },
   adminToken: {
     type: text('a token'),
     env: ['SVC_MESH_ADMIN_TOKEN'],
     secret: true,
-    doc: 'Token of administrators: quarantine, maintenance, and the revoking of leases.',
+    doc: 'Token of administrators, who can quarantine nodes, set maintenance and revoke leases.',
   },
   jwtHmacSecret: {
     type: text('a secret of at least 32 bytes'),
     env: ['SVC_MESH_JWT_HMAC_SECRET'],
     secret: true,
-    doc: 'Key of HS256 tokens, which name their role and the node that they are for.',
+    doc: 'Secret key of HS256 tokens; each token names its role and its node.',
   },
   bootstrapToken: {
     type: text('a token'),
     env: ['SVC_MESH_BOOTSTRAP_TOKEN'],
     secret: true,
-    doc: 'Token that a new node exchanges, once, for one it can keep.',
+    doc: 'One-time token that a new node exchanges for a permanent token.',
   },
   bootstrapExpiresUnixMs: {
     type: integer({min: 0}),
     env: ['SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS'],
-    doc: 'When the token for new nodes ends, in Unix milliseconds.',
+    doc: 'Expiry time of the bootstrap token, in Unix milliseconds.',
   },
   workerResultVerifyKey: {
     type: publicKey('an Ed25519 public key, 64 hexadecimal digits or base64'),
     env: ['SVC_MESH_WORKER_RESULT_VERIFY_KEY'],
-    doc: 'Key that signatures of results are verified with.',
+    doc: 'Public key that verifies the signatures of results.',
   },
 }))

@@ -1,7 +1,7 @@
 import {settings} from '../setting.js'
 import {baseUrl, boolean, integer, list, text} from '../types.js'
 
-/** How this workspace takes part in a mesh. */
+/** The mesh that this workspace belongs to. */
 export const meshSettings = settings('mesh', () => ({
   controlUrl: {
     type: baseUrl(),
@@ -9,27 +9,27 @@ export const meshSettings = settings('mesh', () => ({
     env: ['SVC_ORCHESTRATOR_MESH_CONTROL_URL', 'SVC_MESH_CONTROL_ADDR'],
     toml: ['mesh.control_url', 'orchestrator.mesh_control_url'],
     clears: ['SVC_ORCHESTRATOR_MESH_CONTROL_URL'],
-    doc: 'Base address of the control plane.',
+    doc: 'Base URL of the control plane.',
   },
   inferenceBaseUrl: {
     type: baseUrl(),
     env: ['SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'],
     toml: ['mesh.inference_base_url', 'orchestrator.mesh_inference_base_url', 'orchestrator.populi_inference_base_url'],
     clears: ['SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'],
-    doc: 'Inference server meant for processes of this mesh; launchers export it as SVC_INFERENCE_URL.',
+    doc: 'Inference server for processes of this mesh; launchers export it as SVC_INFERENCE_URL.',
   },
   scopeId: {
     type: text('a scope id'),
     env: ['SVC_MESH_SCOPE_ID'],
     toml: ['mesh.scope_id', 'orchestrator.mesh_scope_id'],
     clears: ['SVC_MESH_SCOPE_ID'],
-    doc: 'Tenancy boundary: processes that share membership use the same value.',
+    doc: 'Scope id, the tenancy boundary: all processes of a mesh use the same value.',
   },
   token: {
     type: text('a token'),
     env: ['SVC_MESH_TOKEN'],
     secret: true,
-    doc: 'Bearer token of the control plane.',
+    doc: 'Bearer token for the control plane.',
   },
   labels: {
     type: list(),
@@ -41,7 +41,7 @@ export const meshSettings = settings('mesh', () => ({
     type: list(),
     env: ['SVC_MESH_LABELS'],
     default: [] as readonly string[],
-    doc: 'Labels of this machine, beside those of the file.',
+    doc: 'Labels of this machine, in addition to mesh.labels.',
   },
   advertiseGpu: {
     type: boolean('flag'),
@@ -72,11 +72,11 @@ export const meshSettings = settings('mesh', () => ({
     type: integer({min: 0}),
     env: ['SVC_MESH_MAX_STALE_MS'],
     default: 0,
-    doc: 'Milliseconds after which a node that was not heard of is left out of what is shown of the mesh; 0 shows all.',
+    doc: 'Time without a heartbeat after which mesh reports omit a node, in milliseconds; 0 shows all nodes.',
   },
   deviceClass: {
     type: text('a class of devices'),
     env: ['SVC_MESH_DEVICE_CLASS'],
-    doc: 'Kind of this machine: server, desktop, mobile, browser or another word.',
+    doc: 'Device class of this machine: server, desktop, mobile, browser or another word.',
   },
 }))

@@ -7,6 +7,6 @@ export const networkSettings = settings('network', () => ({
     type: path(),
     env: ['SVC_TLS_CA_FILE'],
     toml: ['network.tls_ca_file'],
-    doc: 'PEM file with certificate authorities to trust in addition to those of Node.js.',
+    doc: 'PEM file of certificate authorities to trust in addition to those of Node.js.',
   },
 }))

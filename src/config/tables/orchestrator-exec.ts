@@ -2,26 +2,26 @@ import {sectionSettings} from '../setting.js'
 import {argv, tableOf} from '../structures.js'
 import {boolean, integer, milliseconds} from '../types.js'
 
-/** Tasks that run a program of this machine. Set in the file only, so that no environment variable can enable it. */
+/** Tasks that run local programs. Set only in the file, so that no environment variable can enable them. */
 export const orchestratorExecSettings = sectionSettings('orchestrator.exec', () => ({
   enabled: {
     type: boolean('strict'),
     default: false,
-    doc: 'Let tasks run the programs of the templates.',
+    doc: 'Allow tasks to run the programs in templates.',
   },
   timeoutMs: {
     type: milliseconds(1),
     default: 60_000,
-    doc: 'Milliseconds after which a program is ended.',
+    doc: 'Time after which a program is terminated, in milliseconds.',
   },
   maxOutputBytes: {
     type: integer({min: 1, max: 2 ** 30}),
     default: 2 ** 18,
-    doc: 'Bytes of output that are kept of a program: a quarter from its beginning, the rest from its end.',
+    doc: 'Bytes of program output to keep: a quarter from its beginning, the rest from its end.',
   },
   templates: {
     type: tableOf(argv()),
     default: {} as Readonly<Record<string, readonly string[]>>,
-    doc: 'Programs that tasks may run, by name, each with its arguments.',
+    doc: 'Programs that tasks can run, by name, each with its arguments.',
   },
 }))

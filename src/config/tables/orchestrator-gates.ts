@@ -1,63 +1,63 @@
 import {sectionSettings} from '../setting.js'
 import {boolean, integer, number} from '../types.js'
 
-/** Times that a gate may send the same task back. */
+/** Maximum number of times that a gate returns the same task. */
 const iterations = integer({min: 0, max: 255})
 
-/** What a task must pass before it counts as completed. */
+/** Checks that a task must pass before it is completed. */
 export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
   toestubGate: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_TOESTUB_GATE'],
     default: true,
     planned: true,
-    doc: 'Look for placeholders and secrets in the files that a task wrote.',
+    doc: 'Check the files that a task wrote for placeholders and secrets.',
   },
   maxDebugIterations: {
     type: iterations,
     env: ['SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS'],
     default: 3,
     planned: true,
-    doc: 'How often checks of the work may send a task back.',
+    doc: 'Maximum number of times that failed checks return a task.',
   },
   maxToestubDebugIterations: {
     type: iterations,
     env: ['SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS'],
     default: 3,
     planned: true,
-    doc: 'How often placeholders may send a task back.',
+    doc: 'Maximum number of times that placeholders return a task.',
   },
   maxSocratesDebugIterations: {
     type: iterations,
     env: ['SVC_ORCHESTRATOR_MAX_SOCRATES_DEBUG_ITERATIONS'],
     default: 3,
     planned: true,
-    doc: 'How often a lack of evidence may send a task back.',
+    doc: 'Maximum number of times that missing evidence returns a task.',
   },
   socratesGateShadow: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_SOCRATES_GATE_SHADOW'],
     default: false,
     planned: true,
-    doc: 'Log how well the evidence bears an answer.',
+    doc: 'Log how well the evidence supports an answer.',
   },
   socratesGateEnforce: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE'],
     default: false,
     planned: true,
-    doc: 'Send a task back whose evidence does not bear its answer.',
+    doc: 'Return a task if the evidence does not support its answer.',
   },
   trustGateRelaxEnabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_TRUST_GATE_RELAX_ENABLED'],
     default: false,
-    doc: 'Let a reliable agent pass the gates of evidence, citations and strict scope.',
+    doc: 'Exempt reliable agents from strict scope enforcement.',
   },
   trustGateRelaxMinReliability: {
     type: number({min: 0, max: 1}),
     env: ['SVC_ORCHESTRATOR_TRUST_GATE_RELAX_MIN_RELIABILITY'],
     default: 0.85,
-    doc: 'Reliability from which an agent passes.',
+    doc: 'Minimum reliability for this exemption.',
   },
 }))

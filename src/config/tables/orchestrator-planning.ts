@@ -1,41 +1,41 @@
 import {sectionSettings} from '../setting.js'
 import {boolean, choice} from '../types.js'
 
-/** How plans are made and worked through. */
+/** Creation and execution of plans. */
 export const orchestratorPlanningSettings = sectionSettings('orchestrator', () => ({
   planningEnabled: {
     type: boolean('strict'),
     default: true,
-    doc: 'Make plans and have them executed.',
+    doc: 'Allow plans to be created and executed.',
   },
   planningAutoModeEnabled: {
     type: boolean('strict'),
     default: false,
-    doc: 'Run the steps of a plan that is executed without asking a person about each.',
+    doc: 'Run the steps of an executed plan without an approval for each.',
   },
   planningLlmSynthesisEnabled: {
     type: boolean('strict'),
     default: false,
-    doc: 'Have a model break goals into steps also where the command line or a daemon asks.',
+    doc: 'Use a model to break goals into steps also for plans from the command line or a daemon.',
   },
   planningReplanEnabled: {
     type: boolean('strict'),
     default: false,
-    doc: 'Make a plan anew when a step fails in a way that calls for it.',
+    doc: 'Replan automatically when a step fails with one of its replan triggers.',
   },
   planningDepth: {
     type: choice('minimal', 'standard', 'deep'),
     default: 'standard',
-    doc: 'How finely a model breaks a goal into steps where nobody says.',
+    doc: 'Default level of detail at which a model breaks a goal into steps.',
   },
   planAdequacyShadow: {
     type: boolean('strict'),
     default: true,
-    doc: 'Tell what is vague, risky or missing in a plan.',
+    doc: 'Flag plans that are vague, risky or incomplete.',
   },
   planAdequacyEnforce: {
     type: boolean('strict'),
     default: false,
-    doc: 'Refuse a plan in which something is vague, risky or missing.',
+    doc: 'Reject plans that are vague, risky or incomplete.',
   },
 }))

@@ -1,83 +1,83 @@
 import {sectionSettings} from '../setting.js'
 import {boolean, choice, integer, milliseconds, number} from '../types.js'
 
-/** When agents are started and retired. */
+/** Starting and retiring agents. */
 export const orchestratorScalingSettings = sectionSettings('orchestrator', () => ({
   scalingEnabled: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_SCALING_ENABLED'],
     default: false,
-    doc: 'Start and retire agents as the load asks for it.',
+    doc: 'Start and retire agents according to the load.',
   },
   scalingThreshold: {
     type: integer({min: 1}),
     env: ['SVC_ORCHESTRATOR_SCALING_THRESHOLD'],
     default: 5,
-    doc: 'Load per agent from which more agents are started.',
+    doc: 'Load per agent at which more agents are started.',
   },
   scalingProfile: {
     type: choice('conservative', 'balanced', 'aggressive'),
     env: ['SVC_ORCHESTRATOR_SCALING_PROFILE'],
     default: 'balanced',
-    doc: 'How soon agents are started, and how long idle ones are kept.',
+    doc: 'How early agents are started and how long idle ones are kept.',
   },
   scalingLookbackTicks: {
     type: integer({min: 1, max: 10_000}),
     env: ['SVC_ORCHESTRATOR_SCALING_LOOKBACK'],
     default: 5,
-    doc: 'Samples of the load from which the next one is foretold.',
+    doc: 'Number of load samples from which the next load is predicted.',
   },
   scalingCooldownMs: {
     type: milliseconds(),
     env: ['SVC_ORCHESTRATOR_SCALING_COOLDOWN_MS'],
     default: 5000,
-    doc: 'Milliseconds between two starts of agents, and between two urgent rebalances.',
+    doc: 'Minimum time between two starts of agents or two urgent rebalances, in milliseconds.',
   },
   maxSpawnPerTick: {
     type: integer({min: 1, max: 256}),
     env: ['SVC_ORCHESTRATOR_MAX_SPAWN_PER_TICK'],
     default: 5,
-    doc: 'Most agents that are started at once.',
+    doc: 'Maximum number of agents to start at once.',
   },
   idleRetirementMs: {
     type: milliseconds(),
     env: ['SVC_ORCHESTRATOR_IDLE_RETIREMENT_MS'],
     default: 300_000,
-    doc: 'Milliseconds without work after which an agent may retire.',
+    doc: 'Idle time after which an agent may retire, in milliseconds.',
   },
   urgentRebalanceThreshold: {
     type: integer({min: 0}),
     env: ['SVC_ORCHESTRATOR_URGENT_REBALANCE_THRESHOLD'],
     default: 3,
-    doc: 'Urgent tasks of one agent beyond which tasks move to others; 0 never moves them.',
+    doc: 'Urgent tasks in one queue above which tasks move to other agents; 0 never moves them.',
   },
   financialCostBudgetMicros: {
     type: integer({min: 0}),
     default: 50_000,
-    doc: 'Millionths of a US dollar that an agent may cost before scaling holds back; 0 sets no limit.',
+    doc: 'Cost budget of an agent, in millionths of a US dollar, close to which no agent is started; 0 sets no limit.',
   },
   resourceWeight: {
     type: number({min: 0, max: 1}),
     env: ['SVC_ORCHESTRATOR_RESOURCE_WEIGHT'],
     default: 0.3,
-    doc: 'How much a busy machine adds to the load; 0 leaves the machine out of account.',
+    doc: 'How much the utilisation of the machine adds to the load; 0 ignores it.',
   },
   resourceCpuMultiplier: {
     type: number({min: 0}),
     env: ['SVC_ORCHESTRATOR_RESOURCE_CPU_MULT'],
     default: 0.7,
-    doc: 'Weight of the processor in how busy the machine is.',
+    doc: 'Weight of CPU usage in the utilisation of the machine.',
   },
   resourceMemMultiplier: {
     type: number({min: 0}),
     env: ['SVC_ORCHESTRATOR_RESOURCE_MEM_MULT'],
     default: 0.3,
-    doc: 'Weight of memory in how busy the machine is.',
+    doc: 'Weight of memory usage in the utilisation of the machine.',
   },
   resourceExponent: {
     type: number({above: 0}),
     env: ['SVC_ORCHESTRATOR_RESOURCE_EXPONENT'],
     default: 1,
-    doc: 'Exponent of how busy the machine is: above 1 only a very busy one counts.',
+    doc: 'Exponent applied to the utilisation; above 1, only high utilisation matters.',
   },
 }))

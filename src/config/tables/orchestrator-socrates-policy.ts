@@ -4,12 +4,12 @@ import {number} from '../types.js'
 const share = number({min: 0, max: 1})
 const percentage = number({min: 0, max: 100})
 
-/** Thresholds of confidence that replace those of the built-in policy. */
+/** Confidence thresholds that override the built-in policy. */
 export const socratesPolicySettings = sectionSettings('orchestrator.socrates_policy', () => ({
   abstainThreshold: {
     type: share,
     planned: true,
-    doc: 'Confidence below which there is no answer.',
+    doc: 'Confidence below which no answer is given.',
   },
   askForHelpThreshold: {
     type: share,
@@ -19,26 +19,26 @@ export const socratesPolicySettings = sectionSettings('orchestrator.socrates_pol
   maxContradictionRatioForAnswer: {
     type: share,
     planned: true,
-    doc: 'Contradiction beyond which there is no plain answer.',
+    doc: 'Maximum share of contradictions for a plain answer.',
   },
   minPersistConfidence: {
     type: share,
     planned: true,
-    doc: 'Confidence from which a finding is kept.',
+    doc: 'Minimum confidence for storing a finding.',
   },
   minTrainingPairConfidence: {
     type: share,
     planned: true,
-    doc: 'Confidence from which an answer may serve as training data.',
+    doc: 'Minimum confidence for using an answer as training data.',
   },
   minReviewFindingConfidence: {
     type: percentage,
     planned: true,
-    doc: 'Percentage of confidence from which a finding of a review is told.',
+    doc: 'Minimum confidence for reporting a finding of a review, in percent.',
   },
   minPromptReportConfidence: {
     type: percentage,
     planned: true,
-    doc: 'Percentage of confidence from which a finding about a prompt is told.',
+    doc: 'Minimum confidence for reporting a finding about a prompt, in percent.',
   },
 }))

@@ -1,101 +1,101 @@
 import {sectionSettings} from '../setting.js'
 import {boolean, choice, integer, number, path, phrases, tokenIds} from '../types.js'
 
-/** How a transcript is put right, and which words are expected in it. */
+/** Correction of transcripts, and the words expected in them. */
 export const speechRefineSettings = sectionSettings('speech', () => ({
   profile: {
     type: choice('conservative', 'balanced', 'aggressive'),
     flag: 'profile',
     env: ['SVC_SPEECH_PROFILE'],
     default: 'balanced',
-    doc: 'How much of a transcript is put right.',
+    doc: 'How aggressively a transcript is corrected.',
   },
   domainMode: {
     type: choice('general', 'code'),
     flag: 'domain',
     env: ['SVC_SPEECH_DOMAIN_MODE'],
     default: 'general',
-    doc: 'What is spoken about; code writes words of programming as they are spelled there.',
+    doc: 'Domain of the recording; code spells programming terms as in source code.',
   },
   lexiconPath: {
     type: path(),
     env: ['SVC_SPEECH_SPEECH_LEXICON_PATH', 'SVC_SPEECH_LEXICON_PATH'],
     toml: ['speech.speech_lexicon_path', 'speech.lexicon_path'],
-    doc: 'JSON file of words to replace in a transcript, before the lexicon of the repository.',
+    doc: 'JSON file of words to replace in a transcript; takes precedence over the repository lexicon.',
   },
   refineConservativeBase: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_CONSERVATIVE_BASE'],
     default: 0.82,
-    doc: 'Confidence of an unchanged transcript under the profile conservative.',
+    doc: 'Confidence of an unchanged transcript in the conservative profile.',
   },
   refineBalancedBase: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_BALANCED_BASE'],
     default: 0.87,
-    doc: 'Confidence of an unchanged transcript under the profile balanced.',
+    doc: 'Confidence of an unchanged transcript in the balanced profile.',
   },
   refineAggressiveBase: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_AGGRESSIVE_BASE'],
     default: 0.9,
-    doc: 'Confidence of an unchanged transcript under the profile aggressive.',
+    doc: 'Confidence of an unchanged transcript in the aggressive profile.',
   },
   refinePenaltyPerTrace: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_PENALTY_PER_TRACE'],
     default: 0.015,
-    doc: 'Confidence that each change takes away.',
+    doc: 'Confidence subtracted for each correction.',
   },
   refinePenaltyCap: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_PENALTY_CAP'],
     default: 0.25,
-    doc: 'Most confidence that changes take away.',
+    doc: 'Maximum confidence subtracted for corrections.',
   },
   refineConfidenceMin: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_CONFIDENCE_MIN'],
     default: 0.1,
-    doc: 'Least confidence of a transcript.',
+    doc: 'Minimum confidence of a transcript.',
   },
   refineConfidenceMax: {
     type: number(),
     env: ['SVC_SPEECH_REFINE_CONFIDENCE_MAX'],
     default: 0.99,
-    doc: 'Most confidence of a transcript.',
+    doc: 'Maximum confidence of a transcript.',
   },
   contextualBias: {
     type: boolean('lenient'),
     env: ['SVC_SPEECH_CONTEXTUAL_BIAS'],
     default: true,
-    doc: 'Prefer the words of the lexicon and the hotwords among likely readings.',
+    doc: 'Prefer hotwords and words of the lexicon among likely readings.',
   },
   sessionHotwords: {
     type: phrases(),
     flag: 'hotwords',
     env: ['SVC_SPEECH_SESSION_HOTWORDS'],
     default: [] as readonly string[],
-    doc: 'Words and phrases to expect, separated by commas; a reading with them may be up to 20 times less likely than the best.',
+    doc: 'Comma-separated words and phrases to expect; they win in readings up to 20 times less likely than the best.',
   },
   maxBiasPhrases: {
     type: integer({min: 1, clamp: true}),
     env: ['SVC_SPEECH_MAX_BIAS_PHRASES'],
     default: 256,
-    doc: 'Most phrases that are preferred.',
+    doc: 'Maximum number of preferred phrases.',
   },
   logitBiasStrength: {
     type: number(),
     env: ['SVC_SPEECH_LOGIT_BIAS_STRENGTH'],
     default: 0.8,
-    doc: 'What is added to the logits of preferred tokens; 0 adds nothing.',
+    doc: 'Value added to the logits of hotword tokens; 0 adds nothing.',
   },
   logitBiasMaxTokens: {
     type: integer({min: 1, clamp: true}),
     env: ['SVC_SPEECH_LOGIT_BIAS_MAX_TOKENS'],
     default: 256,
     planned: true,
-    doc: 'Most tokens whose logits are raised.',
+    doc: 'Maximum number of tokens with a logit bias.',
   },
   logitForbidTokens: {
     type: tokenIds(),
@@ -109,7 +109,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     env: ['SVC_SPEECH_CONSTRAINED_PHRASES'],
     default: [] as readonly string[],
     planned: true,
-    doc: 'Phrases that alone can be recognised, once the trie is on.',
+    doc: 'The only phrases that can be recognised if constrained_trie is on.',
   },
   constrainedTrie: {
     type: boolean('lenient'),
@@ -117,7 +117,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     toml: ['speech.logit_constrained_trie'],
     default: false,
     planned: true,
-    doc: 'Hold the decoder to the constrained phrases.',
+    doc: 'Restrict the decoder to the constrained phrases.',
   },
   trieStuckSteps: {
     type: integer({min: 1, clamp: true}),
@@ -125,6 +125,6 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     toml: ['speech.logit_trie_stuck_steps'],
     default: 2,
     planned: true,
-    doc: 'Tokens outside of every phrase after which the trie starts again.',
+    doc: 'Number of tokens outside every phrase after which the trie restarts.',
   },
 }))

@@ -1,66 +1,66 @@
 import {sectionSettings} from '../setting.js'
 import {integer, path, text} from '../types.js'
 
-/** The server of speech: recordings by path or upload, and live audio. */
+/** The speech server: recordings by path or upload, and live audio. */
 export const speechServerSettings = sectionSettings('speech', () => ({
   dashHost: {
     type: text('an address of this machine'),
     env: ['SVC_DASH_HOST'],
     default: '127.0.0.1',
     planned: true,
-    doc: 'Address that the speech server listens on.',
+    doc: 'Address for the speech server to listen on.',
   },
   dashPort: {
     type: integer({min: 0, max: 65_535}),
     env: ['SVC_DASH_PORT'],
     default: 3847,
     planned: true,
-    doc: 'Port that the speech server listens on; 0 takes a free one.',
+    doc: 'Port for the speech server to listen on; 0 picks a free port.',
   },
   token: {
     type: text('a token'),
     env: ['SVC_SPEECH_TOKEN'],
     secret: true,
     planned: true,
-    doc: 'Bearer token of the speech server; needed to listen on anything but loopback.',
+    doc: 'Bearer token of the speech server; required to listen beyond loopback.',
   },
   workspace: {
     type: path(),
     env: ['SVC_SPEECH_WORKSPACE'],
-    doc: 'Folder that paths in requests are relative to, instead of the current one.',
+    doc: 'Folder for recordings requested by tools and programs; default: the workspace root.',
   },
   maxUploadBytes: {
     type: integer({min: 1}),
     env: ['SVC_SPEECH_MAX_UPLOAD_BYTES'],
     default: 33_554_432,
     planned: true,
-    doc: 'Most bytes of an uploaded recording.',
+    doc: 'Maximum size of an uploaded recording, in bytes.',
   },
   streamPartialQuietMs: {
     type: integer({min: 50, clamp: true}),
     env: ['SVC_SPEECH_STREAM_PARTIAL_QUIET_MS'],
     default: 350,
     planned: true,
-    doc: 'Milliseconds that live text must stay as it is to count as stable.',
+    doc: 'Time without a change after which live text counts as stable, in milliseconds.',
   },
   streamMaxWaitMs: {
     type: integer({min: 200, clamp: true}),
     env: ['SVC_SPEECH_STREAM_MAX_WAIT_MS'],
     default: 2500,
     planned: true,
-    doc: 'Milliseconds after which live text counts as stable anyway.',
+    doc: 'Time after which live text always counts as stable, in milliseconds.',
   },
   streamMaxBufferMs: {
     type: integer({min: 1000, clamp: true}),
     env: ['SVC_SPEECH_STREAM_MAX_BUFFER_MS'],
     default: 300_000,
     planned: true,
-    doc: 'Milliseconds of live audio that are kept.',
+    doc: 'Maximum live audio to keep, in milliseconds.',
   },
   canaryKpi: {
     type: path(),
     env: ['SVC_SPEECH_CANARY_KPI'],
     planned: true,
-    doc: 'JSON file of measured quality that the server must pass before it starts.',
+    doc: 'JSON file of quality measurements that the server checks before it starts.',
   },
 }))

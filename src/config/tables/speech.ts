@@ -1,12 +1,12 @@
 import {sectionSettings} from '../setting.js'
 import {aliasedChoice, boolean, choice, integer, number, path, text} from '../types.js'
 
-/** Which speech model runs, on what, and how it decodes. */
+/** Speech model, device and decoding. */
 export const speechSettings = sectionSettings('speech', () => ({
   config: {
     type: path(),
     env: ['SVC_SPEECH_CONFIG'],
-    doc: 'TOML file with the keys of [speech] and no heading; its values come before those of Svc.toml.',
+    doc: 'TOML file with the keys of [speech] without a heading; it takes precedence over Svc.toml.',
     toml: [],
   },
   backend: {
@@ -14,14 +14,14 @@ export const speechSettings = sectionSettings('speech', () => ({
     env: ['SVC_SPEECH_BACKEND'],
     default: 'auto',
     strict: true,
-    doc: 'Kind of the speech model: auto takes any, whisper and onnx-whisper refuse all but Whisper models.',
+    doc: 'Accepted model formats: auto accepts all, whisper and onnx-whisper only Whisper models.',
   },
   model: {
     type: text('a model id or a path'),
     flag: 'model',
     char: 'm',
     env: ['SVC_SPEECH_MODEL'],
-    doc: 'Speech model: a directory, a whisper.cpp file or an id such as openai/whisper-base; unset takes whisper-tiny.en if it is there, else the starter model.',
+    doc: 'Speech model: folder, whisper.cpp file or hub id; default: whisper-tiny.en if present, or the starter model.',
   },
   revision: {
     type: text('a branch, tag or commit'),
@@ -36,7 +36,7 @@ export const speechSettings = sectionSettings('speech', () => ({
     env: ['SVC_SPEECH_CUDA'],
     toml: ['speech.device', 'speech.cuda'],
     default: 'cpu',
-    doc: 'What speech is computed on.',
+    doc: 'Compute device for speech recognition.',
   },
   precision: {
     type: aliasedChoice({auto: [], f32: ['fp32', 'float32'], int8: []}),
@@ -52,21 +52,21 @@ export const speechSettings = sectionSettings('speech', () => ({
     flag: 'threads',
     env: ['SVC_SPEECH_THREADS'],
     default: 0,
-    doc: 'Threads that recognise speech; 0 takes one per physical core.',
+    doc: 'Number of threads for speech recognition; 0 uses one per physical core.',
   },
   keepAliveMs: {
     type: integer({min: -1}),
     env: ['SVC_SPEECH_KEEP_ALIVE_MS'],
     default: -1,
     planned: true,
-    doc: 'Milliseconds after which a server unloads an idle speech model; -1 keeps it.',
+    doc: 'Time after which a server unloads an idle speech model, in milliseconds; -1 keeps it loaded.',
   },
   language: {
     type: text('a language code or name'),
     flag: 'language',
     char: 'l',
     env: ['SVC_SPEECH_LANGUAGE'],
-    doc: 'Language that is spoken, such as en or german; unset detects it.',
+    doc: 'Spoken language, such as en or german; default: detected.',
   },
   task: {
     type: choice('transcribe', 'translate'),
@@ -74,72 +74,72 @@ export const speechSettings = sectionSettings('speech', () => ({
     env: ['SVC_SPEECH_TASK'],
     default: 'transcribe',
     strict: true,
-    doc: 'Write down what is said, or translate it to English.',
+    doc: 'Transcribe the speech, or translate it to English.',
   },
   beamSize: {
     type: integer({min: 1, max: 64}),
     flag: 'beam',
     env: ['SVC_SPEECH_BEAM_SIZE'],
     default: 1,
-    doc: 'Hypotheses that are followed at once; 1 takes the most likely token each time.',
+    doc: 'Beam width; 1 is greedy.',
   },
   bestOf: {
     type: integer({min: 1, max: 64}),
     flag: 'best-of',
     env: ['SVC_SPEECH_BEST_OF'],
     default: 5,
-    doc: 'Draws at a temperature above 0, of which the most likely one is kept.',
+    doc: 'Number of samples drawn at a temperature above 0; the most likely one is used.',
   },
   temperature: {
     type: number({min: 0, max: 1}),
     flag: 'temperature',
     env: ['SVC_SPEECH_TEMPERATURE'],
     default: 0,
-    doc: 'Temperature that decoding begins at; higher ones follow where the result is poor.',
+    doc: 'Initial decoding temperature; higher ones are tried if the result is poor.',
   },
   seed: {
     type: integer({min: 0}),
     flag: 'seed',
     env: ['SVC_SPEECH_SEED'],
     default: 299_792_458,
-    doc: 'Seed of the draws at a temperature above 0.',
+    doc: 'Seed for sampling at a temperature above 0.',
   },
   noSpeechThreshold: {
     type: number({min: 0, max: 1}),
     flag: 'no-speech-threshold',
     env: ['SVC_SPEECH_NO_SPEECH_THRESHOLD'],
     default: 0.6,
-    doc: 'Probability of no speech above which an unlikely text counts as silence.',
+    doc: 'Probability of silence above which a low-confidence text is discarded.',
   },
   initialPrompt: {
     type: text(),
     flag: 'prompt',
     env: ['SVC_SPEECH_INITIAL_PROMPT'],
-    doc: 'Text that sets style and spelling, as if it had been said before.',
+    doc: 'Text that sets style and spelling, as if it preceded the recording.',
   },
   wordTimestamps: {
     type: boolean('lenient'),
     flag: 'word-timestamps',
     env: ['SVC_SPEECH_WORD_TIMESTAMPS'],
     default: false,
-    doc: 'Find out when each word begins and ends.',
+    doc: 'Compute the start and end of each word.',
   },
   emitPartialPath: {
     type: path(),
     env: ['SVC_SPEECH_EMIT_PARTIAL_PATH'],
-    doc: 'File to which a JSON line is appended for each chunk as it is recognised.',
+    doc: 'File to which a JSON line is appended for each recognised chunk.',
   },
   streamTokens: {
     type: boolean('lenient'),
     env: ['SVC_SPEECH_STREAM_TOKENS'],
     default: false,
     planned: true,
-    doc: 'Emit each token as it is accepted.',
+    doc: 'Emit each token as it is decoded.',
   },
   verbose: {
     type: boolean('lenient'),
     env: ['SVC_SPEECH_VERBOSE'],
     default: false,
-    doc: 'Log the steps of the decoder of Whisper models: tokens with their log-probabilities, and what decides on another try.',
+    doc: 'Log the decoder steps of Whisper models: tokens, log-probabilities and the reasons for retries.',
   },
 }))

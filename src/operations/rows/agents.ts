@@ -6,7 +6,7 @@ import {agent} from '../shapes.js'
 
 const named = object({agent_id: agentId}, {required: ['agent_id']})
 const changed = object({ok: flag(), agent}, {required: ['ok', 'agent']})
-const moved = list(integer(), 'Tasks that went to other agents.')
+const moved = list(integer(), 'Ids of tasks moved to other agents.')
 
 interface Naming {
   agent_id: string | number
@@ -27,12 +27,12 @@ const emptied = ({agent: {id, name, state}, moved}: Emptied, {tasks: {displayAge
   moved,
 })
 
-/** Spawning agents, letting them rest and retiring them. */
+/** Listing, spawning, pausing and retiring agents. */
 export const agentOperations: readonly Operation[] = [
   operation<object, {agents: Agent[]}>({
     name: 'list_agents',
     title: 'List agents',
-    summary: 'List the agents and what each has to do.',
+    summary: 'List agents with their state and task counts.',
     effect: 'read',
     idempotent: true,
     input: object({}),
@@ -46,8 +46,8 @@ export const agentOperations: readonly Operation[] = [
   }),
   operation<object, object>({
     name: 'agent_ids',
-    title: 'Ids of agents',
-    summary: 'List the ids of the agents.',
+    title: 'List agent ids',
+    summary: 'List the ids of all agents.',
     effect: 'read',
     idempotent: true,
     input: object({}),
@@ -74,18 +74,18 @@ export const agentOperations: readonly Operation[] = [
     idempotent: false,
     input: object(
       {
-        name: text('Its name, which no other agent has.', {minLength: 1, maxLength: 128}),
-        dynamic: flag('It retires when it is idle.'),
+        name: text('Unique name of the agent.', {minLength: 1, maxLength: 128}),
+        dynamic: flag('Retire the agent automatically if it is idle.'),
         parent_agent_id: {
           type: ['integer', 'string'],
-          description: 'The agent that delegates to it: its name or its id.',
+          description: 'Agent that delegates to it: its name or id.',
         },
         source_task_id: taskId,
-        delegation_reason: text('Why it is there.', {maxLength: 4096}),
-        labels: list(text(undefined, {maxLength: 256}), 'Labels that tasks can ask for.', {
+        delegation_reason: text('Reason for spawning the agent.', {maxLength: 4096}),
+        labels: list(text(undefined, {maxLength: 256}), 'Labels that tasks can require.', {
           maxItems: 100,
         }),
-        model: text('Name of the model that it asks.', {maxLength: 512}),
+        model: text('Model that the agent uses.', {maxLength: 512}),
       },
       {required: ['name']},
     ),
@@ -118,7 +118,7 @@ export const agentOperations: readonly Operation[] = [
   operation<Naming, object>({
     name: 'pause_agent',
     title: 'Pause an agent',
-    summary: 'Let an agent start no more tasks; what it runs it ends.',
+    summary: 'Pause an agent: it starts no new tasks.',
     effect: 'write',
     idempotent: true,
     input: named,
@@ -133,7 +133,7 @@ export const agentOperations: readonly Operation[] = [
   operation<Naming, object>({
     name: 'resume_agent',
     title: 'Resume an agent',
-    summary: 'Let a paused agent go on.',
+    summary: 'Resume a paused agent.',
     effect: 'write',
     idempotent: true,
     input: named,
@@ -148,7 +148,7 @@ export const agentOperations: readonly Operation[] = [
   operation<Naming & {session_id: string | null}, object>({
     name: 'map_agent_session',
     title: 'Map an agent to a session',
-    summary: 'Have an agent spoken for under one session alone; null takes it away.',
+    summary: 'Bind an agent to a session id that its messages must contain; null removes the binding.',
     effect: 'write',
     idempotent: true,
     input: object(
@@ -168,7 +168,7 @@ export const agentOperations: readonly Operation[] = [
   operation<Naming, object>({
     name: 'drain_agent',
     title: 'Drain an agent',
-    summary: 'Give the waiting tasks of an agent to others, and pause it.',
+    summary: 'Move the queued tasks of an agent to others and pause it.',
     effect: 'write',
     idempotent: true,
     input: named,
@@ -189,7 +189,7 @@ export const agentOperations: readonly Operation[] = [
   operation<Naming, object>({
     name: 'retire_agent',
     title: 'Retire an agent',
-    summary: 'End an agent, and give its tasks to others.',
+    summary: 'Retire an agent and move its tasks to others.',
     effect: 'destructive',
     idempotent: false,
     input: named,
@@ -210,12 +210,12 @@ export const agentOperations: readonly Operation[] = [
   operation<object, object>({
     name: 'rebalance',
     title: 'Rebalance queues',
-    summary: 'Move waiting tasks from busy agents to others.',
+    summary: 'Move queued tasks from overloaded agents to others.',
     effect: 'write',
     idempotent: true,
     input: object({}),
     output: object(
-      {rebalanced: integer('Tasks that were moved.'), moves: list(object({}, {open: true}))},
+      {rebalanced: integer('Number of tasks moved.'), moves: list(object({}, {open: true}))},
       {required: ['rebalanced', 'moves']},
     ),
     bindings: {

@@ -11,7 +11,7 @@ const path = text(undefined, {minLength: 1, maxLength: 4096})
 const paths = (maxItems: number, description?: string) => list(path, description, {maxItems})
 const prompt = text(undefined, {minLength: 1, maxLength: 262_144})
 
-/** What the orchestrator decides for the assistant, and what it records. */
+/** An assistant whose model choices and costs are decided and recorded by the orchestrator. */
 async function openFor(context: OperationContext): Promise<Assistant> {
   const {modules, orchestrator, sources} = context
   const {openAssistant} = await import('../../assistant/index.js')
@@ -50,35 +50,35 @@ interface ChatMessage {
 
 const turn = object({role: text(), content: text()}, {required: ['role', 'content'], open: true})
 
-/** What any call may say about itself. */
-const ofAnyCall = ['trace_id', 'correlation_id']
+/** Members that every call accepts. */
+const commonMembers = ['trace_id', 'correlation_id']
 
-const refuse = (operation: string, violation: string) =>
+const invalid = (operation: string, violation: string) =>
   new SvcError('params_invalid', {operation, violations: [violation]})
 
-/** @throws params_invalid where it is not there or blank, or said twice and differently */
-function promptOf({prompt: said, message}: ChatMessage): string {
-  if (said !== undefined && message !== undefined && said !== message)
-    throw refuse('chat_message', '/message is another prompt')
-  const words = said ?? message
-  if (words === undefined) throw refuse('chat_message', "the document must have required property 'prompt'")
-  return worded('chat_message', said === undefined ? '/message' : '/prompt', words)
+/** @throws params_invalid if the prompt is missing or blank, or if `prompt` and `message` differ */
+function promptOf({prompt, message}: ChatMessage): string {
+  if (prompt !== undefined && message !== undefined && prompt !== message)
+    throw invalid('chat_message', '/message differs from /prompt')
+  const words = prompt ?? message
+  if (words === undefined) throw invalid('chat_message', "the document must have required property 'prompt'")
+  return notBlank('chat_message', prompt === undefined ? '/message' : '/prompt', words)
 }
 
-/** @throws params_invalid where a text is blank */
-function worded(operation: string, place: string, words: string): string {
-  if (words.trim() === '') throw refuse(operation, `${place} must have a word in it`)
+/** @throws params_invalid if a text is blank */
+function notBlank(operation: string, place: string, words: string): string {
+  if (words.trim() === '') throw invalid(operation, `${place} must not be blank`)
   return words
 }
 
-/** Most characters of what may have any shape, as JSON. */
+/** Maximum length of members of any type, in characters of JSON. */
 const longest = {diagnostic: 16_384, attachments: 65_536}
 
-/** What no schema says: how large something of any shape may be. @throws params_invalid */
+/** Limits the size of members of any type, which the schema cannot. @throws params_invalid */
 function limitSizes({diagnostics = [], attachment_manifest: attachments}: ChatMessage): void {
   const limit = (place: string, value: unknown, most: number) => {
     if ((JSON.stringify(value) ?? '').length > most)
-      throw refuse('chat_message', `${place} must NOT have more than ${most} characters as JSON`)
+      throw invalid('chat_message', `${place} must NOT have more than ${most} characters as JSON`)
   }
   for (const [i, each] of diagnostics.entries()) limit(`/diagnostics/${i}`, each, longest.diagnostic)
   limit('/attachment_manifest', attachments, longest.attachments)
@@ -102,20 +102,20 @@ interface GeneratedCode {
   file_outcomes?: FileOutcomesV1
 }
 
-/** Chats, and code that a model writes. */
+/** Chat and code generation. */
 export const assistantOperations: readonly Operation[] = [
   operation<ChatMessage, MessageAnswer>({
     name: 'chat_message',
     title: 'Send a chat message',
-    summary: 'Ask the model in a conversation that is kept.',
+    summary: 'Send a message to the model in a stored conversation.',
     effect: 'write',
     idempotent: false,
     openWorld: true,
     input: object(
       {
         prompt,
-        message: {...prompt, description: 'Another name of prompt.'},
-        context_files: paths(32, 'Files of the workspace that the model reads.'),
+        message: {...prompt, description: 'Alias of prompt.'},
+        context_files: paths(32, 'Workspace files to include in the prompt.'),
         open_files: paths(256),
         active_file: path,
         active_line: integer(undefined, {minimum: 1}),
@@ -125,10 +125,10 @@ export const assistantOperations: readonly Operation[] = [
         thread_id: id(2048),
         journey_id: id(2048),
         cognitive_profile: oneOf(['fast', 'reasoning', 'creative']),
-        json_mode: flag('The answer is JSON.'),
+        json_mode: flag('Answer with JSON.'),
         trace_id: id(256),
         correlation_id: id(256),
-        attachment_manifest: {description: 'Kept, and not read.'},
+        attachment_manifest: {description: 'Stored but not interpreted.'},
         temperature: number(undefined, {minimum: 0, maximum: 2}),
         top_p: number(undefined, {minimum: 0, maximum: 1}),
       },
@@ -147,11 +147,11 @@ export const assistantOperations: readonly Operation[] = [
     ),
     bindings: {
       rpc: {method: 'ai.chat.message'},
-      tool: {name: 'svc_chat_message', tier: 'core', lane: 'ai', unlisted: ofAnyCall},
+      tool: {name: 'svc_chat_message', tier: 'core', lane: 'ai', unlisted: commonMembers},
     },
     async run(input, context) {
       const {modules, orchestrator, surface, signal, report} = context
-      const said = promptOf(input)
+      const message = promptOf(input)
       limitSizes(input)
       const {journey_id = null, session_id = null, thread_id = null, trace_id = null, correlation_id = null} = input
       const journey = modules.journeys.journeyEnvelope(
@@ -170,7 +170,7 @@ export const assistantOperations: readonly Operation[] = [
       return sendMessage(
         await openFor(context),
         {
-          prompt: said,
+          prompt: message,
           contextFiles: input.context_files,
           openFiles: input.open_files,
           activeFile: input.active_file,
@@ -193,13 +193,13 @@ export const assistantOperations: readonly Operation[] = [
   >({
     name: 'chat_history',
     title: 'Show a conversation',
-    summary: 'Give the latest turns of a conversation, the oldest first.',
+    summary: 'Show the latest turns of a conversation, oldest first.',
     effect: 'read',
     idempotent: true,
     input: object({
       session_id: id(2048),
       trace_id: text('Only turns of this trace.', {maxLength: 256}),
-      limit: integer('At most so many.', {minimum: 1, maximum: 100, default: 100}),
+      limit: integer('Maximum number of turns.', {minimum: 1, maximum: 100, default: 100}),
     }),
     output: object({session_id: text(), history: list(turn)}, {required: ['session_id', 'history']}),
     bindings: {
@@ -216,21 +216,21 @@ export const assistantOperations: readonly Operation[] = [
   operation<GenerateCode, GeneratedCode>({
     name: 'generate_code',
     title: 'Generate code',
-    summary: 'Have the model write a program of the data language, checked and repaired.',
+    summary: 'Generate a program of the data language with a model, and validate it.',
     effect: 'write',
     idempotent: false,
     openWorld: true,
     input: object(
       {
         prompt,
-        validate: flag('Check it; true when left out.'),
+        validate: flag('Validate and repair the program; default: true.'),
         max_retries: integer(undefined, {minimum: 0, maximum: 5, default: 2}),
         session_id: id(2048),
         journey_id: id(2048),
         trace_id: id(256),
         correlation_id: id(256),
         output_surface_mode: oneOf(['raw_code_only', 'fenced_transport']),
-        output_path: text('File of the workspace that is written or replaced.', {
+        output_path: text('Workspace file to write or replace.', {
           minLength: 1,
           maxLength: 4096,
         }),
@@ -247,14 +247,14 @@ export const assistantOperations: readonly Operation[] = [
         name: 'svc_generate_code',
         tier: 'core',
         lane: 'ai',
-        unlisted: ofAnyCall,
+        unlisted: commonMembers,
         output: text(),
         present: ({code, ...meta}) => toolAnswer(code, meta),
       },
     },
     async run(input, context) {
       const {modules, orchestrator, surface, signal, report} = context
-      const prompted = worded('generate_code', '/prompt', input.prompt)
+      const prompt = notBlank('generate_code', '/prompt', input.prompt)
       const {journey_id = null, session_id: sessionId = '', trace_id = null, correlation_id = null} = input
       const {generateCode, traceOf} = await import('../../assistant/index.js')
       const envelope = modules.journeys.journeyEnvelope(
@@ -264,7 +264,7 @@ export const assistantOperations: readonly Operation[] = [
       const outcome = await generateCode(
         await openFor(context),
         {
-          prompt: prompted,
+          prompt,
           validate: input.validate,
           maxRetries: input.max_retries,
           surfaceMode: input.output_surface_mode,
@@ -272,7 +272,7 @@ export const assistantOperations: readonly Operation[] = [
           journeyId: envelope.journey_id,
           sessionId: sessionId.trim() || undefined,
           traceId: traceOf(envelope),
-          // No command asks for a program.
+          // No command calls this operation.
           surface: surface === 'mcp' ? 'mcp' : 'daemon',
         },
         {

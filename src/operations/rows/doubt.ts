@@ -4,29 +4,29 @@ import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
 
-const report = text('What was found out, for the agent and for the record.', {minLength: 1, maxLength: 131_072})
+const report = text('Findings, for the agent and for the record.', {minLength: 1, maxLength: 131_072})
 
 interface Doubted {
   task_id: number
   status: string
   resolver_agent: string
-  /** What the person behind the caller answered at once. */
+  /** Immediate answer of the person behind the caller. */
   resolution?: {validated: boolean; report: string}
 }
 
-/** What a person is asked about a doubt. */
+/** The question about a doubt for a person. */
 const questionOf = ({display_id, description, status_reason}: Task): Question => ({
   message: `${display_id} is in doubt${status_reason === undefined ? '' : `: ${status_reason}`}.\n\n${description}`,
   schema: object(
     {
-      validated: {type: 'boolean', title: 'The work is sound as it stands', default: false},
-      report: {type: 'string', title: 'What the agent should know', minLength: 1},
+      validated: {type: 'boolean', title: 'The work is correct as it is', default: false},
+      report: {type: 'string', title: 'Findings for the agent', minLength: 1},
     },
     {required: ['validated', 'report'], open: true},
   ),
 })
 
-/** Somebody else may settle the doubt while the person is asked: then that counts, and the person is told so. */
+/** If someone else resolves the doubt while the person is asked, that resolution wins and a notice reports it. */
 async function askPerson(doubted: Task, {ask, notice, modules, orchestrator}: OperationContext): Promise<Doubted> {
   const {id: task_id, agent_name: resolver_agent} = doubted
   const answer = await ask?.(questionOf(doubted))
@@ -36,7 +36,7 @@ async function askPerson(doubted: Task, {ask, notice, modules, orchestrator}: Op
   return orchestrator.store.transaction(() => {
     const {status, display_id} = modules.tasks.requireTask(orchestrator, task_id)
     if (status !== 'Doubted') {
-      notice(`warning: ${display_id} is ${status} by now; the answer about its doubt was not taken.`)
+      notice(`warning: ${display_id} is already ${status}; your answer about its doubt was ignored.`)
       return {task_id, status, resolver_agent}
     }
     return {
@@ -48,15 +48,15 @@ async function askPerson(doubted: Task, {ask, notice, modules, orchestrator}: Op
   })
 }
 
-/** Calling tasks into doubt and settling it. */
+/** Doubting tasks and resolving doubts. */
 export const doubtOperations: readonly Operation[] = [
   operation<{task_id: number; reason?: string}, Doubted & {task: Task}>({
     name: 'doubt_task',
     title: 'Doubt a task',
-    summary: 'Call a task into doubt: it stops until a person has looked at it.',
+    summary: 'Pause a task until a person resolves a doubt about it.',
     effect: 'write',
     idempotent: true,
-    input: object({task_id: taskId, reason: text('What is in doubt.', {maxLength: 4096})}, {required: ['task_id']}),
+    input: object({task_id: taskId, reason: text('Reason for the doubt.', {maxLength: 4096})}, {required: ['task_id']}),
     output: object(
       {
         task_id: integer(),
@@ -81,15 +81,15 @@ export const doubtOperations: readonly Operation[] = [
   operation<{task_id: number; validated: boolean; report: string; resume?: boolean}, {task: Task; awards: Award[]}>({
     name: 'resolve_doubt',
     title: 'Resolve a doubt',
-    summary: 'Settle the doubt of a task: a justified one makes the report part of the task, which is queued again.',
+    summary: 'Resolve the doubt about a task; if the doubt is justified, the task is requeued with the report.',
     effect: 'write',
     idempotent: false,
     input: object(
       {
         task_id: taskId,
-        validated: flag('The work was sound as it stood.'),
+        validated: flag('True if the work is correct and the doubt unjustified.'),
         report,
-        resume: flag('Run a validated task, instead of completing it as it is; true when left out.'),
+        resume: flag('Resume an unfinished validated task instead of completing it; default: true.'),
       },
       {required: ['task_id', 'validated', 'report']},
     ),
@@ -99,18 +99,21 @@ export const doubtOperations: readonly Operation[] = [
       tool: {name: 'svc_resolve_doubt', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch resolve', own: true},
     },
-    run({task_id, validated, report: said, resume = true}, {modules, orchestrator}) {
-      const resolved = modules.tasks.resolveDoubt(orchestrator, task_id, {validated, report: said, resume})
+    run({task_id, validated, report: findings, resume = true}, {modules, orchestrator}) {
+      const resolved = modules.tasks.resolveDoubt(orchestrator, task_id, {validated, report: findings, resume})
       return {task: resolved, awards: modules.tasks.awardsOf(orchestrator, task_id)}
     },
   }),
   operation<{task_id: number; reason?: string}, {ok: true; task: Task}>({
     name: 'overrule_doubt',
     title: 'Overrule a doubt',
-    summary: 'Take a doubted task as done, whatever the doubt.',
+    summary: 'Complete a doubted task despite the doubt.',
     effect: 'write',
     idempotent: false,
-    input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096})}, {required: ['task_id']}),
+    input: object(
+      {task_id: taskId, reason: text('Reason for overruling the doubt.', {maxLength: 4096})},
+      {required: ['task_id']},
+    ),
     output: object({ok: flag(), task}, {required: ['ok', 'task']}),
     bindings: {
       rpc: {method: 'orch.overrule_doubt'},

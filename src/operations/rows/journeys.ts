@@ -12,7 +12,7 @@ const step = object(
 const reversed = object({ok: flag(), operation: loggedOperation}, {required: ['ok', 'operation']})
 const which = object(
   {
-    op_id: text('The operation: OP-000007 or 7; the submission of a task: T-0042.', {minLength: 1, maxLength: 32}),
+    op_id: text('Operation, such as OP-000007 or 7, or submitted task, such as T-0042.', {minLength: 1, maxLength: 32}),
   },
   {required: ['op_id']},
 )
@@ -28,11 +28,11 @@ interface Reversed {
 export const journeyOperations: readonly Operation[] = [
   operation<{journey_id?: string}, CanonicalSteps>({
     name: 'journey_canonical_steps',
-    title: 'Steps of a journey',
-    summary: 'List the steps from an empty workspace to checked work, and what each is done with.',
+    title: 'List journey steps',
+    summary: 'List the steps of a journey with the operation for each.',
     effect: 'read',
     idempotent: true,
-    input: object({journey_id: text('Another journey than the canonical one.', {maxLength: 512})}),
+    input: object({journey_id: text('Id of the journey; default: the canonical journey.', {maxLength: 512})}),
     output: object({journey_id: text(), steps: list(step)}, {required: ['journey_id', 'steps']}),
     bindings: {
       rpc: {method: 'orch.journey.canonical_steps'},
@@ -44,7 +44,7 @@ export const journeyOperations: readonly Operation[] = [
   operation<Which, Reversed>({
     name: 'undo_operation',
     title: 'Undo an operation',
-    summary: 'Take back a priority, a pause, a new agent or a submission, while nothing was built on it.',
+    summary: 'Undo a priority change, pause, spawned agent or submission.',
     effect: 'write',
     idempotent: false,
     input: which,
@@ -59,7 +59,7 @@ export const journeyOperations: readonly Operation[] = [
   operation<Which, Reversed>({
     name: 'redo_operation',
     title: 'Redo an operation',
-    summary: 'Do again what was undone; an agent or a task gets a new id.',
+    summary: 'Redo an undone operation; an agent or task gets a new id.',
     effect: 'write',
     idempotent: false,
     input: which,
@@ -74,10 +74,10 @@ export const journeyOperations: readonly Operation[] = [
   operation<{limit?: number}, {operations: LoggedOperation[]}>({
     name: 'list_operations',
     title: 'List operations',
-    summary: 'List what was done by hand and can be undone, the latest first.',
+    summary: 'List operations that can be undone or redone, newest first.',
     effect: 'read',
     idempotent: true,
-    input: object({limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50})}),
+    input: object({limit: integer('Maximum number of operations.', {minimum: 1, maximum: 1000, default: 50})}),
     output: object({operations: list(loggedOperation)}, {required: ['operations']}),
     bindings: {
       rpc: {method: 'orch.oplog'},

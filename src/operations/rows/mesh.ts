@@ -2,20 +2,20 @@ import type {LocalStatus} from '../../mesh/index.js'
 import {type Operation, operation} from '../operation.js'
 import {integer, list, object, text} from '../schema.js'
 
-interface Asked {
+interface Input {
   registry_path?: string
 }
 
-/** What a workspace can tell of the mesh by itself. */
+/** Mesh information that is available locally, without a control plane. */
 export const meshOperations: readonly Operation[] = [
-  operation<Asked, LocalStatus>({
+  operation<Input, LocalStatus>({
     name: 'mesh_local_status',
-    title: 'Nodes of this machine',
-    summary: 'Tell how this process takes part in the mesh, and list the nodes that this machine was started as.',
+    title: 'Show local mesh status',
+    summary: 'Show the mesh settings of this process and the nodes registered on this machine.',
     effect: 'read',
     idempotent: true,
     input: object({
-      registry_path: text('A registry of the workspace, where it is not that of this machine.', {
+      registry_path: text('Registry file in the workspace; default: the registry of this machine.', {
         minLength: 1,
         maxLength: 4096,
       }),

@@ -17,22 +17,22 @@ import {message} from '../shapes.js'
 
 const agentNamed = (description: string) => ({...agentId, description})
 
-const sender = agentNamed('The agent that sends: its name, or its id such as A-03.')
-const type = text('What it is about, such as help_request; free_form where nobody knows the word.', {maxLength: 256})
-const payload = text('What it says; JSON by convention.')
-const priority = text('low, normal, high or critical.', {maxLength: 16})
-const session = text('Session of the agent; needed where it has one.', {maxLength: 2048})
-const route = text('local (within this process), db (durable) or mesh (other machines).', {maxLength: 16})
-const source = text('local, db, mesh or merged (all there are).', {maxLength: 16})
-const claimer = text('For whom messages are claimed; whoever claims through a server says so.', {
+const sender = agentNamed('Sending agent: its name, or its id such as A-03.')
+const type = text('Message type, such as help_request; an unknown type becomes free_form.', {maxLength: 256})
+const payload = text('Content of the message, JSON by convention.')
+const priority = text('Priority: low, normal, high or critical.', {maxLength: 16})
+const session = text('Session of the agent; required if the agent is bound to one.', {maxLength: 2048})
+const route = text('Route: local (this process), db (durable) or mesh (other machines).', {maxLength: 16})
+const source = text('Source: local, db, mesh or merged (all of them).', {maxLength: 16})
+const claimer = text('Consumer name for claims; required over RPC and MCP.', {
   minLength: 1,
   maxLength: 256,
 })
-const plane = text('Plane on which it travels: local_ephemeral, local_durable, remote_mesh or broadcast.')
+const plane = text('Delivery plane: local_ephemeral, local_durable, remote_mesh or broadcast.')
 
-/** What every answer about one message says. */
-const where = {message_id: integer(), route: text(), delivery_plane: plane}
-const whereRequired = ['message_id', 'route', 'delivery_plane']
+/** Members of every answer about a single message. */
+const delivery = {message_id: integer(), route: text(), delivery_plane: plane}
+const deliveryRequired = ['message_id', 'route', 'delivery_plane']
 
 export const messageOperations: readonly Operation[] = [
   operation<SendInput, Sent>({
@@ -45,22 +45,22 @@ export const messageOperations: readonly Operation[] = [
     input: object(
       {
         sender_id: sender,
-        receiver_id: agentNamed('The agent that it is for: its name or its id; its number on the route mesh.'),
+        receiver_id: agentNamed('Receiving agent: its name or id, or its number on the route mesh.'),
         msg_type: type,
         payload,
         route,
-        idempotency_key: text('It is sent once under this key; the correlation id where there is none.'),
-        correlation_id: text('What it belongs to.'),
-        thread_id: text('Conversation of which it is part.'),
-        tenant_id: text('Tenant that it belongs to.'),
+        idempotency_key: text('A message is sent only once per key; default: the correlation id.'),
+        correlation_id: text('Correlation id of related messages.'),
+        thread_id: text('Conversation of the message.'),
+        tenant_id: text('Tenant of the message.'),
         priority,
         sender_session_id: session,
       },
       {required: ['sender_id', 'receiver_id', 'msg_type', 'payload']},
     ),
     output: object(
-      {...where, db_message_uuid: {type: ['string', 'null']}, duplicate: flag('It was there already, under its key.')},
-      {required: [...whereRequired, 'db_message_uuid', 'duplicate'], open: true},
+      {...delivery, db_message_uuid: {type: ['string', 'null']}, duplicate: flag('True if the key was used before.')},
+      {required: [...deliveryRequired, 'db_message_uuid', 'duplicate'], open: true},
     ),
     bindings: {
       rpc: {method: 'orch.a2a.send'},
@@ -85,7 +85,7 @@ export const messageOperations: readonly Operation[] = [
   operation<InboxInput, Inbox>({
     name: 'a2a_inbox',
     title: 'Read an inbox',
-    summary: 'Show the unread messages of an agent, or claim them.',
+    summary: 'Show or claim the unread messages of an agent.',
     effect: 'write',
     idempotent: true,
     openWorld: true,
@@ -93,13 +93,11 @@ export const messageOperations: readonly Operation[] = [
       {
         agent_id: agentId,
         source,
-        max_messages: integer('At most so many.', {minimum: 1, maximum: 2048}),
-        before_message_id: integer('Only messages with a smaller id, of one source: the next page.', {minimum: 1}),
-        claim: flag('Take durable messages for two minutes: nobody else gets them meanwhile.'),
+        max_messages: integer('Maximum number of messages.', {minimum: 1, maximum: 2048}),
+        before_message_id: integer('Next page: messages of one source with a smaller id.', {minimum: 1}),
+        claim: flag('Claim durable messages for two minutes, so that no other consumer gets them.'),
         consumer_id: claimer,
-        dead: flag(
-          'The dead letters instead: delivered too often, or left by an agent that is retired, named by its id.',
-        ),
+        dead: flag('Show dead letters instead: messages delivered too often, or left by a retired agent (use its id).'),
         agent_session_id: session,
       },
       {required: ['agent_id']},
@@ -110,7 +108,7 @@ export const messageOperations: readonly Operation[] = [
         delivery_planes: list(text()),
         routes: list(text()),
         unread_count: integer(),
-        dropped_messages: integer('Unread messages that were lost.'),
+        dropped_messages: integer('Number of unread messages that were lost.'),
         messages: list(message),
       },
       {
@@ -140,7 +138,7 @@ export const messageOperations: readonly Operation[] = [
   operation<AckInput, Acknowledged>({
     name: 'a2a_ack',
     title: 'Acknowledge a message',
-    summary: 'Acknowledge a message, or say why it could not be handled.',
+    summary: 'Acknowledge a message, or report a failure to handle it.',
     effect: 'write',
     idempotent: true,
     openWorld: true,
@@ -149,18 +147,18 @@ export const messageOperations: readonly Operation[] = [
         agent_id: agentId,
         message_id: {
           type: ['integer', 'string'],
-          description: 'The uuid of a durable message, mesh:12 for one of another machine, or its id on its route.',
+          description: 'UUID of a durable message, mesh:12 for one of another machine, or the id on its route.',
         },
         route,
-        error: text('Why it could not be handled: it is delivered again instead.', {maxLength: 4096}),
+        error: text('Reason why the message could not be handled; it is redelivered.', {maxLength: 4096}),
         consumer_id: claimer,
         agent_session_id: session,
       },
       {required: ['agent_id', 'message_id']},
     ),
     output: object(
-      {...where, acknowledged: flag('False where it had been before, or could not be handled.')},
-      {required: [...whereRequired, 'acknowledged'], open: true},
+      {...delivery, acknowledged: flag('False if it was acknowledged before or could not be handled.')},
+      {required: [...deliveryRequired, 'acknowledged'], open: true},
     ),
     bindings: {
       rpc: {method: 'orch.a2a.ack'},
@@ -178,7 +176,7 @@ export const messageOperations: readonly Operation[] = [
   operation<Sender, Broadcasted>({
     name: 'a2a_broadcast',
     title: 'Broadcast a message',
-    summary: 'Send a message to every other agent of this process.',
+    summary: 'Send a message to all other agents of this process.',
     effect: 'write',
     idempotent: false,
     input: object(
@@ -186,8 +184,8 @@ export const messageOperations: readonly Operation[] = [
       {required: ['sender_id', 'msg_type', 'payload']},
     ),
     output: object(
-      {...where, delivered_to: integer('How many agents have it.'), dropped_messages: integer()},
-      {required: [...whereRequired, 'delivered_to', 'dropped_messages'], open: true},
+      {...delivery, delivered_to: integer('Number of agents that received it.'), dropped_messages: integer()},
+      {required: [...deliveryRequired, 'delivered_to', 'dropped_messages'], open: true},
     ),
     bindings: {
       rpc: {method: 'orch.a2a.broadcast'},
@@ -198,12 +196,12 @@ export const messageOperations: readonly Operation[] = [
   operation<HistoryInput, MessageHistory>({
     name: 'a2a_history',
     title: 'List messages',
-    summary: 'List what agents have sent to each other, the newest first.',
+    summary: 'List messages between agents, newest first.',
     effect: 'read',
     idempotent: true,
     input: object({
-      since_ms: integer('Only messages after this moment, Unix milliseconds.', {minimum: 0}),
-      limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50}),
+      since_ms: integer('Only messages after this time, in Unix milliseconds.', {minimum: 0}),
+      limit: integer('Maximum number of messages.', {minimum: 1, maximum: 1000, default: 50}),
       source,
     }),
     output: object(

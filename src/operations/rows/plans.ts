@@ -4,24 +4,24 @@ import {type PlanGoal, planGoal, stepsByModel} from '../plan-goal.js'
 import {presentStatus} from '../plan-shown.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
 import {planVersion} from '../shapes.js'
-import {placeOf, reportPlan} from '../written-plan.js'
+import {planPath, reportPlan} from '../written-plan.js'
 
 const goalLength = {minLength: 1, maxLength: 65_536}
-const goal = text('What is to be done.', goalLength)
+const goal = text('Goal to plan.', goalLength)
 const plan = text('Id of the plan.', {minLength: 1, maxLength: 2048})
-const origin = text('Session of the goal; the plan has an id of its own.', {maxLength: 2048})
+const origin = text('Session that the goal comes from; the plan gets its own id.', {maxLength: 2048})
 const mode = oneOf(
   ['auto', 'direct', 'force_plan', 'workflow_only'],
-  'direct makes one step; workflow_only is refused.',
+  'direct creates a single step; workflow_only is rejected.',
 )
 const path = text(undefined, {minLength: 1, maxLength: 4096})
 const mostPaths = {maxItems: 4096}
-const scopeFiles = list(path, 'Files that the goal is about.', mostPaths)
+const scopeFiles = list(path, 'Files that the goal concerns.', mostPaths)
 const stepLimits = {minimum: 1, maximum: 2000, default: 30}
-const maxTasks = integer('Most steps.', stepLimits)
-const toDisk = flag('Also write PLAN.md.')
-const tenant = text('Tenant that it belongs to.', {maxLength: 256})
-const forceRisky = text('Why risky or vague steps are kept.', {minLength: 1, maxLength: 4096})
+const maxTasks = integer('Maximum number of steps.', stepLimits)
+const toDisk = flag('Also write the plan to PLAN.md.')
+const tenant = text('Tenant of the plan.', {maxLength: 256})
+const forceRisky = text('Reason for keeping risky or vague steps.', {minLength: 1, maxLength: 4096})
 
 const planMembers = {
   session_id: text(),
@@ -32,7 +32,7 @@ const planMembers = {
 }
 const planRequired = ['session_id', 'versions']
 
-/** Plans, and their way into tasks. */
+/** Creating plans and executing them as tasks. */
 export const planOperations: readonly Operation[] = [
   operation<
     {
@@ -49,7 +49,7 @@ export const planOperations: readonly Operation[] = [
   >({
     name: 'new_plan',
     title: 'Plan a goal',
-    summary: 'Break a goal into steps, and keep them as a plan.',
+    summary: 'Break a goal into steps and store them as a plan.',
     effect: 'write',
     idempotent: false,
     input: object(
@@ -78,23 +78,27 @@ export const planOperations: readonly Operation[] = [
     },
     async run(input, context) {
       const {modules, orchestrator} = context
-      const path = await placeOf(context, input.write_to_disk)
-      const {goal: asked, mode: wanted, scope_files, max_tasks} = input
-      const request = {goal: asked, mode: wanted, scopeFiles: scope_files, maxTasks: max_tasks}
-      const kept = modules.plans.newPlan(orchestrator, {
+      const path = await planPath(context, input.write_to_disk)
+      const request = {
+        goal: input.goal,
+        mode: input.mode,
+        scopeFiles: input.scope_files,
+        maxTasks: input.max_tasks,
+      }
+      const stored = modules.plans.newPlan(orchestrator, {
         ...request,
         steps: await stepsByModel(context, request),
         originSessionId: input.session_id,
         tenantId: input.tenant_id,
         forceRiskyReason: input.force_risky_reason,
       })
-      return reportPlan(context, path, kept)
+      return reportPlan(context, path, stored)
     },
   }),
   operation<PlanGoal, object>({
     name: 'plan_goal',
     title: 'Plan a goal with a model',
-    summary: 'Have a model break a goal into steps, and keep them as a plan.',
+    summary: 'Break a goal into steps with a model, and store them as a plan.',
     effect: 'write',
     idempotent: false,
     openWorld: true,
@@ -104,13 +108,16 @@ export const planOperations: readonly Operation[] = [
         scope_files: list(path, undefined, mostPaths),
         write_to_disk: toDisk,
         max_tasks: integer(undefined, stepLimits),
-        session_id: text('Session of the goal.', {maxLength: 2048}),
+        session_id: text('Session that the goal comes from.', {maxLength: 2048}),
         plan_depth: oneOf(['minimal', 'standard', 'deep']),
-        loop_mode: oneOf(['off', 'auto', 'force'], 'Refine never, a thin plan, or always.'),
-        auto_expand_thin_plan: {...flag('Refine a thin plan while that is off.'), default: true},
+        loop_mode: oneOf(['off', 'auto', 'force'], 'Refine the plan never, if it is thin, or always.'),
+        auto_expand_thin_plan: {...flag('Refine a thin plan even if loop_mode is off.'), default: true},
         max_refine_rounds: integer(undefined, {minimum: 0, maximum: 8, default: 2}),
         refine_budget_tokens: integer(undefined, {minimum: 0, maximum: 200_000, default: 18_000}),
-        gap_risk_threshold: {...number('Refine above this risk.', {minimum: 0.05, maximum: 0.95}), default: 0.28},
+        gap_risk_threshold: {
+          ...number('Risk above which the plan is refined.', {minimum: 0.05, maximum: 0.95}),
+          default: 0.28,
+        },
         plan_page_offset: integer(undefined, {minimum: 0}),
         plan_page_limit: integer(undefined, {minimum: 1, maximum: 2000}),
         plan_telemetry_session_id: text(undefined, {maxLength: 2048}),
@@ -148,14 +155,14 @@ export const planOperations: readonly Operation[] = [
     Replanned & {written_to_disk: boolean}
   >({
     name: 'replan',
-    title: 'Plan anew',
-    summary: 'Make a plan anew with more about its goal; what is completed stays.',
+    title: 'Replan',
+    summary: 'Create a new version of a plan; completed steps are kept.',
     effect: 'destructive',
     idempotent: false,
     input: object(
       {
         session_id: plan,
-        delta_hint: text('What is different now.', {minLength: 1, maxLength: 65_536}),
+        delta_hint: text('What has changed; it is added to the goal.', {minLength: 1, maxLength: 65_536}),
         mode,
         write_to_disk: toDisk,
         force_risky_reason: forceRisky,
@@ -179,23 +186,23 @@ export const planOperations: readonly Operation[] = [
     },
     async run(input, context) {
       const {modules, orchestrator} = context
-      const path = await placeOf(context, input.write_to_disk)
-      const {session_id: id, delta_hint: delta, mode: wanted} = input
-      const {version, ...request} = modules.plans.replanRequest(orchestrator, id, {delta, mode: wanted})
-      const kept = modules.plans.replan(orchestrator, id, {
+      const path = await planPath(context, input.write_to_disk)
+      const {session_id: id, delta_hint: delta, mode: asked} = input
+      const {version, ...request} = modules.plans.replanRequest(orchestrator, id, {delta, mode: asked})
+      const stored = modules.plans.replan(orchestrator, id, {
         delta,
-        mode: wanted,
+        mode: asked,
         steps: await stepsByModel(context, request),
         version,
         forceRiskyReason: input.force_risky_reason,
       })
-      return reportPlan(context, path, kept)
+      return reportPlan(context, path, stored)
     },
   }),
   operation<{session_id: string}, PlanStatus>({
     name: 'plan_status',
-    title: 'Status of a plan',
-    summary: 'Tell where a plan stands, step by step.',
+    title: 'Show plan status',
+    summary: 'Show the status of a plan and each of its steps.',
     effect: 'read',
     idempotent: true,
     input: object({session_id: plan}, {required: ['session_id']}),
@@ -239,12 +246,16 @@ export const planOperations: readonly Operation[] = [
   operation<{session_id: string; tenant_id?: string; mode?: PlanMode}, Execution>({
     name: 'execute_plan',
     title: 'Execute a plan',
-    summary: 'Submit the steps of a plan that can be done now as tasks; the others follow by themselves.',
+    summary: 'Execute a plan: submit its steps as tasks when ready.',
     effect: 'write',
     idempotent: true,
     input: object({session_id: plan, tenant_id: tenant, mode}, {required: ['session_id']}),
     output: object(
-      {task_ids: list(integer()), ok: flag(), held: list(object({}, {open: true}), 'Steps that were refused.')},
+      {
+        task_ids: list(integer()),
+        ok: flag(),
+        held: list(object({}, {open: true}), 'Steps that could not be submitted.'),
+      },
       {required: ['task_ids', 'ok']},
     ),
     bindings: {
@@ -258,19 +269,19 @@ export const planOperations: readonly Operation[] = [
         placeholders: {tenant_id: 'ID'},
       },
     },
-    run: ({session_id, tenant_id, mode: wanted}, {modules, orchestrator}) =>
-      modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: wanted}),
+    run: ({session_id, tenant_id, mode: asked}, {modules, orchestrator}) =>
+      modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: asked}),
   }),
   operation<{status?: PlanStatusWord; session_id?: string; limit?: number}, {plans: PlanSummary[]}>({
     name: 'list_plans',
     title: 'List plans',
-    summary: 'List plans, the newest first.',
+    summary: 'List plans, newest first.',
     effect: 'read',
     idempotent: true,
     input: object({
-      status: oneOf(['pending', 'active', 'completed', 'failed'], 'Only plans in this state.'),
-      session_id: text('Only plans of goals that came up in this session.', {maxLength: 2048}),
-      limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50}),
+      status: oneOf(['pending', 'active', 'completed', 'failed'], 'Only plans with this status.'),
+      session_id: text('Only plans for goals of this session.', {maxLength: 2048}),
+      limit: integer('Maximum number of plans.', {minimum: 1, maximum: 1000, default: 50}),
     }),
     output: object(
       {

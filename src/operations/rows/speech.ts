@@ -6,7 +6,7 @@ import {flag, list, number, object, oneOf, text} from '../schema.js'
 import type {SpeechPort, TranscribeRequest} from '../speech-port.js'
 
 /** @throws speech_unavailable */
-function ears({speech}: OperationContext): SpeechPort {
+function speechOf({speech}: OperationContext): SpeechPort {
   if (speech === undefined) throw new SvcError('speech_unavailable', {})
   return speech
 }
@@ -15,15 +15,18 @@ export const speechOperations: readonly Operation[] = [
   operation<TranscribeRequest, TranscribeV1>({
     name: 'transcribe',
     title: 'Transcribe a recording',
-    summary: 'Write down what is said in a recording of the workspace, and put the text right.',
+    summary: 'Transcribe a recording in the workspace to text, and clean up the text.',
     effect: 'read',
     idempotent: true,
     input: object(
       {
-        path: text('The recording, or a .txt or .md file for a text that was said.', {minLength: 1, maxLength: 4096}),
-        language_hint: {type: ['string', 'null'], maxLength: 64, description: 'Its language, such as en.'},
-        profile: oneOf(['conservative', 'balanced', 'aggressive'], 'How freely the text is put right.'),
-        debug_parser_payload: flag('Tell every correction, and the settings.'),
+        path: text('Path of the recording, or of a .txt or .md file with a raw transcript.', {
+          minLength: 1,
+          maxLength: 4096,
+        }),
+        language_hint: {type: ['string', 'null'], maxLength: 64, description: 'Spoken language, such as en.'},
+        profile: oneOf(['conservative', 'balanced', 'aggressive'], 'How aggressively the text is corrected.'),
+        debug_parser_payload: flag('Include all corrections and the settings.'),
       },
       {required: ['path']},
     ),
@@ -42,12 +45,12 @@ export const speechOperations: readonly Operation[] = [
       rpc: {method: 'speech.transcribe'},
       tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai'},
     },
-    run: (request, context) => ears(context).transcribe(request, context),
+    run: (request, context) => speechOf(context).transcribe(request, context),
   }),
   operation<object, SpeechStatusV1>({
     name: 'speech_status',
-    title: 'Status of speech-to-text',
-    summary: 'Tell what recognises speech, and with which settings.',
+    title: 'Show speech-to-text status',
+    summary: 'Show the speech model in use and the speech settings.',
     effect: 'read',
     idempotent: true,
     input: object({}),
@@ -56,6 +59,6 @@ export const speechOperations: readonly Operation[] = [
       rpc: {method: 'speech.status'},
       tool: {name: 'svc_speech_status', tier: 'core', lane: 'ai'},
     },
-    run: (_, context) => ears(context).status(),
+    run: (_, context) => speechOf(context).status(),
   }),
 ]

@@ -4,16 +4,11 @@ import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
 
-const priority = text('background, normal or urgent.', {maxLength: 16})
-const generation = integer(
-  'Generation of the claim under which the work was done; required while somebody has the task.',
-  {
-    minimum: 1,
-  },
-)
-const force = flag('Take the task over from its current holder.')
+const priority = text('Priority: background, normal or urgent.', {maxLength: 16})
+const generation = integer('Generation of the claim; required while the task is claimed.', {minimum: 1})
+const force = flag('Override the claim of the current holder.')
 
-/** What a task can be shown as: one of its own states, or held for another node. */
+/** Task labels: its own states, and "held for another node". */
 const {enum: labels} = (contractSchema('cli/orch-task.v1') as {$defs: {task_label: {enum: readonly string[]}}}).$defs
   .task_label
 const status = oneOf(labels)
@@ -36,32 +31,32 @@ const accepted = object(
 
 const submission = partOf(contractSchema('orchestration/submit-task.v1'))
 
-/** Of what is said about finished work: `completion_summary` is its result, the rest is kept beside it. */
+/** Attestation of finished work: `completion_summary` is the result; other members are stored with it. */
 interface Attestation {
   completion_summary?: string
   [detail: string]: unknown
 }
 
 const attested = {
-  completion_summary: text('What was done: the result of the task.', {maxLength: 131_072}),
+  completion_summary: text('Result of the task.', {maxLength: 131_072}),
   checks_passed: list(text(), undefined, {maxItems: 1000}),
   evidence_citations: list(text(), undefined, {maxItems: 1000}),
   artifact_paths: list(text(), undefined, {maxItems: 1000}),
-  declared_non_placeholder: flag('It is real work, and no stub.'),
+  declared_non_placeholder: flag('The work is complete and not a stub.'),
   force_risky: flag(),
   force_risky_reason: text(undefined, {maxLength: 4096}),
   observation_summary: text(undefined, {maxLength: 131_072}),
 }
 const attestation = object(attested)
-/** Where a face has the members of the attestation beside the task, or does without them. */
-const ofAttestation = Object.keys(attested).map((name) => [name, `attestation.${name}`] as const)
+/** For bindings that flatten the members of the attestation into the input, or omit them. */
+const attestationPaths = Object.keys(attested).map((name) => [name, `attestation.${name}`] as const)
 
-function toResult(said: Attestation = {}) {
-  const {completion_summary: summary = '', ...details} = said
-  return Object.keys(said).length === 0 ? undefined : {...details, text: summary}
+function toResult(attestation: Attestation = {}) {
+  const {completion_summary: summary = '', ...details} = attestation
+  return Object.keys(attestation).length === 0 ? undefined : {...details, text: summary}
 }
 
-/** Submitting tasks, following them and ending them. */
+/** Submitting, inspecting and finishing tasks. */
 export const taskOperations: readonly Operation[] = [
   operation<SubmitTaskV1, object>({
     name: 'submit_task',
@@ -95,7 +90,7 @@ export const taskOperations: readonly Operation[] = [
           is_detached: 'enqueue_hints.is_detached',
           active_skill: 'enqueue_hints.active_skill',
         },
-        // Beside the hints there are the same members of the task itself.
+        // The task has members of the same meaning as these hints.
         hidden: [
           ...['temp_deps', 'files', 'task_timeout_ms', 'retries', 'not_before_ms'],
           ...['thread_id', 'trace_id', 'tenant_id', 'requires_approval'].map((name) => `enqueue_hints.${name}`),
@@ -107,8 +102,8 @@ export const taskOperations: readonly Operation[] = [
   }),
   operation<{tasks: SubmitTaskV1[]}, object>({
     name: 'submit_batch',
-    title: 'Submit tasks together',
-    summary: 'Queue many tasks, all or none; they may wait for each other.',
+    title: 'Submit a batch of tasks',
+    summary: 'Queue a batch of tasks, all or none; tasks can depend on each other.',
     effect: 'write',
     idempotent: false,
     input: object({tasks: list(submission, undefined, {maxItems: 200_000})}, {required: ['tasks']}),
@@ -121,8 +116,8 @@ export const taskOperations: readonly Operation[] = [
   }),
   operation<{task_id: number}, object>({
     name: 'task_status',
-    title: 'Status of a task',
-    summary: 'Tell where a task stands.',
+    title: 'Show task status',
+    summary: 'Show the status of a task.',
     effect: 'read',
     idempotent: true,
     input: object({task_id: taskId}, {required: ['task_id']}),
@@ -149,11 +144,11 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; output?: boolean}, {task: Task}>({
     name: 'get_task',
     title: 'Show a task',
-    summary: 'Show a task: how it stands, what it asks for, what came of it.',
+    summary: 'Show a task with its request, status and result.',
     effect: 'read',
     idempotent: true,
     input: object(
-      {task_id: taskId, output: flag('Also what its command has written, in its latest run.')},
+      {task_id: taskId, output: flag('Include the output of the latest run of its command.')},
       {required: ['task_id']},
     ),
     output: object({task}, {required: ['task']}),
@@ -174,15 +169,15 @@ export const taskOperations: readonly Operation[] = [
   >({
     name: 'list_tasks',
     title: 'List tasks',
-    summary: 'List tasks, the newest first.',
+    summary: 'List tasks, newest first.',
     effect: 'read',
     idempotent: true,
     input: object({
-      status: list(status, 'Only tasks in one of these states.', {maxItems: labels.length}),
-      agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its id or its name.'},
+      status: list(status, 'Only tasks with one of these statuses.', {maxItems: labels.length}),
+      agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its name or id.'},
       session_id: text('Only tasks of this session.', {maxLength: 2048}),
-      limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50}),
-      before_id: integer('Only tasks with a smaller id: the next page.', {minimum: 1}),
+      limit: integer('Maximum number of tasks.', {minimum: 1, maximum: 1000, default: 50}),
+      before_id: integer('Next page: tasks with a smaller id.', {minimum: 1}),
     }),
     output: object({tasks: list(task)}, {required: ['tasks']}),
     bindings: {
@@ -190,9 +185,9 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_task_list', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch tasks', own: true},
     },
-    run({status: wanted, agent_id, session_id, limit, before_id}, {modules, orchestrator}) {
+    run({status: statuses, agent_id, session_id, limit, before_id}, {modules, orchestrator}) {
       const filter = {
-        ...(wanted === undefined ? {} : {status: wanted}),
+        ...(statuses === undefined ? {} : {status: statuses}),
         ...(agent_id === undefined ? {} : {agentId: modules.tasks.requireAgent(orchestrator, agent_id).id}),
         ...(session_id === undefined ? {} : {sessionId: session_id}),
         ...(limit === undefined ? {} : {limit}),
@@ -204,7 +199,7 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; attestation?: Attestation | null; generation?: number; force?: boolean}, object>({
     name: 'complete_task',
     title: 'Complete a task',
-    summary: 'Complete a task that is in progress.',
+    summary: 'Mark a task in progress as completed.',
     effect: 'write',
     idempotent: false,
     input: object(
@@ -218,28 +213,28 @@ export const taskOperations: readonly Operation[] = [
         name: 'svc_complete_task',
         tier: 'core',
         lane: 'workflow',
-        renames: Object.fromEntries(ofAttestation),
+        renames: Object.fromEntries(attestationPaths),
         hidden: ['force'],
       },
       cli: {
         command: 'orch complete',
         renames: {id: 'task_id', summary: 'attestation.completion_summary', claim: 'generation'},
-        hidden: ofAttestation.map(([, path]) => path).filter((path) => path !== 'attestation.completion_summary'),
+        hidden: attestationPaths.map(([, path]) => path).filter((path) => path !== 'attestation.completion_summary'),
         args: ['id'],
         piped: ['summary'],
       },
     },
-    run: ({task_id, attestation: said, ...finisher}, {modules, orchestrator}) =>
-      modules.tasks.completeTask(orchestrator, task_id, toResult(said ?? undefined), finisher),
+    run: ({task_id, attestation: attested, ...finisher}, {modules, orchestrator}) =>
+      modules.tasks.completeTask(orchestrator, task_id, toResult(attested ?? undefined), finisher),
   }),
   operation<{task_id: number; reason?: string; generation?: number; force?: boolean}, object>({
     name: 'fail_task',
     title: 'Fail a task',
-    summary: 'Fail a task that is in progress.',
+    summary: 'Mark a task in progress as failed.',
     effect: 'write',
     idempotent: false,
     input: object(
-      {task_id: taskId, reason: text('What went wrong.', {maxLength: 4096}), generation, force},
+      {task_id: taskId, reason: text('Reason for the failure.', {maxLength: 4096}), generation, force},
       {required: ['task_id']},
     ),
     output: done,
@@ -260,10 +255,13 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; reason?: string}, object>({
     name: 'cancel_task',
     title: 'Cancel a task',
-    summary: 'Cancel a task.',
+    summary: 'Cancel a task; tasks that depend on it fail.',
     effect: 'destructive',
     idempotent: true,
-    input: object({task_id: taskId, reason: text('Why.', {maxLength: 4096})}, {required: ['task_id']}),
+    input: object(
+      {task_id: taskId, reason: text('Reason for the cancellation.', {maxLength: 4096})},
+      {required: ['task_id']},
+    ),
     output: done,
     bindings: {
       rpc: {method: 'orch.cancel_task'},
@@ -275,11 +273,11 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; dependants?: boolean}, object>({
     name: 'retry_task',
     title: 'Retry a task',
-    summary: 'Try a failed task again.',
+    summary: 'Retry a failed task.',
     effect: 'write',
     idempotent: false,
     input: object(
-      {task_id: taskId, dependants: flag('Also the tasks that failed because this one did.')},
+      {task_id: taskId, dependants: flag('Also retry the tasks that failed because of it.')},
       {required: ['task_id']},
     ),
     output: object({tasks: list(task)}, {required: ['tasks']}),
@@ -295,14 +293,16 @@ export const taskOperations: readonly Operation[] = [
   operation<{older_than_ms: number; status?: FinishedStatus[]; dry_run?: boolean}, object>({
     name: 'prune_tasks',
     title: 'Prune tasks',
-    summary: 'Remove tasks that finished long ago, as far as nothing refers to them.',
+    summary: 'Delete old finished tasks that nothing refers to.',
     effect: 'destructive',
     idempotent: true,
     input: object(
       {
-        older_than_ms: integer('Only tasks that finished at least so many milliseconds ago.', {minimum: 0}),
-        status: list(oneOf(['Completed', 'Failed', 'Cancelled']), 'Only tasks in one of these states.', {maxItems: 3}),
-        dry_run: flag('Only count what would be removed.'),
+        older_than_ms: integer('Minimum time since a task finished, in milliseconds.', {minimum: 0}),
+        status: list(oneOf(['Completed', 'Failed', 'Cancelled']), 'Only tasks with one of these statuses.', {
+          maxItems: 3,
+        }),
+        dry_run: flag('Count the tasks without deleting them.'),
       },
       {required: ['older_than_ms']},
     ),
@@ -311,13 +311,13 @@ export const taskOperations: readonly Operation[] = [
       rpc: {method: 'orch.prune_tasks'},
       cli: {command: 'orch prune', own: true},
     },
-    run: ({older_than_ms: olderThanMs, status: wanted, dry_run: dryRun}, {modules, orchestrator}) =>
-      modules.tasks.pruneTasks(orchestrator, {olderThanMs, status: wanted, dryRun}),
+    run: ({older_than_ms: olderThanMs, status: statuses, dry_run: dryRun}, {modules, orchestrator}) =>
+      modules.tasks.pruneTasks(orchestrator, {olderThanMs, status: statuses, dryRun}),
   }),
   operation<{task_id: number; priority?: string}, object>({
     name: 'reorder_task',
     title: 'Reorder a task',
-    summary: 'Give a waiting task another priority.',
+    summary: 'Change the priority of a queued task.',
     effect: 'write',
     idempotent: true,
     input: object({task_id: taskId, priority}, {required: ['task_id']}),
@@ -327,13 +327,13 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_reorder_task', tier: 'dev', lane: 'workflow', required: ['priority']},
       cli: {command: 'orch reorder', renames: {id: 'task_id'}, args: ['id', 'priority'], required: ['priority']},
     },
-    run: ({task_id, priority: given = 'normal'}, {modules, orchestrator}) =>
-      ok(modules.reorderTask(orchestrator, task_id, modules.tasks.parsePriority(given))),
+    run: ({task_id, priority: word = 'normal'}, {modules, orchestrator}) =>
+      ok(modules.reorderTask(orchestrator, task_id, modules.tasks.parsePriority(word))),
   }),
   operation<{task_id: number}, object>({
     name: 'approve_task',
     title: 'Approve a task',
-    summary: 'Let a task go on that waits for the consent of a person.',
+    summary: 'Approve a task that requires approval.',
     effect: 'write',
     idempotent: false,
     input: object({task_id: taskId}, {required: ['task_id']}),
@@ -348,14 +348,14 @@ export const taskOperations: readonly Operation[] = [
   operation<{owner: string; agent_id?: string | number; ttl_ms?: number}, object>({
     name: 'claim_task',
     title: 'Claim a task',
-    summary: 'Take the next task that waits for a client.',
+    summary: 'Claim the next task for an external worker.',
     effect: 'write',
     idempotent: false,
     input: object(
       {
-        owner: text('Who claims, as others will see it.', {minLength: 1, maxLength: 256}),
-        agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its id or its name.'},
-        ttl_ms: integer('How long the claim counts without a heartbeat.', {minimum: 1, maximum: 3_600_000}),
+        owner: text('Name of the worker, shown to others.', {minLength: 1, maxLength: 256}),
+        agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its name or id.'},
+        ttl_ms: integer('Milliseconds until the claim expires without a heartbeat.', {minimum: 1, maximum: 3_600_000}),
       },
       {required: ['owner']},
     ),
@@ -375,14 +375,17 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; generation: number; ttl_ms?: number}, object>({
     name: 'renew_claim',
     title: 'Renew a claim',
-    summary: 'Tell that a claimed task is still worked on.',
+    summary: 'Extend the claim on a task.',
     effect: 'write',
     idempotent: true,
     input: object(
       {
         task_id: taskId,
         generation: integer('Generation of the claim.', {minimum: 1}),
-        ttl_ms: integer('How long the claim counts without a heartbeat.', {minimum: 1, maximum: 3_600_000}),
+        ttl_ms: integer('Milliseconds until the claim expires without another heartbeat.', {
+          minimum: 1,
+          maximum: 3_600_000,
+        }),
       },
       {required: ['task_id', 'generation']},
     ),

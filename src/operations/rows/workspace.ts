@@ -6,16 +6,16 @@ import {renamed} from '../renamed.js'
 import {flag, integer, list, number, object, oneOf, taskId, text} from '../schema.js'
 
 interface Status extends StatusReport {
-  /** Tasks are kept in a file. */
+  /** True if the store is a file, not in memory. */
   db_configured: boolean
-  /** Whether tasks are only queued, or run too. */
+  /** Whether tasks are only queued, or also run. */
   execution_mode: 'queue_only' | 'workers_attached'
   worker_runtime_attached: boolean
-  /** The nodes of the mesh, where a control plane is configured. */
+  /** The mesh nodes, if a control plane is configured. */
   mesh_snapshot?: MeshSnapshot
 }
 
-/** Asks the mesh only where there is one: without it the answer is there at once. */
+/** Queries the mesh only if a control plane is configured; otherwise the result is synchronous. */
 function statusOf(_: object, {modules, orchestrator, sources, signal}: OperationContext): Status | Promise<Status> {
   const report = modules.reportStatus(orchestrator)
   const isRun = report.daemon !== null
@@ -33,7 +33,7 @@ function statusOf(_: object, {modules, orchestrator, sources, signal}: Operation
   )
 }
 
-/** Writes down that the mesh was asked, where that is wanted. */
+/** Records the mesh query in the store if telemetry is enabled. */
 async function recordSnapshot(
   snapshot: MeshSnapshot,
   {orchestrator, sources}: Pick<OperationContext, 'orchestrator' | 'sources'>,
@@ -45,7 +45,7 @@ async function recordSnapshot(
   recordControlEvent(orchestrator, sources, {name: 'orchestrator_status_mesh_snapshot', details})
 }
 
-/** A status as a model reads it: with the short names of its counts, and a sentence. */
+/** The status for a model: with shorter names of the counts and a Markdown summary. */
 const presentStatus = (status: Status) => ({
   ...status,
   in_progress: status.total_in_progress,
@@ -61,12 +61,12 @@ function summarise({agent_count, total_queued, total_in_progress, total_complete
   return `**Tasks:** ${counts}; **agents:** ${agent_count}. ${loop}${nodes}`
 }
 
-/** How the workspace as a whole stands, and what happened in it. */
+/** Status, settings and events of the workspace. */
 export const workspaceOperations: readonly Operation[] = [
   operation<object, Status>({
     name: 'status',
-    title: 'Status of the orchestrator',
-    summary: 'Tell how the orchestrator stands: its agents, their queues, and the daemon that runs tasks.',
+    title: 'Show orchestrator status',
+    summary: 'Show the status of the orchestrator: task counts, agents and the daemon that runs tasks.',
     effect: 'read',
     idempotent: true,
     input: object({}),
@@ -80,13 +80,13 @@ export const workspaceOperations: readonly Operation[] = [
         agents: list(object({}, {open: true})),
         execution_mode: oneOf(['queue_only', 'workers_attached']),
         worker_runtime_attached: flag(),
-        registered_worker_processes: integer('Processes that run tasks of themselves.'),
+        registered_worker_processes: integer('Number of processes that run tasks.'),
         db_configured: flag(),
-        active_store: oneOf(['project', 'canonical', 'none'], 'Whose store it is; none where nothing is kept.'),
+        active_store: oneOf(['project', 'canonical', 'none'], 'Store in use; none if it is in memory only.'),
         event_feed_mode: oneOf(['database_and_transient', 'transient_only']),
         scaling_profile: text(),
-        effective_scale_up_threshold: number('Load of each agent from which another one is started.'),
-        oplog_count: integer('Operations that can be undone or redone.'),
+        effective_scale_up_threshold: number('Load per agent at which another agent is started.'),
+        oplog_count: integer('Number of operations that can be undone or redone.'),
         planning: object(
           {active_sessions: integer(), total_sessions: integer()},
           {required: ['active_sessions', 'total_sessions']},
@@ -107,8 +107,8 @@ export const workspaceOperations: readonly Operation[] = [
   }),
   operation<object, WorkspaceJourney>({
     name: 'workspace_journey',
-    title: 'Where the workspace is kept',
-    summary: 'Tell which store has the tasks, and whether this process works for the repository that it stands in.',
+    title: 'Show workspace store',
+    summary: 'Show which store contains the tasks, and whether this process serves the current repository.',
     effect: 'read',
     idempotent: true,
     input: object({}),
@@ -118,8 +118,8 @@ export const workspaceOperations: readonly Operation[] = [
         project_store_path: text(),
         repository_id: text(),
         fallback_canonical: flag(),
-        daemon_repository_id: text('The repository that this process was started for.'),
-        discovered_repository_id: text('The one that would be found now.'),
+        daemon_repository_id: text('Repository that this process was started for.'),
+        discovered_repository_id: text('Repository found in the current folder.'),
         match: flag(),
         active_store: oneOf(['project', 'canonical', 'none']),
       },
@@ -144,16 +144,16 @@ export const workspaceOperations: readonly Operation[] = [
   }),
   operation<object, {ok: true} & Reload>({
     name: 'reload_config',
-    title: 'Read the settings anew',
-    summary: 'Put the settings of Svc.toml as it is now in the place of those that are in use, or none of them.',
+    title: 'Reload settings',
+    summary: 'Reload the settings from Svc.toml; if one is invalid, none of them changes.',
     effect: 'write',
     idempotent: true,
     input: object({}),
     output: object(
       {
         ok: flag(),
-        changed: list(text(), 'Names of the settings that are others now.'),
-        after_restart: list(text(), 'Those that count only once the process is started again.'),
+        changed: list(text(), 'Names of the changed settings.'),
+        after_restart: list(text(), 'Names of settings that take effect after a restart.'),
         warnings: list(text()),
       },
       {required: ['ok', 'changed', 'after_restart', 'warnings']},
@@ -171,14 +171,14 @@ export const workspaceOperations: readonly Operation[] = [
   operation<{since_id?: number; types?: string[]; task_id?: number; limit?: number}, {events: EventRecord[]}>({
     name: 'list_events',
     title: 'List events',
-    summary: 'List what has happened, the oldest first.',
+    summary: 'List events, oldest first.',
     effect: 'read',
     idempotent: true,
     input: object({
       since_id: integer('Only events after this id.', {minimum: 0}),
       types: list(text(), 'Only events of these types, such as task_completed.', {maxItems: 100}),
       task_id: taskId,
-      limit: integer('At most so many.', {minimum: 1, maximum: 1000, default: 50}),
+      limit: integer('Maximum number of events.', {minimum: 1, maximum: 1000, default: 50}),
     }),
     output: object({events: list(object({}, {open: true}))}, {required: ['events']}),
     bindings: {
