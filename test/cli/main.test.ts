@@ -139,7 +139,7 @@ describe('the svc command line', () => {
     [['generate', '--max_tokens', '5', 'Hi'], /Unknown flag --max_tokens\. Did you mean --max-tokens\?/],
     [['config', 'show', '-z'], /Unknown flag -z\. /],
   ]
-  for (const [args, message] of misspelled)
+  for (const [args, message] of unknown)
     it(`suggests the nearest name for svc ${args.join(' ')}`, async () => {
       const {stdout, stderr, exitCode} = await svcInTurn(args)
       assert.match(stderr, message)

@@ -173,7 +173,11 @@ describe('svc config check', () => {
       /engine\.threads must be a whole number .*, not a table/,
     ],
     ['a value instead of a table', 'mesh = "http://a"\n', /mesh must be a table, not "http:\/\/a"/],
-    ['a table instead of a value', '[engine.threads]\nx = 1\n', /engine\.threads must be a whole number .*, not a table/],
+    [
+      'a table instead of a value',
+      '[engine.threads]\nx = 1\n',
+      /engine\.threads must be a whole number .*, not a table/,
+    ],
   ]
   for (const [name, toml, says] of broken)
     it(`refuses ${name}, like every other command`, async (test) => {

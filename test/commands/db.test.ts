@@ -316,7 +316,8 @@ describe('svc db, missing protection', {concurrency: 3}, () => {
 
   it('refuses to listen for other machines without a token', async (t) => {
     const {fails} = await workspace(t)
-    const unprotected = /A program on 0\.0\.0\.0 without a token would be open to other machines: SVC_APP_TOKEN is not set\./
+    const unprotected =
+      /A program on 0\.0\.0\.0 without a token would be open to other machines: SVC_APP_TOKEN is not set\./
     await fails(['serve', '--host', '0.0.0.0', '--port', '0'], 2, unprotected)
   })
 })
@@ -911,7 +912,11 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
 
   it('reset only with --yes, and keep the old file', async (t) => {
     const {database, json, text, rows, fails} = await filled(t)
-    await fails(['reset'], 2, /A reset deletes data and needs confirmation\. \(unconfirmed\)\n {2}hint: Pass --yes to confirm\./)
+    await fails(
+      ['reset'],
+      2,
+      /A reset deletes data and needs confirmation\. \(unconfirmed\)\n {2}hint: Pass --yes to confirm\./,
+    )
     assert.equal(rows('SELECT * FROM task').length, 2)
     const {backup, database: path} = await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])
     assert.equal(path, database)
