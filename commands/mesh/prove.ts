@@ -11,11 +11,11 @@ export default class MeshProve extends SvcCommand<typeof MeshProve> {
   static override summary = 'Run fault-injection tests against a control plane.'
   static override description =
     `Starts a separate svc mesh serve with its own database and tokens, and sends it requests from many clients through a proxy.
-The proxy drops, delays, duplicates, reorders and truncates requests. The server is killed before and after commits, paused and
-restarted, and must handle a clock that is off by an hour, new tokens, bursts of heartbeats and more messages than its limit.
+The proxy drops, delays, duplicates, reorders and truncates requests. The server is killed before and after commits,
+paused and restarted. It must handle a clock that is off by an hour, new tokens, bursts of heartbeats and a full inbox.
 
-At the end, the history of the clients and the database are checked against the invariants of the mesh: a lease has one holder,
-no message is lost or delivered twice, fencing tokens only increase, and others.
+At the end, the history of the clients and the database are checked against the invariants of the mesh. For example, a lease has
+one holder, no message is lost, and fencing tokens only increase.
 
 Exits with status 1 if an invariant is violated, and keeps the folder with logs and database. The seed determines the sequence
 of faults, but not their exact timing.`

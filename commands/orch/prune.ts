@@ -8,8 +8,8 @@ export default class OrchPrune extends OrchCommand<typeof OrchPrune> {
   static override summary = 'Delete old finished tasks.'
   static override description =
     `Deletes completed, failed and cancelled tasks with their events, output and entries in svc orch oplog, without confirmation.
-A task is kept while an unfinished task or a kept failed task depends on it, while its plan or another task of its journey is
-unfinished, and while its command is being stopped.
+A task is kept while an unfinished or kept failed task depends on it. It is also kept while its plan or another task of its
+journey is unfinished, or its command is being stopped.
 
 Task ids are not reused, but the idempotency key of a deleted task can be used again. To shrink the file of the store, run
 svc db vacuum --store.`

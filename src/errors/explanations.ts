@@ -752,7 +752,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {faults: ['step 2 is vague and untested']},
   ],
   plan_model_answer: [
-    'Both answers of the model, the second after it was told what was wrong, did not match the schema of a plan.',
+    'Two answers of the model did not match the schema of a plan; the second request listed the errors of the first.',
     {fault: 'step 2 has no description'},
   ],
   plan_model_slow: ['The model did not finish its plan within the time limit.', {ms: 60_000}],

@@ -29,7 +29,7 @@ const phrases: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\b(it|that|this|which|what|he) is no [a-z]/i, 'is not a'],
   [/\bstands? (to|on|beside|in|at)\b/i, 'is'],
   [/\bdwells?\b|\bgets? to know\b/i, 'is, learns'],
-  [/\bsuch a one\b|\bone of its own\b|\bof its own\b/i, 'its own, separate'],
+  [/\bsuch a one\b|\bthat there (is|are)\b/i, 'restructure the sentence'],
   [/\bfaces\b/, 'bindings'],
   [/\bplanted\b|\bwitnessed\b/i, 'injected, verified'],
   [/\bpatience\b/i, 'timeout'],
