@@ -3,20 +3,20 @@ import {conflict, notFound, rows, usage} from '../row.js'
 export const journeyErrors = rows(() => ({
   journey_not_found: notFound({
     message: (p: {journey: string; known: readonly string[]}) =>
-      `There is no journey ${p.journey}; there ${p.known.length === 1 ? 'is' : 'are'} ${p.known.join(', ')}.`,
-    hint: 'Leave the id out to get the canonical journey.',
+      `Journey ${p.journey} does not exist; the known ${p.known.length === 1 ? 'one is' : 'ones are'} ${p.known.join(', ')}.`,
+    hint: 'Omit the id to get the canonical journey.',
   }),
   journey_invalid: usage({
     message: (p: {member: string; fault: string}) => `The ${p.member} of a journey ${p.fault}.`,
-    hint: 'Leave it out, or give a shorter one.',
+    hint: 'Correct the value, or omit it.',
   }),
   operation_not_found: notFound({
-    message: (p: {operation: string}) => `There is no operation ${p.operation} in the log of this workspace.`,
-    hint: 'List the operations with svc orch oplog.',
+    message: (p: {operation: string}) => `The operation log of this workspace has no entry for ${p.operation}.`,
+    hint: 'Run svc orch oplog to list the operations.',
   }),
   operation_conflict: conflict({
     message: (p: {operation: string; what: 'undone' | 'redone'; reason: string}) =>
       `${p.operation} cannot be ${p.what}: ${p.reason}.`,
-    hint: 'Nothing was changed; do what you want with a command of its own.',
+    hint: 'Make the change with a separate command; nothing was changed.',
   }),
 }))

@@ -5,81 +5,81 @@ import {didYouMean} from '../suggestion.js'
 export const langErrors = rows(() => ({
   program_not_found: notFound({
     http: 500,
-    message: (p: {path: string}) => `There is no program at ${p.path}.`,
-    hint: 'Name the file, or put the program into src/main.svc.',
+    message: (p: {path: string}) => `Program ${p.path} does not exist.`,
+    hint: 'Pass the path of the program, or save it as src/main.svc.',
   }),
   program_invalid: failed({
     message: (p: {path: string; errors: number}) => `${p.path} has ${p.errors} error${p.errors === 1 ? '' : 's'}.`,
-    hint: 'The diagnostics above say where and what; svc db check shows them again.',
+    hint: 'Correct the reported errors; svc db check lists those of a program.',
   }),
   endpoint_auth_not_enforced: usage({
     http: 500,
-    message: (p: {place: string}) => `${p.place}: @auth is not enforced: everybody could call the endpoint.`,
-    hint: 'Remove @auth, and let SVC_APP_TOKEN keep others out of the whole program.',
+    message: (p: {place: string}) => `${p.place}: @auth is not enforced, so anyone could call the endpoint.`,
+    hint: 'Remove @auth, and protect the entire program with SVC_APP_TOKEN.',
   }),
   app_unprotected: usage({
     http: 500,
     message: (p: {host: string; variable: string}) =>
-      `Other machines could use the program on ${p.host} without a token: ${p.variable} is not set.`,
-    hint: 'Set it to a text that clients send as a Bearer token, or listen on 127.0.0.1.',
+      `Listening on ${p.host} exposes the program to other machines and requires a token in ${p.variable}.`,
+    hint: 'Set it to a secret that clients send as a Bearer token, or listen on 127.0.0.1.',
   }),
   endpoint_unknown: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `The program has no endpoint ${p.name}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc db schema to see the endpoints.',
+    hint: 'Run svc db schema to list the endpoints.',
   }),
   endpoint_failed: failed({
     message: (p: {name: string; reason: string; detail: string}) => `${p.name} failed: ${p.detail} (${p.reason}).`,
-    hint: 'Nothing that a mutation wrote was kept.',
+    hint: 'Correct the arguments or the program; the changes of a mutation were rolled back.',
   }),
   endpoint_refused: conflict({
     http: 422,
-    message: (p: {name: string; detail: string}) => `${p.name} answered with an error: ${p.detail}.`,
-    hint: 'The program returned it; nothing that a mutation wrote was kept.',
+    message: (p: {name: string; detail: string}) => `${p.name} returned an error: ${p.detail}.`,
+    hint: 'Correct the arguments; the changes of a mutation were rolled back.',
   }),
   argument_invalid: usage({
-    message: (p: {name: string; fault: string}) => `Argument ${p.name}: ${p.fault}.`,
-    hint: 'Arguments are written name=value, where the value is JSON or plain text.',
+    message: (p: {name: string; fault: string}) => `Invalid argument ${p.name}: ${p.fault}.`,
+    hint: 'Write arguments as name=value, where value is JSON or plain text.',
   }),
   topic_unknown: notFound({
     message: (p: {topic: string; suggestion?: string | undefined}) =>
-      `No query of the program is live on ${p.topic}.${didYouMean(p.suggestion)}`,
-    hint: 'A topic is named by .live(topic) in a query of the program.',
+      `The program has no live topic ${p.topic}.${didYouMean(p.suggestion)}`,
+    hint: 'Use a topic that a query of the program names in .live(topic).',
   }),
   table_unknown: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
-      `There is no table ${p.name}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc db schema to see the tables.',
+      `Table ${p.name} does not exist.${didYouMean(p.suggestion)}`,
+    hint: 'Run svc db schema to list the tables.',
   }),
   record_invalid: usage({
     message: (p: {path: string; place: string; fault: string}) => `${p.path}, ${p.place}: ${p.fault}.`,
-    hint: 'Correct the record and try again; nothing was written.',
+    hint: 'Correct the record, then run the command again; nothing was written.',
   }),
   database_missing: notFound({
     http: 500,
-    message: (p: {path: string}) => `There is no database at ${p.path}.`,
-    hint: 'Run svc db migrate, which makes it from the program.',
+    message: (p: {path: string}) => `Database ${p.path} does not exist.`,
+    hint: 'Check the path, or create the database of a program with svc db migrate.',
   }),
   migration_blocked: notFound({
     http: 500,
     message: (p: {path: string; blocking: number}) =>
-      `${p.path} does not fit the program: ${p.blocking} step${p.blocking === 1 ? ' needs' : 's need'} a decision.`,
-    hint: 'Run svc db migrate --dry-run, which shows each step and the flag that decides it.',
+      `${p.path} does not match the program: ${p.blocking} step${p.blocking === 1 ? ' needs' : 's need'} a decision.`,
+    hint: 'Run svc db migrate --dry-run to see each step and the flag that decides it.',
   }),
   migration_failed: failed({
-    message: (p: {path: string; reason: string}) => `${p.path} could not be migrated: ${p.reason}.`,
-    hint: 'The database is as it was before.',
+    message: (p: {path: string; reason: string}) => `Cannot migrate ${p.path}: ${p.reason}.`,
+    hint: 'Correct the data or the program; the database was not changed.',
   }),
   migration_choice: usage({
     message: (p: {flag: string; value: string; fault: string}) => `${p.flag} ${p.value}: ${p.fault}.`,
-    hint: 'Run svc db migrate --dry-run, which shows the flags that fit.',
+    hint: 'Run svc db migrate --dry-run to see the flags that apply.',
   }),
   sql_invalid: usage({
-    message: (p: {reason: string}) => `The statement cannot be run: ${p.reason}.`,
-    hint: 'Give one statement that reads.',
+    message: (p: {reason: string}) => `Cannot run the statement: ${p.reason}.`,
+    hint: 'Pass a single read-only statement.',
   }),
   unconfirmed: usage({
-    message: (p: {what: string}) => `${p.what} deletes data and was not confirmed.`,
-    hint: 'Add --yes.',
+    message: (p: {what: string}) => `${p.what} must be confirmed.`,
+    hint: 'Pass --yes to confirm it.',
   }),
 }))

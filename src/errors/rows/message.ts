@@ -2,29 +2,29 @@ import {conflict, notFound, rows, unavailable, usage} from '../row.js'
 
 export const messageErrors = rows(() => ({
   message_not_found: notFound({
-    message: (p: {message: string}) => `There is no message ${p.message} in this inbox.`,
-    hint: 'Read the inbox again, and name a durable message by its uuid, or by its id with the route db.',
+    message: (p: {message: string}) => `Message ${p.message} does not exist in this inbox.`,
+    hint: 'Read the inbox again; use the uuid of a durable message, or its id with the route db.',
   }),
   message_invalid: usage({
-    message: (p: {fault: string}) => `The message cannot be sent: ${p.fault}.`,
-    hint: 'Nothing was sent; put it right and send it again.',
+    message: (p: {fault: string}) => `Cannot send the message: ${p.fault}.`,
+    hint: 'Correct it and send it again; nothing was sent.',
   }),
   message_key_conflict: conflict({
     message: (p: {key: string; message: string}) =>
-      `The key ${p.key} belongs to the message ${p.message}, which says something else.`,
-    hint: 'Send another message under an idempotency key of its own; without one, its correlation id is its key.',
+      `The idempotency key ${p.key} was already used for message ${p.message}, which has different content.`,
+    hint: 'Send the new message with a new key; without a key, the correlation id is the key.',
   }),
   message_claim_lost: conflict({
-    message: (p: {message: string; owner: string}) => `The message ${p.message} is not claimed by ${p.owner}.`,
-    hint: 'Its claim has ended, or was made under another name; SVC_A2A_CONSUMER_ID says for whom messages are claimed.',
+    message: (p: {message: string; owner: string}) => `Message ${p.message} is not claimed by ${p.owner}.`,
+    hint: 'Claim the message again, with the same SVC_A2A_CONSUMER_ID as for the acknowledgement.',
   }),
   agent_session_mismatch: conflict({
     http: 403,
-    message: (p: {agent: string}) => `The agent ${p.agent} has a session, and this is not it.`,
-    hint: 'Name the session of the agent to speak for it.',
+    message: (p: {agent: string}) => `The agent ${p.agent} is bound to a different session.`,
+    hint: 'Pass the session of the agent.',
   }),
   mesh_not_configured: unavailable({
-    message: () => 'No mesh is configured that could carry messages to other machines.',
-    hint: 'Take the route local within this process, or db between the processes of this machine.',
+    message: () => 'No mesh is configured to exchange messages with other machines.',
+    hint: 'Use the route db or local, or set SVC_MESH_CONTROL_ADDR to the address of a control plane.',
   }),
 }))

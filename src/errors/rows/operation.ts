@@ -1,15 +1,16 @@
 import {conflict, rows, usage} from '../row.js'
 
-/** Errors of operations, whichever face they are called through. */
+/** Errors of operations, on the command line, over JSON-RPC and over MCP. */
 export const operationErrors = rows(() => ({
   params_invalid: usage({
     message: (p: {operation: string; violations: readonly string[]}) =>
-      `${p.operation} cannot be called like this: ${p.violations.join('; ')}.`,
-    hint: 'Nothing was done; put the parameters right and call again.',
+      `Invalid parameters for ${p.operation}: ${p.violations.join('; ')}.`,
+    hint: 'Correct the parameters and call it again; nothing was done.',
   }),
   path_denied: conflict({
     http: 403,
-    message: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is refused: ${p.reason}.`,
-    hint: 'Name a file of the workspace; recordings lie in the folder of SVC_SPEECH_WORKSPACE where that is set.',
+    message: (p: {path: string; reason: string}) =>
+      `Access to the path ${JSON.stringify(p.path)} is denied: ${p.reason}.`,
+    hint: 'Use a file inside the workspace, or inside SVC_SPEECH_WORKSPACE for recordings if that is set.',
   }),
 }))

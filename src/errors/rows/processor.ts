@@ -1,7 +1,7 @@
 import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
-/** Errors of what runs tasks: a model behind an inference server, or a command template of the workspace. */
+/** Errors of the processors of tasks: a model on an inference server, or a command template of the workspace. */
 export const processorErrors = rows(() => ({
   task_run_failed: failed({
     http: 422,
@@ -10,57 +10,56 @@ export const processorErrors = rows(() => ({
       exitCode?: number | undefined
       /** Its last lines. */
       stderr?: readonly string[] | undefined
-    }) => `The task was not done: ${p.reason}${p.stderr?.length ? `: ${p.stderr.join(' / ')}` : ''}.`,
-    hint: 'Put right what the sentence names, then retry the task.',
+    }) => `The task failed: ${p.reason}${p.stderr?.length ? `: ${p.stderr.join(' / ')}` : ''}.`,
+    hint: 'Fix the cause, then retry the task with svc orch retry.',
   }),
   inference_protocol: unavailable({
     http: 502,
-    message: (p: {url: string; reason: string}) => `${p.url} does not answer like an inference server: ${p.reason}.`,
-    hint: 'Check that SVC_INFERENCE_URL names a server that has /api/generate, such as svc serve.',
+    message: (p: {url: string; reason: string}) => `${p.url} is not a compatible inference server: ${p.reason}.`,
+    hint: 'Set SVC_INFERENCE_URL to a server that has /api/generate, such as svc serve.',
   }),
   inference_failed: unavailable({
     http: 502,
-    message: (p: {url: string; reason: string}) => `${p.url} gave up in the middle of an answer: ${p.reason}.`,
-    hint: 'The sentence comes from the server; its log may say more.',
+    message: (p: {url: string; reason: string}) => `${p.url} aborted its answer: ${p.reason}.`,
+    hint: 'Check the log of the server.',
   }),
   exec_disabled: conflict({
     http: 403,
-    message: () => 'This workspace runs no commands.',
-    hint: 'Set orchestrator.exec.enabled to true in Svc.toml to allow its templates.',
+    message: () => 'Commands are disabled in this workspace.',
+    hint: 'Set orchestrator.exec.enabled to true in Svc.toml.',
   }),
   exec_template_missing: usage({
     message: () => 'The task names no command template.',
-    hint: 'Name one of orchestrator.exec.templates in Svc.toml.',
+    hint: 'Pass one of orchestrator.exec.templates with --exec.',
     param: () => 'exec.template',
   }),
   exec_template_unknown: notFound({
     message: (p: {template: string; suggestion?: string | undefined}) =>
-      `There is no command template ${p.template}.${didYouMean(p.suggestion)}`,
-    hint: 'Templates are written under orchestrator.exec.templates in Svc.toml.',
+      `Unknown command template ${p.template}.${didYouMean(p.suggestion)}`,
+    hint: 'Use a template of orchestrator.exec.templates in Svc.toml, or define this one there.',
     param: () => 'exec.template',
   }),
   exec_template_invalid: usage({
     http: 500,
-    message: (p: {template: string; reason: string}) =>
-      `The command template ${p.template} cannot be run: ${p.reason}.`,
-    hint: 'Change it under orchestrator.exec.templates in Svc.toml.',
+    message: (p: {template: string; reason: string}) => `The command template ${p.template} is invalid: ${p.reason}.`,
+    hint: 'Correct it under orchestrator.exec.templates in Svc.toml.',
   }),
   exec_params_missing: usage({
     message: (p: {template: string; names: readonly string[]}) =>
-      `The command template ${p.template} needs a value for ${p.names.join(', ')}.`,
-    hint: 'Give every placeholder of the template a value in exec.params.',
+      `The command template ${p.template} requires a value for ${p.names.join(', ')}.`,
+    hint: 'Pass a value for every placeholder with --param NAME=VALUE, or in exec.params.',
     param: () => 'exec.params',
   }),
   exec_params_unused: usage({
     message: (p: {template: string; names: readonly string[]; suggestion?: string | undefined}) =>
       `The command template ${p.template} has no placeholder ${p.names.join(', ')}.${didYouMean(p.suggestion)}`,
-    hint: 'Leave out of exec.params what the template does not use.',
+    hint: 'Remove it from --param or exec.params.',
     param: () => 'exec.params',
   }),
   exec_param_invalid: usage({
     message: (p: {template: string; name: string; reason: string}) =>
-      `The value of ${p.name} does not suit the command template ${p.template}: ${p.reason}.`,
-    hint: 'Change the value and submit the task again.',
+      `The value of ${p.name} is not allowed in the command template ${p.template}: ${p.reason}.`,
+    hint: 'Change the value, then submit the task again.',
     param: () => 'exec.params',
   }),
 }))

@@ -4,27 +4,27 @@ export const storeErrors = rows(() => ({
   store_engine_missing: unavailable({
     http: 500,
     message: (p: {reason: string}) => `The SQLite engine cannot be loaded: ${p.reason}.`,
-    hint: 'Reinstall svc with this Node version; in a clone, run npm run setup.',
+    hint: 'Reinstall svc with this version of Node.js; in a clone, run npm run setup.',
   }),
   store_node_unsupported: usage({
     http: 500,
     message: (p: {version: string; oldestMajor: number}) =>
-      `This command needs Node ${p.oldestMajor} or later for SQLite; this is Node ${p.version}.`,
-    hint: 'Run svc with Node 22 or later; in a clone, npm run setup builds a driver for Node 20.',
+      `This command requires Node.js ${p.oldestMajor} or later for SQLite; this is Node.js ${p.version}.`,
+    hint: 'Run svc with Node.js 22 or later; in a clone, npm run setup builds a driver for Node.js 20.',
   }),
   store_unopenable: unavailable({
     http: 500,
     message: (p: {path: string; reason: string}) => `Cannot open the database ${p.path}: ${p.reason}.`,
-    hint: 'Check that the folder exists and that you may write to it.',
+    hint: 'Check that the folder exists, and that you have permission to write to it.',
   }),
   store_unwritable: unavailable({
     http: 507,
     message: (p: {path: string; reason: string}) => `Cannot write the database ${p.path}: ${p.reason}.`,
-    hint: 'Nothing was changed; free disk space, or check that you may write the file and its folder.',
+    hint: 'Free disk space, or check the permissions of the file and its folder; nothing was changed.',
   }),
   store_damaged: unavailable({
     http: 500,
-    message: (p: {path: string; reason: string}) => `${p.path} is not a sound SQLite database: ${p.reason}.`,
+    message: (p: {path: string; reason: string}) => `${p.path} is not a valid SQLite database: ${p.reason}.`,
     hint: 'Move the file away and restore a backup.',
   }),
   store_busy: unavailable({
@@ -33,18 +33,18 @@ export const storeErrors = rows(() => ({
   }),
   store_migration_failed: failed({
     message: (p: {path: string; fragment: string; version: number; reason: string}) =>
-      `${p.path} cannot be brought to version ${p.version} of ${p.fragment}: ${p.reason}.`,
-    hint: 'Nothing was changed; report the sentence, and keep a copy of the file.',
+      `Cannot migrate ${p.path} to version ${p.version} of ${p.fragment}: ${p.reason}.`,
+    hint: 'Report the error, and keep a copy of the file; nothing was changed.',
   }),
   store_newer: conflict({
     http: 500,
     message: (p: {path: string; fragment: string; found: number; known: number}) =>
-      `${p.path} was written by a newer version: ${p.fragment} is at version ${p.found}, this program knows ${p.known}.`,
+      `${p.path} was written by a newer svc: ${p.fragment} is at version ${p.found}, and this svc supports ${p.known}.`,
     hint: 'Update svc, or use another database file.',
   }),
   vector_engine_missing: unavailable({
     http: 500,
     message: (p: {reason: string}) => `The vector extension of SQLite cannot be loaded: ${p.reason}.`,
-    hint: 'Install it with npm install sqlite-vec, or take @vector_index out of the program.',
+    hint: 'Install it with npm install sqlite-vec, or remove @vector_index from the program.',
   }),
 }))
