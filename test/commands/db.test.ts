@@ -300,7 +300,7 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
 describe('what promises a protection that there is not', {concurrency: 3}, () => {
   const open = `@endpoint(kind: query)\n@auth(role: "admin")\nfn secret() to int { return 1 }\n`
   const refused =
-    /src\/main\.svc:2:1: @auth is not enforced: everybody could call the endpoint\. \(endpoint_auth_not_enforced\)/
+    /src\/main\.svc:2:1: @auth is not enforced, so anyone could call the endpoint\. \(endpoint_auth_not_enforced\)/
 
   it('is refused by serve and build, and a warning of check', async (t) => {
     const {cwd, fails, json} = await workspace(t, {'src/main.svc': open})
@@ -316,7 +316,8 @@ describe('what promises a protection that there is not', {concurrency: 3}, () =>
 
   it('is an address of other machines without a token', async (t) => {
     const {fails} = await workspace(t)
-    const unprotected = /Other machines could use the program on 0\.0\.0\.0 without a token: SVC_APP_TOKEN is not set\./
+    const unprotected =
+      /Listening on 0\.0\.0\.0 exposes the program to other machines and requires a token in SVC_APP_TOKEN\./
     await fails(['serve', '--host', '0.0.0.0', '--port', '0'], 2, unprotected)
   })
 })
@@ -510,24 +511,19 @@ describe('svc db call', {concurrency: 3}, () => {
   })
 
   for (const [name, args, exit, message] of [
-    [
-      'ends with 4 where it returns an Error',
-      ['add', 'title=""'],
-      4,
-      /add answered with an error: a task needs a title\./,
-    ],
+    ['ends with 4 where it returns an Error', ['add', 'title=""'], 4, /add returned an error: a task needs a title\./],
     ['ends with 1 where it fails', ['share', 'n=0'], 1, /share failed: .* \(DIVISION_BY_ZERO\)/],
     ['ends with 3 for an endpoint that is not there', ['ad', 'title=a'], 3, /no endpoint ad\. Did you mean add\?/],
     ['ends with 3 for a function that is no endpoint', ['shout', 'text=a'], 3, /endpoint_unknown/],
-    ['ends with 2 without an argument that is needed', ['add'], 2, /Argument title: it is missing\./],
-    ['ends with 2 for an argument of a wrong type', ['one', 'id=milk'], 2, /Argument id: it must be Id\[Task\]\./],
+    ['ends with 2 without an argument that is needed', ['add'], 2, /argument title: it is missing\./],
+    ['ends with 2 for an argument of a wrong type', ['one', 'id=milk'], 2, /argument id: it must be Id\[Task\]\./],
     [
       'ends with 2 for an argument that nobody takes',
       ['one', 'id=1', 'day=2'],
       2,
-      /Argument day: .* no such parameter/,
+      /argument day: .* no such parameter/,
     ],
-    ['ends with 2 for an argument without a value', ['one', 'id'], 2, /Argument id: write name=value\./],
+    ['ends with 2 for an argument without a value', ['one', 'id'], 2, /argument id: write name=value\./],
   ] as const)
     it(name, async (t) => {
       const {fails, rows} = await prepared(t)
@@ -547,7 +543,7 @@ describe('svc db call', {concurrency: 3}, () => {
     const {stdout, stderr} = await run(['call', 'hear', 'path=own.wav'], {env})
     assert.match(stdout, /\w/, stderr)
     for (const path of ['link.wav', '../secret.wav', join(outside, 'secret.wav')])
-      await fails(['call', 'hear', `path=${path}`], 4, /is refused: it lies outside of the workspace\. /, {env})
+      await fails(['call', 'hear', `path=${path}`], 4, /is denied: it lies outside of the workspace\. /, {env})
     await fails(['call', 'hear', 'path=missing.wav'], 4, /file not found: missing\.wav\. /, {env})
   })
 
@@ -592,7 +588,7 @@ describe('svc db query', {concurrency: 3}, () => {
   ])
     it(`refuses the SQL ${JSON.stringify(sql)}`, async (t) => {
       const {cwd, fails, rows} = await filled(t)
-      await fails(['query', '--sql', sql], 2, /The statement cannot be run: .*\(sql_invalid\)/)
+      await fails(['query', '--sql', sql], 2, /Cannot run the statement: .*\(sql_invalid\)/)
       assert.equal(rows('SELECT * FROM task').length, 2)
       assert.deepEqual(rows('PRAGMA journal_mode'), [{journal_mode: 'wal'}])
       assert.deepEqual(await readdir(cwd), ['.svc', 'src'])
@@ -699,7 +695,7 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     assert.deepEqual(lines(await text('sample', '--table', 'Task')), [milk, bread])
     assert.deepEqual(lines(await text('sample', '-t', 'task', '--limit', '1', '--json')), [milk])
     assert.equal(await text('sample', '--table', 'Task', '--limit', '0'), '')
-    await fails(['sample', '--table', 'Tsk'], 3, /no table Tsk\. Did you mean Task\? \(table_unknown\)/)
+    await fails(['sample', '--table', 'Tsk'], 3, /Table Tsk does not exist\. Did you mean Task\? \(table_unknown\)/)
     await fails(['sample'], 2, /Missing required flag table/)
   })
 
@@ -741,7 +737,7 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
 
   it('write nothing where a table is unknown', async (t) => {
     const {fails, rows} = await prepared(t)
-    await fails(['seed', '-'], 3, /no table Tsk\. Did you mean Task\?/, {
+    await fails(['seed', '-'], 3, /Table Tsk does not exist\. Did you mean Task\?/, {
       input: `{"Task": [${good}], "Tsk": [${good}]}`,
     })
     assert.deepEqual(rows('SELECT * FROM task'), [])
@@ -911,7 +907,7 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
 
   it('begin anew only where that is confirmed, and keep the old file', async (t) => {
     const {database, json, text, rows, fails} = await filled(t)
-    await fails(['reset'], 2, /A reset deletes data and was not confirmed\. \(unconfirmed\)\n {2}hint: Add --yes\./)
+    await fails(['reset'], 2, /A reset must be confirmed\. \(unconfirmed\)\n {2}hint: Pass --yes to confirm it\./)
     assert.equal(rows('SELECT * FROM task').length, 2)
     const {backup, database: path} = await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])
     assert.equal(path, database)
@@ -995,7 +991,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
     const {written} = await json<DbWrittenV1>('cli/db-written.v1', ['import', '-', '--store'], {input: exported})
     assert.equal(written, 3)
     assert.deepEqual(rows('SELECT * FROM research_metrics', path), before)
-    await fails(['export', '--store', '--table', 'nothing'], 3, /no table nothing/)
+    await fails(['export', '--store', '--table', 'nothing'], 3, /Table nothing does not exist/)
     const input = `${exported}{"table": "nothing", "record": {"id": 1}}\n`
     execute('DELETE FROM research_metrics', path)
     await fails(['import', '-', '--store'], 2, /line 4: .*nothing/, {input})
@@ -1006,7 +1002,7 @@ describe('svc db with --store', {concurrency: 3}, () => {
   it('ends with 3 where there is none', async (t) => {
     const {fails, cwd} = await workspace(t)
     for (const command of ['status', 'export', 'metrics', 'prune', 'vacuum'])
-      await fails([command, '--store'], 3, /There is no database at .*store\.db/)
+      await fails([command, '--store'], 3, /Database .*store\.db does not exist/)
     assert.equal(existsSync(join(cwd, '.svc')), false)
   })
 })
@@ -1097,15 +1093,15 @@ describe('svc db without what it works on', {concurrency: 3}, () => {
   it('ends with 3 where there is no program', async (t) => {
     const {fails, cwd} = await workspace(t, inputs)
     for (const [command, args] of Object.entries(onProgram))
-      await fails([command, ...args], 3, /There is no program at src\/main\.svc\. \(program_not_found\)/)
-    await fails(['ddl', 'none.svc'], 3, /There is no program at none\.svc\./)
+      await fails([command, ...args], 3, /Program src\/main\.svc does not exist\. \(program_not_found\)/)
+    await fails(['ddl', 'none.svc'], 3, /Program none\.svc does not exist\./)
     assert.deepEqual((await readdir(cwd)).sort(), ['rows.jsonl', 'seed.json'])
   })
 
   it('ends with 3 where there is no database', async (t) => {
     const {fails, cwd} = await workspace(t)
     for (const [command, args] of Object.entries(onDatabase))
-      await fails([command, ...args], 3, /There is no database at .*\.svc\/app\.db\. \(database_missing\)/)
+      await fails([command, ...args], 3, /Database .*\.svc\/app\.db does not exist\. \(database_missing\)/)
     assert.deepEqual(await readdir(cwd), ['src'])
   })
 

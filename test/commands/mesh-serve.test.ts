@@ -154,7 +154,10 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
       svc(['mesh', 'nodes', '--control-url', server.baseUrl], {env: {...env, HOME: folder, ...more}})
     const untrusted = await nodes({})
     assert.equal(untrusted.exitCode, 5)
-    assert.match(untrusted.stderr, /Cannot trust the certificate of https:.*\n {2}hint: Set SVC_TLS_CA_FILE to .*\n$/)
+    assert.match(
+      untrusted.stderr,
+      /The certificate of https:.* is not trusted: .*\n {2}hint: Set SVC_TLS_CA_FILE to .*\n$/,
+    )
     assert.equal((await nodes({SVC_TLS_CA_FILE: join(folder, 'cert.pem')})).stdout, 'No nodes.\n')
     const broken = await nodes({SVC_TLS_CA_FILE: join(folder, 'Svc.toml')})
     assert.match(broken.stderr, /\(tls_ca_unusable\)/)

@@ -138,12 +138,12 @@ describe('the address of a daemon', () => {
   it('is of this machine alone, unless both the flag and the token say otherwise', async (t) => {
     const {fails, status} = await orchWorkspace(t)
     assert.match(await fails(remote, 2, 'daemon_exposed'), /--allow-remote and a token/)
-    assert.match(await fails([...remote, '--allow-remote'], 2, 'daemon_exposed'), /takes a token/)
-    assert.match(await fails(remote, 2, 'daemon_exposed', {env}), /takes --allow-remote\./)
+    assert.match(await fails([...remote, '--allow-remote'], 2, 'daemon_exposed'), /requires a token/)
+    assert.match(await fails(remote, 2, 'daemon_exposed', {env}), /requires --allow-remote\./)
     const short = {SVC_DAEMON_TOKEN: 'fifteen-letters'}
     assert.match(
       await fails([...remote, '--allow-remote'], 2, 'daemon_exposed', {env: short}),
-      /takes a token of 16 characters or more in SVC_DAEMON_TOKEN\.$/,
+      /requires a token of 16 characters or more in SVC_DAEMON_TOKEN\.$/,
     )
     await fails(['daemon', 'run', '--listen', '[::]:0'], 2, 'daemon_exposed')
     const [address] = Object.values(networkInterfaces())

@@ -194,7 +194,7 @@ describe('a mesh node', () => {
       title: 'Unauthorized',
       status: 401,
       code: 'unauthorized',
-      detail: 'The request carries no valid token.',
+      detail: 'The request has no valid token.',
       hint: 'Send the header Authorization: Bearer TOKEN.',
       request_id: 'r-7',
     })

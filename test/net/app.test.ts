@@ -277,7 +277,7 @@ describe('a server for this machine only', () => {
     const {statusCode, body, headers} = await request(`${baseUrl}/v1/echo`, {headers: {host: 'evil.example:80'}})
     assert.equal(statusCode, 403)
     assert.equal(typeof headers['x-request-id'], 'string')
-    assert.match(await body.text(), /Requests for the host \\"evil\.example\\" are refused here\./)
+    assert.match(await body.text(), /Requests for the host \\"evil\.example\\" are not allowed\./)
   })
 
   it('refuses it before it looks for a route or reads the body', async (t) => {
@@ -423,14 +423,14 @@ describe('an error on each path', () => {
         status: 400,
         code: 'bad_request',
         detail: message,
-        hint: 'Change the request and send it again.',
+        hint: 'Correct the request, then send it again.',
         request_id: 'r-1',
       },
     ],
     [
       '/api/audio/transcribe',
       'application/json',
-      {error: 'bad_request', message, hint: 'Change the request and send it again.'},
+      {error: 'bad_request', message, hint: 'Correct the request, then send it again.'},
     ],
     ['/books', 'application/json', {ok: false, code: 'BAD_REQUEST', message, request_id: 'r-1'}],
   ]
@@ -448,11 +448,11 @@ describe('an error on each path', () => {
   it('is in the dialect of the path even where there is no route', async (t) => {
     const {baseUrl} = await serve(t, echo)
     assert.deepEqual(await (await fetch(`${baseUrl}/api/nothing`)).json(), {
-      error: 'There is no route GET /api/nothing.',
+      error: 'Unknown route GET /api/nothing.',
     })
     assert.deepEqual(await (await fetch(`${baseUrl}/v1/nothing`)).json(), {
       error: {
-        message: 'There is no route GET /v1/nothing.',
+        message: 'Unknown route GET /v1/nothing.',
         type: 'invalid_request_error',
         param: null,
         code: 'unknown_url',
@@ -528,7 +528,7 @@ describe('a port', () => {
     t.after(() => app.close())
     await assert.rejects(listen(app, {host: '127.0.0.1', port}), (error: SvcError) => {
       assert.ok(isErrorOf(error, 'port_in_use'))
-      assert.equal(error.message, `Another process listens on 127.0.0.1:${port} already.`)
+      assert.equal(error.message, `Another process is already listening on 127.0.0.1:${port}.`)
       assert.equal(error.exit, 5)
       return true
     })

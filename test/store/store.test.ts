@@ -221,7 +221,7 @@ describe('a schema in fragments', () => {
     store.close()
     await assert.rejects(
       openStore(store.path, [tags, notes]),
-      failure('store_newer', Exit.conflict, /notes is at version 2, this program knows 1/),
+      failure('store_newer', Exit.conflict, /notes is at version 2, and this svc supports 1/),
     )
     const again = await reopen(t, store.path, [newer])
     assert.deepEqual(tables(again), ['notes'])
@@ -494,7 +494,7 @@ describe('a file that is no sound database', () => {
     await writeFile(path, content)
     await assert.rejects(
       openStore(path, [notes]),
-      failure('store_damaged', Exit.unavailable, /not a sound SQLite database/),
+      failure('store_damaged', Exit.unavailable, /not a valid SQLite database/),
     )
     assert.equal(await readFile(path, 'utf8'), content)
   })
@@ -510,7 +510,7 @@ describe('a file that is no sound database', () => {
     await copyFile(store.path, path)
     return path
   }
-  const damaged = failure('store_damaged', Exit.unavailable, /\.copy is not a sound SQLite database/)
+  const damaged = failure('store_damaged', Exit.unavailable, /\.copy is not a valid SQLite database/)
 
   it('is reported when a part of it is missing', async (t) => {
     const path = await copy(t)

@@ -296,7 +296,11 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
 
   it('says what the token may not see, and shows the rest', async (t) => {
     const {plane, events} = await open(t)
-    const body = {status: 403, code: 'role_forbidden', detail: 'The role worker is not allowed to perform this operation.'}
+    const body = {
+      status: 403,
+      code: 'role_forbidden',
+      detail: 'The role worker is not allowed to perform this operation.',
+    }
     plane.answers.set('/v1/mesh/exec/leases', {status: 403, body})
     const first = await state(await events(), () => true)
     assert.match(JSON.stringify(first.leases), /denied.*The role worker is not allowed to perform this operation/)
@@ -325,7 +329,11 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
       ({queue}) => queue !== undefined && 'known' in queue && queue.known.dead_count > 0,
     )
     assert.deepEqual(shown.dead, {known: [{...dead, payload: 'x'.repeat(200)}], truncated: true})
-    const body = {status: 403, code: 'role_forbidden', detail: 'The role worker is not allowed to perform this operation.'}
+    const body = {
+      status: 403,
+      code: 'role_forbidden',
+      detail: 'The role worker is not allowed to perform this operation.',
+    }
     plane.answers.set('/v1/mesh/a2a/dead', {status: 403, body})
     const denied = await state(stream, (each) => each.dead !== undefined && 'denied' in each.dead)
     assert.deepEqual([denied.control.answers, denied.control.fault], [true, undefined])
