@@ -123,41 +123,38 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {subject: 'handoff.json', reason: "Expected ',' or '}' after property value in JSON at position 31"},
   ],
   request_unparsable: [
-    'A line sent to the daemon is not valid JSON.',
+    'A line sent to the daemon is not UTF-8 or not valid JSON.',
     {reason: 'the line is not JSON (at character 17)'},
   ],
-  request_invalid: [
-    'A line sent to the daemon is JSON, but not a JSON-RPC 2.0 request.',
-    {reason: 'the batch is empty'},
-  ],
-  request_too_long: ['A request to the daemon is longer than one line may be.', {limit: 1_048_576}],
+  request_invalid: ['A line sent to the daemon is JSON, but not a valid request.', {reason: 'the batch is empty'}],
+  request_too_long: ['A request to the daemon or to the MCP server is longer than a line may be.', {limit: 1_048_576}],
   batch_answer_too_large: [
-    'The results of all requests in one JSON-RPC batch exceed the limit together.',
+    'The responses to the requests of one JSON-RPC batch exceed the limit together.',
     {limit: 33_554_432},
   ],
   method_unknown: [
-    'The daemon has no JSON-RPC method of this name.',
+    'The daemon has no JSON-RPC method with this name.',
     {method: 'orch.submit_tasks', suggestion: 'orch.submit_task'},
   ],
   subscription_not_found: [
-    'The subscription was cancelled before, or it belongs to another connection.',
+    'The subscription was cancelled, or it belongs to another connection.',
     {subscription: 's-4'},
   ],
-  subscriptions_exhausted: ['One connection opened the maximum number of event subscriptions.', {limit: 64}],
+  subscriptions_exhausted: ['One connection has opened the maximum number of event subscriptions.', {limit: 64}],
   daemon_token_refused:
     'The daemon was started with SVC_DAEMON_TOKEN, and the client sent no token or a different one.',
-  daemon_full: ['The daemon limits the number of connections that are open at once.', {limit: 256}],
-  daemon_address_invalid: ['A listen address needs a host and a port.', {address: 'localhost'}],
+  daemon_full: ['The maximum number of connections to the daemon is open.', {limit: 256}],
+  daemon_address_invalid: ['A daemon address needs a host and a port.', {address: 'localhost'}],
   daemon_address_in_use: [
-    'Another process, perhaps another daemon, listens on this address.',
+    'Another process, perhaps another daemon, is using this address.',
     {address: '127.0.0.1:9745'},
   ],
   daemon_address_unavailable: [
-    'The address does not belong to this machine, or the port needs more rights.',
+    'The address does not belong to this machine, or the port requires more privileges.',
     {address: '192.0.2.7:9745', reason: 'listen EADDRNOTAVAIL: address not available 192.0.2.7:9745'},
   ],
   daemon_exposed: [
-    'An address other than loopback lets other machines run tasks, so it needs a flag and a token.',
+    'An address other than loopback lets other machines run tasks, so it requires a flag and a token.',
     {
       address: '0.0.0.0:9745',
       missing: ['--allow-remote', 'a token of 16 characters or more in SVC_DAEMON_TOKEN'],
@@ -166,7 +163,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   daemon_not_running: 'The command needs the daemon of this workspace, and none is running.',
   daemon_silent: ['The daemon was started without --listen, so no program can call it.', {pid: 4711}],
   daemon_died: [
-    'The daemon process exited during start-up; the end of its log is quoted.',
+    'The daemon process exited during startup; the message ends with the last lines of its log.',
     {
       ended: 'status 5',
       log: '.svc/daemon.log',
@@ -174,36 +171,36 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   daemon_start_timeout: [
-    'The daemon process started, but did not report that it was ready in time.',
+    'The daemon process started, but was not ready in time.',
     {seconds: 30, log: '.svc/daemon.log'},
   ],
-  daemon_stop_timeout: ['The daemon was asked to stop and is still finishing its work.', {pid: 4711, seconds: 10}],
+  daemon_stop_timeout: [
+    'The daemon was asked to stop and is still waiting for its running tasks.',
+    {pid: 4711, seconds: 10},
+  ],
   daemon_connection_lost: [
-    'The daemon stopped or crashed while a request was waiting for its answer.',
+    'The daemon stopped or crashed while a request was waiting for a response.',
     {address: '127.0.0.1:9745'},
   ],
-  daemon_answer_invalid: [
-    'Another server, which does not speak JSON-RPC, listens on the address.',
-    {address: '127.0.0.1:9745'},
-  ],
+  daemon_answer_invalid: ['A server that does not speak JSON-RPC listens on the address.', {address: '127.0.0.1:9745'}],
   call_invalid: [
-    "The daemon rejected the parameters of a call; the sentence is the daemon's own.",
+    'The daemon rejected the parameters of a call; the message is that of the daemon.',
     {message: 'The task cannot be submitted: its description is blank.'},
   ],
   call_not_found: [
-    "The daemon did not find what a call names; the sentence is the daemon's own.",
+    'The daemon did not find what a call names; the message is that of the daemon.',
     {message: 'There is no task T-0042 in this workspace.'},
   ],
   call_refused: [
-    "A call conflicts with the present state; the sentence is the daemon's own.",
+    'A call conflicts with the current state; the message is that of the daemon.',
     {message: 'T-0042 is held by builder, and no claim was given.'},
   ],
   call_unavailable: [
-    "The daemon could not serve the call now; the sentence is the daemon's own.",
+    'The daemon could not serve the call at this time; the message is that of the daemon.',
     {message: 'The database .svc/store.db is locked by another process.'},
   ],
   call_failed: [
-    "The daemon ran the call and it failed; the sentence is the daemon's own.",
+    'The daemon ran the call, and it failed; the message is that of the daemon.',
     {message: 'T-0042 ended as Failed: test ended with status 1.'},
   ],
   model_id_invalid: ['The argument does not have the form OWNER/NAME of a model on the hub.', {id: 'whisper tiny'}],
@@ -248,32 +245,35 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   journey_not_found: [
-    'No journey of this workspace has this id.',
+    'This workspace has no journey with this id.',
     {journey: 'j-spring-release', known: ['canonical', 'j-winter-release']},
   ],
   journey_invalid: [
-    'A field of the journey is missing, too long or of the wrong type.',
+    'An id of the journey is too long, or its cognitive profile is unknown.',
     {member: 'session_id', fault: 'has 3120 characters, and 2048 are allowed'},
   ],
-  operation_not_found: ['The operation log has no entry with this number.', {operation: 'OP-000042'}],
+  operation_not_found: [
+    'The operation log has no entry with this number, or no submission of this task.',
+    {operation: 'OP-000042'},
+  ],
   operation_conflict: [
-    'The operation was undone or redone before, or later changes depend on it.',
+    'The operation was already undone or redone, or later changes depend on it.',
     {operation: 'OP-000007', what: 'undone', reason: 'it is undone already'},
   ],
   program_not_found: [
-    'No program was named and the default place has none, or the named file does not exist.',
+    'The file does not exist, or no program was named and src/main.svc does not exist.',
     {path: 'src/main.svc'},
   ],
-  program_invalid: ['The checker found errors, so the program is not run.', {path: 'src/main.svc', errors: 2}],
+  program_invalid: ['The checker found errors, so the program does not run.', {path: 'src/main.svc', errors: 2}],
   endpoint_auth_not_enforced: [
-    'Ignoring the decorator would leave open an endpoint that its author meant to protect.',
+    'Ignoring the decorator would leave an endpoint unprotected that its author meant to protect.',
     {place: 'src/main.svc:7:1'},
   ],
   app_unprotected: [
-    'A server on an address other than loopback needs a token.',
+    'A server on an address other than loopback requires a token.',
     {host: '0.0.0.0', variable: 'SVC_APP_TOKEN'},
   ],
-  endpoint_unknown: ['The program declares no endpoint of this name.', {name: 'lst', suggestion: 'list'}],
+  endpoint_unknown: ['The program declares no endpoint with this name.', {name: 'lst', suggestion: 'list'}],
   endpoint_failed: [
     'The arguments were valid, and an operation in the body of the endpoint failed.',
     {name: 'share', reason: 'DIVISION_BY_ZERO', detail: 'Division by zero'},
@@ -284,32 +284,35 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {name: 'id', fault: 'expected an int, found "first"'},
   ],
   topic_unknown: ['No query of the program uses .live(...) with this topic.', {topic: 'task', suggestion: 'tasks'}],
-  table_unknown: ['The program declares no table of this name.', {name: 'Tasks', suggestion: 'Task'}],
+  table_unknown: ['The program, or the database, has no table with this name.', {name: 'Tasks', suggestion: 'Task'}],
   record_invalid: [
-    'A row to import does not match the columns of its table.',
+    'A record to import does not match the columns of its table.',
     {path: 'tasks.jsonl', place: 'line 3', fault: 'title must be a str, found 7'},
   ],
-  database_missing: [
-    'The command reads an existing database, and there is no file at this path.',
-    {path: '.svc/app.db'},
-  ],
+  database_missing: ['The command reads an existing database, and this file does not exist.', {path: '.svc/app.db'}],
   migration_blocked: [
     'The program and the database differ in a way that could lose data, so a person must decide.',
     {path: '.svc/app.db', blocking: 1},
   ],
   migration_failed: [
-    'SQLite refused a step of the migration, and all steps were rolled back.',
+    'SQLite rejected a step of the migration, and all steps were rolled back.',
     {path: '.svc/app.db', reason: 'UNIQUE constraint failed: task.title'},
   ],
   migration_choice: [
-    'A flag that decides about a migration names a table or column that the migration does not change.',
+    'A flag that decides about a migration names a table or column that does not exist or is not affected by it.',
     {flag: '--rebuild', value: 'Taks', fault: 'the program declares no table Taks'},
   ],
-  sql_invalid: ['SQLite refused the statement.', {reason: 'no such table: tasks'}],
-  unconfirmed: ['The command deletes data, and neither --yes nor an answer confirmed it.', {what: 'A reset'}],
-  unknown_tool: ['The MCP server has no tool of this name.', {name: 'svc_submit', suggestion: 'svc_submit_task'}],
+  sql_invalid: [
+    'SQLite rejected the statement, or the statement does not only read.',
+    {reason: 'no such table: tasks'},
+  ],
+  unconfirmed: [
+    'The command replaces or changes existing data, and neither --yes nor an answer confirmed it.',
+    {what: 'A reset'},
+  ],
+  unknown_tool: ['The MCP server has no tool with this name.', {name: 'svc_submit', suggestion: 'svc_submit_task'}],
   prompt_invalid: [
-    'The MCP server has no prompt of this name, or an argument of the prompt is missing.',
+    'The MCP server has no prompt with this name, or a required argument is missing.',
     {name: 'svc_review', fault: 'there is no such prompt'},
   ],
   resource_not_found: ['The MCP server has no resource at this URI.', {uri: 'svc://tasks/T-0042'}],
@@ -317,22 +320,19 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'Two endpoints, or an endpoint and a built-in tool, would have the same tool name.',
     {endpoint: 'list', name: 'todo_list'},
   ],
-  speech_unavailable: 'The tool server runs in a process that loads no speech model, such as a daemon.',
+  speech_unavailable: 'The operation was called in a process that loads no speech model, such as a daemon.',
   remote_bind_refused: [
-    'An address other than loopback lets other machines use the tools, so it needs a flag.',
+    'An address other than loopback lets other machines use the tools, so it requires a flag and a token.',
     {host: '0.0.0.0', missing: ['--allow-remote']},
   ],
   mcp_client_file_invalid: [
-    'The configuration file of the editor exists and cannot be parsed, so it is left untouched.',
+    'The configuration file of the client cannot be parsed or extended, so it is left unchanged.',
     {path: '~/.cursor/mcp.json', reason: 'it is not UTF-8'},
   ],
-  origin_denied: [
-    'The request came from a web page, and its origin is not on the list of allowed origins.',
-    {origin: 'https://page.example'},
-  ],
-  mcp_session_missing: 'Every MCP request except initialize must carry the header Mcp-Session-Id.',
+  origin_denied: ['The request came from a web page of another origin.', {origin: 'https://page.example'}],
+  mcp_session_missing: 'Every MCP request except initialize must have the header Mcp-Session-Id.',
   mcp_session_not_found: 'The session expired, was closed, or belongs to a server that was restarted.',
-  mcp_sessions_full: ['The MCP server limits the number of sessions, and none of them is idle.', {limit: 64}],
+  mcp_sessions_full: ['The number of MCP sessions reached its limit, and none of them is idle.', {limit: 64}],
   missing_field: [
     'The field is missing, or its value has the wrong type or is out of range.',
     {field: 'quarantined', expected: 'true or false'},
@@ -449,11 +449,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   message_not_found: ['The message was acknowledged and purged, or it belongs to another inbox.', {message: '42'}],
   message_invalid: [
-    'A field of the message is missing, too long or of the wrong type.',
+    'An id or the payload of the message is blank or too long, or its route does not support a field.',
     {fault: 'its payload is longer than 131072 characters'},
   ],
   message_key_conflict: [
-    'A message with the same idempotency key but a different content was sent before.',
+    'An earlier message has the same idempotency key and different content.',
     {key: 'review-42', message: '0f8fad5b-d9cb-469f-a165-70867728950e'},
   ],
   message_claim_lost: [
@@ -464,7 +464,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'An agent works in one session at a time, and the call names a different one.',
     {agent: 'reviewer'},
   ],
-  mesh_not_configured: 'The receiver is on another machine, and this workspace belongs to no mesh.',
+  mesh_not_configured: 'The call uses the mesh, and no control plane is configured.',
   model_not_found: [
     'The model is in none of the listed places.',
     {model: 'modells/guide', tried: ['/home/ann/modells/guide']},
@@ -595,20 +595,17 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'ONNX Runtime reported an error, its worker exited unexpectedly, or the logits were not finite.',
     {reason: 'no token is left to choose from: no logit is finite'},
   ],
-  port_in_use: [
-    'Another process, perhaps another svc server, listens on this port.',
-    {host: '127.0.0.1', port: 11_435},
-  ],
+  port_in_use: ['Another process, perhaps another svc server, is using this port.', {host: '127.0.0.1', port: 11_435}],
   address_unavailable: [
-    'The address does not belong to this machine, or the port needs more rights.',
+    'The address does not belong to this machine, or the port requires more privileges.',
     {host: '192.0.2.7', port: 11_435, reason: 'listen EADDRNOTAVAIL: address not available 192.0.2.7:11435'},
   ],
   tls_unusable: [
-    'The TLS certificate and the private key are unreadable, or they do not belong together.',
+    'The TLS certificate and the private key are invalid, do not belong together, or one of them is missing.',
     {reason: 'the certificate has no key'},
   ],
   tls_ca_unusable: [
-    'The file named for additional certificate authorities is unreadable or not PEM.',
+    'The file in SVC_TLS_CA_FILE cannot be read or contains no PEM certificate.',
     {path: '/etc/ssl/company.pem', reason: 'it holds no certificate'},
   ],
   certificate_untrusted: [
@@ -620,19 +617,19 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {url: 'http://127.0.0.1:11434', reason: 'nothing listens there'},
   ],
   timeout: [
-    'The connection was opened, but no answer came in time.',
+    'The server did not accept the connection, or did not answer, in time.',
     {url: 'http://127.0.0.1:11434/api/generate', ms: 30_000},
   ],
   http_status: [
-    'The server answered, with a status that means failure.',
+    'The server answered with an error status, or with a redirect, which is not followed.',
     {url: 'http://127.0.0.1:11434/api/generate', status: 500, detail: 'out of memory'},
   ],
   response_too_large: [
-    'The answer exceeds what is read into memory.',
+    'The response exceeds the limit of what is read into memory.',
     {url: 'http://127.0.0.1:11434/api/tags', limit: 1_048_576},
   ],
   bad_request: [
-    'A field of the request body is missing, of the wrong type or out of range.',
+    'A field of the request is missing, of the wrong type or out of range.',
     {reason: 'temperature must be a number from 0 to 2, not "hot".', param: 'temperature'},
   ],
   unsupported_value: [
@@ -640,16 +637,16 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {reason: 'This server does not support tools.', param: 'tools'},
   ],
   invalid_json: ['The request body does not parse as JSON.', {reason: 'Unexpected end of JSON input'}],
-  body_missing: 'The request needs a JSON body, and none was sent.',
+  body_missing: 'The request requires a JSON body, and none was sent.',
   body_too_large: ['The server limits the size of request bodies.', {limit: 8_388_608}],
-  media_type_unsupported: 'The Content-Type header is not application/json.',
-  unauthorized: 'The server was started with a token, and the request has none or a different one.',
+  media_type_unsupported: 'The Content-Type header is missing or is not application/json.',
+  unauthorized: 'The server requires a token, and the request has none or an invalid one.',
   origin_forbidden: [
     'The request came from a web page, and its origin is not on the list of allowed origins.',
     {origin: 'https://page.example'},
   ],
   host_forbidden: [
-    'A web page could reach a local server through a host name of its own (DNS rebinding), so unknown names are refused.',
+    'Unknown host names are refused, because a web page could reach a local server through its own name (DNS rebinding).',
     {host: 'rebound.example'},
   ],
   route_unknown: ['The server has no route with this path.', {method: 'GET', path: '/v1/model'}],
@@ -658,14 +655,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {method: 'GET', path: '/api/generate', allowed: ['POST']},
   ],
   not_implemented: ['The route belongs to the API, but this server does not implement it.', {what: 'embeddings are'}],
-  rate_limited: ['One client sent more requests than the limit allows.', {limit: 600, within: 'minute'}],
+  rate_limited: ['A client sent more requests than the limit allows.', {limit: 600, within: 'minute'}],
   overloaded: ['The queue of waiting requests is full.', {reason: '32 requests are waiting already.'}],
   params_invalid: [
     'The parameters do not match the schema of the operation.',
     {operation: 'orch.submit_task', violations: ["the document must have required property 'description'"]},
   ],
   path_denied: [
-    'A path must lie inside the workspace, also after links are followed.',
+    'The path leads out of the workspace, through a link or otherwise, or into a folder such as .git.',
     {path: '../secrets.env', reason: 'it lies outside of the workspace'},
   ],
   orchestrator_disabled: 'orchestrator.enabled is false in this workspace.',
@@ -782,14 +779,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {reason: 'test ended with status 1', exitCode: 1, stderr: ['1 test failed']},
   ],
   inference_protocol: [
-    'The address belongs to a different kind of server, or to one with an incompatible API.',
+    'The address belongs to another kind of server, or to one with an incompatible API.',
     {url: 'http://127.0.0.1:8080', reason: 'a line is not JSON'},
   ],
   inference_failed: [
     'The inference server ended a streamed answer with an error.',
     {url: 'http://127.0.0.1:11435', reason: 'the model ran out of memory'},
   ],
-  exec_disabled: 'Commands run only in workspaces whose settings allow it.',
+  exec_disabled: 'orchestrator.exec.enabled is false, so the workspace runs no command templates.',
   exec_template_missing: 'The task is for the exec processor, which runs named command templates only.',
   exec_template_unknown: [
     'The settings define no command template of this name.',
@@ -800,21 +797,21 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {template: 'test', reason: 'it names no program'},
   ],
   exec_params_missing: [
-    'The command template has placeholders that the task gives no value for.',
+    'The command template has placeholders for which the task has no value.',
     {template: 'test', names: ['file']},
   ],
   exec_params_unused: [
-    'The task gives a value that the command template does not use.',
+    'The task has a value that the command template does not use.',
     {template: 'test', names: ['fiel'], suggestion: 'file'},
   ],
   exec_param_invalid: [
-    'A value could be read as an option by the program, or contains a null character.',
+    'A value could be read as an option or has a NUL character, or its name is reserved.',
     {template: 'test', name: 'file', reason: 'it begins with a dash, and the template has no -- before it'},
   ],
-  session_not_found: ['No session has this id, or it was removed.', {id: 'builder-20260401'}],
+  session_not_found: ['No session has this id, or the session was removed.', {id: 'builder-20260401'}],
   session_limit: ['The number of open sessions reached its limit.', {limit: 32}],
   session_damaged: [
-    'The journal of the session was changed or cut by something other than svc.',
+    'Another program changed or truncated the journal of the session.',
     {id: 'builder-20260401', reason: 'line 12 of its journal is no event'},
   ],
   cache_unwritable: [
@@ -871,17 +868,17 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The database file or its folder cannot be opened for reading and writing.',
     {path: '.svc/store.db', reason: 'unable to open database file'},
   ],
-  store_unwritable: ['The disk is full or read-only.', {path: '.svc/store.db', reason: 'database or disk is full'}],
+  store_unwritable: [
+    'The disk is full, failing or read-only, or the file may not be written.',
+    {path: '.svc/store.db', reason: 'database or disk is full'},
+  ],
   store_damaged: [
-    'The file was overwritten or cut, or was never a database.',
+    'The file was overwritten or truncated, or was never a database.',
     {path: '.svc/store.db', reason: 'file is not a database'},
   ],
-  store_busy: [
-    'Another process kept the write lock of the database for longer than the time limit.',
-    {path: '.svc/store.db'},
-  ],
+  store_busy: ['Another process holds the lock of the database.', {path: '.svc/store.db'}],
   store_migration_failed: [
-    'SQLite refused a step of the schema migration, and all steps were rolled back.',
+    'SQLite rejected a step of the schema migration, and all steps were rolled back.',
     {path: '.svc/store.db', fragment: 'orchestrator', version: 12, reason: 'database or disk is full'},
   ],
   store_newer: [

@@ -88,7 +88,7 @@ describe('svc as npm installs it, without development dependencies', () => {
     assert.equal(error.code, 'store_node_unsupported')
     assert.equal(
       error.message,
-      `This command needs Node 22 or later for SQLite; this is Node ${process.versions.node}.`,
+      `This command requires Node.js 22 or later for SQLite; this is Node.js ${process.versions.node}.`,
     )
   })
 })

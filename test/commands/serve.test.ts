@@ -749,7 +749,7 @@ describe('a server with an API key', () => {
     const {stderr, exitCode} = await svcInTurn(['serve', '--model', model, '--port', port])
     assert.match(
       stderr,
-      new RegExp(`is listening on 127\\.0\\.0\\.1:${port}.*port_in_use.*\\n.*--port ${Number(port) + 1}`),
+      new RegExp(`already listening on 127\\.0\\.0\\.1:${port}.*port_in_use.*\\n.*--port ${Number(port) + 1}`),
     )
     assert.equal(exitCode, 5)
   })

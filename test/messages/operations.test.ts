@@ -122,7 +122,10 @@ describe('the operations of messages', () => {
       const refuse = async (name: string, given: object, member: string) =>
         assert.rejects(call(name, given), (error) => {
           assert.ok(isErrorOf(error, 'params_invalid'))
-          assert.match(error.message, new RegExp(`^${name} .*: with ${member}, consumer_id is required, `))
+          assert.match(
+            error.message,
+            new RegExp(`^Invalid parameters for ${name}: with ${member} it takes consumer_id, `),
+          )
           return true
         })
       const claim = {agent_id: 'bert', claim: true}

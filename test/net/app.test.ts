@@ -423,14 +423,14 @@ describe('an error on each path', () => {
         status: 400,
         code: 'bad_request',
         detail: message,
-        hint: 'Correct the request and send it again.',
+        hint: 'Correct the request, then send it again.',
         request_id: 'r-1',
       },
     ],
     [
       '/api/audio/transcribe',
       'application/json',
-      {error: 'bad_request', message, hint: 'Correct the request and send it again.'},
+      {error: 'bad_request', message, hint: 'Correct the request, then send it again.'},
     ],
     ['/books', 'application/json', {ok: false, code: 'BAD_REQUEST', message, request_id: 'r-1'}],
   ]
@@ -448,11 +448,11 @@ describe('an error on each path', () => {
   it('is in the dialect of the path even where there is no route', async (t) => {
     const {baseUrl} = await serve(t, echo)
     assert.deepEqual(await (await fetch(`${baseUrl}/api/nothing`)).json(), {
-      error: 'Unknown route: GET /api/nothing.',
+      error: 'Unknown route GET /api/nothing.',
     })
     assert.deepEqual(await (await fetch(`${baseUrl}/v1/nothing`)).json(), {
       error: {
-        message: 'Unknown route: GET /v1/nothing.',
+        message: 'Unknown route GET /v1/nothing.',
         type: 'invalid_request_error',
         param: null,
         code: 'unknown_url',
@@ -528,7 +528,7 @@ describe('a port', () => {
     t.after(() => app.close())
     await assert.rejects(listen(app, {host: '127.0.0.1', port}), (error: SvcError) => {
       assert.ok(isErrorOf(error, 'port_in_use'))
-      assert.equal(error.message, `Another process is listening on 127.0.0.1:${port}.`)
+      assert.equal(error.message, `Another process is already listening on 127.0.0.1:${port}.`)
       assert.equal(error.exit, 5)
       return true
     })

@@ -113,7 +113,10 @@ describe('a server that refuses', () => {
         const error = await thrown(work)
         assert.ok(isErrorOf(error, 'http_status'))
         assert.deepEqual(error.params, {url: `${baseUrl}/v1/x`, status: 404, detail})
-        assert.equal(error.message, `${baseUrl}/v1/x answered 404${detail === undefined ? '' : `: ${detail}`}.`)
+        assert.equal(
+          error.message,
+          `${baseUrl}/v1/x answered with status 404${detail === undefined ? '' : `: ${detail}`}.`,
+        )
         assert.equal(error.exit, Exit.failed)
       }
       assert.equal(requests.length, 2, 'it is asked once')

@@ -147,12 +147,12 @@ describe('a control plane that is of no help', () => {
     [
       'sends elsewhere',
       (response: ServerResponse) => response.writeHead(302, {location: '/login'}).end('<html>'),
-      /\/v1\/mesh\/nodes\?limit=500 answered 302: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 answered with status 302: a redirect is not followed\.$/,
     ],
     [
       'sends elsewhere without a word',
       (response: ServerResponse) => response.writeHead(307, {location: '/login'}).end(),
-      /\/v1\/mesh\/nodes\?limit=500 answered 307: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 answered with status 307: a redirect is not followed\.$/,
     ],
     ['answers with nothing', (response: ServerResponse) => response.end(), /it lists no nodes\.$/],
     [

@@ -210,7 +210,7 @@ describe('the number of sessions', () => {
       (error: SvcError) => {
         assert.ok(isErrorOf(error, 'session_limit'))
         assert.deepEqual([error.exit, error.status], [4, 429])
-        assert.match(error.message, /limit of 2 open sessions/)
+        assert.match(error.message, /The limit of 2 open sessions/)
         return true
       },
     )

@@ -42,11 +42,11 @@ describe('a task that asks for a command line that cannot be', () => {
       'names an unknown template',
       () => resolve(program, {}, 'rm'),
       'exec_template_unknown',
-      /Unknown command template: rm\.$/,
+      /Unknown command template rm\.$/,
     ],
     ['misspells a template', () => resolve(program, {}, 'lnit'), 'exec_template_unknown', /Did you mean lint\?$/],
     ['names what every object has', () => resolve(program, {}, 'constructor'), 'exec_template_unknown', /constructor/],
-    ['lacks a value', () => resolve(program, {}, 'lint'), 'exec_params_missing', /lint needs a value for file\.$/],
+    ['lacks a value', () => resolve(program, {}, 'lint'), 'exec_params_missing', /lint requires a value for file\.$/],
     [
       'gives a value that has no place',
       () => resolve(program, {file: 'a', shell: 'b'}, 'lint'),

@@ -122,8 +122,8 @@ export const meshErrors = rows(() => ({
   idempotency_key_reused: conflict({
     http: 422,
     message: (p: {message: number}) =>
-      `Message ${p.message} has the same idempotency key but different content; nothing was stored.`,
-    hint: 'Send the new message with a new idempotency key.',
+      `The idempotency key was already used for message ${p.message}, which has different content.`,
+    hint: 'Send the new message with a new key; nothing was stored.',
   }),
   inbox_full: unavailable({
     http: 429,
@@ -144,7 +144,8 @@ export const meshErrors = rows(() => ({
   }),
   mesh_unprotected: usage({
     http: 500,
-    message: (p: {host: string}) => `A control plane on ${p.host} would accept other machines without a token.`,
+    message: (p: {host: string}) =>
+      `Listening on ${p.host} exposes the control plane to other machines and requires a token.`,
     hint: 'Create tokens with svc mesh init, listen on 127.0.0.1, or pass --insecure.',
   }),
   mesh_tokens_equal: usage({

@@ -2,29 +2,29 @@ import {conflict, notFound, rows, unavailable, usage} from '../row.js'
 
 export const messageErrors = rows(() => ({
   message_not_found: notFound({
-    message: (p: {message: string}) => `Message not found in this inbox: ${p.message}.`,
-    hint: 'Read the inbox again. Name a durable message by its uuid, or by its id and the route db.',
+    message: (p: {message: string}) => `Message ${p.message} does not exist in this inbox.`,
+    hint: 'Read the inbox again; use the uuid of a durable message, or its id with the route db.',
   }),
   message_invalid: usage({
-    message: (p: {fault: string}) => `The message cannot be sent: ${p.fault}.`,
-    hint: 'Correct the message and send it again. Nothing was sent.',
+    message: (p: {fault: string}) => `Cannot send the message: ${p.fault}.`,
+    hint: 'Correct it and send it again; nothing was sent.',
   }),
   message_key_conflict: conflict({
     message: (p: {key: string; message: string}) =>
-      `The idempotency key ${p.key} was used for message ${p.message}, which has different content.`,
-    hint: 'Use another idempotency key for a different message. The default key is the correlation id.',
+      `The idempotency key ${p.key} was already used for message ${p.message}, which has different content.`,
+    hint: 'Send the new message with a new key; without a key, the correlation id is the key.',
   }),
   message_claim_lost: conflict({
     message: (p: {message: string; owner: string}) => `Message ${p.message} is not claimed by ${p.owner}.`,
-    hint: 'Claim it again; the claim expired or has another consumer name (SVC_A2A_CONSUMER_ID).',
+    hint: 'Claim the message again, with the same SVC_A2A_CONSUMER_ID as for the acknowledgement.',
   }),
   agent_session_mismatch: conflict({
     http: 403,
-    message: (p: {agent: string}) => `Agent ${p.agent} belongs to another session.`,
-    hint: 'Pass the session id of the agent.',
+    message: (p: {agent: string}) => `The agent ${p.agent} is bound to a different session.`,
+    hint: 'Pass the session of the agent.',
   }),
   mesh_not_configured: unavailable({
-    message: () => 'No mesh is configured.',
-    hint: 'Use the route local or db, or configure a mesh with svc mesh join.',
+    message: () => 'No mesh is configured to exchange messages with other machines.',
+    hint: 'Use the route db or local, or set SVC_MESH_CONTROL_ADDR to the address of a control plane.',
   }),
 }))

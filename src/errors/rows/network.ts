@@ -3,7 +3,7 @@ import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 export const networkErrors = rows(() => ({
   port_in_use: unavailable({
     http: 500,
-    message: (p: {host: string; port: number}) => `Another process is listening on ${p.host}:${p.port}.`,
+    message: (p: {host: string; port: number}) => `Another process is already listening on ${p.host}:${p.port}.`,
     hint: (p: {port: number}) =>
       `Stop that process, or choose another port, for example --port ${p.port < 65_535 ? p.port + 1 : p.port - 1}.`,
   }),
@@ -14,13 +14,13 @@ export const networkErrors = rows(() => ({
   }),
   tls_unusable: usage({
     http: 500,
-    message: (p: {reason: string}) => `The certificate and its key cannot be used: ${p.reason}.`,
-    hint: 'Pass a certificate chain and the private key of its first certificate, both in PEM.',
+    message: (p: {reason: string}) => `Cannot use the TLS certificate and its key: ${p.reason}.`,
+    hint: 'Set a certificate chain and the private key of its first certificate, both in PEM, under [mesh.transport].',
   }),
   tls_ca_unusable: usage({
     http: 500,
     message: (p: {path: string; reason: string}) => `Cannot read certificates from ${p.path}: ${p.reason}.`,
-    hint: 'Set SVC_TLS_CA_FILE to a PEM file with certificates of authorities.',
+    hint: 'Set SVC_TLS_CA_FILE to a PEM file with the certificate of the authority.',
   }),
   certificate_untrusted: unavailable({
     http: 502,
@@ -35,38 +35,38 @@ export const networkErrors = rows(() => ({
   timeout: unavailable({
     http: 504,
     message: (p: {url: string; ms: number}) => `${p.url} did not answer within ${p.ms} ms.`,
-    hint: 'Retry, or allow more time.',
+    hint: 'Try again, or raise the timeout.',
   }),
   http_status: failed({
     http: 502,
     message: (p: {url: string; status: number; detail?: string | undefined}) =>
-      `${p.url} answered ${p.status}${p.detail ? `: ${p.detail}` : ''}.`,
-    hint: 'Check the log of the server, which sent this status.',
+      `${p.url} answered with status ${p.status}${p.detail ? `: ${p.detail}` : ''}.`,
+    hint: 'Check the log of the server.',
   }),
   response_too_large: failed({
     http: 502,
-    message: (p: {url: string; limit: number}) => `The answer of ${p.url} exceeds ${p.limit} bytes.`,
+    message: (p: {url: string; limit: number}) => `The response of ${p.url} is larger than ${p.limit} bytes.`,
     hint: 'Request less data at a time.',
   }),
   bad_request: usage({
     message: (p: {reason: string; param?: string | undefined}) => p.reason,
-    hint: 'Correct the request and send it again.',
+    hint: 'Correct the request, then send it again.',
     param: (p: {param?: string | undefined}) => p.param ?? '',
   }),
   unsupported_value: usage({
     openai: 'unsupported_value',
     message: (p: {reason: string; param?: string | undefined}) => p.reason,
-    hint: 'Omit the field, or use a supported value.',
+    hint: 'Omit the field, or use a value that this server supports.',
     param: (p: {param?: string | undefined}) => p.param ?? '',
   }),
   invalid_json: usage({
     openai: 'invalid_json',
     message: (p: {reason: string}) => `The request body is not valid JSON: ${p.reason}.`,
-    hint: 'Send one JSON value as the body.',
+    hint: 'Send a JSON body.',
   }),
   body_missing: usage({
     message: () => 'missing request body',
-    hint: 'Send one JSON value as the body.',
+    hint: 'Send a JSON body.',
   }),
   body_too_large: usage({
     http: 413,
@@ -88,40 +88,40 @@ export const networkErrors = rows(() => ({
   origin_forbidden: conflict({
     http: 403,
     message: (p: {origin: string}) => `Requests from web pages of ${p.origin} are not allowed.`,
-    hint: 'Start the server with --origins to allow this origin.',
+    hint: 'Allow the origin with svc serve --origins.',
   }),
   host_forbidden: conflict({
     http: 403,
     message: (p: {host: string}) => `Requests for the host "${p.host}" are not allowed.`,
-    hint: 'Use the loopback address that the server printed at start, or allow the host with svc serve --allowed-hosts.',
+    hint: 'Use the loopback address that the server printed, or allow the host with svc serve --allowed-hosts.',
   }),
   route_unknown: notFound({
     openai: 'unknown_url',
-    message: (p: {method: string; path: string}) => `Unknown route: ${p.method} ${p.path}.`,
+    message: (p: {method: string; path: string}) => `Unknown route ${p.method} ${p.path}.`,
     hint: 'Check the method and the path.',
   }),
   method_not_allowed: usage({
     http: 405,
     openai: 'method_not_allowed',
     message: (p: {method: string; path: string; allowed: readonly string[]}) =>
-      `${p.path} does not support ${p.method}; it supports ${p.allowed.join(', ')}.`,
-    hint: 'Use one of the allowed methods.',
+      `${p.path} does not accept ${p.method}; it accepts ${p.allowed.join(', ')}.`,
+    hint: 'Use one of the accepted methods.',
   }),
   not_implemented: failed({
     http: 501,
     openai: 'not_implemented',
     message: (p: {what: string}) => `${p.what} not implemented by this server`,
-    hint: 'Use a server that supports it.',
+    hint: 'Use a server that implements it.',
   }),
   rate_limited: unavailable({
     http: 429,
     message: (p: {limit: number; within: 'second' | 'minute'}) =>
-      `The limit of ${p.limit} requests per ${p.within} is exceeded.`,
-    hint: 'Retry after the time in the Retry-After header.',
+      `More than ${p.limit} requests arrived within a ${p.within}.`,
+    hint: 'Wait for the time in Retry-After, then send the request again.',
   }),
   overloaded: unavailable({
     openai: 'overloaded',
     message: (p: {reason: string}) => p.reason,
-    hint: 'Retry after the time in the Retry-After header.',
+    hint: 'Wait for the time in Retry-After, then send the request again.',
   }),
 }))

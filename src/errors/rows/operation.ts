@@ -1,15 +1,16 @@
 import {conflict, rows, usage} from '../row.js'
 
-/** Errors of operations, on every binding. */
+/** Errors of operations, on the command line, over JSON-RPC and over MCP. */
 export const operationErrors = rows(() => ({
   params_invalid: usage({
     message: (p: {operation: string; violations: readonly string[]}) =>
       `Invalid parameters for ${p.operation}: ${p.violations.join('; ')}.`,
-    hint: 'Correct the parameters and call again. Nothing was changed.',
+    hint: 'Correct the parameters and call it again; nothing was done.',
   }),
   path_denied: conflict({
     http: 403,
-    message: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is not allowed: ${p.reason}.`,
-    hint: 'Use a path in the workspace. For recordings, SVC_SPEECH_WORKSPACE can set another directory.',
+    message: (p: {path: string; reason: string}) =>
+      `Access to the path ${JSON.stringify(p.path)} is denied: ${p.reason}.`,
+    hint: 'Use a file inside the workspace, or inside SVC_SPEECH_WORKSPACE for recordings if that is set.',
   }),
 }))

@@ -1,7 +1,7 @@
 import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
-/** Errors of running a task with a model or a command template. */
+/** Errors of the processors of tasks: a model on an inference server, or a command template of the workspace. */
 export const processorErrors = rows(() => ({
   task_run_failed: failed({
     http: 422,
@@ -11,55 +11,55 @@ export const processorErrors = rows(() => ({
       /** Its last lines. */
       stderr?: readonly string[] | undefined
     }) => `The task failed: ${p.reason}${p.stderr?.length ? `: ${p.stderr.join(' / ')}` : ''}.`,
-    hint: 'Fix the cause, then retry the task.',
+    hint: 'Fix the cause, then retry the task with svc orch retry.',
   }),
   inference_protocol: unavailable({
     http: 502,
-    message: (p: {url: string; reason: string}) => `Invalid response from the inference server ${p.url}: ${p.reason}.`,
-    hint: 'Set SVC_INFERENCE_URL to a server with /api/generate, such as svc serve.',
+    message: (p: {url: string; reason: string}) => `${p.url} is not a compatible inference server: ${p.reason}.`,
+    hint: 'Set SVC_INFERENCE_URL to a server that has /api/generate, such as svc serve.',
   }),
   inference_failed: unavailable({
     http: 502,
-    message: (p: {url: string; reason: string}) => `${p.url} failed during an answer: ${p.reason}.`,
+    message: (p: {url: string; reason: string}) => `${p.url} aborted its answer: ${p.reason}.`,
     hint: 'Check the log of the server.',
   }),
   exec_disabled: conflict({
     http: 403,
-    message: () => 'Command templates are disabled in this workspace.',
+    message: () => 'Commands are disabled in this workspace.',
     hint: 'Set orchestrator.exec.enabled to true in Svc.toml.',
   }),
   exec_template_missing: usage({
-    message: () => 'The task has no command template.',
-    hint: 'Use a template of orchestrator.exec.templates in Svc.toml.',
+    message: () => 'The task names no command template.',
+    hint: 'Pass one of orchestrator.exec.templates with --exec.',
     param: () => 'exec.template',
   }),
   exec_template_unknown: notFound({
     message: (p: {template: string; suggestion?: string | undefined}) =>
-      `Unknown command template: ${p.template}.${didYouMean(p.suggestion)}`,
-    hint: 'Define it in orchestrator.exec.templates in Svc.toml.',
+      `Unknown command template ${p.template}.${didYouMean(p.suggestion)}`,
+    hint: 'Use a template of orchestrator.exec.templates in Svc.toml, or define this one there.',
     param: () => 'exec.template',
   }),
   exec_template_invalid: usage({
     http: 500,
     message: (p: {template: string; reason: string}) => `The command template ${p.template} is invalid: ${p.reason}.`,
-    hint: 'Change it in orchestrator.exec.templates in Svc.toml.',
+    hint: 'Correct it under orchestrator.exec.templates in Svc.toml.',
   }),
   exec_params_missing: usage({
     message: (p: {template: string; names: readonly string[]}) =>
-      `The command template ${p.template} needs a value for ${p.names.join(', ')}.`,
-    hint: 'Pass a value for every placeholder in exec.params.',
+      `The command template ${p.template} requires a value for ${p.names.join(', ')}.`,
+    hint: 'Pass a value for every placeholder with --param NAME=VALUE, or in exec.params.',
     param: () => 'exec.params',
   }),
   exec_params_unused: usage({
     message: (p: {template: string; names: readonly string[]; suggestion?: string | undefined}) =>
       `The command template ${p.template} has no placeholder ${p.names.join(', ')}.${didYouMean(p.suggestion)}`,
-    hint: 'Remove parameters from exec.params that the template does not use.',
+    hint: 'Remove it from --param or exec.params.',
     param: () => 'exec.params',
   }),
   exec_param_invalid: usage({
     message: (p: {template: string; name: string; reason: string}) =>
-      `Invalid value of ${p.name} for the command template ${p.template}: ${p.reason}.`,
-    hint: 'Change the value and submit the task again.',
+      `The value of ${p.name} is not allowed in the command template ${p.template}: ${p.reason}.`,
+    hint: 'Change the value, then submit the task again.',
     param: () => 'exec.params',
   }),
 }))

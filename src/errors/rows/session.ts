@@ -2,17 +2,17 @@ import {conflict, notFound, rows, unavailable} from '../row.js'
 
 export const sessionErrors = rows(() => ({
   session_not_found: notFound({
-    message: (p: {id: string}) => `Session not found: ${p.id}.`,
-    hint: 'List the sessions. A session that was cleaned up cannot be reopened.',
+    message: (p: {id: string}) => `Session ${p.id} does not exist.`,
+    hint: 'Check the id; a session that was removed cannot be restored.',
   }),
   session_limit: conflict({
     http: 429,
     message: (p: {limit: number}) => `The limit of ${p.limit} open sessions is reached.`,
-    hint: 'Use an open session, or increase orchestrator.session.max_sessions.',
+    hint: 'Continue one of them, or raise orchestrator.session.max_sessions.',
   }),
   session_damaged: unavailable({
     http: 500,
-    message: (p: {id: string; reason: string}) => `The session ${p.id} cannot be read: ${p.reason}.`,
-    hint: 'Start a new session. Other sessions are not affected.',
+    message: (p: {id: string; reason: string}) => `Cannot read session ${p.id}: ${p.reason}.`,
+    hint: 'Start a new session; the other sessions are not affected.',
   }),
 }))

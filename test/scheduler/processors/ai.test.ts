@@ -247,10 +247,7 @@ describe('a server that does not keep to the wire', () => {
     it(`${kind}: the error says so`, async (test) => {
       const {error} = await failure(test, answer)
       assert.equal(error.code, 'inference_protocol')
-      assert.match(
-        error.message,
-        /^Invalid response from the inference server http:\/\/127\.0\.0\.1:\d+\/api\/generate: /,
-      )
+      assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+\/api\/generate is not a compatible inference server: /)
       assert.match(error.message, reason)
     })
 
@@ -282,7 +279,7 @@ describe('a server that cannot go on', () => {
       'refuses',
       (response) => response.writeHead(404).end('{"error":"model \\"run-a\\" not found"}'),
       'http_status',
-      /answered 404: model "run-a" not found\.$/,
+      /answered with status 404: model "run-a" not found\.$/,
     ],
     ['breaks the connection', (response) => void response.write(first, () => response.destroy()), 'unreachable', /./],
     ['falls silent', (response) => response.write(first), 'timeout', /did not answer within 200 ms\.$/],
