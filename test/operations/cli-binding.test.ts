@@ -179,7 +179,7 @@ describe('svc orch', {concurrency: 2}, () => {
       'ID',
       'The task: 42 or T-0042.',
       '-r, --reason=TEXT',
-      '(required) What went wrong.',
+      '(required) Reason for the failure.',
       '--claim=N',
     ])
       assert.ok(stdout.includes(words), `${words} in ${stdout}`)
