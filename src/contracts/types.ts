@@ -5,7 +5,7 @@ export interface CliErrorV1 {
   error: {
     /** Stable code of the error. */
     code: string
-    /** Message: what failed, and where. */
+    /** Error message. */
     message: string
     /** Suggested fix. */
     remediation: string
