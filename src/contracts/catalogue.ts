@@ -13,12 +13,12 @@ export interface Contract {
 }
 
 /**
- * What the file of a contract is: one JSON Schema, an OpenAPI document that describes routes, or a document that fits a
- * schema of the catalogue.
+ * Kind of a contract file: a JSON Schema, an OpenAPI document that describes routes, or a document that matches a schema
+ * of the catalogue.
  */
 export type ContractKind = 'schema' | 'openapi' | 'document'
 
-/** A contract that is a document, and the id of the schema that it fits. */
+/** A contract that is a document, and the id of its schema. */
 export interface ContractDocument {
   contract: Contract
   schema: string
@@ -32,7 +32,7 @@ interface Catalogue {
     id: string
     kind?: ContractKind
     file: string
-    /** Of a document: the id of its schema. */
+    /** For a document: the id of its schema. */
     schema?: string
     summary: string
     aliases?: string[]
@@ -47,13 +47,13 @@ interface Listed {
 
 let listed: Promise<readonly Listed[]> | undefined
 
-/** Every contract, or those of one kind, in the order of `contracts/index.yaml`. */
+/** All contracts, or those of one kind, in the order of `contracts/index.yaml`. */
 export async function listContracts(kind?: ContractKind): Promise<readonly Contract[]> {
   const rows = await readListed()
   return rows.filter((row) => kind === undefined || row.kind === kind).map(({contract}) => contract)
 }
 
-/** Every contract that is a document, in the order of `contracts/index.yaml`. */
+/** All contracts that are documents, in the order of `contracts/index.yaml`. */
 export async function listDocuments(): Promise<readonly ContractDocument[]> {
   const rows = await readListed()
   return rows.filter(({kind}) => kind === 'document').map(({contract, schema = ''}) => ({contract, schema}))
@@ -74,14 +74,14 @@ async function readCatalogue(): Promise<readonly Listed[]> {
   }))
 }
 
-/** A JSON Schema, as a value. */
+/** A parsed JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** The schema of a contract, by the id that is the name of its file; read synchronously, for declarations. */
+/** The schema of a contract, whose id is also its file name. Synchronous, for use in declarations. */
 export const contractSchema = (id: string): Schema =>
   JSON.parse(readFileSync(join(contractsFolder, `${id}.schema.json`), 'utf8'))
 
-/** @throws contract_unknown, with the nearest name */
+/** @throws contract_unknown with the nearest name */
 export async function findContract(id: string): Promise<Contract> {
   const contracts = await listContracts()
   const contract = contracts.find((candidate) => candidate.id === id || candidate.aliases.includes(id))
@@ -91,19 +91,16 @@ export async function findContract(id: string): Promise<Contract> {
 }
 
 /**
- * The contract that documents can be validated against.
- * @throws contract_unknown; usage when it is not a schema
+ * Finds a contract to validate documents against.
+ * @throws contract_unknown; usage if it is not a schema
  */
 export async function findSchema(id: string): Promise<Contract> {
   const contract = await findContract(id)
   const rows = await readListed()
   const row = rows.find((candidate) => candidate.contract === contract)
   if (row?.kind === 'openapi')
-    throw notASchema(
-      `The contract ${id} describes routes, and no document can be held to it; name one that is a schema.`,
-    )
-  if (row?.kind === 'document')
-    throw notASchema(`The contract ${id} is a document itself; the schema that it fits is ${row.schema}.`)
+    throw notASchema(`The contract ${id} describes routes, so documents cannot be validated against it; use a schema.`)
+  if (row?.kind === 'document') throw notASchema(`The contract ${id} is a document; its schema is ${row.schema}.`)
   return contract
 }
 

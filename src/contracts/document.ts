@@ -1,7 +1,7 @@
 import {SvcError} from '../errors/index.js'
 
 /**
- * Parses a document: YAML when its name says so, else JSON.
+ * Parses a document: YAML if the name ends with .yaml or .yml, else JSON.
  * @throws document_unparsable
  */
 export async function readDocument(source: string, name: string): Promise<unknown> {

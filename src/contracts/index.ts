@@ -1,6 +1,6 @@
 /**
- * The wire contracts: the catalogue `contracts/index.yaml`, the schemas and OpenAPI documents it names, and validation
- * against the schemas. The types in `types.ts` are generated from the same schemas.
+ * The wire contracts: the catalogue `contracts/index.yaml`, its schemas and OpenAPI documents, and validation against the
+ * schemas. The types in `types.ts` are generated from the same schemas.
  */
 export {
   type Contract,

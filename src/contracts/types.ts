@@ -1,13 +1,13 @@
 // Generated from contracts/ by `npm run contracts`. Do not edit.
 
-/** What a failed command prints on standard output under --json. */
+/** Error that a failed command prints to standard output with --json. */
 export interface CliErrorV1 {
   error: {
     /** Stable code of the error. */
     code: string
-    /** What is wrong, and where. */
+    /** Error message. */
     message: string
-    /** What to do about it. */
+    /** Suggested fix. */
     remediation: string
     /** Exit status of the command. */
     exit: 1 | 2 | 3 | 4 | 5 | 130 | 143
@@ -16,46 +16,46 @@ export interface CliErrorV1 {
 
 /** Result of svc generate --json. */
 export interface GenerateV1 {
-  /** Name of the model: the last component of its directory. */
+  /** Name of the model, the last component of its directory. */
   model: string
-  /** The generated text, without the prompt and without stop text. */
+  /** Generated text, without the prompt and without the stop string. */
   text: string
-  /** stop: an end token or a stop string; length: max tokens, or the end of the context. */
+  /** stop: end token or stop string; length: max tokens or end of the context. */
   finish_reason: 'stop' | 'length'
-  /** Seed that gives the same text again. */
+  /** Seed that reproduces the text. */
   seed: number
   prompt_tokens: number
   completion_tokens: number
   timings: {
-    /** From the start of loading to a model that is ready. */
+    /** Time to load the model. */
     load_ms: number
-    /** From the request to the first token. */
+    /** Time from the request to the first token. */
     prefill_ms: number
-    /** From the first token to the last. */
+    /** Time from the first to the last token. */
     decode_ms: number
-    /** Null with fewer than two tokens. */
+    /** Null if fewer than two tokens were generated. */
     decode_tokens_per_second: number | null
   }
 }
 
 /** Result of svc config show --json. */
 export interface ConfigShowV1 {
-  /** Root of the workspace. */
+  /** Root folder of the workspace. */
   root: string
-  /** The Svc.toml that was read. */
+  /** Path of the Svc.toml that was read. */
   file: string | null
-  /** The value in force of each; null when unset, "(set)" for a secret. */
+  /** All settings with their current values: null if unset, "(set)" for a secret. */
   settings: {
     name: string
     value: unknown
     origin: Origin
-    /** Sources that also gave a value and lost, the strongest first. */
+    /** Overridden sources, by descending precedence. */
     overridden: {source: Source; name?: string; value: unknown}[]
     env: string[]
     toml: string[]
     takes: string
     doc: string
-    /** This version does not use it. */
+    /** True if this version does not use the setting. */
     planned: boolean
   }[]
   warnings: Warning[]
@@ -83,10 +83,10 @@ export type ContractsListV1 = {
   aliases: string[]
 }[]
 
-/** Result of svc contracts validate --json, when all is well. */
+/** Result of svc contracts validate --json on success. */
 export interface ContractsValidateV1 {
   ok: true
-  /** Null when the contracts themselves were checked. */
+  /** Null if the contracts themselves were checked. */
   contract: string | null
   documents: string[]
 }
@@ -95,24 +95,24 @@ export interface ContractsValidateV1 {
 export interface TranscribeV1 {
   /** Absolute path of the recording; - for standard input. */
   path: string
-  /** New for every recording. */
+  /** Id that is new for each recording. */
   correlation_id: string
-  /** What was recognised. */
+  /** Recognised text before refinement. */
   raw_text: string
-  /** The same after refinement, lexicon and ranking. */
+  /** Text after refinement, lexicon and ranking. */
   refined_text: string
-  /** refined_text, or raw_text where refinement is off. */
+  /** refined_text, or raw_text if refinement is off. */
   text: string
-  /** Of the profile, less for each correction; not acoustic. */
+  /** Base confidence of the profile minus a penalty per correction; not an acoustic confidence. */
   confidence: number
-  /** The confidence is below what tools need. */
+  /** True if the confidence is below the threshold for tools. */
   clarification_recommended: boolean
-  /** Readings, best first; only where there is more than one. */
+  /** Alternative readings, best first; only present if there is more than one. */
   n_best?: string[]
   language_diagnostics?: {
-    /** The language as it was given. */
+    /** The specified language. */
     raw: string | null
-    /** Its code; null where it says nothing. */
+    /** Code of the specified language; null if it is not recognised. */
     normalized: string | null
     notes: (
       | 'language_hint_length_out_of_range'
@@ -122,17 +122,17 @@ export interface TranscribeV1 {
       | 'language_hint_ignored_english_only_model'
       | 'language_hint_unsupported'
     )[]
-    /** Code of the language that the model heard. */
+    /** Code of the language that the model detected. */
     detected?: string
     detected_probability?: number
   }
   /** Name of the speech model. */
   model?: string
   task?: 'transcribe' | 'translate'
-  /** Code of the language spoken; empty where nobody spoke. */
+  /** Code of the spoken language; empty if there is no speech. */
   language?: string
   duration_ms?: number
-  /** Nobody spoke. */
+  /** True if the recording contains no speech. */
   no_speech?: boolean
   segments?: {
     id: number
@@ -142,43 +142,43 @@ export interface TranscribeV1 {
     /** Mean log-probability of the tokens. */
     avg_logprob: number
     no_speech_prob: number
-    /** Only with word timestamps; the words as they were recognised. */
+    /** Recognised words; only present with word timestamps. */
     words?: {word: string; start_ms: number; end_ms: number; probability: number}[]
   }[]
-  /** exp of the mean log-probability of the tokens. */
+  /** Exponential of the mean log-probability of the tokens. */
   asr_confidence?: number
   timings?: {
-    /** From opening the recording to its transcript. */
+    /** Time from opening the recording to the transcript. */
     total_ms: number
-    /** Of the model; 0 after the first recording. */
+    /** Time to load the model; 0 after the first recording. */
     load_ms: number
     features_ms: number
     encode_ms: number
     decode_ms: number
-    /** Windows that the model looked at. */
+    /** Number of windows processed by the model. */
     windows: number
-    /** Time of work per time of sound, without loading. */
+    /** Real-time factor: processing time without loading, divided by the duration of the recording. */
     rtf: number
   }
-  /** What is not as it should be with the recording. */
+  /** Problems of the recording. */
   warnings?: {code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite'; message: string}[]
-  /** File that the transcript was written to. */
+  /** Path of the transcript file. */
   output_path?: string
 }
 
 /** Result of svc merge --json. */
 export interface MergeV1 {
-  /** The file that was written, or with --full the folder. */
+  /** Path of the file written, or of the folder with --full. */
   output: string
-  /** The hand-off file; null where it could not be written, and then a warning says why. */
+  /** Path of the hand-off file; null if it could not be written, which a warning explains. */
   handoff: string | null
-  /** Whether the result is a complete model directory. */
+  /** True if the result is a complete model directory. */
   full: boolean
-  /** How many tensors were written. */
+  /** Number of tensors written. */
   tensors: number
-  /** How many of them the adapter changed. */
+  /** Number of tensors changed by the adapter. */
   changed: number
-  /** Bytes of the tensors. */
+  /** Total size of the tensors, in bytes. */
   bytes: number
   /** Dtypes of the tensors. */
   dtypes: string[]
@@ -189,85 +189,85 @@ export interface MergeV1 {
 export interface DoctorV1 {
   checks: {
     name: string
-    /** The commands that need it, separated by commas, or all. */
+    /** Comma-separated commands that need it, or all. */
     commands: string
-    /** off is what is not installed, started or configured. */
+    /** off: not installed, started or configured. */
     state: 'ok' | 'off' | 'failed'
-    /** What was found; where it is not ok, the cause. */
+    /** Finding of the check; the cause if the state is not ok. */
     value: string
-    /** A command or a sentence that fixes it or sets it up. */
+    /** Command or instruction that fixes the problem. */
     fix: string | null
   }[]
-  /** failed when a check failed. */
+  /** failed if any check failed. */
   result: 'ok' | 'failed'
 }
 
-/** Result of svc explain --json: the code that was named, or all of them. */
+/** Result of svc explain --json: the specified code, or all codes. */
 export interface ExplainV1 {
   codes: {
-    /** An error of a command or server, or a diagnostic of the data language. */
+    /** Error of a command or server, or diagnostic of the data language. */
     kind: 'error' | 'diagnostic'
     code: string
     severity: 'error' | 'warning'
-    /** Exit status of a command that fails with the error. */
+    /** Exit status of a command that fails with this error. */
     exit: number | null
-    /** HTTP status of a server that answers with the error. */
+    /** HTTP status of a response with this error. */
     http: number | null
     cause: string
     fix: string
-    /** The message for an example, as people see it. */
+    /** Example message. */
     message: string
-    /** A program that earns the diagnostic. */
+    /** Program that causes the diagnostic. */
     example: string | null
-    /** The same program without it. */
+    /** The corrected program. */
     fixed: string | null
   }[]
 }
 
 /** Result of svc speech status --json. */
 export interface SpeechStatusV1 {
-  /** What recognises speech, on what, in one line. */
+  /** Speech engine and device, in one line. */
   summary: string
   /** Version of svc. */
   version: string
-  /** Whether the CUDA files of ONNX Runtime are installed. */
+  /** True if the CUDA files of ONNX Runtime are installed. */
   cuda_feature_enabled: boolean
-  /** Whether SVC_SPEECH_CUDA asks for a GPU. */
+  /** True if SVC_SPEECH_CUDA requests a GPU. */
   cuda_requested_via_env: boolean
-  /** How to use the GPU, where that is possible and not asked for. */
+  /** How to use the GPU, if it is available but not requested. */
   inference_note: string | null
-  /** What speech is computed on. */
+  /** Compute device. */
   device: 'cpu' | 'cuda'
-  /** Precision of the weights that is asked for. */
+  /** Requested precision of the weights. */
   precision: 'auto' | 'f32' | 'int8'
-  /** The model that is asked for; null when none is. */
+  /** Configured model; null if none is configured. */
   model: string | null
-  /** Where that model lies on this machine; null when it does not, or when none is asked for. */
+  /** Local folder of the configured model; null if it is not on this machine or none is configured. */
   model_dir: string | null
-  /** The model that recordings are recognised with: the one asked for, the default one, or the one that comes with the program; null when none is there. */
+  /** Model in use: the configured, the default or the bundled starter model; null if there is none. */
   active_model: {
     name: string
-    /** Where it lies on this machine. */
+    /** Local folder of the model. */
     dir: string
   } | null
   engine: {
     backend: 'onnx-whisper'
-    /** Variable that names the model. */
+    /** Environment variable of the model. */
     model_env: string
-    /** Variable that names its revision. */
+    /** Environment variable of the revision. */
     revision_env: string
-    /** Variable that asks for a GPU. */
+    /** Environment variable that requests a GPU. */
     cuda_env: string
-    /** Model that is looked for when none is named. */
+    /** Default model. */
     default_model: string
     default_revision: string
-    /** Whether the model knows more languages than English. */
+    /** True if the model supports languages other than English. */
     multilingual: boolean
     cuda_feature_enabled: boolean
     cuda_requested_via_env: boolean
     inference_note: string | null
   }
-  /** The settings in force. */
+  /** Current settings. */
   runtime: {
     session_timing: {
       capture_timeout_ms: number
@@ -301,28 +301,28 @@ export interface SpeechDoctorV1 {
   checks: {
     name: string
     ok: boolean
-    /** What was found; where it is not ok, what to do. */
+    /** Finding of the check; the fix if it is not ok. */
     value: string
   }[]
-  /** ok when every check is. */
+  /** ok if every check is ok. */
   result: 'ok' | 'failed'
 }
 
 /** Result of svc speech pull --json. */
 export interface SpeechPullV1 {
-  /** The model on the hub. */
+  /** Id of the model on the hub. */
   id: string
-  /** What was asked for. */
+  /** Requested revision. */
   revision: string
-  /** What that is. */
+  /** Commit of that revision. */
   commit: string
-  /** Folder of the files. */
+  /** Folder that contains the files. */
   folder: string
-  /** Empty where downloads are switched off. */
+  /** Files of the model; empty if downloads are disabled. */
   files: {
     name: string
     bytes: number
-    /** It was there already. */
+    /** True if the file was already in the cache. */
     cached: boolean
   }[]
 }
@@ -331,19 +331,19 @@ export interface SpeechPullV1 {
 export interface SpeechSubtitleV1 {
   /** Absolute path of the recording. */
   path: string
-  /** The subtitle file; null for standard output. */
+  /** Path of the subtitle file; null for standard output. */
   output_path: string | null
   format: 'srt' | 'vtt'
-  /** How many blocks were written. */
+  /** Number of subtitle blocks. */
   blocks: number
-  /** Code of the language spoken; empty where nobody spoke. */
+  /** Code of the spoken language; empty if there is no speech. */
   language: string
   duration_ms: number
-  /** Only with a reference. */
+  /** Only present with a reference. */
   comparison?: {
     word_error_rate: number
     character_error_rate: number
-    /** Mean distance of beginnings and ends of blocks at the same place. */
+    /** Mean time difference between the start and end times of matching blocks, in milliseconds. */
     timing_offset_ms: number
   }
 }
@@ -358,25 +358,25 @@ export interface SpeechEvalV1 {
     actual: string
     word_errors: number
     words: number
-    /** After normalisation. */
+    /** Word error rate after normalisation. */
     wer: number
-    /** After normalisation. */
+    /** Character error rate after normalisation. */
     cer: number
     confidence: number
     latency_ms: number
-    /** Code of the error, where nothing could be heard. */
+    /** Error code, if the recording could not be transcribed. */
     error?: string
   }[]
-  /** As written. */
+  /** Error rates of the text as written. */
   raw: Rates
-  /** After normalisation. */
+  /** Error rates after normalisation. */
   normalized: Rates
   mean_latency_ms: number
   median_latency_ms: number
 }
 
 export interface Rates {
-  /** Errors of all recordings per word of all. */
+  /** Word errors of all recordings divided by their words. */
   wer: number
   cer: number
   errors: number
@@ -392,7 +392,7 @@ export interface DbCheckV1 {
   errors: number
   warnings: number
   diagnostics: {
-    /** Category, a dot, and what is wrong. */
+    /** Code of the form category.problem. */
     error_code: string
     severity: 'error' | 'warning'
     category: 'parse' | 'typecheck' | 'lint'
@@ -409,7 +409,7 @@ export interface DbCheckV1 {
   }[]
 }
 
-/** Lines and columns count from 1, columns in UTF-16 units; the end is not included. */
+/** Lines and columns start at 1, columns count UTF-16 code units; the end is exclusive. */
 export interface SourceSpan {
   start_line: number
   start_col: number
@@ -463,13 +463,13 @@ export interface DbMigrateV1 {
   steps: MigrationStep[]
   applied: number
   left: number
-  /** A copy of the database as it was. */
+  /** Path of a copy of the database before the migration. */
   backup?: string
-  /** Older copies that were removed. */
+  /** Paths of older backups that were removed. */
   removed_backups?: string[]
 }
 
-/** A step from a live database to a program. */
+/** A step of the migration from a database to a program. */
 export interface MigrationStep {
   action:
     | 'create_table'
@@ -480,21 +480,21 @@ export interface MigrationStep {
     | 'drop_index'
     | 'drop_column'
     | 'drop_table'
-  /** auto: applied automatically; needs_default, rebuild: once the named flag is passed; manual: only when named. */
+  /** auto: applied automatically; needs_default, rebuild: applied with the flag in resolve_with; manual: applied only if named. */
   class: 'auto' | 'needs_default' | 'rebuild' | 'manual'
-  /** Without the step the program does not work. */
+  /** True if the program does not work without the step. */
   blocking: boolean
   table?: string
   column?: string
   index?: string
-  /** Of a changed column: what it is. */
+  /** Current definition of a changed column. */
   from?: string
-  /** Of a changed column: what it becomes. */
+  /** New definition of a changed column. */
   to?: string
   sql?: string
-  /** What stands in the way, with the first rows that do. */
+  /** Why the step cannot be applied automatically, with the first affected rows. */
   reason?: string
-  /** The flag of svc db migrate that decides it. */
+  /** Flag of svc db migrate that applies the step. */
   resolve_with?: string
 }
 
@@ -505,7 +505,7 @@ export interface DbTestV1 {
     status: 'passed' | 'failed'
     reason?: string
     message?: string
-    /** Of a failed test: the line of the assertion, or of the test where none failed. */
+    /** Line of the failed assertion, or of the failed test if no assertion failed. */
     line?: number
     duration_ms: number
   }[]
@@ -531,7 +531,7 @@ export interface DbStatusV1 {
 
 /** Result of svc db metrics --json. */
 export type DbMetricsV1 = {
-  /** Topic of the change log, or session of a metric. */
+  /** Topic in the change log, or session of a metric. */
   group: string
   kind: string
   count: number
@@ -563,33 +563,33 @@ export interface DbResetV1 {
 
 /** Result of svc mesh init --json. */
 export interface MeshInitV1 {
-  /** The file that was written. */
+  /** Path of the file written. */
   path: string
-  /** Names of the variables that were set in it. */
+  /** Names of the variables set in the file. */
   written: string[]
-  /** Those among them that a stronger source, such as the environment, sets too. */
+  /** Those variables that a source of higher precedence, such as the environment, also sets. */
   overruled: string[]
-  /** Scope of the mesh; null where it has none. */
+  /** Scope of the mesh; null if it has none. */
   scope_id: string | null
-  /** Lets one node in, once; the only secret that is shown. */
+  /** One-time token for a new node; the only secret that is printed. */
   bootstrap_token: string
-  /** When it ends, Unix ms. */
+  /** Expiry time of the token, in Unix milliseconds. */
   bootstrap_expires_unix_ms: number
-  /** The line for the other machine, with that token in it. */
+  /** Command to run on the other machine; it contains the token. */
   join_command: string
 }
 
-/** The hand-off file external_serving_handoff_v1.json: what an external runtime needs to serve an artifact. */
+/** The hand-off file external_serving_handoff_v1.json: the information that an external runtime needs to serve an artifact. */
 export interface ExternalServingHandoffV1 {
   schema: 'svc_external_serving_handoff_v1'
   schema_version: 1
   backend_family: 'vllm' | 'ollama' | 'hf-transformers' | 'openai-compatible' | 'other'
   base_model: string
-  /** Path of tokenizer.json, or where to find it. */
+  /** Path of tokenizer.json, or a source for it. */
   tokenizer_source: string
-  /** Folder that holds the artifact. */
+  /** Folder that contains the artifact. */
   artifact_dir: string
-  /** How a chat becomes a prompt. */
+  /** Format that converts a chat to a prompt. */
   prompt_format: string
   adapter_path?: string | null
   openai_base_url?: string | null
@@ -599,48 +599,48 @@ export interface ExternalServingHandoffV1 {
 /** First line of svc mesh serve --json. */
 export interface MeshReadyV1 {
   event: 'ready'
-  /** What clients take as the address of the control plane. */
+  /** URL for clients of the control plane. */
   base_url: string
   pid: number
-  /** Whether whoever comes may do everything, or a token says who may do what. */
+  /** Authentication: open to all clients, or by tokens with roles. */
   auth: 'open' | 'tokens'
-  /** File that everything is kept in. */
+  /** Path of the database file. */
   db: string
 }
 
-/** A task that is submitted; one of an array in a batch. */
+/** A submitted task; in a batch, an element of the array. */
 export interface SubmitTaskV1 {
   description: string
-  /** background, normal or urgent. */
+  /** Priority: background, normal or urgent. */
   priority?: string
   file_manifest?: {
     path: string
-    /** read or write. */
+    /** Access: read or write. */
     access: string
   }[]
-  /** Another name of file_manifest; only one of them is given. */
+  /** Alias of file_manifest; use only one of them. */
   files?: {
     path: string
-    /** read or write. */
+    /** Access: read or write. */
     access: string
   }[]
-  /** Tasks to be completed first. */
+  /** Ids of tasks that must be completed first. */
   depends_on?: number[]
-  /** In a batch: places, from 0, of its tasks to be completed first. */
+  /** In a batch: indexes, from 0, of tasks that must be completed first. */
   temp_deps?: number[]
-  /** Spawned where it is not there. */
+  /** Name of the agent; spawned if missing. */
   target_agent?: string
   processor?: 'ai' | 'exec' | 'external'
   exec?: {
-    /** A command template of the workspace. */
+    /** Command template of the workspace. */
     template: string
     params?: {[k: string]: string}
   }
-  /** What its agent must have, such as gpu_cuda or labels. */
+  /** Capabilities that its agent must have, such as gpu_cuda or labels. */
   capability_requirements?: {[k: string]: unknown}
   enqueue_hints?: {
     task_category?: string
-    /** 1 to 10. */
+    /** Complexity from 1 to 10. */
     complexity?: number
     execution_role?: string
     model_preference?: string
@@ -659,11 +659,11 @@ export interface SubmitTaskV1 {
     requires_approval?: boolean
   }
   requires_approval?: boolean
-  /** Milliseconds after which a run of it ends, in the place of the limits of the workspace. */
+  /** Timeout of one run in milliseconds; overrides the limits of the workspace. */
   task_timeout_ms?: number
-  /** How often it is run again after a failure, in the place of max_task_retries. */
+  /** Maximum number of retries after a failure; overrides max_task_retries. */
   retries?: number
-  /** When it may be started at the earliest, Unix ms. */
+  /** Earliest start time, in Unix milliseconds. */
   not_before_ms?: number
   session_id?: string
   journey_id?: string
@@ -671,11 +671,11 @@ export interface SubmitTaskV1 {
   trace_id?: string
   correlation_id?: string
   tenant_id?: string
-  /** The same key again gives the same task. */
+  /** Submitting the same key again returns the same task. */
   idempotency_key?: string
 }
 
-/** Result of svc orch submit --json, for a batch one per line. */
+/** Result of svc orch submit --json; for a batch, one per line. */
 export interface OrchAcceptedV1 {
   task_id: number
   display_id: string
@@ -685,12 +685,12 @@ export interface OrchAcceptedV1 {
   status: TaskLabel
   placement_reason: PlacementReason
   trace_id: string
-  /** It was there already, under the same key. */
+  /** True if a task with the same key existed already. */
   duplicate?: true
   orchestration_contract?: 'v2'
 }
 
-/** The state of a task; RemoteHold is one in progress that another node has. */
+/** Status of a task; RemoteHold is a task in progress on another node. */
 export type TaskLabel =
   | 'Queued'
   | 'InProgress'
@@ -702,43 +702,43 @@ export type TaskLabel =
   | 'Cancelled'
   | 'RemoteHold'
 
-/** Why a task was placed where it is. */
+/** Reason for the placement of a task. */
 export type PlacementReason =
   | 'local_queue_default'
   | 'populi_remote_lease_hold'
   | 'local_queue_fallback_after_remote_relay_error'
   | 'local_queue_fallback_insufficient_vram'
 
-/** A task, as svc orch task --json and the commands that change one print it. */
+/** A task, as printed by svc orch task --json and by commands that change a task. */
 export interface OrchTaskV1 {
   id: number
-  /** Such as T-0042. */
+  /** Display id, such as T-0042. */
   display_id: string
-  /** Unique across all stores. */
+  /** Id that is unique across all stores. */
   uid: string
   repository_id: string
   idempotency_key?: string
   status: TaskLabel
-  /** Why it failed, was doubted, cancelled or queued again. */
+  /** Why the task failed or was doubted, cancelled or requeued. */
   status_reason?: string
-  /** The task that it waits for. */
+  /** Id of the task that it waits for. */
   blocked_on?: number
   agent_id: number
   agent_name: string
   priority: 'background' | 'normal' | 'urgent'
   description: string
   category: string
-  /** 1 to 10. */
+  /** Complexity from 1 to 10. */
   complexity: number
-  /** Label of [PHASE:NAME] in the description, else single_shot. */
+  /** NAME of [PHASE:NAME] in the description, else single_shot. */
   phase_label: string
   execution_role?: 'planner' | 'builder' | 'verifier' | 'reproducer' | 'researcher'
   processor: 'ai' | 'exec' | 'external'
   exec?: {template: string; params: {[k: string]: string}}
   file_manifest: ManifestEntry[]
-  /** Tasks that must be completed first. */
+  /** Ids of tasks that must be completed first. */
   depends_on: number[]
-  /** What its agent must have. */
+  /** Capabilities that its agent must have. */
   capability_requirements?: Capabilities
   model_preference?: string
   model_override?: string
@@ -749,28 +749,28 @@ export interface OrchTaskV1 {
   active_skill?: string
   is_detached: boolean
   placement_reason: PlacementReason
-  /** The node that has it. */
+  /** Node that runs the task. */
   remote_delegate?: {idempotency_key: string; lease_id?: string; claimer_node_id?: string}
-  /** The client that works on it. */
+  /** Claim of the external worker. */
   claim?: {
     owner: string
     generation: number
-    /** When it ends unless it is renewed, Unix ms. */
+    /** Expiry of the claim unless it is extended, in Unix milliseconds. */
     expires_at_ms: number
   }
-  /** Of its latest claim or run: what was done under an earlier one no longer counts. */
+  /** Generation of the latest claim or run; results of earlier generations are rejected. */
   generation: number
   current_phase?: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
   transcript: {agent_id: number; agent_name: string; message: string; timestamp_ms: number}[]
-  /** What came of it; its processor may have added more. */
+  /** Result of the task; its processor can add members. */
   result?: {text: string; [k: string]: unknown}
-  /** What its command has written, in its latest run. */
+  /** Output of its command in the latest run. */
   output?: {
-    /** Both pipes; a line counts the bytes that are missing. */
+    /** Standard output and standard error; a line reports the number of missing bytes. */
     text: string
-    /** All that it has written. */
+    /** Total size of the output, in bytes. */
     bytes: number
-    /** Bytes between its beginning and its end that are not kept. */
+    /** Number of bytes omitted between the beginning and the end. */
     missing_bytes: number
   }
   audit_report?: string
@@ -779,37 +779,37 @@ export interface OrchTaskV1 {
   toestub_iterations: number
   socrates_iterations: number
   handoff_count: number
-  /** When it was submitted, Unix ms. */
+  /** Time of submission, in Unix milliseconds. */
   created_at_ms: number
-  /** When it last changed, Unix ms. */
+  /** Time of the last change, in Unix milliseconds. */
   updated_at_ms: number
-  /** When it was last started, Unix ms. */
+  /** Time of the last start, in Unix milliseconds. */
   started_at_ms?: number
-  /** When it was over, Unix ms. */
+  /** Time at which it finished, in Unix milliseconds. */
   finished_at_ms?: number
-  /** After which a run of it ends. */
+  /** Timeout of one run, in milliseconds. */
   task_timeout_ms?: number
-  /** How often it is run again after a failure. */
+  /** Maximum number of retries after a failure. */
   retries?: number
-  /** When it may be started at the earliest, Unix ms. */
+  /** Earliest start time, in Unix milliseconds. */
   not_before_ms?: number
   journey_id?: string
   session_id?: string
   thread_id?: string
-  /** W3C trace id where possible; generated when the caller passes none. */
+  /** W3C trace id if possible; generated if the caller passes none. */
   trace_id: string
   correlation_id?: string
   tenant_id?: string
   campaign_id?: string
 }
 
-/** A file that a task reads or writes: a path relative to the root of the workspace, with /. */
+/** A file that a task reads or writes. The path is relative to the workspace root and uses /. */
 export interface ManifestEntry {
   path: string
   access: 'read' | 'write'
 }
 
-/** What an agent has, or what a task needs. */
+/** Capabilities that an agent has or a task requires. */
 export interface Capabilities {
   gpu_cuda: boolean
   gpu_metal: boolean
@@ -818,55 +818,55 @@ export interface Capabilities {
   npu: boolean
   visual_eligible: boolean
   multi_modal: boolean
-  /** A wish of a task, which costs an agent without an accelerator points but no more. */
+  /** Preference of a task: an agent without an accelerator loses routing points but can still run it. */
   prefer_gpu_compute: boolean
-  /** server, desktop, mobile, browser, or any other word. */
+  /** Device class: server, desktop, mobile, browser or any other word. */
   device_class?: string
-  /** MiB: offered by an agent, needed by a task. */
+  /** Accelerator memory in MiB that an agent offers or a task requires. */
   min_vram_mb?: number
-  /** Needed by a task. */
+  /** CPU cores that a task requires. */
   min_cpu_cores?: number
-  /** Logical CPUs of an agent. */
+  /** Number of logical CPUs of an agent. */
   cpu_cores?: number
-  /** x86_64, aarch64. */
+  /** CPU architecture, such as x86_64 or aarch64. */
   arch?: string
   hostname?: string
   routing_tier?: string
-  /** key=value by convention; a task's must all be covered. */
+  /** Labels, key=value by convention; an agent must have all labels of a task. */
   labels: string[]
 }
 
 /** Result of svc orch cancel --json and svc orch retry --json for several tasks. */
 export interface OrchOutcomesV1 {
-  /** Nothing was changed; the states are those that tasks would have. */
+  /** True if nothing was changed; the statuses are those that the tasks would have. */
   dry_run: boolean
-  /** How many tasks have an error. */
+  /** Number of tasks with an error. */
   failed: number
   tasks: {
     task_id: number
     display_id: string
-    /** Its state now, where it was changed. */
+    /** New status of the task, if it was changed. */
     status?: string
-    /** Why it was not changed. */
+    /** Why the task was not changed. */
     error?: {code: string; message: string; remediation: string}
   }[]
 }
 
 /** Result of svc orch prune --json. */
 export interface OrchPruneV1 {
-  /** Nothing was removed. */
+  /** True if nothing was removed. */
   dry_run: boolean
-  /** How many tasks were removed, or would be. */
+  /** Number of tasks removed, or to remove with --dry-run. */
   removed: number
-  /** How many finished tasks of that age stay, by the reason. */
+  /** Number of finished tasks of that age that are kept, by reason. */
   kept: {
-    /** A task that stays may still need them. */
+    /** A kept task may still need them. */
     dependency: number
-    /** Their plan is not over. */
+    /** Their plan is unfinished. */
     plan: number
-    /** A task of their journey is not over. */
+    /** A task of their journey is unfinished. */
     journey: number
-    /** Their command is still being ended. */
+    /** Their command is still being stopped. */
     run: number
   }
 }
@@ -875,9 +875,9 @@ export interface OrchPruneV1 {
 export interface OrchStatusV1 {
   enabled: boolean
   repository_id: string
-  /** File that the tasks are kept in. */
+  /** Path of the store file. */
   store: string
-  /** Whose store it is: the workspace's own, the user's, or none that is kept. */
+  /** Store in use: project (of the workspace), canonical (of the user) or none (in memory). */
   active_store: 'project' | 'canonical' | 'none'
   agent_count: number
   reserved_agents: number
@@ -890,50 +890,50 @@ export interface OrchStatusV1 {
   total_cancelled: number
   total_doubted: number
   locked_files: number
-  /** Tasks that wait because another agent has one of their files. */
+  /** Number of tasks waiting for a file that another agent has locked. */
   total_contention: number
   total_weighted_load: number
   predicted_load: number
   max_handoff_count: number
   scaling_profile: string
-  /** Load of each agent from which another one is started. */
+  /** Load per agent at which another agent is started. */
   effective_scale_up_threshold: number
   planning: {
-    /** Plans whose steps are being done. */
+    /** Number of plans being executed. */
     active_sessions: number
     total_sessions: number
   }
-  /** Operations that can be undone or done again. */
+  /** Number of operations that can be undone or redone. */
   oplog_count: number
-  /** Whether events are kept, or gone with the process. */
+  /** Whether events are stored, or lost when the process exits. */
   event_feed_mode: 'database_and_transient' | 'transient_only'
-  /** Processes that run tasks of themselves: the daemon, where there is one. */
+  /** Number of processes that run tasks: 1 if a daemon is running. */
   registered_worker_processes: number
-  /** The process that runs the tasks; null while none does. */
+  /** Daemon that runs the tasks; null if there is none. */
   daemon: {
     pid: number
     host: string
-    /** Since when, Unix ms. */
+    /** Start time of the daemon, in Unix milliseconds. */
     since_ms: number
   } | null
   agents: {id: number; display_id: string; [k: string]: unknown}[]
 }
 
-/** Result of svc orch agent spawn, pause and resume under --json. */
+/** Result of svc orch agent spawn, pause and resume with --json. */
 export interface OrchAgentV1 {
   id: number
-  /** Such as A-03. */
+  /** Display id, such as A-03. */
   display_id: string
   name: string
-  /** Reserved agents are spawned by a person or to reach the least number; dynamic ones by routing and scaling, and they retire when they are idle; the resolution agent has the tasks in doubt and never runs any. */
+  /** Reserved agents are spawned by a person or to reach the minimum number. Dynamic agents are spawned by routing and scaling, and retire when idle. The resolution agent holds doubted tasks and runs none. */
   kind: 'reserved' | 'dynamic' | 'resolution'
   state: 'active' | 'paused' | 'retired'
   parent_agent_id?: number
   source_task_id?: number
   spawn_reason?: string
-  /** What it has. */
+  /** Capabilities of the agent. */
   capabilities: Capabilities
-  /** Name of the model that it asks, where it has one of its own. */
+  /** Model of the agent, if it has its own. */
   model?: string
   session_id?: string
   activity: 'writing' | 'reading' | 'executing' | 'thinking' | 'waiting_for_input' | 'idle'
@@ -944,15 +944,15 @@ export interface OrchAgentV1 {
   running: number
   doubted: number
   completed: number
-  /** Sum over its queued and running tasks of priority weight times complexity / 5. */
+  /** Sum of priority weight times complexity / 5 over its queued and running tasks. */
   weighted_load: number
   owned_files: number
   current_phase?: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
   tokens_used: number
   cost_usd: number
-  /** When it was spawned, Unix ms. */
+  /** Time of the spawn, in Unix milliseconds. */
   created_at_ms: number
-  /** When it last did something, Unix ms. */
+  /** Time of its last activity, in Unix milliseconds. */
   last_active_ms: number
 }
 
@@ -967,7 +967,7 @@ export interface OrchEmptiedV1 {
   display_id: string
   name: string
   state: 'active' | 'paused' | 'retired'
-  /** Tasks that went to other agents. */
+  /** Ids of tasks moved to other agents. */
   moved: number[]
 }
 
@@ -978,9 +978,9 @@ export interface OrchRebalanceV1 {
 
 /** Result of svc orch claim --json. */
 export interface OrchClaimV1 {
-  /** As the contract cli/orch-task.v1 describes it. */
+  /** Matches the contract cli/orch-task.v1. */
   task: {id: number; display_id: string; [k: string]: unknown}
-  /** Under which the task is to be completed or failed. */
+  /** Generation of the claim, required to complete or fail the task. */
   generation: number
 }
 
@@ -989,7 +989,7 @@ export interface OrchHeartbeatV1 {
   task_id: number
   display_id: string
   generation: number
-  /** When the claim ends unless it is renewed, Unix ms. */
+  /** Expiry of the claim unless it is extended, in Unix milliseconds. */
   expires_at_ms: number
 }
 
@@ -998,34 +998,34 @@ export interface OrchOperationV1 {
   id: number
   op_id: string
   operation: 'reorder_task' | 'pause_agent' | 'resume_agent' | 'spawn_agent' | 'submit_task'
-  /** What was done. */
+  /** Description of the operation. */
   summary: string
-  /** Whether it is taken back at present. */
+  /** True if the operation is currently undone. */
   undone: boolean
-  /** When it came into the log, Unix ms. */
+  /** Time of the log entry, in Unix milliseconds. */
   timestamp_ms: number
-  /** The task that it is about now. */
+  /** Current task of the operation. */
   task_id?: number
-  /** The agent that it is about now. */
+  /** Current agent of the operation. */
   agent_id?: number
 }
 
-/** What a request says of itself to everything that is written down of it. Other members are allowed. */
+/** Context of a request, stored with everything that is recorded about it. Other members are allowed. */
 export interface JourneyEnvelopeV1 {
   envelope_version: 1
-  /** The same for all that one wish of a user sets going. */
+  /** Id shared by everything that one user request starts. */
   journey_id: string
   session_id: string
   thread_id?: string | null
-  /** W3C trace id, 32 hexadecimal digits, where possible. */
+  /** W3C trace id if possible, 32 hexadecimal digits. */
   trace_id?: string | null
-  /** Stands in where there is no trace id. */
+  /** Correlation id if there is no trace id. */
   correlation_id?: string | null
-  /** Of the workspace. */
+  /** Repository id of the workspace. */
   repository_id: string
-  /** Where the request came in. */
+  /** Surface that received the request. */
   origin_surface: 'mcp' | 'cli' | 'orchestrator' | 'daemon'
-  /** How it wants to be thought about: fast, reasoning or creative. */
+  /** Requested model profile: fast, reasoning or creative. */
   cognitive_profile?: string | null
   [k: string]: unknown
 }
@@ -1034,52 +1034,52 @@ export interface JourneyEnvelopeV1 {
 export interface DaemonReadyV1 {
   event: 'ready'
   pid: number
-  /** Term of this daemon: each one has a higher number than the last. */
+  /** Fencing token of this daemon: higher than that of every earlier daemon. */
   fence: number
-  /** Tasks of the last daemon that are queued again. */
+  /** Number of tasks of the previous daemon that were requeued. */
   recovered: number
   store: string
-  /** HOST:PORT where programs can connect to it; absent where none can. */
+  /** HOST:PORT that programs can connect to; absent if the daemon does not listen. */
   addr?: string
 }
 
 /** Result of svc daemon start --json. */
 export interface DaemonStartV1 {
   pid: number
-  /** HOST:PORT where programs can connect to it. */
+  /** HOST:PORT that programs can connect to. */
   addr: string
-  /** File that what it has to say goes to. */
+  /** Log file of the daemon. */
   log: string
 }
 
-/** Result of svc daemon status --json, where a daemon runs. */
+/** Result of svc daemon status --json if a daemon is running. */
 export interface DaemonStatusV1 {
   running: true
   pid: number
-  /** HOST:PORT where it answers; null where it listens nowhere. */
+  /** HOST:PORT of the daemon; null if it does not listen. */
   addr: string | null
   protocol: string
   repository_id: string
   started_at_ms: number
-  /** Null where it cannot be asked. */
+  /** Null if the daemon cannot be queried. */
   server_version: string | null
-  /** It was asked to end, and lets its tasks end first. */
+  /** True if the daemon is stopping and waits for running tasks. */
   ending: boolean
 }
 
 /** Result of svc daemon stop --json. */
 export interface DaemonStopV1 {
-  /** The process that has ended. */
+  /** Id of the stopped process. */
   pid: number
   stopped: true
 }
 
-/** Something that happened to a task or an agent. */
+/** An event in the workspace, such as a change of a task or an agent. */
 export interface OrchestrationEventV1 {
-  /** Grows in the order in which things happened. */
+  /** Id of the event; increases in chronological order. */
   id: number
   timestamp_ms: number
-  /** What has happened: type says what, the members beside it are its facts. */
+  /** The event: its type, and members that depend on the type. */
   kind:
     | {
         type: 'task_submitted'
@@ -1095,10 +1095,10 @@ export interface OrchestrationEventV1 {
         agent_id: number
         placement_reason: PlacementReason
         lease_id: string | null
-        /** Tasks queued for the agent once this one is in. */
+        /** Queue length of the agent, including this task. */
         queue_len: number
         trace_id: string
-        /** Terms of the score of the chosen agent; only while unified routing telemetry is on. */
+        /** Score terms of the chosen agent; only with unified routing telemetry. */
         reason?: {[k: string]: number}
       }
     | {type: 'task_started'; task_id: number; agent_id: number; owner: string; generation: number}
@@ -1140,7 +1140,7 @@ export interface OrchestrationEventV1 {
       }
     | {
         type: 'message_sent'
-        /** Whose inbox it is. */
+        /** Agent that owns the inbox. */
         agent_id: number
         sender_agent_id: number
         message_id: number
@@ -1149,14 +1149,14 @@ export interface OrchestrationEventV1 {
       }
     | {
         type: 'message_dead_lettered'
-        /** Whose inbox it is. */
+        /** Agent that owns the inbox. */
         agent_id: number
         sender_agent_id: number
         message_id: number
         message_uuid: string
         msg_type: string
         delivery_attempts: number
-        /** Why its last delivery failed, where a reason is known. */
+        /** Why its last delivery failed, if known. */
         error?: string
       }
     | {type: 'urgent_rebalance_triggered'; moved: number}
@@ -1171,7 +1171,7 @@ export interface OrchestrationEventV1 {
         type: 'replan_triggered'
         plan_session_id: string
         version: number
-        /** replan where somebody asked for it, else what failed. */
+        /** replan if requested by a user, else the failure that triggered it. */
         reason: string
         task_id?: number
       }
@@ -1180,7 +1180,7 @@ export interface OrchestrationEventV1 {
         plan_session_id: string
         version: number
         node_id: string
-        /** pending where it could not be submitted. */
+        /** pending if the step could not be submitted. */
         status: 'pending' | 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'superseded'
         task_id?: number
         reason?: string
@@ -1196,10 +1196,10 @@ export interface OrchestrationEventV1 {
       }
     | {
         type: 'config_reloaded'
-        /** Names of the settings that are others now. */
+        /** Names of the changed settings. */
         changed: string[]
       }
-  /** Ids of the request that the task came with. */
+  /** Ids of the request that submitted the task. */
   correlation?: {
     journey_id?: string
     session_id?: string
@@ -1209,39 +1209,39 @@ export interface OrchestrationEventV1 {
   }
 }
 
-/** How the writing of a program by a model went. */
+/** Metrics of generating a program with a model. */
 export interface RuntimeGenerationKpiV1 {
   schema: 'svc_runtime_generation_kpi_v1'
   schema_version: 1
   surface: 'svc-cli' | 'mcp' | 'daemon'
   success: boolean
   validate_requested: boolean
-  /** Whether the last program is without errors; null where nobody looked. */
+  /** True if the last program has no errors; null if it was not checked. */
   compile_pass: boolean | null
-  /** Whether the last program is written as the formatter writes it; null where nobody looked. */
+  /** True if the last program is formatted canonically; null if it was not checked. */
   canonical_pass: boolean | null
-  /** Calls of the model. */
+  /** Number of model calls. */
   attempts: number
-  /** Two programs running had the same errors. */
+  /** True if two consecutive programs had the same errors. */
   repair_stalled: boolean
-  /** Until a program was found to be without errors; null where none was. */
+  /** Time until the first program without errors; null if there was none. */
   time_to_first_valid_ms: number | null
-  /** Of all attempts. */
+  /** Output tokens of all attempts. */
   output_tokens: number
-  /** Attempts whose answer was no program in the form that was asked for. */
+  /** Number of attempts whose answer was not a program in the requested format. */
   surface_contract_failures: number
-  /** Attempts whose program was refused only for what the language skips with a warning. */
+  /** Number of attempts that failed only because of constructs that the language skips with a warning. */
   strictness_failures?: number | null
   canonicalization_failures?: number | null
-  /** Why there is no program. */
+  /** Reason why there is no program. */
   failure_category?: 'surface_contract' | 'repair_stall' | 'semantic' | null
 }
 
-/** Files that were written with a program of a model. */
+/** Files written with a generated program. */
 export interface FileOutcomesV1 {
   schema: 'svc_generate_code_file_outcomes_v1'
   schema_version: 1
-  /** Relative to the root of the workspace. */
+  /** Paths relative to the workspace root. */
   written_paths: string[]
   bytes_written: number
   artifact_kind: 'svc_generated'
@@ -1252,7 +1252,7 @@ export interface FileOutcomesV1 {
 export interface A2ASendV1 {
   message_id: number
   display_id?: string
-  /** Names a message of the route db in all workspaces. */
+  /** Id of a message on the route db, unique across workspaces. */
   db_message_uuid: string | null
   sender: number
   receiver: number
@@ -1260,14 +1260,14 @@ export interface A2ASendV1 {
   route: 'local' | 'db' | 'mesh'
   delivery_plane: 'local_ephemeral' | 'local_durable' | 'remote_mesh'
   route_ok: true
-  /** The message was there already, under the same key. */
+  /** True if a message with the same key existed already. */
   duplicate: boolean
   idempotency_key: string
   correlation_id: string | null
   tenant_id: string | null
   relay_attempted: boolean
   relay_ok: boolean
-  /** Unread messages that had to make room for this one. */
+  /** Number of unread messages dropped to make room for this one. */
   dropped_messages: number
   sender_identity_binding: 'verified' | 'unbound'
   binding_advisory: string | null
@@ -1279,29 +1279,29 @@ export interface A2AInboxV1 {
   source: 'merged' | 'local' | 'db' | 'mesh'
   delivery_planes: ('local_ephemeral' | 'local_durable' | 'remote_mesh')[]
   routes: ('local' | 'db' | 'mesh')[]
-  /** Unread messages, also those that are not shown; of the mesh those that were read. */
+  /** Number of unread messages, including those not shown; for the mesh, the number of messages read. */
   unread_count: number
   remote_attempted: boolean
   remote_ok: boolean
-  /** Unread messages that were lost since the process started. */
+  /** Number of unread messages lost since the process started. */
   dropped_messages: number
   suppressed_count: number
   focus_depth_filter_active: boolean
-  /** For whom the messages were claimed. */
+  /** Consumer that claimed the messages. */
   consumer_id?: string
   messages: InboxMessage[]
 }
 
-/** A message in an inbox. Members that say nothing are left out. */
+/** A message in an inbox. Members without a value are omitted. */
 export interface InboxMessage {
   id: number
-  /** M-000012 of the route local, whose ids are those of the process; mesh:1042 of the route mesh. */
+  /** M-000012 on the route local, where ids are unique per process; mesh:1042 on the route mesh. */
   display_id?: string
-  /** Only of the route db. */
+  /** Only on the route db. */
   uuid?: string
-  /** Digits where an agent of another machine has an id that a number cannot hold. */
+  /** A string of digits if the id of a remote agent is too large for a number. */
   sender: number | string
-  /** Null is every agent but the sender. */
+  /** Null if sent to all agents except the sender. */
   receiver: number | null
   msg_type: string
   payload: string
@@ -1313,18 +1313,18 @@ export interface InboxMessage {
   correlation_id?: string
   thread_id?: string
   tenant_id?: string
-  /** How often it was claimed; not of the route local, as what follows. */
+  /** Number of claims. Like the following members, absent on the route local. */
   delivery_attempts?: number
   claim_owner?: string
   claim_until_ms?: number
   last_claim_error?: string
-  /** It was delivered too often, or its agent is retired: it is not delivered again. */
+  /** True if the message is not redelivered: it was delivered too often, or its agent is retired. */
   dead_lettered?: boolean
 }
 
 /** Result of svc a2a ack --json. */
 export interface A2AAckV1 {
-  /** False where it had been acknowledged before, or failed. */
+  /** False if it was acknowledged before or handling it failed. */
   acknowledged: boolean
   message_id: number
   db_message_uuid: string | null
@@ -1333,7 +1333,7 @@ export interface A2AAckV1 {
   local_acknowledged: boolean
   remote_attempted: boolean
   remote_acknowledged: boolean
-  /** It is not delivered again. */
+  /** True if the message is now a dead letter, which is not redelivered. */
   dead_lettered: boolean
 }
 
@@ -1341,13 +1341,13 @@ export interface A2AAckV1 {
 export interface McpConfigV1 {
   /** Null without --client. */
   client: 'claude' | 'cursor' | 'vscode' | 'zed' | null
-  /** Configuration file of the client; null without --client. */
+  /** Path of the configuration file of the client; null without --client. */
   file: string | null
-  /** What the client reads: one member that holds the server by its name. */
+  /** Configuration for the client: one member that contains the server by name. */
   configuration: {
     [k: string]: {
       [k: string]: {
-        /** Of VS Code. */
+        /** Only for VS Code. */
         type?: 'stdio'
         /** Absolute path of Node.js. */
         command: string
@@ -1355,16 +1355,16 @@ export interface McpConfigV1 {
       }
     }
   }
-  /** Whether the file was changed. */
+  /** True if the file was changed. */
   written: boolean
-  /** Copy of the file before the change; null where there is none. */
+  /** Path of a copy of the file before the change; null if there is none. */
   backup: string | null
 }
 
 /** First line of svc mesh dashboard --json. */
 export interface MeshDashboardReadyV1 {
   event: 'ready'
-  /** Address of the page. It has a key in it, which is a new one each time and lets in whoever has it. */
+  /** URL of the page. It contains a new secret key, which grants access. */
   base_url: string
   pid: number
 }
@@ -1373,13 +1373,13 @@ export interface MeshDashboardReadyV1 {
 export interface MeshNodesV1 {
   schema_version: number
   nodes: MeshNode[]
-  /** Messages that are neither acknowledged nor claimed. */
+  /** Number of messages that are neither acknowledged nor claimed. */
   queue_depth?: number
   server_time_unix_ms?: number
   [k: string]: unknown
 }
 
-/** A node as the control plane has it; newer ones tell more. */
+/** A node as stored by the control plane; newer nodes have more members. */
 export interface MeshNode {
   id: string
   version: string
@@ -1394,9 +1394,9 @@ export interface MeshNode {
 
 /** A line of svc mesh nodes --watch --json. */
 export interface MeshNodesChangeV1 {
-  /** Nodes that are there at first are listed. */
+  /** Nodes that are present at the start are reported as listed. */
   event: 'listed' | 'joined' | 'changed' | 'left'
-  /** Only a node that is ok takes work. */
+  /** Only a node in the state ok accepts work. */
   state: 'ok' | 'stale' | 'maintenance' | 'quarantined'
   node: MeshNode
 }
@@ -1406,7 +1406,7 @@ export type MeshJoinV1 =
   | {
       event: 'paired'
       node_id: string
-      /** Where the tokens are kept that this machine was given. */
+      /** File in which the tokens issued to this machine are stored. */
       env_file: string
       role: 'worker' | 'mesh'
       scope_id: string | null
@@ -1417,18 +1417,18 @@ export type MeshJoinV1 =
       node_id: string
       operation: 'join' | 'heartbeat'
       error: string
-      /** Of the control plane where it gave one, else of svc. */
+      /** Error code of the control plane if it sent one, else of svc. */
       code: string
-      /** One after the other. */
+      /** Number of consecutive failures. */
       failures: number
-      /** Until the next try. */
+      /** Milliseconds until the next attempt. */
       next_ms: number
     }
   | {event: 'rejoining'; node_id: string}
   | {
       event: 'left'
       node_id: string
-      /** Whether the mesh had it. */
+      /** True if the node was a member of the mesh. */
       left: boolean
     }
 
@@ -1449,7 +1449,7 @@ export interface MeshLeaseV1 {
   lease_id: string
   state: 'granted' | 'renewed' | 'released' | 'not_found' | 'held'
   scope_key?: string
-  /** The id as a number: it grows with every change of holder. */
+  /** The lease id as a number, which increases with every change of holder. */
   fence_token?: number
   holder_node_id?: string
   expires_unix_ms?: number
@@ -1462,19 +1462,19 @@ export interface MeshStatusV1 {
   state: 'unconfigured' | 'unreachable' | 'denied' | 'connected'
   control_url: string | null
   health_ok: boolean
-  /** Why the control plane cannot be asked. */
+  /** Why the control plane cannot be queried. */
   error: string | null
-  /** Where the first of the secrets comes from that lie in a file. */
+  /** File that the first secret is read from. */
   env_file: string | null
   security: MeshSecurity
   overlay: {provider: 'tailscale' | 'wireguard' | 'zerotier'; available: boolean; connected: boolean; detail: string}[]
   registry_path: string
-  /** The nodes that this machine was started as; null where its file cannot be read. */
+  /** Local registry of nodes on this machine; null if its file cannot be read. */
   registry: {schema_version: number; nodes: MeshNode[]; [k: string]: unknown} | null
   registry_error: string | null
-  /** What this machine tells of itself as a node. */
+  /** Node record that this machine publishes. */
   self_record: {
-    /** Null before it has joined, where none is set. */
+    /** Null if no id is set and the node has not joined yet. */
     id: string | null
     version: string
     capabilities: {[k: string]: unknown}
@@ -1489,7 +1489,7 @@ export interface MeshStatusV1 {
   } | null
 }
 
-/** Which secrets of the mesh are set. */
+/** Which mesh secrets are set. */
 export interface MeshSecurity {
   token_set: boolean
   worker_token_set: boolean
@@ -1497,7 +1497,7 @@ export interface MeshSecurity {
   admin_token_set: boolean
   jwt_secret_set: boolean
   bootstrap_token_set: boolean
-  /** open: no secret at all; legacy_mesh_only: one token for everything; role_mix: one for each role, or tokens that name theirs. */
+  /** open: no secret; legacy_mesh_only: one token for all roles; role_mix: a token per role, or tokens that contain their role. */
   mesh_auth_mode: 'open' | 'legacy_mesh_only' | 'role_mix'
   scope_set: boolean
 }
@@ -1513,7 +1513,7 @@ export interface MeshInboxV1 {
     priority?: number
     created_unix_ms?: number
     acknowledged?: boolean
-    /** Who has claimed it. */
+    /** Node that has claimed the message. */
     lease_holder_node_id?: string
     lease_expires_unix_ms?: number
     delivery_attempts?: number
@@ -1530,7 +1530,7 @@ export interface MeshInboxV1 {
 export interface MeshDeliverV1 {
   accepted: true
   message_id: number
-  /** It was there already, under its key. */
+  /** True if a message with the same key existed already. */
   duplicate?: true
   [k: string]: unknown
 }
@@ -1558,18 +1558,18 @@ export interface MeshDeadV1 {
     task_kind?: string
     model_id?: string
     traceparent?: string
-    /** When it was given up. */
+    /** Time at which the message became a dead letter. */
     dead_unix_ms: number
     [k: string]: unknown
   }[]
-  /** What --before takes for the next page, where there is one. */
+  /** Value of --before for the next page, if there is one. */
   next_cursor?: string
   [k: string]: unknown
 }
 
 /** Result of svc mesh dead retry and svc mesh dead drop --json. */
 export interface MeshDeadOutcomeV1 {
-  /** In their inboxes, or dropped, now or by an earlier command. */
+  /** Ids of messages returned to their inboxes or dropped, now or by an earlier command. */
   message_ids: number[]
   not_found: number[]
   [k: string]: unknown
@@ -1580,16 +1580,16 @@ export interface MeshAuditV1 {
   entries: {
     id: number
     at_unix_ms: number
-    /** A node, an administrator, or store. */
+    /** Node, administrator or store. */
     actor: string
     /** Such as lease.granted, node.quarantine or message.dead. */
     action: string
-    /** The key of a lease, a node, a message. */
+    /** Lease key, node or message. */
     target: string
     detail: {[k: string]: unknown}
     [k: string]: unknown
   }[]
-  /** What --before takes for the next page, where there is one. */
+  /** Value of --before for the next page, if there is one. */
   next_cursor?: string
   [k: string]: unknown
 }
@@ -1598,46 +1598,46 @@ export interface MeshAuditV1 {
 export interface MeshMaintenanceV1 {
   node_id: string
   maintenance: boolean
-  /** When it ends by itself, where it does; what was asked for in minutes is reckoned by the clock of this machine. */
+  /** End of the maintenance, if it has one, in Unix milliseconds; a duration in minutes is added to the clock of this machine. */
   maintenance_until_unix_ms?: number
 }
 
 /** Result of svc mesh prove --json. */
 export interface MeshProveV1 {
   seed: number
-  /** As it was asked for. */
+  /** Requested duration in minutes. */
   minutes: number
-  /** It took, with the judgement. */
+  /** Duration of the run including the verification, in seconds. */
   seconds: number
-  /** Requests that clients sent. */
+  /** Number of requests sent by clients. */
   operations: number
-  /** Of those, the ones that were answered. */
+  /** Number of requests that received a response. */
   answered: number
   by_operation: {
     operation: string
     sent: number
-    /** How often each status was answered; unknown where no answer came. */
+    /** Number of responses per status; unknown counts requests without a response. */
     outcomes: {[k: string]: number}
   }[]
-  /** How often each fault was made. */
+  /** Number of injections per fault. */
   faults: {[k: string]: number}
   invariants: {
     id: string
-    /** What is always so. */
+    /** Statement of the invariant. */
     claim: string
     held: boolean
-    /** Facts that it was held against. */
+    /** Number of facts checked. */
     checked: number
     violations: {
       what: string
-      /** Ids, in calls.jsonl of the folder, of the requests that show it. */
+      /** Ids of the requests that show the violation, in calls.jsonl in the folder. */
       calls: number[]
     }[]
-    /** Those beyond the ones that are told. */
+    /** Number of violations that are not listed. */
     more_violations: number
   }[]
-  /** All of them held. */
+  /** True if all invariants held. */
   held: boolean
-  /** Logs and database of the run; null where everything held and they were not to be kept. */
+  /** Folder with the logs and database of the run; null if they were deleted after success. */
   folder: string | null
 }

@@ -12,15 +12,15 @@ import {
 import {readDocument} from './document.js'
 
 let shared: Promise<Ajv2020> | undefined
-/** For schemas that are not contracts. */
+/** The instance for schemas that are not contracts. */
 let sharedByParts: Promise<Ajv2020> | undefined
 
 const compiled = new Map<string, Promise<ValidateFunction>>()
 
-/** Most violations that are listed: the first ones say what is wrong. */
+/** Maximum number of violations to list. */
 const maxViolations = 8
 
-/** Ajv is heavy: it is loaded when something is validated. */
+/** Ajv is slow to load, so it is loaded only for a validation. */
 async function createAjv(): Promise<Ajv2020> {
   const [{Ajv2020}, {default: addFormats}] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')])
   const created = new Ajv2020({allErrors: true, strict: true, allowUnionTypes: true})
@@ -47,7 +47,7 @@ async function compile(file: string): Promise<ValidateFunction> {
 }
 
 /**
- * Checks every contract: schemas and the schemas of OpenAPI documents compile, and a document fits its schema.
+ * Checks all contracts: schemas and the schemas of OpenAPI documents compile, and documents match their schemas.
  * @throws contract_broken; document_unparsable, contract_violation, contract_unknown for documents
  */
 export async function checkContracts(): Promise<void> {
@@ -65,14 +65,14 @@ export async function checkDocument({contract: {file}, schema}: ContractDocument
 }
 
 /**
- * Compiles the schemas among the components of an OpenAPI document; returns them by name.
+ * Compiles the component schemas of an OpenAPI document, and returns them by name.
  * @throws contract_broken
  */
 export async function compileComponents({id, file}: Contract): Promise<ReadonlyMap<string, ValidateFunction>> {
   try {
     const {components} = (await readDocument(await readFile(file, 'utf8'), file)) as {components: {schemas: object}}
     const urn = `urn:svc:contract:${id}`
-    // A schema of no rules, through which its parts refer to each other.
+    // A schema without constraints, through which the components refer to each other.
     const own = (await createAjv()).addKeyword('components').addSchema({components}, urn)
     const names = Object.keys(components.schemas)
     return new Map(names.map((name) => [name, own.getSchema(`${urn}#/components/schemas/${name}`) as ValidateFunction]))
@@ -82,19 +82,19 @@ export async function compileComponents({id, file}: Contract): Promise<ReadonlyM
 }
 
 /**
- * What is wrong with a value, one line each; empty when it fits.
- * @throws contract_unknown, contract_broken; usage when the contract is not a schema
+ * Violations of a contract, one line each; empty if the value is valid.
+ * @throws contract_unknown, contract_broken; usage if the contract is not a schema
  */
 export async function contractViolations(id: string, value: unknown): Promise<string[]> {
   const {file} = await findSchema(id)
   return violationsOf(await validator(file), value)
 }
 
-/** What is wrong with a value, one line each; empty when it fits. */
+/** Returns the violations of a value, one line each; empty if it is valid. */
 export type Check = (value: unknown) => string[]
 
 /**
- * The check of a schema that is not a contract.
+ * Compiles a schema that is not a contract.
  * @throws contract_broken
  */
 export async function compileSchema(schema: Schema, name: string): Promise<Check> {
@@ -108,7 +108,7 @@ export async function compileSchema(schema: Schema, name: string): Promise<Check
   }
 }
 
-/** One instance for all schemas, except those with an id: another schema may have the same id. */
+/** One instance for all schemas, except those with an id, since two schemas may have the same id. */
 function validatorOfParts(schema: Schema): Promise<Ajv2020> {
   if (JSON.stringify(schema).includes('"$id"')) return createAjv()
   sharedByParts ??= createAjv()
@@ -123,7 +123,7 @@ function violationsOf(validate: ValidateFunction, value: unknown): string[] {
     : [...lines.slice(0, maxViolations), `and ${lines.length - maxViolations} more`]
 }
 
-/** @throws contract_violation with the JSON pointer of each place; else as `contractViolations` */
+/** @throws contract_violation with the JSON pointer of each violation, and the errors of `contractViolations` */
 export async function assertContract(id: string, value: unknown, subject: string): Promise<void> {
   const violations = await contractViolations(id, value)
   if (violations.length > 0) throw new SvcError('contract_violation', {subject, contract: id, violations})

@@ -29,7 +29,7 @@ const openApis = await listContracts('openapi')
 const documents = await listDocuments()
 
 describe('the catalogue of contracts', () => {
-  it('names every file of the folder by its kind, and only files that are there', async () => {
+  it('lists every file of the folder by kind, and no missing files', async () => {
     const files = await readdir(contractsFolder, {recursive: true})
     const named = (rows: readonly Contract[]) => rows.map(({file}) => relative(contractsFolder, file)).sort()
     const kindOf = (file: string) => {
@@ -43,7 +43,7 @@ describe('the catalogue of contracts', () => {
     for (const {file} of contracts) assert.notEqual((await readFile(file, 'utf8')).trim(), '', file)
   })
 
-  it('gives each contract names of its own, an absolute file and a sentence', () => {
+  it('gives each contract unique names, an absolute path and a summary', () => {
     const names = contracts.flatMap(({id, aliases}) => [id, ...aliases])
     assert.equal(new Set(names).size, names.length)
     for (const {id, file, summary} of contracts) {
@@ -52,7 +52,7 @@ describe('the catalogue of contracts', () => {
     }
   })
 
-  it('finds a contract by its id and by its other names', async () => {
+  it('finds a contract by id and alias', async () => {
     const byId = await findContract('eval/external-serving-handoff')
     assert.equal(byId.file, join(contractsFolder, 'eval/external-serving-handoff.schema.json'))
     assert.equal(await findContract('external_serving_handoff_v1'), byId)
@@ -64,7 +64,7 @@ describe('the catalogue of contracts', () => {
     ['banana', undefined],
     ['', undefined],
   ] as const)
-    it(`does not know "${id}"${suggestion === undefined ? '' : ` and suggests ${suggestion}`}`, async () => {
+    it(`rejects the unknown id "${id}"${suggestion === undefined ? '' : ` and suggests ${suggestion}`}`, async () => {
       for (const work of [findContract(id), contractViolations(id, {}), assertContract(id, {}, 'x.json')])
         await assert.rejects(work, (error) => {
           assert.ok(isErrorOf(error, 'contract_unknown'))
@@ -77,7 +77,7 @@ describe('the catalogue of contracts', () => {
 
 describe('every schema', () => {
   for (const {id, file} of schemas) {
-    it(`${id} is a draft 2020-12 schema under its own name`, async () => {
+    it(`${id} is a draft 2020-12 schema with its own id`, async () => {
       const {$schema, $id, title, description} = JSON.parse(await readFile(file, 'utf8'))
       assert.equal($schema, 'https://json-schema.org/draft/2020-12/schema')
       assert.equal($id, `urn:svc:contract:${id}`)
@@ -85,19 +85,19 @@ describe('every schema', () => {
       assert.notEqual(description ?? '', '')
     })
 
-    it(`${id} refers to its own definitions alone, so that its file can be copied`, async () => {
+    it(`${id} is self-contained`, async () => {
       const references = (await readFile(file, 'utf8')).matchAll(/"\$ref": *"([^"]*)"/g)
       for (const [, reference = ''] of references) assert.match(reference, /^#\/\$defs\//)
     })
 
-    it(`${id} can be used, and refuses what is no document at all`, async () => {
+    it(`${id} compiles, and rejects a number`, async () => {
       assert.notDeepEqual(await contractViolations(id, 42), [])
     })
   }
 })
 
 describe('a schema with definitions', () => {
-  it('reports what does not fit a definition at its place in the document', async () => {
+  it('reports a violation of a definition with its path in the document', async () => {
     const warning = {code: 'unknown_setting', subject: 'a.b', message: 'It is not a setting.', line: 7}
     const document = {ok: true, root: '/w', file: null, warnings: [warning]}
     assert.deepEqual(await contractViolations('cli/config-check.v1', document), [
@@ -109,14 +109,14 @@ describe('a schema with definitions', () => {
 describe('every OpenAPI document', () => {
   for (const contract of openApis) {
     const {id, file} = contract
-    it(`${id} describes routes, and its schemas can be used`, async () => {
+    it(`${id} describes routes, and its schemas compile`, async () => {
       const {openapi, info, paths} = (await readDocument(await readFile(file, 'utf8'), file)) as Record<string, object>
       assert.match(String(openapi), /^3\.1\.\d$/)
       assert.deepEqual([typeof info, typeof paths], ['object', 'object'])
       assert.ok((await compileComponents(contract)).size > 0)
     })
 
-    it(`${id} holds no document to anything`, async () => {
+    it(`${id} cannot be used to validate a document`, async () => {
       for (const work of [findSchema(id), contractViolations(id, {}), assertContract(id, {}, 'x.json')])
         await assert.rejects(work, (error) => {
           assert.ok(isErrorOf(error, 'usage'))
@@ -128,12 +128,12 @@ describe('every OpenAPI document', () => {
 
   for (const [defect, source] of [
     ['an unknown keyword', 'components: {schemas: {A: {typ: string}}}'],
-    ['a reference to nothing', "components: {schemas: {A: {$ref: '#/components/schemas/B'}}}"],
-    ['a type that is none', 'components: {schemas: {A: {type: text}}}'],
+    ['a broken reference', "components: {schemas: {A: {$ref: '#/components/schemas/B'}}}"],
+    ['an unknown type', 'components: {schemas: {A: {type: text}}}'],
     ['no components', 'paths: {}'],
-    ['no YAML', 'a: b: c'],
+    ['invalid YAML', 'a: b: c'],
   ] as const)
-    it(`is broken by ${defect}`, async (test) => {
+    it(`is contract_broken with ${defect}`, async (test) => {
       const folder = await temporaryFolder(test)
       await writeFiles(folder, {'x.openapi.yaml': source})
       const contract = {id: 'x.openapi', file: join(folder, 'x.openapi.yaml'), summary: '', aliases: []}
@@ -147,16 +147,16 @@ describe('every document', () => {
       contract: {id, file},
       schema,
     } = document
-    it(`${id} is named after its file, and fits ${schema}`, async () => {
+    it(`${id} is named after its file, and matches ${schema}`, async () => {
       assert.equal(file, join(contractsFolder, id))
       await checkDocument(document)
     })
 
-    it(`${id} is no schema itself, and names its own`, async () => {
+    it(`${id} is not a schema, and the error names its schema`, async () => {
       for (const work of [findSchema(id), contractViolations(id, {}), assertContract(id, {}, 'x.json')])
         await assert.rejects(work, (error) => {
           assert.ok(isErrorOf(error, 'usage'))
-          assert.equal(error.message, `The contract ${id} is a document itself; the schema that it fits is ${schema}.`)
+          assert.equal(error.message, `The contract ${id} is a document; its schema is ${schema}.`)
           return true
         })
       assert.equal((await findSchema(schema)).id, schema)
@@ -164,12 +164,12 @@ describe('every document', () => {
   }
 
   for (const [defect, schema, source, code] of [
-    ['does not fit its schema', 'cli/contracts-validate.v1', 'ok: false', 'contract_violation'],
-    ['is no YAML', 'cli/contracts-validate.v1', 'a: b: c', 'document_unparsable'],
-    ['has a schema that is not there', 'cli/nothing.v1', 'ok: true', 'contract_unknown'],
+    ['does not match its schema', 'cli/contracts-validate.v1', 'ok: false', 'contract_violation'],
+    ['is not YAML', 'cli/contracts-validate.v1', 'a: b: c', 'document_unparsable'],
+    ['has an unknown schema', 'cli/nothing.v1', 'ok: true', 'contract_unknown'],
     ['has no schema', '', 'ok: true', 'contract_unknown'],
   ] as const)
-    it(`that ${defect} is told: ${code}`, async (test) => {
+    it(`that ${defect} is rejected with ${code}`, async (test) => {
       const folder = await temporaryFolder(test)
       await writeFiles(folder, {'facts.yaml': source})
       const contract = {id: 'facts.yaml', file: join(folder, 'facts.yaml'), summary: '', aliases: []}
@@ -177,30 +177,30 @@ describe('every document', () => {
     })
 })
 
-describe('a schema that is no contract', () => {
-  const named = (type: string) => ({$id: 'urn:test:same', type: 'object', properties: {a: {type}}})
-  const parts = (type: string) => ({$ref: '#/$defs/a', $defs: {a: {type}}})
+describe('compileSchema', () => {
+  const withId = (type: string) => ({$id: 'urn:test:same', type: 'object', properties: {a: {type}}})
+  const withDefs = (type: string) => ({$ref: '#/$defs/a', $defs: {a: {type}}})
 
   for (const [what, make] of [
-    ['with the name of another one', named],
-    ['with parts that are called as those of another one', parts],
+    ['$id', withId],
+    ['names of definitions', withDefs],
   ] as const)
-    it(`${what} is held apart from it`, async () => {
+    it(`separates schemas with the same ${what}`, async () => {
       const [text, number] = await Promise.all([compileSchema(make('string'), 'x'), compileSchema(make('number'), 'y')])
-      const value = (of: unknown) => (make === named ? {a: of} : of)
+      const value = (of: unknown) => (make === withId ? {a: of} : of)
       assert.deepEqual([text(value('x')).length, text(value(1)).length], [0, 1])
       assert.deepEqual([number(value('x')).length, number(value(1)).length], [1, 0])
     })
 
-  it('may have the name of a contract', async () => {
+  it('accepts the schema of a contract', async () => {
     const contract = contractSchema('orchestration/submit-task.v1')
     await contractViolations('orchestration/submit-task.v1', {})
     assert.ok((await compileSchema(contract, 'x'))({}).length > 0)
   })
 })
 
-describe('the types of the program', () => {
-  it('are the ones of the schemas: npm run contracts writes them anew', async () => {
+describe('src/contracts/types.ts', () => {
+  it('is up to date (npm run contracts)', async () => {
     assert.equal(await readTypes(), await generateTypes())
   })
 })
@@ -224,17 +224,17 @@ describe('a hand-off document', () => {
   }
 
   for (const [kind, document] of [
-    ['with only what is required', good],
-    ['with everything', full],
-    ['with nulls where a value is optional', {...good, adapter_path: null, openai_base_url: null, notes: null}],
+    ['with required members only', good],
+    ['with all members', full],
+    ['with null for optional members', {...good, adapter_path: null, openai_base_url: null, notes: null}],
   ] as const)
-    it(`${kind} fits`, async () => {
+    it(`${kind} is valid`, async () => {
       assert.deepEqual(await contractViolations(id, document), [])
       await assertContract('external_serving_handoff_v1', document, 'handoff.json')
     })
 
   for (const backend of ['vllm', 'ollama', 'hf-transformers', 'openai-compatible', 'other'])
-    it(`for ${backend} fits`, async () => {
+    it(`for ${backend} is valid`, async () => {
       assert.deepEqual(await contractViolations(id, {...good, backend_family: backend}), [])
     })
 
@@ -260,12 +260,12 @@ describe('a hand-off document', () => {
     [{extra: true}, 'the document has an unknown member "extra"'],
   ]
   for (const [change, violation] of defects)
-    it(`changed to ${inspect(change)} is told: ${violation}`, async () => {
+    it(`changed to ${inspect(change)} is invalid: ${violation}`, async () => {
       const document = JSON.parse(JSON.stringify({...full, ...change}))
       assert.deepEqual(await contractViolations(id, document), [violation])
     })
 
-  it('is refused with its name, its contract and every defect', async () => {
+  it('is rejected with its name, its contract and all violations', async () => {
     const document = {...good, schema_version: 2, base_model: ''}
     await assert.rejects(assertContract(id, document, 'run/handoff.json'), (error) => {
       assert.ok(isErrorOf(error, 'contract_violation'))
@@ -277,7 +277,7 @@ describe('a hand-off document', () => {
     })
   })
 
-  it('with very many defects is told the first ones and how many are left', async () => {
+  it('with many violations is rejected with the first ones and the number of the rest', async () => {
     const extra = Object.fromEntries(Array.from({length: 20}, (_, i) => [`extra${i}`, i]))
     const violations = await contractViolations(id, {...good, ...extra})
     assert.equal(violations.length, 9)
@@ -293,13 +293,13 @@ describe('the violations of a value', () => {
     [8, 'the document has an unknown member "m7"'],
     [9, 'and 1 more'],
   ] as const)
-    it(`end with ${last} when there are ${count}`, async () => {
+    it(`end with ${last} if there are ${count}`, async () => {
       assert.equal((await compileSchema(schema, 'x'))(members(count)).at(-1), last)
     })
 })
 
-describe('a document', () => {
-  it('is JSON, or YAML when its name says so', async () => {
+describe('readDocument', () => {
+  it('parses JSON, or YAML by file extension', async () => {
     assert.deepEqual(await readDocument('{"a": [1, null]}', 'a.json'), {a: [1, null]})
     assert.deepEqual(await readDocument('{"a": 1}', 'standard input'), {a: 1})
     for (const name of ['a.yaml', 'a.yml'])
@@ -314,7 +314,7 @@ describe('a document', () => {
     ['a.yaml', 'a: b: c'],
     ['a.yaml', 'a: [1'],
   ] as const)
-    it(`${name} that holds ${JSON.stringify(source)} is refused in one sentence`, async () => {
+    it(`rejects ${name} with the content ${JSON.stringify(source)}`, async () => {
       await assert.rejects(
         () => readDocument(source, name),
         (error: Error) => {

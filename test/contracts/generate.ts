@@ -9,7 +9,7 @@ import {projectFile} from '../support/project.js'
 const target = projectFile('src/contracts/types.ts')
 const banner = '// Generated from contracts/ by `npm run contracts`. Do not edit.\n'
 
-/** The TypeScript types that the program and its tests import, and those that they refer to, as one module. */
+/** The TypeScript types that the program and its tests import, with the types they depend on, as one module. */
 export async function generateTypes(): Promise<string> {
   const schemas = await readSchemas()
   const parts = new Map<string, string>()
@@ -17,7 +17,7 @@ export async function generateTypes(): Promise<string> {
     const schema = schemas.get(name)
     if (schema === undefined || parts.has(name)) return
     const references: string[] = []
-    // A type is printed before those that it refers to; one that refers to itself is known by now.
+    // Reserves the position of the type before its references, and stops the recursion of a self-reference.
     parts.set(name, '')
     parts.set(name, await typeOf(schema, name, references))
     for (const reference of references) await emit(reference)
@@ -28,8 +28,8 @@ export async function generateTypes(): Promise<string> {
 }
 
 /**
- * Every contract, and the definitions of all, by the names of their types.
- * @throws TypeError where two of one name differ
+ * All contracts and their definitions, by type name.
+ * @throws TypeError if two different schemas have the same name
  */
 async function readSchemas(): Promise<ReadonlyMap<string, Schema>> {
   const schemas = new Map<string, Schema>()
@@ -39,7 +39,7 @@ async function readSchemas(): Promise<ReadonlyMap<string, Schema>> {
       const type = typeName(name)
       const known = schemas.get(type)
       if (known !== undefined && !isDeepStrictEqual(known, definition))
-        throw new TypeError(`${file} has another definition of ${name} than a schema before it`)
+        throw new TypeError(`${file} and an earlier schema define ${name} differently`)
       schemas.set(type, definition)
     }
   }
@@ -55,8 +55,8 @@ async function typeOf(schema: Schema, name: string, references: string[]): Promi
 }
 
 /**
- * The schema with the name of a type in the place of each reference, and with arrays of any length: a type for each
- * length would be many. The names are added to `references`.
+ * The schema with type names instead of references, and without array lengths, which would produce a type per length.
+ * The names are added to `references`.
  */
 function withTypeNames(value: unknown, references: string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => withTypeNames(item, references))
@@ -70,10 +70,10 @@ function withTypeNames(value: unknown, references: string[]): unknown {
   return Object.fromEntries(Object.entries(schema).map(([key, item]) => [key, withTypeNames(item, references)]))
 }
 
-/** `plane_id`: PlaneId, `A2aSendV1`: A2ASendV1, as the compiler of schemas spells them. */
+/** `plane_id`: PlaneId, `A2aSendV1`: A2ASendV1, as spelled by json-schema-to-typescript. */
 const typeName = (name: string) => name.replace(/(^|_|(?<=\d))[a-z]/g, (start) => start.slice(-1).toUpperCase())
 
-/** Names that are imported from the contracts. */
+/** Names imported from the contracts module. */
 function importedNames(): ReadonlySet<string> {
   const clauses = ['src', 'commands', 'test'].flatMap((folder) =>
     readdirSync(projectFile(folder), {recursive: true, encoding: 'utf8'})

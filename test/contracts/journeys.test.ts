@@ -18,7 +18,7 @@ const document = (await readDocument(await readFile(file, 'utf8'), file)) as Lim
 const {limitations} = document
 
 describe('the canonical journey', () => {
-  it('and its steps are what their contracts say', async () => {
+  it('and its steps match their contracts', async () => {
     assert.deepEqual(await contractViolations('journeys/definition.v1', canonicalJourney), [])
     for (const step of canonicalJourneySteps)
       assert.deepEqual(await contractViolations('journeys/step.v1', step), [], step.step_id)
@@ -30,7 +30,7 @@ describe('the canonical journey', () => {
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  it('has only steps that are taken with something that is there', async () => {
+  it('has only steps with existing operations', async () => {
     const {commandIDs} = await loadCommands()
     const known = new Set([
       ...commandIDs.map((id) => `svc ${id.replaceAll(':', ' ')}`),
@@ -38,24 +38,24 @@ describe('the canonical journey', () => {
     ])
     for (const {step_id, primary_operation_id: operation, maturity} of canonicalJourneySteps) {
       if (maturity === 'spec_only') assert.equal(operation, undefined, step_id)
-      else assert.ok(known.has(operation), `${step_id} is taken with ${operation}, which is not there`)
+      else assert.ok(known.has(operation), `${step_id} has the unknown operation ${operation}`)
     }
   })
 })
 
 describe('the limitations of the program', () => {
-  it('are what their contract says', async () => {
+  it('match their contract', async () => {
     assert.deepEqual(await contractViolations('journeys/limitations.v1', document), [])
   })
 
-  it('are those that steps name, and no others, each once', () => {
+  it('are exactly those that steps refer to', () => {
     const ids = limitations.map(({id}) => id)
     const named = canonicalJourneySteps.flatMap(({limitation_ids = []}) => limitation_ids)
     assert.deepEqual([...ids].sort(), [...new Set(named)].sort())
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  it('are each a sentence, and come from files that are there', () => {
+  it('have a sentence as title, and existing source files', () => {
     for (const {id, title, code_pointer: pointer} of limitations) {
       assert.match(title, /^[A-Z].*\.$/, id)
       if (pointer !== undefined) assert.ok(existsSync(projectFile(pointer)), `${id}: ${pointer}`)
@@ -63,11 +63,11 @@ describe('the limitations of the program', () => {
   })
 
   for (const [what, change] of [
-    ['a member that nobody knows', {owner: 'me'}],
+    ['an unknown member', {owner: 'me'}],
     ['no severity', {severity: undefined}],
     ['an unknown severity', {severity: 'fatal'}],
-    ['an id of another form', {id: 'L-1'}],
-    ['a wave that is none', {mitigation_wave: 'soon'}],
+    ['an id with a different format', {id: 'L-1'}],
+    ['an invalid wave', {mitigation_wave: 'soon'}],
   ] as const)
     it(`cannot have ${what}`, async () => {
       const [first] = limitations

@@ -38,7 +38,7 @@ const catalog = (await readDocument(readFileSync(file, 'utf8'), file)) as Catalo
 const {delivery_planes: planes, protocol_families: families} = catalog
 
 describe('the catalogue of protocols', () => {
-  it('has five planes, each with its guarantees', () => {
+  it('has five planes with their guarantees', () => {
     assert.deepEqual(
       planes.map(({id, wire_tokens, scope, pattern, durability, idempotency, auth_boundary: auth}) =>
         [id, wire_tokens.join(), scope, pattern, durability, idempotency, auth].join(' '),
@@ -53,21 +53,21 @@ describe('the catalogue of protocols', () => {
     )
   })
 
-  it('has the words of the wire that messages take', () => {
+  it('has the route names of messages', () => {
     const tokens = planes.flatMap(({id, wire_tokens}) => wire_tokens.map((token) => [token, id]))
     assert.deepEqual(Object.fromEntries(tokens), planeOf)
     assert.deepEqual(inboxSources, ['merged', ...routes])
   })
 
-  it('names every family once, and every plane has one', () => {
+  it('lists every family once, and at least one per plane', () => {
     const ids = families.map(({id}) => id)
     assert.equal(new Set(ids).size, ids.length)
-    const carried = new Set(families.flatMap((family) => family.delivery_planes))
-    assert.deepEqual([...carried].sort(), planes.map(({id}) => id).sort())
+    const covered = new Set(families.flatMap((family) => family.delivery_planes))
+    assert.deepEqual([...covered].sort(), planes.map(({id}) => id).sort())
   })
 
   for (const family of families)
-    it(`${family.id} names only files that are there${family.status === 'current' ? ', and what carries it' : ''}`, () => {
+    it(`${family.id} refers to existing files${family.status === 'current' ? ', including an implementation' : ''}`, () => {
       const paths = [
         ...family.machine_contract_paths,
         ...family.prose_reference_paths,
@@ -79,7 +79,7 @@ describe('the catalogue of protocols', () => {
       if (family.status === 'current') assert.notDeepEqual(family.primary_implementation_paths, [])
     })
 
-  it('calls current what is there, and experimental what nothing carries', () => {
+  it('marks implemented families as current, and others as experimental', () => {
     const current = families.filter(({status}) => status === 'current').map(({id}) => id)
     for (const id of [
       'mcp-stdio',
@@ -96,17 +96,17 @@ describe('the catalogue of protocols', () => {
   const [plane] = planes
   const [family] = families
   for (const [defect, change] of [
-    ['a plane that it does not know', {protocol_families: [{...family, delivery_planes: ['pigeon']}]}],
-    ['a scope that is none', {delivery_planes: [{...plane, scope: 'galaxy'}]}],
-    ['a member that says nothing', {delivery_planes: [{...plane, ordering: ''}]}],
-    ['a member that is not foreseen', {delivery_planes: [{...plane, colour: 'red'}]}],
-    ['a status that is none', {protocol_families: [{...family, status: 'done'}]}],
-    ['a path that leaves the package', {protocol_families: [{...family, prose_reference_paths: ['a/../../b.md']}]}],
-    ['a path of one machine', {protocol_families: [{...family, prose_reference_paths: ['/etc/hosts']}]}],
+    ['an unknown plane', {protocol_families: [{...family, delivery_planes: ['pigeon']}]}],
+    ['an unknown scope', {delivery_planes: [{...plane, scope: 'galaxy'}]}],
+    ['an empty member', {delivery_planes: [{...plane, ordering: ''}]}],
+    ['an unknown member', {delivery_planes: [{...plane, colour: 'red'}]}],
+    ['an unknown status', {protocol_families: [{...family, status: 'done'}]}],
+    ['a path outside the package', {protocol_families: [{...family, prose_reference_paths: ['a/../../b.md']}]}],
+    ['an absolute path', {protocol_families: [{...family, prose_reference_paths: ['/etc/hosts']}]}],
     ['no planes', {delivery_planes: []}],
     ['another version', {schema_version: 2}],
   ] as const)
-    it(`with ${defect} does not fit its schema`, async () => {
+    it(`with ${defect} violates its schema`, async () => {
       assert.deepEqual(await contractViolations(schema, catalog), [])
       assert.equal((await contractViolations(schema, {...catalog, ...change})).length > 0, true)
     })

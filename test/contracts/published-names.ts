@@ -11,8 +11,8 @@ import {projectFile} from '../support/project.js'
 import {storedTables} from './stored-tables.js'
 
 /**
- * Every name that other programs and people use, a line each, sorted: commands, settings, codes, tools, methods, routes,
- * fields of JSON, metrics, tables and columns. A name is added, never removed or renamed.
+ * All public names, one per line, sorted: commands, settings, codes, tools, methods, routes, JSON fields, metrics, tables
+ * and columns. Names can be added, but never removed or renamed.
  */
 export async function publishedNames(): Promise<string[]> {
   const names = [
@@ -78,7 +78,7 @@ function codeNames(): string[] {
   return [...errors, ...diagnostics, ...Object.entries(Exit).map(([name, status]) => `exit ${status} ${name}`)]
 }
 
-/** Methods of the daemon and tools, with the members of their input and output. */
+/** Daemon methods and tools, with the members of their input and output. */
 const operationNames = (): string[] =>
   operations.flatMap(({input, output, bindings: {rpc, tool}}) =>
     [
@@ -97,7 +97,7 @@ const operationNames = (): string[] =>
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Paths of the members of a JSON Schema, with the values of its enumerations. References are followed, once on a path. */
+/** Paths of the members of a JSON Schema, with enum values. References are followed, but only once per path. */
 function fieldsOf(schema: unknown, root: unknown, path = '', seen: readonly string[] = []): string[] {
   if (Array.isArray(schema)) return schema.flatMap((one) => fieldsOf(one, root, path, seen))
   if (typeof schema !== 'object' || schema === null) return []
@@ -120,7 +120,7 @@ function fieldsOf(schema: unknown, root: unknown, path = '', seen: readonly stri
   return found
 }
 
-/** Ids of the contracts and their fields; of OpenAPI documents, the routes with their bodies. */
+/** Ids and fields of contracts; for OpenAPI documents, the routes with their bodies. */
 async function contractNames(): Promise<string[]> {
   const {contracts} = parse(await readFile(projectFile('contracts/index.yaml'), 'utf8')) as {
     contracts: {id: string; file: string; aliases?: string[]}[]
@@ -154,13 +154,13 @@ const routesOf = (document: OpenApi): string[] =>
     }),
   )
 
-/** The schemas of the bodies of an operation. */
+/** Schemas of the bodies of an operation. */
 function schemasIn(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, member]) => (key === 'schema' ? [member] : schemasIn(member)))
 }
 
-/** Names of the metrics, which sources write in quotes. */
+/** Names of metrics, as found in quotes in the sources. */
 async function metricNames(): Promise<string[]> {
   const root = projectFile('src')
   const files = await readdir(root, {recursive: true, encoding: 'utf8'})

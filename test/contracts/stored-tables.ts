@@ -24,7 +24,7 @@ const fragments = [
   meshStoreFragment,
 ]
 
-/** Tables of the stores and their columns, as SQLite has them. */
+/** Tables and columns of the stores, as reported by SQLite. */
 export async function storedTables(): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-names-'))
   const store = await openStore(join(folder, 'names.db'), fragments)

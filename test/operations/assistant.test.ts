@@ -33,7 +33,7 @@ interface Given {
   models?: Models
 }
 
-/** A workspace beside a model that answers so, and what can be done in it. */
+/** A workspace with a model that returns scripted answers, and functions to use it. */
 async function workspace(test: TestContext, answers: string[], {surface = 'mcp', env = {}, models}: Given = {}) {
   const server = await scriptedChat(test, inTurn(...answers), models)
   const root = await temporaryFolder(test)
@@ -44,7 +44,7 @@ async function workspace(test: TestContext, answers: string[], {surface = 'mcp',
   }
   const orchestrator = await modules.openOrchestrator({root, sources, fragments: [assistantFragment]})
   test.after(() => orchestrator.close())
-  const told: Progress[] = []
+  const progress: Progress[] = []
   const context: OperationContext = {
     modules,
     orchestrator,
@@ -53,7 +53,7 @@ async function workspace(test: TestContext, answers: string[], {surface = 'mcp',
     sources,
     speech: undefined,
     signal: new AbortController().signal,
-    report: (progress) => told.push(progress),
+    report: (update) => progress.push(update),
     notice: () => undefined,
     ask: undefined,
   }
@@ -62,11 +62,11 @@ async function workspace(test: TestContext, answers: string[], {surface = 'mcp',
     root,
     orchestrator,
     context,
-    told,
-    /** Calls an operation; its answer is what its schema says. */
-    async call(name: string, given: object) {
+    progress,
+    /** Calls an operation and checks the answer against its schema. */
+    async call(name: string, params: object) {
       const row = operationNamed(name)
-      const answer = await createCall(row, name).perform(given, context)
+      const answer = await createCall(row, name).perform(params, context)
       const check = await compileSchema(row.output, name)
       assert.deepEqual(check(answer), [])
       return answer as Readonly<Record<string, never>>
@@ -81,8 +81,8 @@ async function workspace(test: TestContext, answers: string[], {surface = 'mcp',
 }
 
 describe('a chat message', () => {
-  it('is answered in the conversation of its session, with its journey', async (test) => {
-    const {call, told} = await workspace(test, ['Seven is one.'])
+  it('is answered in the conversation of its session, with a journey', async (test) => {
+    const {call, progress} = await workspace(test, ['Seven is one.'])
     const answer = await call('chat_message', {prompt: 'Name a prime number.', trace_id: 'trace-9', journey_id: 'j-1'})
     const {message, history, journey, ...rest} = answer as never as Record<string, Record<string, unknown>>
     assert.deepEqual(rest, {model_used: 'run-a', tokens: 10, session_id: 'default'})
@@ -96,7 +96,7 @@ describe('a chat message', () => {
       ['j-1', 'default', 'trace-9', 'mcp', 1],
     )
     assert.deepEqual(
-      told.map(({done, message: piece}) => [done, piece]),
+      progress.map(({done, message: piece}) => [done, piece]),
       [
         [1, 'Seven '],
         [2, 'is '],
@@ -105,14 +105,14 @@ describe('a chat message', () => {
     )
   })
 
-  it('is found again in the history of its session, and only there', async (test) => {
+  it('is in the history of its session, and only there', async (test) => {
     const {call} = await workspace(test, ['Seven.', 'Eleven.', 'Thirteen.', 'Seventeen.'])
     await call('chat_message', {message: 'Name a prime number.', session_id: '  '})
     await call('chat_message', {prompt: 'Another one?', session_id: ' mine '})
     await call('chat_message', {prompt: 'And now?', session_id: 'traced', trace_id: 'trace-1'})
     await call('chat_message', {prompt: 'And then?', session_id: 'traced', trace_id: 'trace-2'})
-    const read = async (given: object) => {
-      const {session_id, history} = (await call('chat_history', given)) as never as {
+    const read = async (params: object) => {
+      const {session_id, history} = (await call('chat_history', params)) as never as {
         session_id: string
         history: {id: string; content: string; journey?: object}[]
       }
@@ -130,10 +130,10 @@ describe('a chat message', () => {
     ])
   })
 
-  it('may have members that nobody knows, but not two prompts or none', async (test) => {
+  it('accepts unknown members, but not two prompts or none', async (test) => {
     const {call, server} = await workspace(test, ['Yes.'])
-    const refused = (given: object, violation: RegExp) =>
-      assert.rejects(call('chat_message', given), (error) => {
+    const refused = (params: object, violation: RegExp) =>
+      assert.rejects(call('chat_message', params), (error) => {
         assert.ok(isErrorOf(error, 'params_invalid'))
         return violation.test(error.params.violations.join())
       })
@@ -155,7 +155,7 @@ describe('a chat message', () => {
     await call('chat_message', {prompt: 'a', message: 'a', editor: 'ed'})
   })
 
-  it('is given to the model that suits it, and the decision is kept', async (test) => {
+  it('is sent to the best model, and the decision is recorded', async (test) => {
     const {call, decisions, server} = await workspace(test, ['Yes.', 'Yes.'], {models: ['run-a', 'run-b']})
     await call('chat_message', {prompt: 'Well?', journey_id: 'j-1', cognitive_profile: 'reasoning'})
     await call('chat_message', {prompt: 'Well?', cognitive_profile: 'fast', session_id: 's'})
@@ -173,7 +173,7 @@ describe('a chat message', () => {
     )
   })
 
-  it('costs what the settings say, as an event where that is wanted', async (test) => {
+  it('emits its cost as an event if enabled', async (test) => {
     const {call, orchestrator} = await workspace(test, ['Yes.'], {env: {SVC_MCP_LLM_COST_EVENTS: 'true'}})
     await call('chat_message', {prompt: 'Well?'})
     const [event, ...more] = modules.tasks.readEvents(orchestrator, {types: ['cost_incurred']})
@@ -193,7 +193,7 @@ describe('a chat message', () => {
     )
   })
 
-  it('is no event where nothing is said, for the store is kept', async (test) => {
+  it('emits no cost event by default, since the store is persistent', async (test) => {
     const {call, orchestrator} = await workspace(test, ['Yes.'])
     await call('chat_message', {prompt: 'Well?'})
     assert.deepEqual(modules.tasks.readEvents(orchestrator, {types: ['cost_incurred']}), [])
@@ -201,7 +201,7 @@ describe('a chat message', () => {
 })
 
 describe('a request with a trace', () => {
-  it('is found under it, and without one under what stands in for it', async (test) => {
+  it('is found by its trace id, or else by its correlation id', async (test) => {
     const {call, orchestrator} = await workspace(test, ['1', '2', note, note])
     const ids = {trace_id: 'trace-1', correlation_id: 'order-1'}
     const {trace_id: _, ...standIn} = {...ids, correlation_id: 'order-2'}
@@ -228,7 +228,7 @@ describe('a request with a trace', () => {
     }
   })
 
-  it('may be one to any tool that asks a model, although no list says so', () => {
+  it('is accepted by every tool that uses a model, although the members are not listed', () => {
     for (const name of ['chat_message', 'generate_code']) {
       const {input, bindings} = operationNamed(name)
       const schema = bindingSchema(input, bindings.tool ?? {})
@@ -241,9 +241,9 @@ describe('a request with a trace', () => {
   })
 })
 
-describe('code that is generated', () => {
-  it('is the program with how it came about, and the file where one was asked for', async (test) => {
-    const {call, root, told, decisions} = await workspace(test, [wrong, note], {surface: 'daemon'})
+describe('code generation', () => {
+  it('returns the program with its metrics, and writes the file if requested', async (test) => {
+    const {call, root, progress, decisions} = await workspace(test, [wrong, note], {surface: 'daemon'})
     const answer = await call('generate_code', {prompt: 'Notes.', output_path: 'src/note.svc', session_id: 's'})
     assert.equal(answer.code, note)
     await assertFits('codegen/runtime-generation-kpi.v1', answer.runtime_generation_kpi)
@@ -254,7 +254,7 @@ describe('code that is generated', () => {
     )
     assert.equal(await readFile(join(root, 'src/note.svc'), 'utf8'), note)
     assert.deepEqual(
-      told.map(({done, total}) => [done, total]),
+      progress.map(({done, total}) => [done, total]),
       [
         [0, 3],
         [1, 3],
@@ -267,7 +267,7 @@ describe('code that is generated', () => {
     assert.equal(reason.task_category, 'codegen')
   })
 
-  it('is the program alone for a tool, with the rest beside it', async (test) => {
+  it('returns only the program to a tool, with the rest as metadata', async (test) => {
     const {call, context} = await workspace(test, [note])
     const {tool} = operationNamed('generate_code').bindings
     const answer = await call('generate_code', {prompt: 'Notes.'})
@@ -277,7 +277,7 @@ describe('code that is generated', () => {
     assert.deepEqual((await compileSchema(tool?.output ?? {}, 'data'))(presented.data), [])
   })
 
-  it('that cannot be had is an error that tells what is wrong, and how it went', async (test) => {
+  it('fails with the diagnostics and the metrics', async (test) => {
     const {call} = await workspace(test, [wrong, wrong])
     const failure = await call('generate_code', {prompt: 'Notes.'}).catch((error: unknown) => error)
     assert.ok(failure instanceof DetailedError, String(failure))
@@ -295,16 +295,16 @@ describe('code that is generated', () => {
     await assertFits('codegen/runtime-generation-kpi.v1', kpi)
   })
 
-  it('may be wished for in no way that nobody knows', async (test) => {
+  it('rejects invalid parameters', async (test) => {
     const {call, server} = await workspace(test, [note])
-    for (const given of [{prompt: ' '}, {prompt: 'a', style: 'x'}, {prompt: 'a', max_retries: 6}, {prompt: ''}, {}])
-      await assert.rejects(call('generate_code', given), (error) => isErrorOf(error, 'params_invalid'))
+    for (const params of [{prompt: ' '}, {prompt: 'a', style: 'x'}, {prompt: 'a', max_retries: 6}, {prompt: ''}, {}])
+      await assert.rejects(call('generate_code', params), (error) => isErrorOf(error, 'params_invalid'))
     assert.deepEqual(server.headers, [])
   })
 })
 
 describe('the tools of the assistant', () => {
-  it('take little room in a list of tools', () => {
+  it('use few tokens in a list of tools', () => {
     for (const name of ['chat_message', 'generate_code']) {
       const {summary, input, output, bindings} = operationNamed(name)
       assert.ok(JSON.stringify([summary, input, bindings.tool?.output ?? output]).length < 2500, name)

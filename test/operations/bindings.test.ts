@@ -31,20 +31,20 @@ const note: Schema = {
 
 const membersOf = (schema: Schema): string[] => Object.keys(schema.properties as object)
 
-describe('an input under the names of a face', () => {
-  it('is the input itself where there are none', () => {
+describe('bindingSchema and toInput', () => {
+  it('leave the input unchanged without names', () => {
     assert.deepEqual(bindingSchema(note, {}), note)
     assert.deepEqual(toInput({task_id: 1, text: 'x'}), {task_id: 1, text: 'x'})
   })
 
-  it('has other names, and the members that were named stand for themselves no more', () => {
+  it('rename members', () => {
     const schema = bindingSchema(note, {renames: {id: 'task_id', says: 'text'}})
     assert.deepEqual(membersOf(schema).sort(), ['author', 'id', 'place', 'says'])
     assert.deepEqual(schema.required, ['author', 'id'])
     assert.equal(schema.additionalProperties, false)
   })
 
-  it('brings members of members to the top', () => {
+  it('flatten nested members', () => {
     const renames = {id: 'task_id', by: 'author.name', path: 'place.file.path'}
     const schema = bindingSchema(note, {renames})
     assert.deepEqual(membersOf(schema), ['text', 'id', 'by', 'path'])
@@ -62,7 +62,7 @@ describe('an input under the names of a face', () => {
     })
   })
 
-  it('requires a member of a member only where neither can be left out', () => {
+  it('require a nested member only if it and its parents are required', () => {
     const required = (renames: Renames) => bindingSchema(note, {renames}).required
     assert.deepEqual(required({by: 'author.name'}), ['task_id', 'by'])
     assert.deepEqual(required({mail: 'author.mail'}), ['task_id'])
@@ -70,7 +70,7 @@ describe('an input under the names of a face', () => {
     assert.deepEqual(required({path: 'place.file.path'}), ['task_id', 'author'])
   })
 
-  it('hides members, and requires some that others leave out', () => {
+  it('hide members, and require optional ones', () => {
     const schema = bindingSchema(note, {renames: {says: 'text'}, hidden: ['place'], required: ['says']})
     assert.deepEqual(membersOf(schema), ['task_id', 'author', 'says'])
     assert.deepEqual(schema.required, ['task_id', 'author', 'says'])
@@ -78,39 +78,39 @@ describe('an input under the names of a face', () => {
     assert.equal(bindingSchema(loose, {}).required, undefined)
   })
 
-  it('may change two names for each other', () => {
+  it('can swap two names', () => {
     const renames = {text: 'task_id', task_id: 'text'}
     assert.deepEqual(bindingSchema(note, {renames}).required, ['author', 'text'])
     assert.deepEqual(toInput({text: 1, task_id: 'x'}, renames), {task_id: 1, text: 'x'})
   })
 
-  const faults: readonly (readonly [string, Parameters<typeof bindingSchema>[1]])[] = [
-    ['a name for nothing', {renames: {id: 'taskid'}}],
-    ['a name for no member of a member', {renames: {by: 'author.nick'}}],
-    ['a name for a member of a text', {renames: {by: 'text.length'}}],
+  const invalid: readonly (readonly [string, Parameters<typeof bindingSchema>[1]])[] = [
+    ['a name for an unknown member', {renames: {id: 'taskid'}}],
+    ['a name for an unknown nested member', {renames: {by: 'author.nick'}}],
+    ['a name for a member of a string', {renames: {by: 'text.length'}}],
     ['one name for two members', {renames: {text: 'task_id'}}],
-    ['a hidden member that is none', {hidden: ['nothing']}],
+    ['a hidden member that does not exist', {hidden: ['nothing']}],
     ['a hidden member that is required', {hidden: ['task_id']}],
     ['a required member that is hidden', {hidden: ['text'], required: ['text']}],
     ['a required member by its old name', {renames: {says: 'text'}, required: ['text']}],
   ]
-  for (const [what, names] of faults)
-    it(`is a fault of the table with ${what}`, () => assert.throws(() => bindingSchema(note, names), TypeError))
+  for (const [what, names] of invalid)
+    it(`reject ${what}`, () => assert.throws(() => bindingSchema(note, names), TypeError))
 
-  it('takes nothing from what every object has', () => {
+  it('ignore properties inherited from Object', () => {
     assert.deepEqual(toInput({constructor: 1, toString: 2}, {id: 'task_id'}), {constructor: 1, toString: 2})
     assert.throws(() => bindingSchema(note, {renames: {x: 'constructor'}}), TypeError)
   })
 
-  it('is not made of what a member of every object brings along', () => {
-    const given = JSON.parse('{"text": "x", "__proto__": {"task_id": 7}}')
-    const input = toInput(given) as {task_id?: number}
+  it('do not set a prototype from a __proto__ member', () => {
+    const params = JSON.parse('{"text": "x", "__proto__": {"task_id": 7}}')
+    const input = toInput(params) as {task_id?: number}
     assert.equal(input.task_id, undefined)
     assert.equal(Object.getPrototypeOf(input), Object.prototype)
     assert.deepEqual(Object.keys(input), ['text', '__proto__'])
   })
 
-  it('leaves out what was not said', () => {
+  it('omit undefined members, but not null ones', () => {
     assert.deepEqual(toInput({id: 1, by: undefined, text: null}, {id: 'task_id', by: 'author.name'}), {
       task_id: 1,
       text: null,
@@ -118,31 +118,31 @@ describe('an input under the names of a face', () => {
   })
 })
 
-/** What each face calls the members of an input; the daemon calls them what they are. */
+/** Names of the input members in each binding; the daemon uses the original names. */
 const bindings = operations.flatMap(({name, input, bindings: {rpc, tool, cli}}) => {
   const all: readonly (readonly [string, BindingNames | undefined])[] = [
     ['rpc', rpc && {}],
     ['tool', tool],
     ['cli', cli?.own ? undefined : cli],
   ]
-  return all.flatMap(([face, names]) => (names === undefined ? [] : [{what: `${name} by ${face}`, input, names}]))
+  return all.flatMap(([kind, names]) => (names === undefined ? [] : [{what: `${name} by ${kind}`, input, names}]))
 })
 
-describe('every face of every operation', () => {
+describe('every binding of every operation', () => {
   for (const {what, input, names} of bindings)
-    it(`${what}: what its schema lets through is an input`, () => {
+    it(`${what}: parameters that match its schema yield a valid input`, () => {
       const schema = bindingSchema(input, names)
       for (const how of ['least', 'full'] as const) {
-        const given = sample(schema, how) as Record<string, unknown>
-        assert.deepEqual(violations(schema, given), [], `${how}: ${JSON.stringify(given)}`)
-        const meant = toInput(given, names.renames)
-        assert.deepEqual(violations(input, meant), [], `${how}: ${JSON.stringify(meant)}`)
+        const params = sample(schema, how) as Record<string, unknown>
+        assert.deepEqual(violations(schema, params), [], `${how}: ${JSON.stringify(params)}`)
+        const converted = toInput(params, names.renames)
+        assert.deepEqual(violations(input, converted), [], `${how}: ${JSON.stringify(converted)}`)
       }
     })
 
   for (const {what, names} of bindings)
     if (names.renames !== undefined)
-      it(`${what}: each name stands for one place, and none for a part of another`, () => {
+      it(`${what}: names refer to distinct members that do not contain each other`, () => {
         const paths = Object.values(names.renames ?? {})
         for (const [i, path] of paths.entries())
           for (const [j, other] of paths.entries())
@@ -155,16 +155,16 @@ describe('every face of every operation', () => {
         path.includes('.') ? [path.slice(0, path.lastIndexOf('.'))] : [],
       ),
     ))
-      it(`${what}: every member of ${parent} has a name, or is hidden on purpose`, () => {
+      it(`${what}: every member of ${parent} is named or hidden`, () => {
         const {properties = {}} = parent
           .split('.')
           .reduce<Schema>((schema, step) => (schema.properties as Record<string, Schema>)[step] ?? {}, input)
-        const told = [...Object.values(names.renames ?? {}), ...(names.hidden ?? [])]
+        const covered = [...Object.values(names.renames ?? {}), ...(names.hidden ?? [])]
         assert.deepEqual(
-          Object.keys(properties as object).filter((name) => !told.includes(`${parent}.${name}`)),
+          Object.keys(properties as object).filter((name) => !covered.includes(`${parent}.${name}`)),
           [],
         )
       })
 
-  it('is many', () => assert.ok(bindings.length > 40))
+  it('is tested: there are more than 40', () => assert.ok(bindings.length > 40))
 })

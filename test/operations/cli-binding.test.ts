@@ -14,8 +14,8 @@ const bindings = operations.flatMap((operation) => {
   return cli === undefined ? [] : [{operation, cli, id: cli.command.replaceAll(' ', ':')}]
 })
 
-/** What a user has of an argument or a flag. */
-const shown = (declared: Readonly<Record<string, object>> | undefined) =>
+/** The visible properties of arguments or flags. */
+const visible = (declared: Readonly<Record<string, object>> | undefined) =>
   Object.fromEntries(
     Object.entries(declared ?? {}).map(([name, one]) => {
       const {
@@ -34,7 +34,7 @@ const shown = (declared: Readonly<Record<string, object>> | undefined) =>
     }),
   )
 
-describe('every command that is a face of an operation', () => {
+describe('every command of an operation', () => {
   const loaded = new Map<string, typeof Command>()
   before(async () => {
     const {commands} = await loadCommands()
@@ -44,18 +44,18 @@ describe('every command that is a face of an operation', () => {
   })
 
   for (const {operation, cli, id} of bindings) {
-    it(`svc ${cli.command} is there`, () => assert.ok(loaded.has(id)))
+    it(`svc ${cli.command} exists`, () => assert.ok(loaded.has(id)))
     if (cli.own) continue
 
-    it(`svc ${cli.command} takes what ${operation.name} takes, and says the same of it`, () => {
+    it(`svc ${cli.command} has the arguments, flags and summary of ${operation.name}`, () => {
       const {args, flags, summary} = loaded.get(id) ?? {}
       const call = commandCall(operation)
-      assert.deepEqual(shown(args), shown(operationArgs(call)))
-      assert.deepEqual(shown(flags), shown(operationFlags(call)))
+      assert.deepEqual(visible(args), visible(operationArgs(call)))
+      assert.deepEqual(visible(flags), visible(operationFlags(call)))
       assert.equal(summary, operation.summary)
     })
 
-    it(`svc ${cli.command} says of each argument and flag what it is`, () => {
+    it(`svc ${cli.command} describes each argument and flag`, () => {
       const call = commandCall(operation)
       for (const [name, {description = ''}] of Object.entries({...operationArgs(call), ...operationFlags(call)}))
         assert.match(description, /^[A-Za-z][^\n]*\.$/, name)
@@ -63,7 +63,7 @@ describe('every command that is a face of an operation', () => {
   }
 })
 
-/** An operation that takes a member of every kind. */
+/** An operation with input members of every kind. */
 const every: Operation = {
   name: 'every',
   title: 'Every',
@@ -103,12 +103,12 @@ const every: Operation = {
   run: () => ({}),
 }
 
-describe('arguments and flags that are made of an input', () => {
+describe('arguments and flags derived from an input', () => {
   const of = (operation: Operation) => commandCall(operation)
   const args = operationArgs(of(every)) as Readonly<Record<string, object>>
   const flags = operationFlags(of(every)) as Readonly<Record<string, object>>
 
-  it('have the names of the command line, in the order of the input', () => {
+  it('have the names of the command, in the order of the input', () => {
     assert.deepEqual(Object.keys(args), ['id', 'agent'])
     assert.deepEqual(Object.keys(flags), ['session-id', 'limit', 'level', 'levels', 'again', 'parent', 'says', 'label'])
   })
@@ -123,12 +123,12 @@ describe('arguments and flags that are made of an input', () => {
     says: {type: 'option', helpValue: 'TEXT', description: 'A text; - reads standard input.'},
     label: {multiple: true, required: true, helpValue: 'LABEL', description: 'Labels; may be repeated.'},
   }))
-    it(`have the kind of their member: --${name}`, () => {
+    it(`have the type of their member: --${name}`, () => {
       const flag = flags[name] as Readonly<Record<string, unknown>>
       for (const [key, value] of Object.entries(is)) assert.deepEqual(flag[key], value, key)
     })
 
-  it('are no face of what no flag can say', () => {
+  it('cannot represent objects, numbers or nulls', () => {
     for (const type of ['object', 'number', 'null'] as const) {
       const input = {type: 'object', properties: {it: {type}}}
       const bare = {...every, input, bindings: {cli: {command: 'bare'}}}
@@ -139,14 +139,14 @@ describe('arguments and flags that are made of an input', () => {
     assert.throws(() => operationFlags(of({...every, input: nested, bindings: {cli: {command: 'bare'}}})), TypeError)
   })
 
-  it('are none where the operation has no command', () => {
+  it('are empty if the operation has no command', () => {
     const call = createCall({...every, input: {type: 'object'}, bindings: {}}, 'every')
     assert.deepEqual([operationArgs(call), operationFlags(call)], [{}, {}])
   })
 })
 
 describe('svc orch', {concurrency: 2}, () => {
-  it('gives an operation what the command line says, under the names of both', async (t) => {
+  it('passes arguments and flags to the operation', async (t) => {
     const {submit, text, task, json, agents} = await orchWorkspace(t, '[orchestrator]\nmin_agents = 0\n')
     await text(['orch', 'agent', 'spawn', 'anna', '--reason', '- but why?', '--label', 'a', '--label', 'b'])
     const [anna] = await agents()
@@ -157,14 +157,14 @@ describe('svc orch', {concurrency: 2}, () => {
     assert.deepEqual((await task(1)).result, {text: ''})
   })
 
-  it('reads standard input only where an operation takes it from there', async (t) => {
+  it('reads standard input only for piped members', async (t) => {
     const {submit, text, task} = await orchWorkspace(t)
     await submit('x')
     await text(['orch', 'cancel', 'T-0001', '-r', '-'], {input: 'not this'})
     assert.equal((await task(1)).status_reason, '-')
   })
 
-  it('takes texts that are longer than those of a request', async (t) => {
+  it('accepts texts that exceed the length limits of the schema', async (t) => {
     const {submit, text, task} = await orchWorkspace(t)
     await submit('x', '--processor', 'external')
     await text(['orch', 'claim'])
@@ -173,13 +173,13 @@ describe('svc orch', {concurrency: 2}, () => {
     assert.equal((await task(1)).result?.text, report.trimEnd())
   })
 
-  it('shows in its help what the operation says of its members', async () => {
+  it('shows the descriptions of the members in its help', async () => {
     const {stdout} = await svc(['orch', 'fail', '--help'])
     for (const words of [
       'ID',
       'Task id: 42 or T-0042.',
       '-r, --reason=TEXT',
-      '(required) What went wrong.',
+      '(required) Reason for the failure.',
       '--claim=N',
     ])
       assert.ok(stdout.includes(words), `${words} in ${stdout}`)

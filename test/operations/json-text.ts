@@ -1,9 +1,9 @@
 const widest = 120
 
-/** JSON as the contracts are written by hand: what fits on a line is on one. */
+/** JSON in the format of the contracts: values that fit on one line are on one line. */
 export const jsonText = (value: unknown): string => `${lay(value, '', 0)}\n`
 
-/** @param used characters of the line that are taken already, by the name before the value and the comma behind it */
+/** @param used characters of the line used by the name before the value and the comma after it */
 function lay(value: unknown, indent: string, used: number): string {
   const short = onOneLine(value)
   const parts = typeof value === 'object' && value !== null ? Object.entries(value) : []

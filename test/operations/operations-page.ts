@@ -2,7 +2,7 @@ import {daemonMethods, daemonProtocol} from '../../src/operations/daemon-methods
 import type {Bindings, Operation} from '../../src/operations/operation.js'
 import {operations} from '../../src/operations/table.js'
 
-/** A page that lists every operation with what each face calls it, in Markdown. */
+/** A Markdown page that lists every operation with its bindings. */
 export function operationsPage(): string {
   const rows = operations.map((operation) => [
     `\`${operation.name}\``,
@@ -13,18 +13,18 @@ export function operationsPage(): string {
     toolOf(operation.bindings),
   ])
   const parts = [
-    '# What can be done in a workspace',
+    '# Operations of a workspace',
     'Generated from the table of operations by `npm run contracts`. Do not edit.',
     'Every operation has one name, one input and one output, and up to three bindings: a command of `svc`, a method of the ' +
-      'daemon and a tool of the tool server. `svc orch status --help`, `orch.methods` and `tools/list` tell what each ' +
-      'of them takes; [orch-daemon-rpc-methods.schema.json](orch-daemon-rpc-methods.schema.json) is the contract of the ' +
+      'daemon and a tool of the MCP server. For their parameters, see `svc orch status --help`, `orch.methods` and ' +
+      '`tools/list`; [orch-daemon-rpc-methods.schema.json](orch-daemon-rpc-methods.schema.json) is the contract of the ' +
       'methods.',
-    'Tools of the tier `core` are listed unless told otherwise; every tool can be called.',
-    table(['Operation', 'What it does', 'Effect', 'Command', 'Method', 'Tool'], rows),
+    'Only tools of the tier `core` are listed by default; every tool can be called.',
+    table(['Operation', 'Description', 'Effect', 'Command', 'Method', 'Tool'], rows),
     '## Methods of the daemon itself',
-    `They are about its process and the connection, which speaks \`${daemonProtocol}\`.`,
+    `These methods concern the daemon process and the connection, which uses the protocol \`${daemonProtocol}\`.`,
     table(
-      ['Method', 'What it does'],
+      ['Method', 'Description'],
       daemonMethods.map((own) => [methodOf(own), own.summary]),
     ),
   ]
@@ -33,8 +33,8 @@ export function operationsPage(): string {
 
 const commandOf = ({cli}: Bindings): string => (cli === undefined ? '' : `\`svc ${cli.command}\``)
 
-const methodOf = (face: {method: string; aliases?: readonly string[]} | undefined): string =>
-  face === undefined ? '' : [face.method, ...(face.aliases ?? [])].map((name) => `\`${name}\``).join(', ')
+const methodOf = (rpc: {method: string; aliases?: readonly string[]} | undefined): string =>
+  rpc === undefined ? '' : [rpc.method, ...(rpc.aliases ?? [])].map((name) => `\`${name}\``).join(', ')
 
 const toolOf = ({tool}: Operation['bindings']): string => (tool === undefined ? '' : `\`${tool.name}\` (${tool.tier})`)
 

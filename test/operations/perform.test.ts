@@ -27,9 +27,9 @@ const perform = async (name: string, input: object, context: OperationContext) =
 const context = {} as OperationContext
 
 describe('a call of an operation', () => {
-  it('is refused with everything that is wrong, by the names of its face', async () => {
+  it('is rejected with all violations, by the names of the binding', async () => {
     const complete = byTool('complete_task')
-    const given = {
+    const params = {
       checks_passed: 'all',
       observation_summary: 7,
       declared_non_placeholder: 1,
@@ -37,7 +37,7 @@ describe('a call of an operation', () => {
       generation: 0,
     }
     await assert.rejects(
-      async () => complete.perform(given, context),
+      async () => complete.perform(params, context),
       (error) => {
         assert.ok(isErrorOf(error, 'params_invalid'))
         assert.equal(error.params.operation, 'svc_complete_task')
@@ -54,27 +54,27 @@ describe('a call of an operation', () => {
     )
   })
 
-  for (const [what, given] of [
-    ['nothing', undefined],
+  for (const [what, params] of [
+    ['undefined', undefined],
     ['null', null],
     ['a list', [1]],
-    ['a text', '{"task_id":1}'],
-    ['a number that is no whole one', {task_id: 1.5}],
-    ['a number as a text', {task_id: '1'}],
-    ['a member that is unknown', {task_id: 1, id: 1}],
-    ['a member of every object', JSON.parse('{"task_id": 1, "__proto__": {"reason": "x"}}')],
+    ['a string', '{"task_id":1}'],
+    ['a fraction instead of a whole number', {task_id: 1.5}],
+    ['a number as a string', {task_id: '1'}],
+    ['an unknown member', {task_id: 1, id: 1}],
+    ['a __proto__ member', JSON.parse('{"task_id": 1, "__proto__": {"reason": "x"}}')],
   ] as const)
-    it(`is refused with ${what}`, async () => {
+    it(`is rejected with ${what}`, async () => {
       const cancel = createCall(operationNamed('cancel_task'), 'orch.cancel_task')
-      // The first one compiles the schema, the second one finds it compiled.
+      // The first call compiles the schema, the second uses the compiled one.
       for (let i = 0; i < 2; i++)
         await assert.rejects(
-          async () => cancel.perform(given, context),
+          async () => cancel.perform(params, context),
           (error) => isErrorOf(error, 'params_invalid'),
         )
     })
 
-  it('does the same under every name that a face has for it', async (t) => {
+  it('accepts the names of its binding', async (t) => {
     const context = await openContext(t)
     const submit = byTool('submit_task')
     const files = [{path: 'a.ts', access: 'write'}]
@@ -83,7 +83,7 @@ describe('a call of an operation', () => {
     assert.deepEqual([task.file_manifest, task.agent_name, task.complexity], [files, 'anna', 7])
   })
 
-  it('is done at once when its schema is compiled, and without one where a parser has held it to its shape', async (t) => {
+  it('is synchronous once its schema is compiled, and with run()', async (t) => {
     const context = await openContext(t)
     const agents = createCall(operationNamed('list_agents'), 'orch.list_agents')
     assert.ok(agents.perform({}, context) instanceof Promise)
@@ -94,29 +94,29 @@ describe('a call of an operation', () => {
     assert.equal(agent.name, 'anna')
   })
 
-  it('compiles its schema once, however many call first', async (t) => {
+  it('compiles its schema once for concurrent calls', async (t) => {
     const context = await openContext(t)
-    let looked = 0
-    /** How often the schema is looked at by so many calls at once. */
-    const looks = async (count: number) => {
-      looked = 0
+    let reads = 0
+    /** Number of times that the schema is read by concurrent calls. */
+    const readsBy = async (count: number) => {
+      reads = 0
       const text = {
         get type() {
-          looked++
+          reads++
           return 'string'
         },
       }
       const input = {type: 'object', properties: {text}, additionalProperties: false}
       const call = createCall({...operationNamed('list_agents'), input}, 'orch.list_agents')
       await Promise.all(Array.from({length: count}, () => call.perform({text: 'x'}, context)))
-      return looked
+      return reads
     }
-    const once = await looks(1)
+    const once = await readsBy(1)
     assert.ok(once > 0)
-    assert.equal(await looks(5), once)
+    assert.equal(await readsBy(5), once)
   })
 
-  it('tells an agent by its id from one whose name is that number', async (t) => {
+  it('distinguishes the id of an agent from a name that is a number', async (t) => {
     const context = await openContext(t)
     for (const name of ['worker-x', '1']) await perform('spawn_agent', {name}, context)
     const agentOf = ({agent}: Record<string, unknown>) => {
@@ -141,15 +141,15 @@ describe('a call of an operation', () => {
     assert.equal(task.agent_name, 'worker-x')
   })
 
-  it('is made of no command where there is none, or one with flags of its own', () => {
+  it('has no generated command if the operation has none, or one with its own flags', () => {
     assert.equal(commandCall(operationNamed('fail_task')).name, 'svc orch fail')
     for (const name of ['submit_batch', 'submit_task'])
       assert.throws(() => commandCall(operationNamed(name)), TypeError)
   })
 })
 
-describe('the life of a workspace', () => {
-  it('goes through every operation on tasks, doubts and agents, and each gives what it says', async (t) => {
+describe('a session with all operations on tasks, doubts and agents', () => {
+  it('returns results that match the output schemas', async (t) => {
     const context = await openContext(t)
     const outputs: Record<string, unknown>[] = []
     for (const [name, input] of life) {
@@ -169,29 +169,29 @@ describe('the life of a workspace', () => {
     )
     assert.deepEqual(tasks[3]?.result?.checks_passed, ['build'])
     assert.match(tasks[0]?.description ?? '', /The newer one counts\.$/)
-    const [completed, ofSession, told] = outputs.slice(-3)
+    const [completed, ofSession, listed] = outputs.slice(-3)
     assert.deepEqual(completed?.tasks, [tasks[0], tasks[3]])
     assert.deepEqual(ofSession?.tasks, [tasks[3]])
-    const events = told?.events as readonly {kind: {task_id: number}}[]
+    const events = listed?.events as readonly {kind: {task_id: number}}[]
     assert.deepEqual(
       events.map(({kind}) => kind.task_id),
       [1, 4],
     )
   })
 
-  it('covers them all', () => {
-    const done = new Set(life.map(([name]) => name))
+  it('covers all of them', () => {
+    const covered = new Set(life.map(([name]) => name))
     const owned = operations.filter(({name}) =>
       /(_task|_tasks|_batch|_claim|_doubt|_agent|_agents|agent_ids|rebalance)$/.test(name),
     )
     assert.ok(owned.length >= 23)
     assert.deepEqual(
-      owned.filter(({name}) => !done.has(name)).map(({name}) => name),
+      owned.filter(({name}) => !covered.has(name)).map(({name}) => name),
       [],
     )
   })
 
-  it('tells a second submission under a key from a first one', async (t) => {
+  it('marks a second submission with the same key as a duplicate', async (t) => {
     const context = await openContext(t)
     const task = {description: 'x', idempotency_key: 'k'}
     const first = await perform('submit_task', task, context)
@@ -200,7 +200,7 @@ describe('the life of a workspace', () => {
     assert.deepEqual(violations(operationNamed('submit_task').output, again), [])
   })
 
-  it('keeps a summary that is empty apart from none at all', async (t) => {
+  it('distinguishes an empty summary from a missing one', async (t) => {
     const context = await openContext(t)
     const endings = [
       {attestation: {completion_summary: ''}},
@@ -221,7 +221,7 @@ describe('the life of a workspace', () => {
     assert.deepEqual(results, [{text: ''}, {text: '', checks_passed: ['lint']}, undefined, undefined, undefined])
   })
 
-  it('asks the person behind the caller about a doubt, and settles it by the answer', async (t) => {
+  it('asks the person behind the caller about a doubt, and resolves it with the answer', async (t) => {
     for (const [answer, status, resolution] of [
       [{validated: false, report: 'Take the newer one.'}, 'Queued', true],
       [{validated: 'yes', report: 'x'}, 'Doubted', false],
@@ -244,8 +244,8 @@ describe('the life of a workspace', () => {
   })
 })
 
-describe('a doubt that somebody else settles while a person is asked', () => {
-  it('stays as it was settled, and the person is told', async (t) => {
+describe('a doubt that is resolved elsewhere while a person is asked', () => {
+  it('keeps that resolution and notifies the person', async (t) => {
     const notices: string[] = []
     const context: OperationContext = await openContext(t, {
       notice: (text) => notices.push(text),
@@ -263,15 +263,15 @@ describe('a doubt that somebody else settles while a person is asked', () => {
   })
 })
 
-describe('every operation in a workspace where nothing has happened yet', () => {
+describe('every operation in a new workspace', () => {
   for (const {name, input, output} of operations)
-    it(`${name} gives what it says, or says why not`, async (t) => {
+    it(`${name} returns a valid result or a known error`, async (t) => {
       const context = await openContext(t)
       for (const how of ['least', 'full'] as const)
         try {
           const result = await perform(name, sample(input, how) as object, context)
-          const told = result instanceof ToolAnswer ? result.data : result
-          assert.deepEqual(violations(output, told), [], `${how}: ${JSON.stringify(told)}`)
+          const answer = result instanceof ToolAnswer ? result.data : result
+          assert.deepEqual(violations(output, answer), [], `${how}: ${JSON.stringify(answer)}`)
         } catch (error) {
           assert.ok(error instanceof SvcError, String((error as Error).stack))
           assert.notEqual(error.code, 'internal', error.stack)

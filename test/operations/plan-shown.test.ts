@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {presentStatus} from '../../src/operations/plan-shown.js'
 import type {PlanStatus} from '../../src/plans/index.js'
 
-const shown = (description: string) => {
+const present = (description: string) => {
   const step = {node_id: 'n1', status: 'pending', description, attempts: 0}
   const plan = {
     session_id: 's',
@@ -15,17 +15,17 @@ const shown = (description: string) => {
   return presentStatus(plan as unknown as PlanStatus)
 }
 
-describe('a plan that a tool shows', () => {
-  it('has whole descriptions of up to 200 characters', () => {
-    assert.equal(shown('x'.repeat(200)).nodes[0]?.description, 'x'.repeat(200))
+describe('presentStatus of a plan', () => {
+  it('keeps descriptions of up to 200 characters', () => {
+    assert.equal(present('x'.repeat(200)).nodes[0]?.description, 'x'.repeat(200))
   })
 
-  it('has longer descriptions cut at 200 characters, the ellipsis included', () => {
-    assert.equal(shown('x'.repeat(201)).nodes[0]?.description, `${'x'.repeat(199)}…`)
+  it('truncates longer descriptions to 200 characters including the ellipsis', () => {
+    assert.equal(present('x'.repeat(201)).nodes[0]?.description, `${'x'.repeat(199)}…`)
   })
 
-  it('has null for what is not known of a step', () => {
-    assert.deepEqual(shown('a step'), {
+  it('sets unknown members of a step to null', () => {
+    assert.deepEqual(present('a step'), {
       session_id: 's',
       status: 'running',
       source: 'database',

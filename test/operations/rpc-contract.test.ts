@@ -16,31 +16,31 @@ const id = 'orchestration/orch-daemon-rpc-methods'
 const contract = rpcContract()
 const definitions = contract.$defs as Readonly<Record<string, Schema>>
 
-/** The part of the contract that a definition is, with all that it may refer to. */
+/** A definition of the contract, with all definitions that it can refer to. */
 const part = (name: string): Schema => ({$ref: `#/$defs/${name}`, $defs: definitions})
 const parts = new Map(Object.keys(definitions).map((name) => [name, part(name)]))
 const enumerated = (name: string): string[] => [definitions[name]?.enum ?? []].flat() as string[]
-const faults = (name: string, value: unknown) => violations(parts.get(name) ?? {not: {}}, value)
+const violationsOf = (name: string, value: unknown) => violations(parts.get(name) ?? {not: {}}, value)
 const line = (value: unknown) => contractViolations(id, JSON.parse(JSON.stringify(value)))
 
-describe('what is written from the table', () => {
+describe('the files generated from the table of operations', () => {
   for (const [path, text] of Object.entries(generatedFiles()))
-    it(`${path} is what the table says (npm run contracts writes it anew)`, async () => {
+    it(`${path} is up to date (npm run contracts)`, async () => {
       assert.ok((await readFile(projectFile(path), 'utf8')) === text, `${path} is stale: npm run contracts`)
     })
 
-  it('names every operation and every face', () => {
+  it('list every operation and every binding', () => {
     const page = generatedFiles()['contracts/orchestration/operations.md'] ?? ''
     for (const {name, bindings} of operations) {
       const row = page.split('\n').find((each) => each.startsWith(`| \`${name}\` |`)) ?? ''
-      for (const face of [bindings.rpc?.method, bindings.tool?.name, bindings.cli && `svc ${bindings.cli.command}`])
-        if (face !== undefined) assert.ok(row.includes(`\`${face}\``), `${face} in ${row}`)
+      for (const binding of [bindings.rpc?.method, bindings.tool?.name, bindings.cli && `svc ${bindings.cli.command}`])
+        if (binding !== undefined) assert.ok(row.includes(`\`${binding}\``), `${binding} in ${row}`)
     }
     for (const {method} of daemonMethods) assert.ok(page.includes(`\`${method}\``), method)
     assert.doesNotMatch(page, /undefined|\[object/)
   })
 
-  it('is laid out as a hand would', () => {
+  it('are formatted with short values on one line', () => {
     const long = 'x'.repeat(100)
     const value = {a: [1, 'b', null, true], [long]: {short: {}, list: [long, []]}, empty: []}
     const text = jsonText(value)
@@ -56,7 +56,7 @@ describe('what is written from the table', () => {
 })
 
 describe('the contract of the daemon', () => {
-  it('enumerates the methods by their families, other names among them', () => {
+  it('enumerates the methods and their aliases by family', () => {
     const all = [...enumerated('OrchMethod'), ...enumerated('AiMethod'), ...enumerated('OtherMethod')]
     assert.deepEqual(all.sort(), rpcMethods.flatMap(({method, aliases}) => [method, ...aliases]).sort())
     for (const name of enumerated('OrchMethod')) assert.match(name, /^orch\./)
@@ -89,27 +89,27 @@ describe('the contract of the daemon', () => {
     'resolve_doubt',
     'events.subscribe',
   ])
-    it(`has orch.${name}, which clients rely on`, () => {
+    it(`includes orch.${name}, which clients depend on`, () => {
       assert.ok(enumerated('OrchMethod').includes(`orch.${name}`))
     })
 
   for (const name of ['new', 'replan', 'status', 'execute'])
-    it(`has ai.plan.${name}, which clients rely on`, () => {
+    it(`includes ai.plan.${name}, which clients depend on`, () => {
       assert.ok(enumerated('AiMethod').includes(`ai.plan.${name}`))
     })
 
-  it('tells of every method what it takes and what it gives', () => {
+  it('defines the parameters and the result of every method', () => {
     for (const {method, input, output} of rpcMethods) {
       for (const how of ['least', 'full'] as const) {
-        assert.deepEqual(faults(`${method}.params`, sample(input, how)), [], method)
-        assert.deepEqual(faults(`${method}.result`, sample(output, how)), [], method)
+        assert.deepEqual(violationsOf(`${method}.params`, sample(input, how)), [], method)
+        assert.deepEqual(violationsOf(`${method}.result`, sample(output, how)), [], method)
       }
-      assert.notDeepEqual(faults(`${method}.params`, 42), [], method)
-      assert.notDeepEqual(faults(`${method}.result`, null), [], method)
+      assert.notDeepEqual(violationsOf(`${method}.params`, 42), [], method)
+      assert.notDeepEqual(violationsOf(`${method}.result`, null), [], method)
     }
   })
 
-  it('is a contract of its own, with the parts of others in it', () => {
+  it('contains parts of other contracts', () => {
     assert.deepEqual((contract.properties as Record<string, Schema>).protocol, {const: daemonProtocol})
     const {
       $id: _,
@@ -123,8 +123,8 @@ describe('the contract of the daemon', () => {
   })
 })
 
-describe('a conversation with the daemon', () => {
-  it('fits the contract line by line, in both forms', async (t) => {
+describe('messages between the daemon and its clients', () => {
+  it('match the contract in both formats', async (t) => {
     const context = await openContext(t)
     const byName = new Map(operations.map((each) => [each.name, each]))
     for (const [i, [name, params]] of life.entries()) {
@@ -132,15 +132,15 @@ describe('a conversation with the daemon', () => {
       const method = operation?.bindings.rpc?.method ?? ''
       assert.ok(operation, name)
       const value = await createCall(operation, method).perform(params, context)
-      for (const said of [
+      for (const message of [
         {id: `${i}`, method, params},
         {id: `${i}`, payload: {type: 'result', value}},
         {jsonrpc: '2.0', id: i, method, params},
         {jsonrpc: '2.0', id: i, result: value},
       ])
-        assert.deepEqual(await line(said), [], method)
-      assert.deepEqual(faults(`${method}.params`, params), [], method)
-      assert.deepEqual(faults(`${method}.result`, JSON.parse(JSON.stringify(value))), [], method)
+        assert.deepEqual(await line(message), [], method)
+      assert.deepEqual(violationsOf(`${method}.params`, params), [], method)
+      assert.deepEqual(violationsOf(`${method}.result`, JSON.parse(JSON.stringify(value))), [], method)
     }
     const [event] = context.modules.tasks.readEvents(context.orchestrator, {limit: 1})
     assert.deepEqual(await line({id: 's', payload: {type: 'event', subscription_id: 's1', event}}), [])
@@ -150,18 +150,18 @@ describe('a conversation with the daemon', () => {
 
   const error = {
     code: 404,
-    message: 'Task T-0042 does not exist.',
+    message: 'No task T-0042.',
     data: {kind: 'task_not_found', remediation: 'List them.', facts: {task: 'T-0042'}},
   }
   const call = {jsonrpc: '2.0', id: 1, method: 'orch.get_task', params: {task_id: 1}}
 
   for (const [what, value] of [
-    ['a request under another name of its method', {id: '1', method: 'ping', params: {}}],
-    ['a request without an answer', {jsonrpc: '2.0', method: 'orch.rebalance'}],
-    ['an id that is no text', {jsonrpc: '2.0', id: null, method: 'orch.status', params: {}}],
+    ['a request with an alias of a method', {id: '1', method: 'ping', params: {}}],
+    ['a notification', {jsonrpc: '2.0', method: 'orch.rebalance'}],
+    ['an id that is null', {jsonrpc: '2.0', id: null, method: 'orch.status', params: {}}],
     ['a batch', [call, {...call, id: 'two'}]],
     [
-      'the answers of a batch',
+      'the responses of a batch',
       [
         {jsonrpc: '2.0', id: 1, result: {}},
         {jsonrpc: '2.0', id: 'two', error},
@@ -172,14 +172,11 @@ describe('a conversation with the daemon', () => {
       'a wrapped failure',
       {id: '1', payload: {type: 'error', message: error.message, code: 1, kind: 'task_not_found', data: error.data}},
     ],
+    ['a failure with metadata', {jsonrpc: '2.0', id: 1, error: {...error, data: {...error.data, meta: {attempts: 2}}}}],
+    ['null params if none are required', {jsonrpc: '2.0', id: 1, method: 'orch.status', params: null}],
+    ['the description of the daemon', {ok: true, repository_id: 'r', protocol: daemonProtocol}],
     [
-      'a failure with more to tell',
-      {jsonrpc: '2.0', id: 1, error: {...error, data: {...error.data, meta: {attempts: 2}}}},
-    ],
-    ['params that are null where none are needed', {jsonrpc: '2.0', id: 1, method: 'orch.status', params: null}],
-    ['what the daemon tells of itself', {ok: true, repository_id: 'r', protocol: daemonProtocol}],
-    [
-      'what is written down of it',
+      'the discovery file of the daemon',
       {
         pid: 1,
         process_start: '7',
@@ -191,44 +188,48 @@ describe('a conversation with the daemon', () => {
       },
     ],
   ] as const)
-    it(`may have ${what}`, async () => assert.deepEqual(await line(value), []))
+    it(`can be ${what}`, async () => assert.deepEqual(await line(value), []))
 
-  for (const [what, value, told] of [
-    ['a method that there is not', {...call, method: 'orch.get_tusk'}, /^\/method must be one of .*"orch\.get_task"/],
-    ['params that are missing', {jsonrpc: '2.0', id: 1, method: 'orch.get_task'}, /required property 'params'/],
-    [
-      'a member of the params that is missing',
-      {...call, params: {}},
-      /^\/params must have required property 'task_id'/,
-    ],
+  for (const [what, value, expected] of [
+    ['an unknown method', {...call, method: 'orch.get_tusk'}, /^\/method must be one of .*"orch\.get_task"/],
+    ['missing params', {jsonrpc: '2.0', id: 1, method: 'orch.get_task'}, /required property 'params'/],
+    ['a missing member of the params', {...call, params: {}}, /^\/params must have required property 'task_id'/],
     ['a member of the params of a wrong type', {...call, params: {task_id: 'x'}}, /^\/params\/task_id must be integer/],
-    ['params of another method', {...call, params: {task_id: 1, reason: 'x'}}, /unknown member "reason"/],
+    ['params of a different method', {...call, params: {task_id: 1, reason: 'x'}}, /unknown member "reason"/],
     ['a list of params', {...call, params: [1]}, /^\/params must be object/],
-    ['an id of no kind', {...call, id: {}}, /^\/id must be string,number,null/],
+    ['an object as the id', {...call, id: {}}, /^\/id must be string,number,null/],
     ['another version of JSON-RPC', {...call, jsonrpc: '1.0'}, /^\/jsonrpc must be "2\.0"/],
     ['a wrapped request with a number as its id', {id: 1, method: 'orch.status', params: {}}, /^\/id must be string/],
     ['a wrapped request without params', {id: '1', method: 'orch.status'}, /required property 'params'/],
-    ['a wrapped request with more', {id: '1', method: 'orch.status', params: {}, more: 1}, /unknown member "more"/],
     [
-      'a failure of an unknown number',
+      'a wrapped request with an unknown member',
+      {id: '1', method: 'orch.status', params: {}, more: 1},
+      /unknown member "more"/,
+    ],
+    [
+      'a failure with an unknown number',
       {jsonrpc: '2.0', id: 1, error: {...error, code: 500}},
       /^\/error\/code must be one/,
     ],
     ['a failure without its kind', {jsonrpc: '2.0', id: 1, error: {...error, data: {}}}, /^\/error\/data .*'kind'/],
     [
-      'a failure that does not say what to do',
+      'a failure without a remediation',
       {jsonrpc: '2.0', id: 1, error: {...error, data: {kind: 'x', facts: {}}}},
       /^\/error\/data .*'remediation'/,
     ],
     [
-      'a failure with data that nobody knows',
+      'a failure with unknown data',
       {jsonrpc: '2.0', id: 1, error: {...error, data: {...error.data, more: 1}}},
       /^\/error\/data has an unknown member "more"/,
     ],
-    ['params that are null where some are needed', {...call, params: null}, /^\/params must be object/],
-    ['wrapped params that are null', {id: '1', method: 'orch.status', params: null}, /^\/params must be object/],
-    ['a daemon that tells anything', {protocol: daemonProtocol, garbage: 1}, /unknown member "garbage"/],
-    ['an answer that is neither', {jsonrpc: '2.0', id: 1}, /required property 'result'/],
+    ['null params if some are required', {...call, params: null}, /^\/params must be object/],
+    ['null params in an envelope', {id: '1', method: 'orch.status', params: null}, /^\/params must be object/],
+    [
+      'a description of the daemon with an unknown member',
+      {protocol: daemonProtocol, garbage: 1},
+      /unknown member "garbage"/,
+    ],
+    ['a response without a result or an error', {jsonrpc: '2.0', id: 1}, /required property 'result'/],
     ['an empty batch', [], /fewer than 1 items/],
     [
       'a batch of wrapped requests',
@@ -240,12 +241,12 @@ describe('a conversation with the daemon', () => {
       {protocol: 'svc.orchestrator_daemon/v2'},
       /^\/protocol must be "svc\.orchestrator_daemon\/v1"/,
     ],
-    ['nothing', {}, /required property/],
+    ['an empty object', {}, /required property/],
   ] as const)
-    it(`has no ${what}`, async () => {
+    it(`cannot be ${what}`, async () => {
       const violated = await line(value)
       assert.ok(
-        violated.some((each) => told.test(each)),
+        violated.some((each) => expected.test(each)),
         violated.join('\n'),
       )
     })

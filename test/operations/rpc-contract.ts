@@ -6,7 +6,7 @@ import {shapes} from '../../src/operations/shapes.js'
 import {operations} from '../../src/operations/table.js'
 import {choose, envelopes, has, isOneOf, ref} from './rpc-envelopes.js'
 
-/** A method of the daemon, as far as a client sees it. */
+/** A method of the daemon, as seen by a client. */
 export interface RpcMethod {
   readonly method: string
   readonly aliases: readonly string[]
@@ -15,7 +15,7 @@ export interface RpcMethod {
   readonly output: Schema
 }
 
-/** Every method: what the daemon answers itself, then the operations in the order of the table. */
+/** All methods: those of the daemon itself, then the operations in the order of the table. */
 export const rpcMethods: readonly RpcMethod[] = [
   ...daemonMethods.map(({aliases = [], ...own}) => ({...own, aliases})),
   ...operations.flatMap(({summary, input, output, bindings: {rpc}}) =>
@@ -23,7 +23,7 @@ export const rpcMethods: readonly RpcMethod[] = [
   ),
 ]
 
-/** Of which family a method is: each has an enumeration of its own. */
+/** Families of methods; each has its own enumeration. */
 const families: readonly (readonly [name: string, isOf: (method: string) => boolean])[] = [
   ['OrchMethod', (method) => method.startsWith('orch.')],
   ['AiMethod', (method) => method.startsWith('ai.')],
@@ -31,8 +31,8 @@ const families: readonly (readonly [name: string, isOf: (method: string) => bool
 ]
 
 /**
- * The contract of what the daemon and its clients say to each other, as a JSON Schema (draft 2020-12): the methods, what
- * each takes and gives, and the lines in both forms.
+ * The contract between the daemon and its clients, as a JSON Schema (draft 2020-12): the methods, their parameters and
+ * results, and the lines in both formats.
  */
 export function rpcContract(): Schema {
   const names = rpcMethods.flatMap(({method, aliases}) => [method, ...aliases])
@@ -51,7 +51,7 @@ export function rpcContract(): Schema {
     $id: 'urn:svc:contract:orchestration/orch-daemon-rpc-methods',
     title: 'OrchDaemonRpcMethods',
     description:
-      'What the daemon and its clients say to each other, one JSON value per line. A value with a protocol is what the daemon tells of itself; every other one is a line.',
+      'Messages between the daemon and its clients, one JSON value per line. A value with a protocol describes the daemon itself; every other value is a line.',
     type: ['object', 'array'],
     properties: {protocol: {const: daemonProtocol}},
     ...choose([[has('protocol'), ref('About')]], ref('Line')),
@@ -60,7 +60,7 @@ export function rpcContract(): Schema {
       Method: {anyOf: families.map(([name]) => ref(name))},
       ...envelopes,
       Call: {
-        description: 'A method, and what it takes.',
+        description: 'A method and its parameters.',
         type: 'object',
         allOf: rpcMethods.map(({method, aliases, input}) => callOf([method, ...aliases], method, input)),
       },
@@ -71,7 +71,7 @@ export function rpcContract(): Schema {
   }
 }
 
-/** What is defined under a name, in the place of which others refer to it. */
+/** Names of shared definitions, which other schemas refer to. */
 const definitions: ReadonlyMap<unknown, string> = new Map([
   ...rpcMethods.flatMap(({method, input, output}): [Schema, string][] => [
     [input, `${method}.params`],
@@ -80,7 +80,7 @@ const definitions: ReadonlyMap<unknown, string> = new Map([
   ...Object.entries(shapes).map(([name, shape]): [Schema, string] => [shape, name]),
 ])
 
-/** The members of a schema, each a reference where it is defined under a name. */
+/** The schema with references instead of shared definitions. */
 function withReferences(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const refer = (member: unknown) => {
@@ -93,7 +93,7 @@ function withReferences(value: unknown): unknown {
 
 function callOf(names: readonly string[], method: string, {required = []}: {required?: readonly unknown[]}): Schema {
   const params = ref(`${method}.params`)
-  // Who need say nothing may leave the params out; in JSON-RPC 2.0, which alone has null there, that is the same.
+  // Without required parameters, params can be omitted. In JSON-RPC 2.0, which permits null here, null means the same.
   const schema =
     required.length === 0
       ? object({params: choose([[{type: 'null'}, {}]], params)}, {open: true})
@@ -101,9 +101,9 @@ function callOf(names: readonly string[], method: string, {required = []}: {requ
   return choose([[isOneOf('method', names), schema]], {})
 }
 
-/** Definitions of the parts become those of the whole. @throws TypeError where two of one name differ */
+/** Adds a definition of a part to the shared ones. @throws TypeError if a different one has the same name */
 function share(shared: Map<string, unknown>, name: string, definition: unknown): void {
   if (shared.has(name) && !isDeepStrictEqual(shared.get(name), definition))
-    throw new TypeError(`two definitions of ${name}`)
+    throw new TypeError(`${name} has two definitions`)
   shared.set(name, definition)
 }

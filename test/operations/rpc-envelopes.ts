@@ -2,16 +2,16 @@ import type {Schema} from '../../src/contracts/index.js'
 import {daemonNotifications, daemonProtocol} from '../../src/operations/daemon-methods.js'
 import {flag, integer, list, object, oneOf, text} from '../../src/operations/schema.js'
 
-/** Of JSON-RPC 2.0 itself, and of the daemon: 1 is a failure that has no number of its own. */
+/** Codes of JSON-RPC 2.0 and of the daemon; 1 is any failure without its own code. */
 const errorCodes = [-32_700, -32_600, -32_601, -32_602, 1, 403, 404, 409, 503, 504]
 
 const errorData = object(
   {
-    kind: text('Code of the error, the same on every surface.'),
-    remediation: text('What to do about it.'),
-    path: text('JSON pointer to what is wrong in the params.'),
+    kind: text('Error code, the same on every surface.'),
+    remediation: text('Suggested fix.'),
+    path: text('JSON pointer to the invalid parameter.'),
     facts: object({}, {open: true}),
-    meta: {...object({}, {open: true}), description: 'What else is to be told, such as the diagnostics of a program.'},
+    meta: {...object({}, {open: true}), description: 'Further details, such as the diagnostics of a program.'},
   },
   {required: ['kind', 'remediation', 'facts']},
 )
@@ -22,13 +22,13 @@ const wrappedId = text()
 const jsonRpcId: Schema = {type: ['string', 'number', 'null']}
 const anything: Schema = {}
 
-/** Whether a member is there. */
+/** Matches an object that has a member. */
 export const has = (name: string): Schema => object({[name]: anything}, {required: [name], open: true})
-/** Whether a member is there, and one of these. */
+/** Matches an object in which a member has one of the values. */
 export const isOneOf = (name: string, values: readonly string[]): Schema =>
   object({[name]: oneOf(values)}, {required: [name], open: true})
 
-/** The first whose condition holds, else the last: what is wrong is then told of the one that was meant. */
+/** The first schema whose condition matches, else the last one, so that violations are reported for the right schema. */
 export const choose = (cases: readonly (readonly [condition: Schema, schema: Schema])[], otherwise: Schema): Schema =>
   cases.reduceRight<Schema>(
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -37,8 +37,8 @@ export const choose = (cases: readonly (readonly [condition: Schema, schema: Sch
   )
 
 /**
- * Lines in both forms; one is answered in the form that it has. `Method` and `Call` are defined by whoever knows the
- * methods.
+ * Lines in both formats; the response has the format of the request. `Method` and `Call` are defined in
+ * `rpcContract`.
  */
 export const envelopes: Readonly<Record<string, Schema>> = {
   ErrorData: errorData,
@@ -58,10 +58,10 @@ export const envelopes: Readonly<Record<string, Schema>> = {
       },
       {required: ['protocol']},
     ),
-    description: 'What the daemon tells of itself: the answer of ping and of hello, and the file by which it is found.',
+    description: 'Description of the daemon: the result of ping and hello, and the content of its discovery file.',
   },
   Line: {
-    description: 'What a client sends, or what the daemon answers; in JSON-RPC 2.0 also several in one line.',
+    description: 'A request or a response; JSON-RPC 2.0 also permits several in one line.',
     ...choose([[{type: 'array'}, {...list(ref('JsonRpcMessage')), minItems: 1}]], ref('Message')),
   },
   Message: choose([[has('jsonrpc'), ref('JsonRpcMessage')]], ref('WrappedMessage')),
@@ -97,7 +97,7 @@ export const envelopes: Readonly<Record<string, Schema>> = {
       {required: ['jsonrpc', 'method'], open: true},
     ),
     ...ref('Call'),
-    description: 'Without an id it is a notification, which is not answered.',
+    description: 'A request without an id is a notification, which gets no response.',
   },
   JsonRpcResult: object({jsonrpc: version, id: jsonRpcId, result: anything}, {required: ['jsonrpc', 'id', 'result']}),
   JsonRpcError: object(

@@ -17,11 +17,11 @@ const tools = operations.flatMap(({bindings: {tool}}) => (tool === undefined ? [
 const methods = operations.flatMap(({bindings: {rpc}}) => (rpc === undefined ? [] : [rpc]))
 const commands = operations.flatMap(({bindings: {cli}}) => (cli === undefined ? [] : [cli]))
 
-/** What changes something, as the first or only verb of a name. */
+/** Verbs of operations that change something. */
 const changing =
   /(^|_)(submit|complete|fail|cancel|retry|reorder|approve|claim|renew|doubt|resolve|overrule|spawn|pause|resume|drain|retire|rebalance|send|broadcast|ack|undo|redo|reload|set|create|delete|remove|write|execute|replan)(_|$)/
-/** What only looks. */
-const looking = /^(list|get|show|read|find|describe)_|_(status|history|ids|list)$/
+/** Names of operations that only read. */
+const reading = /^(list|get|show|read|find|describe)_|_(status|history|ids|list)$/
 
 describe('the table of operations', () => {
   for (const [what, names] of [
@@ -36,7 +36,7 @@ describe('the table of operations', () => {
       ),
     ],
   ] as const)
-    it(`has no ${what} twice`, () => {
+    it(`has unique ${what}s`, () => {
       assert.ok(names.length > 0)
       assert.deepEqual(
         names.filter((name, i) => names.indexOf(name) !== i),
@@ -44,14 +44,14 @@ describe('the table of operations', () => {
       )
     })
 
-  it('gives names in the writing of their face', () => {
+  it('spells names as usual for their binding', () => {
     for (const {name} of operations) assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
     for (const {name} of tools) assert.match(name, /^svc_[a-z0-9]+(_[a-z0-9]+)*$/)
     for (const {method} of methods) assert.match(method, /^[a-z]+(\.[a-z0-9_]+)+$/)
     for (const {command} of commands) assert.match(command, /^[a-z0-9]+( [a-z-]+)+$/)
   })
 
-  it('is read without the modules that do the work: the command line makes its flags of it', () => {
+  it('imports no domain modules, since every command derives its flags from it', () => {
     const modules = projectFile('src/operations')
     const files = readdirSync(modules, {recursive: true, encoding: 'utf8'}).filter((file) => file.endsWith('.ts'))
     const loaded = files.flatMap((file) => {
@@ -69,7 +69,7 @@ describe('the table of operations', () => {
     ])
   })
 
-  it('finds an operation by its name, and knows no other', () => {
+  it('finds operations by name and rejects unknown names', () => {
     for (const each of operations) assert.equal(operationNamed(each.name), each)
     assert.throws(() => operationNamed('submit_tusk'), TypeError)
     assert.throws(() => operationNamed('constructor'), TypeError)
@@ -85,16 +85,16 @@ describe('every operation', () => {
       assert.ok(summary.length <= 120, `${summary.length} characters are too long`)
     })
 
-    it(`${name} can be called from somewhere, takes an object and gives one`, () => {
-      assert.ok(Object.values(bindings).some((face) => face !== undefined))
+    it(`${name} has a binding, and objects as input and output`, () => {
+      assert.ok(Object.values(bindings).some((binding) => binding !== undefined))
       assert.deepEqual([input.type, output.type], ['object', 'object'])
     })
 
-    it(`${name} has schemas that compile strictly, and describes no member twice`, async () => {
+    it(`${name} has schemas that compile strictly`, async () => {
       for (const [what, schema] of Object.entries({
         input,
         output,
-        ...(bindings.tool?.output && {told: bindings.tool.output}),
+        ...(bindings.tool?.output && {tool: bindings.tool.output}),
       })) {
         await compileSchema(schema, `${name}.${what}`)
         assert.deepEqual(
@@ -105,32 +105,32 @@ describe('every operation', () => {
       }
     })
 
-    it(`${name} says truly what it does to the workspace`, () => {
+    it(`${name} has an effect that matches its name`, () => {
       if (effect === 'read') {
         assert.doesNotMatch(name, changing)
-        assert.ok(idempotent, 'what only looks can look again')
-      } else assert.doesNotMatch(name, looking)
+        assert.ok(idempotent, 'reading can be repeated')
+      } else assert.doesNotMatch(name, reading)
     })
   }
 
-  it('that takes something away for good says so', () => {
+  it('that deletes something permanently is destructive', () => {
     const effects = Object.fromEntries(operations.map(({name, effect}) => [name, effect]))
     assert.deepEqual([effects.cancel_task, effects.retire_agent], ['destructive', 'destructive'])
   })
 })
 
-describe('what a model reads of a tool', () => {
+describe('the schema of a tool in the list for models', () => {
   const listed = (schema: Schema) => JSON.stringify(listedSchema(schema))
 
-  it('is little, even of the tool that takes most', () => {
+  it('is short, even for the tool with most parameters', () => {
     const {input, output, summary, bindings} = operationNamed('submit_task')
     const {name = '', ...names} = bindings.tool ?? {}
     const text = [name, summary, listed(bindingSchema(input, names)), listed(output)].join()
-    // A token is a little more than three characters of JSON.
+    // A token is slightly more than three characters of JSON.
     assert.ok(text.length < 2400, String(text.length))
   })
 
-  it('names no limits of length, which a call is held to all the same', async () => {
+  it('omits length limits, which are still checked', async () => {
     const {input, bindings} = operationNamed('submit_task')
     assert.match(JSON.stringify(input), /"maxLength"/)
     for (const {input: each} of operations) assert.doesNotMatch(listed(each), /"(max|min)(Length|Items)":/)
@@ -139,7 +139,7 @@ describe('what a model reads of a tool', () => {
     assert.deepEqual(check({description: ''}), ['/description must NOT have fewer than 1 characters'])
   })
 
-  it('keeps everything else but what is closed to others', () => {
+  it('keeps all other constraints except additionalProperties: false', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'urn:x',

@@ -79,12 +79,7 @@ export const planOperations: readonly Operation[] = [
     async run(input, context) {
       const {modules, orchestrator} = context
       const path = await planPath(context, input.write_to_disk)
-      const request = {
-        goal: input.goal,
-        mode: input.mode,
-        scopeFiles: input.scope_files,
-        maxTasks: input.max_tasks,
-      }
+      const request = {goal: input.goal, mode: input.mode, scopeFiles: input.scope_files, maxTasks: input.max_tasks}
       const stored = modules.plans.newPlan(orchestrator, {
         ...request,
         steps: await stepsByModel(context, request),
@@ -114,10 +109,7 @@ export const planOperations: readonly Operation[] = [
         auto_expand_thin_plan: {...flag('Refine a thin plan even if loop_mode is off.'), default: true},
         max_refine_rounds: integer(undefined, {minimum: 0, maximum: 8, default: 2}),
         refine_budget_tokens: integer(undefined, {minimum: 0, maximum: 200_000, default: 18_000}),
-        gap_risk_threshold: {
-          ...number('Risk above which the plan is refined.', {minimum: 0.05, maximum: 0.95}),
-          default: 0.28,
-        },
+        gap_risk_threshold: {...number('Refine above this risk.', {minimum: 0.05, maximum: 0.95}), default: 0.28},
         plan_page_offset: integer(undefined, {minimum: 0}),
         plan_page_limit: integer(undefined, {minimum: 1, maximum: 2000}),
         plan_telemetry_session_id: text(undefined, {maxLength: 2048}),
@@ -187,11 +179,11 @@ export const planOperations: readonly Operation[] = [
     async run(input, context) {
       const {modules, orchestrator} = context
       const path = await planPath(context, input.write_to_disk)
-      const {session_id: id, delta_hint: delta, mode: asked} = input
-      const {version, ...request} = modules.plans.replanRequest(orchestrator, id, {delta, mode: asked})
+      const {session_id: id, delta_hint: delta, mode: planMode} = input
+      const {version, ...request} = modules.plans.replanRequest(orchestrator, id, {delta, mode: planMode})
       const stored = modules.plans.replan(orchestrator, id, {
         delta,
-        mode: asked,
+        mode: planMode,
         steps: await stepsByModel(context, request),
         version,
         forceRiskyReason: input.force_risky_reason,
@@ -251,11 +243,7 @@ export const planOperations: readonly Operation[] = [
     idempotent: true,
     input: object({session_id: plan, tenant_id: tenant, mode}, {required: ['session_id']}),
     output: object(
-      {
-        task_ids: list(integer()),
-        ok: flag(),
-        held: list(object({}, {open: true}), 'Steps that could not be submitted.'),
-      },
+      {task_ids: list(integer()), ok: flag(), held: list(object({}, {open: true}), 'Steps not yet submitted.')},
       {required: ['task_ids', 'ok']},
     ),
     bindings: {
@@ -269,8 +257,8 @@ export const planOperations: readonly Operation[] = [
         placeholders: {tenant_id: 'ID'},
       },
     },
-    run: ({session_id, tenant_id, mode: asked}, {modules, orchestrator}) =>
-      modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: asked}),
+    run: ({session_id, tenant_id, mode: planMode}, {modules, orchestrator}) =>
+      modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: planMode}),
   }),
   operation<{status?: PlanStatusWord; session_id?: string; limit?: number}, {plans: PlanSummary[]}>({
     name: 'list_plans',

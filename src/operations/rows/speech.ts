@@ -20,10 +20,7 @@ export const speechOperations: readonly Operation[] = [
     idempotent: true,
     input: object(
       {
-        path: text('Path of the recording, or of a .txt or .md file with a raw transcript.', {
-          minLength: 1,
-          maxLength: 4096,
-        }),
+        path: text('Path of the recording, or of a raw .txt or .md transcript.', {minLength: 1, maxLength: 4096}),
         language_hint: {type: ['string', 'null'], maxLength: 64, description: 'Spoken language, such as en.'},
         profile: oneOf(['conservative', 'balanced', 'aggressive'], 'How aggressively the text is corrected.'),
         debug_parser_payload: flag('Include all corrections and the settings.'),

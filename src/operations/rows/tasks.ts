@@ -173,7 +173,7 @@ export const taskOperations: readonly Operation[] = [
     effect: 'read',
     idempotent: true,
     input: object({
-      status: list(status, 'Only tasks with one of these statuses.', {maxItems: labels.length}),
+      status: list(status, 'Only tasks with these statuses.', {maxItems: labels.length}),
       agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its name or id.'},
       session_id: text('Only tasks of this session.', {maxLength: 2048}),
       limit: integer('Maximum number of tasks.', {minimum: 1, maximum: 1000, default: 50}),
@@ -299,9 +299,7 @@ export const taskOperations: readonly Operation[] = [
     input: object(
       {
         older_than_ms: integer('Minimum time since a task finished, in milliseconds.', {minimum: 0}),
-        status: list(oneOf(['Completed', 'Failed', 'Cancelled']), 'Only tasks with one of these statuses.', {
-          maxItems: 3,
-        }),
+        status: list(oneOf(['Completed', 'Failed', 'Cancelled']), 'Only tasks with these statuses.', {maxItems: 3}),
         dry_run: flag('Count the tasks without deleting them.'),
       },
       {required: ['older_than_ms']},

@@ -1,6 +1,6 @@
 /**
- * What happens in a small workspace from its first agent to its last task, as calls of operations in their order: every
- * one of tasks, doubts and agents is among them, and each goes well.
+ * A session in a small workspace, as a sequence of successful calls that includes every operation on tasks, doubts and
+ * agents.
  */
 export const life: readonly (readonly [operation: string, input: Readonly<Record<string, unknown>>])[] = [
   ['status', {}],

@@ -3,7 +3,7 @@ import type {OperationContext} from '../../../src/operations/index.js'
 import * as modules from '../../../src/orchestrator/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
-/** A workspace of its own with what operations are called with; nothing outside of it is touched, and no model asked. */
+/** A context for operations in a temporary workspace. It changes nothing outside and uses no model. */
 export async function openContext(
   test: Parameters<typeof temporaryFolder>[0],
   more: Partial<OperationContext> = {},

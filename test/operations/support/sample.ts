@@ -16,12 +16,12 @@ interface Sampled {
   readonly pattern?: string
 }
 
-/** Words of the shapes that inputs ask for. */
+/** Strings that match the patterns of inputs. */
 const words = ['x', '1', 'OP-000001', 'a/b', '00000000-0000-4000-8000-000000000000', '2026-01-01T00:00:00Z']
 
 /**
- * A value that fits a schema: with every member, or with those alone that are required.
- * @throws TypeError where none is known
+ * A value that matches a schema, with all members or only with the required ones.
+ * @throws TypeError if no sample string matches a pattern
  */
 export function sample(schema: Schema, how: 'full' | 'least'): unknown {
   const rules: Sampled = schema
@@ -59,5 +59,5 @@ function sampleText({pattern, minLength = 0}: Sampled): string {
     (word) => word.length >= minLength && (pattern === undefined || new RegExp(pattern, 'u').test(word)),
   )
   if (found !== undefined) return found
-  throw new TypeError(`no word is known that fits ${pattern}`)
+  throw new TypeError(`no sample string matches ${pattern}`)
 }
