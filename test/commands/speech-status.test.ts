@@ -271,7 +271,7 @@ describe('svc config with a file of SVC_SPEECH_CONFIG', () => {
   it('warns once of what it cannot read, and stops no command', async (test) => {
     const {cwd, run} = await workspace(test, {'speech.toml': 'beam_size = "two"\n', 'odd.toml': 'beam_sise = 2\n'})
     for (const [file, says] of [
-      ['speech.toml', `SVC_SPEECH_CONFIG is ignored: ${join(cwd, 'speech.toml')}: beam_size takes a whole number`],
+      ['speech.toml', `SVC_SPEECH_CONFIG is ignored: ${join(cwd, 'speech.toml')}: beam_size must be a whole number`],
       ['odd.toml', `${join(cwd, 'odd.toml')}: unknown setting beam_sise. Did you mean beam_size?`],
       ['missing.toml', 'SVC_SPEECH_CONFIG is ignored: '],
     ] as const)
