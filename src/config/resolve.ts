@@ -145,7 +145,7 @@ function readVariable(setting: Setting, variable: string, raw: string | undefine
     warnings.push({code: 'config_env_invalid', subject: variable, message})
   }
   const quoted = (words: readonly string[]) =>
-    setting.secret ? 'its value' : words.map((word) => `"${withoutCredentials(word)}"`).join(', ')
+    setting.secret ? 'the current value' : words.map((word) => `"${withoutCredentials(word)}"`).join(', ')
   const value = setting.type.parse(trimmed)
   const skipped = setting.type.skips?.(trimmed) ?? []
   if (value === undefined && setting.strict)
@@ -197,7 +197,7 @@ export function acceptValue(setting: Setting, raw: unknown, {file, key}: {file: 
   const value = setting.type.accept(typeof raw === 'string' ? raw.trim() : raw)
   if (value !== undefined) return value
   const invalid = invalidPart(setting.type, raw, key)
-  const found = setting.secret ? 'what it is set to' : describe(invalid.raw)
+  const found = setting.secret ? 'the current value' : describe(invalid.raw)
   throw new SvcError('config_type', {file, key: invalid.key, expected: invalid.expected, found})
 }
 

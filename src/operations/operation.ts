@@ -16,7 +16,7 @@ export interface Operation {
   /** One sentence, for people and for models. */
   readonly summary: string
   readonly effect: Effect
-  /** Repeating it with the same input changes nothing. */
+  /** Repeating a call with the same input has no further effect. */
   readonly idempotent: boolean
   /** It contacts something outside the workspace: a model or another node. */
   readonly openWorld?: true

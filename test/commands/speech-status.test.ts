@@ -271,7 +271,7 @@ describe('svc config show with SVC_SPEECH_CONFIG', () => {
   it('warns once about an unreadable file, and continues', async (test) => {
     const {cwd, run} = await workspace(test, {'speech.toml': 'beam_size = "two"\n', 'odd.toml': 'beam_sise = 2\n'})
     for (const [file, says] of [
-      ['speech.toml', `SVC_SPEECH_CONFIG is ignored: ${join(cwd, 'speech.toml')}: beam_size takes a whole number`],
+      ['speech.toml', `SVC_SPEECH_CONFIG is ignored: ${join(cwd, 'speech.toml')}: beam_size must be a whole number`],
       ['odd.toml', `${join(cwd, 'odd.toml')}: unknown setting beam_sise. Did you mean beam_size?`],
       ['missing.toml', 'SVC_SPEECH_CONFIG is ignored: '],
     ] as const)

@@ -229,7 +229,7 @@ describe('the secrets of a mesh.env', () => {
   const ofUser = `${secrets.map((name) => `${name}=of-the-user\n`).join('')}SVC_MESH_NODE_ID=mine\n`
   const address = 'SVC_MESH_CONTROL_ADDR=http://stranger.example\n'
   const toml = {path: '/work/Svc.toml', data: {mesh: {control_url: 'http://stranger.example'}}, warnings: []}
-  const kept = ({values}: EnvFile) => secrets.filter((name) => values[name] === 'of-the-user')
+  const userSecrets = ({values}: EnvFile) => secrets.filter((name) => values[name] === 'of-the-user')
 
   it('are not sent to a control plane named by a file of higher precedence', async (test) => {
     const home = await folderWith(test, ofUser)
@@ -254,21 +254,21 @@ describe('the secrets of a mesh.env', () => {
     const root = await folderWith(test, 'SVC_MESH_NODE_ID=between\n')
     const home = await folderWith(test, ofUser)
     const found = read(root, {SVC_WORKSPACE_ROOT: stranger, HOME: home})
-    assert.deepEqual([kept(found), found.shadowed], [[], [meshEnvPath(home)]])
+    assert.deepEqual([userSecrets(found), found.shadowed], [[], [meshEnvPath(home)]])
   })
 
   it('are used with an address in the same file or in one of lower precedence', async (test) => {
     const home = await folderWith(test, `${ofUser}${address}`)
-    assert.deepEqual(kept(read(await temporaryFolder(test), {HOME: home})), secrets)
+    assert.deepEqual(userSecrets(read(await temporaryFolder(test), {HOME: home})), secrets)
     const root = await folderWith(test, ofUser)
     const found = read(root, {HOME: await folderWith(test, `${address}SVC_MESH_ADMIN_TOKEN=x\n`)})
-    assert.deepEqual([kept(found), found.shadowed], [secrets, []])
+    assert.deepEqual([userSecrets(found), found.shadowed], [secrets, []])
   })
 
   it('are unaffected by an ignored file', async (test) => {
     const root = await folderWith(test, address, 0o644)
     const found = read(root, {HOME: await folderWith(test, ofUser)})
-    assert.deepEqual([kept(found), found.values.SVC_MESH_CONTROL_ADDR], [secrets, undefined])
+    assert.deepEqual([userSecrets(found), found.values.SVC_MESH_CONTROL_ADDR], [secrets, undefined])
   })
 
   it('of the user are not sent to a control plane named by the Svc.toml of a workspace', async (test) => {
@@ -284,7 +284,8 @@ describe('the secrets of a mesh.env', () => {
       // Secrets of the workspace itself.
       [await folderWith(test, ofUser), {HOME: await temporaryFolder(test)}],
     ]
-    for (const [folder, env] of others) assert.deepEqual(kept(readMeshEnv(folder, env, settingTables, toml)), secrets)
+    for (const [folder, env] of others)
+      assert.deepEqual(userSecrets(readMeshEnv(folder, env, settingTables, toml)), secrets)
   })
 })
 

@@ -479,7 +479,7 @@ describe('a list of roles in a variable', () => {
 })
 
 describe('settings of the file only', () => {
-  const cases: [key: string, fallback: unknown, taken: unknown[], refused: unknown[]][] = [
+  const cases: [key: string, fallback: unknown, accepted: unknown[], rejected: unknown[]][] = [
     ['default_priority', 'normal', ['background', 'normal', 'urgent'], ['high', 1]],
     ['task_timeout_ms', 1_800_000, [1, longestMs], [0, longestMs + 1, 1.5]],
     ['stale_threshold_ms', 60_000, [0, longestMs], [-1, longestMs + 1]],

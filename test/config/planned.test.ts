@@ -129,9 +129,9 @@ describe('planned settings', () => {
     ]
     assert.deepEqual(resolveSettings(table, {env: {SVC_GATE: '0'}}).warnings, expected('SVC_GATE'))
     const file = {path: 'Svc.toml', data: {soon: {gate: false}}, warnings: []}
-    const {settings: shown, warnings} = describeSettings({env: {}, file}, [table])
+    const {settings: described, warnings} = describeSettings({env: {}, file}, [table])
     assert.deepEqual(warnings, expected('soon.gate'))
-    assert.equal(shown[0]?.planned, true)
+    assert.equal(described[0]?.planned, true)
   })
 })
 

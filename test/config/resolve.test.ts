@@ -184,10 +184,10 @@ describe('a value of the file', () => {
 
 describe('describeSettings', () => {
   it('lists each setting once, with its doc and a default that its type accepts', () => {
-    const {settings: shown, warnings} = describeSettings({env: {}})
+    const {settings: described, warnings} = describeSettings({env: {}})
     assert.deepEqual(warnings, [])
-    assert.equal(new Set(shown.map(({name}) => name)).size, shown.length)
-    for (const {name, doc, takes, origin, value} of shown) {
+    assert.equal(new Set(described.map(({name}) => name)).size, described.length)
+    for (const {name, doc, takes, origin, value} of described) {
       assert.match(name, /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/)
       assert.match(doc, /^[A-Z].*\.$/, name)
       assert.notEqual(takes, '')
@@ -199,21 +199,21 @@ describe('describeSettings', () => {
   })
 
   it('shows only that a secret is set', () => {
-    const {settings: shown} = describeSettings({env: {SVC_MESH_TOKEN: 'hunter2-hunter2'}})
-    const token = shown.find(({name}) => name === 'mesh.token')
+    const {settings: described} = describeSettings({env: {SVC_MESH_TOKEN: 'hunter2-hunter2'}})
+    const token = described.find(({name}) => name === 'mesh.token')
     assert.equal(token?.value, '(set)')
-    assert.equal(shown.find(({name}) => name === 'inference.api_key')?.value, null)
-    assert.doesNotMatch(JSON.stringify(shown), /hunter2/)
+    assert.equal(described.find(({name}) => name === 'inference.api_key')?.value, null)
+    assert.doesNotMatch(JSON.stringify(described), /hunter2/)
   })
 
   it('hides an overridden secret', () => {
-    const {settings: shown} = describeSettings({
+    const {settings: described} = describeSettings({
       flags: {apiKey: 'hunter1-hunter1'},
       env: {SVC_INFERENCE_API_KEY: 'hunter2-hunter2'},
     })
-    const key = shown.find(({name}) => name === 'inference.api_key')
+    const key = described.find(({name}) => name === 'inference.api_key')
     assert.deepEqual(key?.overridden, [{source: 'env', name: 'SVC_INFERENCE_API_KEY', value: '(set)'}])
-    assert.doesNotMatch(JSON.stringify(shown), /hunter/)
+    assert.doesNotMatch(JSON.stringify(described), /hunter/)
   })
 
   it('warns once about a variable shared by two settings', () => {

@@ -179,9 +179,9 @@ describe('a speech setting with all five sources', () => {
   it('hides a secret of the file, overridden or not', () => {
     const speechConfig = {path: 'x', data: {token: 'hunter2-hunter2'}, warnings: []}
     for (const env of [{}, {SVC_SPEECH_TOKEN: 'hunter1-hunter1'}]) {
-      const shown = describeSettings({env, speechConfig}).settings
-      assert.equal(shown.find(({name}) => name === 'speech.token')?.value, '(set)')
-      assert.doesNotMatch(JSON.stringify(shown), /hunter/)
+      const described = describeSettings({env, speechConfig}).settings
+      assert.equal(described.find(({name}) => name === 'speech.token')?.value, '(set)')
+      assert.doesNotMatch(JSON.stringify(described), /hunter/)
     }
   })
 })

@@ -58,6 +58,6 @@ export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
     type: number({min: 0, max: 1}),
     env: ['SVC_ORCHESTRATOR_TRUST_GATE_RELAX_MIN_RELIABILITY'],
     default: 0.85,
-    doc: 'Minimum reliability for this exemption.',
+    doc: 'Minimum reliability for exemption from strict scope enforcement.',
   },
 }))

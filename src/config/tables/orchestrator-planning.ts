@@ -16,7 +16,7 @@ export const orchestratorPlanningSettings = sectionSettings('orchestrator', () =
   planningLlmSynthesisEnabled: {
     type: boolean('strict'),
     default: false,
-    doc: 'Use a model to break goals into steps also for plans from the command line or a daemon.',
+    doc: 'Also use a model to plan goals from the command line and the daemon.',
   },
   planningReplanEnabled: {
     type: boolean('strict'),

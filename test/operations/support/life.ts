@@ -32,7 +32,7 @@ export const life: readonly (readonly [operation: string, input: Readonly<Record
     {
       tasks: [
         {description: 'Test it', processor: 'external', depends_on: [1]},
-        {description: 'Tell of it', processor: 'external', temp_deps: [0]},
+        {description: 'Announce it', processor: 'external', temp_deps: [0]},
       ],
     },
   ],
