@@ -245,7 +245,7 @@ describe('svc merge, invalid input', () => {
       manifest({base_key_map: {...map, 'l0.q': map['l0.down'], 'l0.down': map['l0.q']}}),
       2,
       'adapter_mismatch',
-      /does not match/,
+      /does not fit/,
     ],
     [
       'a weight that is changed twice',

@@ -82,7 +82,7 @@ describe('svc mesh dead', () => {
     const {fails} = await withDead(t)
     for (const verb of ['retry', 'drop']) {
       await fails(['dead', verb], 2, 'usage')
-      assert.match(await fails(['dead', verb, '1', 'x'], 2, 'flag_value'), /^MESSAGE must be the number of a message/)
+      assert.match(await fails(['dead', verb, '1', 'x'], 2, 'flag_value'), /^MESSAGE must be a message id/)
     }
     for (const flags of [
       ['--max', '257'],

@@ -143,7 +143,7 @@ describe('svc mesh init', () => {
       result.bootstrap_token,
       ...['mesh', 'join', '--bootstrap', '--control-url', address],
     ])
-    assert.match(stderr, /^warning: other machines do not reach http:\/\/\[::1\]:9847\S+; put the name of this one/m)
+    assert.match(stderr, /^warning: other machines cannot reach http:\/\/\[::1\]:9847\S+; replace it with the name of this machine/m)
   })
 
   it('warns if other machines cannot reach the address', async (test) => {
@@ -153,7 +153,7 @@ describe('svc mesh init', () => {
       ['http://10.0.0.1:9847', 0],
     ] as const) {
       const {stderr} = await initJson(await workspace(test), [], {SVC_MESH_CONTROL_ADDR: address})
-      assert.equal(stderr.split('other machines do not reach').length - 1, said, address)
+      assert.equal(stderr.split('other machines cannot reach').length - 1, said, address)
     }
   })
 
@@ -226,7 +226,7 @@ describe('svc mesh init', () => {
     const cwd = await workspace(test)
     const {result, stderr} = await initJson(cwd, ['--bootstrap'], {SVC_MESH_TOKEN: 'of-the-environment'})
     assert.deepEqual(result.written, bootstrap)
-    assert.match(stderr, /^warning: there is no token of a worker; .* svc mesh serve has --bootstrap-grants mesh\.$/m)
+    assert.match(stderr, /^warning: no worker token is set; .* svc mesh serve runs with --bootstrap-grants mesh\.$/m)
   })
 
   it('warns about secrets that the environment overrides', async (test) => {
@@ -237,7 +237,7 @@ describe('svc mesh init', () => {
     const env = {SVC_MESH_TOKEN: 'of-the-environment', SVC_WORKSPACE_ROOT: elsewhere}
     const {result, stderr} = await initJson(cwd, [], env)
     assert.deepEqual(result.overruled, ['SVC_MESH_TOKEN', 'SVC_MESH_ADMIN_TOKEN'])
-    assert.match(stderr, /a stronger source than \S+mesh\.env sets SVC_MESH_TOKEN, SVC_MESH_ADMIN_TOKEN\./)
+    assert.match(stderr, /a source with higher precedence than \S+mesh\.env sets SVC_MESH_TOKEN, SVC_MESH_ADMIN_TOKEN\./)
   })
 
   const wrong: readonly (readonly string[])[] = [

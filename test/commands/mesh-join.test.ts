@@ -303,7 +303,7 @@ describe('svc mesh join --bootstrap', () => {
     const pairing = ['join', '--bootstrap', '--once', '--node', 'new']
     const bootstrapEnv = {SVC_MESH_BOOTSTRAP_TOKEN: token}
     for (const name of ['SVC_MESH_TOKEN', 'SVC_MESH_WORKER_TOKEN', 'SVC_MESH_SUBMITTER_TOKEN']) {
-      const stale = {env: {...shown, [name]: 'canary-of-the-environment'}}
+      const stale = {env: {...bootstrapEnv, [name]: 'canary-of-the-environment'}}
       assert.match(await fails(pairing, 2, 'mesh_secrets_overruled', stale), new RegExp(`ignored: ${name} is set`))
     }
     const other = await temporaryFolder(t)

@@ -227,12 +227,12 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     const changes: readonly [() => Promise<unknown>, RegExp][] = [
       [
         () => writeSecrets(folder, 'SVC_MESH_TOKEN="token-that'),
-        /stay as they were: \S+mesh\.env:1: the line is ignored because it is not NAME=value/,
+        /Keeping the current secrets: \S+mesh\.env:1: the line is ignored because it is not NAME=value/,
       ],
       [() => rm(path), /Keeping the current secrets: there are no new ones\./],
       [
         () => writeSecrets(folder, 'SVC_MESH_TOKEN=same\nSVC_MESH_ADMIN_TOKEN=same\n'),
-        /stay as they were: .* have the same value\./,
+        /Keeping the current secrets: .* have the same value\./,
       ],
       [
         () => writeSecrets(folder, 'SVC_MESH_JWT_HMAC_SECRET=short\n'),
@@ -314,7 +314,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     for (const [cwd, HOME, why] of [
       [exposed, exposed, /chmod 600/],
       [torn, torn, /mesh\.env:1: the line is ignored because it is not NAME=value/],
-      [shadowed, home, /a stronger file than \S+mesh\.env names the control plane/],
+      [shadowed, home, /a file that overrides \S+mesh\.env sets another control plane/],
     ] as const) {
       const {stdout, exitCode} = await svcInTurn(['mesh', 'serve', '--port', '0', '--json'], {cwd, env: {HOME}})
       assert.equal(exitCode, 2, stdout)

@@ -62,7 +62,7 @@ describe('svc mesh status', () => {
     await writeFiles(cwd, {'.svc/cache/mesh/local-registry.json': JSON.stringify({schema_version: 1, nodes})})
     assert.match(await text(['status']), /^This node: +no node id\n(.*\n)*Registry: +\S+ \(2 nodes: rig1, rig2\)\n/m)
     await writeFiles(cwd, {'.svc/mesh/node-id': 'no id\nat all\n'})
-    assert.match(await fails(['status'], 1, 'file_unreadable'), /node-id: it holds no node id/)
+    assert.match(await fails(['status'], 1, 'file_unreadable'), /node-id: the file does not contain a node id/)
   })
 
   it('shows the file of the secrets, and tolerates a damaged registry', async (t) => {
@@ -74,6 +74,6 @@ describe('svc mesh status', () => {
     const status = await json<MeshStatusV1>('status', ['status'])
     assert.deepEqual([status.env_file, status.security.token_set], [path(cwd, file), true])
     assert.equal(status.registry, null)
-    assert.match(status.registry_error ?? '', /local-registry\.json cannot be parsed/)
+    assert.match(status.registry_error ?? '', /Cannot parse \S+local-registry\.json/)
   })
 })

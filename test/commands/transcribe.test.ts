@@ -339,7 +339,7 @@ describe('svc transcribe with invalid input', () => {
   it('reports an unavailable device once, without the message of ONNX Runtime', async () => {
     const {stderr} = await transcribe(['one.wav', '--device', 'cuda', '--quiet'], {}, svc)
     // With a GPU there is no error.
-    assert.match(stderr, /^(error: The device cuda is not available: .*\(device_unavailable\)\n {2}hint: .*\n)?$/)
+    assert.match(stderr, /^(error: The device cuda cannot be used: .*\(device_unavailable\)\n {2}hint: .*\n)?$/)
   })
 
   it('uses the starter model without --model, and downloads nothing', async (test) => {

@@ -119,7 +119,7 @@ describe('a failed command', () => {
       error: {
         code: 'shard_missing',
         message: error.message,
-        remediation: 'Copy or download all shards of the model.',
+        remediation: 'Copy or download every shard of the model.',
         exit: 3,
       },
     })

@@ -323,7 +323,7 @@ describe('svc_plan with a thin plan', () => {
     const {call, notices} = await workspace(t, {answers: [thin, 'Well.']})
     const answer = await call('plan_goal', {goal})
     assert.deepEqual([answer.loop_stop_reason, answer.plan_total_tasks], ['model_failed', 1])
-    assert.match(notices[0] ?? '', /not refined further: The model's answer is not a valid plan: it is not JSON\./)
+    assert.match(notices[0] ?? '', /not refined further: The model did not return a valid plan: it is not JSON\./)
   })
 
   it('looks at the risk that it is told', async (t) => {

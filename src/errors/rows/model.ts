@@ -21,7 +21,7 @@ export const modelErrors = rows(() => ({
   device_unavailable: unavailable({
     http: 500,
     message: (p: {device: string; reason: string}) => `The device ${p.device} cannot be used: ${p.reason}.`,
-    hint: 'Use --device cpu, or install the CUDA files as described in the README.',
+    hint: 'Use --device cpu, or install the CUDA files (docs/getting-started.md).',
   }),
   model_file_missing: notFound({
     http: 500,

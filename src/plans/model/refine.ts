@@ -110,7 +110,7 @@ async function round(
   const tokens = best.tokens + answer.tokens
   const read = readSteps(answer.text, {root: context.root, limit: question.limit})
   if ('fault' in read) {
-    reportEnd(drafting, `The answer of the model is no plan: ${read.fault}.`)
+    reportEnd(drafting, `The model did not return a valid plan: ${read.fault}.`)
     return {draft: {...best, rounds, tokens}, stop: 'model_failed'}
   }
   const adequacy = assess(question.goal, read.steps)

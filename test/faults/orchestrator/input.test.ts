@@ -34,7 +34,7 @@ describe('a description', () => {
 
   it('that is blank is refused', async () => {
     for (const blank of ['', ' \n\t', '\u00a0'])
-      await refused(() => orch(['submit', '-', '--json'], blank), 'task_invalid', 2, /description is blank/)
+      await refused(() => orch(['submit', '-', '--json'], blank), 'task_invalid', 2, /description is empty/)
   })
 
   it('of bytes that are no text is refused', async () => {

@@ -42,7 +42,7 @@ describe('the body of a node', () => {
   it('has no members of other objects', () => {
     const body = JSON.parse('{"id":"n","version":"1","capabilities":{"__proto__":{"npu":true}},"__proto__":{"x":1}}')
     assert.deepEqual(readJoin(body).facts, {id: 'n', version: '1', capabilities: {}})
-    assert.throws(() => readHeartbeat(JSON.parse('{"__proto__":{"id":"n"}}')), fault('id', /text/))
+    assert.throws(() => readHeartbeat(JSON.parse('{"__proto__":{"id":"n"}}')), fault('id', /string/))
   })
 
   it('is whole with version and capabilities, and slim without one of them', () => {
@@ -56,19 +56,19 @@ describe('the body of a node', () => {
   })
 
   for (const [members, field, expected] of [
-    [{id: ''}, 'id', /text of up to 256/],
+    [{id: ''}, 'id', /string of up to 256/],
     [{id: 'a\nb'}, 'id', /on one line/],
     [{id: '\u001b[31mred'}, 'id', /on one line/],
     [{id: 'x'.repeat(257)}, 'id', /256/],
     [{capabilities: []}, 'capabilities', /an object/],
-    [{capabilities: {cpu_cores: 1.5}}, 'capabilities.cpu_cores', /whole number from 0 to 4294967295/],
+    [{capabilities: {cpu_cores: 1.5}}, 'capabilities.cpu_cores', /integer from 0 to 4294967295/],
     [{capabilities: {npu: 'yes'}}, 'capabilities.npu', /true or false/],
     [{capabilities: {labels: 'a,b'}}, 'capabilities.labels', /a list of up to 256/],
     [{cpu_usage_pct: -1}, 'cpu_usage_pct', /a number from 0 to 100/],
-    [{memory_free_bytes: 2 ** 53}, 'memory_free_bytes', /a whole number from 0$/],
+    [{memory_free_bytes: 2 ** 53}, 'memory_free_bytes', /an integer of at least 0$/],
     [{visibility: 'all'}, 'visibility', /one of private, public, hybrid/],
     [{advertised_models: [{name: 'x'.repeat(5000)}]}, 'advertised_models', /4096 characters of JSON/],
-    [{seq: '1'}, 'seq', /a whole number/],
+    [{seq: '1'}, 'seq', /an integer/],
   ] as const)
     it(`names ${field} where it is ${JSON.stringify(Object.values(members)[0]).slice(0, 30)}`, () => {
       assert.throws(() => readJoin({...record('n-1'), ...members}), fault(field, expected))
