@@ -2,10 +2,10 @@ import {SvcError} from '../errors/index.js'
 import {type Refusal, type Request, readEntry} from './envelope.js'
 
 const maxEntries = 1000
-/** Characters that the answers of one batch may have together: they are held until the last one is there. */
+/** Maximum total length of the responses of a batch, which are buffered until the last one is ready, characters. */
 const maxAnswers = 32 << 20
 
-/** Requests of JSON-RPC that are answered together. They are done one after another like all others. */
+/** JSON-RPC batch. Its requests are processed sequentially and answered together. */
 export class Batch {
   readonly #entries: readonly unknown[]
   readonly #answers: string[] = []
@@ -20,7 +20,7 @@ export class Batch {
     this.#entries = entries
   }
 
-  /** The next one, once the one before it is answered. */
+  /** Returns the next request. Must be called after the previous one is answered. */
   next(): Request | Refusal {
     const entry = readEntry(this.#entries[this.#at++])
     if ('error' in entry || this.#size <= maxAnswers) return entry
@@ -28,7 +28,7 @@ export class Batch {
     return {form, id, error: new SvcError('batch_answer_too_large', {limit: maxAnswers})}
   }
 
-  /** @param answer empty for a notification, @returns all answers where this is the last one; empty where there are none */
+  /** @param answer empty for a notification @returns all responses after the last request, otherwise undefined */
   take(answer: string): string | undefined {
     if (answer !== '') this.#answers.push(answer)
     this.#size += answer.length

@@ -7,14 +7,14 @@ import {parsePeer, reachable} from './listen-address.js'
 import type {WireError} from './wire-error.js'
 
 export interface ClientOptions {
-  /** Shown first, where the daemon wants one. */
+  /** Token, if the daemon requires one. */
   token?: string | undefined
-  /** Longest time for a connection and for an answer, ms. */
+  /** Timeout of the connection and of each request, ms. */
   timeoutMs?: number
   signal?: AbortSignal
 }
 
-/** What a daemon says to whoever greets it. */
+/** Result of `orch.hello`. */
 export interface Greeting {
   ok: true
   protocol: string
@@ -23,7 +23,6 @@ export interface Greeting {
   methods: string[]
 }
 
-/** Something that is sent unasked. */
 export interface Notification {
   method: string
   params: {subscription_id: string; event: EventRecord}
@@ -43,22 +42,22 @@ interface Answer {
 }
 
 const defaultTimeoutMs = 30_000
-/** A list of tasks may be long. */
+/** Large, because a list of tasks may be long. */
 const maxLineBytes = 1 << 28
-/** Notifications that are kept for whoever reads them: while there are more, nothing is read. */
-const maxKept = 1000
+/** Maximum number of buffered notifications; above it, reading from the socket is paused. */
+const maxBuffered = 1000
 
-/** One connection to a daemon, in JSON-RPC 2.0. Requests may be sent before earlier ones are answered. */
+/** JSON-RPC 2.0 connection to a daemon. Requests can be pipelined. */
 export class DaemonClient {
   readonly #socket: Socket
   readonly #address: string
   readonly #timeoutMs: number
   readonly #reader = new LineReader(maxLineBytes)
   readonly #waiting = new Map<number, Waiting>()
-  readonly #kept: Notification[] = []
+  readonly #notifications: Notification[] = []
   #wakeReader: () => void = () => undefined
   #last = 0
-  #fault: SvcError | undefined
+  #endReason: SvcError | undefined
 
   private constructor(socket: Socket, address: string, timeoutMs: number) {
     this.#socket = socket
@@ -72,8 +71,8 @@ export class DaemonClient {
   }
 
   /**
-   * Connects to a daemon, and greets it where there is a token to show.
-   * @param address `127.0.0.1:9745`
+   * Connects to a daemon and authenticates if a token is given.
+   * @param address such as `127.0.0.1:9745`
    * @throws unreachable, timeout, daemon_token_refused, daemon_answer_invalid; the reason of the signal
    */
   static async connect(address: string, {token, timeoutMs = defaultTimeoutMs, signal}: ClientOptions = {}) {
@@ -111,13 +110,14 @@ export class DaemonClient {
   }
 
   /**
-   * @throws the error of the daemon, as the row of its kind where this program knows it; timeout,
-   *   daemon_connection_lost, daemon_answer_invalid
+   * Calls a method.
+   * @throws the error of the daemon, as a catalogue error if its kind is known; timeout, daemon_connection_lost,
+   *   daemon_answer_invalid
    */
   call<T>(method: string, params: object = {}, timeoutMs = this.#timeoutMs): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#fault !== undefined) {
-        reject(this.#fault)
+      if (this.#endReason !== undefined) {
+        reject(this.#endReason)
         return
       }
       const id = ++this.#last
@@ -139,13 +139,13 @@ export class DaemonClient {
     })
   }
 
-  /** What is sent unasked, until the connection ends or is closed. Slow readers slow the daemon, and miss nothing. */
+  /** Yields notifications until the connection ends. A slow consumer slows the daemon down, but nothing is lost. */
   async *notifications(): AsyncGenerator<Notification> {
     for (;;) {
-      const next = this.#kept.shift()
-      if (this.#kept.length <= maxKept / 2) this.#socket.resume()
+      const next = this.#notifications.shift()
+      if (this.#notifications.length <= maxBuffered / 2) this.#socket.resume()
       if (next !== undefined) yield next
-      else if (this.#fault !== undefined) return
+      else if (this.#endReason !== undefined) return
       else
         await new Promise<void>((resolve) => {
           this.#wakeReader = resolve
@@ -153,9 +153,9 @@ export class DaemonClient {
     }
   }
 
-  /** Why there is no connection any more; undefined while there is. */
+  /** Reason why the connection has ended; undefined while it is open. */
   get fault(): SvcError | undefined {
-    return this.#fault
+    return this.#endReason
   }
 
   close(): void {
@@ -168,9 +168,9 @@ export class DaemonClient {
     this.close()
   }
 
-  #end(fault: SvcError): void {
-    this.#fault ??= fault
-    for (const {reject} of this.#waiting.values()) reject(this.#fault)
+  #end(reason: SvcError): void {
+    this.#endReason ??= reason
+    for (const {reject} of this.#waiting.values()) reject(this.#endReason)
     this.#waiting.clear()
     this.#wakeReader()
   }
@@ -184,8 +184,8 @@ export class DaemonClient {
     }
     const {id, method, params, result, error} = answer
     if (method !== undefined) {
-      this.#kept.push({method, params: params as Notification['params']})
-      if (this.#kept.length > maxKept) this.#socket.pause()
+      this.#notifications.push({method, params: params as Notification['params']})
+      if (this.#notifications.length > maxBuffered) this.#socket.pause()
       this.#wakeReader()
       return
     }
@@ -196,7 +196,7 @@ export class DaemonClient {
   }
 }
 
-/** Undefined where a line is no answer of JSON-RPC. */
+/** Parses a JSON-RPC response; undefined if the line is not one. */
 function parse(line: string): Answer | undefined {
   try {
     const value = JSON.parse(line) as (Answer & {jsonrpc?: unknown}) | null
@@ -223,7 +223,7 @@ const byCode: Readonly<Record<number, 'call_invalid' | 'call_not_found' | 'call_
   504: 'call_unavailable',
 }
 
-/** The error of a daemon as one of this program: the row of its kind, or where there is none, that of its code. */
+/** Converts an error of a daemon to the catalogue error of its kind, or if that is unknown, of its code. */
 export function fromWireError({code, message, data}: WireError): SvcError {
   const kind = data?.kind
   if (kind !== undefined)
@@ -231,7 +231,7 @@ export function fromWireError({code, message, data}: WireError): SvcError {
       const known = SvcError.fromRecord({code: kind as SvcError['code'], params: data.facts, stack: undefined})
       if (known.message === message) return known
     } catch {
-      // There is no such row here, or it wants facts that this daemon does not give.
+      // The kind is unknown to this version, or the daemon did not send the facts for its message.
     }
   return new SvcError(byCode[code] ?? 'call_failed', {message})
 }

@@ -1,15 +1,15 @@
 /**
- * - `open`: lines are read, and requests answered.
- * - `ended`: the client has sent its last line. What it sent is answered, and the events up to then are sent.
- * - `finishing`: what has been read is answered, whatever the client has subscribed to.
- * - `dismissed`: the client gets a last text; everything else that it sent is discarded.
- * - `closed`: nothing is done for it any more.
+ * - `open`: lines are read and requests are answered.
+ * - `ended`: the client has closed its input. Its requests are answered and pending events are sent.
+ * - `finishing`: requests that have been read are answered; subscriptions are ignored.
+ * - `dismissed`: a last text is sent; all other input is discarded.
+ * - `closed`: nothing more is processed or sent.
  */
 type Life = 'open' | 'ended' | 'finishing' | 'dismissed' | 'closed'
 
 type LifeEvent = 'inputEnded' | 'finishRequested' | 'dismissed' | 'closed'
 
-/** An event that a state has no row for changes nothing. */
+/** State transitions. Events without an entry are ignored. */
 const nextLife: Readonly<Record<Life, Partial<Record<LifeEvent, Life>>>> = {
   open: {inputEnded: 'ended', finishRequested: 'finishing', dismissed: 'dismissed', closed: 'closed'},
   ended: {finishRequested: 'finishing', dismissed: 'dismissed', closed: 'closed'},
@@ -19,8 +19,8 @@ const nextLife: Readonly<Record<Life, Partial<Record<LifeEvent, Life>>>> = {
 }
 
 /**
- * The state of a connection: its life, whether the client has shown a valid token where one is required, and whether the answer of one
- * request is awaited before the next request is performed.
+ * State of a connection: its life cycle, its authentication, and whether an asynchronous request is running, which delays
+ * the next one.
  */
 export class ConnectionState {
   #life: Life = 'open'
@@ -50,22 +50,22 @@ export class ConnectionState {
     return this.#life === 'closed'
   }
 
-  /** Whether the next request may be performed, or the connection closed. */
+  /** True if the next request can be processed, or the connection closed. */
   get isReady(): boolean {
     return this.#work === 'ready' && this.#life !== 'closed'
   }
 
-  /** Whether more may be read. */
+  /** True if more input can be read. */
   get isOpen(): boolean {
     return this.#life === 'open'
   }
 
-  /** Whether a line that arrives is a request; later ones are read and discarded. */
+  /** True if arriving lines are processed; otherwise they are read and discarded. */
   get acceptsLines(): boolean {
     return this.#life !== 'dismissed' && this.#life !== 'closed'
   }
 
-  /** Whether the connection stays open until all events are sent. */
+  /** True if the connection stays open until all events are sent. */
   get waitsForEvents(): boolean {
     return this.#life === 'ended'
   }

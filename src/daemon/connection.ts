@@ -9,47 +9,47 @@ import type {Worker} from './round-robin.js'
 import type {Service} from './service.js'
 import {Subscriptions} from './subscriptions.js'
 
-/** The two ends of a connection. */
+/** Streams of a connection. */
 export interface Transport {
   readonly name: string
   readonly input: Readable
   readonly output: Writable
-  /** Called once, when everything is written. */
+  /** Called once, after everything is written. */
   end(): void
-  /** Closes at once. */
+  /** Closes immediately. */
   destroy(): void
 }
 
 export interface ConnectionOptions {
   service: Service
   transport: Transport
-  /** Undefined where no token is required. */
+  /** Undefined if no token is required. */
   isValidToken?: ((token: string) => boolean) | undefined
-  /** The only answer to a client whose first line is of another protocol; undefined for all others. */
+  /** Returns the only response to a client whose first line has another protocol; undefined for other clients. */
   refuseFirstLine?: ((first: Line) => string | undefined) | undefined
 }
 
-/** Most bytes that wait to be read by the client: while there are more, nothing is done for it. */
+/** Maximum number of unread output bytes; above it, the client's requests are not processed. */
 const maxUnread = 256 << 10
 
 /**
- * One client. Its requests are performed strictly one after another and answered in their order. While it does not read
- * its answers, nothing more is read from it and nothing is done for it.
+ * Connection of a client. Requests are processed strictly sequentially and answered in order. While the client does not
+ * read its responses, its input is neither read nor processed.
  */
 export class Connection implements Worker, Caller {
   readonly #service: Service
   readonly #transport: Transport
   readonly #isValidToken: ConnectionOptions['isValidToken']
-  /** Undefined once the first line has arrived. */
+  /** Undefined after the first line. */
   #refuseFirstLine: ConnectionOptions['refuseFirstLine']
   readonly #state: ConnectionState
   readonly #reader: LineReader
   readonly #requests: RequestRunner
   readonly #subscriptions: Subscriptions
   readonly #gone = new AbortController()
-  /** When the line began that is not complete yet, by `performance.now()`. */
+  /** Start of the incomplete line, by `performance.now()`. */
   #lineBegan: number | undefined
-  /** When it last sent or received anything, by `performance.now()`. */
+  /** Last input or output, by `performance.now()`. */
   activeAt = performance.now()
 
   constructor({service, transport, isValidToken, refuseFirstLine}: ConnectionOptions) {
@@ -90,17 +90,17 @@ export class Connection implements Worker, Caller {
     output.on('drain', schedule)
   }
 
-  /** Whether it has shown a valid token, or needs none. */
+  /** True if the client has sent a valid token, or none is required. */
   get isAuthenticated(): boolean {
     return this.#state.isAuthenticated
   }
 
-  /** Whether it has no request and no subscription. */
+  /** True if it has no requests and no subscriptions. */
   get isIdle(): boolean {
     return !this.#requests.hasWork && !this.#state.isAwaiting && this.#subscriptions.isEmpty
   }
 
-  /** Whether a line of it is incomplete for longer than the limit. */
+  /** True if a line has been incomplete for longer than the limit. */
   isStalled(limitMs: number): boolean {
     if (this.#lineBegan === undefined || this.#transport.input.isPaused()) return false
     return performance.now() - this.#lineBegan > limitMs
@@ -111,7 +111,7 @@ export class Connection implements Worker, Caller {
     if (token === undefined || !this.#isValidToken(token)) throw new SvcError('daemon_token_refused', {})
     this.#state.on('authenticated')
     this.#reader.maxBytes = this.#requests.maxLineBytes
-    this.#service.log.info({connection: this.#transport.name, client}, 'admitted')
+    this.#service.log.info({connection: this.#transport.name, client}, 'client authenticated')
   }
 
   subscribe(filter: EventFilter & {since: number}): string {
@@ -126,13 +126,13 @@ export class Connection implements Worker, Caller {
     this.#service.shutDown()
   }
 
-  /** Reads no more, answers what has been read and ends, whatever it has subscribed to. */
+  /** Stops reading, answers the requests that have been read and closes, ignoring subscriptions. */
   finish(): void {
     this.#state.on('finishRequested')
     this.#service.roundRobin.schedule(this)
   }
 
-  /** Drops the client: nothing is done for it from now on. */
+  /** Drops the client: cancels its requests and subscriptions. */
   abandon(reason?: SvcError): void {
     this.#state.on('closed')
     this.#service.roundRobin.cancel(this)
@@ -152,7 +152,10 @@ export class Connection implements Worker, Caller {
       this.#sendEvents()
       this.#settle()
     } catch (error) {
-      this.#service.log.error({err: error, connection: this.#transport.name}, 'connection lost by a fault')
+      this.#service.log.error(
+        {err: error, connection: this.#transport.name},
+        'connection closed after an internal error',
+      )
       this.#transport.destroy()
     } finally {
       this.#requests.closeGroup()
@@ -190,11 +193,11 @@ export class Connection implements Worker, Caller {
     }
   }
 
-  /** Decides what comes next: more work, more input, or the end. */
+  /** Schedules more work, reads more input, or closes the connection. */
   #settle(): void {
     if (!this.#state.isReady) return
     const {input} = this.#transport
-    // An output that is full schedules this connection when it has been read.
+    // The `drain` event of the output schedules this connection again.
     if (this.#isUnread) {
       input.pause()
       return
@@ -204,7 +207,7 @@ export class Connection implements Worker, Caller {
     if (hasWork || isBehind) this.#service.roundRobin.schedule(this)
     if (this.#state.isOpen) {
       if (isFull) return
-      // The time in which nothing was read does not count.
+      // The time during which reading was paused does not count.
       if (this.#lineBegan !== undefined && input.isPaused()) this.#lineBegan = performance.now()
       input.resume()
     } else if (!hasWork && !(isBehind && this.#state.waitsForEvents)) {

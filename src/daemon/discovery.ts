@@ -3,31 +3,30 @@ import {join} from 'node:path'
 import {writeFileAtomicSync} from '../files/index.js'
 import {isAlive, processStart} from '../process/index.js'
 
-/** What the daemon of a workspace says about itself, for those who look for it. */
+/** Discovery file of a daemon. */
 export interface Discovery {
   pid: number
-  /** When the process started, as its system tells it: with the pid it says which process is meant. */
+  /** Start time of the process as reported by the system; identifies the process together with the pid. */
   process_start: string
-  /** `127.0.0.1:9745`; null where it answers nobody. */
+  /** Address such as `127.0.0.1:9745`; null if it does not listen. */
   addr: string | null
   protocol: string
   repository_id: string
   started_at_ms: number
-  /** It was asked to end, and lets its tasks end first. */
+  /** Set while it waits for its tasks before it stops. */
   ending?: true
 }
 
-/** What was said about this process. */
 export interface Publication {
-  /** Says that it ends, and answers nobody any more. */
+  /** Publishes that it is stopping and does not listen any more. */
   ending(): void
-  /** Takes everything back. */
+  /** Removes the file. */
   remove(): void
 }
 
 export const discoveryPath = (root: string): string => join(root, '.svc', 'daemon.json')
 
-/** Says where this process can be found. What another daemon has said since is left alone. */
+/** Writes the discovery file of this process. A file of a newer daemon is never changed. */
 export function publish(root: string, facts: Omit<Discovery, 'pid' | 'process_start'>): Publication {
   const own: Discovery = {pid: process.pid, process_start: processStart(process.pid) ?? '', ...facts}
   const isOurs = () => {
@@ -40,7 +39,7 @@ export function publish(root: string, facts: Omit<Discovery, 'pid' | 'process_st
       try {
         if (isOurs()) write(root, {...own, addr: null, ending: true})
       } catch {
-        // A disk that is full keeps nobody from ending.
+        // A full disk must not prevent the daemon from stopping.
       }
     },
     remove() {
@@ -49,11 +48,11 @@ export function publish(root: string, facts: Omit<Discovery, 'pid' | 'process_st
   }
 }
 
-/** At once and whole, readable by its owner alone. */
+/** Atomic, and readable only by the owner. */
 const write = (root: string, facts: Discovery): void =>
   writeFileAtomicSync(discoveryPath(root), `${JSON.stringify(facts)}\n`, {mode: 0o600, folderMode: 0o700})
 
-/** What the file says; undefined where there is none, or it was not written by a daemon. */
+/** Reads the discovery file; undefined if it is missing or invalid. */
 function readDiscovery(root: string): Discovery | undefined {
   try {
     const found = JSON.parse(readFileSync(discoveryPath(root), 'utf8')) as Partial<Discovery> | null
@@ -72,7 +71,7 @@ const isDiscovery = (found: Partial<Discovery> | null): found is Discovery =>
   typeof found.repository_id === 'string' &&
   typeof found.started_at_ms === 'number'
 
-/** The daemon of a workspace, as long as its process is there: a file that a killed one has left says nothing. */
+/** Finds the running daemon of a workspace. Ignores the file of a killed daemon. */
 export function findDaemon(root: string): Discovery | undefined {
   const found = readDiscovery(root)
   return found !== undefined && isAlive(found.pid, found.process_start) ? found : undefined

@@ -2,10 +2,10 @@ import {SvcError} from '../errors/index.js'
 import type {Line} from './framing.js'
 import {toWireError} from './wire-error.js'
 
-/** In which form a line was said; its answer has the same. */
+/** Form of a request and its response. */
 export type Form = 'json-rpc' | 'wrapped'
 
-/** JSON-RPC allows all of these; undefined is a notification, which gets no answer. */
+/** Id as permitted by JSON-RPC; undefined for a notification, which gets no response. */
 export type RequestId = string | number | null | undefined
 
 export interface Request {
@@ -15,30 +15,31 @@ export interface Request {
   params: unknown
 }
 
-/** Something that was meant as a request and is none. */
+/** Invalid request. */
 export interface Refusal {
   form: Form
   id: RequestId
   error: SvcError
 }
 
-/** What one line says. */
-export type Said = Request | Refusal | {entries: readonly unknown[]}
+/** Parsed line. */
+export type ParsedLine = Request | Refusal | {entries: readonly unknown[]}
 
-/** Id of answers to lines that are no requests of the wrapped form. */
+/** Id of responses to invalid requests of the wrapped form. */
 const unknownId = '0'
 const jsonRpcMark = /"jsonrpc"\s*:\s*"2\.0"/
 const members = ['id', 'method', 'params']
 const maxMethodLength = 256
 
 /**
- * @param maxBytes longest line, as an error says it
- * @param form of the last valid line: an answer to a line that shows no form of its own has this one
+ * Parses a line.
+ * @param maxBytes maximum length of a line, for the error message
+ * @param form form of the last valid line, used for the response if the form of this line is unknown
  */
-export function readLine(line: Line, maxBytes: number, form: Form = 'wrapped'): Said {
+export function readLine(line: Line, maxBytes: number, form: Form = 'wrapped'): ParsedLine {
   if (typeof line !== 'string') {
     const error =
-      line.fault === 'too_long'
+      line.problem === 'too_long'
         ? new SvcError('request_too_long', {limit: maxBytes})
         : new SvcError('request_unparsable', {reason: 'the line is not UTF-8'})
     return refusalOf(line.head, error, form)
@@ -54,11 +55,11 @@ export function readLine(line: Line, maxBytes: number, form: Form = 'wrapped'): 
   return readWrapped(value)
 }
 
-/** One request of a batch. */
+/** Parses a request of a batch. */
 export function readEntry(value: unknown): Request | Refusal {
   if (isObject(value) && value.jsonrpc === '2.0') return readJsonRpc(value)
   const id = isObject(value) && isId(value.id) ? value.id : null
-  return {form: 'json-rpc', id, error: invalid('a batch holds requests of JSON-RPC 2.0')}
+  return {form: 'json-rpc', id, error: invalid('a batch must contain JSON-RPC 2.0 requests')}
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -67,17 +68,16 @@ function readJsonRpc(value: Members): Request | Refusal {
   const {id, method, params} = value
   const form = 'json-rpc'
   if (id !== undefined && !isId(id))
-    return {form, id: null, error: invalid('"id" must be a string, a whole number that is not too large, or null')}
+    return {form, id: null, error: invalid('"id" must be a string, a number (integers up to 2^53 - 1), or null')}
   if (!isMethod(method)) return {form, id: id ?? null, error: invalid(`"method" must be ${methodWords}`)}
-  // Some clients say null where they have nothing to say.
+  // Some clients send null instead of omitting the params.
   if (params === undefined || params === null) return {form, id, method, params: {}}
-  if (typeof params !== 'object')
-    return {form, id: id ?? null, error: invalid('"params" must be an object, or left out')}
+  if (typeof params !== 'object') return {form, id: id ?? null, error: invalid('"params" must be an object or omitted')}
   return {form, id, method, params}
 }
 
 function readWrapped(value: unknown): Request | Refusal {
-  if (!isObject(value)) return refuseWrapped('a request is an object')
+  if (!isObject(value)) return refuseWrapped('a request must be an object')
   const {id, method, params} = value
   if ('jsonrpc' in value) return refuseWrapped('"jsonrpc" must be "2.0"')
   const missing = members.find((name) => !(name in value))
@@ -92,13 +92,13 @@ function readWrapped(value: unknown): Request | Refusal {
 
 const refuseWrapped = (reason: string): Refusal => ({form: 'wrapped', id: unknownId, error: invalid(reason)})
 
-/** The answer to a text that is not JSON has the form that the text was going to have, else that of the last line. */
+/** Refuses text that is not JSON, in the form that it seems to have, or else in that of the last line. */
 function refusalOf(text: string, error: SvcError, last: Form): Refusal {
   const form = jsonRpcMark.test(text) ? 'json-rpc' : last
   return {form, id: form === 'json-rpc' ? null : unknownId, error}
 }
 
-/** The engine's own sentence holds a piece of the text, in which anything may stand. */
+/** Does not use the engine's own message, because that quotes part of the text. */
 function unparsable(error: unknown): SvcError {
   const [, position] = /at position (\d+)/.exec((error as Error).message) ?? []
   const place = position === undefined ? '' : ` (at character ${position})`
@@ -111,7 +111,7 @@ const methodWords = `a string of 1 to ${maxMethodLength} characters`
 const isMethod = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= maxMethodLength
 
-/** A whole number beyond what can be told apart would come back as another one. */
+/** Excludes unsafe integers, which would be returned as a different number. */
 const isId = (value: unknown): value is string | number | null =>
   typeof value === 'string' ||
   value === null ||
@@ -120,7 +120,7 @@ const isId = (value: unknown): value is string | number | null =>
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What a request is answered with, without its line end; empty where it wants no answer. */
+/** Serializes a result, without line end; empty for a notification. */
 export function resultOf({form, id}: Pick<Request, 'form' | 'id'>, value: unknown): string {
   if (id === undefined) return ''
   const text = JSON.stringify(value) ?? 'null'
@@ -129,7 +129,7 @@ export function resultOf({form, id}: Pick<Request, 'form' | 'id'>, value: unknow
     : `{"id":${JSON.stringify(id)},"payload":{"type":"result","value":${text}}}`
 }
 
-/** Why a request failed; empty where it wants no answer. */
+/** Serializes an error, without line end; empty for a notification. */
 export function failureOf({form, id}: Pick<Request, 'form' | 'id'>, error: SvcError): string {
   if (id === undefined) return ''
   const wire = toWireError(error)

@@ -2,12 +2,12 @@ import {isErrorOf} from '../errors/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 
-/** How often the store is checked for events of other processes, ms. */
+/** Poll interval for events of other processes, ms. */
 const pollMs = 50
 
 /**
- * The id of the latest event of the workspace, for all subscriptions of this process together. The store is polled only
- * while there is a subscriber.
+ * Tracks the id of the latest event of the workspace for all subscriptions of this process. The store is polled only
+ * while there are subscribers.
  */
 export class EventWatch {
   readonly #modules: WorkspaceModules
@@ -27,7 +27,7 @@ export class EventWatch {
     return this.#last
   }
 
-  /** Calls back whenever there are more events. Returns the function that ends this. */
+  /** Calls the listener whenever there are new events. @returns function that unsubscribes */
   subscribe(listener: () => void): () => void {
     const last = this.#modules.tasks.lastEventId(this.#orchestrator)
     this.#listeners.add(listener)
@@ -48,13 +48,13 @@ export class EventWatch {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Reads the store now: `data_version` does not change for what was written over the same connection. */
+  /** Checks for events written over this connection, which do not change `data_version`. */
   refresh(): void {
     if (this.#listeners.size === 0) return
     unlessBusy(() => this.notify(this.#modules.tasks.lastEventId(this.#orchestrator)))
   }
 
-  /** `data_version` is the cheapest query: it changes when another connection has written. */
+  /** Checks `data_version` first: the cheapest query, and it changes when another connection has written. */
   #poll(): void {
     unlessBusy(() => {
       const version = this.#orchestrator.store.get<{data_version: number}>('PRAGMA data_version')?.data_version
@@ -65,7 +65,7 @@ export class EventWatch {
   }
 }
 
-/** While another process writes for a long time, the next poll is soon enough. */
+/** Skips the work while another process holds the lock; the next poll will do it. */
 function unlessBusy(work: () => void): void {
   try {
     work()

@@ -1,29 +1,29 @@
 import {isUtf8} from 'node:buffer'
 
 export interface BrokenLine {
-  fault: 'too_long' | 'not_utf8'
-  /** How it begins, as far as it can be told. */
+  problem: 'too_long' | 'not_utf8'
+  /** Start of the line. */
   head: string
 }
 
-/** A line without its end, or why there is none. */
+/** Line without its line end, or a broken line. */
 export type Line = string | BrokenLine
 
 const lf = 10
 const cr = 13
 const space = 32
-/** Bytes of a broken line that are kept: enough to see in which form it was meant. */
+/** Bytes kept of a broken line, to detect its form. */
 const headBytes = 256
 
 /**
- * Makes lines of bytes. A line ends with LF; a CR before it and blank lines count for nothing. One that is longer than
- * the limit is told once and skipped up to its end, in no more memory than the limit.
+ * Splits bytes into lines. Lines end with LF or CRLF; blank lines are ignored. A line above the limit is reported once
+ * and skipped, without using more memory than the limit.
  */
 export class LineReader {
-  /** Longest line, bytes. */
+  /** Maximum length of a line, bytes. */
   maxBytes: number
-  /** The beginning of a line whose end has not come; grows by doubling, whatever the size of the pieces. */
-  #kept: Buffer = Buffer.alloc(0)
+  /** Buffer of an incomplete line. Grows by doubling, to avoid quadratic copying. */
+  #partial: Buffer = Buffer.alloc(0)
   #length = 0
   #isSkipping = false
 
@@ -50,19 +50,19 @@ export class LineReader {
     return lines
   }
 
-  /** Whether the last chunk ended within a line. */
+  /** True if the last chunk ended within a line. */
   get isWithinLine(): boolean {
     return this.#length > 0 || this.#isSkipping
   }
 
-  /** What the input ended with, where no LF did. */
+  /** Returns the last line if the input did not end with LF. */
   end(): Line[] {
     const lines: Line[] = []
     this.#complete(lines)
     return lines
   }
 
-  /** Whole lines: read at once where nothing is wrong with any of them. */
+  /** Reads complete lines: all at once if they are valid, otherwise one by one. */
   #readBlock(block: Buffer, lines: Line[]): void {
     if (block.length <= this.maxBytes && isUtf8(block)) {
       for (const line of block.toString('utf8').split('\n')) if (!isBlank(line)) lines.push(withoutCr(line))
@@ -90,7 +90,7 @@ export class LineReader {
     const length = this.#length + piece.length
     if (length > this.maxBytes) {
       const head = Buffer.concat([
-        this.#kept.subarray(0, Math.min(this.#length, headBytes)),
+        this.#partial.subarray(0, Math.min(this.#length, headBytes)),
         piece.subarray(0, headBytes),
       ])
       lines.push(broken('too_long', head))
@@ -98,34 +98,34 @@ export class LineReader {
       this.#forget()
       return
     }
-    if (length > this.#kept.length) {
-      const grown = Buffer.allocUnsafe(Math.min(this.maxBytes, Math.max(length, 2 * this.#kept.length)))
-      this.#kept.copy(grown, 0, 0, this.#length)
-      this.#kept = grown
+    if (length > this.#partial.length) {
+      const grown = Buffer.allocUnsafe(Math.min(this.maxBytes, Math.max(length, 2 * this.#partial.length)))
+      this.#partial.copy(grown, 0, 0, this.#length)
+      this.#partial = grown
     }
-    piece.copy(this.#kept, this.#length)
+    piece.copy(this.#partial, this.#length)
     this.#length = length
   }
 
   #complete(lines: Line[]): void {
     if (this.#isSkipping) this.#isSkipping = false
-    else if (this.#length > 0) this.#readOne(this.#kept.subarray(0, this.#length), lines)
+    else if (this.#length > 0) this.#readOne(this.#partial.subarray(0, this.#length), lines)
     this.#forget()
   }
 
   #forget(): void {
-    this.#kept = Buffer.alloc(0)
+    this.#partial = Buffer.alloc(0)
     this.#length = 0
   }
 }
 
-const broken = (fault: BrokenLine['fault'], bytes: Buffer): BrokenLine => ({
-  fault,
+const broken = (problem: BrokenLine['problem'], bytes: Buffer): BrokenLine => ({
+  problem,
   head: bytes.subarray(0, headBytes).toString('latin1'),
 })
 
 const isBlank = (line: string): boolean => {
-  // Nearly every line begins with a bracket.
+  // Fast path: nearly every line starts with a bracket.
   if (line.charCodeAt(0) > space) return false
   return line.trim() === ''
 }

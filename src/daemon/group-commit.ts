@@ -2,9 +2,9 @@ import {SvcError} from '../errors/index.js'
 import type {Store} from '../store/index.js'
 
 /**
- * One commit for many requests: a commit costs as much as most of them, and nobody is told that a request is done
- * before the commit that holds it. Each request still is all or nothing by itself: its own transaction becomes a
- * savepoint. A group is opened and closed without anything else being done in between by this thread.
+ * Commits several requests together, since a commit costs more than most requests. Responses are sent only after the
+ * commit. Each request stays atomic: its transaction becomes a savepoint. No other code of this thread runs between the
+ * opening and closing of a group.
  */
 export class GroupCommit {
   readonly #store: Store
@@ -25,7 +25,7 @@ export class GroupCommit {
     this.#isOpen = true
   }
 
-  /** Gives why nothing of the group was kept; undefined where all of it was. */
+  /** Commits the group. @returns the error if it was rolled back; undefined on success */
   close(): SvcError | undefined {
     if (!this.#isOpen) return undefined
     this.#isOpen = false
@@ -38,12 +38,12 @@ export class GroupCommit {
     }
   }
 
-  /** A disk that is full has done so by itself. */
+  /** SQLite has already rolled back if the disk is full. */
   #rollBack(): void {
     try {
       this.#store.run('ROLLBACK')
     } catch {
-      // There is nothing to take back.
+      // Nothing to roll back.
     }
   }
 }

@@ -1,15 +1,15 @@
-/** A connection that may be closed to make room for another one. */
+/** Connection that may be closed in favour of a new one. */
 export interface IdleCandidate {
-  /** Whether it has no request and no subscription. */
+  /** True if it has no requests and no subscriptions. */
   readonly isIdle: boolean
-  /** When it last sent or received anything, by `performance.now()`. */
+  /** Last input or output, by `performance.now()`. */
   readonly activeAt: number
 }
 
-/** How long a connection must be idle before it is closed for another one, ms. */
+/** Idle time after which a connection may be closed in favour of a new one, ms. */
 const idleAfterMs = 60_000
 
-/** The connection that has been idle for the longest time, if that is long enough. */
+/** Finds the connection that has been idle longest, if it exceeds the minimum. */
 export function longestIdle<T extends IdleCandidate>(connections: readonly T[], now: number): T | undefined {
   const [longest] = connections
     .filter(({isIdle, activeAt}) => isIdle && now - activeAt > idleAfterMs)

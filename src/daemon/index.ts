@@ -1,6 +1,6 @@
 /**
- * The JSON-RPC server of the workspace, over standard input and output or TCP, in the process of the loop that runs the
- * tasks; and the client side: finding, starting and stopping a daemon, and calling its methods.
+ * JSON-RPC server of a workspace over standard input and output or TCP, in the process that runs the tasks; and the
+ * client side: finding, starting, stopping and calling a daemon.
  */
 import type {RpcServer, RpcServerOptions} from './rpc-server.js'
 
@@ -12,7 +12,7 @@ export {type StartedDaemon, startDaemon} from './start-daemon.js'
 export {requireDaemon, stopDaemon} from './stop-daemon.js'
 
 /**
- * Starts to answer requests. The server is loaded then: a program that only calls a daemon starts sooner.
+ * Starts the server. Its modules are loaded on the first call, so that clients start faster.
  * @throws daemon_exposed, daemon_address_in_use, daemon_address_unavailable
  */
 export const openRpcServer = async (options: RpcServerOptions): Promise<RpcServer> =>

@@ -1,6 +1,6 @@
 import type {Line} from './framing.js'
 
-/** Lines that wait to be handled, the oldest first. */
+/** Queue of lines, oldest first. */
 export class LineQueue {
   #lines: readonly Line[] = []
   #at = 0

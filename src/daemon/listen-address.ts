@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
 
-/** Where a daemon answers requests. */
+/** Address on which a daemon listens. */
 export type ListenAddress = StdioAddress | TcpAddress
 
 export interface StdioAddress {
@@ -9,24 +9,24 @@ export interface StdioAddress {
 
 export interface TcpAddress {
   kind: 'tcp'
-  /** A name or an address, without brackets. */
+  /** Host name or IP address, without brackets. */
   host: string
-  /** 0 takes a free one. */
+  /** 0 for a free port. */
   port: number
 }
 
 const stdioWords = new Set(['stdio', '-', 'stdin'])
-/** What stands for no address. */
+/** Words for no address. */
 const noWords = new Set(['', '0', 'off'])
 const hostPort = /^(?:tcp:\/\/)?(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i
 
 /**
- * Reads where to listen: `stdio`, `-` or `stdin` in any case; else `HOST:PORT`, also as `tcp://HOST:PORT`.
- * @returns undefined where it says nowhere: `off` or `0`
+ * Parses a listen address: `stdio`, `-` or `stdin` in any case; or `HOST:PORT`, optionally as `tcp://HOST:PORT`.
+ * @returns undefined for `off`, `0` or an empty string
  * @throws daemon_address_invalid
  */
-export function parseListen(given: string | undefined): ListenAddress | undefined {
-  const text = given?.trim() ?? ''
+export function parseListen(value: string | undefined): ListenAddress | undefined {
+  const text = value?.trim() ?? ''
   if (noWords.has(text.toLowerCase())) return undefined
   if (stdioWords.has(text.toLowerCase())) return {kind: 'stdio'}
   const [, literal, name, digits] = hostPort.exec(text) ?? []
@@ -37,20 +37,20 @@ export function parseListen(given: string | undefined): ListenAddress | undefine
 }
 
 /**
- * Reads where a client finds the daemon, from what may also say where a daemon listens.
- * @returns undefined where it names no peer
+ * Parses the address of a daemon for a client, from a setting that may also be a listen address.
+ * @returns undefined if it is not a TCP address
  * @throws daemon_address_invalid
  */
-export function parsePeer(given: string | undefined): TcpAddress | undefined {
-  const address = parseListen(given)
+export function parsePeer(value: string | undefined): TcpAddress | undefined {
+  const address = parseListen(value)
   return address?.kind === 'tcp' ? address : undefined
 }
 
-/** `127.0.0.1:9745`, `[::1]:9745` */
+/** Formats an address as `127.0.0.1:9745` or `[::1]:9745`. */
 export const formatAddress = ({host, port}: Pick<TcpAddress, 'host' | 'port'>): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** Where this machine reaches what listens on all of its addresses. */
+/** Replaces a wildcard address by loopback, for connections from this machine. */
 export function reachable({host, port}: Pick<TcpAddress, 'host' | 'port'>): {host: string; port: number} {
   if (host === '0.0.0.0') return {host: '127.0.0.1', port}
   return {host: host === '::' ? '::1' : host, port}

@@ -10,7 +10,7 @@ import {
 } from '../operations/index.js'
 import type {CallContext} from './caller.js'
 
-/** A method as a client can call it. */
+/** RPC method. */
 export interface Method {
   readonly name: string
   readonly aliases: readonly string[]
@@ -19,14 +19,14 @@ export interface Method {
   readonly call: Call
 }
 
-/** The methods of a daemon by their names, other names among them. */
+/** Methods of a daemon by name and alias. */
 export interface Methods {
   readonly list: readonly Method[]
-  /** @throws method_unknown, with the nearest name */
+  /** @throws method_unknown with a similar name */
   find(name: string): Method
 }
 
-/** Every operation that has a method, and what the daemon answers itself. */
+/** Creates the methods of all operations and of the daemon itself. */
 export function createMethods(): Methods {
   const list: Method[] = [
     ...daemonMethods.map((row) => ownMethod(row, () => list)),
@@ -54,7 +54,7 @@ function operationMethod(row: Operation): Method[] {
 
 type Handler = (input: never, context: CallContext, methods: readonly Method[]) => unknown
 
-/** What is about the process and the connection. */
+/** Methods about the process and the connection. */
 const handlers: Readonly<Record<string, Handler>> = {
   'orch.ping': (_, {orchestrator, version}) => ({
     ok: true,
@@ -104,10 +104,10 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
 }
 
-/** @throws TypeError where the table has a method without a handler: a fault of this program */
+/** @throws TypeError if a declared method has no handler */
 function ownMethod({method: name, aliases = [], summary, input, output}: DaemonMethod, list: () => Method[]): Method {
   const handler = handlers[name]
-  if (handler === undefined) throw new TypeError(`nothing handles ${name}`)
+  if (handler === undefined) throw new TypeError(`no handler for ${name}`)
   const row: Operation = {
     name,
     title: name,
@@ -117,7 +117,7 @@ function ownMethod({method: name, aliases = [], summary, input, output}: DaemonM
     input,
     output,
     bindings: {},
-    run: (given, context) => handler(given, context as CallContext, list()),
+    run: (params, context) => handler(params, context as CallContext, list()),
   }
   return {name, aliases, summary, effect: undefined, call: createCall(row, name)}
 }

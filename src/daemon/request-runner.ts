@@ -13,21 +13,21 @@ export interface RequestRunnerOptions {
   name: string
   state: ConnectionState
   context: CallContext
-  /** Called when a request that returned a promise is answered. */
+  /** Called when an asynchronous request is answered. */
   onSettled: () => void
 }
 
-/** Longest line, bytes; shorter until the client has shown its token. */
+/** Maximum length of a line after and before authentication, bytes. */
 const maxLineBytes = 8 << 20
 const maxHelloBytes = 64 << 10
-/** Most requests that wait: while there are more, no more are read. */
+/** Maximum number of waiting requests; above it, reading is paused. */
 const maxWaiting = 256
-/** Characters of answers that go out in one write. */
+/** Size of the responses from which they are written, characters. */
 const writeSize = 64 << 10
-/** Requests whose answers wait for one commit. */
+/** Maximum number of requests per commit. */
 const maxGroup = 128
 
-/** Performs the requests of one client strictly one after another, and collects their answers in the same order. */
+/** Processes the requests of a client strictly sequentially and collects their responses in order. */
 export class RequestRunner {
   readonly #service: Service
   readonly #name: string
@@ -35,13 +35,13 @@ export class RequestRunner {
   readonly #context: CallContext
   readonly #onSettled: () => void
   readonly #lines = new LineQueue()
-  /** Of the last valid line. */
+  /** Form of the last valid line. */
   #form: Form = 'wrapped'
   #batch: Batch | undefined
   #request: Request | undefined
-  /** Answers that are not written yet. */
+  /** Responses that are not written yet. */
   #answers = ''
-  /** Requests of an open group, with their answers, which are sent once it is committed. */
+  /** Requests and responses of the open group; the responses are sent after its commit. */
   #grouped: {entry: Request | Refusal; answer: string}[] = []
 
   constructor({service, name, state, context, onSettled}: RequestRunnerOptions) {
@@ -60,12 +60,12 @@ export class RequestRunner {
     return this.#batch !== undefined || this.#lines.length > 0
   }
 
-  /** Whether no more should be read. No second line is read of a client that has not shown its token. */
+  /** True if reading should be paused. Before authentication, only one line is read. */
   get isFull(): boolean {
     return this.#lines.length > (this.#state.isAuthenticated ? maxWaiting : 0)
   }
 
-  /** Whether the answers should be written before the next request is performed. */
+  /** True if the responses should be written before the next request. */
   get isWriteDue(): boolean {
     return this.#answers.length >= writeSize || this.#grouped.length >= maxGroup
   }
@@ -78,20 +78,20 @@ export class RequestRunner {
     this.#lines.push(lines)
   }
 
-  /** Forgets what has not been performed. */
+  /** Discards waiting requests. */
   clear(): void {
     this.#lines.clear()
     this.#batch = undefined
   }
 
-  /** Answers with this text and discards whatever else was or will be sent. */
+  /** Sends a last text and discards all other input. */
   dismiss(text: string): void {
     this.#state.on('dismissed')
     this.#lines.clear()
     this.#answers += text
   }
 
-  /** The answers that have been collected. */
+  /** Returns and clears the collected responses. */
   takeAnswers(): string {
     this.closeGroup()
     const answers = this.#answers
@@ -99,7 +99,7 @@ export class RequestRunner {
     return answers
   }
 
-  /** Performs the next request; false where there is none. */
+  /** Processes the next request. @returns false if there is none */
   step(): boolean {
     if (this.#batch !== undefined) {
       this.#do(this.#batch.next())
@@ -119,18 +119,18 @@ export class RequestRunner {
   }
 
   /**
-   * Commits the group and passes its answers on; where that fails, every request of it is answered with the fault.
-   * @param cause a fault that may be why it cannot be committed
+   * Commits the group and releases its responses. If the commit fails, all its requests are answered with the error.
+   * @param cause earlier error that may have caused the failure
    */
   closeGroup(cause?: SvcError): void {
     const refused = this.#service.group.close()
     const grouped = this.#grouped
     if (grouped.length === 0) return
     this.#grouped = []
-    const fault = refused === undefined ? undefined : (cause ?? refused)
-    if (fault !== undefined) this.#service.log.error({err: fault, requests: grouped.length}, 'requests were not kept')
+    const failure = refused === undefined ? undefined : (cause ?? refused)
+    if (failure !== undefined) this.#service.log.error({err: failure, requests: grouped.length}, 'commit failed')
     for (const {entry, answer} of grouped)
-      this.#put(fault === undefined || 'error' in entry ? answer : failureOf(entry, fault))
+      this.#put(failure === undefined || 'error' in entry ? answer : failureOf(entry, failure))
   }
 
   #startBatch(entries: readonly unknown[]): void {
@@ -160,13 +160,13 @@ export class RequestRunner {
     })
   }
 
-  /** Most requests are performed synchronously: a promise would cost more than some of them. */
+  /** Runs synchronous methods without a promise, which would cost more than some of them. */
   #perform(request: Request): string | Promise<string> {
     this.#request = request
     try {
       const method = this.#service.methods.find(request.method)
       if (!this.#state.isAuthenticated && method.name !== 'orch.hello') throw new SvcError('daemon_token_refused', {})
-      // Methods about the connection read what is committed.
+      // Methods about the connection must see committed data.
       if (method.effect === undefined) this.closeGroup()
       else if (this.#mayGroup(method)) this.#service.group.open()
       const value = method.call.perform(request.params, this.#context)
@@ -195,12 +195,12 @@ export class RequestRunner {
     const {code, message} = error
     if (error.status === 500) log.error({err: thrown, method, code}, message)
     else log.debug({method, code}, message)
-    // A fault of the store may have undone the group.
+    // A store error may have rolled back the group.
     if (error.status >= 500) this.closeGroup(error)
     return failureOf(request, error)
   }
 
-  /** A client that waits for each answer gains nothing by a group. */
+  /** Grouping is useless for a client that waits for each response. */
   #mayGroup({effect}: Method): boolean {
     return this.#batch === undefined && this.hasWork && effect !== 'read'
   }
@@ -210,9 +210,9 @@ export class RequestRunner {
     const complete = this.#batch === undefined ? answer : this.#batch.take(answer)
     if (complete !== undefined) this.#batch = undefined
     if (complete) this.#answers += `${complete}\n`
-    // The first request must show the token.
+    // The first request must authenticate.
     if (this.#state.isAuthenticated) return
-    this.#service.log.warn({connection: this.#name}, 'refused: it did not begin with the token')
+    this.#service.log.warn({connection: this.#name}, 'refused: first request did not authenticate')
     this.dismiss('')
   }
 }

@@ -1,24 +1,24 @@
-/** Something that works in small steps and can stop between any two of them. */
+/** Works in small steps, between which it can be interrupted. */
 export interface Worker {
-  /** Works until nothing is left to do, or until this time of `performance.now()`. */
+  /** Works until it is done or `performance.now()` reaches `until`. */
   work(until: number): void
 }
 
-/** How long all of them may work in one iteration of the event loop, ms. */
+/** Total time slice per event-loop iteration, ms. */
 const iterationMs = 8
-/** How long one of them may work while others wait, ms. */
+/** Time slice of one worker, ms. */
 const shareMs = 4
 
 /**
- * Runs workers round robin on the thread that they share with the loop that runs tasks: none of them keeps the others or
- * the loop waiting, however much work it has.
+ * Runs workers round robin on the thread that they share with the task scheduler, so that a busy worker delays neither the
+ * others nor the scheduler.
  */
 export class RoundRobin {
-  /** In the order in which they were scheduled. */
+  /** In order of scheduling. */
   readonly #waiting = new Set<Worker>()
   #isScheduled = false
 
-  /** Runs a worker soon; once, however often it is scheduled before. */
+  /** Schedules a worker; has no effect if it is already scheduled. */
   schedule(worker: Worker): void {
     this.#waiting.add(worker)
     if (this.#isScheduled) return
@@ -32,7 +32,7 @@ export class RoundRobin {
 
   readonly #run = (): void => {
     const end = performance.now() + iterationMs
-    // Those that are scheduled again while this runs are at the end of the set.
+    // Workers that are scheduled again meanwhile are appended to the set.
     for (const worker of this.#waiting) {
       this.#waiting.delete(worker)
       const now = performance.now()

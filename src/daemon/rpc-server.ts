@@ -12,26 +12,25 @@ import {serveTcp} from './tcp-server.js'
 
 export interface RpcServerOptions {
   listen: ListenAddress
-  /** Of the operations: an orchestrator of their own, whose writes the loop notices like those of others. */
+  /** With its own store connection, separate from that of the scheduler. */
   base: OperationBase
-  /** That clients over TCP must show first. */
+  /** Token required of TCP clients. */
   token: string | undefined
-  /** Whether other machines may connect; takes a token. */
+  /** Permits a non-loopback address; requires a token. */
   allowRemote: boolean
-  /** Longest time for one line over TCP, ms. */
+  /** Timeout of an incomplete line over TCP, ms. */
   lineTimeoutMs: number
-  /** A client asked the daemon to stop. */
+  /** Called when a client requests a shutdown. */
   onShutDown: () => void
 }
 
-/** The part of a daemon that answers requests. */
 export interface RpcServer extends Server {
   /** Reports an event of this process. */
   notifyEvent(id: number): void
 }
 
 /**
- * Starts to answer requests.
+ * Starts the server.
  * @throws daemon_exposed, daemon_address_in_use, daemon_address_unavailable
  */
 export async function openRpcServer({listen, base, onShutDown, ...options}: RpcServerOptions): Promise<RpcServer> {

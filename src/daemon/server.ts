@@ -1,8 +1,8 @@
 export interface Server {
-  /** `127.0.0.1:9745`; undefined where nobody can connect. */
+  /** Address such as `127.0.0.1:9745`; undefined for stdio. */
   readonly address: string | undefined
-  /** Resolves when there will be no more requests; never where clients come and go. */
+  /** Resolves when the stdio client has closed; never resolves for TCP. */
   readonly ended: Promise<void>
-  /** Takes no more requests, answers those that have come, for so long at most, and leaves. */
+  /** Stops accepting requests, answers the received ones within `graceMs`, and closes. */
   close(graceMs: number): Promise<void>
 }

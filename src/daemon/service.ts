@@ -5,7 +5,7 @@ import type {GroupCommit} from './group-commit.js'
 import type {Methods} from './methods.js'
 import type {RoundRobin} from './round-robin.js'
 
-/** What all connections of a process share. */
+/** Shared by all connections of a process. */
 export interface Service {
   readonly base: OperationBase
   readonly methods: Methods

@@ -8,13 +8,13 @@ import {type Discovery, findDaemon} from './discovery.js'
 
 export interface StartOptions {
   root: string
-  /** `bin/svc.js` */
+  /** Path of `bin/svc.js`. */
   binary: string
-  /** Of `svc daemon run`. */
+  /** Arguments of `svc daemon run`. */
   args: readonly string[]
   env: NodeJS.ProcessEnv
   token: string | undefined
-  /** Longest time until it answers, ms. */
+  /** Timeout of the start, ms. */
   timeoutMs: number
   signal: AbortSignal
 }
@@ -26,14 +26,14 @@ export interface StartedDaemon extends Discovery {
 
 const logPath = (root: string): string => join(root, '.svc', 'daemon.log')
 
-/** How often is checked whether it is ready, ms. */
+/** Poll interval, ms. */
 const pollMs = 50
-/** Lines at the end of the log that an error repeats. */
+/** Number of log lines in an error message. */
 const tailLines = 3
 const tailBytes = 4096
 
 /**
- * Starts a daemon that outlives this process, and waits until it answers.
+ * Starts a daemon that outlives this process, and waits until it is ready.
  * @throws daemon_running, daemon_died with the end of its log, daemon_start_timeout; the reason of the signal
  */
 export async function startDaemon(options: StartOptions): Promise<StartedDaemon> {
@@ -51,7 +51,7 @@ export async function startDaemon(options: StartOptions): Promise<StartedDaemon>
     detached: true,
     cleanup: false,
     forceKillAfterDelay: false,
-    // The types of execa have no descriptor above 9.
+    // The types of execa only allow descriptors up to 9.
     stdio: ['ignore', file, file] as Options['stdio'],
     reject: false,
   })
@@ -103,7 +103,7 @@ async function answering(
   }
 }
 
-/** The last lines that were written since, as one. */
+/** Joins the last log lines written since an offset. */
 function tailOf(log: string, from: number): string {
   const written = readFileSync(log).subarray(from)
   const lines = written

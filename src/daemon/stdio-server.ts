@@ -3,7 +3,7 @@ import {Connection} from './connection.js'
 import type {Server} from './server.js'
 import type {Service} from './service.js'
 
-/** Serves whoever started this process, over its standard input and output, which carry nothing else. */
+/** Serves the parent process over standard input and output, which must not be used otherwise. */
 export function serveStdio(service: Service): Server {
   const {stdin: input, stdout: output} = process
   let end: () => void = () => undefined
@@ -16,7 +16,7 @@ export function serveStdio(service: Service): Server {
       name: 'stdio',
       input,
       output,
-      // What is written last is out before the process is allowed to end.
+      // Wait until the last output is flushed before the process may exit.
       end: () => output.write('', () => end()),
       destroy: () => end(),
     },
@@ -31,7 +31,7 @@ export function serveStdio(service: Service): Server {
       connection.finish()
       await Promise.race([ended, sleep(graceMs, undefined, {ref: false})])
       connection.abandon()
-      // An input that is read keeps the process alive.
+      // An open input would keep the process alive.
       input.destroy()
     },
   }

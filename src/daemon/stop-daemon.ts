@@ -6,13 +6,13 @@ import {type Discovery, findDaemon} from './discovery.js'
 
 export interface StopOptions {
   token: string | undefined
-  /** How long it may take to end, ms. */
+  /** Timeout of the stop, ms. */
   timeoutMs: number
   signal: AbortSignal
 }
 
-/** Between two looks whether it has ended, ms. */
-const lookMs = 50
+/** Poll interval, ms. */
+const pollMs = 50
 
 /** @throws daemon_not_running */
 export function requireDaemon(root: string): Discovery {
@@ -22,26 +22,26 @@ export function requireDaemon(root: string): Discovery {
 }
 
 /**
- * Asks the daemon of a workspace to end, and waits until it has.
+ * Stops the daemon of a workspace and waits until it has exited.
  * @throws daemon_not_running, daemon_stop_timeout; the reason of the signal
  */
 export async function stopDaemon(root: string, {token, timeoutMs, signal}: StopOptions): Promise<Discovery> {
   const found = requireDaemon(root)
   const {pid, process_start: start} = found
-  // Asked a second time, it would not let its tasks end.
-  if (!found.ending) await askToEnd(found, {token, signal})
+  // A second signal would make it stop without waiting for its tasks.
+  if (!found.ending) await requestStop(found, {token, signal})
   const deadline = performance.now() + timeoutMs
   while (isAlive(pid, start)) {
     if (performance.now() > deadline)
       throw new SvcError('daemon_stop_timeout', {pid, seconds: Math.round(timeoutMs / 1000)})
-    await sleep(lookMs)
+    await sleep(pollMs)
     signal.throwIfAborted()
   }
   return found
 }
 
-/** Where processes of one number cannot be told apart, the one that answers is the right one. */
-async function askToEnd(
+/** Uses a signal, or if the pid cannot be verified without a start time, an RPC request. */
+async function requestStop(
   {pid, process_start: start, addr}: Discovery,
   options: Omit<StopOptions, 'timeoutMs'>,
 ): Promise<void> {

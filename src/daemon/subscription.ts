@@ -3,14 +3,14 @@ import type {Orchestrator} from '../orchestrator/index.js'
 import type {EventFilter, EventRecord} from '../tasks/index.js'
 import type {Request} from './envelope.js'
 
-/** Events that are read and written at once: few, since one may hold the description of a task. */
+/** Events per page: few, because an event may contain the description of a task. */
 const pageSize = 32
 
 const [{method: eventMethod, type: eventType}] = daemonNotifications as [(typeof daemonNotifications)[number]]
 
 /**
- * Where somebody stands in the events. It holds a place and no events: whoever reads slowly falls behind in the store,
- * and misses nothing.
+ * Subscription to events. It stores only a position and reads events from the store, so that a slow client falls behind
+ * but loses nothing.
  */
 export class Subscription {
   readonly id: string
@@ -18,7 +18,7 @@ export class Subscription {
   readonly #line: (event: string) => string
   #since: number
 
-  /** @param request the one that subscribed: events have its form, and in the wrapped form its id */
+  /** @param request subscribing request, which determines the form of the events and, in the wrapped form, their id */
   constructor(id: string, {form, id: requestId}: Pick<Request, 'form' | 'id'>, filter: EventFilter & {since: number}) {
     this.id = id
     this.#filter = filter
@@ -32,19 +32,19 @@ export class Subscription {
             `{"id":${JSON.stringify(requestId)},"payload":{"type":"${eventType}","subscription_id":${subscription},"event":${event}}}\n`
   }
 
-  /** Whether there may be events that it has not had. */
+  /** True if there may be events that are not sent yet. */
   isBehind(last: number): boolean {
     return this.#since < last
   }
 
-  /** The lines of the next page. @param last id of the latest event that is known of */
+  /** Reads the next page as lines. @param last id of the latest known event */
   read(modules: WorkspaceModules, orchestrator: Orchestrator, last: number): string {
     const events: EventRecord[] = modules.tasks.readEvents(orchestrator, {
       ...this.#filter,
       since: this.#since,
       limit: pageSize,
     })
-    // Those of a short page up to the last one that was known before it was read are all that there are.
+    // A short page contains all matching events up to `last`.
     this.#since = Math.max(events.at(-1)?.id ?? 0, events.length < pageSize ? last : 0, this.#since)
     return events.map((event) => this.#line(JSON.stringify(event))).join('')
   }

@@ -6,7 +6,7 @@ import {Subscription} from './subscription.js'
 
 const maxSubscriptions = 64
 
-/** The subscriptions of one connection. */
+/** Subscriptions of a connection. */
 export class Subscriptions {
   readonly #service: Pick<Service, 'base' | 'watch'>
   readonly #onEvents: () => void
@@ -14,7 +14,7 @@ export class Subscriptions {
   #made = 0
   #stopListening: (() => void) | undefined
 
-  /** @param onEvents called whenever there are more events, while there is a subscription */
+  /** @param onEvents called when there are new events, while there is a subscription */
   constructor(service: Pick<Service, 'base' | 'watch'>, onEvents: () => void) {
     this.#service = service
     this.#onEvents = onEvents
@@ -24,13 +24,13 @@ export class Subscriptions {
     return this.#byId.size === 0
   }
 
-  /** Whether one of them may have events to send. */
+  /** True if a subscription may have events to send. */
   get isBehind(): boolean {
     const {last} = this.#service.watch
     return [...this.#byId.values()].some((subscription) => subscription.isBehind(last))
   }
 
-  /** Adds the subscription of a request. Returns its id. @throws subscriptions_exhausted */
+  /** Adds a subscription. @returns its id @throws subscriptions_exhausted */
   add(request: Request, filter: EventFilter & {since: number}): string {
     if (this.#byId.size >= maxSubscriptions) throw new SvcError('subscriptions_exhausted', {limit: maxSubscriptions})
     this.#stopListening ??= this.#service.watch.subscribe(this.#onEvents)
@@ -50,7 +50,7 @@ export class Subscriptions {
     this.#unlisten()
   }
 
-  /** The lines of the next page of each subscription that is behind. */
+  /** Yields the next page of each subscription that is behind, as lines. */
   *pages(): Generator<string, void, undefined> {
     const {
       base: {modules, orchestrator},
@@ -61,7 +61,7 @@ export class Subscriptions {
       try {
         yield subscription.read(modules, orchestrator, last)
       } catch (error) {
-        // The page is read with the next events.
+        // The page will be read with the next events.
         if (!isErrorOf(error, 'store_busy')) throw error
       }
     }

@@ -12,21 +12,21 @@ import type {Service} from './service.js'
 export interface TcpOptions {
   service: Service
   address: TcpAddress
-  /** Whether other machines may connect; takes a token. */
+  /** Permits a non-loopback address; requires a token. */
   allowRemote: boolean
-  /** That clients must show first. */
+  /** Token required of clients. */
   token: string | undefined
-  /** Longest time for one line, ms. */
+  /** Timeout of an incomplete line, ms. */
   lineTimeoutMs: number
 }
 
-/** Clients at a time. */
+/** Maximum number of clients. */
 const maxConnections = 256
-/** How long a client may take to show its token, ms. */
+/** Timeout of the authentication, ms. */
 const helloTimeoutMs = 10_000
 /** Interval of TCP keep-alive probes, ms. */
 const keepAliveMs = 60_000
-/** How long a client may take to read the last answer before its socket is destroyed, ms. */
+/** Time that a client has to read the last response before its socket is destroyed, ms. */
 const lingerMs = 1000
 
 /**
@@ -35,12 +35,12 @@ const lingerMs = 1000
  */
 export async function serveTcp({service, address, lineTimeoutMs, ...options}: TcpOptions): Promise<Server> {
   const {token} = options
-  const isValidToken = token === undefined ? undefined : (given: string) => isSameSecret(given, token)
+  const isValidToken = token === undefined ? undefined : (presented: string) => isSameSecret(presented, token)
   refuseExposure(address, options)
   const clients = new Map<Socket, Connection>()
   const server = createServer({allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs})
   server.on('connection', (socket) => {
-    socket.on('error', (error) => service.log.debug({err: error}, 'a connection broke'))
+    socket.on('error', (error) => service.log.debug({err: error}, 'connection error'))
     socket.once('close', () => {
       clients.get(socket)?.abandon()
       clients.delete(socket)
@@ -62,7 +62,7 @@ export async function serveTcp({service, address, lineTimeoutMs, ...options}: Tc
     throw error
   }
   const watch = setInterval(() => closeStalled(clients, lineTimeoutMs, service.log), lineTimeoutMs / 4).unref()
-  server.on('error', (error) => service.log.error({err: error}, 'no more connections can be taken'))
+  server.on('error', (error) => service.log.error({err: error}, 'cannot accept connections'))
   return {
     address: formatAddress({host: address.host, port: bound.port}),
     ended: new Promise(() => undefined),
@@ -105,8 +105,8 @@ function listen(server: ReturnType<typeof createServer>, address: TcpAddress): P
     })
     server.listen({host, port}, () => {
       server.removeAllListeners('error')
-      const {address: found, port: taken} = server.address() as AddressInfo
-      resolve({host: found, port: taken})
+      const {address: boundHost, port: boundPort} = server.address() as AddressInfo
+      resolve({host: boundHost, port: boundPort})
     })
   })
 }
@@ -137,7 +137,7 @@ function connect(
   return connection
 }
 
-/** Sends a last text. What the client still sends is read and discarded: closing over it would lose the text. */
+/** Sends a last text and discards further input: closing with unread input would reset the connection and lose the text. */
 function endWith(socket: Socket, text: string): void {
   socket.on('data', () => undefined)
   socket.resume()
@@ -147,16 +147,16 @@ function endWith(socket: Socket, text: string): void {
   })
 }
 
-/** Closes connections whose line stays incomplete: a client that sends byte by byte could occupy all of them. */
+/** Closes connections with an incomplete line: slow senders could otherwise occupy all connections. */
 function closeStalled(clients: ReadonlyMap<Socket, Connection>, lineTimeoutMs: number, log: Service['log']): void {
   for (const [socket, connection] of clients)
     if (connection.isStalled(lineTimeoutMs)) {
-      log.warn({connection: `${socket.remoteAddress}:${socket.remotePort}`}, 'cut: its line did not end in time')
+      log.warn({connection: `${socket.remoteAddress}:${socket.remotePort}`}, 'closed: incomplete line timed out')
       socket.destroy()
     }
 }
 
-/** Closes the connection that has been idle for the longest time, if that is long enough. */
+/** Closes the connection that has been idle longest, if possible. @returns false if none could be closed */
 function evictIdle(clients: ReadonlyMap<Socket, Connection>): boolean {
   const idle = longestIdle([...clients.values()], performance.now())
   for (const [socket, connection] of clients) if (connection === idle) socket.destroy()

@@ -1,7 +1,7 @@
 import {SvcError} from '../errors/index.js'
 import {DetailedError} from '../operations/index.js'
 
-/** The error of JSON-RPC; the wrapped form has the same `data`. */
+/** JSON-RPC error. The wrapped form has the same `data`. */
 export interface WireError {
   code: number
   message: string
@@ -11,13 +11,13 @@ export interface WireError {
 export interface WireErrorData {
   /** Code of the error, the same on every surface. */
   kind: string
-  /** What to do about it. */
+  /** How to fix the error. */
   remediation: string
-  /** JSON pointer to what is wrong in the params. */
+  /** JSON pointer to the invalid member of the params. */
   path?: string
-  /** What the sentence was made of. */
+  /** Parameters of the message. */
   facts: object
-  /** What else is to be told of it, such as the diagnostics of a program. */
+  /** Additional details, such as the diagnostics of a program. */
   meta?: object
 }
 
@@ -40,13 +40,13 @@ const byStatus: Readonly<Record<number, number>> = {
   504: 504,
 }
 
-/** Everything else. */
+/** Code of all other errors. */
 const failed = 1
 
-/** An error as a client sees it. What went wrong inside is for the log, not for a client. */
+/** Converts an error for a client. Details of internal errors are only logged. */
 export function toWireError(thrown: SvcError): WireError {
   const error =
-    thrown.code === 'internal' ? new SvcError('internal', {reason: 'the log of the daemon says more'}) : thrown
+    thrown.code === 'internal' ? new SvcError('internal', {reason: 'see the daemon log for details'}) : thrown
   const {code: kind, status, message, hint: remediation, params: facts} = error
   const path = pathOf(error)
   const meta = error instanceof DetailedError ? {meta: error.meta} : {}
@@ -57,7 +57,7 @@ export function toWireError(thrown: SvcError): WireError {
   }
 }
 
-/** The place that the first violation names: `/task_id must be integer`, or a member that is missing or unknown. */
+/** JSON pointer of the first violation, such as `/task_id must be integer`, or of a missing or unknown member. */
 function pathOf(error: SvcError): string | undefined {
   const {violations} = error.params as {violations?: readonly string[]}
   const [, place = '', rest = ''] = /^(\/\S*|the document)(.*)/.exec(violations?.[0] ?? '') ?? []

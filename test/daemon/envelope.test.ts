@@ -85,10 +85,10 @@ describe('a request', () => {
 
   it('that cannot be read is refused in the form that it seems to have', () => {
     const head = '{"jsonrpc":"2.0","id":1,"method":"'
-    const long = readLine({fault: 'too_long', head}, 100) as Refusal
+    const long = readLine({problem: 'too_long', head}, 100) as Refusal
     assert.deepEqual([long.form, long.id, toWireError(long.error).code], ['json-rpc', null, -32_600])
     assert.match(long.error.message, /^invalid request: the line is longer than 100 bytes/)
-    const foreign = readLine({fault: 'not_utf8', head: 'ÿ'}, 100) as Refusal
+    const foreign = readLine({problem: 'not_utf8', head: 'ÿ'}, 100) as Refusal
     assert.deepEqual([foreign.form, foreign.id, toWireError(foreign.error).code], ['wrapped', '0', -32_700])
   })
 })

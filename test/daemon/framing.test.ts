@@ -12,8 +12,8 @@ function read(bytes: Buffer, size = bytes.length, maxBytes = limit): Line[] {
   return [...lines, ...reader.end()]
 }
 
-const tooLong = (head: string): Line => ({fault: 'too_long', head})
-const notUtf8 = (head: string): Line => ({fault: 'not_utf8', head})
+const tooLong = (head: string): Line => ({problem: 'too_long', head})
+const notUtf8 = (head: string): Line => ({problem: 'not_utf8', head})
 
 const cases: readonly [what: string, bytes: string | Buffer, lines: Line[]][] = [
   ['lines', 'a\nbc\n', ['a', 'bc']],
@@ -47,7 +47,7 @@ describe('bytes that become lines', () => {
       const all = Buffer.from(bytes as string)
       // Of a line that is too long only its beginning is known, which depends on the pieces.
       const plain = (found: Line[]) =>
-        found.map((line) => (typeof line === 'string' ? line : [line.fault, line.head.slice(0, 1)]))
+        found.map((line) => (typeof line === 'string' ? line : [line.problem, line.head.slice(0, 1)]))
       for (let size = 1; size <= all.length; size++) assert.deepEqual(plain(read(all, size)), plain(lines), `${size}`)
     })
   }

@@ -120,7 +120,7 @@ async function joinInBackground(sources: SettingSources, {record, onEvent, signa
 function logEvent(event: MembershipEvent): void {
   const log = logger('svc.mesh')
   if (event.type === 'failed' || event.type === 'replaced')
-    log.debug({err: event.error}, `membership of this node: ${event.type}`)
+    log.debug({err: event.error}, `mesh membership ${event.type}`)
   else if (event.type !== 'heartbeat')
     log.debug(`this node ${event.type === 'joined' ? 'joined the mesh' : 'must join the mesh again'}`)
 }

@@ -14,7 +14,7 @@ const secret = 'a-secret-of-the-tokens-of-32-bytes'
 const limits = {leaseMs: 120_000, maxMessages: 100, maxMessagesPerReceiver: 100}
 const secrets = {jwtHmacSecret: secret, workerToken: 'token-of-a-worker', bootstrapToken: 'token-for-new-nodes'}
 
-/** What one control plane after the other keeps in a file: each is closed before the next one starts. */
+/** Opens the same database with one control plane after another. */
 async function controlPlanes(test: TestContext) {
   const path = join(await temporaryFolder(test), 'mesh.db')
   return async (work: (store: Awaited<ReturnType<typeof openSqliteMeshStore>>) => Promise<void>) => {
@@ -27,8 +27,8 @@ async function controlPlanes(test: TestContext) {
   }
 }
 
-describe('a control plane that is started again', () => {
-  it('takes no token of an administrator that was used before, also after its end', async (test) => {
+describe('restarted control plane', () => {
+  it('refuses used single-use tokens, even after their expiry', async (test) => {
     const run = await controlPlanes(test)
     const credentials = readCredentials(secrets)
     const now = Math.floor(Date.now() / 1000)
@@ -57,10 +57,10 @@ describe('a control plane that is started again', () => {
   })
 
   for (const [what, bootstrapExpiresUnixMs] of [
-    ['without an end', undefined],
-    ['with an end', Date.now() + 3_600_000],
+    ['without expiry', undefined],
+    ['with expiry', Date.now() + 3_600_000],
   ] as const)
-    it(`gives nothing more for a token for new nodes ${what} that was used before`, async (test) => {
+    it(`refuses a used bootstrap token ${what}`, async (test) => {
       const run = await controlPlanes(test)
       const credentials = readCredentials({...secrets, bootstrapExpiresUnixMs})
       const exchange = async (store: Parameters<Parameters<typeof run>[0]>[0], scope: string) => {

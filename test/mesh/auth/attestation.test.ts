@@ -20,19 +20,19 @@ const result: Attested = {
 
 const other = generateKeyPairSync('ed25519').publicKey
 
-describe('the attestation of a result', () => {
+describe('attestation of a result', () => {
   const messages: readonly [what: string, message: Attested, code: string | undefined][] = [
-    ['is right', result, undefined],
-    ['is right, of a failure', {...result, message_type: 'job_fail'}, undefined],
-    ['has a digest in capitals', {...result, payload_blake3_hex: digest.toUpperCase()}, undefined],
-    ['is left out', {message_type: 'job_result', payload: 'abc'}, undefined],
-    ['is left out of another message', {message_type: 'free_form', payload: 'abc'}, undefined],
-    ['is on another message', {...result, message_type: 'remote_task_result'}, 'attestation_invalid'],
+    ['is valid', result, undefined],
+    ['is valid and of a failure', {...result, message_type: 'job_fail'}, undefined],
+    ['has a digest in upper case', {...result, payload_blake3_hex: digest.toUpperCase()}, undefined],
+    ['is missing', {message_type: 'job_result', payload: 'abc'}, undefined],
+    ['is missing on another message type', {message_type: 'free_form', payload: 'abc'}, undefined],
+    ['is on another message type', {...result, message_type: 'remote_task_result'}, 'attestation_invalid'],
     ['lacks the digest', {...result, payload_blake3_hex: undefined}, 'attestation_invalid'],
     ['lacks the signature', {...result, worker_ed25519_sig_b64: undefined}, 'attestation_invalid'],
     ['is of another payload', {...result, payload: 'abd'}, 'attestation_invalid'],
     ['has another digest', {...result, payload_blake3_hex: digest.replace('6', '7')}, 'attestation_invalid'],
-    ['has a digest cut short', {...result, payload_blake3_hex: digest.slice(2)}, 'attestation_invalid'],
+    ['has a truncated digest', {...result, payload_blake3_hex: digest.slice(2)}, 'attestation_invalid'],
     [
       'signs the text of the digest',
       {...result, worker_ed25519_sig_b64: signed(Buffer.from(digest))},
@@ -43,19 +43,19 @@ describe('the attestation of a result', () => {
       {...result, worker_ed25519_sig_b64: signed(Buffer.from('abc'))},
       'attestation_invalid',
     ],
-    ['has no signature in base64', {...result, worker_ed25519_sig_b64: '%%%'}, 'attestation_invalid'],
+    ['has a signature that is not base64', {...result, worker_ed25519_sig_b64: '%%%'}, 'attestation_invalid'],
     ['has an empty signature', {...result, worker_ed25519_sig_b64: ''}, 'attestation_invalid'],
   ]
   for (const [what, message, code] of messages)
-    it(`is ${code === undefined ? 'taken' : 'refused'} where it ${what}`, async () => {
+    it(`is ${code === undefined ? 'accepted' : 'rejected'} if it ${what}`, async () => {
       assert.equal(await codeOf(() => verifyAttestation(publicKey, message)), code)
     })
 
-  it('is refused by the key of another worker', async () => {
+  it('is rejected with the key of another worker', async () => {
     assert.equal(await codeOf(() => verifyAttestation(other, result)), 'attestation_invalid')
   })
 
-  it('needs a key, unless it is wrong anyway or left out', async () => {
+  it('requires a key, unless it is malformed or missing', async () => {
     assert.equal(await codeOf(() => verifyAttestation(undefined, result)), 'attestation_key_missing')
     const unsigned = {...result, worker_ed25519_sig_b64: undefined}
     assert.equal(await codeOf(() => verifyAttestation(undefined, unsigned)), 'attestation_invalid')
@@ -64,16 +64,16 @@ describe('the attestation of a result', () => {
 
   for (const [form, text] of [
     ['64 hexadecimal digits', raw.toString('hex')],
-    ['capitals', raw.toString('hex').toUpperCase()],
+    ['upper-case hexadecimal digits', raw.toString('hex').toUpperCase()],
     ['base64', raw.toString('base64')],
   ] as const)
-    it(`is verified by a key given as ${form}`, async () => {
+    it(`is verified with a key in ${form}`, async () => {
       const {resultKey} = readCredentials({workerResultVerifyKey: text})
       assert.equal(await codeOf(() => verifyAttestation(resultKey, result)), undefined)
     })
 
   for (const text of ['', 'abc', raw.toString('hex').slice(2), raw.toString('base64url'), `${raw.toString('base64')}=`])
-    it(`has no key in ${JSON.stringify(text)}`, () => {
+    it(`rejects the key ${JSON.stringify(text)}`, () => {
       assert.equal(readResultKey(text), undefined)
     })
 })

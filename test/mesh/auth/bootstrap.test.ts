@@ -21,7 +21,7 @@ interface Attempt {
   context?: Partial<BootstrapContext>
 }
 
-/** What a new node does: it shows its token, and asks for one that it can keep. */
+/** Exchanges a bootstrap token like a new node. */
 async function join({secrets = worker, token = bootstrapToken, body = {}, store = tokenStore(), context}: Attempt) {
   const credentials = readCredentials(secrets, noon)
   const identity = {plane: 'bootstrap', store, scope: ''} as const
@@ -29,7 +29,7 @@ async function join({secrets = worker, token = bootstrapToken, body = {}, store 
   return exchangeBootstrap(credentials, caller, body, {store, wallClock: store.now, scope: '', ...context})
 }
 
-/** A request whose header was read, by the secrets of that moment; the exchange may find others. */
+/** An identified request, whose exchange can run with other credentials. */
 async function shown(secrets: MeshSecrets & {bootstrapToken: string}, store: TokenStore, wallClock = store.now) {
   const credentials = readCredentials(secrets, noon)
   const identity = {plane: 'bootstrap', store, scope: ''} as const
@@ -37,14 +37,14 @@ async function shown(secrets: MeshSecrets & {bootstrapToken: string}, store: Tok
   return (now: Credentials = credentials) => exchangeBootstrap(now, caller, {}, {store, wallClock, scope: ''})
 }
 
-describe('the exchange of a token for new nodes', () => {
-  it('gives the token of a worker, once', async () => {
+describe('bootstrap exchange', () => {
+  it('grants the worker token once', async () => {
     const store = tokenStore()
     assert.deepEqual(await join({store}), {mesh_token: 'the-token-of-workers', role: 'worker', scope_id: null})
     assert.equal(await codeOf(() => join({store})), 'bootstrap_consumed')
   })
 
-  it('gives the token of a submitter with it, and the scope', async () => {
+  it('also grants the submitter token and returns the scope', async () => {
     const secrets = {
       ...worker,
       submitterToken: 'the-token-of-submitters',
@@ -59,42 +59,38 @@ describe('the exchange of a token for new nodes', () => {
     })
   })
 
-  it('gives no token that is made from a key, which would end within the hour', async () => {
+  it('never grants a signed token', async () => {
     const secrets = {...worker, jwtHmacSecret: 'a-secret-of-at-least-32-bytes-xxxx'}
     assert.deepEqual(await join({secrets}), {mesh_token: 'the-token-of-workers', role: 'worker', scope_id: null})
   })
 
-  it('gives full access only where that was said', async () => {
+  it('grants the mesh token only if configured', async () => {
     const secrets = {...worker, token: 'the-token-of-meshs', submitterToken: 'the-token-of-submitters'}
     const given = await join({secrets, context: {grants: 'mesh'}})
     assert.deepEqual(given, {mesh_token: 'the-token-of-meshs', role: 'mesh', scope_id: null})
   })
 
-  it('takes the token in the body too, where it is the same', async () => {
+  it('accepts an equal token in the body', async () => {
     assert.equal((await join({body: {bootstrapToken}})).mesh_token, 'the-token-of-workers')
   })
 
   const refused: readonly [why: string, attempt: Attempt, code: string][] = [
     ['no token is configured', {secrets: {workerToken: 'the-token-of-workers'}}, 'bootstrap_disabled'],
-    ['there is no secret at all', {secrets: {}}, 'bootstrap_disabled'],
+    ['there are no secrets', {secrets: {}}, 'bootstrap_disabled'],
+    ['the token had expired at the start', {secrets: {...worker, bootstrapExpiresUnixMs: noon}}, 'bootstrap_disabled'],
+    ['the expiry is unparsable', {secrets: {...worker, bootstrapExpiresUnixMs: 0}}, 'bootstrap_disabled'],
+    ['the token is wrong', {token: 'another'}, 'bootstrap_invalid'],
+    ['the token is truncated', {token: bootstrapToken.slice(0, -1)}, 'bootstrap_invalid'],
+    ['the token is a role token', {token: 'the-token-of-workers'}, 'bootstrap_invalid'],
+    ['the body has another token', {body: {bootstrapToken: 'another'}}, 'bootstrap_invalid'],
+    ['the body has an empty token', {body: {bootstrapToken: ''}}, 'bootstrap_invalid'],
     [
-      'its end had passed when the server started',
-      {secrets: {...worker, bootstrapExpiresUnixMs: noon}},
-      'bootstrap_disabled',
-    ],
-    ['its end could not be read', {secrets: {...worker, bootstrapExpiresUnixMs: 0}}, 'bootstrap_disabled'],
-    ['it is wrong', {token: 'another'}, 'bootstrap_invalid'],
-    ['it is nearly right', {token: bootstrapToken.slice(0, -1)}, 'bootstrap_invalid'],
-    ['it is the token of a role', {token: 'the-token-of-workers'}, 'bootstrap_invalid'],
-    ['the body has another', {body: {bootstrapToken: 'another'}}, 'bootstrap_invalid'],
-    ['the body has an empty one', {body: {bootstrapToken: ''}}, 'bootstrap_invalid'],
-    [
-      'the server has a key alone, whose tokens end within the hour',
+      'the server has only a signing key',
       {secrets: {jwtHmacSecret: 'a-secret-of-at-least-32-bytes-xxxx', bootstrapToken}},
       'server_token_missing',
     ],
     [
-      'the server has a key and the token of a submitter',
+      'the server has a signing key and a submitter token',
       {
         secrets: {
           jwtHmacSecret: 'a-secret-of-at-least-32-bytes-xxxx',
@@ -105,20 +101,20 @@ describe('the exchange of a token for new nodes', () => {
       'server_token_missing',
     ],
     [
-      'the server has none to give',
+      'the server has no token to grant',
       {secrets: {adminToken: 'the-token-of-admins', bootstrapToken}},
       'server_token_missing',
     ],
-    ['the server has none of full access, which it was to give', {context: {grants: 'mesh'}}, 'server_token_missing'],
+    ['the server has no mesh token to grant', {context: {grants: 'mesh'}}, 'server_token_missing'],
   ]
   for (const [why, attempt, code] of refused)
-    it(`is refused with ${code} where ${why}, and the token stays good`, async () => {
+    it(`fails with ${code} if ${why}, without consuming the token`, async () => {
       const store = tokenStore()
       assert.equal(await codeOf(() => join({...attempt, store})), code)
       assert.equal((await join({store})).mesh_token, 'the-token-of-workers')
     })
 
-  it('is refused from the moment at which the token ends', async () => {
+  it('fails from the expiry of the token on', async () => {
     const store = tokenStore()
     const exchange = await shown(worker, store)
     store.clock.ms = noon + hour
@@ -127,7 +123,7 @@ describe('the exchange of a token for new nodes', () => {
     assert.equal(await codeOf(exchange), undefined)
   })
 
-  it('goes by the clock of the machine, and is remembered for longer where that of the store is ahead', async () => {
+  it('uses the system clock, and is remembered longer if the store clock is ahead', async () => {
     const store = tokenStore()
     const kept: number[] = []
     const {useBootstrap} = store
@@ -142,7 +138,7 @@ describe('the exchange of a token for new nodes', () => {
     assert.equal(await codeOf(await shown(worker, store, () => noon + hour)), 'bootstrap_expired')
   })
 
-  it('uses up no newer token where the secrets are replaced while it is under way', async () => {
+  it('does not consume a new token after a reload', async () => {
     const store = tokenStore()
     const newer = {...worker, bootstrapToken: 'a-newer-token-for-new-nodes'}
     const exchange = await shown(worker, store)
@@ -150,14 +146,14 @@ describe('the exchange of a token for new nodes', () => {
     assert.equal(await codeOf(await shown(newer, store)), undefined)
   })
 
-  it('gives one of many that come at once, and the others nothing', async () => {
+  it('succeeds for one of many concurrent requests', async () => {
     const store = tokenStore()
     const answers = await Promise.all(Array.from({length: 20}, () => codeOf(() => join({store}))))
     assert.equal(answers.filter((code) => code === undefined).length, 1)
     assert.equal(answers.filter((code) => code === 'bootstrap_consumed').length, 19)
   })
 
-  it('is nothing for a caller that was known by another token', async () => {
+  it('fails for a caller identified by another token', async () => {
     const code = await codeOf(() =>
       exchangeBootstrap(readCredentials(worker, noon), {role: 'mesh', id: 'x'}, {}, {store: tokenStore(), scope: ''}),
     )

@@ -4,14 +4,14 @@ import {readCredentials} from '../../../src/mesh/index.js'
 
 const secrets = {token: 'a-token-of-the-mesh', workerToken: 'a-token-of-a-worker'}
 
-describe('a connection that has shown a token', () => {
-  it('is known by it again, request after request', () => {
+describe('cached token of a connection', () => {
+  it('is recognised on later requests', () => {
     const credentials = readCredentials(secrets)
     const connection = {}
     for (let n = 0; n < 3; n++) assert.equal(credentials.roleOf(secrets.workerToken, connection), 'worker')
   })
 
-  it('is nobody with any other, and itself with the right one after that', () => {
+  it('does not match other tokens', () => {
     const credentials = readCredentials(secrets)
     const connection = {}
     assert.equal(credentials.roleOf(secrets.workerToken, connection), 'worker')
@@ -26,7 +26,7 @@ describe('a connection that has shown a token', () => {
     assert.equal(credentials.roleOf(secrets.workerToken, connection), 'worker')
   })
 
-  it('has the role of each token that it shows', () => {
+  it('is replaced by another valid token', () => {
     const credentials = readCredentials(secrets)
     const connection = {}
     const asked = [secrets.workerToken, secrets.token, secrets.token, secrets.workerToken]
@@ -34,13 +34,13 @@ describe('a connection that has shown a token', () => {
     assert.deepEqual(roles, ['worker', 'mesh', 'mesh', 'worker'])
   })
 
-  it('lends it to no other connection', () => {
+  it('is not shared between connections', () => {
     const credentials = readCredentials(secrets)
     assert.equal(credentials.roleOf(secrets.workerToken, {}), 'worker')
     assert.equal(credentials.roleOf('b-token-of-a-worker', {}), undefined)
   })
 
-  it('is nobody when the secrets have been replaced', () => {
+  it('is invalid after a reload', () => {
     const connection = {}
     assert.equal(readCredentials(secrets).roleOf(secrets.workerToken, connection), 'worker')
     const replaced = readCredentials({token: secrets.token, workerToken: 'another-token-of-a-worker'})

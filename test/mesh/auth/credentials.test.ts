@@ -33,7 +33,7 @@ function refusal(given: MeshSecrets): SvcError {
   assert.fail('it was taken')
 }
 
-describe('the secrets of a control plane', () => {
+describe('readCredentials', () => {
   const roles: readonly [string, string | undefined][] = [
     [secrets.token, 'mesh'],
     [secrets.workerToken, 'worker'],
@@ -47,14 +47,14 @@ describe('the secrets of a control plane', () => {
     ['', undefined],
   ]
   for (const [token, role] of roles)
-    it(`give "${token}" the role ${role ?? 'of nobody'}`, () => {
+    it(`maps "${token}" to ${role ?? 'no role'}`, () => {
       assert.equal(readCredentials(secrets).roleOf(token), role)
     })
 
   const names = Object.keys(variables) as (keyof typeof variables)[]
   const pairs = names.flatMap((first, i) => names.slice(i + 1).map((second) => [first, second] as const))
   for (const [first, second] of pairs)
-    it(`are refused where ${variables[first]} and ${variables[second]} are the same, without their text`, () => {
+    it(`refuses equal ${variables[first]} and ${variables[second]} without showing them`, () => {
       const error = refusal({
         ...secrets,
         [first]: 'canary-the-same-text-in-two-variables',
@@ -72,13 +72,13 @@ describe('the secrets of a control plane', () => {
     ['é'.repeat(16), 32, false],
   ]
   for (const [jwtHmacSecret, bytes, weak] of lengths)
-    it(`${weak ? 'refuse' : 'take'} a key of ${bytes} bytes, ${jwtHmacSecret.length} characters`, () => {
+    it(`${weak ? 'refuses' : 'accepts'} a key of ${bytes} bytes, ${jwtHmacSecret.length} characters`, () => {
       if (weak) assert.equal(refusal({jwtHmacSecret}).code, 'mesh_secret_weak')
       else assert.ok(readCredentials({jwtHmacSecret}).jwtKey)
     })
 
   for (const name of ['token', 'workerToken', 'submitterToken', 'adminToken', 'bootstrapToken'] as const)
-    it(`refuse a token of 15 characters in ${variables[name]}, without its text, and take one of 16`, () => {
+    it(`refuses 15 characters in ${variables[name]} without showing them, and accepts 16`, () => {
       for (const short of ['canary-of-15-ch', 'é'.repeat(15), 'x']) {
         const error = refusal({...secrets, [name]: short})
         assert.equal(error.code, 'mesh_secret_weak')
@@ -97,7 +97,7 @@ describe('the secrets of a control plane', () => {
     [{bootstrapToken: secrets.bootstrapToken, bootstrapExpiresUnixMs: 1}, false],
   ]
   for (const [given, isOpen] of openness)
-    it(`${isOpen ? 'leave the mesh open' : 'close the mesh'} with ${JSON.stringify(Object.keys(given))}`, () => {
+    it(`${isOpen ? 'is open' : 'is not open'} with ${JSON.stringify(Object.keys(given))}`, () => {
       assert.equal(readCredentials(given).isOpen, isOpen)
     })
 
@@ -109,12 +109,12 @@ describe('the secrets of a control plane', () => {
     [0, false],
   ]
   for (const [end, isThere] of ends)
-    it(`${isThere ? 'have' : 'lack'} a token for new nodes that ends ${end === undefined ? 'never' : `${end - noon} ms from now`}`, () => {
+    it(`${isThere ? 'accepts' : 'ignores'} a bootstrap token that ${end === undefined ? 'never expires' : `expires in ${end - noon} ms`}`, () => {
       const {bootstrap} = readCredentials({...secrets, bootstrapExpiresUnixMs: end}, noon)
       assert.equal(bootstrap !== undefined, isThere)
     })
 
-  it('are in nothing that prints them', () => {
+  it('does not reveal secrets when printed', () => {
     const credentials = readCredentials(secrets)
     for (const printed of [
       JSON.stringify(credentials),

@@ -25,7 +25,7 @@ const secretsOf = (generation: string) =>
 const bearers = ['mesh', 'admin', 'worker', 'submitter', 'bootstrap', 'unknown', 'none'] as const
 type Bearer = (typeof bearers)[number]
 
-/** What each bearer is answered, by the operations that are alike; nothing is said where they may. */
+/** Expected refusals by bearer for groups of operations; permitted bearers are omitted. */
 const matrix: readonly {operations: MeshOperation[]; answers: Partial<Record<Bearer, string>>}[] = [
   {
     operations: [
@@ -94,8 +94,8 @@ function ask(
   return identify(credentials, authorization, '10.0.0.7', {plane, store, wallClock: store.now, scope: ''})
 }
 
-describe('who may use which route', () => {
-  it('is said for every route that asks who it is', () => {
+describe('permissions of routes', () => {
+  it('are tested for every authenticated route', () => {
     const said = matrix.flatMap(({operations}) => operations).sort()
     const all = (Object.keys(routes) as MeshOperation[]).filter((operation) => operation !== 'health').sort()
     assert.deepEqual(said, all)
@@ -106,7 +106,7 @@ describe('who may use which route', () => {
   for (const {operations, answers} of matrix)
     for (const operation of operations) {
       for (const bearer of bearers)
-        it(`${operation} answers ${bearer} with ${answers[bearer] ?? 'who it is'}, with old secrets and with new ones`, async () => {
+        it(`${operation} with ${bearer}: ${answers[bearer] ?? 'permitted'}, before and after a reload`, async () => {
           for (const [credentials, generation] of [
             [first, 'first-generation'],
             [second, 'second-generation'],
@@ -116,7 +116,7 @@ describe('who may use which route', () => {
           }
         })
 
-      it(`${operation} knows no token of before the secrets were replaced`, async () => {
+      it(`${operation} refuses tokens from before a reload`, async () => {
         const refusal = operation === 'bootstrap_exchange' ? 'bootstrap_invalid' : 'unauthorized'
         for (const bearer of bearers)
           assert.equal(
@@ -129,14 +129,14 @@ describe('who may use which route', () => {
       })
 
       for (const role of ['mesh', 'admin', 'worker', 'submitter'] as const)
-        it(`${operation} answers a token that names the role ${role} like an opaque one`, async () => {
+        it(`${operation} treats a signed ${role} token like an opaque one`, async () => {
           const token = await mintToken(secretsOf('first-generation').jwtHmacSecret, {role, nowMs: noon})
           assert.equal(await codeOf(() => ask(first, operation, `Bearer ${token}`)), answers[role])
         })
     }
 })
 
-describe('a bearer', () => {
+describe('Authorization header', () => {
   const credentials = readCredentials(secretsOf('of-one-mesh'), noon)
   const headers: readonly [string | undefined, boolean][] = [
     ['Bearer worker-of-one-mesh', true],
@@ -153,44 +153,44 @@ describe('a bearer', () => {
     [undefined, false],
   ]
   for (const [header, known] of headers)
-    it(`${known ? 'is known' : 'is nobody'} by ${JSON.stringify(header)}`, async () => {
+    it(`${known ? 'is accepted' : 'is refused'}: ${JSON.stringify(header)}`, async () => {
       const code = await codeOf(() => ask(credentials, 'heartbeat', header))
       assert.equal(code, known ? undefined : 'unauthorized')
     })
 
-  it('of an opaque token is known at once, by its role and its address', () => {
+  it('with an opaque token is identified synchronously by role and address', () => {
     assert.deepEqual(ask(credentials, 'heartbeat', 'Bearer worker-of-one-mesh'), {
       role: 'worker',
       id: 'worker@10.0.0.7',
     })
   })
 
-  it('is nobody with three parts where no key of tokens is set', async () => {
+  it('with a signed token is refused without a signing key', async () => {
     const {jwtHmacSecret, ...rest} = secretsOf('of-one-mesh')
     const token = await mintToken(jwtHmacSecret, {role: 'mesh', nowMs: noon})
     assert.equal(await codeOf(() => ask(readCredentials(rest), 'heartbeat', `Bearer ${token}`)), 'unauthorized')
   })
 })
 
-describe('a control plane without a secret', () => {
+describe('control plane without secrets', () => {
   const open = readCredentials({})
   for (const operation of Object.keys(routes) as MeshOperation[]) {
     const answer = operation === 'bootstrap_exchange' ? 'bootstrap_disabled' : undefined
-    it(`answers ${operation} ${answer === undefined ? 'to everybody' : `with ${answer}`}`, async () => {
+    it(`${answer === undefined ? `permits ${operation}` : `refuses ${operation} with ${answer}`}`, async () => {
       for (const header of [undefined, 'Bearer anything'])
         assert.equal(await codeOf(() => ask(open, operation, header)), answer)
     })
   }
 })
 
-describe('wrong tokens for new nodes', () => {
+describe('wrong bootstrap tokens', () => {
   const credentials = readCredentials(secretsOf('of-one-mesh'), noon)
   const store = tokenStore()
   const wrongTokens = createRateLimit(wrongBootstrapTokens)
   const exchange = (token: string, address: string) =>
     codeOf(() => identify(credentials, `Bearer ${token}`, address, {plane: 'bootstrap', store, scope: '', wrongTokens}))
 
-  it('are taken ten times from one address, then no other is until a while has passed', async () => {
+  it('are rate-limited after ten attempts from one address', async () => {
     for (let tries = 0; tries < 10; tries++) assert.equal(await exchange('wrong', '10.0.0.1'), 'bootstrap_invalid')
     assert.equal(await exchange('wrong', '10.0.0.1'), 'rate_limited')
     assert.equal(await exchange('wrong', '10.0.0.2'), 'bootstrap_invalid')
@@ -199,13 +199,13 @@ describe('wrong tokens for new nodes', () => {
     assert.equal(await exchange('wrong', '10.0.0.1'), 'rate_limited')
   })
 
-  it('do not keep out who has the right one, at the same address', async () => {
+  it('do not block the valid token from the same address', async () => {
     for (let tries = 0; tries < 12; tries++) await exchange('wrong', '10.0.0.4')
     assert.equal(await exchange('wrong', '10.0.0.4'), 'rate_limited')
     assert.equal(await exchange('bootstrap-of-one-mesh', '10.0.0.4'), undefined)
   })
 
-  it('are not counted where they are right', async () => {
+  it('are counted only if wrong', async () => {
     for (let tries = 0; tries < 30; tries++)
       assert.equal(await exchange('bootstrap-of-one-mesh', '10.0.0.3'), undefined)
   })

@@ -13,7 +13,7 @@ const secret = 'canary-secret-of-the-tokens-32-bytes'
 const credentials = readCredentials({jwtHmacSecret: secret})
 const now = noon / 1000
 
-/** Claims of a token that is taken. */
+/** Claims of a valid token. */
 const sound = {role: 'worker', aud: 'svc-mesh', jti: 'one', iat: now, exp: now + 60}
 const admin = {...sound, role: 'admin'}
 
@@ -27,9 +27,9 @@ const answer = (token: string, store = tokenStore(), scope = '') =>
 
 const without = (claim: string) => Object.fromEntries(Object.entries(sound).filter(([name]) => name !== claim))
 
-describe('a token that names its role', () => {
+describe('signed token', () => {
   const claims: readonly [what: string, claims: object, code: string | undefined][] = [
-    ['is sound', sound, undefined],
+    ['is valid', sound, undefined],
     ['is of the role mesh', {...sound, role: 'mesh'}, undefined],
     ['is of the role admin', admin, undefined],
     ['names its role in another case, with blanks', {...sound, role: ' Worker '}, undefined],
@@ -37,34 +37,38 @@ describe('a token that names its role', () => {
     ['names the role bootstrap', {...sound, role: 'bootstrap'}, 'unauthorized'],
     ['names an unknown role', {...sound, role: 'root'}, 'unauthorized'],
     ['names a role of another type', {...sound, role: ['admin']}, 'unauthorized'],
-    ['is for nobody', without('aud'), 'unauthorized'],
+    ['has no audience', without('aud'), 'unauthorized'],
     ['is for another service', {...sound, aud: 'other'}, 'unauthorized'],
-    ['is for several services, this one among them', {...sound, aud: ['other', 'svc-mesh']}, undefined],
-    ['has no end', without('exp'), 'unauthorized'],
-    ['has no beginning', without('iat'), 'unauthorized'],
-    ['has an end of another type', {...sound, exp: `${now + 60}`}, 'unauthorized'],
-    ['ended 29 s ago', {...sound, iat: now - 100, exp: now - 29}, undefined],
-    ['ended 30 s ago', {...sound, iat: now - 100, exp: now - 30}, 'token_expired'],
-    ['ended a day ago', {...sound, iat: now - 90_000, exp: now - 86_400}, 'token_expired'],
-    ['was made in 30 s', {...sound, iat: now + 30, exp: now + 90}, undefined],
-    ['was made in 31 s', {...sound, iat: now + 31, exp: now + 91}, 'token_expired'],
-    ['begins in 30 s', {...sound, nbf: now + 30}, undefined],
-    ['begins in 31 s', {...sound, nbf: now + 31}, 'token_expired'],
-    ['lives for an hour', {...sound, exp: now + 3600}, undefined],
-    ['lives for an hour and a second', {...sound, exp: now + 3601}, 'unauthorized'],
-    ['lives for an hour by a beginning that is not yet', {...sound, iat: now + 3000, exp: now + 6000}, 'token_expired'],
-    ['of a worker has no id', without('jti'), undefined],
-    ['of an administrator has no id', {...admin, jti: undefined}, 'unauthorized'],
-    ['of an administrator has a blank id', {...admin, jti: '  '}, 'unauthorized'],
-    ['of an administrator has an id of another type', {...admin, jti: 7}, 'unauthorized'],
-    ['of an administrator has an id without end', {...admin, jti: 'x'.repeat(257)}, 'unauthorized'],
+    ['is for several services including this one', {...sound, aud: ['other', 'svc-mesh']}, undefined],
+    ['has no exp', without('exp'), 'unauthorized'],
+    ['has no iat', without('iat'), 'unauthorized'],
+    ['has an exp of another type', {...sound, exp: `${now + 60}`}, 'unauthorized'],
+    ['expired 29 s ago', {...sound, iat: now - 100, exp: now - 29}, undefined],
+    ['expired 30 s ago', {...sound, iat: now - 100, exp: now - 30}, 'token_expired'],
+    ['expired a day ago', {...sound, iat: now - 90_000, exp: now - 86_400}, 'token_expired'],
+    ['was issued 30 s in the future', {...sound, iat: now + 30, exp: now + 90}, undefined],
+    ['was issued 31 s in the future', {...sound, iat: now + 31, exp: now + 91}, 'token_expired'],
+    ['is valid from 30 s in the future', {...sound, nbf: now + 30}, undefined],
+    ['is valid from 31 s in the future', {...sound, nbf: now + 31}, 'token_expired'],
+    ['has a lifetime of an hour', {...sound, exp: now + 3600}, undefined],
+    ['has a lifetime of an hour and a second', {...sound, exp: now + 3601}, 'unauthorized'],
+    [
+      'has a lifetime of less than an hour by a future iat',
+      {...sound, iat: now + 3000, exp: now + 6000},
+      'token_expired',
+    ],
+    ['has no id and the role worker', without('jti'), undefined],
+    ['has no id and the role admin', {...admin, jti: undefined}, 'unauthorized'],
+    ['has a blank id and the role admin', {...admin, jti: '  '}, 'unauthorized'],
+    ['has an id of another type and the role admin', {...admin, jti: 7}, 'unauthorized'],
+    ['has a too long id and the role admin', {...admin, jti: 'x'.repeat(257)}, 'unauthorized'],
     ['names a node', {...sound, sub: 'node-7'}, undefined],
     ['names a blank node', {...sound, sub: ''}, 'unauthorized'],
     ['names a node of another type', {...sound, sub: {id: 'node-7'}}, 'unauthorized'],
-    ['names a scope where there is none', {...sound, scp: 'lab'}, 'scope_mismatch'],
+    ['names a scope that does not exist', {...sound, scp: 'lab'}, 'scope_mismatch'],
   ]
   for (const [what, given, code] of claims)
-    it(`${code === undefined ? 'is taken' : `is refused with ${code}`} where it ${what}`, async () => {
+    it(`${code === undefined ? 'is accepted' : `is refused with ${code}`} if it ${what}`, async () => {
       assert.equal(await answer(signedToken(given, secret)), code)
     })
 
@@ -72,34 +76,31 @@ describe('a token that names its role', () => {
   const {privateKey} = generateKeyPairSync('rsa', {modulusLength: 2048})
   const rsa = [Buffer.from('{"alg":"RS256"}').toString('base64url'), parts[1]].join('.')
   const forged: readonly [what: string, token: string][] = [
-    ['has no signature, alg none', `${Buffer.from('{"alg":"none"}').toString('base64url')}.${parts[1]}.`],
-    ['says none and is signed', signedToken(sound, secret, {header: {alg: 'none'}})],
-    ['says NONE and is signed', signedToken(sound, secret, {header: {alg: 'NONE'}})],
-    ['says RS256 and is signed by the secret', signedToken(sound, secret, {header: {alg: 'RS256'}})],
-    ['is signed by an RSA key', `${rsa}.${createSign('sha256').update(rsa).sign(privateKey, 'base64url')}`],
-    ['says ES256', signedToken(sound, secret, {header: {alg: 'ES256'}})],
-    ['is of HS512', signedToken(sound, secret, {header: {alg: 'HS512'}, digest: 'sha512'})],
-    ['is of HS384', signedToken(sound, secret, {header: {alg: 'HS384'}, digest: 'sha384'})],
-    ['names no algorithm', signedToken(sound, secret, {header: {typ: 'JWT'}})],
-    ['demands what nobody knows', signedToken(sound, secret, {header: {alg: 'HS256', crit: ['x'], x: 1}})],
-    ['is signed by another key', signedToken(sound, `${secret}.`)],
-    ['is signed by nothing', signedToken(sound, '')],
-    [
-      'has another body than was signed',
-      [parts[0], Buffer.from(JSON.stringify(admin)).toString('base64url'), parts[2]].join('.'),
-    ],
-    ['has a signature cut short', parts.join('.').slice(0, -2)],
+    ['has alg none and no signature', `${Buffer.from('{"alg":"none"}').toString('base64url')}.${parts[1]}.`],
+    ['has alg none but is signed', signedToken(sound, secret, {header: {alg: 'none'}})],
+    ['has alg NONE but is signed', signedToken(sound, secret, {header: {alg: 'NONE'}})],
+    ['has alg RS256 but is signed with the secret', signedToken(sound, secret, {header: {alg: 'RS256'}})],
+    ['is signed with an RSA key', `${rsa}.${createSign('sha256').update(rsa).sign(privateKey, 'base64url')}`],
+    ['has alg ES256', signedToken(sound, secret, {header: {alg: 'ES256'}})],
+    ['has alg HS512', signedToken(sound, secret, {header: {alg: 'HS512'}, digest: 'sha512'})],
+    ['has alg HS384', signedToken(sound, secret, {header: {alg: 'HS384'}, digest: 'sha384'})],
+    ['has no alg', signedToken(sound, secret, {header: {typ: 'JWT'}})],
+    ['has an unknown critical header', signedToken(sound, secret, {header: {alg: 'HS256', crit: ['x'], x: 1}})],
+    ['is signed with another key', signedToken(sound, `${secret}.`)],
+    ['is signed with an empty key', signedToken(sound, '')],
+    ['has a modified body', [parts[0], Buffer.from(JSON.stringify(admin)).toString('base64url'), parts[2]].join('.')],
+    ['has a truncated signature', parts.join('.').slice(0, -2)],
     ['has a fourth part', [...parts, 'x'].join('.')],
     ['has two parts', parts.slice(0, 2).join('.')],
-    ['has a body that is no JSON', signedToken('x' as never, secret)],
+    ['has a body that is not JSON', signedToken('x' as never, secret)],
     ['has a body that is a list', signedToken([], secret)],
   ]
   for (const [what, token] of forged)
-    it(`is nobody's where it ${what}`, async () => {
+    it(`is refused if it ${what}`, async () => {
       assert.equal(await answer(token), 'unauthorized')
     })
 
-  it('says who it is: its role, its node and its scope', async () => {
+  it('identifies role, node and scope', async () => {
     const token = signedToken({...sound, sub: 'node-7', scp: 'lab'}, secret)
     assert.deepEqual(await show(token, tokenStore(), 'lab'), {
       role: 'worker',
@@ -110,7 +111,7 @@ describe('a token that names its role', () => {
     assert.deepEqual(await show(signedToken(sound, secret)), {role: 'worker', id: 'worker@10.0.0.7'})
   })
 
-  it('is of the scope of the control plane, or of none', async () => {
+  it('must have the scope of the control plane or none', async () => {
     const of = (scp?: string) => signedToken({...sound, scp}, secret)
     assert.equal(await answer(of('lab'), tokenStore(), 'lab'), undefined)
     assert.equal(await answer(of(), tokenStore(), 'lab'), undefined)
@@ -118,7 +119,7 @@ describe('a token that names its role', () => {
   })
 
   for (const aheadMs of [-300_000, 300_000])
-    it(`goes by the clock of the machine where that of the store is ${aheadMs} ms ahead`, async () => {
+    it(`is validated by the system clock if the store clock is ${aheadMs} ms ahead`, async () => {
       const store = tokenStore()
       store.clock.ms = noon + aheadMs
       const {once} = await show(signedToken(admin, secret), store, '', () => noon)
@@ -127,7 +128,7 @@ describe('a token that names its role', () => {
       assert.equal(await codeOf(() => show(signedToken(ended, secret), store, '', () => noon)), 'token_expired')
     })
 
-  it('speaks for its node alone, and for any where it names none', async () => {
+  it('is restricted to its node, if it names one', async () => {
     const bound = await show(signedToken({...sound, sub: 'node-7'}, secret))
     const free = await show(signedToken(sound, secret))
     assert.equal(await codeOf(() => requireNode(bound, 'node-7')), undefined)
@@ -135,7 +136,7 @@ describe('a token that names its role', () => {
     assert.equal(await codeOf(() => requireNode(free, 'node-8')), undefined)
   })
 
-  it('shows nothing of itself in the error that refuses it', async () => {
+  it('is not revealed by the error that refuses it', async () => {
     const given = {...sound, jti: 'canary-id', sub: 'canary-node', exp: now - 3000, iat: now - 3001}
     for (const token of [signedToken(given, secret), signedToken(sound, 'canary-key'), 'canary.canary.canary']) {
       const error = await Promise.resolve(show(token)).then(
@@ -147,21 +148,21 @@ describe('a token that names its role', () => {
   })
 })
 
-describe('a token that was used', () => {
+describe('used signed token', () => {
   for (const [role, again] of [
     ['mesh', 'token_replayed'],
     ['admin', 'token_replayed'],
     ['worker', undefined],
     ['submitter', 'role_forbidden'],
   ] as const)
-    it(`${again === undefined ? 'is taken' : `is refused with ${again}`} again where it is of the role ${role}`, async () => {
+    it(`with the role ${role} ${again === undefined ? 'is accepted again' : `is refused with ${again}`}`, async () => {
       const store = tokenStore()
       const token = signedToken({...sound, role}, secret)
       await answer(token, store)
       assert.equal(await answer(token, store), again)
     })
 
-  it('of a submitter may deliver as often as it lives', async () => {
+  it('of a submitter can deliver repeatedly', async () => {
     const store = tokenStore()
     const authorization = `Bearer ${signedToken({...sound, role: 'submitter'}, secret)}`
     for (let time = 0; time < 3; time++)
@@ -173,7 +174,7 @@ describe('a token that was used', () => {
       })
   })
 
-  it('is refused until nobody takes it any more, the leeway included', async () => {
+  it('is remembered until its expiry plus leeway', async () => {
     for (const exp of [now + 60, now + 60.5]) {
       const store = tokenStore()
       const token = signedToken({...admin, exp}, secret)
@@ -184,7 +185,7 @@ describe('a token that was used', () => {
     }
   })
 
-  it('is told by its id, whatever else it says', async () => {
+  it('is identified by its id alone', async () => {
     const store = tokenStore()
     assert.equal(await answer(signedToken(admin, secret), store), undefined)
     assert.equal(await answer(signedToken({...admin, role: 'mesh', sub: 'node-7'}, secret), store), 'token_replayed')
@@ -195,18 +196,18 @@ describe('a token that was used', () => {
     ['its role is unknown', {...admin, role: 'root'}, 'unauthorized'],
     ['it has expired', {...admin, exp: now - 40}, 'token_expired'],
     ['it is for another service', {...admin, aud: 'other'}, 'unauthorized'],
-    ['it lives for too long', {...admin, exp: now + 7200}, 'unauthorized'],
+    ['its lifetime is too long', {...admin, exp: now + 7200}, 'unauthorized'],
     ['it is of another scope', {...admin, scp: 'other'}, 'scope_mismatch'],
   ]
   for (const [why, given, code] of refused)
-    it(`keeps its id where it was refused because ${why}`, async () => {
+    it(`does not consume its id if refused because ${why}`, async () => {
       const store = tokenStore()
       assert.equal(await answer(signedToken(given, secret), store), code)
       assert.equal(store.ids.size, 0)
       assert.equal(await answer(signedToken(admin, secret), store), undefined)
     })
 
-  it('is not used up by finding out whose it is', async () => {
+  it('is not consumed by its identification', async () => {
     const store = tokenStore()
     const token = signedToken(admin, secret)
     for (let time = 0; time < 3; time++) await show(token, store)
@@ -214,7 +215,7 @@ describe('a token that was used', () => {
     assert.equal(await answer(token, store), undefined)
   })
 
-  it('waits where no more ids can be kept', async () => {
+  it('is refused with overloaded if the limit of ids is reached', async () => {
     const store = Object.assign(tokenStore(), {room: 1})
     assert.equal(await answer(signedToken(admin, secret), store), undefined)
     assert.equal(await answer(signedToken({...admin, jti: 'two'}, secret), store), 'overloaded')
@@ -222,8 +223,8 @@ describe('a token that was used', () => {
   })
 })
 
-describe('a token that is minted', () => {
-  it('is taken, with its node and its scope, and lives for a minute', async () => {
+describe('mintToken', () => {
+  it('creates a valid token with node and scope and a lifetime of one minute', async () => {
     const store = tokenStore()
     const token = await mintToken(secret, {role: 'admin', node: 'node-7', scope: 'lab', nowMs: noon})
     const {once, ...caller} = await show(token, store, 'lab')
@@ -233,13 +234,13 @@ describe('a token that is minted', () => {
     assert.equal(await answer(token, store, 'lab'), 'token_expired')
   })
 
-  it('has an id of its own, for each request', async () => {
+  it('creates a unique id for each token', async () => {
     const store = tokenStore()
     for (let request = 0; request < 3; request++)
       assert.equal(await answer(await mintToken(secret, {role: 'mesh', nowMs: noon}), store), undefined)
   })
 
-  it('lives no longer than a control plane allows', async () => {
+  it('limits the lifetime to the maximum', async () => {
     assert.equal(await answer(await mintToken(secret, {role: 'worker', lifeSec: 1e6, nowMs: noon})), undefined)
   })
 })

@@ -2,7 +2,7 @@ import {createHmac} from 'node:crypto'
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** A compact JWS made by hand, so that it can be wrong in any way. */
+/** Creates a compact JWS manually, so that it can be invalid. */
 export function signedToken(
   claims: object,
   secret: string,

@@ -6,11 +6,11 @@ export type TokenStore = Pick<MeshStore, 'now' | 'useTokenId' | 'useBootstrap'>
 /** Noon of a day, Unix ms. */
 export const noon = Date.UTC(2026, 5, 1, 12)
 
-/** What a store remembers of tokens, with a clock that a test sets; it forgets as soon as it may. */
+/** In-memory store of used tokens with a manual clock. It deletes ids as soon as permitted. */
 export function tokenStore(): TokenStore & {
   clock: {ms: number}
   ids: Map<string, number>
-  /** Ids that it can keep at once. */
+  /** Maximum number of ids. */
   room: number
 } {
   const clock = {ms: noon}
@@ -35,7 +35,7 @@ export function tokenStore(): TokenStore & {
   }
 }
 
-/** The code of the error that something fails with; undefined where it does not fail. */
+/** Error code with which a function fails; undefined on success. */
 export async function codeOf(attempt: () => unknown): Promise<string | undefined> {
   try {
     await attempt()

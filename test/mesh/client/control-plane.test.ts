@@ -41,7 +41,7 @@ function connect(t: Test, {baseUrl}: {baseUrl: string}, options: Partial<MeshCli
 const start = (t: Test, env: Readonly<Record<string, string>> = {}): Promise<MeshServer> =>
   startMeshServer(t, {env: {...secrets, ...env}})
 
-/** A control plane for all tests of a suite. */
+/** Starts a control plane shared by the tests of a suite. */
 const suiteServer = (env: Readonly<Record<string, string>> = {}) => suiteMeshServer({...secrets, ...env})
 
 const refusal = (status: number, code: string) => (error: unknown) => {
@@ -50,8 +50,8 @@ const refusal = (status: number, code: string) => (error: unknown) => {
   return true
 }
 
-describe('a client and a control plane', () => {
-  it('do all that there is to do, each request with the token that may', async (t) => {
+describe('client and control plane', () => {
+  it('support every operation with the token for its plane', async (t) => {
     const server = await start(t)
     const client = connect(t, server)
     await client.health()
@@ -108,7 +108,7 @@ describe('a client and a control plane', () => {
     await assert.rejects(client.setQuarantine({node: 'node-z', quarantined: true}), refusal(404, 'node_not_found'))
   })
 
-  it('refuse and are refused with what a role may not do', async (t) => {
+  it('refuse operations that the role does not permit', async (t) => {
     const server = await start(t)
     await assert.rejects(connect(t, server, {tokens: {mesh: 'wrong'}}).listNodes(), refusal(401, 'unauthorized'))
     const asWorker = connect(t, server, {tokens: {mesh: worker}})
@@ -117,7 +117,7 @@ describe('a client and a control plane', () => {
     await assert.rejects(connect(t, server, {tokens: {submitter}}).listNodes(), refusal(401, 'unauthorized'))
   })
 
-  it('understand each other through tokens that are made for each request', async (t) => {
+  it('work with tokens signed per request', async (t) => {
     const secret = 'a secret that is longer than thirty-two bytes'
     const server = await startMeshServer(t, {env: {SVC_MESH_JWT_HMAC_SECRET: secret}})
     const client = connect(t, server, {tokens: {jwtHmacSecret: secret, nodeId: 'node-a'}})
@@ -128,7 +128,7 @@ describe('a client and a control plane', () => {
     await assert.rejects(client.join(node('node-b')), refusal(403, 'node_identity_mismatch'))
   })
 
-  it('exchange the token for a new node once', async (t) => {
+  it('exchange a bootstrap token once', async (t) => {
     const server = await start(t, {
       SVC_MESH_BOOTSTRAP_TOKEN: 'one-shot-token-000001',
       SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: String(Date.now() + 600_000),
@@ -140,7 +140,7 @@ describe('a client and a control plane', () => {
     await assert.rejects(client.exchangeBootstrap('one-shot-token-000001'), refusal(410, 'bootstrap_consumed'))
   })
 
-  it('go through an inbox of many pages, the newest message first', async (t) => {
+  it('page through a large inbox, newest message first', async (t) => {
     const client = connect(t, await start(t))
     const sent: number[] = []
     for (let i = 0; i < 10; i++)
@@ -159,10 +159,10 @@ describe('a client and a control plane', () => {
     assert.deepEqual(await ids({receiver: '3'}), [])
   })
 
-  it('wait for a message together', async (t) => {
+  it('long-poll for a message', async (t) => {
     const server = await start(t)
     const waiting = connect(t, server, {timeoutMs: 100}).inbox({receiver: '2', waitMs: 60_000})
-    // Longer than other requests of this client may take.
+    // Longer than the default timeout of this client.
     await sleep(150)
     const {message_id: id} = await connect(t, server).deliver(message)
     assert.deepEqual(
@@ -172,8 +172,8 @@ describe('a client and a control plane', () => {
   })
 })
 
-describe('a member of a mesh', () => {
-  it('is a node for as long as it beats, and none when it has left', async (t) => {
+describe('membership', () => {
+  it('lists the node while it sends heartbeats and until it leaves', async (t) => {
     const client = connect(t, await start(t, {SVC_MESH_SCOPE_ID: 'scope-a'}))
     const events: MembershipEvent[] = []
     const record = () => ({...node('node-a'), scope_id: 'scope-a'})
@@ -190,7 +190,7 @@ describe('a member of a mesh', () => {
     assert.deepEqual(await listed(), [])
   })
 
-  it('ends when a newer process takes its id', async (t) => {
+  it('ends when a newer process uses the node id', async (t) => {
     const client = connect(t, await start(t))
     const events: MembershipEvent[] = []
     const record = () => node('node-a')
@@ -198,7 +198,7 @@ describe('a member of a mesh', () => {
     await until(() => events.length > 0, 'the first event')
     const {nodes} = await client.listNodes()
     assert.equal(nodes.length, 1)
-    // The larger incarnation is the newer one, whichever was drawn first.
+    // The process that joined last is the newer one, whatever its incarnation number.
     await client.join({...record(), incarnation: Number.MAX_SAFE_INTEGER, seq: 0})
     await older.done
     const last = events.at(-1)
@@ -206,10 +206,10 @@ describe('a member of a mesh', () => {
   })
 })
 
-describe('a lease of a control plane', {concurrency: 3}, () => {
+describe('held lease', {concurrency: 3}, () => {
   const shared = suiteServer({SVC_MESH_A2A_LEASE_MS: '6000'})
 
-  /** A lease that a node of its own holds. */
+  /** Holds a lease as a new node. */
   const holding = async (t: Test, server: MeshServer, name: string) => {
     const client = connect(t, server, {timeoutMs: 60_000})
     await client.join(node(name))
@@ -220,7 +220,7 @@ describe('a lease of a control plane', {concurrency: 3}, () => {
     return {client, held, losses, listed}
   }
 
-  it('outlives its first term, and is free again when it is given back', async (t) => {
+  it('is renewed beyond its first duration and free after its release', async (t) => {
     const {client, held, listed} = await holding(t, shared(), 'kept')
     const {lease_id: lease, scope_key: scopeKey, expires_unix_ms: end} = held.lease
     for (let leftMs = 1; leftMs > 0; await sleep(Math.max(0, leftMs)))
@@ -234,14 +234,14 @@ describe('a lease of a control plane', {concurrency: 3}, () => {
     assert.deepEqual(await listed(), [])
   })
 
-  it('is lost when an administrator takes it away', async (t) => {
+  it('is lost when an administrator revokes it', async (t) => {
     const {client, held, losses} = await holding(t, shared(), 'revoked')
     await client.revokeLease(held.lease.lease_id)
     if (!held.ended.aborted) await once(held.ended, 'abort')
     assert.deepEqual([held.isHeld, losses.map(({reason}) => reason)], [false, ['refused']])
   })
 
-  it('is lost before its end where the control plane stands still', async (t) => {
+  it('is lost before its expiry if the control plane hangs', async (t) => {
     const server = await start(t, {SVC_MESH_A2A_LEASE_MS: '3000'})
     const sent = performance.now()
     const {held, losses} = await holding(t, server, 'silent')
@@ -254,7 +254,7 @@ describe('a lease of a control plane', {concurrency: 3}, () => {
   })
 })
 
-describe('what goes by between a client and a control plane', () => {
+describe('requests over an unreliable network', () => {
   const shared = suiteServer()
 
   const between = async (t: Test, server = shared()) => {
@@ -262,11 +262,11 @@ describe('what goes by between a client and a control plane', () => {
     return {proxy, client: connect(t, {baseUrl: proxy.url}, {random: () => 0.01}), direct: connect(t, server)}
   }
 
-  /** A message to nobody else. */
+  /** Creates a message for an unused receiver. */
   let receivers = 100
   const ownMessage = (): DeliverRequest => ({...message, receiverAgentId: String(++receivers)})
 
-  /** Every request waited for as long as the answer before it asked for. */
+  /** Asserts that every retry respected the previous Retry-After. */
   const obeys = (log: readonly Passage[]) => {
     for (const [i, {retryAfterMs = 0, atMs}] of log.entries())
       if (i + 1 < log.length) assert.ok((log[i + 1]?.atMs ?? 0) - atMs >= retryAfterMs, `after ${retryAfterMs} ms`)
@@ -275,9 +275,9 @@ describe('what goes by between a client and a control plane', () => {
   const every = (fate: Fate, count = 20): Fate[] => Array(count).fill(fate)
 
   for (const fate of ['lose request', 'lose answer', {status: 503}, {status: 429, retryAfter: 0}] as const) {
-    const what = typeof fate === 'string' ? `to ${fate}s` : `to answer ${fate.status}`
+    const what = typeof fate === 'string' ? `the network ${fate}s` : `the proxy returns ${fate.status}`
 
-    it(`is a keyed message four times at most where all it does is ${what}, and it is one message`, async (t) => {
+    it(`deliver a keyed message in up to four attempts, but once, if ${what}`, async (t) => {
       const {proxy, client, direct} = await between(t)
       const keyed = {...ownMessage(), idempotencyKey: 'k'}
       proxy.fates = every(fate)
@@ -293,7 +293,7 @@ describe('what goes by between a client and a control plane', () => {
       )
     })
 
-    it(`is a message without a key once where all it does is ${what}`, async (t) => {
+    it(`deliver a message without a key in one attempt if ${what}`, async (t) => {
       const {proxy, client, direct} = await between(t)
       proxy.fates = every(fate)
       const unkeyed = ownMessage()
@@ -302,7 +302,7 @@ describe('what goes by between a client and a control plane', () => {
       assert.equal((await direct.inbox({receiver: unkeyed.receiverAgentId})).length, fate === 'lose answer' ? 1 : 0)
     })
 
-    it(`is a request that may be repeated four times at most where all it does is ${what}`, async (t) => {
+    it(`retry a repeatable request up to three times if ${what}`, async (t) => {
       const {proxy, client} = await between(t)
       proxy.fates = every(fate)
       await assert.rejects(client.join(node('node-a')), MeshHttpError)
@@ -310,7 +310,7 @@ describe('what goes by between a client and a control plane', () => {
     })
   }
 
-  it('is a request again no sooner than the answer before it asked for', async (t) => {
+  it('respect Retry-After', async (t) => {
     const {proxy, client} = await between(t)
     proxy.fates = [{status: 429, retryAfter: 1}, 'lose answer', {status: 503, retryAfter: 1}]
     await client.join(node('node-a'))
@@ -318,7 +318,7 @@ describe('what goes by between a client and a control plane', () => {
     obeys(proxy.log)
   })
 
-  it('keeps to the limit that a control plane sets', async (t) => {
+  it('respect the rate limit of the control plane', async (t) => {
     const limit = {
       SVC_MESH_HTTP_RATE_LIMIT: '1',
       SVC_MESH_HTTP_RATE_LIMIT_PER_SEC: '1',
@@ -331,13 +331,13 @@ describe('what goes by between a client and a control plane', () => {
   })
 })
 
-describe('the snapshot of a workspace', () => {
-  it('has the nodes of its control plane, by the clock of that', async (t) => {
+describe('mesh snapshot', () => {
+  it('filters nodes by the clock of the control plane', async (t) => {
     const server = await start(t)
     const client = connect(t, server)
     await client.join({...node('node-a'), capabilities: {labels: [`token=${worker}`]}})
     const env = {...secrets, SVC_ORCHESTRATOR_MESH_CONTROL_URL: server.baseUrl, SVC_MESH_MAX_STALE_MS: '60000'}
-    // Its own clock stands years apart.
+    // The local clock is years off.
     const orchestrator = await openTestOrchestrator(t, {env})
     const snapshot = await meshSnapshot(orchestrator)
     assert.ok(snapshot?.ok, JSON.stringify(snapshot))
@@ -354,7 +354,7 @@ describe('the snapshot of a workspace', () => {
     }, 'the node is stale')
   })
 
-  it('says why there is none', async (t) => {
+  it('contains the error if the control plane is unreachable', async (t) => {
     const server = await start(t)
     const env = {SVC_ORCHESTRATOR_MESH_CONTROL_URL: server.baseUrl, SVC_MESH_TOKEN: 'a-wrong-token'}
     const snapshot = await meshSnapshot(await openTestOrchestrator(t, {env}))

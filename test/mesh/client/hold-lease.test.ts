@@ -11,7 +11,7 @@ type Test = {after(work: () => unknown): void}
 const lease = {lease_id: '17', fence_token: 17, scope_key: 'task:1', holder_node_id: 'node-a'}
 const serverMs = Date.UTC(2035, 1, 2)
 
-/** Grants a lease for so long, and answers whatever else as is said. */
+/** Grants a lease of a duration, and runs a script for other requests. */
 const granting =
   (leaseMs: number, rest: Script = (response) => reply(response, 204)): Script =>
   (response, asked, count) => {
@@ -33,10 +33,10 @@ async function hold(t: Test, script: Script, options: Partial<HoldOptions> = {})
   return {held, plane, losses, routes}
 }
 
-/** A clock that stands, so that no deadline comes near while a slow machine works. */
+/** Stopped clock, so that no deadline is reached on a slow machine. */
 const still = {monotonic: () => 0}
 
-/** A clock that is set back by a minute after the grant, so that the first renewal does not time out there either. */
+/** Clock that goes back by a minute after the grant, so that the first renewal does not time out on a slow machine. */
 const setBack = () => {
   let reads = 0
   return {monotonic: () => (reads++ === 0 ? 0 : -60_000)}
@@ -46,8 +46,8 @@ const ended = async (signal: AbortSignal) => {
   if (!signal.aborted) await once(signal, 'abort')
 }
 
-describe('a lease that is held', () => {
-  it('is renewed at each third of its time, give or take a tenth', async (t) => {
+describe('holdLease', () => {
+  it('renews at each third of the duration, ±10 %', async (t) => {
     const {held, plane} = await hold(t, granting(1200), still)
     await until(() => plane.asked.length >= 4, 'it was renewed three times')
     assert.deepEqual([held.isHeld, held.lease.lease_id], [true, '17'])
@@ -57,9 +57,9 @@ describe('a lease that is held', () => {
     assert.deepEqual(plane.asked[1]?.body, {lease_id: '17', claimer_node_id: 'node-a'})
   })
 
-  it('is not renewed at once where it holds for longer than any timer waits', async (t) => {
+  it('does not renew immediately if the delay exceeds the maximum of a timer', async (t) => {
     const {held, plane, routes} = await hold(t, granting(2 ** 40))
-    // A timer that is asked for too much ends after a millisecond.
+    // A timer with a delay above its maximum fires after a millisecond.
     await sleep(20)
     await plane
       .connect()
@@ -68,17 +68,17 @@ describe('a lease that is held', () => {
     assert.deepEqual([held.isHeld, routes()], [true, ['grant', 'GET /health']])
   })
 
-  it('is given back once, and not renewed any more', async (t) => {
+  it('releases once and stops renewing', async (t) => {
     const {held, routes, losses} = await hold(t, granting(60), still)
     await held.release()
     await held.release()
     assert.deepEqual([held.isHeld, held.ended.aborted, losses], [false, true, []])
-    // Three times as long as until a renewal.
+    // Three renewal intervals.
     await sleep(60)
     assert.deepEqual(routes(), ['grant', 'release'])
   })
 
-  it('is given back when its holder has gone', async (t) => {
+  it('releases when the signal aborts', async (t) => {
     const gone = new AbortController()
     const {held, routes} = await hold(t, granting(600), {signal: gone.signal})
     gone.abort()
@@ -87,7 +87,7 @@ describe('a lease that is held', () => {
     assert.deepEqual(routes(), ['grant', 'release'])
   })
 
-  it('is not held where it was not granted', async (t) => {
+  it('throws if the lease is not granted', async (t) => {
     const plane = await scriptedControlPlane(t, (response) => problem(response, 409, 'lease_held'))
     await assert.rejects(
       holdLease(plane.connect(), {claimer: 'node-a', scopeKey: 'task:1'}),
@@ -98,7 +98,7 @@ describe('a lease that is held', () => {
     assert.equal(plane.asked.length, 1)
   })
 
-  it('is given back where nobody says for how long it holds', async (t) => {
+  it('releases if the duration is unknown', async (t) => {
     const plane = await scriptedControlPlane(t, (response, {route}) => {
       if (route.endsWith('/grant')) return reply(response, 200, {...lease, expires_unix_ms: serverMs})
       return route.endsWith('/verify') ? problem(response, 500, 'internal') : reply(response, 204)
@@ -109,7 +109,7 @@ describe('a lease that is held', () => {
   })
 
   for (const status of [403, 404, 409])
-    it(`is lost at once when a renewal is answered with ${status}`, async (t) => {
+    it(`loses the lease immediately if a renewal returns ${status}`, async (t) => {
       const {held, losses, routes} = await hold(
         t,
         granting(60, (response) => problem(response, status, 'no')),
@@ -123,12 +123,12 @@ describe('a lease that is held', () => {
       )
       assert.ok(losses[0]?.cause instanceof MeshHttpError && losses[0].cause.isStatus(status))
       assert.equal(held.ended.reason, losses[0])
-      // Twice as long as until the next renewal.
+      // Two renewal intervals.
       await sleep(50)
       assert.deepEqual(routes(), ['grant', 'renew'], 'what is lost is not given back')
     })
 
-  it('survives trouble that passes', async (t) => {
+  it('keeps the lease after transient errors', async (t) => {
     const {held, plane, losses} = await hold(
       t,
       granting(300, (response, _asked, count) => {
@@ -143,12 +143,15 @@ describe('a lease that is held', () => {
   })
 
   for (const [what, script] of [
-    ['refuses to say', (response) => problem(response, 503, 'overloaded')],
-    ['asks for more time than there is', (response) => problem(response, 429, 'x', {headers: {'retry-after': '30'}})],
-    ['hangs up', (response) => response.destroy()],
-    ['is silent', () => {}],
+    ['returns 503', (response) => problem(response, 503, 'overloaded')],
+    [
+      'sends a Retry-After beyond the deadline',
+      (response) => problem(response, 429, 'x', {headers: {'retry-after': '30'}}),
+    ],
+    ['closes the connection', (response) => response.destroy()],
+    ['does not respond', () => {}],
   ] as [string, Script][])
-    it(`is lost at a deadline of its own, before its end, where the control plane ${what}`, async (t) => {
+    it(`loses the lease at a local deadline if the control plane ${what}`, async (t) => {
       const before = performance.now()
       const {held, losses} = await hold(t, granting(400, script))
       await ended(held.ended)
@@ -157,7 +160,7 @@ describe('a lease that is held', () => {
       assert.deepEqual([held.isHeld, losses.map(({reason}) => reason)], [false, ['deadline']])
     })
 
-  it('is lost by the clock of its holder, though no timer of it has run and the control plane would renew it', async (t) => {
+  it('reports the loss by the local clock, even if no timer has fired', async (t) => {
     let nowMs = 0
     const {held, losses} = await hold(t, granting(30_000), {monotonic: () => nowMs, random: () => 0})
     nowMs = 26_999
@@ -167,7 +170,7 @@ describe('a lease that is held', () => {
     assert.deepEqual(losses, [], 'nothing has run yet')
   })
 
-  it('stays lost where a renewal that was sent in time comes back too late', async (t) => {
+  it('stays lost if a renewal sent in time is confirmed too late', async (t) => {
     let nowMs = 0
     const {held, losses, plane} = await hold(
       t,
@@ -181,7 +184,7 @@ describe('a lease that is held', () => {
     assert.deepEqual([plane.asked.length, held.isHeld, losses.map(({reason}) => reason)], [2, false, ['deadline']])
   })
 
-  it('counts from when its renewal was sent', async (t) => {
+  it('counts the deadline from the sending of the renewal', async (t) => {
     let nowMs = 0
     const isHeldAt: [ms: number, isHeld: boolean][] = []
     const {held} = await hold(
@@ -191,7 +194,7 @@ describe('a lease that is held', () => {
           nowMs = 100
           return reply(response, 204)
         }
-        // The first renewal is over by the time of the second, which gets no answer.
+        // Only the first renewal gets a response.
         for (nowMs of [449, 451]) isHeldAt.push([nowMs, held.isHeld])
       }),
       {monotonic: () => nowMs, random: () => 0.5},
@@ -208,18 +211,18 @@ describe('a lease that is held', () => {
   })
 
   for (const [what, granted, verified, options, lastMs] of [
-    ['the control plane says with it', {server_time_unix_ms: serverMs}, undefined, {}, 36_000],
-    ['the control plane says when it is asked', {}, {server_time_unix_ms: serverMs + 10_000}, {}, 27_000],
-    ['its taker knows', {}, undefined, {leaseMs: 20_000}, 18_000],
+    ['with the duration from the grant', {server_time_unix_ms: serverMs}, undefined, {}, 36_000],
+    ['with the duration from a verification', {}, {server_time_unix_ms: serverMs + 10_000}, {}, 27_000],
+    ['with a given duration', {}, undefined, {leaseMs: 20_000}, 18_000],
   ] as const)
-    it(`holds for as long as ${what}, whatever clock is in a header`, async (t) => {
+    it(`holds the lease ${what}, ignoring the Date header`, async (t) => {
       let nowMs = 0
       const {held, routes} = await hold(
         t,
         (response, {route}) => {
-          const told = route.endsWith('/verify') ? {valid: true, ...verified} : granted
+          const body = route.endsWith('/verify') ? {valid: true, ...verified} : granted
           const date = new Date(serverMs - 3_600_000).toUTCString()
-          reply(response, 200, {...lease, ...told, expires_unix_ms: serverMs + 40_000}, {date})
+          reply(response, 200, {...lease, ...body, expires_unix_ms: serverMs + 40_000}, {date})
         },
         {monotonic: () => nowMs, ...options},
       )

@@ -12,7 +12,7 @@ interface Query {
 
 type Test = {after(work: () => unknown): void}
 
-/** Goes through an inbox of so many messages, with the ids 1 and up. Gives the ids of the pages, and what was asked. */
+/** Pages through an inbox with messages 1 to `count`. Returns the ids of each page and the requests. */
 async function pagesOf(t: Test, count: number, options: Partial<InboxPages> = {}) {
   const plane = await scriptedControlPlane(t, (response, {body}) => {
     const {max_messages: limit, before_message_id: before = Number.POSITIVE_INFINITY} = body as Query
@@ -24,8 +24,8 @@ async function pagesOf(t: Test, count: number, options: Partial<InboxPages> = {}
   return {pages, queries: plane.asked.map(({body}) => body as Query)}
 }
 
-describe('an inbox that is gone through', () => {
-  it('comes page by page, the newest first, until a page is empty', async (t) => {
+describe('inboxPages', () => {
+  it('yields pages, newest first, until one is empty', async (t) => {
     const {pages, queries} = await pagesOf(t, 7, {pageSize: 3, types: ['remote_task_result']})
     assert.deepEqual(pages, [[7, 6, 5], [4, 3, 2], [1]])
     assert.deepEqual(
@@ -35,12 +35,12 @@ describe('an inbox that is gone through', () => {
     assert.deepEqual(queries[0], {receiver_agent_id: '7', max_messages: 3, message_types: ['remote_task_result']})
   })
 
-  it('may be empty', async (t) => {
+  it('yields nothing for an empty inbox', async (t) => {
     const {pages, queries} = await pagesOf(t, 0)
     assert.deepEqual([pages, queries.length, queries[0]?.max_messages], [[], 1, 64])
   })
 
-  it('comes in thirty-two pages at most', async (t) => {
+  it('yields up to 32 pages by default', async (t) => {
     assert.equal((await pagesOf(t, 50, {pageSize: 1})).pages.length, 32)
     assert.equal((await pagesOf(t, 50, {pageSize: 1, maxPages: 2})).queries.length, 2)
   })
@@ -52,11 +52,11 @@ describe('an inbox that is gone through', () => {
     [256, 256],
     [1000, 256],
   ] as const)
-    it(`comes in pages of ${asked} where ${pageSize} are wanted`, async (t) => {
+    it(`uses the page size ${asked} for ${pageSize}`, async (t) => {
       assert.equal((await pagesOf(t, 1, {pageSize})).queries[0]?.max_messages, asked)
     })
 
-  it('ends where a control plane knows no pages', async (t) => {
+  it('ends if the control plane does not support paging', async (t) => {
     const plane = await scriptedControlPlane(t, (response) =>
       reply(response, 200, {
         messages: [
@@ -71,7 +71,7 @@ describe('an inbox that is gone through', () => {
     assert.equal(plane.asked.length, 2)
   })
 
-  it('is gone through no further than its reader wants', async (t) => {
+  it('stops when the consumer stops', async (t) => {
     const plane = await scriptedControlPlane(t, (response) => reply(response, 200, {messages: [{id: 2, payload: ''}]}))
     for await (const _ of inboxPages(plane.connect(), {receiver: '7'})) break
     assert.equal(plane.asked.length, 1)

@@ -21,7 +21,7 @@ const facts: JoinRecord = {
   memory_free_bytes: 10,
 }
 
-/** Answers as a control plane does that names an interval. */
+/** Responds with a heartbeat interval. */
 const accept: (nextMs?: number) => Script =
   (nextMs) =>
   (response, {body}) => {
@@ -29,7 +29,7 @@ const accept: (nextMs?: number) => Script =
     reply(response, 200, nextMs === undefined ? record : {...record, next_heartbeat_ms: nextMs})
   }
 
-/** A member of a mesh whose control plane answers as is said. Ends with the test, or when it is told to. */
+/** Starts a membership with a scripted control plane. Ends with the test, or earlier. */
 async function member(t: Test, script: Script, options: Partial<MembershipOptions> = {}) {
   const plane = await scriptedControlPlane(t, script)
   const events: MembershipEvent[] = []
@@ -50,7 +50,7 @@ async function member(t: Test, script: Script, options: Partial<MembershipOption
   return {plane, events, membership, end, until, types: () => events.map(({type}) => type)}
 }
 
-/** Waits for two heartbeats of another member, which takes as long as two of any. */
+/** Waits for two heartbeats of another member, as a measure of time. */
 async function twoHeartbeats(t: Test): Promise<void> {
   const {plane, until, end} = await member(t, accept(100))
   await until(() => plane.asked.length >= 3)
@@ -60,22 +60,22 @@ async function twoHeartbeats(t: Test): Promise<void> {
 const said = ({body}: Asked): Said => body as Said
 const path = ({route}: Asked) => route.replace('POST /v1/mesh/', '')
 
-describe('a node', () => {
-  it('joins with all that it is, and then says in few words that it lives', async (t) => {
+describe('startMembership', () => {
+  it('joins with the full record, then sends short heartbeats', async (t) => {
     const {plane, until, end, types} = await member(t, accept(100))
     await until(() => plane.asked.length >= 3)
     await end()
     const [join, first, second] = plane.asked.map(said)
     assert.deepEqual(plane.asked.slice(0, 3).map(path), ['join', 'heartbeat', 'heartbeat'])
-    const {incarnation, seq, ...told} = join ?? {}
-    assert.deepEqual([told, seq], [facts, 0])
+    const {incarnation, seq, ...joined} = join ?? {}
+    assert.deepEqual([joined, seq], [facts, 0])
     assert.ok(Number.isSafeInteger(incarnation))
     assert.deepEqual(first, {id: 'node-a', cpu_usage_pct: 1, memory_free_bytes: 10, incarnation, seq: 1})
     assert.equal(second?.seq, 2)
     assert.deepEqual(types().slice(0, 2), ['joined', 'heartbeat'])
   })
 
-  it('says in a heartbeat all that it is where something of it has changed, once', async (t) => {
+  it('sends the full record once after a change', async (t) => {
     let cores = 4
     let load = 1
     const record = () => ({...facts, capabilities: {cpu_cores: cores}, cpu_usage_pct: load++})
@@ -95,7 +95,7 @@ describe('a node', () => {
     )
   })
 
-  it('says it again until it was heard', async (t) => {
+  it('repeats a changed record until it is confirmed', async (t) => {
     let cores = 4
     const record = () => ({...facts, capabilities: {cpu_cores: cores}})
     let refusals = 0
@@ -118,7 +118,7 @@ describe('a node', () => {
     )
   })
 
-  it('keeps to the interval that the control plane names, and to its own where none is named', async (t) => {
+  it('uses the interval of the control plane, or else its own', async (t) => {
     for (const [nextMs, heartbeatSecs] of [
       [200, 60],
       [undefined, 0.2],
@@ -130,14 +130,14 @@ describe('a node', () => {
     }
   })
 
-  it('names its scope with every word, since the control plane takes no other', async (t) => {
+  it('sends its scope with every request', async (t) => {
     const {plane, until} = await member(t, accept(100), {record: () => ({...facts, scope_id: 'scope-a'})})
     await until(() => plane.asked.length >= 2)
     const [, beat] = plane.asked.map(said)
     assert.deepEqual([beat?.scope_id, 'version' in (beat ?? {})], ['scope-a', false])
   })
 
-  it('names the agent whose messages are counted for it', async (t) => {
+  it('sends the agent whose messages are counted', async (t) => {
     const {plane, until} = await member(t, accept(100), {receiverAgentId: '7'})
     await until(() => plane.asked.length >= 2)
     assert.deepEqual(
@@ -149,7 +149,7 @@ describe('a node', () => {
     )
   })
 
-  it('joins and sends no heartbeat where it is told so', async (t) => {
+  it('joins without heartbeats if the interval is 0', async (t) => {
     const {plane, until, end, types} = await member(t, accept(100), {heartbeatSecs: 0})
     await until(() => types().length > 0)
     await twoHeartbeats(t)
@@ -157,7 +157,7 @@ describe('a node', () => {
     assert.deepEqual(plane.asked.map(path), ['join'])
   })
 
-  it('that is forgotten joins again at once, as the same process', async (t) => {
+  it('joins again immediately with the same incarnation if the node is unknown', async (t) => {
     const {plane, until} = await member(t, (response, asked, count) =>
       count === 2 ? problem(response, 404, 'node_not_found') : accept(100)(response, asked, count),
     )
@@ -171,7 +171,7 @@ describe('a node', () => {
     )
   })
 
-  it('waits longer after each failure, repeats nothing in between, and joins again after the third', async (t) => {
+  it('backs off after each failure and joins again after the third', async (t) => {
     const {plane, events, until} = await member(t, (response, asked, count) =>
       count >= 2 && count <= 5 ? problem(response, 503, 'overloaded') : accept(100)(response, asked, count),
     )
@@ -201,7 +201,7 @@ describe('a node', () => {
     for (const [i, {nextMs}] of failed.entries()) assert.ok((at[i + 2] ?? 0) - (at[i + 1] ?? 0) >= nextMs - 2)
   })
 
-  it('waits no longer than five minutes, and as long as it is asked to', async (t) => {
+  it('limits its backoff to five minutes, but respects Retry-After', async (t) => {
     const long = await member(t, (response) => problem(response, 503, 'overloaded'), {heartbeatSecs: 400})
     await long.until(() => long.events.length > 0)
     const [event] = long.events
@@ -212,21 +212,21 @@ describe('a node', () => {
     assert.ok(asked.events[0]?.type === 'failed' && asked.events[0].nextMs >= 40_000)
   })
 
-  it('waits an hour at most, however long it is asked to: no timer knows of longer than some weeks', async (t) => {
+  it('limits Retry-After to an hour', async (t) => {
     for (const after of ['4000000', '9'.repeat(30)]) {
       const headers = {'retry-after': after}
       const {plane, events, until} = await member(t, (response, asked, count) =>
         count === 1 ? problem(response, 429, 'rate_limited', {headers}) : accept(100)(response, asked, count),
       )
       await until(() => events.length > 0)
-      // A timer that is asked for too much ends after a millisecond.
+      // A timer with a delay above its maximum fires after a millisecond.
       await sleep(20)
       assert.equal(plane.asked.length, 1)
       assert.ok(events[0]?.type === 'failed' && events[0].nextMs === 3_600_000)
     }
   })
 
-  it('whose place a newer process has taken says so and ends', async (t) => {
+  it('reports and ends when a newer process replaces it', async (t) => {
     const {plane, membership, events, types} = await member(t, (response, asked, count) =>
       count === 2 ? problem(response, 409, 'duplicate_node_id') : accept(100)(response, asked, count),
     )
@@ -236,7 +236,7 @@ describe('a node', () => {
     assert.equal(plane.asked.length, 2)
   })
 
-  it('leaves when it is told to, and sends nothing after that', async (t) => {
+  it('sends nothing after leaving', async (t) => {
     for (const isKnown of [true, false]) {
       const {plane, membership, until} = await member(t, (response, asked, count) => {
         if (path(asked) !== 'leave') return accept(100)(response, asked, count)
@@ -252,7 +252,7 @@ describe('a node', () => {
     }
   })
 
-  it('ends at once when it is told to, whatever it waits for', async (t) => {
+  it('ends immediately on abort', async (t) => {
     const silent = await member(t, () => {})
     await silent.until(() => silent.plane.asked.length > 0)
     await silent.end()

@@ -4,9 +4,9 @@ import {routes} from '../../../src/mesh/index.js'
 import {everyOperation, operationNames} from './support/every-operation.js'
 import {reply, scriptedControlPlane} from './support/scripted-control-plane.js'
 
-describe('a client of a control plane', () => {
+describe('mesh client', () => {
   for (const operation of operationNames)
-    it(`asks for ${operation} as its route is declared`, async (t) => {
+    it(`sends ${operation} to its declared route`, async (t) => {
       const {ask, body, answer} = everyOperation[operation]
       const {method, path, ok} = routes[operation]
       const plane = await scriptedControlPlane(t, (response) => reply(response, ok, answer))
@@ -19,7 +19,7 @@ describe('a client of a control plane', () => {
       assert.equal(asked?.headers.authorization, isExchange ? 'Bearer one-shot-token' : undefined)
     })
 
-  it('narrows a list of nodes', async (t) => {
+  it('filters the list of nodes', async (t) => {
     const plane = await scriptedControlPlane(t, (response) => reply(response, 200, {schema_version: 1, nodes: []}))
     const labels = ['pool=train', 'a b']
     await plane.connect().listNodes({limit: 5, cursor: 'x/y', fields: 'brief', labels, updatedSinceUnixMs: 9})
@@ -28,7 +28,7 @@ describe('a client of a control plane', () => {
     assert.deepEqual(query, expected)
   })
 
-  it('turns the pages of dead messages and of the audit', async (t) => {
+  it('pages through dead messages and the audit log', async (t) => {
     const plane = await scriptedControlPlane(t, (response, {route}) =>
       reply(response, 200, {[route.endsWith('audit') ? 'entries' : 'messages']: [], next_cursor: '17'}),
     )
@@ -39,7 +39,7 @@ describe('a client of a control plane', () => {
       assert.deepEqual(Object.fromEntries(new URLSearchParams(query)), {limit: '5', cursor: '40'})
   })
 
-  it('sends all that a message has', async (t) => {
+  it('sends all fields of a message', async (t) => {
     const plane = await scriptedControlPlane(t, (response) =>
       reply(response, 200, {accepted: true, message_id: 7, duplicate: true}),
     )
@@ -76,7 +76,7 @@ describe('a client of a control plane', () => {
     })
   })
 
-  it('asks for messages in the way that is wanted, and waits as long as the control plane was asked to', async (t) => {
+  it('sends the inbox options and extends the timeout by the requested wait', async (t) => {
     const plane = await scriptedControlPlane(t, (response) =>
       setTimeout(() => reply(response, 200, {messages: [{id: 3, payload: ''}]}), 100),
     )
@@ -99,7 +99,7 @@ describe('a client of a control plane', () => {
     })
   })
 
-  it('is told the time of the control plane with its nodes, by its word or by its header', async (t) => {
+  it('returns the server time of a node list from the body or the Date header', async (t) => {
     const date = new Date(Date.UTC(2031, 0, 1)).toUTCString()
     const plane = await scriptedControlPlane(t, (response, _asked, count) =>
       reply(response, 200, {nodes: [], ...(count === 1 ? {server_time_unix_ms: 5} : {})}, {date}),
@@ -109,7 +109,7 @@ describe('a client of a control plane', () => {
     assert.deepEqual([await time(), await time()], [5, Date.UTC(2031, 0, 1)])
   })
 
-  it('finds what is gone already to be no fault, where that is all that was wanted', async (t) => {
+  it('returns false if the subject of a removal does not exist', async (t) => {
     const plane = await scriptedControlPlane(t, (response, _asked, count) => reply(response, count <= 3 ? 204 : 404))
     const client = plane.connect()
     const outcomes = () =>
@@ -122,7 +122,7 @@ describe('a client of a control plane', () => {
     assert.deepEqual(await outcomes(), [false, false, false])
   })
 
-  it('takes an address with a path and a slash at its end', async (t) => {
+  it('accepts a base URL with a path and a trailing slash', async (t) => {
     const plane = await scriptedControlPlane(t, (response) => reply(response, 200))
     await plane.connect({baseUrl: `${plane.url}/mesh/`}).health()
     assert.equal(plane.asked[0]?.route, 'GET /mesh/health')

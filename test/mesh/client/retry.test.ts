@@ -8,10 +8,10 @@ import {problem, reply, type Script, scriptedControlPlane} from './support/scrip
 
 type Test = {after(work: () => unknown): void}
 
-/** A client that waits next to nothing where the control plane does not say how long. */
+/** A client with minimal delays between retries. */
 const hasty = {random: () => 0.001}
 
-/** Asks for an operation, and gives what went wrong, if anything, with what the control plane was asked. */
+/** Calls an operation and returns its error, if any, and the received requests. */
 async function outcome(t: Test, operation: MeshOperation, script: Script, options = {}) {
   const plane = await scriptedControlPlane(t, script)
   const client = plane.connect({...hasty, ...options})
@@ -28,33 +28,33 @@ const refuse =
   (response: ServerResponse) =>
     reply(response, status, {code: 'no'}, headers)
 
-/** Begins an answer and hangs up. */
+/** Sends part of a response and closes the connection. */
 const breakOff = (response: ServerResponse, status: number) => {
   response.writeHead(status, {'content-length': '1000'})
   response.write('{"nodes":', () => setTimeout(() => response.destroy(), 20))
 }
 
-describe('a request that is refused', () => {
+describe('request with an error response', () => {
   for (const status of [408, 429, 502, 503, 504])
-    it(`with ${status} is sent four times at most`, async (t) => {
+    it(`${status} is attempted up to four times`, async (t) => {
       const {error, asked} = await outcome(t, 'join', refuse(status))
       assert.deepEqual([asked.length, error?.status, error?.isTransient], [4, status, true])
     })
 
   for (const status of [400, 401, 403, 404, 409, 410, 413, 415, 422, 500, 501])
-    it(`with ${status} is sent once`, async (t) => {
+    it(`${status} is attempted once`, async (t) => {
       const {error, asked} = await outcome(t, 'join', refuse(status))
       assert.deepEqual([asked.length, error?.status, error?.isTransient], [1, status, false])
     })
 
-  it('is sent until it succeeds', async (t) => {
+  it('is retried until it succeeds', async (t) => {
     const {error, asked} = await outcome(t, 'list_nodes', (response, _asked, count) =>
       count < 4 ? reply(response, 503) : reply(response, 200, {nodes: []}),
     )
     assert.deepEqual([error, asked.length], [undefined, 4])
   })
 
-  it('is sent once where the client or the call says so', async (t) => {
+  it('is attempted once if retries are disabled', async (t) => {
     const plane = await scriptedControlPlane(t, refuse(503))
     await assert.rejects(plane.connect({...hasty, retry: false}).health())
     assert.equal(plane.asked.length, 1)
@@ -64,13 +64,13 @@ describe('a request that is refused', () => {
 
   for (const operation of operationNames) {
     const {repeatable} = routes[operation]
-    it(`and asks for ${operation} is sent ${repeatable === true ? 'again' : 'once'}`, async (t) => {
+    it(`for ${operation} is ${repeatable === true ? 'retried' : 'attempted once'}`, async (t) => {
       const {asked} = await outcome(t, operation, refuse(503))
       assert.equal(asked.length, repeatable === true ? 4 : 1)
     })
   }
 
-  it('and delivers a message is sent again under its key, and once without one', async (t) => {
+  it('that delivers a message is retried only with an idempotency key', async (t) => {
     const message = {senderAgentId: '1', receiverAgentId: '2', messageType: 'free_form', payload: 'x'}
     for (const [idempotencyKey, times] of [
       ['k-1', 4],
@@ -86,22 +86,22 @@ describe('a request that is refused', () => {
   })
 })
 
-describe('a request without an answer', () => {
-  it('is sent again where the connection ends', async (t) => {
+describe('request without a response', () => {
+  it('is retried if the connection breaks', async (t) => {
     const {error, asked} = await outcome(t, 'exec_lease_renew', (response, _asked, count) =>
       count < 3 ? response.destroy() : reply(response, 204),
     )
     assert.deepEqual([error, asked.length], [undefined, 3])
   })
 
-  it('is sent again where its answer breaks off', async (t) => {
+  it('is retried if the response is incomplete', async (t) => {
     const {error, asked} = await outcome(t, 'list_nodes', (response, _asked, count) =>
       count > 1 ? reply(response, 200, {nodes: []}) : breakOff(response, 200),
     )
     assert.deepEqual([error, asked.length], [undefined, 2])
   })
 
-  it('is given up where it was not answered in time, as often as the deadline of all tries allows', async (t) => {
+  it('times out per attempt, and in total at the deadline of all attempts', async (t) => {
     const started = performance.now()
     const {error, asked} = await outcome(t, 'join', () => {}, {timeoutMs: 150})
     assert.ok(performance.now() - started >= 290)
@@ -110,7 +110,7 @@ describe('a request without an answer', () => {
     assert.match(error?.message ?? '', /\/v1\/mesh\/join did not answer within \d+ ms\.$/)
   })
 
-  it('is given up where the answer dribbles', async (t) => {
+  it('times out if the response arrives too slowly', async (t) => {
     const {error} = await outcome(
       t,
       'list_nodes',
@@ -125,14 +125,14 @@ describe('a request without an answer', () => {
     assert.match(error?.message ?? '', /did not answer within 200 ms\.$/)
   })
 
-  it('ends when its caller goes, while it is sent or while it waits to be sent again', async (t) => {
+  it('aborts with its signal, during an attempt and between attempts', async (t) => {
     const reason = new Error('the caller has gone')
     const scripts: ((go: () => void) => Script)[] = [(go) => () => go(), () => refuse(429, {'retry-after': '20'})]
     for (const script of scripts) {
       const gone = new AbortController()
       const go = () => gone.abort(reason)
       const plane = await scriptedControlPlane(t, script(go))
-      // Drawn right before it waits.
+      // Called right before the delay.
       const random = () => {
         setImmediate(go)
         return 0
@@ -145,16 +145,16 @@ describe('a request without an answer', () => {
   })
 })
 
-describe('what is ended, and is gone when it is asked for again', () => {
+describe('removal that is retried', () => {
   const gone = (response: ServerResponse) => problem(response, 404, 'gone')
   const losses: [string, Script][] = [
-    ['its answer is lost', (response) => response.destroy()],
-    ['its answer breaks off', (response) => breakOff(response, 200)],
-    ['a gateway gave up', refuse(504)],
+    ['its response is lost', (response) => response.destroy()],
+    ['its response is incomplete', (response) => breakOff(response, 200)],
+    ['a gateway timed out', refuse(504)],
   ]
   for (const operation of ['leave', 'exec_lease_release', 'admin_exec_lease_revoke', 'a2a_ack'] as const)
     for (const [what, lose] of losses)
-      it(`was ended by the first ${operation} where ${what}`, async (t) => {
+      it(`succeeds if the first ${operation} succeeded and ${what}`, async (t) => {
         const plane = await scriptedControlPlane(t, (response, asked, count) =>
           count === 1 ? lose(response, asked, count) : gone(response),
         )
@@ -162,7 +162,7 @@ describe('what is ended, and is gone when it is asked for again', () => {
         assert.equal(plane.asked.length, 2)
       })
 
-  it('was not where the first request was refused, or is about something that should be there', async (t) => {
+  it('fails if the first attempt was refused, or the operation is not a removal', async (t) => {
     const script: (lose: Script) => Script = (lose) => (response, asked, count) =>
       count === 1 ? lose(response, asked, count) : gone(response)
     const refused = await outcome(t, 'admin_exec_lease_revoke', script(refuse(503)))
@@ -177,8 +177,8 @@ describe('what is ended, and is gone when it is asked for again', () => {
   })
 })
 
-describe('the wait before a request is sent again', () => {
-  it('is at least as long as the control plane asks for, in seconds or by its own clock', async (t) => {
+describe('delay before a retry', () => {
+  it('respects Retry-After in seconds and as a date on the server clock', async (t) => {
     const serverMs = Date.UTC(2040, 4, 5, 6, 7, 8)
     const http = (ms: number) => new Date(ms).toUTCString()
     for (const headers of [
@@ -194,7 +194,7 @@ describe('the wait before a request is sent again', () => {
     }
   })
 
-  it('is not begun where it would end after the deadline, or where it is longer than anybody waits', async (t) => {
+  it('is skipped if it would exceed the deadline or the maximum', async (t) => {
     for (const [after, timeoutMs] of [
       ['50', 16_000],
       ['61', 60_000],
@@ -204,7 +204,7 @@ describe('the wait before a request is sent again', () => {
     }
   })
 
-  it('is anything up to a bound that doubles to half a minute, where nothing is asked for', () => {
+  it('is random up to a bound that doubles to 30 s without Retry-After', () => {
     assert.deepEqual(
       [1, 2, 3, 4, 7, 30].map((failed) => retryDelayMs(failed, undefined, 1)),
       [500, 1000, 2000, 4000, 30_000, 30_000],
@@ -213,7 +213,7 @@ describe('the wait before a request is sent again', () => {
     assert.equal(retryDelayMs(3, undefined, 0.25), 500)
   })
 
-  it('is a little more than what is asked for, and none where that is longer than a minute', () => {
+  it('is slightly longer than Retry-After, and undefined above one minute', () => {
     for (const random of [0, 0.5, 1]) {
       const ms = retryDelayMs(1, 2000, random) ?? 0
       assert.ok(ms > 2000 && ms <= 2202)
@@ -234,7 +234,7 @@ describe('the wait before a request is sent again', () => {
     ['', undefined, undefined],
     [undefined, undefined, undefined],
   ] as const)
-    it(`is read from ${JSON.stringify(header)}${date === undefined ? '' : ` of ${date}`} as ${expected} ms`, () => {
+    it(`is ${expected} ms for Retry-After ${JSON.stringify(header)}${date === undefined ? '' : ` at ${date}`}`, () => {
       assert.equal(readRetryAfter(header, {date, nowMs: 1000 + (date === undefined ? 784_111_777_000 : 0)}), expected)
     })
 })

@@ -8,7 +8,7 @@ import {reply, scriptedControlPlane} from './support/scripted-control-plane.js'
 const all = {mesh: 'mesh-token', worker: 'worker-token', submitter: 'submitter-token', admin: 'admin-token'}
 const secret = 'a secret that is longer than thirty-two bytes'
 
-/** What is shown for an operation by who holds these tokens. */
+/** Token chosen for an operation. */
 async function shown(t: {after(work: () => unknown): void}, operation: MeshOperation, tokens: MeshTokens) {
   const {ask, answer} = everyOperation[operation]
   const plane = await scriptedControlPlane(t, (response) => reply(response, 200, answer))
@@ -16,7 +16,7 @@ async function shown(t: {after(work: () => unknown): void}, operation: MeshOpera
   return plane.asked[0]?.headers.authorization
 }
 
-/** What a token says that was made by a client. */
+/** Claims of a signed token. */
 function claims(authorization: unknown): Record<string, unknown> {
   const [header = '', payload = ''] = String(authorization).replace('Bearer ', '').split('.')
   const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
@@ -24,7 +24,7 @@ function claims(authorization: unknown): Record<string, unknown> {
   return read(payload)
 }
 
-/** By a route of each plane: which of the tokens is shown as the ones before it are taken away. */
+/** Order of preference of the tokens, by a route of each plane. */
 const orders = [
   ['join', ['mesh', 'worker', 'admin']],
   ['a2a_inbox', ['mesh', 'worker', 'admin']],
@@ -32,9 +32,9 @@ const orders = [
   ['admin_quarantine', ['mesh', 'admin']],
 ] as const
 
-describe('the token of a request', () => {
+describe('chooseToken', () => {
   for (const [operation, order] of orders)
-    it(`is for ${operation} the first there is of ${order.join(', ')}`, async (t) => {
+    it(`uses the first set token of ${order.join(', ')} for ${operation}`, async (t) => {
       const left: MeshTokens = {...all}
       for (const role of order) {
         assert.equal(await shown(t, operation, left), `Bearer ${all[role]}`)
@@ -43,11 +43,11 @@ describe('the token of a request', () => {
       assert.equal(await shown(t, operation, left), undefined)
     })
 
-  it('is on no request that needs none', async (t) => {
+  it('sends no token to open routes', async (t) => {
     assert.equal(await shown(t, 'health', all), undefined)
   })
 
-  it('is of a role that may, whichever tokens there are', async (t) => {
+  it('always chooses a role that permits the operation', async (t) => {
     for (const operation of operationNames.filter((name) => !['open', 'bootstrap'].includes(routes[name].plane)))
       for (const [role, token] of Object.entries(all)) {
         const may = (mayUse[routes[operation].plane] as readonly string[]).includes(role)
@@ -56,7 +56,7 @@ describe('the token of a request', () => {
       }
   })
 
-  it('lets a node that holds a worker and a submitter do the work of both', async (t) => {
+  it('chooses between worker and submitter tokens per request', async (t) => {
     const {worker, submitter} = all
     assert.equal(await shown(t, 'exec_lease_grant', {worker, submitter}), 'Bearer worker-token')
     assert.equal(await shown(t, 'a2a_deliver', {worker, submitter}), 'Bearer submitter-token')
@@ -67,7 +67,7 @@ describe('the token of a request', () => {
     ['a2a_deliver', 'submitter'],
     ['exec_lease_list', 'admin'],
   ] as const)
-    it(`is made for ${operation} with the role ${role}, where there is only the key for it`, async (t) => {
+    it(`signs a token with the role ${role} for ${operation} if only the key is set`, async (t) => {
       const tokens = {jwtHmacSecret: secret, nodeId: 'node-a', scope: 'scope-a'}
       const made = claims(await shown(t, operation, tokens))
       assert.deepEqual([made.role, made.sub, made.scp, made.aud], [role, 'node-a', 'scope-a', 'svc-mesh'])
@@ -77,7 +77,7 @@ describe('the token of a request', () => {
       assert.deepEqual([unbound.role, unbound.sub, unbound.scp], [role, undefined, undefined])
     })
 
-  it('is another one where a request is sent again: a control plane may take one once', async (t) => {
+  it('signs a new token for each retry', async (t) => {
     const plane = await scriptedControlPlane(t, (response, _asked, count) =>
       count === 1 ? reply(response, 503) : reply(response, 200, {leases: []}),
     )

@@ -8,7 +8,7 @@ import {readHeartbeat, readJoin} from '../../../src/mesh/protocol/node-body.js'
 import {cursorOf, readNodeQuery} from '../../../src/mesh/protocol/node-query.js'
 import {message, record} from './support/samples.js'
 
-/** For `assert.throws`: the field that is named, and what it takes. */
+/** Matcher for `assert.throws`: the field and the expected value in the error. */
 const fault = (field: string, expected: RegExp) => (error: unknown) => {
   assert.ok(isErrorOf(error, 'missing_field'), String(error))
   assert.equal(error.params.field, field)
@@ -16,8 +16,8 @@ const fault = (field: string, expected: RegExp) => (error: unknown) => {
   return true
 }
 
-describe('the body of a node', () => {
-  it('is the facts that a node may tell, and what is not among them', () => {
+describe('node body', () => {
+  it('separates the facts of a node from other members', () => {
     const body = {
       ...record('n-1'),
       scope_id: 's',
@@ -34,18 +34,18 @@ describe('the body of a node', () => {
     assert.deepEqual(rest, {scope: 's', incarnation: 7, seq: 0, maintenance: {on: true, untilMs: 5}})
   })
 
-  it('leaves out what is null or blank, and blanks around names', () => {
+  it('drops null and blank members and trims names', () => {
     const {facts, scope} = readJoin({...record(' n-1 '), pool_id: null, provider: '  ', scope_id: ' s ', labels: null})
     assert.deepEqual([facts.id, 'pool_id' in facts, 'provider' in facts, scope], ['n-1', false, false, 's'])
   })
 
-  it('has no members of other objects', () => {
+  it('does not read inherited members', () => {
     const body = JSON.parse('{"id":"n","version":"1","capabilities":{"__proto__":{"npu":true}},"__proto__":{"x":1}}')
     assert.deepEqual(readJoin(body).facts, {id: 'n', version: '1', capabilities: {}})
     assert.throws(() => readHeartbeat(JSON.parse('{"__proto__":{"id":"n"}}')), fault('id', /string/))
   })
 
-  it('is whole with version and capabilities, and slim without one of them', () => {
+  it('is full with version and capabilities', () => {
     for (const [body, isFull] of [
       [{id: 'n', version: '1', capabilities: {}}, true],
       [{id: 'n', version: '1'}, false],
@@ -70,13 +70,13 @@ describe('the body of a node', () => {
     [{advertised_models: [{name: 'x'.repeat(5000)}]}, 'advertised_models', /4096 characters of JSON/],
     [{seq: '1'}, 'seq', /an integer/],
   ] as const)
-    it(`names ${field} where it is ${JSON.stringify(Object.values(members)[0]).slice(0, 30)}`, () => {
+    it(`rejects ${field} ${JSON.stringify(Object.values(members)[0]).slice(0, 30)}`, () => {
       assert.throws(() => readJoin({...record('n-1'), ...members}), fault(field, expected))
     })
 })
 
-describe('the body of a message', () => {
-  it('has a priority in the middle, and numbers of agents without zeros in front', () => {
+describe('message body', () => {
+  it('defaults the priority to 128 and normalises agent ids', () => {
     const {draft} = readDeliver(message({sender_agent_id: ' 007 ', receiver_agent_id: '18446744073709551615'}))
     assert.deepEqual(
       [draft.priority, draft.sender_agent_id, draft.receiver_agent_id],
@@ -84,18 +84,18 @@ describe('the body of a message', () => {
     )
   })
 
-  it('has its payload as it is, also where it is blank', () => {
+  it('keeps the payload unchanged, even if blank', () => {
     for (const payload of ['', '  ', '\u0000', '{"a": 1}\n'])
       assert.equal(readDeliver(message({payload})).draft.payload, payload)
   })
 
-  it('has no key where it is blank', () => {
+  it('treats a blank key as missing', () => {
     assert.equal('idempotency_key' in readDeliver(message({idempotency_key: '  '})).draft, false)
     assert.equal(readDeliver(message({idempotency_key: ' k '})).draft.idempotency_key, 'k')
   })
 
   for (const wrong of ['bad', '', '   ', '-1', '1.5', '0x1', '1e3', '18446744073709551616', '9'.repeat(500), 5, {}, []])
-    it(`has no agent ${JSON.stringify(wrong).slice(0, 30)}`, () => {
+    it(`rejects the agent id ${JSON.stringify(wrong).slice(0, 30)}`, () => {
       assert.throws(
         () => readDeliver(message({receiver_agent_id: wrong})),
         (error) => isErrorOf(error, 'invalid_agent_id') && error.params.field === 'receiver_agent_id',
@@ -103,7 +103,7 @@ describe('the body of a message', () => {
     })
 })
 
-describe('texts that have no UTF-8', () => {
+describe('strings with lone surrogates', () => {
   const half = '\ud800'
   for (const [field, read] of [
     ['id', () => readJoin(record(`n-${half}`))],
@@ -116,9 +116,9 @@ describe('texts that have no UTF-8', () => {
     ['message_type', () => readDeliver(message({message_type: `${half}\ud800\udc00`}))],
     ['scope_key', () => readGrant({scope_key: `task:${half}`, claimer_node_id: 'n'})],
   ] as const)
-    it(`are refused in ${field}`, () => assert.throws(read, fault(field, /./)))
+    it(`are rejected in ${field}`, () => assert.throws(read, fault(field, /./)))
 
-  it('are not those with whole pairs, or with half of one written out', () => {
+  it('are distinguished from pairs and escaped surrogates', () => {
     assert.equal(readJoin(record('n-𝔫')).facts.id, 'n-𝔫')
     assert.equal(readDeliver(message({payload: '𝔫\\ud800'})).draft.payload, '𝔫\\ud800')
     const models = [{name: '\\ud800', 𝔫: '\\\\ud800\u001f'}]
@@ -126,7 +126,7 @@ describe('texts that have no UTF-8', () => {
   })
 
   for (const character of ['\0', '\n', '\u001b', '\u0085'])
-    it(`and names with ${JSON.stringify(character)} are refused`, () => {
+    it(`and names with ${JSON.stringify(character)} are rejected`, () => {
       const name = `a${character}b`
       assert.throws(() => readGrant({scope_key: name, claimer_node_id: 'n'}), fault('scope_key', /one line/))
       assert.throws(() => readGrant({scope_key: 'k', claimer_node_id: name}), fault('claimer_node_id', /one line/))
@@ -134,7 +134,7 @@ describe('texts that have no UTF-8', () => {
     })
 })
 
-describe('the body of an inbox', () => {
+describe('inbox body', () => {
   const read = (more: object) => readInbox({receiver_agent_id: '2', ...more})
 
   for (const [asked, limit] of [
@@ -144,22 +144,22 @@ describe('the body of an inbox', () => {
     [256, 256],
     [257, 256],
   ] as const)
-    it(`asks for ${limit} messages with ${asked}`, () => assert.equal(read({max_messages: asked}).limit, limit))
+    it(`limits max_messages ${asked} to ${limit}`, () => assert.equal(read({max_messages: asked}).limit, limit))
 
-  it('waits for half a minute at most', () => {
+  it('limits the wait to 30 s', () => {
     assert.deepEqual([read({}).waitMs, read({wait_ms: 30_001}).waitMs], [0, 30_000])
   })
 
-  it('may leave out 256 messages', () => {
+  it('can exclude up to 256 messages', () => {
     assert.equal(read({exclude_message_ids: Array(256).fill(1)}).exclude?.length, 256)
     assert.throws(() => read({exclude_message_ids: Array(257).fill(1)}), fault('exclude_message_ids', /up to 256/))
   })
 
-  it('takes every type where none is named', () => assert.equal(read({message_types: []}).types, undefined))
+  it('accepts all types if the list is empty', () => assert.equal(read({message_types: []}).types, undefined))
 })
 
-describe('the body of a lease', () => {
-  it('has a key of bytes, not of characters', () => {
+describe('lease body', () => {
+  it('limits the key in bytes, not characters', () => {
     const grant = (key: string) => readGrant({scope_key: key, claimer_node_id: 'n'}).scope_key
     assert.equal(grant(` ${'x'.repeat(2048)} `).length, 2048)
     assert.throws(
@@ -169,20 +169,20 @@ describe('the body of a lease', () => {
   })
 })
 
-describe('the body of a maintenance', () => {
-  it('says whether it begins', () => {
+describe('maintenance body', () => {
+  it('requires the maintenance flag', () => {
     assert.deepEqual(readMaintenance({node_id: 'n', maintenance: false}), {node_id: 'n', maintenance: false})
     assert.throws(() => readMaintenance({node_id: 'n'}), fault('maintenance', /true or false/))
   })
 })
 
-describe('the query of a list', () => {
-  it('goes on after any node', () => {
+describe('list query', () => {
+  it('accepts a cursor after any node id', () => {
     for (const node of ['n-1', 'ünï/cödé?&=', '𝔫', '-'])
       assert.equal(readNodeQuery({cursor: cursorOf(node)}).after, node)
   })
 
-  it('asks for all that one answer can hold', () => {
+  it('defaults to the maximum page size', () => {
     const query = readNodeQuery({limit: '0', labels: ['a=1,b', 'c']})
     assert.deepEqual([readNodeQuery({}).limit, query.limit, query.labels], [5000, 1, ['a=1', 'b', 'c']])
   })

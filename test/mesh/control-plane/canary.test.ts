@@ -1,4 +1,4 @@
 import {some, testCanaries} from './support/canaries.js'
 
-// `canary.slow.ts` shows every token in every way.
+// `canary.slow.ts` tests every token with every operation.
 testCanaries(some)

@@ -7,8 +7,8 @@ import {secrets, tokenOf, tokenOfOwnWords} from './support/tokens.js'
 
 const nodes = '/v1/mesh/nodes'
 
-describe('a token that works once', () => {
-  it('is good for another try where its bearer was told to come again', async (t) => {
+describe('single-use token', () => {
+  it('can be reused after a rate-limited request', async (t) => {
     const plane = await startPlane(t, {secrets, rate: {perSecond: 0.5, burst: 1}})
     const token = tokenOfOwnWords('admin')
     assert.equal((await ask(plane, 'GET', nodes, {token: tokenOfOwnWords('admin')})).status, 200)
@@ -18,7 +18,7 @@ describe('a token that works once', () => {
     assert.equal((await ask(plane, 'GET', nodes, {token})).status, 200)
   })
 
-  it('is good for another try where there was no room for the request, and not after it was served', async (t) => {
+  it('can be reused after an overload, but not after success', async (t) => {
     const plane = await startPlane(t, {secrets})
     const token = tokenOfOwnWords('mesh')
     plane.trouble.depth = 8001
@@ -28,7 +28,7 @@ describe('a token that works once', () => {
     assert.equal((await ask(plane, 'GET', nodes, {token})).body.code, 'token_replayed')
   })
 
-  it('serves one of many requests that show it at once', async (t) => {
+  it('is accepted for one of many concurrent requests', async (t) => {
     const plane = await startPlane(t, {secrets})
     const token = tokenOfOwnWords('admin')
     const answers = await Promise.all(Array.from({length: 10}, () => ask(plane, 'GET', nodes, {token})))
@@ -36,7 +36,7 @@ describe('a token that works once', () => {
   })
 })
 
-describe('requests of somebody who is not let in', () => {
+describe('refused requests', () => {
   const strangers: readonly [who: string, token: string | undefined, status: number][] = [
     ['without a token', undefined, 401],
     ['with an unknown token', 'a-token-of-nobody-at-all', 401],
@@ -44,7 +44,7 @@ describe('requests of somebody who is not let in', () => {
     ['with a token that may not do this', tokenOf.submitter, 403],
   ]
   for (const [who, token, status] of strangers)
-    it(`are limited too, ${who}, and keep nobody else out`, async (t) => {
+    it(`are rate-limited (${who}) without affecting other clients`, async (t) => {
       const plane = await startPlane(t, {secrets, rate: {perSecond: 0.01, burst: 2}})
       const statuses: number[] = []
       for (let i = 0; i < 4; i++) statuses.push((await ask(plane, 'GET', nodes, {token})).status)

@@ -6,7 +6,7 @@ import {ask} from './support/ask.js'
 import {startPlane} from './support/control-plane.js'
 import {message, record} from './support/samples.js'
 
-describe('the time until the next heartbeat', () => {
+describe('heartbeat interval', () => {
   for (const [nodes, perSecond, ms] of [
     [0, 5000, 15_000],
     [1, 5000, 15_000],
@@ -16,12 +16,12 @@ describe('the time until the next heartbeat', () => {
     [1_000_000, 5000, 200_000],
     [3, 0.1, 30_000],
   ] as const)
-    it(`is ${ms} ms for ${nodes} nodes at ${perSecond} a second`, () =>
+    it(`is ${ms} ms for ${nodes} nodes at ${perSecond} per second`, () =>
       assert.equal(heartbeatIntervalMs(nodes, perSecond), ms))
 })
 
-describe('a heartbeat', () => {
-  it('is answered with the record and when to come next', async (t) => {
+describe('heartbeat', () => {
+  it('returns the record and the next interval', async (t) => {
     const plane = await startPlane(t, {heartbeatsPerSec: 1})
     for (let i = 0; i < 20; i++) await ask(plane, 'POST', '/v1/mesh/join', {body: record(`n-${i}`)})
     const {body} = await ask(plane, 'POST', '/v1/mesh/heartbeat', {body: {id: 'n-1', cpu_usage_pct: 7}})
@@ -35,7 +35,7 @@ describe('a heartbeat', () => {
     )
   })
 
-  it('tells how many messages wait: for the agent that it names, or for anybody', async (t) => {
+  it('returns the pending messages of the named agent, or of all', async (t) => {
     const plane = await startPlane(t)
     await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1')})
     const pending = async (more: object) =>
@@ -46,7 +46,7 @@ describe('a heartbeat', () => {
     assert.equal(await pending({receiver_agent_id: '9'}), 0)
   })
 
-  it('tells of a message soon after it came', async (t) => {
+  it('reports a new message soon', async (t) => {
     const plane = await startPlane(t)
     await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1')})
     const pending = async () => (await ask(plane, 'POST', '/v1/mesh/heartbeat', {body: {id: 'n-1'}})).body.inbox_pending
@@ -55,7 +55,7 @@ describe('a heartbeat', () => {
     await until(async () => (await pending()) === 1, 'the message is counted')
   })
 
-  it('cannot say what only the control plane says', async (t) => {
+  it('cannot set members reserved for the control plane', async (t) => {
     const plane = await startPlane(t)
     const claims = {quarantined: false, trust_tier: 'trusted', last_seen_unix_ms: 1, unknown_member: {deep: true}}
     await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1', {...claims, trust_tier: 'degraded'})})
@@ -67,7 +67,7 @@ describe('a heartbeat', () => {
     assert.equal(body.unknown_member, undefined)
   })
 
-  it('that is slim changes what it tells, and nothing else', async (t) => {
+  it('updates only the members that it contains', async (t) => {
     const plane = await startPlane(t)
     const {body: before} = await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1', {gpu_total_count: 4})})
     const slim = {id: 'n-1', memory_free_bytes: 5, gpu_allocatable_count: 3}

@@ -7,8 +7,8 @@ import {record} from './support/samples.js'
 
 const list = async (plane: Plane) => (await askDocumented(plane, 'GET', '/v1/mesh/exec/leases')).body
 
-describe('the list of leases', () => {
-  it('tells where there are more than it has', async (t) => {
+describe('lease list', () => {
+  it('reports truncation', async (t) => {
     const plane = await startPlane(t)
     await plane.store.join('', record('n-1') as never)
     const grant = (key: number) => plane.store.grantLease('', {scopeKey: `task:${key}`, claimer: 'n-1'})

@@ -6,10 +6,10 @@ import {ask} from './support/ask.js'
 import {type Plane, type PlaneOptions, startPlane, waiting} from './support/control-plane.js'
 import {message, record} from './support/samples.js'
 
-/** Long before a request that waits comes back by itself, and later than any machine answers, ms. */
+/** Shorter than the wait of a long poll, but longer than any response takes, ms. */
 const soonMs = maxWaitMs / 2
 
-/** A control plane with two nodes. */
+/** Starts a control plane with two nodes. */
 async function planeOfTwo(t: TestContext, options: PlaneOptions = {}): Promise<Plane> {
   const plane = await startPlane(t, options)
   for (const id of ['n-1', 'n-2']) await ask(plane, 'POST', '/v1/mesh/join', {body: record(id)})
@@ -20,8 +20,8 @@ const inbox = (plane: Plane, body: object) =>
   ask(plane, 'POST', '/v1/mesh/a2a/inbox', {body: {receiver_agent_id: '2', ...body}})
 const deliver = (plane: Plane, more: object = {}) => ask(plane, 'POST', '/v1/mesh/a2a/deliver', {body: message(more)})
 
-describe('an inbox that is waited for', () => {
-  it('answers a node that claims as soon as a message comes', async (t) => {
+describe('long poll of an inbox', () => {
+  it('returns to a claiming node as soon as a message arrives', async (t) => {
     const plane = await planeOfTwo(t)
     const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: maxWaitMs})
     await waiting(plane, 1)
@@ -31,7 +31,7 @@ describe('an inbox that is waited for', () => {
     assert.equal(body.messages[0].lease_holder_node_id, 'n-1')
   })
 
-  it('answers who looks, and leaves the message to who claims', async (t) => {
+  it('returns to readers without taking the message from claimers', async (t) => {
     const plane = await planeOfTwo(t)
     const look = inbox(plane, {wait_ms: maxWaitMs})
     const claim = inbox(plane, {claimer_node_id: 'n-1', wait_ms: maxWaitMs})
@@ -40,7 +40,7 @@ describe('an inbox that is waited for', () => {
     for (const {body} of await Promise.all([look, claim])) assert.equal(body.messages.length, 1)
   })
 
-  it('gives two nodes that wait one of two messages each', async (t) => {
+  it('distributes two messages to two waiting nodes', async (t) => {
     const plane = await planeOfTwo(t)
     const polls = ['n-1', 'n-2'].map((node) => inbox(plane, {claimer_node_id: node, wait_ms: maxWaitMs}))
     await waiting(plane, 2)
@@ -49,7 +49,7 @@ describe('an inbox that is waited for', () => {
     assert.equal(new Set(ids).size, 2)
   })
 
-  it('is not disturbed by messages for others, or of other types', async (t) => {
+  it('ignores messages for other receivers and of other types', async (t) => {
     const plane = await planeOfTwo(t)
     const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: maxWaitMs, message_types: ['wanted']})
     await waiting(plane, 1)
@@ -60,7 +60,7 @@ describe('an inbox that is waited for', () => {
     assert.equal((await poll).body.messages[0].message_type, 'wanted')
   })
 
-  it('comes back empty when its time is up', async (t) => {
+  it('returns empty after its wait', async (t) => {
     const plane = await planeOfTwo(t)
     const begun = performance.now()
     const {status, body} = await inbox(plane, {claimer_node_id: 'n-1', wait_ms: 150})
@@ -68,7 +68,7 @@ describe('an inbox that is waited for', () => {
     assert.ok(performance.now() - begun >= 149)
   })
 
-  it('has the messages of a node that leaves', async (t) => {
+  it('returns a message released by a node that leaves', async (t) => {
     const plane = await planeOfTwo(t)
     await deliver(plane)
     await inbox(plane, {claimer_node_id: 'n-1'})
@@ -78,7 +78,7 @@ describe('an inbox that is waited for', () => {
     assert.equal((await poll).body.messages[0].delivery_attempts, 2)
   })
 
-  it('has all messages of a node that leaves, each who waits one of them', async (t) => {
+  it('distributes all messages released by a node that leaves', async (t) => {
     const plane = await planeOfTwo(t, {safetyMs: 60_000})
     const others = ['n-3', 'n-4', 'n-5']
     for (const id of others) await ask(plane, 'POST', '/v1/mesh/join', {body: record(id)})
@@ -97,7 +97,7 @@ describe('an inbox that is waited for', () => {
     assert.ok(performance.now() - left < soonMs, 'before they look again by themselves')
   })
 
-  it('has a message whose claim has run out', async (t) => {
+  it('returns a message whose claim has expired', async (t) => {
     const plane = await planeOfTwo(t, {limits: {leaseMs: 1000}, safetyMs: 50})
     await deliver(plane)
     await inbox(plane, {claimer_node_id: 'n-1'})
@@ -105,7 +105,7 @@ describe('an inbox that is waited for', () => {
     assert.equal(body.messages[0].lease_holder_node_id, 'n-2')
   })
 
-  it('does not wait for messages that are older than one that was seen', async (t) => {
+  it('does not wait for a page of older messages', async (t) => {
     const plane = await planeOfTwo(t)
     const {body: delivered} = await deliver(plane)
     const begun = performance.now()
@@ -114,7 +114,7 @@ describe('an inbox that is waited for', () => {
     assert.ok(performance.now() - begun < soonMs)
   })
 
-  it('frees the place of a client that hangs up, and claims nothing for it', async (t) => {
+  it('ends without a claim when the client disconnects', async (t) => {
     const plane = await planeOfTwo(t)
     const url = `${plane.baseUrl}/v1/mesh/a2a/inbox`
     const leaving = request(url, {method: 'POST', agent: false, headers: {'content-type': 'application/json'}})
@@ -128,7 +128,7 @@ describe('an inbox that is waited for', () => {
     assert.deepEqual([body.messages.length, body.messages[0].delivery_attempts], [1, 0])
   })
 
-  it('turns away who would wait where too many do', async (t) => {
+  it('is refused above the limit', async (t) => {
     const plane = await planeOfTwo(t, {longPolls: 1})
     const poll = inbox(plane, {claimer_node_id: 'n-1', wait_ms: maxWaitMs})
     await waiting(plane, 1)
@@ -140,7 +140,7 @@ describe('an inbox that is waited for', () => {
     assert.equal((await poll).status, 200)
   })
 
-  it('answers everyone when the server stops, and claims nothing', async (t) => {
+  it('ends without a claim when the server stops', async (t) => {
     const plane = await planeOfTwo(t)
     const polls = ['n-1', 'n-2'].map((node) => inbox(plane, {claimer_node_id: node, wait_ms: maxWaitMs}))
     await waiting(plane, 2)

@@ -5,8 +5,8 @@ import {ask} from './support/ask.js'
 import {startPlane} from './support/control-plane.js'
 import {message} from './support/samples.js'
 
-describe('a look at an inbox of large messages', () => {
-  it('has some megabytes at most, and all of them page by page', async (t) => {
+describe('page of large messages', () => {
+  it('has a limited size, and all messages are reachable by paging', async (t) => {
     const plane = await startPlane(t)
     const payload = 'x'.repeat(500_000)
     const count = 40
@@ -30,7 +30,7 @@ describe('a look at an inbox of large messages', () => {
     )
   })
 
-  it('is written in slices, with turns for other requests in between', async () => {
+  it('is serialized in slices that do not block the event loop', async () => {
     const stored = {...message({payload: 'ü'.repeat(300_000)}), priority: 1, created_unix_ms: 1, acknowledged: false}
     const messages = Array.from({length: 12}, (_, id) => ({...stored, id, delivery_attempts: 0}))
     let turns = 0
@@ -46,7 +46,7 @@ describe('a look at an inbox of large messages', () => {
     assert.ok(turns >= 5, `${turns} turns`)
   })
 
-  it('is empty where nothing is there', async () => {
+  it('is empty without messages', async () => {
     assert.equal((await writeMessages([])).toString(), '{"messages":[]}')
   })
 })

@@ -4,8 +4,8 @@ import {ask} from './support/ask.js'
 import {startPlane} from './support/control-plane.js'
 import {message, record} from './support/samples.js'
 
-describe('the numbers of a control plane', () => {
-  it('are those of its store, which counts and lists nothing', async (t) => {
+describe('metrics', () => {
+  it('come from the counters of the store, without listing rows', async (t) => {
     const plane = await startPlane(t)
     for (const id of ['n-1', 'n-2', 'n-3']) await ask(plane, 'POST', '/v1/mesh/join', {body: record(id)})
     await ask(plane, 'POST', '/v1/mesh/leave', {body: {id: 'n-3'}})

@@ -14,7 +14,7 @@ interface Listed {
 
 const name = (i: number) => `node-${String(i).padStart(5, '0')}`
 
-/** Nodes that have joined, without a request for each. */
+/** Adds nodes directly to the store. */
 async function populate(plane: Plane, count: number): Promise<void> {
   for (let i = 0; i < count; i += 500) {
     const some = Array.from({length: Math.min(500, count - i)}, (_, j) => record(name(i + j)))
@@ -25,8 +25,8 @@ async function populate(plane: Plane, count: number): Promise<void> {
 const list = (plane: Plane, query = '') => ask(plane, 'GET', '/v1/mesh/nodes', {query})
 const idsOf = ({body}: {body: {nodes: Listed[]}}) => body.nodes.map(({id}) => id)
 
-describe('the list of nodes', () => {
-  it('has every node once, by its id, with what waits and the time of the server', async (t) => {
+describe('node list', () => {
+  it('contains every node once, ordered by id, with queue depth and server time', async (t) => {
     const plane = await startPlane(t)
     await populate(plane, 600)
     await ask(plane, 'POST', '/v1/mesh/a2a/deliver', {body: message()})
@@ -42,13 +42,13 @@ describe('the list of nodes', () => {
     assert.ok(Math.abs(body.server_time_unix_ms - Date.now()) < 60_000)
   })
 
-  it('is empty where nobody has joined', async (t) => {
+  it('is empty without nodes', async (t) => {
     const plane = await startPlane(t)
     assert.deepEqual((await list(plane)).body.nodes, [])
   })
 
   for (const limit of [1, 7, 250, 500, 501, 600, 601])
-    it(`comes in pages of ${limit}`, async (t) => {
+    it(`supports pages of ${limit}`, async (t) => {
       const plane = await startPlane(t)
       await populate(plane, limit === 1 ? 3 : 600)
       const ids: string[] = []
@@ -68,7 +68,7 @@ describe('the list of nodes', () => {
       )
     })
 
-  it('has 5,000 nodes at most, and tells where the rest begins', async (t) => {
+  it('contains up to 5,000 nodes and a cursor', async (t) => {
     const plane = await startPlane(t)
     await populate(plane, 5003)
     for (const query of ['', 'limit=99999']) {
@@ -79,7 +79,7 @@ describe('the list of nodes', () => {
     }
   })
 
-  it('has some megabytes at most, of long records too, and tells where the rest begins', async (t) => {
+  it('has a limited size and a cursor, even with long records', async (t) => {
     const plane = await startPlane(t)
     const labels = Array.from({length: 60}, (_, i) => `${i}=${'ü'.repeat(200)}`)
     const count = 900
@@ -102,7 +102,7 @@ describe('the list of nodes', () => {
     )
   })
 
-  it('is put together in slices, with turns for other requests in between', async (t) => {
+  it('is written in slices that do not block the event loop', async (t) => {
     const plane = await startPlane(t)
     await populate(plane, 2000)
     let turn = 0
@@ -129,7 +129,7 @@ describe('the list of nodes', () => {
     assert.equal(new Set(turns).size, turns.length, 'no two slices in one turn')
   })
 
-  it('reads fewer nodes at once where their records are long', async (t) => {
+  it('uses smaller slices for long records', async (t) => {
     const plane = await startPlane(t)
     const labels = Array.from({length: 200}, (_, i) => `${i}=${'x'.repeat(200)}`)
     for (let i = 0; i < 300; i++) await plane.store.join('', record(name(i), {capabilities: {labels}}) as never)
@@ -145,7 +145,7 @@ describe('the list of nodes', () => {
     assert.ok(Math.max(...sizes) < 3 << 20, `${sizes} characters`)
   })
 
-  it('can be asked for labels, for what is new, and for what people need', async (t) => {
+  it('supports labels, updated_since_unix_ms and brief fields', async (t) => {
     let time = Date.now()
     const plane = await startPlane(t, {storeTime: () => time})
     const join = (id: string, labels: string[]) =>
@@ -168,7 +168,7 @@ describe('the list of nodes', () => {
     assert.deepEqual(Object.keys(brief).sort(), ['capabilities', 'id', 'last_seen_unix_ms', 'version'])
   })
 
-  it('leaves out nodes that were not heard of for too long, without forgetting them', async (t) => {
+  it('omits stale nodes without removing them', async (t) => {
     let time = Date.now()
     const plane = await startPlane(t, {stalePruneMs: 60_000, storeTime: () => time})
     await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1')})

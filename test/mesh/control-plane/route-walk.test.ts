@@ -15,29 +15,29 @@ const suite = lifeOfSuite()
 const scope = 'scope-a1'
 const {mesh, admin, worker, submitter, bootstrap} = tokenOf
 
-/** Operations of the table, each with its path and the method of the contract. */
+/** Operations with their paths and contract methods. */
 const table = Object.values(routes)
 const routeAt = (path: string) => table.find((route) => route.path === path)
 const exchange = routes.bootstrap_exchange.path
 const withToken = operations.filter(({path}) => !['/health', exchange].includes(path))
 const withBody = operations.filter(({method}) => method === 'POST')
 
-/** The token of somebody who may ask for an operation. */
+/** Token of a role that permits an operation. */
 const tokenFor = (path: string) => (path === exchange ? bootstrap : mesh)
 
-/** Gives an operation a body where it takes one, in a scope. */
+/** Sample body of an operation in a scope, if it has one. */
 const asked = (method: string, path: string, node = 'n-1'): Asked =>
   method === 'POST' ? {body: {...bodies[path]?.(node), scope_id: scope}} : {}
 
-describe('the document of the control plane', () => {
-  it('describes every route of the table, and no other', () => {
+describe('control-plane.openapi.yaml', () => {
+  it('describes exactly the routes of the table', () => {
     const expected = table.flatMap(({method, path}) =>
       method === 'GET' ? [`GET ${path}`, `HEAD ${path}`] : [`POST ${path}`],
     )
     assert.deepEqual(operations.map(({method, path}) => `${method} ${path}`).sort(), expected.sort())
   })
 
-  it('names its operations as the table does, and answers with the same status', () => {
+  it('has the operation names and success statuses of the table', () => {
     for (const [name, {method, path, ok}] of Object.entries(routes)) {
       const operation = document.paths[path]?.[method.toLowerCase()]
       assert.equal(operation?.operationId, name)
@@ -45,7 +45,7 @@ describe('the document of the control plane', () => {
     }
   })
 
-  it('refers only to what is there, and holds nothing that is not referred to', () => {
+  it('has no dangling references and no unused components', () => {
     const {broken, unused} = contract.looseEnds()
     assert.deepEqual(broken, [])
     const ofNoOperation = ['PathMalformed', 'RouteUnknown', 'MethodNotAllowed']
@@ -55,7 +55,7 @@ describe('the document of the control plane', () => {
     )
   })
 
-  it('lets nothing undocumented into an answer', () => {
+  it('does not permit undocumented members in responses', () => {
     const node = {id: 'n', version: '1', last_seen_unix_ms: 1}
     const lease = {lease_id: '1', fence_token: 1, scope_key: 'k', holder_node_id: 'n', expires_unix_ms: 1}
     const kept = {
@@ -82,7 +82,7 @@ describe('the document of the control plane', () => {
   })
 })
 
-describe('the control plane', () => {
+describe('control plane', () => {
   let plane: Plane
   let open: Plane
 
@@ -91,14 +91,14 @@ describe('the control plane', () => {
     open = await startPlane(suite)
   })
 
-  /** A node that has joined. */
+  /** Joins a new node. */
   const joined = async (node: string, more: object = {}) => {
     const body = record(node, {scope_id: scope, ...more})
     assert.equal((await post(plane, '/v1/mesh/join', body, {token: worker})).status, 200)
   }
 
-  describe('answers what is asked rightly:', () => {
-    it('a node joins, is seen, is listed and leaves', async () => {
+  describe('valid requests', () => {
+    it('join, heartbeat, list and leave', async () => {
       await joined('walker', {incarnation: 7, seq: 0})
       const beat = {id: 'walker', scope_id: scope, incarnation: 7, seq: 1, cpu_usage_pct: 12.5, receiver_agent_id: '2'}
       const seenNode = await post(plane, '/v1/mesh/heartbeat', beat, {token: worker})
@@ -108,7 +108,7 @@ describe('the control plane', () => {
       assert.equal((await post(plane, '/v1/mesh/leave', {id: 'walker'}, {token: worker})).status, 204)
     })
 
-    it('a lease is granted, renewed, verified, listed, released and revoked', async () => {
+    it('grant, renew, verify, list, release and revoke a lease', async () => {
       await joined('holder')
       const claim = {scope_key: 'task:walk', claimer_node_id: 'holder'}
       const {body: lease} = await post(plane, '/v1/mesh/exec/lease/grant', claim, {token: worker})
@@ -125,7 +125,7 @@ describe('the control plane', () => {
       assert.equal((await post(plane, '/v1/mesh/admin/exec-lease/revoke', revoke, {token: admin})).status, 204)
     })
 
-    it('a message is delivered, looked at, claimed, held and acknowledged', async () => {
+    it('deliver, read, claim, renew and acknowledge a message', async () => {
       await joined('reader')
       const full = message({
         receiver_agent_id: '21',
@@ -155,7 +155,7 @@ describe('the control plane', () => {
       assert.equal(stats.body.pending_count, 1)
     })
 
-    it('a message that was given up is listed, retried and dropped, and the audit has it', async (t) => {
+    it('list, retry and drop a dead message, with audit entries', async (t) => {
       let now = Date.now()
       const plane = await startPlane(t, {secrets, limits: {leaseMs: 1000}, storeTime: () => now})
       await post(plane, '/v1/mesh/join', record('reader'), {token: worker})
@@ -193,7 +193,7 @@ describe('the control plane', () => {
       assert.deepEqual(await audit('cursor=4'), [['message.dead', 'message.dead', 'message.dead'], undefined])
     })
 
-    it('a message that is retried comes to whoever waits for one', async (t) => {
+    it('retry a dead message to a waiting client', async (t) => {
       let now = Date.now()
       const plane = await startPlane(t, {limits: {leaseMs: 1000}, storeTime: () => now, safetyMs: 600_000})
       await post(plane, '/v1/mesh/join', record('reader'))
@@ -208,7 +208,7 @@ describe('the control plane', () => {
       assert.equal((await later)[0].id, delivered.message_id)
     })
 
-    it('a node is shut out and let in again, and put in maintenance', async () => {
+    it('start and end quarantine and maintenance', async () => {
       await joined('patient')
       for (const quarantined of [true, false]) {
         const body = {node_id: 'patient', quarantined}
@@ -222,7 +222,7 @@ describe('the control plane', () => {
       assert.equal(body.nodes.find(({id}: {id: string}) => id === 'patient').maintenance, true)
     })
 
-    it('health without a token, metrics with one, and the headers of both', async () => {
+    it('health without a token and metrics with one', async () => {
       assert.equal((await askDocumented(plane, 'GET', '/health')).text, 'ok\n')
       const {text, headers} = await askDocumented(plane, 'GET', '/metrics', {token: worker})
       assert.match(text, /svc_mesh_requests_total\{operation="join",status="200"\} \d+\n/)
@@ -233,7 +233,7 @@ describe('the control plane', () => {
     })
   })
 
-  describe('knows who may do what:', () => {
+  describe('permissions', () => {
     type Caller = readonly [name: string, role: Role | undefined, token: () => string | undefined]
     const callers: readonly Caller[] = [
       ...(['mesh', 'admin', 'worker', 'submitter', 'bootstrap'] as const).map(
@@ -247,7 +247,7 @@ describe('the control plane', () => {
       ['a JWT of another key', undefined, () => `${tokenOfOwnWords('mesh')}x`],
     ]
 
-    /** Who may use which part, told again without the program's own table. */
+    /** Expected permissions, independent of the program's own table. */
     const allowed: Readonly<Record<string, readonly Role[]>> = {
       open: ['mesh', 'admin', 'worker', 'submitter', 'bootstrap'],
       worker: ['mesh', 'admin', 'worker'],
@@ -256,13 +256,13 @@ describe('the control plane', () => {
       bootstrap: ['bootstrap'],
     }
 
-    it('the table of planes is that of the roles', () => assert.deepEqual(mayUse, allowed))
+    it('the table of planes matches the expected roles', () => assert.deepEqual(mayUse, allowed))
 
     for (const [name, role, token] of callers)
       it(name, async (t) => {
-        // Its own, since wrong tokens for new nodes are counted.
+        // A separate server, because wrong bootstrap tokens are rate-limited.
         const plane = await startPlane(t, {secrets, scope})
-        // Who may do something is told that this body is wrong: nothing is changed, not even the token used up.
+        // Permitted requests fail on the invalid body, so that nothing changes and no token is consumed.
         for (const {method, path, operation} of operations) {
           const {plane: part = 'open'} = routeAt(path) ?? {}
           const body = method === 'POST' ? {body: {bootstrap_token: 5}} : {}
@@ -274,7 +274,7 @@ describe('the control plane', () => {
         }
       })
 
-    it('everyone, where there is no secret, but for the exchange of a token that is not there', async () => {
+    it('without secrets, everything except the bootstrap exchange is open', async () => {
       for (const token of [undefined, 'any-token-at-all'])
         for (const {method, path} of operations) {
           const {status} = await askDocumented(open, method, path, {token, ...(method === 'POST' ? {body: {}} : {})})
@@ -282,7 +282,7 @@ describe('the control plane', () => {
         }
     })
 
-    it('nobody may use another method, whoever it is', async () => {
+    it('other methods are refused for all roles', async () => {
       const tokens = [undefined, ...Object.values(tokenOf)]
       for (const path of Object.keys(document.paths))
         for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -296,7 +296,7 @@ describe('the control plane', () => {
           }
     })
 
-    it('the scheme of a token is written in any case', async () => {
+    it('the Bearer scheme is case-insensitive', async () => {
       for (const authorization of [`bearer ${worker}`, `BEARER ${worker}`])
         assert.equal((await askDocumented(plane, 'GET', '/v1/mesh/nodes', {headers: {authorization}})).status, 200)
       const headers = {authorization: `Basic ${worker}`}
@@ -304,8 +304,8 @@ describe('the control plane', () => {
     })
   })
 
-  describe('refuses', () => {
-    it('tokens that have expired, were used, or are of another scope', async () => {
+  describe('refused requests', () => {
+    it('expired, replayed and foreign tokens', async () => {
       const long = Math.floor(Date.now() / 1000) - 600
       for (const {method, path} of withToken) {
         const late = {token: tokenOfOwnWords('mesh', {iat: long, exp: long + 60}), ...asked(method, path)}
@@ -319,7 +319,7 @@ describe('the control plane', () => {
       }
     })
 
-    it('nodes that speak for others', async () => {
+    it('tokens bound to another node', async () => {
       for (const {method, path} of withBody) {
         if (!document.paths[path]?.post || !documented.includes(`POST ${path} 403 node_identity_mismatch`)) continue
         const token = tokenOfOwnWords('mesh', {sub: 'somebody', scp: scope})
@@ -334,7 +334,7 @@ describe('the control plane', () => {
         assert.equal((await askDocumented(plane, method, path, {token: mesh, headers})).status, 403, path)
     })
 
-    it('bodies that are no JSON, say they are something else, or are too large', async (t) => {
+    it('invalid JSON, other content types and too large bodies', async (t) => {
       const plane = await startPlane(t, {secrets, scope})
       for (const {method, path} of withBody) {
         const token = tokenFor(path)
@@ -355,7 +355,7 @@ describe('the control plane', () => {
       assert.deepEqual([answer.status, answer.body.code], [413, 'body_too_large'])
     })
 
-    it('members that are missing or wrong, and names them', async () => {
+    it('missing and invalid members, with their names', async () => {
       for (const {method, path} of withBody) {
         const token = tokenFor(path)
         const whole = {...bodies[path]?.('n-1'), scope_id: scope}
@@ -416,7 +416,7 @@ describe('the control plane', () => {
             assert.equal((await askDocumented(plane, method, path, {token: mesh, query})).status, 400)
         })
 
-    it('attestations that do not hold', async () => {
+    it('invalid attestations', async () => {
       const path = '/v1/mesh/a2a/deliver'
       const good = attested('{"ok":true}')
       const {worker_ed25519_sig_b64: _, ...half} = good as Record<string, unknown>
@@ -427,7 +427,7 @@ describe('the control plane', () => {
       assert.equal(resultKey.asymmetricKeyType, 'ed25519')
     })
 
-    it('nodes of another scope, or of none', async () => {
+    it('nodes of another scope or without one', async () => {
       for (const path of ['/v1/mesh/join', '/v1/mesh/heartbeat'])
         for (const scopeId of ['scope-b2', undefined]) {
           const body = record('n-1', {scope_id: scopeId})
@@ -436,7 +436,7 @@ describe('the control plane', () => {
         }
     })
 
-    it('claimers that have not joined, are shut out, or are in maintenance', async () => {
+    it('claims of unknown, quarantined and maintained nodes', async () => {
       await joined('shut-out')
       await joined('in-maintenance')
       await post(plane, '/v1/mesh/admin/quarantine', {node_id: 'shut-out', quarantined: true}, {token: admin})
@@ -452,7 +452,7 @@ describe('the control plane', () => {
           const answer = await askDocumented(plane, method, path, {token: worker, ...asked(method, path, node)})
           assert.equal(answer.body.code, code, path)
         }
-      // They are given nothing, but that is no error.
+      // They get no message, but no error either.
       for (const node of ['shut-out', 'in-maintenance']) {
         const {body} = await post(
           plane,
@@ -464,7 +464,7 @@ describe('the control plane', () => {
       }
     })
 
-    it('what is not there', async () => {
+    it('unknown nodes, leases and messages', async () => {
       await joined('seeker')
       const nowhere: Readonly<Record<string, object>> = {
         '/v1/mesh/heartbeat': {id: 'nobody', scope_id: scope},
@@ -482,7 +482,7 @@ describe('the control plane', () => {
         assert.equal((await post(plane, path, body, {token: mesh})).status, 404, path)
     })
 
-    it('what somebody else holds', async () => {
+    it('leases and messages held by another node', async () => {
       for (const node of ['first', 'second']) await joined(node)
       const grant = (node: string) =>
         post(plane, '/v1/mesh/exec/lease/grant', {scope_key: 'task:held', claimer_node_id: node}, {token: worker})
@@ -501,7 +501,7 @@ describe('the control plane', () => {
         assert.equal((await post(plane, path, theirs, {token: worker})).body.code, 'not_lease_holder')
     })
 
-    it('the older of two processes with one id, with a warning that every client shows', async () => {
+    it('the older of two processes with the same node id, with a warning header', async () => {
       await joined('twin', {incarnation: 10, seq: 0})
       await joined('twin', {incarnation: 20, seq: 0})
       const older = {scope_id: scope, incarnation: 10, seq: 9}
@@ -514,14 +514,14 @@ describe('the control plane', () => {
       }
     })
 
-    it('an idempotency key that says something else', async () => {
+    it('a reused idempotency key with a different message', async () => {
       const path = '/v1/mesh/a2a/deliver'
       const keyed = (payload: string) => message({receiver_agent_id: '41', idempotency_key: 'same', payload})
       assert.equal((await post(plane, path, keyed('one'), {token: submitter})).status, 200)
       assert.equal((await post(plane, path, keyed('two'), {token: submitter})).status, 422)
     })
 
-    it('messages to an inbox that is full', async (t) => {
+    it('deliveries to a full inbox', async (t) => {
       const small = await startPlane(t, {secrets, limits: {maxMessagesPerReceiver: 2}})
       const statuses: number[] = []
       for (let i = 0; i < 3; i++)
@@ -531,7 +531,7 @@ describe('the control plane', () => {
       assert.equal(body.messages.length, 2)
     })
 
-    it('a retry of more messages than the inbox takes', async (t) => {
+    it('a retry of more dead messages than the inbox can hold', async (t) => {
       let now = Date.now()
       const limits = {leaseMs: 1000, maxMessagesPerReceiver: 1}
       const small = await startPlane(t, {secrets, limits, storeTime: () => now})
@@ -545,11 +545,11 @@ describe('the control plane', () => {
       assert.deepEqual([full.status, full.body.code], [429, 'inbox_full'])
     })
 
-    it('clients that send too much, but not those who ask whether it runs', async (t) => {
+    it('clients above the rate limit, except for health checks', async (t) => {
       const limited = await startPlane(t, {secrets, scope, rate: {perSecond: 0.01, burst: 1}})
       for (const {method, path} of operations) {
         if (path === '/health') continue
-        // A client of its own for each operation.
+        // A separate client for each operation.
         const request = () => ({
           token: path === exchange ? bootstrap : tokenOfOwnWords('mesh', {sub: method + path}),
           ...asked(method, path),
@@ -562,7 +562,7 @@ describe('the control plane', () => {
       }
     })
 
-    it('everything where the store cannot be written, or is at fault', async () => {
+    it('all operations if the store fails', async () => {
       for (const [fault, status] of [
         [new SvcError('store_unavailable', {reason: 'its disk is full'}), 503],
         [new TypeError('x is not a function'), 500],
@@ -576,7 +576,7 @@ describe('the control plane', () => {
       }
     })
 
-    it('most while the store has too much to do, and what keeps nodes alive for longest', async () => {
+    it('operations under overload, by rank', async () => {
       const shed = async (depth: number) => {
         plane.trouble.depth = depth
         const turnedAway: string[] = []
@@ -608,14 +608,14 @@ describe('the control plane', () => {
       assert.ok(['join', 'a2a_deliver', 'exec_lease_grant'].every((operation) => busy.includes(operation)))
       const all = Object.keys(routes).filter((operation) => !['health', 'metrics'].includes(operation))
       assert.deepEqual(await shed(8001), all.sort())
-      // The table of used tokens is full: that is told of metrics, too.
+      // Metrics also fail if the table of used tokens is full.
       plane.trouble.fault = new SvcError('overloaded', {reason: 'Too many tokens are remembered.'})
       for (const method of ['GET', 'HEAD'])
         assert.equal((await askDocumented(plane, method, '/metrics', {token: tokenOfOwnWords('mesh')})).status, 503)
       plane.trouble.fault = undefined
     })
 
-    it('signed results where it has no key, and new nodes where it has nothing to give them', async (t) => {
+    it('attestations without a key, and bootstrap without a grantable token', async (t) => {
       const bare = await startPlane(t, {
         secrets: {bootstrapToken: secrets.bootstrapToken, submitterToken: submitter},
       })
@@ -625,7 +625,7 @@ describe('the control plane', () => {
       assert.equal(given.body.code, 'server_token_missing')
     })
 
-    it('the token for new nodes after its one use, and guesses that wear it out no sooner', async (t) => {
+    it('a consumed bootstrap token, but not after wrong guesses', async (t) => {
       const plane = await startPlane(t, {secrets, scope, bootstrapGrants: 'mesh'})
       const wrong = await askDocumented(plane, 'POST', exchange, {token: 'wrong-token', body: {}})
       assert.equal(wrong.body.code, 'bootstrap_invalid')
@@ -642,7 +642,7 @@ describe('the control plane', () => {
       assert.equal(late.body.code, 'bootstrap_expired')
     })
 
-    it('those who guess at the token for new nodes for a while', async (t) => {
+    it('too many wrong bootstrap tokens', async (t) => {
       const guessed = await startPlane(t, {secrets})
       for (let i = 0; i < 10; i++)
         assert.equal((await askDocumented(guessed, 'POST', exchange, {token: `guess-${i}`, body: {}})).status, 401)
@@ -653,7 +653,7 @@ describe('the control plane', () => {
     })
   })
 
-  it('answers 404 where there is no route, and 400 to a path that cannot be decoded', async () => {
+  it('returns 404 for unknown routes and 400 for malformed paths', async () => {
     for (const token of [undefined, mesh])
       for (const path of ['/', '/v1', '/v1/mesh', '/v1/mesh/nothing', '/v1/mesh/exec/lease', '/v1/mesh/dispatch']) {
         const answer = await ask(plane, 'POST', path, {token})
@@ -665,14 +665,14 @@ describe('the control plane', () => {
     contract.assertResponse('PathMalformed', 'GET', malformed)
   })
 
-  it('says what it can do, and keeps the id of a request', async () => {
+  it('sends its features and the request id', async () => {
     for (const path of ['/health', '/v1/mesh/nodes', '/v1/mesh/nothing']) {
       const {headers} = await ask(plane, 'GET', path, {headers: {'x-request-id': 'walk-1'}})
       assert.deepEqual([headers['x-mesh-feature'], headers['x-request-id']], [features.join(','), 'walk-1'])
     }
   })
 
-  it('has given every answer that is documented, with every code', () => {
+  it('has returned every documented status and code', () => {
     assert.deepEqual(
       documented.filter((answer) => !seen.has(answer)),
       [],

@@ -16,20 +16,20 @@ import {startPlane, waiting} from './support/control-plane.js'
 import {message, record} from './support/samples.js'
 import {secrets, tokenOf} from './support/tokens.js'
 
-describe('a control plane without a secret', () => {
-  it('does not listen for other machines', async (t) => {
+describe('control plane without secrets', () => {
+  it('refuses a non-loopback address', async (t) => {
     await assert.rejects(startPlane(t, {address: {host: '0.0.0.0', port: 0}}), (error) =>
       isErrorOf(error, 'mesh_unprotected'),
     )
   })
 
-  it('does so where that is asked for', async (t) => {
+  it('accepts a non-loopback address with isInsecure', async (t) => {
     const plane = await startPlane(t, {address: {host: '0.0.0.0', port: 0}, isInsecure: true})
     const at = {baseUrl: `http://127.0.0.1:${plane.port}`}
     assert.equal((await ask(at, 'GET', '/v1/mesh/nodes', {headers: {host: 'gpu-box.example'}})).status, 200)
   })
 
-  it('does so with one secret of any kind, by any name', async (t) => {
+  it('accepts a non-loopback address with any secret', async (t) => {
     for (const given of [{workerToken: 'token-of-a-worker'}, {jwtHmacSecret: secrets.jwtHmacSecret}]) {
       const plane = await startPlane(t, {address: {host: '0.0.0.0', port: 0}, secrets: given})
       const at = {baseUrl: `http://127.0.0.1:${plane.port}`}
@@ -38,8 +38,8 @@ describe('a control plane without a secret', () => {
   })
 })
 
-describe('new secrets', () => {
-  it('count from the next request on, and the old ones no longer', async (t) => {
+describe('reload', () => {
+  it('replaces the secrets for the next request', async (t) => {
     const plane = await startPlane(t, {secrets})
     const list = async (token: string) => (await ask(plane, 'GET', '/v1/mesh/nodes', {token})).status
     assert.equal(await list(tokenOf.worker), 200)
@@ -55,7 +55,7 @@ describe('new secrets', () => {
     )
   })
 
-  it('do not become none where other machines could come in', async (t) => {
+  it('refuses to remove all secrets on a non-loopback address', async (t) => {
     const plane = await startPlane(t, {address: {host: '0.0.0.0', port: 0}, secrets})
     assert.throws(
       () => plane.reload(readCredentials({})),
@@ -65,7 +65,7 @@ describe('new secrets', () => {
     assert.equal((await ask(at, 'GET', '/v1/mesh/nodes')).status, 401)
   })
 
-  it('turn away who waits for messages by a secret that is no more, and nobody else', async (t) => {
+  it('ends only the long polls whose secret was replaced', async (t) => {
     const plane = await startPlane(t, {secrets, safetyMs: 60_000})
     for (const id of ['n-1', 'n-2'])
       await ask(plane, 'POST', '/v1/mesh/join', {token: tokenOf.worker, body: record(id)})
@@ -84,8 +84,8 @@ describe('new secrets', () => {
   })
 })
 
-describe('a control plane that is closed', () => {
-  it('ends what is under way, also where the connection is kept alive, and then closes its store', async (t) => {
+describe('close', () => {
+  it('completes running requests, even with keep-alive, then closes the store', async (t) => {
     const plane = await startPlane(t)
     const held = connect(plane.port, '127.0.0.1')
     let received = ''
@@ -108,7 +108,7 @@ describe('a control plane that is closed', () => {
     await assert.rejects(ask(plane, 'GET', '/health'))
   })
 
-  it('waits no longer than it is told to', async (t) => {
+  it('waits up to the drain timeout', async (t) => {
     const plane = await startPlane(t)
     const held = connect(plane.port, '127.0.0.1').on('error', () => {})
     held.write(
@@ -121,7 +121,7 @@ describe('a control plane that is closed', () => {
     assert.ok(took >= 199 && took < timeoutMs, `${took} ms`)
   })
 
-  it('leaves its file to the next one, which also has it where no port is free', async (t) => {
+  it('releases the database, even if the start failed', async (t) => {
     const plane = await startPlane(t)
     await assert.rejects(startPlane(t, {address: {host: '127.0.0.1', port: plane.port}}), (error) =>
       isErrorOf(error, 'port_in_use'),
@@ -131,7 +131,7 @@ describe('a control plane that is closed', () => {
   })
 })
 
-describe('a control plane with a certificate', () => {
+describe('control plane with TLS', () => {
   const speak = (port: number, ca: string, options: object = {}) =>
     new Promise<{status: number | undefined; body: string; protocol: string | null}>((resolve, reject) => {
       request({host: '127.0.0.1', port, path: '/v1/mesh/nodes', ca, agent: false, ...options}, async (response) => {
@@ -143,7 +143,7 @@ describe('a control plane with a certificate', () => {
         .end()
     })
 
-  it('speaks HTTPS, of the newest version', async (t) => {
+  it('uses TLS 1.3', async (t) => {
     const {cert, key} = selfSigned()
     const plane = await startPlane(t, {tls: {cert, key, minVersion: '1.3'}})
     assert.match(plane.baseUrl, /^https:\/\/127\.0\.0\.1:\d+$/)
@@ -154,13 +154,13 @@ describe('a control plane with a certificate', () => {
     await assert.rejects(ask({baseUrl: `http://127.0.0.1:${plane.port}`}, 'GET', '/health'))
   })
 
-  it('speaks an older one where it may', async (t) => {
+  it('uses TLS 1.2 if permitted', async (t) => {
     const {cert, key} = selfSigned()
     const plane = await startPlane(t, {tls: {cert, key, minVersion: '1.2'}})
     assert.equal((await speak(plane.port, cert, {maxVersion: 'TLSv1.2'})).protocol, 'TLSv1.2')
   })
 
-  it('does not start with a key of another one', async (t) => {
+  it('does not start if key and certificate do not match', async (t) => {
     const tls = {cert: selfSigned().cert, key: selfSigned().key, minVersion: '1.3'} as const
     await assert.rejects(startPlane(t, {tls}), (error) => {
       assert.ok(isErrorOf(error, 'tls_unusable'))
@@ -170,15 +170,15 @@ describe('a control plane with a certificate', () => {
   })
 })
 
-it('the largest body is what it is set to', async (t) => {
+it('limits the body to the configured size', async (t) => {
   const plane = await startPlane(t, {maxBodyBytes: 4096})
   const join = async (length: number) =>
     (await ask(plane, 'POST', '/v1/mesh/join', {body: record('n-1', {ignored: 'x'.repeat(length)})})).status
   assert.deepEqual([await join(3000), await join(4096)], [200, 413])
 })
 
-describe('what has had its time', () => {
-  it('is removed once a minute, part by part, and one part after the other', async (t) => {
+describe('purge', () => {
+  it('runs once per minute in sequential steps', async (t) => {
     t.mock.timers.enable({apis: ['setInterval']})
     let parts = 5
     let running = 0
@@ -201,7 +201,7 @@ describe('what has had its time', () => {
     assert.equal(parts, 2)
   })
 
-  it('is tried again after a fault', async (t) => {
+  it('runs again after an error', async (t) => {
     t.mock.timers.enable({apis: ['setInterval']})
     let tries = 0
     const end = purgeRegularly({
@@ -214,7 +214,7 @@ describe('what has had its time', () => {
       t.mock.timers.tick(60_000)
       await until(() => tries >= expected, `try ${expected}`)
       assert.equal(tries, expected)
-      // The fault is told in the same turn, before which it is not tried again.
+      // The error is logged in the same event-loop iteration, before the next attempt.
       await nextTurn()
     }
     end()

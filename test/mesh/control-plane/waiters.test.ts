@@ -5,10 +5,10 @@ import {isErrorOf} from '../../../src/errors/index.js'
 import {Waiters} from '../../../src/mesh/control-plane/waiters.js'
 import {timeoutMs, until} from '../../support/until.js'
 
-/** How long guests wait, and until they look again by themselves, ms: no machine is so slow. */
+/** Wait and safety interval, ms, longer than any test. */
 const longMs = 2 * timeoutMs
 
-/** Messages of one receiver, each of which one guest takes away, and the guests that wait for them. */
+/** Messages of one receiver, and guests that wait for them; each message is taken by one guest. */
 function inbox(test: TestContext, options: {max?: number; safetyMs?: number} = {}) {
   const waiters = new Waiters({max: 1000, safetyMs: longMs, ...options})
   test.after(() => waiters.close())
@@ -22,7 +22,7 @@ function inbox(test: TestContext, options: {max?: number; safetyMs?: number} = {
     let got: string | undefined
     const look = async () => {
       looks++
-      // What is there is seen at the end of the look, as in a store that answers after its transaction.
+      // The result is determined at the end of the check, like in a store that responds after its transaction.
       await sleep(1)
       ended++
       const at = messages.findIndex(wants)
@@ -36,7 +36,7 @@ function inbox(test: TestContext, options: {max?: number; safetyMs?: number} = {
     messages.push(message)
     waiters.notify('2')
   }
-  /** Until as many guests are left, all of whom have looked and found nothing. */
+  /** Waits until `count` guests are parked. */
   const parked = async (count: number) => {
     const isParked = () => waiters.waiting === count && ended === looks
     await until(isParked, () => `${count} wait: ${waiters.waiting}, ${looks - ended} of them look`)
@@ -45,29 +45,29 @@ function inbox(test: TestContext, options: {max?: number; safetyMs?: number} = {
   return {waiters, messages, guest, deliver, parked, looks: () => looks}
 }
 
-describe('who waits for messages', () => {
-  it('has what is there at once', async (t) => {
+describe('Waiters', () => {
+  it('returns immediately if there is a message', async (t) => {
     const {messages, guest, waiters} = inbox(t)
     messages.push('a')
     assert.equal(await guest(), 'a')
     assert.equal(waiters.waiting, 0)
   })
 
-  it('has what comes, as soon as it comes', async (t) => {
+  it('returns as soon as a message arrives', async (t) => {
     const {guest, deliver, parked} = inbox(t)
     const waiting = guest()
     await parked(1)
-    const told = performance.now()
+    const startedMs = performance.now()
     deliver('a')
     assert.equal(await waiting, 'a')
-    assert.ok(performance.now() - told < timeoutMs)
+    assert.ok(performance.now() - startedMs < timeoutMs)
   })
 
-  it('has what comes while it looks', async (t) => {
+  it('returns a message that arrives during a check', async (t) => {
     for (let i = 0; i < 20; i++) {
       const {guest, deliver, waiters} = inbox(t)
       const waiting = guest()
-      // Between the look and the parking: nobody is parked who could be woken.
+      // Between check and parking: no parked waiter can be woken.
       if (i % 2 === 0) await Promise.resolve()
       deliver('a')
       assert.equal(await waiting, 'a')
@@ -75,7 +75,7 @@ describe('who waits for messages', () => {
     }
   })
 
-  it('is alone in looking for a message that only one can have', async (t) => {
+  it('wakes only one claiming waiter per message', async (t) => {
     const {guest, deliver, looks, parked} = inbox(t)
     const guests = Array.from({length: 100}, () => guest())
     await parked(100)
@@ -86,7 +86,7 @@ describe('who waits for messages', () => {
     assert.equal(looks() - before, 1)
   })
 
-  it('waits in turn: who came first is served first', async (t) => {
+  it('serves waiters in order of arrival', async (t) => {
     const {guest, deliver, parked} = inbox(t)
     const served: number[] = []
     const guests = [0, 1, 2].map(async (i) => {
@@ -102,7 +102,7 @@ describe('who waits for messages', () => {
     assert.deepEqual(served, [0, 1, 2])
   })
 
-  it('passes on what it may not have', async (t) => {
+  it('passes a notification on if the woken waiter finds nothing', async (t) => {
     const {guest, deliver, parked} = inbox(t)
     const picky = guest({wants: (message) => message === 'b'})
     const easy = guest()
@@ -113,7 +113,7 @@ describe('who waits for messages', () => {
     assert.equal(await picky, 'b')
   })
 
-  it('each has one of the messages that come at once', async (t) => {
+  it('distributes simultaneous messages', async (t) => {
     const {guest, deliver, parked} = inbox(t)
     const guests = Array.from({length: 20}, () => guest())
     await parked(20)
@@ -122,18 +122,18 @@ describe('who waits for messages', () => {
     assert.deepEqual(new Set(await Promise.all(guests)), new Set(sent))
   })
 
-  it('each has one of the messages that a node gives back, whose number nobody tells', async (t) => {
+  it('distributes an unknown number of released messages', async (t) => {
     const {guest, messages, waiters, parked} = inbox(t)
     const guests = Array.from({length: 20}, () => guest())
     await parked(20)
     messages.push('a', 'b', 'c')
-    const told = performance.now()
+    const startedMs = performance.now()
     waiters.notifyAll()
     assert.deepEqual(await Promise.all(guests.slice(0, 3)), ['a', 'b', 'c'])
-    assert.ok(performance.now() - told < timeoutMs, 'before they look again by themselves')
+    assert.ok(performance.now() - startedMs < timeoutMs, 'before they look again by themselves')
   })
 
-  it('may look only, all at once, and takes nothing from who takes', async (t) => {
+  it('wakes all readers without affecting claimers', async (t) => {
     const {guest, deliver, parked} = inbox(t)
     const lookers = [guest({takes: false}), guest({takes: false})]
     await parked(2)
@@ -142,7 +142,7 @@ describe('who waits for messages', () => {
     assert.equal(await guest(), 'a')
   })
 
-  it('comes back with nothing when its time is up', async (t) => {
+  it('returns after the maximum wait', async (t) => {
     const {guest, waiters} = inbox(t)
     const begun = performance.now()
     assert.equal(await guest({waitMs: 100}), undefined)
@@ -150,7 +150,7 @@ describe('who waits for messages', () => {
     assert.equal(waiters.waiting, 0)
   })
 
-  it('looks again after a while: what was claimed comes back without news', async (t) => {
+  it('checks again after the safety interval', async (t) => {
     const {guest, messages, looks} = inbox(t, {safetyMs: 30})
     const waiting = guest()
     while (looks() < 2) await sleep(5)
@@ -158,7 +158,7 @@ describe('who waits for messages', () => {
     assert.equal(await waiting, 'a')
   })
 
-  it('frees its place when its client goes, takes nothing, and passes on what it was woken for', async (t) => {
+  it('passes its notification on when the client disconnects', async (t) => {
     const {guest, deliver, waiters, looks, parked} = inbox(t)
     const client = new AbortController()
     const gone = guest({gone: client.signal})
@@ -166,7 +166,7 @@ describe('who waits for messages', () => {
     await parked(2)
     const before = looks()
     deliver('a')
-    // Woken, and gone before it can look.
+    // Woken, but disconnected before its check.
     client.abort()
     assert.equal(await gone, undefined)
     assert.equal(await next, 'a')
@@ -174,7 +174,7 @@ describe('who waits for messages', () => {
     assert.equal(waiters.waiting, 0)
   })
 
-  it('is turned away where too many wait, unless there is something for it', async (t) => {
+  it('refuses to wait above the limit, unless there is a message', async (t) => {
     const {guest, messages, waiters, parked} = inbox(t, {max: 2})
     const client = new AbortController()
     const first = [guest({gone: client.signal}), guest({gone: client.signal})]
@@ -187,7 +187,7 @@ describe('who waits for messages', () => {
     await Promise.all(first)
   })
 
-  it('comes back at once when the server stops, then and later', async (t) => {
+  it('returns immediately after close', async (t) => {
     const {guest, waiters, parked} = inbox(t)
     const waiting = [guest(), guest({takes: false})]
     await parked(2)
@@ -196,7 +196,7 @@ describe('who waits for messages', () => {
     assert.equal(await guest(), undefined)
   })
 
-  it('is told what went wrong, and the next one has the message', async () => {
+  it('rejects if a check fails and passes the notification on', async () => {
     const waiters = new Waiters({max: 10, safetyMs: longMs})
     let isBroken = false
     const gone = new AbortController().signal

@@ -7,7 +7,7 @@ import type {DashboardState} from '../../../src/mesh/dashboard/view.js'
 import type {ReplyStream} from '../../../src/net/index.js'
 import {until} from '../../support/until.js'
 
-/** A page that takes in what it is sent when it is told to. */
+/** A page that reads its stream on request. */
 function slowPage() {
   const written: string[] = []
   const gone = new AbortController()
@@ -26,7 +26,7 @@ function slowPage() {
   return {stream, written, takeIn: () => take(), leave: () => gone.abort()}
 }
 
-/** A feed whose state is a new one at every reading. */
+/** A feed whose state differs at every poll. */
 function countingFeed(test: TestContext) {
   let count = 0
   const feed = new StateFeed(
@@ -44,7 +44,7 @@ function countingFeed(test: TestContext) {
   return {feed, readings}
 }
 
-/** A feed whose readings are answered when a test says so, and whose clock stands still until it is moved. */
+/** A feed with manual polls and a manual clock. */
 function heldFeed(test: TestContext) {
   test.mock.timers.enable({apis: ['setTimeout', 'setInterval']})
   const waiting: ((reading: Reading) => void)[] = []
@@ -71,8 +71,8 @@ function heldFeed(test: TestContext) {
 
 const numberOf = (frame: string | undefined) => Number(/state (\d+)/.exec(frame ?? '')?.[1])
 
-describe('a feed of states', () => {
-  it('holds one state for a page that does not read, and then the newest', async (t) => {
+describe('StateFeed', () => {
+  it('buffers one state for a slow page, then sends the newest', async (t) => {
     const {feed, readings} = countingFeed(t)
     const slow = slowPage()
     feed.subscribe(slow.stream)
@@ -84,7 +84,7 @@ describe('a feed of states', () => {
     assert.ok(numberOf(slow.written[1]) >= 50, slow.written[1])
   })
 
-  it('sends a page that comes later what is known already', async (t) => {
+  it('sends the known state to a new page immediately', async (t) => {
     const {feed, readings} = countingFeed(t)
     feed.subscribe(slowPage().stream)
     await readings(3)
@@ -93,7 +93,7 @@ describe('a feed of states', () => {
     assert.ok(numberOf(late.written[0]) >= 3)
   })
 
-  it('shows nothing old to whoever comes when nobody was there', async (t) => {
+  it('does not send an outdated state after a pause', async (t) => {
     const {feed, readings} = countingFeed(t)
     const first = slowPage()
     feed.subscribe(first.stream)
@@ -109,7 +109,7 @@ describe('a feed of states', () => {
     assert.ok(numberOf(next.written[0]) > before)
   })
 
-  it('has room for 32 pages', (t) => {
+  it('accepts up to 32 pages', (t) => {
     const {feed} = countingFeed(t)
     const pages = Array.from({length: 32}, slowPage)
     for (const {stream} of pages) {
@@ -120,7 +120,7 @@ describe('a feed of states', () => {
     pages[7]?.leave()
     assert.equal(feed.isFull, false)
   })
-  it('reads again at once where something was changed while it read, and once is enough', async (t) => {
+  it('polls once more if a change was made during a poll', async (t) => {
     const {feed, answer, asked} = heldFeed(t)
     feed.subscribe(slowPage().stream)
     feed.soon()
@@ -135,7 +135,7 @@ describe('a feed of states', () => {
     assert.equal(asked(), 3)
   })
 
-  it('reads once a second, and a large mesh a second later for every thousand nodes', async (t) => {
+  it('polls once per second, plus one second per thousand nodes', async (t) => {
     for (const [nodes, seconds] of [
       [1, 1],
       [1000, 1],

@@ -19,7 +19,7 @@ const suite = suitePage(
 
 type Server = Parameters<typeof askMesh>[0]
 
-/** A control plane of its own, in this process unless another is given, with what a test has it hold. */
+/** Starts a control plane in this process, unless one is given, and fills it with data. */
 async function meshWith(t: TestContext, given?: Server) {
   const server = given ?? (await startPlane(t, {secrets: {token, workerToken}}))
   const ask = async (path: string, body: unknown) => {
@@ -52,7 +52,7 @@ async function meshWith(t: TestContext, given?: Server) {
   }
 }
 
-/** The dashboard of a control plane in a browser, and everything that went wrong or out there. */
+/** Opens the dashboard in a browser and collects its errors and requests. */
 async function show(t: TestContext, server: Server, tokens: object = {mesh: token}) {
   const client = createMeshClient({baseUrl: server.baseUrl, tokens})
   const dashboard = await startDashboard({client, address: {host: '127.0.0.1', port: 0}, staleAfterMs: 60_000})
@@ -65,7 +65,7 @@ async function show(t: TestContext, server: Server, tokens: object = {mesh: toke
   page.on('pageerror', onError).on('console', onConsole).on('request', onRequest)
   t.after(async () => {
     page.off('pageerror', onError).off('console', onConsole).off('request', onRequest)
-    // Leaves nothing of this dashboard for the next test to come upon.
+    // Do not let this dashboard affect the next test.
     await page.goto('about:blank')
     await dashboard.close()
     await client.close()
@@ -84,14 +84,14 @@ const row = (page: Page, id: string) =>
 const shows = (page: Page, selector: string, text: string) =>
   page.locator(selector).filter({hasText: text}).waitFor({state: 'visible', timeout: 60_000})
 
-describe('the dashboard in a browser', {skip: chromiumPath === undefined && noChromium}, () => {
-  it('shows the mesh, and what changes in it, without being loaded again', async (t) => {
+describe('dashboard in a browser', {skip: chromiumPath === undefined && noChromium}, () => {
+  it('shows the mesh and updates without a reload', async (t) => {
     const mesh = await meshWith(t)
     const {page, faults, requests, dashboard} = await show(t, mesh.server)
-    await shows(page, '#link', 'Control plane answers')
+    await shows(page, '#link', 'Connected')
     await shows(page, '#nodes-empty', `svc mesh join --control-url ${mesh.server.baseUrl}`)
-    await shows(page, '#leases-empty', 'No lease is held.')
-    await shows(page, '#queue-empty', 'No message waits.')
+    await shows(page, '#leases-empty', 'No active leases.')
+    await shows(page, '#queue-empty', 'No pending messages.')
 
     await mesh.join('rig1', ['pool=train'])
     await mesh.join('rig2')
@@ -112,7 +112,7 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     await held.locator('td').nth(3).filter({hasNotText: left}).waitFor()
 
     await mesh.leave('rig2')
-    await shows(page, '#told', 'rig2 has left.')
+    await shows(page, '#announcement', 'rig2 left.')
     assert.equal(await row(page, 'rig2').count(), 0)
     assert.deepEqual(faults, [])
     const {origin} = new URL(dashboard.baseUrl)
@@ -124,7 +124,7 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     assert.ok(!(await page.content()).includes(token))
   })
 
-  it('puts nodes in quarantine and maintenance and revokes leases, after it has asked', async (t) => {
+  it('quarantines and maintains nodes and revokes leases after a confirmation', async (t) => {
     const mesh = await meshWith(t)
     await mesh.join('rig1')
     await mesh.lease('rig1', 'task:42')
@@ -147,7 +147,7 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     await shows(page, '#nodes-rows .badge', 'OK')
     assert.equal((await mesh.nodes()).get('rig1')?.quarantined ?? false, false)
 
-    // By keyboard alone.
+    // Only with the keyboard.
     await page.getByRole('button', {name: 'Maintenance: rig1'}).focus()
     await page.keyboard.press('Enter')
     await page.keyboard.type('30')
@@ -158,12 +158,12 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
 
     await page.getByRole('button', {name: /^Revoke lease/}).click()
     await press('Revoke lease')
-    await shows(page, '#leases-empty', 'No lease is held.')
+    await shows(page, '#leases-empty', 'No active leases.')
     assert.deepEqual(await mesh.leases(), [])
     assert.deepEqual(faults, [])
   })
 
-  it('retries and drops dead messages, after it has asked', async (t) => {
+  it('retries and drops dead messages after a confirmation', async (t) => {
     let now = Date.now()
     const plane = await startPlane(t, {secrets: {token}, limits: {leaseMs: 1000}, storeTime: () => now})
     const mesh = await meshWith(t, plane)
@@ -177,16 +177,16 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     assert.equal(await page.locator('#dead-figure').textContent(), '2')
     await press(`Retry message ${ids[0]}`)
     await press('Retry message')
-    await shows(page, '#toast', `Message ${ids[0]} is in its inbox.`)
+    await shows(page, '#toast', `Message ${ids[0]} is pending again.`)
     await shows(page, '#waiting-figure', '1')
     await press(`Drop message ${ids[1]}`)
     await press('Drop message')
-    await shows(page, '#dead-empty', 'No message is dead.')
+    await shows(page, '#dead-empty', 'No dead messages.')
     const {pending_count: pending, dead_count: dead} = await plane.store.queueStats('')
     assert.deepEqual([pending, dead, faults], [1, 0, []])
   })
 
-  it('tells why something could not be done', async (t) => {
+  it('shows why an action failed', async (t) => {
     const mesh = await meshWith(t)
     await mesh.join('rig1')
     const {page} = await show(t, mesh.server)
@@ -198,7 +198,7 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     assert.equal(await page.locator('dialog[open]').count(), 0)
   })
 
-  it('reads nothing as HTML that a node calls itself', async (t) => {
+  it('does not interpret node ids as HTML', async (t) => {
     const mesh = await meshWith(t)
     await mesh.join(hostile, [hostile])
     await mesh.lease(hostile, hostile)
@@ -217,7 +217,7 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     assert.deepEqual(faults, [])
   })
 
-  it('finds nodes by their state, their id and their labels', async (t) => {
+  it('filters nodes by state, id and labels', async (t) => {
     const mesh = await meshWith(t)
     for (const id of ['alpha', 'beta', 'gamma']) await mesh.join(id, [`room=${id.length}`])
     await askMesh(mesh.server, '/v1/mesh/admin/quarantine', {token, body: {node_id: 'beta', quarantined: true}})
@@ -233,10 +233,10 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     await page.getByRole('searchbox').fill('room=5 gam')
     assert.deepEqual(await ids(), ['gamma'])
     await page.getByRole('searchbox').fill('zeta')
-    await shows(page, '#nodes-none', 'No node is like that.')
+    await shows(page, '#nodes-none', 'No nodes match the filter.')
   })
 
-  it('shows a worker what it may see, and says what it may not', async (t) => {
+  it('shows a worker token only permitted parts', async (t) => {
     const mesh = await meshWith(t)
     await mesh.join('rig1')
     const {page, faults} = await show(t, mesh.server, {worker: workerToken})
@@ -246,7 +246,7 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     assert.deepEqual(faults, [])
   })
 
-  it('fits a phone, in the dark, without motion', async (t) => {
+  it('fits a phone, in dark mode, with reduced motion', async (t) => {
     const mesh = await meshWith(t)
     await mesh.join('a-node-with-a-name-that-is-far-longer-than-any-phone-is-wide-and-has-no-space', [
       'label='.repeat(20),
@@ -283,10 +283,10 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     assert.ok(box !== null && box.x >= 0 && box.x + box.width <= 360)
   })
 
-  it('listens only while somebody looks', async (t) => {
+  it('connects only while the page is visible', async (t) => {
     const mesh = await meshWith(t)
     const {page} = await show(t, mesh.server)
-    await shows(page, '#nodes-empty', 'No node has joined.')
+    await shows(page, '#nodes-empty', 'No nodes have joined.')
     const turn = (isHidden: boolean) =>
       page.evaluate(
         `Object.defineProperty(document, 'hidden', {configurable: true, get: () => ${isHidden}}); document.dispatchEvent(new Event('visibilitychange'))`,
@@ -298,19 +298,19 @@ describe('the dashboard in a browser', {skip: chromiumPath === undefined && noCh
     await shows(page, '#nodes-rows', 'rig1')
   })
 
-  it('says that the control plane is away, and that the dashboard has ended', async (t) => {
+  it('reports an unreachable control plane and an unreachable dashboard', async (t) => {
     const server = await startMeshServer(t, {env: {SVC_MESH_TOKEN: token}})
     const mesh = await meshWith(t, server)
     await mesh.join('rig1')
     const {page, dashboard} = await show(t, server)
     await shows(page, '#nodes-rows', 'rig1')
     await server.stop('SIGKILL')
-    await shows(page, '#link', 'Control plane is away')
-    await shows(page, '#banner', 'Last seen at')
+    await shows(page, '#link', 'Control plane not reachable')
+    await shows(page, '#banner', 'Last response at')
     assert.equal(await row(page, 'rig1').isVisible(), true)
-    assert.equal(await page.title(), 'Mesh · away')
+    assert.equal(await page.title(), 'Mesh · not reachable')
     await dashboard.close()
-    await shows(page, '#link', 'Dashboard has ended')
+    await shows(page, '#link', 'Dashboard not reachable')
     await shows(page, '#banner', 'svc mesh dashboard')
   })
 })

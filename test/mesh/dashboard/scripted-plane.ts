@@ -9,14 +9,14 @@ interface Answer {
   body?: unknown
 }
 
-/** A control plane that answers as it is told, and remembers what it was asked. */
+/** Scripted control plane that records its requests. */
 export interface ScriptedPlane {
   baseUrl: string
-  /** What a path, or a path with its query, is answered with from now on. */
+  /** Sets the response for a path, with or without query. */
   answers: Map<string, Answer>
-  /** Bodies that came to a path. */
+  /** Bodies received at a path. */
   asked(path: string): unknown[]
-  /** Whether connections are broken off instead. */
+  /** If true, connections are closed without a response. */
   isAway: boolean
 }
 

@@ -38,7 +38,7 @@ async function open(test: TestContext) {
 
 type TimedState = Timed<DashboardState>
 
-/** The states that a page has had, each put together as a page does it. */
+/** States received by a page, with changes applied. */
 function states({events}: EventStream): TimedState[] {
   const had: TimedState[] = []
   for (const {data} of events) {
@@ -55,7 +55,7 @@ function changed(before: TimedState | undefined, {rows, ...rest}: Timed<StateCha
   return {...rest, nodes: {...nodes, known: nodes.known.map((row) => others.get(row.id) ?? row)}}
 }
 
-/** The state that comes and is as it should be. */
+/** Waits for a state that matches a condition. */
 async function state(stream: EventStream, isSo: (state: TimedState) => boolean): Promise<TimedState> {
   let found: TimedState | undefined
   await until(
@@ -73,8 +73,8 @@ const idsOf = ({nodes}: TimedState) =>
 
 const asked = (plane: ScriptedPlane) => plane.asked('/v1/mesh/nodes').length
 
-describe('the page of the dashboard', () => {
-  it('comes as one document that may load nothing, and runs its own script alone', async (t) => {
+describe('dashboard page', () => {
+  it('is a self-contained document with a strict content security policy', async (t) => {
     const {dashboard} = await open(t)
     const {statusCode, headers, body} = await request(dashboard.baseUrl)
     assert.equal(statusCode, 200)
@@ -96,7 +96,7 @@ describe('the page of the dashboard', () => {
     assert.equal(headers['x-content-type-options'], 'nosniff')
   })
 
-  it('is not there for whoever does not have its address', async (t) => {
+  it('is not found without its key', async (t) => {
     const {dashboard, origin, plane} = await open(t)
     for (const path of ['/', '/AAAAAAAAAAAAAAAAAAAAAAAA/']) {
       const {statusCode, body} = await request(origin + path)
@@ -114,7 +114,7 @@ describe('the page of the dashboard', () => {
   })
 })
 
-describe('what the dashboard changes', () => {
+describe('dashboard actions', () => {
   const done: readonly [path: string, body: object, at: string, sent: object][] = [
     ['quarantine', {node_id: 'a', quarantined: true}, 'admin/quarantine', {node_id: 'a', quarantined: true}],
     ['quarantine', {node_id: 'a', quarantined: false}, 'admin/quarantine', {node_id: 'a', quarantined: false}],
@@ -130,7 +130,7 @@ describe('what the dashboard changes', () => {
     ['drop-dead', {message_id: 7}, 'a2a/dead/drop', {message_ids: [7]}],
   ]
   for (const [path, body, at, sent] of done)
-    it(`${path} ${JSON.stringify(body)}`, async (t) => {
+    it(`${path} ${JSON.stringify(body)} is forwarded`, async (t) => {
       const {post, plane} = await open(t)
       assert.equal((await post(path, body)).status, 204)
       assert.deepEqual(plane.asked(`/v1/mesh/${at}`), [sent])
@@ -151,7 +151,7 @@ describe('what the dashboard changes', () => {
     ['revoke-lease', '{', 'invalid_json'],
   ]
   for (const [path, body, code] of wrong)
-    it(`refuses ${path} ${JSON.stringify(body)}`, async (t) => {
+    it(`${path} ${JSON.stringify(body)} is rejected`, async (t) => {
       const {post, plane} = await open(t)
       const {status, problem} = await post(path, body)
       assert.deepEqual([status, problem.code], [400, code])
@@ -159,28 +159,28 @@ describe('what the dashboard changes', () => {
     })
 
   const strangers: readonly [string, (origin: string) => Record<string, string>][] = [
-    ['a program that names no origin', () => ({})],
-    ['a page of another origin', () => ({origin: 'https://mesh.example'})],
+    ['a program without an Origin header', () => ({})],
+    ['a page of another host', () => ({origin: 'https://mesh.example'})],
     ['a page of another server of this machine', () => ({origin: 'http://127.0.0.1:1'})],
-    ['a page without an origin', () => ({origin: 'null'})],
-    ['a page of another site', (origin) => ({origin, 'sec-fetch-site': 'cross-site'})],
-    ['a page of another server, by its site', (origin) => ({origin, 'sec-fetch-site': 'same-site'})],
+    ['a page with the origin null', () => ({origin: 'null'})],
+    ['a cross-site page', (origin) => ({origin, 'sec-fetch-site': 'cross-site'})],
+    ['a same-site page of another server', (origin) => ({origin, 'sec-fetch-site': 'same-site'})],
   ]
   for (const [name, headers] of strangers)
-    it(`is nothing where ${name} asks`, async (t) => {
+    it(`are refused for ${name}`, async (t) => {
       const {post, plane, origin} = await open(t)
       const {status, problem} = await post('quarantine', {node_id: 'a', quarantined: true}, headers(origin))
       assert.deepEqual([status, problem.code], [403, 'origin_denied'])
       assert.deepEqual(plane.asked('/v1/mesh/admin/quarantine'), [])
     })
 
-  it('takes JSON alone', async (t) => {
+  it('accept only JSON', async (t) => {
     const {post, origin} = await open(t)
     const {status} = await post('revoke-lease', '{}', {origin, 'content-type': 'text/plain'})
     assert.equal(status, 415)
   })
 
-  it('is refused in the words of the control plane', async (t) => {
+  it('return errors of the control plane', async (t) => {
     const {post, plane} = await open(t)
     const body = {status: 404, code: 'lease_not_found', detail: 'Lease 9 does not exist; it may have expired.'}
     plane.answers.set('/v1/mesh/admin/exec-lease/revoke', {status: 404, body})
@@ -190,7 +190,7 @@ describe('what the dashboard changes', () => {
     assert.ok(problem.hint.length > 0)
   })
 
-  it('is refused where a message is dead no more', async (t) => {
+  it('fail if a message is no longer dead', async (t) => {
     const {post, plane} = await open(t)
     for (const verb of ['retry', 'drop']) {
       plane.answers.set(`/v1/mesh/a2a/dead/${verb}`, {status: 200, body: {message_ids: [], not_found: [7]}})
@@ -200,8 +200,8 @@ describe('what the dashboard changes', () => {
   })
 })
 
-describe('the state that the dashboard sends', {concurrency: 3}, () => {
-  it('is whole at once, and comes again, under a higher id, when it is another one', async (t) => {
+describe('dashboard state', {concurrency: 3}, () => {
+  it('is sent immediately, and again with a higher id after a change', async (t) => {
     const {plane, events} = await open(t)
     plane.answers.set('/v1/mesh/nodes', nodesAnswer(node('a', {quarantined: true})))
     const stream = await events()
@@ -221,7 +221,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.ok((stream.events[1]?.id ?? 0) > (stream.events[0]?.id ?? 0))
   })
 
-  it('follows what was changed', async (t) => {
+  it('is updated immediately after an action', async (t) => {
     const {plane, events, post} = await open(t)
     const stream = await events()
     await stream.received(1)
@@ -232,7 +232,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     }
   })
 
-  it('is asked for once a second, for all pages together, and not at all without one', async (t) => {
+  it('is polled once per second for all pages, and not without a page', async (t) => {
     const {plane, dashboard, events} = await open(t)
     await (await request(dashboard.baseUrl)).body.dump()
     assert.equal(asked(plane), 0)
@@ -244,7 +244,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.ok(ms >= (asked(plane) - 1) * 990, `${asked(plane)} readings in ${ms} ms`)
     for (const stream of streams) assert.equal(stream.events.length, 1)
     for (const stream of streams) stream.close()
-    // A reading may still begin before the server has noticed that the pages are gone.
+    // One more poll may start before the server has noticed that the pages are closed.
     let readings = 0
     let sinceMs = 0
     await until(() => {
@@ -256,7 +256,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     }, 'the readings end')
   })
 
-  it('comes to 32 pages and no more', async (t) => {
+  it('is sent to at most 32 pages', async (t) => {
     const {dashboard, events} = await open(t)
     const streams = await Promise.all(Array.from({length: 32}, () => events()))
     await Promise.all(streams.map((stream) => stream.received(1)))
@@ -271,14 +271,14 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     }, 'room for another page')
   })
 
-  it('is not for pages of others', async (t) => {
+  it('is not sent to other pages', async (t) => {
     const {events, origin} = await open(t)
     for (const headers of [{'sec-fetch-site': 'cross-site'}, {origin: 'https://mesh.example'}] as const)
       await assert.rejects(events({...headers}), /answered 403/)
     await (await events({origin, 'sec-fetch-site': 'same-origin'})).received(1)
   })
 
-  it('keeps what it knew while the control plane is away, and says since when', async (t) => {
+  it('keeps the last data while the control plane is unreachable', async (t) => {
     const {plane, events} = await open(t)
     plane.answers.set('/v1/mesh/nodes', nodesAnswer(node('a')))
     const stream = await events()
@@ -294,7 +294,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.deepEqual([back.control.answers, back.control.fault], [true, undefined])
   })
 
-  it('says what the token may not see, and shows the rest', async (t) => {
+  it('marks denied parts and contains the others', async (t) => {
     const {plane, events} = await open(t)
     const body = {
       status: 403,
@@ -308,7 +308,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.deepEqual(idsOf(first), [])
   })
 
-  it('has the newest dead messages, with the beginning of their payloads, and asks for them only where there are some', async (t) => {
+  it('contains the newest dead messages with shortened payloads, requested only if there are any', async (t) => {
     const {plane, events} = await open(t)
     const dead = {
       id: 7,
@@ -339,7 +339,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.deepEqual([denied.control.answers, denied.control.fault], [true, undefined])
   })
 
-  it('says that the control plane answers with errors', async (t) => {
+  it('reports errors of the control plane', async (t) => {
     const {plane, events} = await open(t)
     plane.answers.set('/v1/mesh/queue/stats', {status: 503, body: {code: 'store_unavailable', detail: 'No room.'}})
     const first = await state(await events(), () => true)
@@ -348,7 +348,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.equal(first.queue, undefined)
   })
 
-  it('has every page of a long list of nodes', async (t) => {
+  it('contains all pages of the node list', async (t) => {
     const {plane, events} = await open(t)
     const {body} = nodesAnswer(node('a'))
     plane.answers.set('/v1/mesh/nodes', {status: 200, body: {...body, truncated: true, next_cursor: 'a'}})
@@ -356,7 +356,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.deepEqual(idsOf(await state(await events(), () => true)), ['a', 'z'])
   })
 
-  it('has the first ten thousand nodes, and says that there are more', async (t) => {
+  it('contains up to 10,000 nodes and reports truncation', async (t) => {
     const {plane, events} = await open(t)
     const page = (from: number) => Array.from({length: 5000}, (_, i) => node(`n-${from + i}`))
     const answer = (from: number, next?: string) => {
@@ -374,7 +374,7 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
     assert.equal(idsOf(whole)?.length, 10_000)
   })
 
-  it('has only what is new of it once a page has it: of many nodes the few that were heard of', async (t) => {
+  it('is updated with changed nodes only', async (t) => {
     const {plane, events} = await open(t)
     const nodes = Array.from({length: 50}, (_, i) => node(`n-${i}`))
     plane.answers.set('/v1/mesh/nodes', nodesAnswer(...nodes))
@@ -391,8 +391,8 @@ describe('the state that the dashboard sends', {concurrency: 3}, () => {
   })
 })
 
-describe('the token of the dashboard', () => {
-  it('is in nothing that it answers, whatever the control plane repeats', async (t) => {
+describe('dashboard token', () => {
+  it('is never sent to the page, even if the control plane echoes it', async (t) => {
     const {plane, dashboard, events, post} = await open(t)
     const leak = {status: 403, body: {code: 'role_forbidden', detail: `No such token: ${token}`}}
     plane.answers.set(

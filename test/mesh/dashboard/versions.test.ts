@@ -19,8 +19,8 @@ const stateOf = (nodes: DashboardState['nodes'], more: Partial<DashboardState> =
   ...more,
 })
 
-describe('states that are sent', () => {
-  it('are sent whole at first, and not at all while nothing changes', () => {
+describe('Versions', () => {
+  it('sends the full state first, and nothing without changes', () => {
     const versions = new Versions()
     assert.equal(versions.since(-1), undefined)
     const state = stateOf({known: [row('a')]})
@@ -31,7 +31,7 @@ describe('states that are sent', () => {
     assert.deepEqual([versions.number, versions.since(number)], [number, undefined])
   })
 
-  it('are sent as the rows that a page does not have, whatever it has missed', () => {
+  it('sends all rows changed since the last state of a page', () => {
     const versions = new Versions()
     versions.take(stateOf({known: [row('a'), row('b'), row('c')]}))
     const first = versions.number
@@ -43,7 +43,7 @@ describe('states that are sent', () => {
     assert.deepEqual(versions.since(first), {event: 'changes', data: {control, rows: [row('a', 2), row('b', 2)]}})
   })
 
-  it('are sent without rows where something else has changed', () => {
+  it('sends no rows if only other parts changed', () => {
     const versions = new Versions()
     versions.take(stateOf({known: [row('a')]}))
     const {number} = versions
@@ -54,16 +54,16 @@ describe('states that are sent', () => {
   })
 
   const shapes: [what: string, nodes: DashboardState['nodes']][] = [
-    ['a node has come', {known: [row('a'), row('b'), row('c')]}],
-    ['a node has gone', {known: [row('a')]}],
-    ['they stand in another order', {known: [row('b'), row('a')]}],
-    ['there are more than are listed', {known: [row('a'), row('b')], truncated: true}],
-    ['none is left', {known: []}],
-    ['they may not be seen', {denied: 'no'}],
-    ['nothing is known of them', undefined],
+    ['a node is added', {known: [row('a'), row('b'), row('c')]}],
+    ['a node is removed', {known: [row('a')]}],
+    ['the order changes', {known: [row('b'), row('a')]}],
+    ['the list is truncated', {known: [row('a'), row('b')], truncated: true}],
+    ['all nodes are removed', {known: []}],
+    ['the nodes are denied', {denied: 'no'}],
+    ['the nodes are unknown', undefined],
   ]
   for (const [what, nodes] of shapes)
-    it(`are sent whole where ${what}`, () => {
+    it(`sends the full state if ${what}`, () => {
       const versions = new Versions()
       versions.take(stateOf({known: [row('a'), row('b')]}))
       const {number} = versions
@@ -71,7 +71,7 @@ describe('states that are sent', () => {
       assert.deepEqual(versions.since(number), {event: 'state', data: stateOf(nodes)})
     })
 
-  it('are told apart where nothing was known, and nothing is there', () => {
+  it('distinguishes unknown from empty', () => {
     const versions = new Versions()
     versions.take(stateOf(undefined))
     const {number} = versions
@@ -79,7 +79,7 @@ describe('states that are sent', () => {
     assert.equal(versions.since(number)?.event, 'state')
   })
 
-  it('are sent anew where what was known has been forgotten', () => {
+  it('sends the full state after forget()', () => {
     const versions = new Versions()
     versions.take(stateOf({known: [row('a')]}))
     const {number} = versions

@@ -21,7 +21,7 @@ interface Event {
   details: Record<string, unknown>
 }
 
-/** What the store of a workspace has of the mesh; nothing before the store is there. */
+/** Mesh events in the store of a workspace; empty if there is no store. */
 async function eventsIn(workspace: string): Promise<Event[]> {
   try {
     const database = await openDatabase(join(workspace, '.svc', 'store.db'), {readonly: true})
@@ -41,17 +41,17 @@ async function eventsIn(workspace: string): Promise<Event[]> {
 
 const names = (events: readonly Event[]) => events.map(({name}) => name)
 
-/** Everything that lies below a folder, as text. */
+/** Contents of all files below a folder. */
 async function everything(folder: string): Promise<string> {
   const entries = await readdir(folder, {recursive: true, withFileTypes: true})
   const files = entries.filter((entry) => entry.isFile())
   return (await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'latin1')))).join('\n')
 }
 
-describe('a process that goes on for long, where the mesh is enabled', () => {
+describe('long-lived process with an enabled mesh', () => {
   const server = suiteMeshServer()
 
-  it('is a node while it serves tools: in the registry of the machine, and at the control plane', async (t) => {
+  it('is registered locally and at the control plane while it serves tools', async (t) => {
     const {start, json, cwd} = await meshWorkspace(t, server(), asWorker)
     const serving = start(['mcp', 'serve', '--http', '0', '--json'], {env: enabled})
     await serving.line(1)
@@ -66,9 +66,9 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
     const events = await eventsIn(cwd)
     assert.deepEqual(names(events).sort(), ['local_registry_publish', 'mesh_http_join_ok'])
     for (const {session_id: session, repository_id: repository} of events) assert.equal(session, `mesh:${repository}`)
-    const told = Object.fromEntries(events.map(({name, details}) => [name, details]))
-    assert.deepEqual(told.local_registry_publish, {registry_path: registryOf(cwd), node_id: 'editor', scope_id: null})
-    assert.deepEqual(told.mesh_http_join_ok, {
+    const byName = Object.fromEntries(events.map(({name, details}) => [name, details]))
+    assert.deepEqual(byName.local_registry_publish, {registry_path: registryOf(cwd), node_id: 'editor', scope_id: null})
+    assert.deepEqual(byName.mesh_http_join_ok, {
       control_base: server().baseUrl,
       node_id: 'editor',
       scope_id: null,
@@ -78,7 +78,7 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
     assert.doesNotMatch((await everything(cwd)) + serving.stderr(), /canary/)
   })
 
-  it('is the node that the machine is already, with the labels that another process has given it', async (t) => {
+  it('does not overwrite the labels reported by another process of the node', async (t) => {
     const {startInTurn, json, join, cwd} = await meshWorkspace(t, server(), asWorker)
     await join('editor', '--labels', 'pool=train')
     const serving = startInTurn(['mcp', 'serve', '--http', '0', '--json'], {env: enabled})
@@ -90,7 +90,7 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
     await json('leave', ['leave', '--node', 'editor'])
   })
 
-  it('serves all the same where the control plane does not let it in, or is not there', async (t) => {
+  it('works if the control plane is unreachable or refuses it', async (t) => {
     const settings: readonly Record<string, string>[] = [
       {SVC_MESH_WORKER_TOKEN: 'canary-wrong', SVC_LOG: 'debug'},
       {SVC_MESH_CONTROL_ADDR: 'http://127.0.0.1:1', SVC_MESH_TOKEN: 'canary-away'},
@@ -105,13 +105,12 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
       assert.equal(failed?.details.ok, false)
       assert.match(String(failed?.details.error), /unauthorized|Cannot reach/)
       assert.doesNotMatch((await everything(cwd)) + serving.stderr(), /canary/)
-      if (env.SVC_LOG === undefined)
-        assert.match(serving.stderr(), /^Serving the tools of .*\n$/, 'nobody is told of it')
+      if (env.SVC_LOG === undefined) assert.match(serving.stderr(), /^Serving the tools of .*\n$/, 'nothing is logged')
       else assert.match(serving.stderr(), /svc\.mesh.*failed/)
     }
   })
 
-  it('serves all the same where the registry cannot be written', async (t) => {
+  it('works if the local registry cannot be written', async (t) => {
     const {startInTurn, cwd} = await meshWorkspace(t, undefined, {})
     const env = {...enabled, SVC_MESH_REGISTRY_PATH: '/dev/null/registry.json'}
     const serving = startInTurn(['mcp', 'serve', '--http', '0', '--json'], {env})
@@ -120,7 +119,7 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
     assert.deepEqual(await eventsIn(cwd), [])
   })
 
-  it('is a node while it runs tasks', async (t) => {
+  it('is registered while it runs tasks', async (t) => {
     const {startInTurn, cwd} = await meshWorkspace(t, server(), asWorker)
     const env = {...enabled, SVC_MESH_HTTP_JOIN: '0', SVC_MESH_NODE_ID: 'runner'}
     const running = startInTurn(['daemon', 'run', '--json', '--drain', '0'], {env})
@@ -131,7 +130,7 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
     assert.deepEqual(names(await eventsIn(cwd)), ['local_registry_publish'])
   })
 
-  it('is no node where the mesh is not enabled', async (t) => {
+  it('is not registered if the mesh is disabled', async (t) => {
     const {startInTurn, cwd} = await meshWorkspace(t, server(), asWorker)
     const serving = startInTurn(['mcp', 'serve', '--http', '0', '--json'], {env: {...enabled, SVC_MESH_ENABLED: '0'}})
     await serving.line(1)
@@ -140,10 +139,10 @@ describe('a process that goes on for long, where the mesh is enabled', () => {
   })
 })
 
-describe('the status tool, where a mesh is configured', () => {
+describe('status tool with a configured mesh', () => {
   const server = suiteMeshServer()
 
-  it('writes down that it asked, and what came of it', async (t) => {
+  it('records its mesh request and the result', async (t) => {
     const {cwd, env, startInTurn} = await meshWorkspace(t, server(), asWorker)
     const call = async (more: Record<string, string>) => {
       const called = startInTurn(['mcp', 'call', 'svc_orchestrator_status', '{}', '--json'], {env: {...env, ...more}})

@@ -8,7 +8,7 @@ import {configuredClient} from '../../../src/mesh/node/configured-client.js'
 import {temporaryFolder} from '../../support/temporary.js'
 import {problem, reply, scriptedControlPlane} from '../client/support/scripted-control-plane.js'
 
-/** A client of a control plane that takes one token, and the file that the tokens of the client are kept in. */
+/** A control plane that accepts one token, a client and its token file. */
 async function machine(t: TestContext) {
   const folder = await temporaryFolder(t)
   const path = meshEnvPath(folder)
@@ -34,8 +34,8 @@ async function machine(t: TestContext) {
 
 const isRefused = (error: unknown) => error instanceof MeshHttpError && error.isStatus(401)
 
-describe('a client that goes on for long', () => {
-  it('takes the tokens that are in the file by now where its own is refused', async (t) => {
+describe('configured client', () => {
+  it('reads the token file again when its token is refused', async (t) => {
     const {write, shown, connect, address} = await machine(t)
     await write(`${address}SVC_MESH_TOKEN=old-token\n`)
     const client = connect()
@@ -48,7 +48,7 @@ describe('a client that goes on for long', () => {
     assert.deepEqual(shown.slice(3), ['Bearer new-token'], 'and shows them from then on')
   })
 
-  it('is refused where those are wrong, too, after one more try, and names none of them', async (t) => {
+  it('fails after one more attempt if the new tokens are refused, without revealing them', async (t) => {
     const {write, shown, connect, address} = await machine(t)
     await write(`${address}SVC_MESH_TOKEN=canary-of-old\n`)
     const client = connect()
@@ -58,7 +58,7 @@ describe('a client that goes on for long', () => {
     assert.doesNotMatch(client.redact('canary-of-old canary-of-today'), /canary/)
   })
 
-  it('shows its control plane nothing that is kept for another one by now', async (t) => {
+  it('does not send tokens of another control plane', async (t) => {
     const {write, shown, connect, address} = await machine(t)
     await write(`${address}SVC_MESH_TOKEN=old-token\n`)
     const client = connect()

@@ -28,8 +28,8 @@ async function placeOf(test: TestContext, fragments = [meshFragment]): Promise<E
 
 const rowsOf = ({store}: EventPlace) => store.all<Row>('SELECT * FROM mesh_control_events ORDER BY id')
 
-describe('the events of the mesh in the store', () => {
-  it('say what was done, in a session of the repository', async (t) => {
+describe('mesh control events', () => {
+  it('are recorded in a session of the repository', async (t) => {
     const place = await placeOf(t)
     recordControlEvent(place, {env: wanted}, published)
     const [{details_json: details, ...row} = {} as Row] = rowsOf(place)
@@ -43,7 +43,7 @@ describe('the events of the mesh in the store', () => {
     })
   })
 
-  it('are written only where that is asked for, and where the store is kept', async (t) => {
+  it('are recorded only if enabled and not in an in-memory store', async (t) => {
     const place = await placeOf(t)
     for (const env of [{}, {SVC_MESH_CODEX_TELEMETRY: '0'}, {SVC_MESH_CODEX_TELEMETRY: 'yes'}])
       recordControlEvent(place, {env}, published)
@@ -51,7 +51,7 @@ describe('the events of the mesh in the store', () => {
     assert.deepEqual(rowsOf(place), [])
   })
 
-  it('never have a secret in them, whoever repeats it', async (t) => {
+  it('never contain secrets', async (t) => {
     const place = await placeOf(t)
     const secrets = {
       SVC_MESH_TOKEN: 'canary-mesh-"quoted"',
@@ -75,7 +75,7 @@ describe('the events of the mesh in the store', () => {
     assert.doesNotMatch(JSON.stringify(row), /canary/)
   })
 
-  it('are kept to ten thousand, the newest ones', async (t) => {
+  it('are limited to the newest 10,000', async (t) => {
     const place = await placeOf(t)
     place.store.transaction(() => {
       for (let i = 1; i <= 10_020; i++) recordControlEvent(place, {env: wanted}, {...published, nowMs: i})
@@ -84,7 +84,7 @@ describe('the events of the mesh in the store', () => {
     assert.deepEqual([times.length, times[0], times.at(-1)], [10_000, 21, 10_020])
   })
 
-  it('that cannot be written stop nothing', async (t) => {
+  it('that cannot be recorded do not cause an error', async (t) => {
     const place = await placeOf(t, [])
     recordControlEvent(place, {env: wanted}, published)
     assert.deepEqual(place.store.all("SELECT name FROM sqlite_schema WHERE name = 'mesh_control_events'"), [])

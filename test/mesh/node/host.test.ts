@@ -13,13 +13,13 @@ const accelerators = {
   SVC_MESH_ADVERTISE_NPU: 'npu',
 } as const
 
-describe('the probe of a machine', () => {
-  it('tells its cores, architecture and name', () => {
+describe('probeHost', () => {
+  it('reports cores, architecture and hostname', () => {
     const probe = probeHost({}, host)
     assert.deepEqual([probe.cpu_cores, probe.arch, probe.hostname], [12, 'x86_64', 'from-os'])
   })
 
-  it('reads the machine it runs on', () => {
+  it('reads the current machine', () => {
     const {cpu_cores, arch, hostname} = probeHost({}, readHost())
     assert.equal(cpu_cores, os.availableParallelism())
     assert.equal(hostname, os.hostname())
@@ -28,7 +28,7 @@ describe('the probe of a machine', () => {
 
   const architectures = {x64: 'x86_64', arm64: 'aarch64', riscv64: 'riscv64'}
   for (const [arch, name] of Object.entries(architectures))
-    it(`calls ${arch} ${name}`, () => assert.equal(probeHost({}, {...host, arch}).arch, name))
+    it(`maps ${arch} to ${name}`, () => assert.equal(probeHost({}, {...host, arch}).arch, name))
 
   const names: [env: Record<string, string>, hostname: string][] = [
     [{HOSTNAME: 'a', COMPUTERNAME: 'b'}, 'a'],
@@ -36,15 +36,15 @@ describe('the probe of a machine', () => {
     [{HOSTNAME: ' ', COMPUTERNAME: ''}, 'from-os'],
   ]
   for (const [env, hostname] of names)
-    it(`is called ${hostname} under ${JSON.stringify(env)}`, () =>
+    it(`uses the hostname ${hostname} with ${JSON.stringify(env)}`, () =>
       assert.equal(probeHost(env, host).hostname, hostname))
 
-  it('has no name where nobody gives one', () => {
+  it('omits an unknown hostname', () => {
     assert.ok(!('hostname' in probeHost({HOSTNAME: ''}, {...host, hostname: ''})))
   })
 
   for (const [variable, flag] of Object.entries(accelerators))
-    it(`has ${flag} where ${variable} says so, and nothing else then`, () => {
+    it(`sets only ${flag} with ${variable}`, () => {
       const others = Object.values(accelerators).filter((other) => other !== flag)
       for (const yes of ['1', 'true', ' TRUE ']) {
         const probe = probeHost({[variable]: yes}, host)
@@ -54,14 +54,14 @@ describe('the probe of a machine', () => {
       for (const no of ['0', 'yes', 'on', '']) assert.equal(probeHost({[variable]: no}, host)[flag], false)
     })
 
-  it('takes its class and its labels from the environment', () => {
+  it('reads device class and labels from the environment', () => {
     const probe = probeHost({SVC_MESH_DEVICE_CLASS: ' server ', SVC_MESH_LABELS: 'pool=a, region=eu,,pool=a'}, host)
     assert.equal(probe.device_class, 'server')
     assert.deepEqual(probe.labels, ['pool=a', 'region=eu'])
     assert.ok(!('device_class' in probeHost({SVC_MESH_DEVICE_CLASS: ' '}, host)))
   })
 
-  it('is of a system that compilers have a name for', () => {
+  it('builds the host triple', () => {
     assert.equal(hostTriple(host, 'linux'), 'x86_64-unknown-linux')
     assert.equal(hostTriple({...host, arch: 'arm64'}, 'darwin'), 'aarch64-apple-darwin')
     assert.equal(hostTriple({...host, arch: 'riscv64'}, 'plan9'), 'riscv64-unknown-plan9')

@@ -25,8 +25,8 @@ const registryIn = async (test: TestContext) =>
 
 const idsIn = async (path: string) => (await readLocalRegistry(path)).nodes.map(({id}) => id)
 
-describe('the registry of a machine', () => {
-  it('lies in the folder of the user, unless a place is named', () => {
+describe('local registry', () => {
+  it('is in the home folder by default', () => {
     assert.equal(registryPath({env: {HOME: '/home/anna'}}), '/home/anna/.svc/cache/mesh/local-registry.json')
     assert.equal(registryPath({env: {USERPROFILE: '/users/anna'}}), '/users/anna/.svc/cache/mesh/local-registry.json')
     assert.equal(
@@ -35,11 +35,11 @@ describe('the registry of a machine', () => {
     )
   })
 
-  it('has no nodes before one is published', async (t) => {
+  it('is empty if the file does not exist', async (t) => {
     assert.deepEqual(await readLocalRegistry(await registryIn(t)), {schema_version: 1, nodes: []})
   })
 
-  it('lists nodes as a control plane does, for people too', async (t) => {
+  it('has the format of a node list, indented', async (t) => {
     const path = await registryIn(t)
     await publishNode(path, node('b'), nowMs)
     await publishNode(path, node('a', {capabilities: {cpu_cores: 4, labels: ['pool=x']}}), nowMs)
@@ -52,7 +52,7 @@ describe('the registry of a machine', () => {
     assert.deepEqual(await readdir(join(path, '..')), ['local-registry.json'], 'nothing else is left behind')
   })
 
-  it('has one row of each node, the last one that was published', async (t) => {
+  it('contains the last published record of each node', async (t) => {
     const path = await registryIn(t)
     await publishNode(path, node('a', {version: '1.0.0', pool_id: 'x'}), nowMs)
     await publishNode(path, node('a', {version: '2.0.0', last_seen_unix_ms: nowMs + 5}), nowMs + 5)
@@ -61,7 +61,7 @@ describe('the registry of a machine', () => {
     ])
   })
 
-  it('forgets nodes that were not heard of for a day, and keeps those of the future', async (t) => {
+  it('removes nodes not seen for a day, and keeps those with future timestamps', async (t) => {
     const path = await registryIn(t)
     for (const [id, age] of [
       ['old', day + 1],
@@ -73,7 +73,7 @@ describe('the registry of a machine', () => {
     assert.deepEqual(await idsIn(path), ['almost', 'future', 'new'])
   })
 
-  it('keeps what a newer program has written of other nodes', async (t) => {
+  it('keeps unknown members of other nodes', async (t) => {
     const path = await registryIn(t)
     const other = {...node('other'), colour: 'blue'}
     await writeFiles(join(path, '..'), {
@@ -84,7 +84,7 @@ describe('the registry of a machine', () => {
   })
 
   for (const damage of ['{"schema_version": 1, "nodes": [{"id": "a"', '[]', '', 'null', '{"nodes": 7}'])
-    it(`is moved aside where it is damaged: ${damage}`, async (t) => {
+    it(`is moved aside if corrupt: ${damage}`, async (t) => {
       const path = await registryIn(t)
       await writeFiles(join(path, '..'), {'local-registry.json': damage})
       await assert.rejects(readLocalRegistry(path), (error) => isErrorOf(error, 'document_unparsable'))
@@ -93,16 +93,16 @@ describe('the registry of a machine', () => {
       assert.equal(await readFile(movedTo ?? '', 'utf8'), damage)
     })
 
-  it('is no folder and no device', async () => {
+  it('must not be a folder or a device', async () => {
     await assert.rejects(readLocalRegistry('/'), (error) => isErrorOf(error, 'file_unreadable'))
     await assert.rejects(readLocalRegistry('/dev/zero'), (error) => isErrorOf(error, 'file_unreadable'))
   })
 
-  it('loses no row of processes that publish at once', async (t) => {
+  it('loses no entry of concurrent processes', async (t) => {
     const path = await registryIn(t)
     const program = projectFile('dist/test/mesh/node/publish-many.js')
     const ids = Array.from({length: 20}, (_, i) => `p${String(i).padStart(2, '0')}`)
-    // Five processes, four nodes each at once: twenty would take their time to start, not at the file.
+    // Five processes with four nodes each: with twenty processes, most time would be spent on starting them.
     const shares = Array.from({length: 5}, (_, i) => ids.slice(i * 4, i * 4 + 4))
     await Promise.all(shares.map((share) => promisify(execFile)(process.execPath, [program, path, ...share])))
     assert.deepEqual(
@@ -112,7 +112,7 @@ describe('the registry of a machine', () => {
     assert.deepEqual(await readdir(join(path, '..')), ['local-registry.json'])
   })
 
-  it('needs a folder that can be written to', async (t) => {
+  it('requires a writable folder', async (t) => {
     const folder = await temporaryFolder(t)
     await writeFile(join(folder, 'file'), '')
     await assert.rejects(publishNode(join(folder, 'file', 'registry.json'), node('a'), nowMs))

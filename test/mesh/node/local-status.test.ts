@@ -15,7 +15,7 @@ interface Told {
 const node = (id: string) => ({id, version: '1', capabilities: {}, last_seen_unix_ms: Date.now()})
 
 describe('svc_mesh_local_status', () => {
-  it('tells of the settings and of the nodes of the machine, and of secrets only whether they are set', async (t) => {
+  it('contains settings, local nodes and whether secrets are set', async (t) => {
     const {run} = await orchWorkspace(t, '[mesh]\nlabels = ["pool=a"]\n')
     const home = await temporaryFolder(t)
     const registry = join(home, '.svc', 'cache', 'mesh', 'local-registry.json')
@@ -32,7 +32,7 @@ describe('svc_mesh_local_status', () => {
     assert.deepEqual(set, [true, true, false])
   })
 
-  it('reads another registry of the workspace, and no file outside of it', async (t) => {
+  it('reads another registry only inside the workspace', async (t) => {
     const {run, cwd} = await orchWorkspace(t, '')
     const outside = await temporaryFolder(t)
     await writeFiles(outside, {'registry.json': '{"schema_version": 1, "nodes": []}'})

@@ -5,8 +5,8 @@ import {describe, it} from 'node:test'
 import {findOverlays} from '../../../src/mesh/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
-describe('the overlay networks of a machine', () => {
-  it('are those with a program or an interface', async (t) => {
+describe('findOverlays', () => {
+  it('finds networks with a program or an interface', async (t) => {
     const folder = await temporaryFolder(t)
     await writeFiles(folder, {tailscale: '#!/bin/sh\ntouch "$0.run"\n', 'zerotier-cli': ''})
     await chmod(join(folder, 'tailscale'), 0o755)
@@ -18,7 +18,7 @@ describe('the overlay networks of a machine', () => {
     ])
   })
 
-  it('are none where there is none', async () => {
+  it('is empty without any', async () => {
     assert.deepEqual(await findOverlays({}, {eth0: [{address: '192.0.2.7'}]}), [])
   })
 })

@@ -1,5 +1,5 @@
 import {nodeId} from '../../../src/mesh/index.js'
 
-/** Asks for the id of this machine so many times at once, and prints what it gets. */
+/** Reads the node id concurrently several times and prints the results. */
 const ids = await Promise.all(Array.from({length: Number(process.argv[2])}, () => nodeId({env: process.env})))
 process.stdout.write(`${ids.join('\n')}\n`)

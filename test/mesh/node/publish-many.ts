@@ -1,6 +1,6 @@
 import {publishNode} from '../../../src/mesh/index.js'
 
-/** Publishes nodes, three times each under another name, all of them at once: `PATH ID...`. */
+/** Publishes each node concurrently under three names: `PATH ID...`. */
 const [path = '', ...ids] = process.argv.slice(2)
 await Promise.all(
   ids.flatMap((id) =>

@@ -15,8 +15,8 @@ const home = async (test: TestContext, env: Record<string, string> = {}) => ({
 })
 const file = (mesh: object) => ({path: 'Svc.toml', data: {mesh}, warnings: []})
 
-describe('what a machine tells of itself as a node', () => {
-  it('is what it is, under an id that stays', async (t) => {
+describe('selfRecord', () => {
+  it('describes the machine under a persistent id', async (t) => {
     const sources = await home(t, {HOSTNAME: 'rig1'})
     const record = await selfRecord(sources, '1.2.3')
     assert.match(record.id, /^node-[0-9a-f]{16}$/)
@@ -35,7 +35,7 @@ describe('what a machine tells of itself as a node', () => {
     assert.equal((await stat(kept)).mode & 0o777, 0o600)
   })
 
-  it('has the labels of the command, of the environment and of the file, each once and in this order', async (t) => {
+  it('merges the labels of command, environment and file in this order', async (t) => {
     const env = {SVC_MESH_LABELS: 'fast, pool=env,region=eu', SVC_MESH_NODE_ID: 'rig1'}
     const sources = {...(await home(t, env)), file: file({labels: ['region=eu', 'pool=file', 'disk=nvme']})}
     const record = await selfRecord(sources, '1', ['pool=flag', 'fast'])
@@ -52,7 +52,7 @@ describe('what a machine tells of itself as a node', () => {
     assert.deepEqual(await readdir(sources.env.HOME), [], 'an id that is given is not kept')
   })
 
-  it('has what is advertised, by the environment before the file, and its scope', async (t) => {
+  it('contains advertised capabilities and the scope; the environment overrides the file', async (t) => {
     const env = {
       SVC_MESH_NODE_ID: 'n',
       SVC_MESH_ADVERTISE_GPU: '1',
@@ -68,20 +68,20 @@ describe('what a machine tells of itself as a node', () => {
     assert.deepEqual([record.gpu_inventory_source, record.gpu_truth_layer], ['advertised', 'layer_c_advertised'])
 
     const byFile = {...(await home(t, {SVC_MESH_NODE_ID: 'n'})), file: file({advertise_gpu: true, scope_id: 's'})}
-    const told = await selfRecord(byFile, '1')
-    assert.deepEqual([told.capabilities.gpu_cuda, told.scope_id], [true, 's'])
+    const fromFile = await selfRecord(byFile, '1')
+    assert.deepEqual([fromFile.capabilities.gpu_cuda, fromFile.scope_id], [true, 's'])
     byFile.env = {...byFile.env, SVC_MESH_ADVERTISE_GPU: '0'} as typeof byFile.env
     assert.equal((await selfRecord(byFile, '1')).capabilities.gpu_cuda, undefined)
   })
 
-  it('names no listener, whatever control plane there is', async (t) => {
+  it('never contains a listener address', async (t) => {
     const env = {SVC_MESH_CONTROL_ADDR: 'http://10.0.0.7:9847', SVC_MESH_NODE_ID: 'n'}
     assert.ok(!('listen_addr' in (await selfRecord(await home(t, env), '1'))))
   })
 })
 
-describe('the id of a machine', () => {
-  it('is the same for all processes that ask first', async (t) => {
+describe('node id', () => {
+  it('is the same for all processes that create it concurrently', async (t) => {
     const {env} = await home(t)
     const program = projectFile('dist/test/mesh/node/print-node-ids.js')
     const run = () => promisify(execFile)(process.execPath, [program, '8'], {env: {...process.env, ...env}})
@@ -92,7 +92,7 @@ describe('the id of a machine', () => {
     assert.deepEqual(await readdir(join(env.HOME, '.svc', 'mesh')), ['node-id'])
   })
 
-  it('is whatever its file says, where that can be an id', async (t) => {
+  it('is read from its file, if valid', async (t) => {
     const sources = await home(t)
     const folder = join(sources.env.HOME, '.svc', 'mesh')
     await mkdir(folder, {recursive: true})
@@ -104,7 +104,7 @@ describe('the id of a machine', () => {
     }
   })
 
-  it('cannot be kept where nothing can be written', async (t) => {
+  it('requires a writable folder', async (t) => {
     const sources = await home(t)
     await writeFile(join(sources.env.HOME, '.svc'), '')
     await assert.rejects(nodeId(sources), (error: Error) => error.message.includes(join(sources.env.HOME, '.svc')))

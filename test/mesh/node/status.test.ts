@@ -7,7 +7,7 @@ import {problem, reply, scriptedControlPlane} from '../client/support/scripted-c
 
 const {signal} = new AbortController()
 
-describe('how a machine stands to the mesh', () => {
+describe('meshStatus', () => {
   for (const [status, state] of [
     [401, 'denied'],
     [403, 'denied'],
@@ -15,17 +15,17 @@ describe('how a machine stands to the mesh', () => {
     [429, 'unreachable'],
     [503, 'unreachable'],
   ] as const)
-    it(`is ${state} where the control plane is well and refuses it with ${status}`, async (t) => {
+    it(`is ${state} if a healthy control plane returns ${status}`, async (t) => {
       const plane = await scriptedControlPlane(t, (response, {route}) =>
         route === 'GET /health' ? reply(response, 200, {}) : problem(response, status, 'the_code'),
       )
       const sources = {env: {HOME: await temporaryFolder(t)}}
-      const told = await meshStatus(sources, {client: plane.connect(), version: '1.0.0', signal})
-      assert.deepEqual([told.state, told.health_ok, told.queue], [state, true, null])
-      assert.notEqual(told.error, null)
+      const result = await meshStatus(sources, {client: plane.connect(), version: '1.0.0', signal})
+      assert.deepEqual([result.state, result.health_ok, result.queue], [state, true, null])
+      assert.notEqual(result.error, null)
     })
 
-  it('is not told of a machine whose id is damaged: it would seem to have none', async (t) => {
+  it('fails if the stored node id is invalid', async (t) => {
     const home = await temporaryFolder(t)
     await writeFiles(home, {'.svc/mesh/node-id': 'no id\nat all\n'})
     await assert.rejects(

@@ -36,7 +36,7 @@ const fault = (isTransient: boolean) =>
     isTransient,
   })
 
-/** A control plane that answers with one thing after another, and the last one again and again. */
+/** A control plane with a list of responses; the last one is repeated. */
 function scripted(...answers: (Registry | MeshHttpError)[]) {
   const asked: NodesRequest[] = []
   return {
@@ -50,25 +50,25 @@ function scripted(...answers: (Registry | MeshHttpError)[]) {
   }
 }
 
-describe('how a node stands', () => {
+describe('nodeState', () => {
   const cases: [says: string, facts: Partial<NodeRecord>, staleMs: number, state: string][] = [
-    ['heard of just now', {}, 1000, 'ok'],
-    ['heard of as long ago as may be', {last_seen_unix_ms: nowMs - 1000}, 1000, 'ok'],
-    ['heard of longer ago', {last_seen_unix_ms: nowMs - 1001}, 1000, 'stale'],
-    ['heard of long ago, where that does not count', {last_seen_unix_ms: 0}, 0, 'ok'],
-    ['heard of in the future', {last_seen_unix_ms: nowMs + 9000}, 1000, 'ok'],
+    ['just seen', {}, 1000, 'ok'],
+    ['seen at the threshold', {last_seen_unix_ms: nowMs - 1000}, 1000, 'ok'],
+    ['seen before the threshold', {last_seen_unix_ms: nowMs - 1001}, 1000, 'stale'],
+    ['seen long ago with the threshold 0', {last_seen_unix_ms: 0}, 0, 'ok'],
+    ['seen in the future', {last_seen_unix_ms: nowMs + 9000}, 1000, 'ok'],
     ['in maintenance', {maintenance: true}, 1000, 'maintenance'],
-    ['in maintenance for longer', {maintenance: true, maintenance_until_unix_ms: nowMs + 1}, 1000, 'maintenance'],
-    ['whose maintenance has ended', {maintenance: true, maintenance_until_unix_ms: nowMs}, 1000, 'ok'],
-    ['in quarantine and in maintenance', {quarantined: true, maintenance: true}, 1000, 'quarantined'],
+    ['in maintenance until later', {maintenance: true, maintenance_until_unix_ms: nowMs + 1}, 1000, 'maintenance'],
+    ['with ended maintenance', {maintenance: true, maintenance_until_unix_ms: nowMs}, 1000, 'ok'],
+    ['in quarantine and maintenance', {quarantined: true, maintenance: true}, 1000, 'quarantined'],
     ['stale and in maintenance', {maintenance: true, last_seen_unix_ms: 0}, 1000, 'maintenance'],
   ]
   for (const [says, facts, staleMs, state] of cases)
     it(`${says}: ${state}`, () => assert.equal(nodeState(node('n', facts), nowMs, staleMs), state))
 })
 
-describe('the list of every node', () => {
-  it('goes on to the next page, as long as there is one', async () => {
+describe('listEveryNode', () => {
+  it('reads all pages', async () => {
     const plane = scripted(registry([node('a'), node('b')], 'x'), registry([node('b'), node('c')], 'y'), registry([]))
     const found = await listEveryNode(plane, {labels: ['pool=a'], maxStaleMs: 0})
     assert.deepEqual(found, registry([node('a'), node('b'), node('c')]))
@@ -79,20 +79,20 @@ describe('the list of every node', () => {
     ])
   })
 
-  it('ends where a page leads to itself', async () => {
+  it('stops if a cursor repeats', async () => {
     const plane = scripted(registry([node('a')], 'x'))
     assert.deepEqual(await listEveryNode(plane, {maxStaleMs: 0}), registry([node('a')]))
     assert.equal(plane.asked.length, 2)
   })
 
-  it('ends where pages lead around in a circle', async () => {
+  it('stops if cursors form a cycle', async () => {
     const [first, second] = [registry([node('a')], 'x'), registry([node('b')], 'y')]
     const plane = scripted(first, second, first, second, first, registry([node('never')]))
     const {nodes} = await listEveryNode(plane, {maxStaleMs: 0})
     assert.deepEqual([nodes.map(({id}) => id), plane.asked.length], [['a', 'b'], 3])
   })
 
-  it('leaves out those that were silent for too long', async () => {
+  it('omits stale nodes', async () => {
     const nodes = [node('old', {last_seen_unix_ms: nowMs - 501}), node('new', {last_seen_unix_ms: nowMs - 500})]
     const {nodes: shown} = await listEveryNode(scripted(registry(nodes)), {maxStaleMs: 500})
     assert.deepEqual(
@@ -102,15 +102,15 @@ describe('the list of every node', () => {
   })
 })
 
-describe('the watch of the nodes', () => {
-  it('waits out what may pass, and tells of it once', async () => {
+describe('watchNodes', () => {
+  it('retries transient errors and reports them once', async () => {
     const faults: (string | undefined)[] = []
     const stop = new AbortController()
     const watching = {
       maxStaleMs: 0,
       staleMs: 60_000,
       intervalMs: 1,
-      onFault: (told: MeshHttpError | undefined) => void faults.push(told?.message),
+      onFault: (error: MeshHttpError | undefined) => void faults.push(error?.message),
     }
     const away = fault(true)
     const plane = scripted(registry([node('a')]), away, away, registry([node('a', {version: '2'})]))
@@ -123,7 +123,7 @@ describe('the watch of the nodes', () => {
     assert.deepEqual(faults, [away.message, undefined])
   })
 
-  it('ends with what will not pass', async () => {
+  it('ends on a permanent error', async () => {
     const refused = fault(false)
     const watching = {maxStaleMs: 0, staleMs: 0, intervalMs: 1, onFault: () => undefined}
     await assert.rejects(

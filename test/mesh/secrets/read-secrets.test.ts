@@ -32,40 +32,40 @@ const secrets = {
   workerResultVerifyKey: '0'.repeat(64),
 }
 
-describe('the secrets of a mesh', () => {
-  it('come from the environment', () => {
+describe('readMeshSecrets', () => {
+  it('reads the environment', () => {
     assert.deepEqual(readMeshSecrets({env: variables}), secrets)
   })
 
-  it('come from the file, where the environment has none', () => {
+  it('reads the file for variables missing in the environment', () => {
     assert.deepEqual(readMeshSecrets({env: {SVC_MESH_TOKEN: ' '}, envFile: fileOf(variables)}), secrets)
     const {token, workerToken} = readMeshSecrets({env: {SVC_MESH_TOKEN: 'x'}, envFile: fileOf(variables)})
     assert.deepEqual([token, workerToken], ['x', 'b'])
   })
 
   const ends: readonly [what: string, sources: SettingSources, end: number | undefined][] = [
-    ['no end', {env: {}}, undefined],
-    ['a blank end', {env: {SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: ' '}}, undefined],
-    ['an end', {env: {SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: '5'}}, 5],
-    ['an end that cannot be read', {env: {SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: 'tomorrow'}}, 0],
-    ['an end before all time', {env: {SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: '-5'}}, 0],
+    ['no expiry', {env: {}}, undefined],
+    ['a blank expiry', {env: {SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: ' '}}, undefined],
+    ['an expiry', {env: {SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: '5'}}, 5],
+    ['an unparsable expiry', {env: {SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: 'tomorrow'}}, 0],
+    ['a negative expiry', {env: {SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: '-5'}}, 0],
     [
-      'an end in the file that cannot be read',
+      'an unparsable expiry in the file',
       {env: {}, envFile: fileOf({SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: '2026-01-01'})},
       0,
     ],
   ]
   for (const [what, sources, end] of ends)
-    it(`have ${end === 0 ? 'a token for new nodes that has ended' : `the end ${end}`} with ${what}`, () => {
+    it(`reads ${what} as ${end}`, () => {
       assert.equal(readMeshSecrets(sources).bootstrapExpiresUnixMs, end)
     })
 
-  it('are to be kept out of what is printed, and what is public or no text is not', () => {
+  it('lists the secret texts for redaction', () => {
     assert.deepEqual(meshSecretTexts({env: variables}).sort(), ['a', 'b', 'c', 'd', 'e', 'f'])
     assert.deepEqual(meshSecretTexts({env: {SVC_MESH_ADMIN_TOKEN: 'd'}}), ['d'])
   })
 
-  it('have no key of results where it is none', () => {
+  it('ignores an invalid result key', () => {
     const env = {SVC_MESH_WORKER_RESULT_VERIFY_KEY: 'not a key'}
     assert.equal(readMeshSecrets({env}).workerResultVerifyKey, undefined)
   })

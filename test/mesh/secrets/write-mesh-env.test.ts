@@ -11,8 +11,8 @@ const file = '.svc/mesh/mesh.env'
 const read = (root: string) => readMeshEnv(root, {}, settingTables)
 const mode = async (...path: string[]) => ((await stat(join(...path))).mode & 0o777).toString(8)
 
-describe('a file of secrets', () => {
-  it('gives back what was written', async (test) => {
+describe('mesh.env', () => {
+  it('can be read back', async (test) => {
     const folder = await temporaryFolder(test)
     const values = {
       SVC_MESH_TOKEN: 'aZ09-_',
@@ -31,7 +31,7 @@ describe('a file of secrets', () => {
     })
   })
 
-  it('is for its user alone, and git passes it over', async (test) => {
+  it('is private and ignored by git', async (test) => {
     const folder = await temporaryFolder(test)
     await writeMeshEnv(folder, {SVC_MESH_TOKEN: 'a'})
     assert.deepEqual([await mode(folder, file), await mode(folder, '.svc/mesh')], ['600', '700'])
@@ -42,7 +42,7 @@ describe('a file of secrets', () => {
     assert.equal(await readFile(join(other, '.svc/mesh/.gitignore'), 'utf8'), '# mine\n*\n')
   })
 
-  it('is not taken over from others, whose lines would come to count', async (test) => {
+  it('is refused if other users can access it', async (test) => {
     const folder = await temporaryFolder(test)
     const text = 'SVC_MESH_CONTROL_ADDR=http://stranger.example\n'
     await writeFiles(folder, {[file]: text})
@@ -52,7 +52,7 @@ describe('a file of secrets', () => {
     assert.deepEqual(await readdir(join(folder, '.svc/mesh')), ['mesh.env'])
   })
 
-  it('keeps what it is not told to change, in its place', async (test) => {
+  it('keeps other lines in place', async (test) => {
     const folder = await temporaryFolder(test)
     const before = [
       '# of the lab',
@@ -78,7 +78,7 @@ describe('a file of secrets', () => {
     assert.deepEqual((await readFile(join(folder, file), 'utf8')).split('\n'), after)
   })
 
-  it('leaves nothing else behind, however many write it at once', async (test) => {
+  it('leaves no temporary files after concurrent writes', async (test) => {
     const folder = await temporaryFolder(test)
     const tokens = Array.from({length: 20}, (_, i) => `token-${i}`)
     await Promise.all(tokens.map((token) => writeMeshEnv(folder, {SVC_MESH_TOKEN: token})))
@@ -86,7 +86,7 @@ describe('a file of secrets', () => {
     assert.ok(tokens.includes(read(folder).values.SVC_MESH_TOKEN ?? ''))
   })
 
-  it('has what each of many has written who wrote at once', async (test) => {
+  it('loses no concurrent writes', async (test) => {
     const folder = await temporaryFolder(test)
     const names = Array.from({length: 20}, (_, i) => `SVC_MESH_VALUE_${i}`)
     await Promise.all(names.map((name) => writeMeshEnv(folder, {[name]: 'x'})))
@@ -98,14 +98,14 @@ describe('a file of secrets', () => {
   })
 
   for (const value of ['two\nlines', 'a\rb', `both ' and "`])
-    it(`refuses ${JSON.stringify(value)}, and stays as it was`, async (test) => {
+    it(`rejects ${JSON.stringify(value)} and is not changed`, async (test) => {
       const folder = await temporaryFolder(test)
       await writeMeshEnv(folder, {SVC_MESH_TOKEN: 'a'})
       assert.equal(await codeOf(() => writeMeshEnv(folder, {SVC_MESH_SCOPE_ID: value})), 'usage')
       assert.deepEqual(read(folder).values, {SVC_MESH_TOKEN: 'a'})
     })
 
-  it('is not written where a folder has its name', async (test) => {
+  it('is not written if it is a folder', async (test) => {
     const folder = await temporaryFolder(test)
     await writeFiles(folder, {[join(file, 'x')]: ''})
     assert.equal(await codeOf(() => writeMeshEnv(folder, {SVC_MESH_TOKEN: 'a'})), 'file_unreadable')

@@ -11,16 +11,16 @@ import {nodeConformance} from './conformance/nodes.js'
 import {purgeConformance} from './conformance/purge.js'
 import type {OpenStore} from './conformance/story.js'
 
-/** What every driver of the store must do, whatever it keeps its rows in. */
+/** Conformance suite for all drivers of the store. */
 export function meshStoreConformance(open: OpenStore): void {
   describe('nodes', () => nodeConformance(open))
-  describe('the list of nodes', () => nodeListConformance(open))
+  describe('node list', () => nodeListConformance(open))
   describe('leases', () => leaseConformance(open))
   describe('messages', () => messageConformance(open))
   describe('claims', () => claimConformance(open))
   describe('dead messages', () => deadMessageConformance(open))
-  describe('the audit', () => auditConformance(open))
+  describe('audit log', () => auditConformance(open))
   describe('credentials', () => credentialConformance(open))
-  describe('what has had its time', () => purgeConformance(open))
-  describe('long stories', () => modelConformance(open))
+  describe('purge', () => purgeConformance(open))
+  describe('random histories', () => modelConformance(open))
 }

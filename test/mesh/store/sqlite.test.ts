@@ -3,4 +3,4 @@ import {suiteFolder} from '../../support/temporary.js'
 import {meshStoreConformance} from './conformance.js'
 import {openIn} from './sqlite/open-store.js'
 
-describe('a mesh store in a SQLite file', () => meshStoreConformance(openIn(suiteFolder())))
+describe('SQLite mesh store', () => meshStoreConformance(openIn(suiteFolder())))

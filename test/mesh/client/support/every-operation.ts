@@ -1,6 +1,6 @@
 import {type MeshClient, type MeshOperation, routes} from '../../../../src/mesh/index.js'
 
-/** How a client asks for an operation, what of it goes over the wire, and an answer that is of use. */
+/** Call of an operation, its expected request, and a valid response. */
 export interface Exchange {
   ask(client: MeshClient): Promise<unknown>
   body?: object
@@ -12,7 +12,6 @@ const held = {lease: '17', claimer: 'node-a'}
 const heldBody = {lease_id: '17', claimer_node_id: 'node-a'}
 const lease = {lease_id: '17', fence_token: 17, scope_key: 'task:1', holder_node_id: 'node-a', expires_unix_ms: 9e12}
 
-/** Every operation of the control plane. */
 export const everyOperation: Readonly<Record<MeshOperation, Exchange>> = {
   health: {ask: (client) => client.health()},
   metrics: {ask: (client) => client.metrics()},

@@ -3,18 +3,18 @@ import {createServer, request as forward, type ServerResponse} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {buffer} from 'node:stream/consumers'
 
-/** What becomes of a request: it is answered, lost, answered to nobody, or refused by the proxy itself. */
+/** Treatment of a request: pass, lose it, lose its response, or refuse it with a status. */
 export type Fate = 'pass' | 'lose request' | 'lose answer' | {status: number; retryAfter?: number}
 
-/** One request as it went by. */
+/** Logged request. */
 export interface Passage {
   /** `POST /v1/mesh/join` */
   route: string
   body: string
-  /** When it came, by the monotonic clock of this process, ms. */
+  /** Monotonic time of arrival, ms. */
   atMs: number
   fate: Fate
-  /** Of the answer that its client got. */
+  /** Response received by the client. */
   status?: number
   retryAfterMs?: number
 }
@@ -23,11 +23,11 @@ export interface LoggingProxy {
   readonly url: string
   /** In order. */
   readonly log: Passage[]
-  /** What becomes of the next requests, one after the other; those after them pass. */
+  /** Treatment of the next requests in order; later ones pass. */
   fates: Fate[]
 }
 
-/** Stands between a client and a control plane, writes down what goes by, and lets go wrong what it is told to. */
+/** Proxy that logs requests and injects faults. */
 export async function loggingProxy(test: {after(work: () => unknown): void}, target: string): Promise<LoggingProxy> {
   const log: Passage[] = []
   const proxy: LoggingProxy = {url: '', log, fates: []}

@@ -4,28 +4,28 @@ import type {AddressInfo} from 'node:net'
 import {text} from 'node:stream/consumers'
 import {createMeshClient, type MeshClient, type MeshClientOptions} from '../../../../src/mesh/index.js'
 
-/** A request, as it came over the wire. */
+/** Received request. */
 export interface Asked {
   method: string
   /** `POST /v1/mesh/join` */
   route: string
   query: string
   headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Parsed; undefined where there is none. */
+  /** Parsed body, if any. */
   body: unknown
-  /** By the monotonic clock of this process. */
+  /** Monotonic time of arrival, ms. */
   atMs: number
 }
 
-/** Answers a request, the `count`-th that came. */
+/** Responds to the `count`-th request. */
 export type Script = (response: ServerResponse, asked: Asked, count: number) => unknown
 
-/** A server on a port of its own that answers as a test wants it to, and notes what it was asked. */
+/** Starts a server that runs a script and records the requests. */
 export interface ScriptedControlPlane {
   readonly url: string
   /** In order. */
   readonly asked: Asked[]
-  /** A client of it, closed when the test ends. */
+  /** Client of this server, closed when the test ends. */
   connect(options?: Partial<MeshClientOptions>): MeshClient
 }
 
@@ -70,11 +70,11 @@ export async function scriptedControlPlane(
   }
 }
 
-/** Answers with a JSON body, or with none. */
+/** Responds with JSON, or without a body. */
 export const reply = (response: ServerResponse, status: number, body?: object, headers: Record<string, string> = {}) =>
   response.writeHead(status, headers).end(body === undefined ? '' : JSON.stringify(body))
 
-/** A refusal as a control plane of today tells it. */
+/** Responds with problem details. */
 export const problem = (
   response: ServerResponse,
   status: number,

@@ -4,11 +4,11 @@ import {text} from 'node:stream/consumers'
 export interface Asked {
   token?: string | undefined
   headers?: Record<string, string>
-  /** After the path: `limit=2`. */
+  /** Query string, such as `limit=2`. */
   query?: string
-  /** A string goes out as it is. */
+  /** A string is sent unchanged. */
   body?: object | string
-  /** Announces a body of so many bytes, without sending it. */
+  /** Content-Length of a body that is not sent. */
   length?: number
 }
 
@@ -16,11 +16,11 @@ export interface Answer {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the body holds
+  // biome-ignore lint/suspicious/noExplicitAny: tests check arbitrary bodies
   body: any
 }
 
-/** Sends a request on a connection of its own, with any Host, any content type and any length. */
+/** Sends a request on a new connection with arbitrary headers. */
 export function ask({baseUrl}: {baseUrl: string}, method: string, path: string, asked: Asked = {}): Promise<Answer> {
   const {token, headers = {}, query, body, length} = asked
   return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ import {type Answer, type Asked, ask} from './ask.js'
 import {lifeOfSuite} from './control-plane.js'
 import {attested, bodies, message, record} from './samples.js'
 
-/** Secrets that can be recognised anywhere. */
+/** Recognisable secrets. */
 const canaries = {
   SVC_MESH_TOKEN: 'canary-mesh-b7c1e09d5f',
   SVC_MESH_ADMIN_TOKEN: 'canary-admin-31f8aa0c42',
@@ -23,13 +23,13 @@ const canaries = {
 const newToken = 'canary-rotated-0f1e2d3c4b'
 const exchange = routes.bootstrap_exchange.path
 
-/** All that can be asked for. */
+/** All requests. */
 const operations = Object.values(routes).flatMap(({method, path}) =>
   (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((each) => ({method: each, path})),
 )
 
 const now = Math.floor(Date.now() / 1000)
-/** Valid for as long as a token may be, however long the machine takes. */
+/** With the maximum lifetime, for slow machines. */
 const jwt = (claims: object) =>
   signedToken(
     {role: 'mesh', aud: 'svc-mesh', jti: `canary-jti-${Math.random()}`, iat: now, exp: now + 3600, ...claims},
@@ -45,38 +45,38 @@ const jwts = [
 ]
 const tokens = [undefined, ...Object.values(canaries), ...jwts]
 
-/** What a secret could look like where it should not be. */
+/** Patterns that reveal a secret. */
 const forms = (secret: string): Buffer[] =>
   [secret, Buffer.from(secret).toString('base64').replace(/=+$/, ''), Buffer.from(secret).toString('hex')].map((text) =>
     Buffer.from(text),
   )
-// Of a JWT the signature: what it claims is no secret.
+// Only the signature of a JWT: its claims are not secret.
 const wanted = [...Object.values(canaries), newToken, ...jwts.map((token) => token.split('.')[2] ?? '')]
 
 const found = (where: Buffer) => wanted.filter((secret) => forms(secret).some((form) => where.includes(form)))
 
-/** Which tokens are shown with bodies that are no good, to an operation of a path that comes at a place. */
-export type Shown = (path: string, at: number) => readonly (string | undefined)[]
+/** Selects the tokens sent with invalid bodies to an operation. */
+export type TokenSelection = (path: string, at: number) => readonly (string | undefined)[]
 
-/** Every token, to every operation. */
-export const all: Shown = () => tokens
+/** Every token for every operation. */
+export const all: TokenSelection = () => tokens
 
-/** The token that may ask for the operation, and another one: all of them in turn. */
-export const some: Shown = (path, at) => [
+/** A permitted token and one other token, rotating through all of them. */
+export const some: TokenSelection = (path, at) => [
   path === exchange ? canaries.SVC_MESH_BOOTSTRAP_TOKEN : canaries.SVC_MESH_TOKEN,
   tokens[at % tokens.length],
 ]
 
-/** Declares the tests of a control plane that is shown its secrets in every way that they could leak by. */
-export function testCanaries(shown: Shown): void {
-  describe('the secrets of a control plane', () => {
+/** Declares tests that send secrets in many ways and check that they do not leak. */
+export function testCanaries(select: TokenSelection): void {
+  describe('secrets of a control plane', () => {
     const suite = lifeOfSuite()
     let server: MeshServer
     const answers: {answer: Answer; of: string}[] = []
 
     async function provoke(method: string, path: string, asked: Asked): Promise<void> {
       const answer = await ask(server, method, path, asked)
-      // What a new node is given is the only secret that is ever told.
+      // Only the bootstrap exchange may return a secret.
       if (path !== exchange || answer.status !== 200) answers.push({answer, of: `${method} ${path}`})
     }
 
@@ -95,7 +95,7 @@ export function testCanaries(shown: Shown): void {
           await provoke(method, path, {token, ...body})
         }
       for (const [at, {path}] of operations.filter(({method}) => method === 'POST').entries())
-        for (const token of shown(path, at)) {
+        for (const token of select(path, at)) {
           const text = token ?? 'none'
           await provoke('POST', path, {token, body: `{"bootstrap_token": ${text}}`})
           await provoke('POST', path, {token, body: `{"bootstrap_token": "${text}"`})
@@ -125,7 +125,7 @@ export function testCanaries(shown: Shown): void {
         await provoke('POST', '/v1/mesh/a2a/deliver', {token: submitter, body})
       for (let i = 0; i < 12; i++) await provoke('POST', exchange, {token: `${newToken}-${i}`, body: {}})
 
-      // Secrets that are read anew, rightly and wrongly.
+      // Reload with valid and invalid secrets.
       const reloads = () => server.stderr().match(/":"The secrets (were read again|stay as they were)/g)?.length ?? 0
       for (const [before, text] of [
         `SVC_MESH_TOKEN=${newToken}\nSVC_MESH_ADMIN_TOKEN=${newToken}\n`,
@@ -142,21 +142,21 @@ export function testCanaries(shown: Shown): void {
       assert.equal(await server.stop(), 0)
     })
 
-    it('were shown in requests that were answered in every way', () => {
+    it('were sent in requests with all kinds of responses', () => {
       const statuses = new Set(answers.map(({answer}) => answer.status))
       for (const status of [200, 204, 400, 401, 403, 404, 409, 415, 422, 429])
         assert.ok(statuses.has(status), `${status}`)
       assert.match(server.stderr(), /"level":"(info|debug|trace)"/)
     })
 
-    it('are in no answer, and in none of its headers', () => {
+    it('are in no response body or header', () => {
       for (const {answer, of} of answers) {
         const whole = Buffer.from(`${JSON.stringify(answer.headers)}\n${answer.text}`)
         assert.deepEqual(found(whole), [], `${of} ${answer.status}: ${answer.text}`)
       }
     })
 
-    it('are in nothing that was printed or logged', () => {
+    it('are not printed or logged', () => {
       assert.deepEqual(found(Buffer.from(server.stdout())), [])
       assert.deepEqual(found(Buffer.from(server.stderr())), [])
     })

@@ -7,17 +7,16 @@ interface Schema {
   enum?: string[]
 }
 
-/** The contract of the control plane. */
 export const contract = await openContract('mesh/control-plane.openapi')
 const {operations, lookUp, follow} = contract
 
-/** The codes of problems that a response documents; none where it tells of success, or has no body. */
+/** Problem codes documented for a response. */
 function codesOf(response: Response): string[] {
   const documented = response.content?.['application/problem+json']
   return documented === undefined ? [] : ((lookUp(documented.schema) as Schema).properties?.code?.enum ?? [])
 }
 
-/** `POST /v1/mesh/join 409 duplicate_node_id`, for every answer that is documented. */
+/** All documented responses, such as `POST /v1/mesh/join 409 duplicate_node_id`. */
 export const documented: readonly string[] = operations.flatMap(({method, path, operation}) =>
   Object.entries(operation.responses).flatMap(([status, response]) => {
     const codes = method === 'HEAD' ? [] : codesOf(follow(response))
@@ -26,10 +25,10 @@ export const documented: readonly string[] = operations.flatMap(({method, path, 
   }),
 )
 
-/** Answers that were given, in the same words. */
+/** Responses received so far, in the same format. */
 export const seen = new Set<string>()
 
-/** Asks for an operation: whatever the answer is, it is one of those documented, and of that form. */
+/** Sends a request and asserts that the response matches the contract. */
 export async function askDocumented(
   server: {baseUrl: string},
   method: string,
@@ -43,7 +42,7 @@ export async function askDocumented(
   return answer
 }
 
-/** Sends a body that the contract allows. */
+/** Sends a body after asserting that it matches the contract. */
 export async function post(server: {baseUrl: string}, path: string, body: object, asked: Asked = {}): Promise<Answer> {
   assert.equal(contract.violations(contract.bodySchema(path), body), '')
   return askDocumented(server, 'POST', path, {...asked, body})

@@ -13,23 +13,23 @@ import {temporaryFolder} from '../../../support/temporary.js'
 import {until} from '../../../support/until.js'
 import {ask} from './ask.js'
 
-// What a test does to a control plane on purpose is told nobody.
+// Suppress the log of errors that tests cause on purpose.
 configureLog({filter: 'error', format: 'json', stream: {write: () => {}}})
 
-/** What is wrong with the store of a control plane at the moment. */
+/** Injected faults of a store. */
 export interface Trouble {
   /** Thrown by every operation. */
   fault?: Error | undefined
-  /** Operations that seem to wait. */
+  /** Reported queue depth. */
   depth?: number | undefined
-  /** Takes the names of the operations that are asked for. */
+  /** Collects the names of called operations. */
   asked?: string[] | undefined
 }
 
 export interface PlaneOptions extends Partial<Omit<ControlPlaneOptions, 'store' | 'credentials'>> {
   secrets?: MeshSecrets
   limits?: Partial<StoreLimits>
-  /** All time of the store, Unix ms; that of the machine where it is left out. */
+  /** Clock of the store, Unix ms; default: system clock. */
   storeTime?: () => number
 }
 
@@ -39,7 +39,7 @@ export interface Plane extends ControlPlane {
   trouble: Trouble
 }
 
-/** What is closed when the tests of a file have ended; to be made before the first of them begins. */
+/** Lifetime of resources of a test file; must be created before the first test. */
 export function lifeOfSuite(): Pick<TestContext, 'after'> {
   const ends: (() => unknown)[] = []
   after(async () => {
@@ -48,7 +48,7 @@ export function lifeOfSuite(): Pick<TestContext, 'after'> {
   return {after: (end: () => unknown) => void ends.push(end)} as Pick<TestContext, 'after'>
 }
 
-/** A control plane in this process with a file of its own, closed when the test ends. */
+/** Starts a control plane in this process with its own database, closed when the test ends. */
 export async function startPlane(
   test: Pick<TestContext, 'after'>,
   {secrets = {}, limits = {}, storeTime, ...options}: PlaneOptions = {},
@@ -82,7 +82,7 @@ export async function startPlane(
   return {...plane, close, store, trouble}
 }
 
-/** The same store, which has the troubles that it is given. */
+/** Wraps a store and injects faults. */
 function troubled(store: MeshStore, trouble: Trouble): MeshStore {
   return new Proxy(store, {
     get(target, name) {
@@ -98,7 +98,7 @@ function troubled(store: MeshStore, trouble: Trouble): MeshStore {
   })
 }
 
-/** Until so many requests wait for messages, as the control plane itself tells. */
+/** Waits until the metrics report `count` long polls. */
 export async function waiting(plane: Plane, count: number, token?: string): Promise<void> {
   const line = `svc_mesh_long_polls ${count}\n`
   await until(async () => (await ask(plane, 'GET', '/metrics', {token})).text.includes(line), `${count} requests wait`)

@@ -2,7 +2,7 @@ import {sign} from 'node:crypto'
 import {blake3} from '@noble/hashes/blake3.js'
 import {resultKey} from './tokens.js'
 
-/** A whole record. */
+/** Full record. */
 export const record = (id: string, more: object = {}) => ({
   id,
   version: '0.1.0',
@@ -19,7 +19,7 @@ export const message = (more: object = {}) => ({
   ...more,
 })
 
-/** A result with the signature of its worker. */
+/** Result with a valid attestation. */
 export function attested(payload: string) {
   const digest = blake3(Buffer.from(payload))
   return message({
@@ -30,7 +30,7 @@ export function attested(payload: string) {
   })
 }
 
-/** A body for each operation that takes one, spoken by a node where one is named in it. */
+/** Sample body of each operation that has one. */
 export const bodies: Readonly<Record<string, (node: string) => object>> = {
   '/v1/mesh/join': (node) => record(node),
   '/v1/mesh/heartbeat': (node) => ({id: node}),

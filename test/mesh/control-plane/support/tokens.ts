@@ -4,10 +4,10 @@ import {signedToken} from '../../auth/signed-token.js'
 
 const worker = generateKeyPairSync('ed25519')
 
-/** Signs the digests of results. */
+/** Key that signs the digests of results. */
 export const resultKey = worker.privateKey
 
-/** A secret of every kind. */
+/** Secrets of every kind. */
 export const secrets = {
   token: 'token-of-the-mesh',
   adminToken: 'token-of-an-admin',
@@ -18,7 +18,7 @@ export const secrets = {
   workerResultVerifyKey: Buffer.from(worker.publicKey.export({format: 'jwk'}).x ?? '', 'base64url').toString('hex'),
 } as const satisfies MeshSecrets
 
-/** The opaque token of each role. */
+/** Opaque token of each role. */
 export const tokenOf = {
   mesh: secrets.token,
   admin: secrets.adminToken,
@@ -27,7 +27,7 @@ export const tokenOf = {
   bootstrap: secrets.bootstrapToken,
 } as const
 
-/** A JWT of a role, good for a minute unless its claims say otherwise. */
+/** Creates a JWT of a role, by default with a lifetime of one minute. */
 export function tokenOfOwnWords(role: 'mesh' | 'admin' | 'worker' | 'submitter', claims: object = {}): string {
   const now = Math.floor(Date.now() / 1000)
   const whole = {role, aud: 'svc-mesh', jti: randomUUID(), iat: now, exp: now + 60, ...claims}

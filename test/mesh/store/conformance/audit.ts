@@ -3,7 +3,7 @@ import {it} from 'node:test'
 import {begin, leaseMs, type OpenStore} from './story.js'
 
 export function auditConformance(open: OpenStore): void {
-  it('is listed newest first, page by page, while entries are added', async (t) => {
+  it('is listed newest first, page by page, even while entries are added', async (t) => {
     const story = await begin(t, open)
     const {store, clock} = story
     await story.join('n1', {}, 'other')
@@ -32,7 +32,7 @@ export function auditConformance(open: OpenStore): void {
     assert.deepEqual(await store.listAudit('nowhere', {limit: 9}), {rows: []})
   })
 
-  it('has who retried and who dropped a dead message, once', async (t) => {
+  it('records retries and drops of dead messages once', async (t) => {
     const story = await begin(t, open)
     const ids = [await story.deliver(), await story.deliver()]
     while ((await story.claim('n1')) !== undefined) story.clock.advance(leaseMs)

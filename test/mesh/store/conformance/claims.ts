@@ -3,7 +3,7 @@ import {it} from 'node:test'
 import {begin, day, leaseMs, type OpenStore, refused} from './story.js'
 
 export function claimConformance(open: OpenStore): void {
-  it('come by priority and age, one message for each node', async (t) => {
+  it('return one message per node, by priority and age', async (t) => {
     const story = await begin(t, open)
     const priorities = [128, 255, 0, 255, 128]
     const ids: number[] = []
@@ -21,7 +21,7 @@ export function claimConformance(open: OpenStore): void {
     assert.deepEqual(order, [1, 3, 0, 4, 2].map((i) => ids[i]).concat(undefined))
   })
 
-  it('give a node again what it has, and another message when it asks for one', async (t) => {
+  it('return the same message to its holder, or another one if it is excluded', async (t) => {
     const story = await begin(t, open)
     const first = await story.deliver()
     const second = await story.deliver({message_type: 'other'})
@@ -37,11 +37,11 @@ export function claimConformance(open: OpenStore): void {
     assert.equal(await claim({types: ['other'], exclude: [second]}), undefined)
   })
 
-  it('begin anew when a node asks again for what it has had for a while', async (t) => {
+  it('restart and count an attempt when a node claims its message again later', async (t) => {
     const story = await begin(t, open)
     const id = await story.deliver()
     const start = story.clock.wall
-    /** When it asks, ms after the first time; which try that is; and until when it has the message then. */
+    /** Time of the claim after the first one (ms), attempt number, and end of the claim. */
     const asked: readonly (readonly [at: number, attempt: number, until: number])[] = [
       [0, 1, leaseMs],
       [leaseMs / 4, 1, (leaseMs * 5) / 4],
@@ -59,7 +59,7 @@ export function claimConformance(open: OpenStore): void {
     }
   })
 
-  it('of a node that comes back again and again end too, however quick it is', async (t) => {
+  it('are limited even if a node claims its message repeatedly at short intervals', async (t) => {
     const story = await begin(t, open)
     await story.deliver()
     const next = await story.deliver({priority: 1})
@@ -74,7 +74,7 @@ export function claimConformance(open: OpenStore): void {
     assert.deepEqual([dead_count, pending_count], [1, 0])
   })
 
-  it('end: the message waits again, and another node may have it', async (t) => {
+  it('expire, so that another node can claim the message', async (t) => {
     const story = await begin(t, open)
     await story.join('n2')
     const id = await story.deliver()
@@ -95,7 +95,7 @@ export function claimConformance(open: OpenStore): void {
     assert.equal(await story.claim('n1'), undefined)
   })
 
-  it('are not renewed when they have run out, by whomever', async (t) => {
+  it('cannot be renewed after expiry', async (t) => {
     const story = await begin(t, open)
     const id = await story.deliver()
     await story.claim('n1')
@@ -104,7 +104,7 @@ export function claimConformance(open: OpenStore): void {
     assert.equal((await story.claim('n1'))?.delivery_attempts, 2)
   })
 
-  it('are refused of what is not there, or not for that receiver', async (t) => {
+  it('fail for unknown messages and other receivers', async (t) => {
     const story = await begin(t, open)
     await story.join('n1', {}, 'other')
     const id = await story.deliver()
@@ -126,7 +126,7 @@ export function claimConformance(open: OpenStore): void {
     await refused(store.renewClaim('', {receiver: '2', message: id, claimer: 'n1'}), 'message_not_found')
   })
 
-  it('of an acknowledged message never come again', async (t) => {
+  it('never return an acknowledged message', async (t) => {
     const story = await begin(t, open)
     const id = await story.deliver()
     await story.claim('n1')
@@ -140,7 +140,7 @@ export function claimConformance(open: OpenStore): void {
     }
   })
 
-  it('give every message to one of many who ask at once', async (t) => {
+  it('return each message to one of many concurrent claimers', async (t) => {
     const story = await begin(t, open)
     const nodes = Array.from({length: 120}, (_, i) => `m${i}`)
     await Promise.all(nodes.map((id) => story.join(id)))
@@ -151,7 +151,7 @@ export function claimConformance(open: OpenStore): void {
     assert.equal(new Set(claimed).size, 100)
   })
 
-  /** Who may have a message of each class: by visibility of the node, `private` where it tells none. */
+  /** Permitted visibilities per privacy class; the default visibility is `private`. */
   const policy: Readonly<Record<string, readonly (undefined | 'private' | 'hybrid' | 'public')[]>> = {
     none: [undefined, 'private', 'hybrid', 'public'],
     public: ['hybrid', 'public'],
@@ -161,7 +161,7 @@ export function claimConformance(open: OpenStore): void {
     anything: [undefined, 'private', 'hybrid', 'public'],
   }
   for (const [privacy, allowed] of Object.entries(policy))
-    it(`give a message of the class ${privacy} to those it is for`, async (t) => {
+    it(`respect the privacy class ${privacy}`, async (t) => {
       const story = await begin(t, open)
       const draft = privacy === 'none' ? {} : {privacy_class: privacy}
       const id = await story.deliver({...draft, priority: 200})
@@ -174,7 +174,7 @@ export function claimConformance(open: OpenStore): void {
       }
     })
 
-  it('follow a node that tells of another visibility with a heartbeat', async (t) => {
+  it('respect a visibility changed by a heartbeat', async (t) => {
     const story = await begin(t, open)
     await story.deliver({privacy_class: 'public'})
     assert.equal(await story.claim('n1'), undefined)
@@ -182,7 +182,7 @@ export function claimConformance(open: OpenStore): void {
     assert.notEqual(await story.claim('n1'), undefined)
   })
 
-  it('that came to nothing 16 times are the last: the message is given up, and told of', async (t) => {
+  it('mark a message as dead after 16 attempts and record it', async (t) => {
     const story = await begin(t, open)
     const id = await story.deliver({task_kind: 'embed'})
     const next = await story.deliver({priority: 1})
@@ -203,7 +203,7 @@ export function claimConformance(open: OpenStore): void {
     assert.equal((await story.store.queueStats('')).dead_count, 0)
   })
 
-  it('leave room for as many messages again when some are given up', async (t) => {
+  it('free inbox capacity when messages become dead', async (t) => {
     const story = await begin(t, open, {maxMessagesPerReceiver: 1})
     await story.deliver()
     for (let attempt = 1; attempt <= 16; attempt++) {

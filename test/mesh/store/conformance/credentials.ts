@@ -3,7 +3,7 @@ import {it} from 'node:test'
 import {begin, hour, minute, type OpenStore, refused} from './story.js'
 
 export function credentialConformance(open: OpenStore): void {
-  it('of one use are used once, by one of many at once, and not again after a restart', async (t) => {
+  it('for single use are accepted once, even concurrently and after a restart', async (t) => {
     const story = await begin(t, open)
     const until = story.clock.wall + minute
     const uses = await Promise.all(Array.from({length: 50}, () => story.store.useTokenId('id', until)))
@@ -13,7 +13,7 @@ export function credentialConformance(open: OpenStore): void {
     assert.equal(await story.store.useTokenId('other', until), true)
   })
 
-  it('are known until nobody could use them any more', async (t) => {
+  it('are remembered until they cannot be used any more', async (t) => {
     const story = await begin(t, open)
     await story.store.useTokenId('id', story.clock.wall + minute)
     story.clock.advance(minute - 1)
@@ -24,7 +24,7 @@ export function credentialConformance(open: OpenStore): void {
     assert.equal(await story.store.useTokenId('id', story.clock.wall + minute), true)
   })
 
-  it('are refused where too many are in use, and none of those is forgotten', async (t) => {
+  it('are refused above the limit, without forgetting others', async (t) => {
     const story = await begin(t, open)
     const {store, clock} = story
     const use = (from: number, to: number, keepUntil: number) =>
@@ -40,7 +40,7 @@ export function credentialConformance(open: OpenStore): void {
     assert.equal(await story.store.useTokenId('id 49999', clock.wall + hour), false)
   })
 
-  it('for new nodes work once, whoever uses them and however late', async (t) => {
+  it('for bootstrap are accepted once, by any caller at any time', async (t) => {
     const story = await begin(t, open)
     const digest = 'ab'.repeat(32)
     const use = (by: string, scope = '') =>

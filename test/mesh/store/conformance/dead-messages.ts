@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {it} from 'node:test'
 import {begin, day, leaseMs, message, type OpenStore, refused, type Story} from './story.js'
 
-/** Claims what waits for agent 2 until all of it is given up. */
+/** Claims the messages of agent 2 until all of them are dead. */
 async function giveUp(story: Story): Promise<void> {
   while ((await story.claim('n1')) !== undefined) story.clock.advance(leaseMs)
 }
@@ -18,7 +18,7 @@ const counts = async ({store}: Story) => {
 }
 
 export function deadMessageConformance(open: OpenStore): void {
-  it('are listed newest first, page by page, with when they were given up', async (t) => {
+  it('are listed newest first, page by page, with the time of death', async (t) => {
     const story = await begin(t, open)
     const ids: number[] = []
     for (let i = 0; i < 5; i++) ids.push(await story.deliver({payload: `${i}`}))
@@ -40,7 +40,7 @@ export function deadMessageConformance(open: OpenStore): void {
     assert.deepEqual((await dead(story)).ids, ids.toReversed())
   })
 
-  it('are listed a few at a time where they are large', async (t) => {
+  it('are listed in pages of limited size', async (t) => {
     const story = await begin(t, open)
     for (let i = 0; i < 3; i++) await story.deliver({payload: 'é'.repeat(10)})
     await giveUp(story)
@@ -48,7 +48,7 @@ export function deadMessageConformance(open: OpenStore): void {
     assert.deepEqual(await dead(story, {before: 2, maxBytes: 1}), {ids: [1], next: undefined})
   })
 
-  it('that are retried are in their inbox once, however often they are retried', async (t) => {
+  it('are pending once after repeated retries', async (t) => {
     const story = await begin(t, open)
     const id = await story.deliver({idempotency_key: 'key', task_kind: 'embed'})
     await giveUp(story)
@@ -70,7 +70,7 @@ export function deadMessageConformance(open: OpenStore): void {
     assert.deepEqual((await story.store.deliver('', message({idempotency_key: 'key'}))).message_id, id)
   })
 
-  it('that are retried have all their attempts before them', async (t) => {
+  it('have their attempts reset by a retry', async (t) => {
     const story = await begin(t, open)
     const id = await story.deliver()
     for (let round = 0; round < 2; round++) {
@@ -84,7 +84,7 @@ export function deadMessageConformance(open: OpenStore): void {
     }
   })
 
-  it('that are dropped come back by no way, and their key stays', async (t) => {
+  it('that are dropped never return, but keep their key', async (t) => {
     const story = await begin(t, open)
     const keyed = message({idempotency_key: 'key'})
     const id = await story.deliver(keyed)
@@ -102,7 +102,7 @@ export function deadMessageConformance(open: OpenStore): void {
     assert.notEqual((await story.store.deliver('', keyed)).message_id, id)
   })
 
-  it('are found among others, in their own scope alone', async (t) => {
+  it('are found only in their scope', async (t) => {
     const story = await begin(t, open)
     const id = await story.deliver()
     await giveUp(story)
@@ -121,7 +121,7 @@ export function deadMessageConformance(open: OpenStore): void {
     assert.deepEqual(await counts(story), {pending: 1, dead: 0})
   })
 
-  it('are retried all or not at all where the inbox has no room', async (t) => {
+  it('are retried atomically if the inbox is full', async (t) => {
     const story = await begin(t, open, {maxMessagesPerReceiver: 2, maxMessages: 3})
     const ids = [await story.deliver(), await story.deliver()]
     await giveUp(story)

@@ -3,7 +3,7 @@ import {it} from 'node:test'
 import {begin, leaseMs, type OpenStore, refused} from './story.js'
 
 export function leaseConformance(open: OpenStore): void {
-  it('are held by one node, for as long as it renews them', async (t) => {
+  it('are held by one node while it renews them', async (t) => {
     const story = await begin(t, open)
     await story.join('n2')
     const lease = await story.grant('n1', 'task:1')
@@ -33,7 +33,7 @@ export function leaseConformance(open: OpenStore): void {
     assert.equal((await story.grant('n2', 'task:1')).holder_node_id, 'n2')
   })
 
-  it('keep their number while they hold, and have a greater one ever after', async (t) => {
+  it('keep their token while held and get a greater one afterwards', async (t) => {
     const story = await begin(t, open)
     await story.join('n2')
     const tokens: number[] = []
@@ -57,7 +57,7 @@ export function leaseConformance(open: OpenStore): void {
     for (const [i, token] of tokens.entries()) assert.ok(token > (tokens[i - 1] ?? 0), tokens.join(' '))
   })
 
-  it('are renewed and released by their holder alone', async (t) => {
+  it('can be renewed and released only by their holder', async (t) => {
     const story = await begin(t, open)
     await story.join('n2')
     const {lease_id: lease} = await story.grant('n1', 'task:1')
@@ -88,7 +88,7 @@ export function leaseConformance(open: OpenStore): void {
     await refused(store.renewLease('', {lease, claimer: 'n1'}), 'lease_not_found')
   })
 
-  it('are revoked once, by an administrator', async (t) => {
+  it('can be revoked once', async (t) => {
     const story = await begin(t, open)
     const {lease_id: lease} = await story.grant('n1', 'task:1')
     await story.store.revokeLease('', lease, 'admin')
@@ -98,7 +98,7 @@ export function leaseConformance(open: OpenStore): void {
   })
 
   for (const find of ['renew', 'release', 'verify', 'revoke', 'list', 'the clock'] as const)
-    it(`that have run out do not come back, found by ${find}`, async (t) => {
+    it(`that have expired do not become active again, detected by ${find}`, async (t) => {
       const story = await begin(t, open)
       const {store} = story
       const {lease_id: lease} = await story.grant('n1', 'task:1')
@@ -115,7 +115,7 @@ export function leaseConformance(open: OpenStore): void {
       assert.notEqual((await story.grant('n1', 'task:1')).lease_id, lease)
     })
 
-  it('of one scope are not those of another', async (t) => {
+  it('are separated by scope', async (t) => {
     const story = await begin(t, open)
     await story.join('n1', {}, 'a')
     await story.join('n1', {}, 'b')
@@ -133,7 +133,7 @@ export function leaseConformance(open: OpenStore): void {
     assert.deepEqual(await story.store.listLeases('b'), [])
   })
 
-  it('go to one of many who ask at once', async (t) => {
+  it('are granted to one of many concurrent claimers', async (t) => {
     const story = await begin(t, open)
     const ids = Array.from({length: 200}, (_, i) => `m${i}`)
     await Promise.all(ids.map((id) => story.join(id)))

@@ -3,7 +3,7 @@ import {it} from 'node:test'
 import {begin, day, hour, message, type OpenStore, refused, type Story} from './story.js'
 
 export function messageConformance(open: OpenStore): void {
-  it('are kept as they were delivered', async (t) => {
+  it('are stored unchanged', async (t) => {
     const story = await begin(t, open)
     const draft = {
       ...message(),
@@ -24,7 +24,7 @@ export function messageConformance(open: OpenStore): void {
     ])
   })
 
-  it('are read newest first, or oldest first, without being claimed', async (t) => {
+  it('can be read newest or oldest first without being claimed', async (t) => {
     const story = await begin(t, open)
     const ids: number[] = []
     for (let i = 0; i < 9; i++) ids.push(await story.deliver({priority: i, message_type: i % 3 === 0 ? 'a' : 'b'}))
@@ -44,7 +44,7 @@ export function messageConformance(open: OpenStore): void {
     assert.deepEqual(await read({}), [7, 6, 5, 4, 3, 2, 1, 0])
   })
 
-  it('have ids that grow, also when all before are gone and the store has started again', async (t) => {
+  it('have increasing ids, even after all were deleted and a restart', async (t) => {
     const story = await begin(t, open)
     const ids: number[] = []
     for (let i = 0; i < 4; i++) {
@@ -57,7 +57,7 @@ export function messageConformance(open: OpenStore): void {
     for (const [i, id] of ids.entries()) assert.ok(id > (ids[i - 1] ?? 0), ids.join(' '))
   })
 
-  it('under one key are one, before and after the acknowledgement, and when the store has started again', async (t) => {
+  it('with the same key are stored once, even after an acknowledgement and a restart', async (t) => {
     const story = await begin(t, open)
     const keyed = message({idempotency_key: 'key'})
     const first = await story.store.deliver('', keyed)
@@ -77,7 +77,7 @@ export function messageConformance(open: OpenStore): void {
     for (const happens of later) {
       await happens()
       assert.deepEqual(await story.store.deliver('', keyed), again)
-      // It may be another in what does not matter to who reads it.
+      // Other fields than type and payload may differ.
       assert.deepEqual(await story.store.deliver('', {...keyed, priority: 3}), again)
     }
     story.clock.advance(1)
@@ -87,7 +87,7 @@ export function messageConformance(open: OpenStore): void {
     assert.equal(duplicate, undefined)
   })
 
-  it('of another content under a key are refused, and nothing is stored', async (t) => {
+  it('with a used key and different content are refused and not stored', async (t) => {
     const story = await begin(t, open)
     const key = {idempotency_key: 'key'}
     const id = await story.deliver(key)
@@ -101,7 +101,7 @@ export function messageConformance(open: OpenStore): void {
     assert.deepEqual(await story.waiting('3'), [])
   })
 
-  it('have a key for themselves by scope, sender and receiver', async (t) => {
+  it('have keys that are unique per scope, sender and receiver', async (t) => {
     const story = await begin(t, open)
     const key = {idempotency_key: 'key'}
     const ids = [
@@ -116,7 +116,7 @@ export function messageConformance(open: OpenStore): void {
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  it('delivered 500 times under 50 keys at once are 50', async (t) => {
+  it('delivered concurrently 500 times with 50 keys are stored 50 times', async (t) => {
     const story = await begin(t, open)
     const deliveries = await Promise.all(
       Array.from({length: 500}, (_, i) =>
@@ -128,7 +128,7 @@ export function messageConformance(open: OpenStore): void {
     assert.equal((await story.waiting()).length, 50)
   })
 
-  it('are refused where too many wait, for one receiver or in all, and those that wait stay', async (t) => {
+  it('are refused above the limits per receiver and in total, keeping pending ones', async (t) => {
     const story = await begin(t, open, {maxMessages: 5, maxMessagesPerReceiver: 3})
     const keyed = {idempotency_key: 'key'}
     const ids = [await story.deliver(keyed), await story.deliver(), await story.deliver()]
@@ -150,7 +150,7 @@ export function messageConformance(open: OpenStore): void {
     await refused(story.deliver({receiver_agent_id: '4'}), 'inbox_full')
   })
 
-  it('are looked at a few at a time where they are large', async (t) => {
+  it('are read in pages of limited size', async (t) => {
     const story = await begin(t, open)
     const payload = 'é'.repeat(1_500_000)
     for (let i = 0; i < 4; i++) await story.deliver({payload})
@@ -162,7 +162,7 @@ export function messageConformance(open: OpenStore): void {
     assert.deepEqual(await look({maxBytes: 1}), [4], 'one comes however large it is')
   })
 
-  it('are counted with all else that a scope has', async (t) => {
+  it('are counted with the other objects of a scope', async (t) => {
     const story = await begin(t, open)
     await story.join('elsewhere', {}, 'other')
     await story.join('n2')
@@ -179,7 +179,7 @@ export function messageConformance(open: OpenStore): void {
     assert.deepEqual(await story.store.counts(''), {nodes: 2, leases: 0, pending: 2, dead: 0})
   })
 
-  it('are counted: what waits, by kind and by priority, and what was given up', async (t) => {
+  it('are counted by kind and priority, and if dead', async (t) => {
     const story = await begin(t, open)
     const counts = async () => ({
       stats: await story.store.queueStats(''),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {it} from 'node:test'
 import {begin, endOf, leaseMs, type OpenStore, type Story} from './story.js'
 
-/** Numbers below 1 that look random and are the same for the same seed (mulberry32). */
+/** Deterministic pseudo-random numbers in [0, 1) (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -13,7 +13,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** A lease, or a claim on a message, as a simple model has it. */
+/** Lease or claim in the model. */
 interface Hold {
   id: string
   holder: string
@@ -24,12 +24,12 @@ const nodes = ['n1', 'n2', 'n3']
 const keys = ['a', 'b']
 
 /**
- * Random stories of some nodes, told to the store and to a model of a few lines, which must agree at every step: who
- * holds what, which tokens there were, and what still waits.
+ * Applies random operations to the store and to a simple model, which must agree after each step on holders, tokens and
+ * pending messages.
  */
 export function modelConformance(open: OpenStore): void {
   for (let seed = 1; seed <= 12; seed++)
-    it(`end as simple rules say, story ${seed}`, async (t) => {
+    it(`match a model with seed ${seed}`, async (t) => {
       const random = randomOf(seed)
       const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
       const story = await begin(t, open)
@@ -78,7 +78,7 @@ class Model {
     return hold !== undefined && hold.until > this.#now ? hold.holder : undefined
   }
 
-  /** Everything that was held when the store closed is held as much longer as it was closed. */
+  /** Extends all holds by the downtime of the store. */
   afterRestart(): void {
     if (this.#story.store !== this.#store) {
       const down = this.#now - this.#closedAt

@@ -3,7 +3,7 @@ import {it} from 'node:test'
 import type {NodeQuery, Scope} from '../../../../src/mesh/store/mesh-store.js'
 import {begin, minute, type OpenStore, type Story} from './story.js'
 
-/** Ids of all pages. No page is longer than it may be. */
+/** Reads the ids of all pages and checks their size. */
 async function idsOf(story: Story, query: NodeQuery, scope: Scope = ''): Promise<string[]> {
   const ids: string[] = []
   let after = query.after
@@ -25,7 +25,7 @@ async function crowd(story: Story): Promise<string[]> {
 }
 
 export function nodeListConformance(open: OpenStore): void {
-  it('comes a few at a time where they told much', async (t) => {
+  it('has pages of limited size', async (t) => {
     const story = await begin(t, open)
     const labels = ['x'.repeat(1_000_000)]
     const ids = Array.from({length: 20}, (_, i) => `m${String(i).padStart(2, '0')}`)
@@ -45,7 +45,7 @@ export function nodeListConformance(open: OpenStore): void {
   })
 
   for (const limit of [1, 7, 40, 41, 500])
-    it(`comes in pages of ${limit}, each node once, by their ids`, async (t) => {
+    it(`contains each node once in pages of ${limit}, ordered by id`, async (t) => {
       const story = await begin(t, open)
       const ids = await crowd(story)
       await story.join('m5', {}, 'other')
@@ -53,7 +53,7 @@ export function nodeListConformance(open: OpenStore): void {
       assert.deepEqual(await idsOf(story, {limit}, 'other'), ['m5'])
     })
 
-  it('goes on where it was while nodes come and go', async (t) => {
+  it('continues correctly while nodes join and leave', async (t) => {
     const story = await begin(t, open)
     const ids = await crowd(story)
     const first = await story.store.listNodes('', {limit: 10})
@@ -68,14 +68,14 @@ export function nodeListConformance(open: OpenStore): void {
   const filters: readonly [name: string, query: Partial<NodeQuery>, isWanted: (i: number) => boolean][] = [
     ['a label', {labels: ['pool=1']}, (i) => i % 2 === 1],
     ['two labels', {labels: ['pool=0', 'five']}, (i) => i % 10 === 0],
-    ['a label of nobody', {labels: ['five=5']}, () => false],
-    ['news', {updatedSinceMs: 1_767_225_600_000 + minute}, (i) => i < 20],
-    ['life', {staleAfterMs: minute - 1}, (i) => i < 20],
-    ['life and a label', {staleAfterMs: minute - 1, labels: ['pool=1']}, (i) => i < 20 && i % 2 === 1],
-    ['any life', {staleAfterMs: minute}, () => true],
+    ['an unused label', {labels: ['five=5']}, () => false],
+    ['time', {updatedSinceMs: 1_767_225_600_000 + minute}, (i) => i < 20],
+    ['staleness', {staleAfterMs: minute - 1}, (i) => i < 20],
+    ['staleness and a label', {staleAfterMs: minute - 1, labels: ['pool=1']}, (i) => i < 20 && i % 2 === 1],
+    ['staleness at the threshold', {staleAfterMs: minute}, () => true],
   ]
   for (const [name, query, isWanted] of filters)
-    it(`has those nodes alone that are asked for by ${name}`, async (t) => {
+    it(`can be filtered by ${name}`, async (t) => {
       const story = await begin(t, open)
       await crowd(story)
       await story.store.leave('', 'n1')
@@ -87,7 +87,7 @@ export function nodeListConformance(open: OpenStore): void {
       for (const limit of [3, 100]) assert.deepEqual(await idsOf(story, {limit, ...query}), wanted.toSorted())
     })
 
-  it('may have of each node only what people look at', async (t) => {
+  it('supports brief records', async (t) => {
     const story = await begin(t, open)
     const labels = ['pool=train', 'a "word"']
     await story.join('rig', {capabilities: {labels, gpu_cuda: true}, listen_addr: 'http://10.0.0.7:1'}, 's')

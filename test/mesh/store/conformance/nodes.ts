@@ -15,7 +15,7 @@ const rig: Omit<NodeFacts, 'id'> = {
 }
 
 export function nodeConformance(open: OpenStore): void {
-  it('are there as they told, with what the store says of them', async (t) => {
+  it('are stored as reported, with the members set by the store', async (t) => {
     const story = await begin(t, open)
     const joined = await story.join('rig', rig, 'scope "a"')
     const expected = {
@@ -30,7 +30,7 @@ export function nodeConformance(open: OpenStore): void {
     assert.deepEqual(await story.nodes('scope "a"'), [expected])
   })
 
-  it('cannot say of themselves what the store alone says', async (t) => {
+  it('cannot report members reserved for the store', async (t) => {
     const story = await begin(t, open)
     const lies = {
       last_seen_unix_ms: 1,
@@ -50,7 +50,7 @@ export function nodeConformance(open: OpenStore): void {
     assert.deepEqual({...(await story.node('liar')), id: 'honest'}, honest)
   })
 
-  it('tell everything anew when they join again, but for maintenance and quarantine', async (t) => {
+  it('replace their record by joining again, except maintenance and quarantine', async (t) => {
     const story = await begin(t, open)
     await story.join('rig', rig)
     await story.store.setMaintenance('', 'rig', {on: true}, 'admin')
@@ -67,7 +67,7 @@ export function nodeConformance(open: OpenStore): void {
     })
   })
 
-  it('show with a slim heartbeat that they live, and how loaded they are', async (t) => {
+  it('update last-seen time and load with a short heartbeat', async (t) => {
     const story = await begin(t, open)
     const before = await story.join('rig', rig)
     story.clock.advance(15_000)
@@ -78,7 +78,7 @@ export function nodeConformance(open: OpenStore): void {
     assert.deepEqual(await story.node('rig'), after)
   })
 
-  it('tell anew with a heartbeat whatever it has, and nothing else', async (t) => {
+  it('update only the members of a heartbeat', async (t) => {
     const story = await begin(t, open)
     const before = await story.join('rig', rig)
     const news: Partial<NodeFacts> = {
@@ -101,7 +101,7 @@ export function nodeConformance(open: OpenStore): void {
     assert.deepEqual(await story.node('rig'), after)
   })
 
-  it('are taken in by a whole heartbeat, and asked to join by a slim one', async (t) => {
+  it('are added by a full heartbeat, but not by a short one', async (t) => {
     const story = await begin(t, open)
     await refused(story.beat('new'), 'node_not_found')
     const facts = {id: 'new', version: '1.0.0', capabilities: {}}
@@ -112,7 +112,7 @@ export function nodeConformance(open: OpenStore): void {
     assert.equal((await story.store.heartbeat('', {facts: {id: 'new'}, isFull: false})).nodeCount, 2)
   })
 
-  it('are not set back by what comes late', async (t) => {
+  it('ignore late requests', async (t) => {
     const story = await begin(t, open)
     const beat = async (incarnation: number, seq: number, cpu: number) =>
       JSON.parse(
@@ -138,7 +138,7 @@ export function nodeConformance(open: OpenStore): void {
     assert.equal((await beat(7, 6, 60)).cpu_usage_pct, 60)
   })
 
-  it('are the newest of many processes, none of which before may come back', async (t) => {
+  it('belong to the newest process, and refuse superseded ones', async (t) => {
     const story = await begin(t, open)
     const facts = {id: 'rig', version: '1.0.0', capabilities: {}}
     const join = (incarnation: number) => story.store.join('', facts, {incarnation, seq: 0})
@@ -152,7 +152,7 @@ export function nodeConformance(open: OpenStore): void {
     }
   })
 
-  it('are the newest of their processes, until that is silent', async (t) => {
+  it('belong to the newest process until it is silent', async (t) => {
     const story = await begin(t, open)
     const facts = {id: 'rig', version: '1.0.0', capabilities: {}}
     const beat = (incarnation: number, seq: number) =>
@@ -169,7 +169,7 @@ export function nodeConformance(open: OpenStore): void {
     await refused(beat(2, 2), 'duplicate_node_id')
   })
 
-  it('do not speak for a namesake in another scope', async (t) => {
+  it('are separated by scope', async (t) => {
     const story = await begin(t, open)
     await story.join('rig', {cpu_usage_pct: 1}, 'a')
     await refused(story.store.heartbeat('b', {facts: {id: 'rig'}, isFull: false}), 'node_not_found')
@@ -189,7 +189,7 @@ export function nodeConformance(open: OpenStore): void {
     )
   })
 
-  it('leave with all that they hold', async (t) => {
+  it('release leases and messages when they leave', async (t) => {
     const story = await begin(t, open)
     await story.join('n2')
     const held = await story.grant('n1', 'task:1')
@@ -204,7 +204,7 @@ export function nodeConformance(open: OpenStore): void {
     assert.ok(Number((await story.grant('n2', 'task:1')).lease_id) > Number(held.lease_id))
   })
 
-  it('stay in quarantine when they leave, come back, or the store starts again', async (t) => {
+  it('stay in quarantine after leaving, joining and restarts', async (t) => {
     const story = await begin(t, open)
     await story.store.setQuarantine('', 'n1', true, 'admin')
     const comebacks: readonly (() => Promise<unknown>)[] = [
@@ -233,7 +233,7 @@ export function nodeConformance(open: OpenStore): void {
     await story.grant('n1', 'task:1')
   })
 
-  /** What a node may do in each condition. */
+  /** Results of operations by condition of the node. */
   const gates: readonly [condition: string, expected: Readonly<Record<string, string>>][] = [
     ['none', {grant: 'ok', renew: 'ok', release: 'ok', claim: 'a message', renewClaim: 'ok', ack: 'ok'}],
     [
@@ -252,7 +252,7 @@ export function nodeConformance(open: OpenStore): void {
       },
     ],
     [
-      'gone',
+      'left',
       {
         grant: 'unknown_node',
         renew: 'unknown_node',
@@ -264,7 +264,7 @@ export function nodeConformance(open: OpenStore): void {
     ],
   ]
   for (const [condition, expected] of gates)
-    it(`may do in the condition ${condition} what it allows`, async (t) => {
+    it(`in the condition ${condition} can do what it permits`, async (t) => {
       const story = await begin(t, open)
       const {store} = story
       const {lease_id: lease} = await story.grant('n1', 'task:1')
@@ -273,7 +273,7 @@ export function nodeConformance(open: OpenStore): void {
       await story.deliver({receiver_agent_id: '3'})
       if (condition === 'maintenance') await store.setMaintenance('', 'n1', {on: true}, 'admin')
       if (condition === 'quarantine') await store.setQuarantine('', 'n1', true, 'admin')
-      if (condition === 'gone') await store.leave('', 'n1')
+      if (condition === 'left') await store.leave('', 'n1')
       const claim = async () => ((await story.claim('n1', '3')) === undefined ? 'nothing' : 'a message')
       assert.deepEqual(
         {
@@ -289,7 +289,7 @@ export function nodeConformance(open: OpenStore): void {
     })
 
   const untilTomorrow = 1_767_225_600_000 + day
-  /** For how long a node is in maintenance, ms. */
+  /** Duration of maintenance, ms. */
   const deadlines: readonly [maintenance: Maintenance, ms: number][] = [
     [{on: true, untilMs: untilTomorrow}, day],
     [{on: true, forMs: 10 * minute}, 10 * minute],
@@ -317,7 +317,7 @@ export function nodeConformance(open: OpenStore): void {
       await story.grant('n1', 'task:1')
     })
 
-  it('may join in maintenance, but cannot come into it or out of it so', async (t) => {
+  it('can start in maintenance, but cannot change it by joining again', async (t) => {
     const story = await begin(t, open)
     const facts = {id: 'rig', version: '1.0.0', capabilities: {}}
     await story.store.join('', facts, {maintenance: {on: true, forMs: hour}})
@@ -329,7 +329,7 @@ export function nodeConformance(open: OpenStore): void {
     await refused(story.store.setMaintenance('', 'nobody', {on: true}, 'admin'), 'node_not_found')
   })
 
-  it('are counted with every heartbeat', async (t) => {
+  it('are counted in the result of every heartbeat', async (t) => {
     const story = await begin(t, open)
     const count = async () => (await story.store.heartbeat('', {facts: {id: 'n1'}, isFull: false})).nodeCount
     const counts = [await count()]

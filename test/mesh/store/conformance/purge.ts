@@ -3,7 +3,7 @@ import {it} from 'node:test'
 import {begin, day, hour, message, type OpenStore, refused} from './story.js'
 
 export function purgeConformance(open: OpenStore): void {
-  it('is removed in parts, and nothing else is', async (t) => {
+  it('deletes only expired rows, in steps', async (t) => {
     const story = await begin(t, open)
     const ids = await Promise.all(Array.from({length: 1500}, (_, i) => story.deliver({idempotency_key: `${i}`})))
     const [waiting, ...done] = ids
@@ -24,7 +24,7 @@ export function purgeConformance(open: OpenStore): void {
     assert.deepEqual(await story.waiting(), [(await again(1)).message_id, waiting])
   })
 
-  it('leaves every fencing token behind those that come', async (t) => {
+  it('never causes a fencing token to be reused', async (t) => {
     const story = await begin(t, open)
     const first = await story.grant('n1', 'task:1')
     await story.store.releaseLease('', {lease: first.lease_id, claimer: 'n1'})
@@ -36,7 +36,7 @@ export function purgeConformance(open: OpenStore): void {
     assert.ok((await story.grant('n1', 'task:1')).fence_token > first.fence_token)
   })
 
-  it('is a node that was not heard of for 30 days, but never its quarantine', async (t) => {
+  it('removes nodes not seen for 30 days, but keeps their quarantine', async (t) => {
     const story = await begin(t, open)
     for (const id of ['silent', 'alive', 'barred']) await story.join(id)
     await story.store.setQuarantine('', 'barred', true, 'admin')
@@ -55,7 +55,7 @@ export function purgeConformance(open: OpenStore): void {
     assert.deepEqual(await purge(), ['alive', 'barred', 'silent'])
   })
 
-  it('is every node of a large mesh that nobody is in any more', async (t) => {
+  it('removes all nodes of a large abandoned mesh', async (t) => {
     const story = await begin(t, open)
     await Promise.all(Array.from({length: 6000}, (_, i) => story.join(`m${i}`)))
     story.clock.advance(31 * day)

@@ -7,17 +7,17 @@ import type {NodeFacts, NodeRecord} from '../../../../src/mesh/protocol/node.js'
 import type {MeshStore, Scope, StoreLimits} from '../../../../src/mesh/store/mesh-store.js'
 
 export interface OpenOptions {
-  /** What is opened again under the same name is the same store. */
+  /** Opens the store with a name; the same name opens the same store again. */
   place: string
   limits: StoreLimits
-  /** Unix ms that the machine shows, and ms that have passed. */
+  /** System time (Unix ms) and monotonic time (ms). */
   wallClock: () => number
   monotonic: () => number
 }
 
 export type OpenStore = (test: Pick<TestContext, 'after'>, options: OpenOptions) => Promise<MeshStore>
 
-/** A clock that stands until it is moved: forward with time itself, or by a step of the machine's hands alone. */
+/** Manual clock. It can be advanced, or the system time alone can be stepped. */
 export class TestClock {
   wall = 1_767_225_600_000
   passed = 0
@@ -37,7 +37,7 @@ export const minute = 60_000
 export const hour = 60 * minute
 export const day = 24 * hour
 
-/** A store, its clock, and what nodes and agents do with it in every test. */
+/** A store with its clock and common operations. */
 export class Story {
   readonly clock = new TestClock()
   readonly #open: () => Promise<MeshStore>
@@ -61,7 +61,7 @@ export class Story {
     await this.#store?.close()
   }
 
-  /** Closes the store and opens it again, some time later. */
+  /** Closes the store and reopens it after a time. */
   async restart(downMs = 0): Promise<void> {
     await this.close()
     this.clock.advance(downMs)
@@ -117,7 +117,7 @@ export const message = (draft: Partial<MessageDraft> = {}): MessageDraft => ({
   ...draft,
 })
 
-/** A new store with one node, `n1`. */
+/** Opens a new store with the node `n1`. */
 export async function begin(
   test: Pick<TestContext, 'after'>,
   open: OpenStore,
@@ -138,14 +138,14 @@ export async function begin(
   return story
 }
 
-/** What is refused, by its code. */
+/** Asserts that an operation fails with an error code. */
 export const refused = (work: Promise<unknown>, code: ErrorCode): Promise<void> =>
   assert.rejects(work, (error) => {
     assert.ok(isErrorOf(error, code), `${code} was expected: ${error}`)
     return true
   })
 
-/** The code that some work ends with, or `ok`. */
+/** Error code of an operation, or `ok`. */
 export const endOf = async (work: Promise<unknown>): Promise<string> => {
   try {
     await work

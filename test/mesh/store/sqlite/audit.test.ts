@@ -19,7 +19,7 @@ interface Epoch {
   to: number
 }
 
-/** Who held what, and when, by the audit alone: epochs by key, in the order they were written in. */
+/** Lease epochs by key, reconstructed from the audit log. */
 function epochsOf(rows: readonly Row[]): Map<string, Epoch[]> {
   const epochs = new Map<string, Epoch[]>()
   for (const {action, target, detail} of rows) {
@@ -55,11 +55,11 @@ async function begin(t: Parameters<typeof newPath>[0]) {
   return {clock, path, open, store}
 }
 
-describe('the audit', () => {
-  it('tells for every moment who held a key, through renewals, ends and restarts', async (t) => {
+describe('audit log', () => {
+  it('shows the holder of a key at any time, across renewals, ends and restarts', async (t) => {
     const {clock, path, open, store: first} = await begin(t)
     let store: MeshStore = first
-    /** What the clients know: who held the lease at a time, as they were told. */
+    /** Holder at a time according to the clients. */
     const known: {key: string; holder: string; lease: number; at: number}[] = []
     let state = 12_345
     const random = (below: number) => {
@@ -89,7 +89,7 @@ describe('the audit', () => {
     assert.ok(known.length > 50)
     for (const {key, holder, lease, at} of known) {
       const epoch = epochs.get(key)?.find((each) => each.lease === lease)
-      // It may have been released in the millisecond in which it was granted.
+      // A lease may be released in the millisecond of its grant.
       assert.ok(
         epoch && epoch.holder === holder && epoch.from <= at && at <= epoch.to,
         JSON.stringify({key, lease, at, epoch}),
@@ -108,7 +108,7 @@ describe('the audit', () => {
       for (const {lease, to} of all) assert.equal(to > clock.wall, live.has(lease), `lease ${lease}`)
   })
 
-  it('tells what administrators did, what was given up, and which tokens were used up', async (t) => {
+  it('records admin actions, dead messages and consumed tokens', async (t) => {
     const {clock, path, store} = await begin(t)
     await store.setQuarantine('', 'n1', true, 'ann')
     await store.setMaintenance('', 'n2', {on: true, forMs: 1000}, 'bob')

@@ -4,12 +4,12 @@ import {suiteFolder} from '../../../support/temporary.js'
 import {begin, day, endOf, hour, leaseMs, refused} from '../conformance/story.js'
 import {openIn} from './open-store.js'
 
-describe('the clock of a store in a SQLite file', () => {
+describe('store clock', () => {
   const open = openIn(suiteFolder())
 
-  /** What becomes of leases and claims when the clock of the machine is set while they are held. */
+  /** Steps of the system clock while leases and claims are held. */
   for (const step of [-hour, -leaseMs, -1000, 1000, 5000, leaseMs, hour, 24 * hour])
-    it(`set by ${step} ms ends nothing early and nothing late by more than a twentieth`, async (t) => {
+    it(`changes expiries by at most 5 % after a step of ${step} ms`, async (t) => {
       const story = await begin(t, open)
       await story.join('n2')
       const before = story.store.now()
@@ -27,7 +27,7 @@ describe('the clock of a store in a SQLite file', () => {
     })
 
   for (const step of [-hour, hour])
-    it(`set by ${step} ms before the store starts again ends nothing that was held`, async (t) => {
+    it(`ends no holds if the system clock is set by ${step} ms before a restart`, async (t) => {
       const story = await begin(t, open)
       const {lease_id: lease} = await story.grant('n1', 'task:1')
       story.clock.step(step)
@@ -37,7 +37,7 @@ describe('the clock of a store in a SQLite file', () => {
       await story.store.renewLease('', {lease, claimer: 'n1'})
     })
 
-  it('never goes back, and comes back to that of the machine', async (t) => {
+  it('never goes back and approaches the system clock', async (t) => {
     const story = await begin(t, open)
     let last = story.store.now()
     for (const step of [0, -hour, 5000, -5000, 100, -100]) {
@@ -55,7 +55,7 @@ describe('the clock of a store in a SQLite file', () => {
     assert.ok(story.store.now() >= last)
   })
 
-  it('set forward is followed at once, but nothing has had its time because of that, for an hour', async (t) => {
+  it('follows a forward step immediately, but does not purge for an hour', async (t) => {
     const story = await begin(t, open)
     const key = {idempotency_key: 'key'}
     const id = await story.deliver(key)
@@ -71,7 +71,7 @@ describe('the clock of a store in a SQLite file', () => {
     assert.notEqual(await story.deliver(key), id)
   })
 
-  it('is the one that nodes are heard of at', async (t) => {
+  it('determines last-seen times', async (t) => {
     const story = await begin(t, open)
     const {last_seen_unix_ms: first} = await story.beat('n1')
     story.clock.step(-hour)
@@ -85,7 +85,7 @@ describe('the clock of a store in a SQLite file', () => {
     assert.deepEqual(seen, seen.toSorted())
   })
 
-  it('lets leases last through an outage, however long, for the time that they had left', async (t) => {
+  it('extends leases by the downtime', async (t) => {
     const story = await begin(t, open)
     const {lease_id: lease} = await story.grant('n1', 'task:1')
     story.clock.advance(leaseMs - 1000)
@@ -98,7 +98,7 @@ describe('the clock of a store in a SQLite file', () => {
     await refused(story.store.renewLease('', {lease, claimer: 'n1'}), 'lease_not_found')
   })
 
-  it('lets claims last through an outage, however long', async (t) => {
+  it('extends claims by the downtime', async (t) => {
     const story = await begin(t, open)
     await story.join('n2')
     const id = await story.deliver()

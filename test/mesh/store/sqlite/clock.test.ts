@@ -3,8 +3,8 @@ import {describe, it} from 'node:test'
 import {createClock, resume, type SavedClock} from '../../../../src/mesh/store/sqlite/clock.js'
 import {TestClock} from '../conformance/story.js'
 
-describe('a clock', () => {
-  /** What the clock says after the machine's was set and time has passed: how far behind or ahead of it, ms. */
+describe('createClock', () => {
+  /** Lead over the system clock after a step and some time, ms. */
   const steps: readonly [stepMs: number, passedMs: number, aheadMs: number][] = [
     [0, 1000, 0],
     [1000, 0, -1000],
@@ -17,7 +17,7 @@ describe('a clock', () => {
     [-3_600_000, 100_000, 3_595_000],
   ]
   for (const [step, passed, ahead] of steps)
-    it(`is ${ahead} ms ahead when the machine's was set by ${step} ms and ${passed} ms have passed`, () => {
+    it(`is ${ahead} ms ahead ${passed} ms after a step of ${step} ms`, () => {
       const machine = new TestClock()
       const clock = createClock(machine.wall, {wallClock: () => machine.wall, monotonic: () => machine.passed})
       machine.step(step)
@@ -25,7 +25,7 @@ describe('a clock', () => {
       assert.equal(clock.now() - machine.wall, ahead)
     })
 
-  it('does not go back where even the monotonic clock does', () => {
+  it('does not go back even if the monotonic clock does', () => {
     const machine = new TestClock()
     const clock = createClock(machine.wall, {wallClock: () => machine.wall, monotonic: () => machine.passed})
     machine.advance(1000)
@@ -38,7 +38,7 @@ describe('a clock', () => {
     assert.equal(clock.now(), before + 500)
   })
 
-  /** How far it goes at once, when it is told to and the machine's was set, ms. */
+  /** Size of a leap after a step of the system clock, ms. */
   const leaps: readonly (readonly [stepMs: number, byMs: number])[] = [
     [0, 0],
     [5000, 0],
@@ -47,7 +47,7 @@ describe('a clock', () => {
     [-3_600_000, 0],
   ]
   for (const [step, by] of leaps)
-    it(`goes ${by} ms at once when the machine's was set by ${step} ms, and back when that is undone`, () => {
+    it(`leaps by ${by} ms after a step of ${step} ms, and can undo the leap`, () => {
       const machine = new TestClock()
       const clock = createClock(machine.wall, {wallClock: () => machine.wall, monotonic: () => machine.passed})
       const before = clock.now()
@@ -59,18 +59,18 @@ describe('a clock', () => {
     })
 
   const at = 1_000_000_000
-  /** Where it goes on, after it was left at `at`: the machine's clock then, and the grace for what was held. */
+  /** Start time and grace period after a restart, by saved state and system time. */
   const restarts: readonly [name: string, saved: SavedClock | undefined, wall: number, start: number, grace: number][] =
     [
-      ['for the first time', undefined, at, at, 0],
-      ['at once', {clock: at, ahead: 0}, at, at, 0],
+      ['without a saved state', undefined, at, at, 0],
+      ['immediately', {clock: at, ahead: 0}, at, at, 0],
       ['after a second', {clock: at, ahead: 0}, at + 1000, at + 1000, 1000],
-      ['after a second less than it had written', {clock: at, ahead: 0}, at - 1000, at, 0],
+      ['a second before the saved time', {clock: at, ahead: 0}, at - 1000, at, 0],
       ['after an hour', {clock: at, ahead: 0}, at + 3_600_000, at + 3_600_000, 3_600_000],
-      ['with a clock that was set back', {clock: at, ahead: 0}, at - 3_600_000, at, 0],
-      ['after its process died', {clock: at, ahead: 1000}, at - 900, at, 1000],
-      ['a minute after that', {clock: at, ahead: 1000}, at + 60_000, at + 60_000, 61_000],
+      ['after the system clock was set back', {clock: at, ahead: 0}, at - 3_600_000, at, 0],
+      ['after a crash', {clock: at, ahead: 1000}, at - 900, at, 1000],
+      ['a minute after a crash', {clock: at, ahead: 1000}, at + 60_000, at + 60_000, 61_000],
     ]
   for (const [name, kept, wall, start, grace] of restarts)
-    it(`goes on ${name}`, () => assert.deepEqual(resume(kept, wall), {start, grace}))
+    it(`resumes ${name}`, () => assert.deepEqual(resume(kept, wall), {start, grace}))
 })

@@ -7,14 +7,14 @@ import {newPath, openAt} from './open-store.js'
 
 const run = promisify(execFile)
 
-/** The files of a store as they are now: what the next process finds when this one dies here. */
+/** Copies the current files of a store, as a process would find them after a crash. */
 async function snapshot(path: string, target: string): Promise<void> {
   await run('cp', [path, target])
   await run('cp', [`${path}-wal`, `${target}-wal`])
 }
 
-describe('a store whose process died', () => {
-  it('goes on from a time that no answer was beyond, wherever the clock of the machine has gone', async (t) => {
+describe('store after a crash', () => {
+  it('continues from a time after all responses, whatever the system clock is', async (t) => {
     const path = await newPath(t)
     const clock = new TestClock()
     const sources = {wallClock: () => clock.wall, monotonic: () => clock.passed}
@@ -34,7 +34,7 @@ describe('a store whose process died', () => {
     }
   })
 
-  it('takes nothing of the time for which something is held', async (t) => {
+  it('does not shorten holds', async (t) => {
     const path = await newPath(t)
     const clock = new TestClock()
     const sources = {wallClock: () => clock.wall, monotonic: () => clock.passed}
@@ -51,7 +51,7 @@ describe('a store whose process died', () => {
       assert.ok((until ?? 0) - next.now() >= leaseMs, `${(until ?? 0) - next.now()} ms are left`)
   })
 
-  it('does not bring back what had run out before', async (t) => {
+  it('does not revive expired holds', async (t) => {
     const path = await newPath(t)
     const clock = new TestClock()
     const sources = {wallClock: () => clock.wall, monotonic: () => clock.passed}

@@ -1,6 +1,6 @@
 /**
- * Delivers, claims, acknowledges, leases and beats on a file until it is killed, and prints what it was answered:
- * `delivered ID`, `acked ID`, `granted KEY TOKEN`, `seen MS`, `refused CODE`. Arguments: the file, bytes of a message.
+ * Delivers, claims, acknowledges, leases and sends heartbeats until it is killed, and prints the results:
+ * `delivered ID`, `acked ID`, `granted KEY TOKEN`, `seen MS`, `refused CODE`. Arguments: database, bytes per message.
  */
 import {openSqliteMeshStore} from '../../../../src/mesh/store/sqlite/open.js'
 import {endOf, message} from '../conformance/story.js'

@@ -7,21 +7,21 @@ import {Driver} from '../../../support/sqlite.js'
 import {message, refused} from '../conformance/story.js'
 import {connect, newPath, openAt, openNew} from './open-store.js'
 
-describe('the file of a store', () => {
-  it('is for its owner alone, with all that lies beside it', async (t) => {
+describe('database file', () => {
+  it('is private, including its additional files', async (t) => {
     const {path} = await openNew(t)
     for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}.lock`])
       assert.equal((await stat(file)).mode & 0o777, 0o600, file)
   })
 
-  it('lies in a folder that is made for it', async (t) => {
+  it('is created with its folder', async (t) => {
     const path = await newPath(t)
     const store = await openAt(t, `${path}/deep/mesh.db`)
     await store.queueStats('')
     assert.equal((await stat(dirname(`${path}/deep/mesh.db`))).mode & 0o777, 0o700)
   })
 
-  it('is written ahead, and flushed for everything but heartbeats', async (t) => {
+  it('uses a write-ahead log that is flushed except for heartbeats', async (t) => {
     const levels: string[] = []
     const {pragma} = Driver.prototype
     Driver.prototype.pragma = function (this: Database, source, options) {
@@ -48,7 +48,7 @@ describe('the file of a store', () => {
     }
   })
 
-  it('belongs to one control plane at a time, and may be read by anybody', async (t) => {
+  it('can be opened by one control plane and read by other processes', async (t) => {
     const {path, store} = await openNew(t)
     await refused(openAt(t, path), 'store_busy')
     await refused(openAt(t, path), 'store_busy')
@@ -59,7 +59,7 @@ describe('the file of a store', () => {
     assert.equal((await next.listNodes('', {limit: 5})).records.length, 1)
   })
 
-  it('belongs to one control plane whatever it is called, also before it is there', async (t) => {
+  it('is locked under all its names, even before it exists', async (t) => {
     const path = await newPath(t)
     const other = `${path}.link`
     await symlink(path, other)
@@ -72,7 +72,7 @@ describe('the file of a store', () => {
     )
   })
 
-  it('has the tables that stand in the description of the mesh', async (t) => {
+  it('has the documented tables', async (t) => {
     const {path} = await openNew(t)
     const tables = connect(t, path)
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'mesh_%' ORDER BY name")
@@ -91,7 +91,7 @@ describe('the file of a store', () => {
     ])
   })
 
-  it('is refused where it is no database', async (t) => {
+  it('is refused if it is not a database', async (t) => {
     const path = await newPath(t)
     await writeFile(path, 'this is not a database, whatever its name says '.repeat(50))
     await refused(openAt(t, path), 'store_damaged')

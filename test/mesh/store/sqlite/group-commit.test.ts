@@ -8,13 +8,13 @@ import {endOf, message, refused} from '../conformance/story.js'
 import {connect, openNew} from './open-store.js'
 import {commitsIn} from './write-ahead-log.js'
 
-/** No transaction takes too long, however busy the machine is. */
+/** Disables the time limit of transactions, for slow machines. */
 const stopped = {monotonic: () => 0}
 
 const deliver = (store: MeshStore, text: string) => store.deliver('', message({payload: text}))
 
-describe('operations of one turn', () => {
-  it('are one transaction', async (t) => {
+describe('operations of one event-loop iteration', () => {
+  it('form one transaction', async (t) => {
     const {path, store} = await openNew(t, stopped)
     const before = commitsIn(path)
     const work = Array.from({length: 100}, (_, j) => deliver(store, `${j}`))
@@ -26,7 +26,7 @@ describe('operations of one turn', () => {
     assert.equal(commitsIn(path) - before, 4)
   })
 
-  it('are several where they are many, so that others have their turn in between', async (t) => {
+  it('are split into several transactions if there are many', async (t) => {
     const {path, store} = await openNew(t)
     const before = commitsIn(path)
     let turns = 0
@@ -42,9 +42,9 @@ describe('operations of one turn', () => {
     assert.ok(turns >= commits - 1, `${turns} turns`)
   })
 
-  it('are several where they take long', async (t) => {
+  it('are split into several transactions if they are slow', async (t) => {
     let ms = 0
-    // Each operation takes some of the time that a transaction has.
+    // Each operation uses part of the time limit of a transaction.
     const {store} = await openNew(t, {monotonic: () => (ms += 5)})
     const work = Array.from({length: 30}, (_, i) => deliver(store, `${i}`))
     await work[0]
@@ -52,7 +52,7 @@ describe('operations of one turn', () => {
     await Promise.all(work)
   })
 
-  it('are on the disk when the first of them is answered', async (t) => {
+  it('are on disk before the first one is confirmed', async (t) => {
     const {path, store} = await openNew(t)
     const reader = connect(t, path)
     const rows = () => reader.prepare('SELECT count(*) FROM mesh_messages').pluck().get()
@@ -64,7 +64,7 @@ describe('operations of one turn', () => {
     await Promise.all(rest)
   })
 
-  it('do not suffer from one that is refused', async (t) => {
+  it('are not affected by a refused one', async (t) => {
     const {path, store} = await openNew(t, stopped)
     const before = commitsIn(path)
     const keyed = message({idempotency_key: 'key'})
@@ -92,7 +92,7 @@ describe('operations of one turn', () => {
     assert.equal((await store.peek('', {receiver: '2', limit: 9})).length, 2)
   })
 
-  it('do not suffer from one that fails, however it fails', async (t) => {
+  it('are not affected by a failed one', async (t) => {
     const {path, store} = await openNew(t, stopped)
     for (const how of ['ABORT', 'ROLLBACK']) {
       const database = connect(t, path)
@@ -110,7 +110,7 @@ describe('operations of one turn', () => {
     assert.equal((await store.peek('', {receiver: '2', limit: 64})).length, 10)
   })
 
-  it('that are heartbeats have a transaction of their own', async (t) => {
+  it('have a separate transaction for heartbeats', async (t) => {
     const {path, store} = await openNew(t, stopped)
     const before = commitsIn(path)
     const beat = () => store.heartbeat('', {facts: {id: 'n1'}, isFull: false})
@@ -118,7 +118,7 @@ describe('operations of one turn', () => {
     assert.equal(commitsIn(path) - before, 2)
   })
 
-  it('write nothing where there is nothing to write', async (t) => {
+  it('write nothing without changes', async (t) => {
     const {path, store} = await openNew(t, stopped)
     const {lease_id: lease} = await store.grantLease('', {scopeKey: 'task:1', claimer: 'n1'})
     const before = commitsIn(path)
@@ -133,7 +133,7 @@ describe('operations of one turn', () => {
   })
 })
 
-/** Holds the write lock of a file from another thread. @returns what lets it go */
+/** Holds the write lock of a file from another thread. @returns function that releases it */
 async function lock(path: string): Promise<() => Promise<unknown>> {
   const code = `
     const {workerData: {driver, path}, parentPort} = require('node:worker_threads')
@@ -153,8 +153,8 @@ async function lock(path: string): Promise<() => Promise<unknown>> {
   }
 }
 
-describe('a file that another program has locked', () => {
-  it('is written when it is free again, and the process goes on meanwhile', async (t) => {
+describe('database locked by another process', () => {
+  it('is written after the release, without blocking the event loop', async (t) => {
     const {path, store} = await openNew(t)
     const free = await lock(path)
     const work = deliver(store, 'late')
@@ -166,7 +166,7 @@ describe('a file that another program has locked', () => {
     assert.equal((await store.peek('', {receiver: '2', limit: 1})).length, 1)
   })
 
-  it('is told to be so after a while, and nothing was written', async (t) => {
+  it('is reported after the timeout, and nothing is written', async (t) => {
     const {path, store} = await openNew(t, {lockTimeoutMs: 100})
     const free = await lock(path)
     const work = [deliver(store, '1'), store.heartbeat('', {facts: {id: 'n1'}, isFull: false})]
@@ -177,7 +177,7 @@ describe('a file that another program has locked', () => {
     assert.deepEqual([only?.payload, others.length], ['2', 0])
   })
 
-  it('is waited for as long by each, whenever it came', async (t) => {
+  it('causes the same timeout for each operation, whenever it started', async (t) => {
     const {path, store} = await openNew(t, {lockTimeoutMs: 1000})
     const free = await lock(path)
     const first = refused(deliver(store, 'first'), 'store_unavailable')
@@ -195,8 +195,8 @@ describe('a file that another program has locked', () => {
   })
 })
 
-describe('a store that is closed', () => {
-  it('has finished what it was asked for before, and takes nothing after', async (t) => {
+describe('closed store', () => {
+  it('completes pending operations and rejects new ones', async (t) => {
     const {path, store} = await openNew(t)
     const work = Array.from({length: 1000}, (_, i) => deliver(store, `${i}`))
     const closed = store.close()

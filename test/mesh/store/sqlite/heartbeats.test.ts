@@ -19,7 +19,7 @@ async function records(store: MeshStore): Promise<Record<string, unknown>[]> {
 }
 
 describe('heartbeats', () => {
-  it('are known after every restart as they were, however many there were', async (t) => {
+  it('survive restarts, whatever their number', async (t) => {
     const path = await newPath(t)
     let store = await openAt(t, path)
     const ids = Array.from({length: 700}, (_, i) => `n${i}`)
@@ -38,7 +38,7 @@ describe('heartbeats', () => {
           }),
         )
       }
-      // Some leave and come back as new: what they told before must not come back with them.
+      // Some nodes leave and join again: their old state must not return.
       const [gone, anew] = [`n${round}`, `n${100 + round}`]
       await store.leave('', gone)
       await store.leave('', anew)
@@ -66,7 +66,7 @@ describe('heartbeats', () => {
     )
   })
 
-  it('of nodes that have all left are not in the way of others', async (t) => {
+  it('of nodes that have left do not affect others', async (t) => {
     const path = await newPath(t)
     const first = await openAt(t, path)
     await join(first, 'n1', 1)
@@ -81,7 +81,7 @@ describe('heartbeats', () => {
     assert.equal((await records(store))[0]?.cpu_usage_pct, 50)
   })
 
-  it('tell which process came after which, also after a restart', async (t) => {
+  it('keep the order of processes across restarts', async (t) => {
     const path = await newPath(t)
     const clock = new TestClock()
     const open = () => openAt(t, path, {wallClock: () => clock.wall, monotonic: () => clock.passed})
@@ -95,7 +95,7 @@ describe('heartbeats', () => {
     await store.heartbeat('', {facts: {id: 'n1'}, isFull: false, incarnation: 3, seq: 2})
   })
 
-  it('do not fill the file', async (t) => {
+  it('do not grow the database without limit', async (t) => {
     const path = await newPath(t)
     const store = await openAt(t, path)
     await join(store, 'n1', 1)

@@ -11,7 +11,7 @@ import type {OpenStore} from '../conformance/story.js'
 
 export const limits: StoreLimits = {leaseMs: 120_000, maxMessages: 50_000, maxMessagesPerReceiver: 10_000}
 
-/** A path for a database in a folder that goes with the test. */
+/** Database path in a temporary folder of the test. */
 export const newPath = async (test: TestContext): Promise<string> =>
   join(await temporaryFolder(test), `${randomUUID()}.db`)
 
@@ -25,13 +25,13 @@ export async function openAt(
   return store
 }
 
-/** Opens the stores of a suite, each in a file of a folder. */
+/** Opens the stores of a suite in one folder. */
 export const openIn =
   (folder: string): OpenStore =>
   async (_test, {place, limits, ...sources}) =>
     openSqliteMeshStore(join(folder, `${place}.db`), limits, sources)
 
-/** A store with the node `n1`. */
+/** Opens a store with the node `n1`. */
 export async function openNew(
   test: TestContext,
   options?: SqliteMeshStoreOptions,
@@ -42,7 +42,7 @@ export async function openNew(
   return {path, store}
 }
 
-/** Another connection to the file, as one of another program. */
+/** Opens another connection to the database, like another process. */
 export function connect(test: Pick<TestContext, 'after'>, path: string): Database {
   const database = new Driver(path, {timeout: 5000})
   test.after(() => database.close())

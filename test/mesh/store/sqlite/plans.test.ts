@@ -5,7 +5,7 @@ import {Driver} from '../../../support/sqlite.js'
 import {message} from '../conformance/story.js'
 import {connect, newPath, openAt} from './open-store.js'
 
-/** Every statement that a store prepares, as it runs. */
+/** Collects all statements that a store prepares. */
 async function statementsOf(work: () => Promise<unknown>): Promise<{opening: string[]}> {
   const opening: string[] = []
   const {prepare} = Driver.prototype
@@ -21,7 +21,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{opening: str
   return {opening}
 }
 
-/** Statements that read a table whole: when the store is opened, and never again. */
+/** Statements with a full table scan, which run only when the store is opened. */
 const wholeReads = [
   /^SELECT \* FROM mesh_nodes LEFT JOIN mesh_node_seen/,
   /^SELECT beat, beats FROM mesh_node_beats/,
@@ -29,13 +29,13 @@ const wholeReads = [
   /^SELECT count\(\*\) FROM mesh_jti/,
 ]
 
-/** Statements that sort: the few messages that one node has. */
+/** Statements that sort only the few messages of one node. */
 const sorts = [/^SELECT \* FROM mesh_messages WHERE scope_id = @scope AND holder = @claimer/]
 
 const isOneOf = (patterns: readonly RegExp[], sql: string) => patterns.some((pattern) => pattern.test(sql))
 
-describe('the statements of a store', () => {
-  it('find their rows by an index, however many there are', async (t) => {
+describe('SQL statements', () => {
+  it('use an index', async (t) => {
     const path = await newPath(t)
     const {opening} = await statementsOf(async () => {
       const store = await openAt(t, path)
@@ -62,7 +62,7 @@ describe('the statements of a store', () => {
     }
   })
 
-  it('take the next message from the index of those that wait, in its order', async (t) => {
+  it('select the next message in index order', async (t) => {
     const path = await newPath(t)
     await (await openAt(t, path)).close()
     const plan = connect(t, path)

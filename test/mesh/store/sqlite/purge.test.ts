@@ -24,7 +24,7 @@ async function begin(t: Parameters<typeof newPath>[0]) {
   return {clock, path, store}
 }
 
-/** How long rows are kept, ms, from when something has ended. */
+/** Retention of rows after their end, ms. */
 const kept: readonly (readonly [
   what: string,
   rows: string,
@@ -54,12 +54,12 @@ const kept: readonly (readonly [
     (store) => store.setMaintenance('', 'n1', {on: true}, 'admin'),
   ],
   ['nodes', 'mesh_nodes', 30 * day, async () => undefined],
-  ['what nodes told', 'mesh_node_seen', 30 * day, async () => undefined],
+  ['last heartbeats of nodes', 'mesh_node_seen', 30 * day, async () => undefined],
 ]
 
-describe('the rows of what has had its time', () => {
+describe('expired rows', () => {
   for (const [what, rows, keptMs, end] of kept)
-    it(`stay for ${keptMs / day} days: ${what}`, async (t) => {
+    it(`are kept for ${keptMs / day} days: ${what}`, async (t) => {
       const {clock, path, store} = await begin(t)
       await end(store, clock)
       const count = connect(t, path).prepare(`SELECT count(*) FROM ${rows}`).pluck()
@@ -74,7 +74,7 @@ describe('the rows of what has had its time', () => {
       assert.equal(await purged(), 0)
     })
 
-  it('are no longer counted where they were dead letters', async (t) => {
+  it('are no longer counted as dead messages', async (t) => {
     const {clock, store} = await begin(t)
     await giveUp(store, clock)
     assert.equal((await store.counts('')).dead, 1)
@@ -84,7 +84,7 @@ describe('the rows of what has had its time', () => {
     assert.equal((await store.queueStats('')).dead_count, 0)
   })
 
-  it('say nothing of an acknowledged message but that it was there', async (t) => {
+  it('contain no payload of acknowledged messages', async (t) => {
     const {path, store} = await begin(t)
     const {message_id: id} = await store.deliver('', keyed)
     await store.ack('', {receiver: '2', message: id})

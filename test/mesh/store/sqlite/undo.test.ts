@@ -4,7 +4,7 @@ import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
 import {message, refused} from '../conformance/story.js'
 import {connect, newPath, openAt} from './open-store.js'
 
-/** What anybody can see of a store. */
+/** Observable state of a store. */
 const stateOf = async (store: MeshStore) => ({
   nodes: (await store.listNodes('', {limit: 100})).records.map((record) => JSON.parse(record)),
   leases: await store.listLeases(''),
@@ -15,7 +15,7 @@ const stateOf = async (store: MeshStore) => ({
 })
 
 async function begin(path: string): Promise<MeshStore> {
-  // A clock that stands: two looks at a store are the same but for what has happened.
+  // With a stopped clock, the state changes only by operations.
   const store = await openAt({after: () => undefined}, path, {wallClock: () => 1e12, monotonic: () => 0})
   for (const id of ['n1', 'n2', 'n3'])
     await store.join('', {id, version: '1.0.0', capabilities: {}}, {incarnation: 1, seq: 0})
@@ -26,10 +26,10 @@ async function begin(path: string): Promise<MeshStore> {
   return store
 }
 
-/** Ways in which a statement fails below: the transaction goes on, or SQLite ends it itself, as when the disk is full. */
+/** Kinds of failure: the transaction stays open, or SQLite rolls it back, as on a full disk. */
 for (const how of ['ABORT', 'ROLLBACK'])
-  describe(`a transaction that fails with ${how}`, () => {
-    it('leaves nothing of what was in it: what is tried again is as if for the first time', async (t) => {
+  describe(`transaction that fails with ${how}`, () => {
+    it('has no effect, so that its operations can be retried', async (t) => {
       const good = message({payload: 'good', task_kind: 'other', priority: 255})
       const work = (store: MeshStore) => [
         store.deliver('', good),
@@ -51,7 +51,7 @@ for (const how of ['ABORT', 'ROLLBACK'])
       connect(t, path).exec(`CREATE TRIGGER poison BEFORE INSERT ON mesh_messages WHEN new.payload = 'poison'
         BEGIN SELECT RAISE(${how}, 'poisoned'); END`)
       const poison = () => refused(store.deliver('', {...good, payload: 'poison'}), 'store_unavailable')
-      // Twice at once fails once more in the middle, when each is tried alone.
+      // The second poisoned operation fails again when all are retried individually.
       const failed = [poison(), ...work(store), poison()]
       assert.deepEqual((await Promise.all(failed)).slice(1, -1), await Promise.all(work(sound)))
       await Promise.all([comeBack(store), comeBack(sound)])
@@ -62,7 +62,7 @@ for (const how of ['ABORT', 'ROLLBACK'])
       assert.deepEqual(await stateOf(store), expected)
     })
 
-    it('takes back heartbeats too', async (t) => {
+    it('also undoes heartbeats', async (t) => {
       const path = await newPath(t)
       const store = await begin(path)
       t.after(() => store.close())
