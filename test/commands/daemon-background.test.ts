@@ -84,7 +84,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
     for (const file of ['.svc/daemon.json', '.svc/daemon.log'])
       assert.equal((await stat(join(cwd, file))).mode & 0o777, 0o600, file)
     assert.equal((await workspace.status()).daemon?.pid, pid)
-    assert.match(await fails(['daemon', 'start'], 4, 'daemon_running'), new RegExp(`process ${pid} `))
+    assert.match(await fails(['daemon', 'start'], 4, 'daemon_running'), new RegExp(`pid ${pid} `))
 
     const id = await submit('say it', '--exec', 'say', '--param', 'word=x')
     await until(async () => (await task(id)).status === 'Completed', 'the end of the task')

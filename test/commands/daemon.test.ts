@@ -66,7 +66,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
   it('is the only one of its workspace', async (t) => {
     const workspace = await orchWorkspace(t)
     await daemon(workspace.startInTurn)
-    assert.match(await workspace.fails(['daemon', 'run'], 4, 'daemon_running'), /process \d+ on/)
+    assert.match(await workspace.fails(['daemon', 'run'], 4, 'daemon_running'), /pid \d+ on/)
   })
 
   it('tells a person what becomes of tasks, or nothing', async (t) => {

@@ -1055,7 +1055,7 @@ describe('svc db watch', {concurrency: 3}, () => {
 
   it('knows the topics of the program alone', async (t) => {
     const {fails} = await filled(t)
-    await fails(['watch', 'task'], 3, /live on task\. Did you mean tasks\? \(topic_unknown\)/)
+    await fails(['watch', 'task'], 3, /no live topic task\. Did you mean tasks\? \(topic_unknown\)/)
     await fails(['watch'], 2, /topic/)
   })
 })

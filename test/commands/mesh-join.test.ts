@@ -101,8 +101,8 @@ describe('svc mesh join', () => {
     const {fails} = await meshWorkspace(t, server(), asWorker)
     await fails(['leave'], 2, 'usage')
     await fails(['join', '--once', '--leave'], 2, 'usage')
-    assert.match(await fails(['join', '--once', '--labels', 'a\nb'], 2, 'flag_value'), /^--labels takes /)
-    assert.match(await fails(['join', '--once', '--node', ' '], 2, 'flag_value'), /^--node takes /)
+    assert.match(await fails(['join', '--once', '--labels', 'a\nb'], 2, 'flag_value'), /^--labels must be /)
+    assert.match(await fails(['join', '--once', '--node', ' '], 2, 'flag_value'), /^--node must be /)
   })
 })
 

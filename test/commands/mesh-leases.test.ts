@@ -57,10 +57,10 @@ describe('svc mesh leases', () => {
       for (const lease of ['abc', '1.5', '0', '-1'])
         assert.match(
           await fails(['leases', `${verb}=${lease}`, ...more], 2, 'flag_value'),
-          new RegExp(`^${verb} takes `),
+          new RegExp(`^${verb} must be `),
         )
-    assert.match(await fails(['admin', 'revoke-lease', 'abc'], 2, 'flag_value'), /^LEASE takes /)
-    assert.match(await fails(['leases', '--grant', 'x', '--node', 'a\tb'], 2, 'flag_value'), /^--node takes /)
+    assert.match(await fails(['admin', 'revoke-lease', 'abc'], 2, 'flag_value'), /^LEASE must be /)
+    assert.match(await fails(['leases', '--grant', 'x', '--node', 'a\tb'], 2, 'flag_value'), /^--node must be /)
   })
 
   it('lists only for an administrator', async (t) => {
@@ -116,7 +116,7 @@ describe('svc mesh admin', () => {
     await fails([...maintenance, '--state', 'off', '--for-minutes', '5'], 2, 'usage')
     await fails([...maintenance, '--state', 'on', '--until-unix-ms', String(Date.now() - 1000)], 2, 'flag_value')
     await fails([...maintenance, '--state', 'on', '--until-unix-ms', '9007199254740991'], 2, 'usage')
-    assert.match(await fails(['admin', 'quarantine', 'a\tb', '--state', 'on'], 2, 'flag_value'), /^NODE takes /)
+    assert.match(await fails(['admin', 'quarantine', 'a\tb', '--state', 'on'], 2, 'flag_value'), /^NODE must be /)
     await fails(['admin', 'quarantine', 'nobody', '--state', 'on'], 3, 'node_not_found')
     await fails(['admin', 'maintenance', 'nobody', '--state', 'off'], 3, 'node_not_found')
   })

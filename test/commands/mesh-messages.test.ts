@@ -149,7 +149,7 @@ describe('messages of the mesh', () => {
   it('need agents with numbers, and a node to be claimed by', async (t) => {
     const {fails} = await meshWorkspace(t, server())
     const isNamed = async (name: string, args: readonly string[]) =>
-      assert.match(await fails(args, 2, 'flag_value'), new RegExp(`^${name} takes `))
+      assert.match(await fails(args, 2, 'flag_value'), new RegExp(`^${name} must be `))
     for (const agent of ['bert', '', '1.5', '18446744073709551616']) await isNamed('--to', deliver(agent, 'x'))
     await isNamed('--from', ['deliver', '--from', 'bert', '--to', '2', '--type', 't', 'x'])
     await isNamed('AGENT', ['inbox', 'bert'])

@@ -88,6 +88,6 @@ describe('svc mesh nodes', () => {
     const closed = {SVC_MESH_CONTROL_ADDR: 'http://127.0.0.1:1', SVC_MESH_HTTP_RETRY_TRANSIENT: '0'}
     await fails(['nodes'], 5, 'unreachable', {env: closed})
     await fails(['nodes', '--interval', '3'], 2, 'usage')
-    assert.match(await fails(['nodes', '--label', 'a\nb'], 2, 'flag_value'), /^--label takes /)
+    assert.match(await fails(['nodes', '--label', 'a\nb'], 2, 'flag_value'), /^--label must be /)
   })
 })

@@ -47,7 +47,7 @@ describe('svc transcribe -o', () => {
   it('replaces other files with --overwrite alone, and says so before it begins', async (test) => {
     const {svc, refused, read} = await workspace(test, {'a.md': 'said', 'out/a.txt': 'mine', 'b.md': 'also said'})
     const told = await refused('output_exists', 'transcribe', 'a.md', 'b.md', '-o', 'out')
-    assert.match(told, /add --overwrite/)
+    assert.match(told, /Pass --overwrite/)
     assert.equal(await read('out/a.txt'), 'mine')
     await assert.rejects(read('out/b.txt'))
     assert.equal((await svc('transcribe', 'a.md', 'b.md', '-o', 'out', '--overwrite')).exitCode, 0)

@@ -466,7 +466,7 @@ describe('a trained run directory, served', () => {
       tinyAdapterFiles({hiddenSize: 64}),
       [],
       2,
-      /l0\.q\.lora_a is \[4, 64\] .* model\.layers\.0\.self_attn\.q_proj\.weight, which is \[64, 48\]/,
+      /l0\.q\.lora_a of shape \[4, 64\] .* model\.layers\.0\.self_attn\.q_proj\.weight of shape \[64, 48\]/,
     ],
     [
       'a manifest without weights',
@@ -560,10 +560,10 @@ describe('a server that is used badly', () => {
     ['thinking', '/api/chat', {messages: [{role: 'user', content: 'x'}], think: true}, 400, /think/],
     ['a suffix', '/api/generate', {prompt: 'x', suffix: 'y'}, 400, /insert/],
     ['a token that is none', '/api/generate', {prompt: 'x', context: [99_999]}, 400, /token 99999/],
-    ['an unknown route', '/api/nothing', {}, 404, /no route/],
+    ['an unknown route', '/api/nothing', {}, 404, /Unknown route/],
     ['embeddings, whatever the body', '/api/embeddings', '{', 501, /not implemented/],
     ['embeddings by their newer name', '/api/embed', '{', 400, /this server does not support embeddings/],
-    ['pulling a model', '/api/pull', {model: 'x'}, 404, /no route/],
+    ['pulling a model', '/api/pull', {model: 'x'}, 404, /Unknown route/],
     ['a grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a"'}, 400, /does not support grammar/],
     [
       'a JSON schema',

@@ -68,7 +68,7 @@ describe('a daemon that finds what a killed one left behind', () => {
     const child = spawn(process.execPath, [script, orchestrator.root], {stdio: ['ignore', 'inherit', 'inherit']})
     t.after(() => child.kill('SIGKILL'))
     await until(() => statusOf(orchestrator, id) === 'InProgress', 'the first daemon runs the task')
-    await assert.rejects(startDaemon(t, await again(t, orchestrator), new ScriptedProcessor()), /runs already/)
+    await assert.rejects(startDaemon(t, await again(t, orchestrator), new ScriptedProcessor()), /is already running/)
     const {claim_generation: late} = requireRow(orchestrator, id)
     child.kill('SIGKILL')
     await once(child, 'exit')
@@ -86,7 +86,7 @@ describe('a daemon that finds what a killed one left behind', () => {
     const hold = (expires: number) =>
       orchestrator.store.run("UPDATE orch_leases SET host = 'elsewhere', pid = 1, expires_at_ms = ?", [expires])
     hold(orchestrator.clock.ms + 1)
-    await assert.rejects(startDaemon(t, orchestrator, processor), /process 1 on elsewhere/)
+    await assert.rejects(startDaemon(t, orchestrator, processor), /pid 1 on elsewhere/)
     hold(orchestrator.clock.ms)
     await (await startDaemon(t, orchestrator, processor)).stop()
     hold(orchestrator.clock.ms + 3_600_000)

@@ -119,9 +119,9 @@ describe('a Svc.toml with values that cannot be', () => {
     ['orchestrator.max_agents = 2.5', 'config_type', /orchestrator\.max_agents takes .*, not 2\.5\.$/],
     ['orchestrator.enabled = "perhaps"', 'config_type', /orchestrator\.enabled takes .*, not "perhaps"\.$/],
     ['orchestrator.task_timeout_ms = -1', 'config_type', /orchestrator\.task_timeout_ms takes .*, not -1\.$/],
-    ['orchestrator.task_timeout_ms = nan', 'config_type', /orchestrator\.task_timeout_ms takes /],
+    ['orchestrator.task_timeout_ms = nan', 'config_type', /orchestrator\.task_timeout_ms must be /],
     ['orchestrator.default_priority = "soon"', 'config_type', /orchestrator\.default_priority takes .*, not "soon"\.$/],
-    ['orchestrator.exec.templates = ["sh"]', 'config_type', /orchestrator\.exec\.templates takes /],
+    ['orchestrator.exec.templates = ["sh"]', 'config_type', /orchestrator\.exec\.templates must be /],
     ['orchestrator.exec.templates.work = "sh work.sh"', 'config_type', /orchestrator\.exec\.templates/],
     ['orchestrator = 3', 'config_type', /orchestrator/],
     [
