@@ -46,8 +46,8 @@ describe('svc transcribe -o', () => {
 
   it('overwrites other files only with --overwrite, and checks that before it starts', async (test) => {
     const {svc, refused, read} = await workspace(test, {'a.md': 'said', 'out/a.txt': 'mine', 'b.md': 'also said'})
-    const message = await refused('output_exists', 'transcribe', 'a.md', 'b.md', '-o', 'out')
-    assert.match(message, /Pass --overwrite/)
+    const told = await refused('output_exists', 'transcribe', 'a.md', 'b.md', '-o', 'out')
+    assert.match(told, /Pass --overwrite/)
     assert.equal(await read('out/a.txt'), 'mine')
     await assert.rejects(read('out/b.txt'))
     assert.equal((await svc('transcribe', 'a.md', 'b.md', '-o', 'out', '--overwrite')).exitCode, 0)

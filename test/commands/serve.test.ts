@@ -565,10 +565,10 @@ describe('a server with invalid or slow clients', () => {
     ],
     ['thinking', '/api/chat', {messages: [{role: 'user', content: 'x'}], think: true}, 400, /think/],
     ['a suffix', '/api/generate', {prompt: 'x', suffix: 'y'}, 400, /insert/],
-    ['an invalid token', '/api/generate', {prompt: 'x', context: [99_999]}, 400, /token 99999/],
+    ['a token that is none', '/api/generate', {prompt: 'x', context: [99_999]}, 400, /token 99999/],
     ['an unknown route', '/api/nothing', {}, 404, /Unknown route/],
-    ['embeddings, with any body', '/api/embeddings', '{', 501, /not implemented/],
-    ['embeddings on the newer route', '/api/embed', '{', 400, /this server does not support embeddings/],
+    ['embeddings, whatever the body', '/api/embeddings', '{', 501, /not implemented/],
+    ['embeddings by their newer name', '/api/embed', '{', 400, /this server does not support embeddings/],
     ['pulling a model', '/api/pull', {model: 'x'}, 404, /Unknown route/],
     ['a grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a"'}, 400, /does not support grammar/],
     [

@@ -89,7 +89,7 @@ describe('a server of conversations that does not keep to the wire', () => {
       'answers as /api/generate does',
       line({response: 'x', done: false}),
       'inference_protocol',
-      /Invalid response from .*\/api\/chat: "message\.content" of a line is no text\.$/,
+      /\/api\/chat is not a compatible inference server: .*"message\.content" of a line is no text\.$/,
     ],
     ['sends a text for the message', line({message: 'x', done: false}), 'inference_protocol', /"message\.content"/],
     [

@@ -68,7 +68,7 @@ describe('a daemon that finds what a killed one left behind', () => {
     const child = spawn(process.execPath, [script, orchestrator.root], {stdio: ['ignore', 'inherit', 'inherit']})
     t.after(() => child.kill('SIGKILL'))
     await until(() => statusOf(orchestrator, id) === 'InProgress', 'the first daemon runs the task')
-    await assert.rejects(startDaemon(t, await again(t, orchestrator), new ScriptedProcessor()), /already running/)
+    await assert.rejects(startDaemon(t, await again(t, orchestrator), new ScriptedProcessor()), /is already running/)
     const {claim_generation: late} = requireRow(orchestrator, id)
     child.kill('SIGKILL')
     await once(child, 'exit')

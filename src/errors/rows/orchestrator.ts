@@ -59,8 +59,7 @@ export const orchestratorErrors = rows(() => ({
   }),
   queue_full: conflict({
     http: 429,
-    message: (p: {queued: number; limit: number}) =>
-      `The queue is full: ${p.queued} tasks are queued, and the limit is ${p.limit}.`,
+    message: (p: {queued: number; limit: number}) => `The queue is full: ${p.queued} of ${p.limit} tasks are queued.`,
     hint: 'Wait, cancel tasks with svc orch cancel, or raise orchestrator.max_queue_len.',
   }),
   agent_not_found: notFound({

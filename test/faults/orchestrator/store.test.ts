@@ -85,7 +85,7 @@ describe('a store that cannot be written', () => {
     await chmod(join(root, '.svc'), 0o755)
     const error = refusal({stdout, stderr, exitCode})
     assert.deepEqual([error.code, error.exit], ['store_unwritable', 5])
-    assert.match(error.remediation, /permissions/)
+    assert.match(error.remediation, /check the permissions/)
     assert.deepEqual(await readFile(storeOf(root)), bytes)
     await chmod(storeOf(root), 0o644)
     await assertNothingLost(root)
