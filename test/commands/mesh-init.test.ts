@@ -143,7 +143,10 @@ describe('svc mesh init', () => {
       result.bootstrap_token,
       ...['mesh', 'join', '--bootstrap', '--control-url', address],
     ])
-    assert.match(stderr, /^warning: other machines cannot reach http:\/\/\[::1\]:9847\S+; replace it with the name of this machine/m)
+    assert.match(
+      stderr,
+      /^warning: other machines cannot reach http:\/\/\[::1\]:9847\S+; replace it with the name of this machine/m,
+    )
   })
 
   it('warns if other machines cannot reach the address', async (test) => {
@@ -237,7 +240,10 @@ describe('svc mesh init', () => {
     const env = {SVC_MESH_TOKEN: 'of-the-environment', SVC_WORKSPACE_ROOT: elsewhere}
     const {result, stderr} = await initJson(cwd, [], env)
     assert.deepEqual(result.overruled, ['SVC_MESH_TOKEN', 'SVC_MESH_ADMIN_TOKEN'])
-    assert.match(stderr, /a source with higher precedence than \S+mesh\.env sets SVC_MESH_TOKEN, SVC_MESH_ADMIN_TOKEN\./)
+    assert.match(
+      stderr,
+      /a source with higher precedence than \S+mesh\.env sets SVC_MESH_TOKEN, SVC_MESH_ADMIN_TOKEN\./,
+    )
   })
 
   const wrong: readonly (readonly string[])[] = [

@@ -160,10 +160,7 @@ describe('svc orch cancel and retry of several tasks', {concurrency: 3}, () => {
     const plain = await run(['orch', 'cancel', '3', '9'])
     assert.deepEqual(
       [plain.stdout, plain.exitCode],
-      [
-        'T-0003 is Cancelled\nT-0009 is unchanged: Task T-0009 does not exist in this workspace. (task_not_found)\n',
-        1,
-      ],
+      ['T-0003 is Cancelled\nT-0009 is unchanged: Task T-0009 does not exist in this workspace. (task_not_found)\n', 1],
     )
   })
 

@@ -167,7 +167,10 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     await workspace.fails(['orch', 'plan', 'execute', id], 4, 'queue_full')
     const {steps: nodes} = await status(workspace, id)
     assert.match(nodes[1]?.held_reason ?? '', /^queue_full: The queue is full: 1 of 1 tasks are queued/)
-    assert.match(await workspace.text(['orch', 'plan', 'status', id]), /\n2 +n2 +pending .* queue_full: The queue is full: 1 of 1 tasks/)
+    assert.match(
+      await workspace.text(['orch', 'plan', 'status', id]),
+      /\n2 +n2 +pending .* queue_full: The queue is full: 1 of 1 tasks/,
+    )
   })
 })
 

@@ -120,7 +120,11 @@ describe('a Svc.toml with values that cannot be', () => {
     ['orchestrator.enabled = "perhaps"', 'config_type', /orchestrator\.enabled must be .*, not "perhaps"\.$/],
     ['orchestrator.task_timeout_ms = -1', 'config_type', /orchestrator\.task_timeout_ms must be .*, not -1\.$/],
     ['orchestrator.task_timeout_ms = nan', 'config_type', /orchestrator\.task_timeout_ms must be /],
-    ['orchestrator.default_priority = "soon"', 'config_type', /orchestrator\.default_priority must be .*, not "soon"\.$/],
+    [
+      'orchestrator.default_priority = "soon"',
+      'config_type',
+      /orchestrator\.default_priority must be .*, not "soon"\.$/,
+    ],
     ['orchestrator.exec.templates = ["sh"]', 'config_type', /orchestrator\.exec\.templates must be /],
     ['orchestrator.exec.templates.work = "sh work.sh"', 'config_type', /orchestrator\.exec\.templates/],
     ['orchestrator = 3', 'config_type', /orchestrator/],
