@@ -26,7 +26,6 @@ export class BandLevels {
   readonly #power = new Float64Array(spectrumLength)
   #rest: Float32Array = new Float32Array(frameLength / 2)
 
-  /** Returns the last frames. */
   flush(): Generator<FrameLevels, void, undefined> {
     return this.push(new Float32Array(frameLength / 2))
   }

@@ -12,7 +12,6 @@ export class FfmpegLog {
   #count = 0
   /** Duration declared by the container, seconds; undefined if there is none, NaN if it is a guess or includes video. */
   #durationSec: number | undefined
-  /** Types of the tracks in the file. */
   readonly #tracks = new Set<string>()
 
   read(text: string): void {
@@ -21,7 +20,6 @@ export class FfmpegLog {
     for (const line of lines) this.#line(line)
   }
 
-  /** Why it failed. */
   get reason(): string {
     if (this.#rest !== '') this.read('\n')
     return this.#last === undefined ? 'ffmpeg failed' : `ffmpeg reported: ${this.#last}`

@@ -1,7 +1,6 @@
 import {type FrameSpan, RegionBuilder, type ScoredFrame} from './region-builder.js'
 import type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'
 
-/** An input or output tensor. */
 export interface VadTensor {
   data: Float32Array | BigInt64Array
   dims: readonly number[]

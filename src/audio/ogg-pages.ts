@@ -7,7 +7,6 @@ const checksumAt = 22
 /** Bytes searched at once for the next page. */
 const strayBytes = 64 << 10
 
-/** A page with a correct checksum. */
 export interface OggPage {
   serial: number
   sequence: number

@@ -1,4 +1,3 @@
-/** A frame with its voice score. */
 export interface ScoredFrame {
   score: number
 }

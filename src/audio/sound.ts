@@ -23,7 +23,6 @@ export const truncationWarning = (name: string, reason: string): AudioWarning =>
 
 /** What a decoder needs in addition to the bytes. */
 export interface DecoderContext {
-  /** Name of the recording in errors. */
   name: string
   /** File size in bytes, if known. */
   fileBytes: number | undefined

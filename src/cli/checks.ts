@@ -25,7 +25,6 @@ export async function runCheck(check: Check): Promise<Finding> {
   }
 }
 
-/** The fix of a finding as a sentence. */
 export const adviceOf = (fix: string): string => (fix.startsWith('svc ') ? `Run ${fix}.` : fix)
 
 /** Findings as a table, each fix below its finding. @param width terminal width in characters; undefined: unlimited */

@@ -42,6 +42,5 @@ function report(thrown: unknown, argv: readonly string[]): number {
 const debugRequested = (argv: readonly string[]) =>
   argv.includes('--debug') || /(^|,)(svc|\*)($|,|:)/.test(process.env.DEBUG ?? '')
 
-/** The stack traces of an error and its causes. */
 const trace = (error: Error): string =>
   error.cause instanceof Error ? `${error.stack}\nCaused by ${trace(error.cause)}` : (error.stack ?? '')

@@ -1,4 +1,3 @@
-/** Shows a progress detail in the current line. */
 export type ShowProgress = (detail: string) => void
 
 /** `model.safetensors, 12.5 of 290.4 MB` */

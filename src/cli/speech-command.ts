@@ -49,7 +49,6 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   }: {
     refine: boolean
     prefersWords?: boolean
-    /** Overrides the profile of the settings. */
     profile?: RefineProfile | undefined
   }): Promise<Transcriber> {
     const {loadLexicons, Transcriber, transcriberOptions} = await import('../speech/index.js')
@@ -148,7 +147,6 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     return {state: 'ok', value: `${value}, ${limits}`, fix: 'svc speech pull tiny.en'}
   }
 
-  /** The folder for downloaded models. */
   protected async cacheFolder(): Promise<string> {
     const {hubCacheFolder} = await import('../weights/index.js')
     return this.settings(hubSettings).hubCache ?? hubCacheFolder(process.env)

@@ -6,7 +6,6 @@ import type {Transcriber, TranscriberOptions} from '../speech/index.js'
 
 export type RefineProfile = TranscriberOptions['text']['profile']
 
-/** Speech-to-text for operations. */
 export interface ClosableSpeechPort extends SpeechPort {
   close(): Promise<void>
 }

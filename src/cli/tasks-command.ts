@@ -29,7 +29,6 @@ export const statusFlag = Flags.custom<TaskLabel>({
   },
 })
 
-/** The flags that filter tasks. */
 export const taskFilterFlags = {
   status: statusFlag({
     description: 'Only tasks with this status, in any case; may be repeated.',

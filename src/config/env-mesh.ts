@@ -6,7 +6,6 @@ import {resolveSettings} from './resolve.js'
 import type {SettingTable} from './setting.js'
 import {meshSettings} from './tables/mesh.js'
 
-/** Path of the file with the mesh secrets of a folder. */
 export const meshEnvPath = (folder: string): string => join(folder, '.svc', 'mesh', 'mesh.env')
 
 type Environment = Readonly<Record<string, string | undefined>>

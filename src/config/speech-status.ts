@@ -72,7 +72,6 @@ export const speechSummary = ({device}: Pick<ModelValues, 'device'>): string =>
 /** Facts about the machine and the installation. */
 export interface SpeechFacts {
   version: string
-  /** Whether the CUDA files of the runtime are installed. */
   cudaInstalled: boolean
   /** Whether `SVC_SPEECH_CUDA` requests a GPU. */
   cudaRequested: boolean

@@ -18,7 +18,6 @@ export interface Contract {
  */
 export type ContractKind = 'schema' | 'openapi' | 'document'
 
-/** A contract that is a document, and the id of its schema. */
 export interface ContractDocument {
   contract: Contract
   schema: string
@@ -32,7 +31,6 @@ interface Catalogue {
     id: string
     kind?: ContractKind
     file: string
-    /** For a document: the id of its schema. */
     schema?: string
     summary: string
     aliases?: string[]

@@ -16,7 +16,6 @@ export interface Transport {
   readonly output: Writable
   /** Called once, after everything is written. */
   end(): void
-  /** Closes immediately. */
   destroy(): void
 }
 

@@ -3,7 +3,6 @@ import {join} from 'node:path'
 import {writeFileAtomicSync} from '../files/index.js'
 import {isAlive, processStart} from '../process/index.js'
 
-/** Discovery file of a daemon. */
 export interface Discovery {
   pid: number
   /** Start time of the process as reported by the system; identifies the process together with the pid. */
@@ -20,7 +19,6 @@ export interface Discovery {
 export interface Publication {
   /** Publishes that it is stopping and does not listen any more. */
   ending(): void
-  /** Removes the file. */
   remove(): void
 }
 

@@ -2,7 +2,6 @@ import {SvcError} from '../errors/index.js'
 import type {Line} from './framing.js'
 import {toWireError} from './wire-error.js'
 
-/** Form of a request and its response. */
 export type Form = 'json-rpc' | 'wrapped'
 
 /** Id as permitted by JSON-RPC; undefined for a notification, which gets no response. */
@@ -15,14 +14,12 @@ export interface Request {
   params: unknown
 }
 
-/** Invalid request. */
 export interface Refusal {
   form: Form
   id: RequestId
   error: SvcError
 }
 
-/** Parsed line. */
 export type ParsedLine = Request | Refusal | {entries: readonly unknown[]}
 
 /** Id of responses to invalid requests of the wrapped form. */
@@ -55,7 +52,6 @@ export function readLine(line: Line, maxBytes: number, form: Form = 'wrapped'): 
   return readWrapped(value)
 }
 
-/** Parses a request of a batch. */
 export function readEntry(value: unknown): Request | Refusal {
   if (isObject(value) && value.jsonrpc === '2.0') return readJsonRpc(value)
   const id = isObject(value) && isId(value.id) ? value.id : null

@@ -10,6 +10,5 @@ const methodAndTarget = /^[A-Z]{2,16} \S/
 export const isHttp = (line: Line): boolean =>
   typeof line === 'string' ? requestLine.test(line) : methodAndTarget.test(line.head)
 
-/** Response to an HTTP request. */
 export const httpRefusal =
   'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\nThis is not an HTTP server. Send one JSON object per line.\n'

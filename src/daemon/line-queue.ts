@@ -1,6 +1,5 @@
 import type {Line} from './framing.js'
 
-/** Queue of lines, oldest first. */
 export class LineQueue {
   #lines: readonly Line[] = []
   #at = 0

@@ -1,6 +1,5 @@
 import {SvcError} from '../errors/index.js'
 
-/** Address on which a daemon listens. */
 export type ListenAddress = StdioAddress | TcpAddress
 
 export interface StdioAddress {

@@ -10,7 +10,6 @@ import {
 } from '../operations/index.js'
 import type {CallContext} from './caller.js'
 
-/** RPC method. */
 export interface Method {
   readonly name: string
   readonly aliases: readonly string[]

@@ -6,7 +6,6 @@ import {Subscription} from './subscription.js'
 
 const maxSubscriptions = 64
 
-/** Subscriptions of a connection. */
 export class Subscriptions {
   readonly #service: Pick<Service, 'base' | 'watch'>
   readonly #onEvents: () => void

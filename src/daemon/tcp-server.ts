@@ -14,7 +14,6 @@ export interface TcpOptions {
   address: TcpAddress
   /** Permits a non-loopback address; requires a token. */
   allowRemote: boolean
-  /** Token required of clients. */
   token: string | undefined
   /** Timeout of an incomplete line, ms. */
   lineTimeoutMs: number

@@ -15,7 +15,6 @@ export interface WireErrorData {
   remediation: string
   /** JSON pointer to the invalid member of the params. */
   path?: string
-  /** Parameters of the message. */
   facts: object
   /** Additional details, such as the diagnostics of a program. */
   meta?: object

@@ -6,7 +6,6 @@ export interface EndpointProbe {
   reachable: boolean
   /** Why not, where it is not reachable. */
   reason?: string
-  /** Names it serves. */
   models: string[]
   /** The name to ask for: the endpoint's own where it is served, or the only one where none was named. */
   model: string | undefined

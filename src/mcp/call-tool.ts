@@ -11,7 +11,6 @@ const traceMembers = ['trace_id', 'correlation_id']
 
 export interface Called {
   envelope: Envelope
-  /** Cause of a failure. */
   error?: SvcError
 }
 

@@ -14,7 +14,6 @@ export interface Completion {
   hasMore: boolean
 }
 
-/** Completions of a prefix, newest first. */
 export async function complete(base: OperationBase, kind: Completable, prefix: string): Promise<Completion> {
   const values = await candidates(base, kind, prefix.trim().toLowerCase())
   return {values: values.slice(0, most), total: values.length, hasMore: values.length > most}

@@ -8,7 +8,6 @@ export interface Envelope {
   data?: unknown
   /** Error message: one sentence. */
   error?: string
-  /** Error code. */
   code?: string
   /** How to fix the error: one sentence. */
   remediation?: string

@@ -4,7 +4,6 @@ import type {Transport} from '@modelcontextprotocol/sdk/shared/transport.js'
 import type {JSONRPCMessage} from '@modelcontextprotocol/sdk/types.js'
 import {SvcError} from '../errors/index.js'
 
-/** Maximum length of a line, bytes. */
 const maxLineBytes = 10 << 20
 /** Bytes kept from each end of a longer line: the request id is near one of them. */
 const edgeBytes = 256

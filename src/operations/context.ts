@@ -29,11 +29,9 @@ export interface OperationBase {
   readonly onReload?: () => Promise<void>
 }
 
-/** Context of one call of an operation. */
 export interface OperationContext extends OperationBase {
   /** Aborts when the caller disconnects or cancels the call. */
   readonly signal: AbortSignal
-  /** Reports progress. */
   readonly report: (progress: Progress) => void
   /** Reports something to the user that is not part of the answer. */
   readonly notice: (text: string) => void

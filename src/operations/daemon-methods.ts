@@ -29,7 +29,6 @@ export interface DaemonNotification {
   readonly params: Schema
 }
 
-/** Protocol id of the daemon and its clients. */
 export const daemonProtocol = 'svc.orchestrator_daemon/v1'
 
 const protocol: Schema = {const: daemonProtocol}
@@ -37,7 +36,6 @@ const repositoryId = text('Id of the repository that the daemon serves.')
 const subscriptionId = text()
 const done = object({ok: flag()}, {required: ['ok'], open: true})
 
-/** Methods of the daemon process and its connections. */
 export const daemonMethods: readonly DaemonMethod[] = [
   {
     method: 'orch.ping',

@@ -2,7 +2,6 @@ import type {PlanStatus} from '../plans/index.js'
 
 const longestDescription = 200
 
-/** The plan status as returned by the tool. */
 export const presentStatus = ({session_id, status, latest_version, steps, step_counts}: PlanStatus) => ({
   session_id,
   status,

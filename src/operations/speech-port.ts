@@ -1,13 +1,11 @@
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
 
-/** Progress of an operation. */
 export interface Progress {
   done: number
   total?: number
   message?: string
 }
 
-/** Parameters of a transcription. */
 export interface TranscribeRequest {
   /** Relative to the speech workspace, and inside it. */
   path: string

@@ -1,6 +1,5 @@
 import {SvcError} from '../errors/index.js'
 
-/** A tool answer with metadata. */
 export class ToolAnswer<T = unknown> {
   readonly data: T
   readonly meta: Readonly<Record<string, unknown>>
@@ -11,7 +10,6 @@ export class ToolAnswer<T = unknown> {
   }
 }
 
-/** Wraps an answer with metadata. */
 export const toolAnswer = <T>(data: T, meta: Readonly<Record<string, unknown>>): ToolAnswer<T> =>
   new ToolAnswer(data, meta)
 

@@ -36,7 +36,6 @@ export interface PlanStatus {
   session_id: string
   goal: string
   status: PlanStatusWord
-  /** The strategy of the plan. */
   execution_mode: PlanStrategy
   latest_version: number
   step_counts: StepCounts

@@ -17,7 +17,6 @@ export interface Injection {
   secretsFile: string
   /** Client that sends the requests of faults such as floods. */
   context: ClientContext
-  /** Capacity of an inbox. */
   maxMessages: number
 }
 

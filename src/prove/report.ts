@@ -21,7 +21,6 @@ export interface Outcomes {
   outcomes: Record<string, number>
 }
 
-/** Report of a run. */
 export interface Report {
   seed: number
   minutes: number
@@ -30,7 +29,6 @@ export interface Report {
   /** Requests that received a response. */
   answered: number
   by_operation: Outcomes[]
-  /** Number of injected faults by name. */
   faults: Record<string, number>
   invariants: Verdict[]
   held: boolean

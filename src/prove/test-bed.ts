@@ -16,7 +16,6 @@ import {createServer, type Launch, type Server} from './server/server.js'
 export interface TestBedOptions {
   folder: string
   random: Random
-  /** Probabilities of connection faults. */
   rates: FaultRates
   limits: {leaseMs: number; maxMessages: number; maxBodyBytes: number}
   launch: Launch

@@ -1,6 +1,5 @@
 import type {OperationBase} from '../../operations/index.js'
 
-/** Conversation in the resource list. */
 export interface ConversationEntry {
   session_id: string
   title: string

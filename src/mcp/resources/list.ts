@@ -6,7 +6,6 @@ import {chatUri, tasksUri, taskUri} from './uri.js'
 
 /** Number of resources per page. */
 const pageSize = 50
-/** Maximum length of a title, characters. */
 const titleLength = 80
 
 export const jsonType = 'application/json'

@@ -10,9 +10,7 @@ export type MeshFailure = 'io' | 'json' | 'transport' | 'http_status'
 
 interface MeshHttpFacts {
   kind: MeshFailure
-  /** Called operation. */
   context: MeshOperation
-  /** Error shown to users. */
   cause: SvcError
   isTransient: boolean
   mayBeDone?: boolean | undefined

@@ -5,7 +5,6 @@ import {pause} from './pause.js'
 import type {GrantedLease} from './requests.js'
 import {retryDelayMs} from './retry.js'
 
-/** Lease that is renewed automatically. */
 export interface HeldLease {
   readonly lease: ExecLease
   /**

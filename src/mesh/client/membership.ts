@@ -123,7 +123,6 @@ class Reporter {
     this.#signal = signal
   }
 
-  /** Next operation. */
   get operation(): 'join' | 'heartbeat' {
     return this.#hasJoined ? 'heartbeat' : 'join'
   }
@@ -162,7 +161,6 @@ function stableFacts(record: JoinRecord): string {
   return JSON.stringify(facts)
 }
 
-/** Removes undefined members. */
 const defined = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>

@@ -1,7 +1,6 @@
 import type {ExecLease} from '../protocol/lease.js'
 import type {Incarnation, NodeFacts} from '../protocol/node.js'
 
-/** Options of a single call. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
   /** Retry transient errors of a repeatable request; default: as set for the client. */
@@ -95,7 +94,6 @@ export interface InboxRequest {
   /** Node that claims a message; without it, messages are only read. */
   claimer?: string | undefined
   maxMessages?: number | undefined
-  /** Only messages with a smaller id. */
   beforeMessageId?: number | undefined
   /** Maximum time to wait for a message, ms. */
   waitMs?: number | undefined

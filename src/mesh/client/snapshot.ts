@@ -16,9 +16,7 @@ export type MeshSnapshot =
   | {
       ok: true
       schema_version: number
-      /** Number of nodes that are not stale. */
       node_count: number
-      /** First of these nodes. */
       nodes: MeshNode[]
       /** Set if `nodes` does not contain all of them. */
       truncated?: true

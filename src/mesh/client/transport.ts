@@ -2,7 +2,6 @@ import type {Agent, Dispatcher} from 'undici'
 import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
 
-/** HTTP request. */
 export interface Outgoing {
   method: 'GET' | 'POST'
   url: string

@@ -7,7 +7,6 @@ import {useUp} from './auth/json-web-token.js'
 import type {ControlPlaneContext} from './context.js'
 import {requireRoom} from './load.js'
 
-/** Authenticated request. */
 interface Admitted extends FastifyRequest {
   caller: Caller
 }

@@ -1,7 +1,6 @@
 import type {MeshOperation} from '../protocol/routes.js'
 import type {Counts} from '../store/mesh-store.js'
 
-/** Current values of the gauges. */
 export interface Gauges extends Counts {
   storeDepth: number
   longPolls: number

@@ -6,7 +6,6 @@ import type {Caller} from './auth/caller.js'
 import type {ControlPlaneContext} from './context.js'
 import {callerOf, guard} from './guard.js'
 
-/** Authorised request. */
 export interface RouteRequest {
   caller: Caller
   /** Parsed JSON, not validated. */

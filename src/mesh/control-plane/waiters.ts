@@ -21,7 +21,6 @@ export interface WaiterOptions {
 
 /** Waiters of one receiver. */
 interface Queue {
-  /** Number of notifications. */
   notifications: number
   /** Number of the last notification that may stand for several messages. */
   several: number

@@ -13,7 +13,6 @@ export interface Announcement {
   version: string
   /** Opens the store for control events; called only if they are enabled. */
   place: () => Promise<EventPlace>
-  /** Prints a notice to the user. */
   notice: (text: string) => void
 }
 

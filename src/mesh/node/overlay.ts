@@ -18,7 +18,6 @@ export interface Overlay {
 interface Provider {
   provider: Overlay['provider']
   program: string
-  /** Pattern of its interface names. */
   interfaces: RegExp
 }
 

@@ -26,7 +26,6 @@ export interface Pairing {
 type Grant = BootstrapGrant & {role?: string; submitter_token?: string}
 
 interface PairOptions {
-  /** Bootstrap token. */
   token: string
   node: string
   folder: string

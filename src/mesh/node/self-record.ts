@@ -4,7 +4,6 @@ import {userFile} from './home.js'
 import {describeHost, type HostProbe, hostTriple, readHost} from './host.js'
 import {readNodeId, storedNodeId} from './node-id.js'
 
-/** Record that this machine reports as a node. */
 export type SelfRecord = NodeFacts & {scope_id?: string}
 
 /**

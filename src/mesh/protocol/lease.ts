@@ -23,7 +23,6 @@ export interface LeaseList {
   truncated?: true
 }
 
-/** Response to a check of a lease. */
 export interface LeaseVerification {
   valid: true
   holder_node_id: string

@@ -35,7 +35,6 @@ export type CapabilityHints = Read<typeof capabilities>
  */
 export const factMembers = {
   id: must(nodeId),
-  /** Version of the program. */
   version: shortWord,
   capabilities: object(readerOf(capabilities)),
   /** Address of the node's listener, if it has one. */

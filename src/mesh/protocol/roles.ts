@@ -1,4 +1,3 @@
-/** Roles of tokens. */
 export const roles = ['mesh', 'admin', 'worker', 'submitter', 'bootstrap'] as const
 export type Role = (typeof roles)[number]
 

@@ -16,7 +16,6 @@ import {heldSecrets, jwtSecret, roleTokens} from './variables.js'
 import {changeMeshEnv, requireWritable} from './write-mesh-env.js'
 
 export interface MeshInitOptions {
-  /** Folder of the workspace. */
   root: string
   sources: SettingSources
   /** `create`: only if there are no secrets yet. `replace`: replace all. `bootstrap`: only a new bootstrap token. */
@@ -29,7 +28,6 @@ export interface MeshInitOptions {
 
 export interface MeshInit {
   path: string
-  /** Names of the written variables. */
   written: string[]
   /** Written variables that are overridden by a source with higher precedence. */
   overruled: string[]
@@ -126,5 +124,4 @@ function addressFor(sources: SettingSources): string {
   return meshSettings.rows.controlUrl.type.parse(`${scheme}://${literal}:${port}`) ?? ''
 }
 
-/** Quotes a word for the shell. */
 const quoted = (word: string): string => (/^[\w.:/@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -8,7 +8,6 @@ export function readMeshSecrets(sources: SettingSources): MeshSecrets {
   return {token, ...secrets, bootstrapExpiresUnixMs: bootstrapExpiresUnixMs ?? endOfUnreadable(sources)}
 }
 
-/** Values of the secrets, for redaction. */
 export const meshSecretTexts = (sources: SettingSources): string[] =>
   [
     ...resolveSettings(meshSettings, sources).settings,

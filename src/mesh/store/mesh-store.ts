@@ -22,7 +22,6 @@ export interface HeartbeatOutcome {
 }
 
 export interface NodeQuery {
-  /** Maximum number of rows. */
   limit: number
   /** Id of the last node of the previous page. */
   after?: string | undefined
@@ -36,7 +35,6 @@ export interface NodeQuery {
   staleAfterMs?: number | undefined
 }
 
-/** Page of nodes, ordered by id. */
 export interface NodePage {
   /** JSON texts of the records. */
   records: string[]

@@ -3,7 +3,6 @@ import {type Client, type ClientContext, callUntilAnswered, repeatUntilStopped} 
 import {createMember, type Member} from './member.js'
 import {receivers} from './sender.js'
 
-/** Weights of the actions. */
 const acts = {quarantine: 3, maintenance: 2, window: 1, revoke: 3} as const
 
 /** Quarantines and drains nodes, tries to use them meanwhile, and revokes leases. */

@@ -13,7 +13,6 @@ export interface Workload {
   scope: string
   /** Maximum request body accepted by the server, bytes. */
   maxBodyBytes: number
-  /** Current generation of tokens. */
   generation: () => number
   /** Aborts when the clients must stop. */
   signal: AbortSignal

@@ -9,7 +9,6 @@ export interface Member {
   join(): Promise<Call>
   /** Starts a new incarnation and returns its join request. */
   entry(): ClientRequest
-  /** Returns the next heartbeat request. */
   heartbeat(): ClientRequest
   leave(): Promise<Call>
 }

@@ -1,7 +1,6 @@
 import {type Client, repeatUntilStopped} from './client-context.js'
 import {createMember} from './member.js'
 
-/** Weights of the actions. */
 const acts = {heartbeat: 14, swapped: 3, rejoin: 1, leave: 0.5} as const
 
 /**

@@ -9,7 +9,6 @@ interface Keyed {
   payload: string
 }
 
-/** Weights of the kinds of messages. */
 const kinds = {fresh: 8, unkeyed: 1, again: 2, changed: 1, oversize: 0.15} as const
 
 /** Maximum number of remembered keys, which may be reused. */

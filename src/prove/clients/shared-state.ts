@@ -15,11 +15,9 @@ export interface KnownClaim {
 /** Leases and claims known to all clients, so that some can try to use those of others. */
 export interface SharedState {
   addLease(lease: KnownLease): void
-  /** Picks a recently granted lease. */
   pickLease(random: Random): KnownLease | undefined
   addClaim(claim: KnownClaim): void
   pickClaim(random: Random): KnownClaim | undefined
-  /** Returns a unique incarnation number. */
   nextIncarnation(): number
   /** Nodes of the clients, which administrators may ban. */
   readonly nodes: Set<string>

@@ -25,7 +25,6 @@ export interface Call {
   status?: number
   /** Error code of a problem response. */
   code?: string
-  /** Response body, shortened. */
   body?: Readonly<Record<string, unknown>>
   retryAfter?: string
   /** Reason why no response arrived. */
@@ -44,7 +43,6 @@ export interface Copy {
   status?: number
 }
 
-/** Call as observed by its client and the proxy. */
 export interface Observed extends Call {
   /** Connection fault injected by the proxy. */
   fault?: string
@@ -56,7 +54,6 @@ export interface RunEvent {
   /** Name of the fault, such as `kill`; `died` if the server exited unexpectedly; `drain` at the end of a run. */
   event: string
   at: number
-  /** End of the event. */
   until?: number
   [fact: string]: unknown
 }
@@ -124,7 +121,6 @@ export interface History {
   leaseMs: number
   /** Capacity of an inbox. */
   maxMessages: number
-  /** Scope of the control plane. */
   scope: string
 }
 

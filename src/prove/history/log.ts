@@ -2,7 +2,6 @@ import {createReadStream, createWriteStream} from 'node:fs'
 import {createInterface} from 'node:readline'
 import type {Call, Copy, LogLine, Observed, RunEvent} from './history.js'
 
-/** Log of a run. */
 export interface Log {
   call(call: Call): void
   /** Logs the proxy's view of a call, once it can no longer take effect. */

@@ -1,6 +1,5 @@
 import type {Socket} from 'node:net'
 
-/** Complete HTTP request. */
 export interface RequestFrame {
   /** From its `x-request-id`. */
   id: number

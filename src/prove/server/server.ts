@@ -6,9 +6,7 @@ import {fileURLToPath} from 'node:url'
 import type {Options, Subprocess} from 'execa'
 import {SvcError} from '../../errors/index.js'
 
-/** Location and environment of a server. */
 export interface ServerPlace {
-  /** Its working folder and home. */
   folder: string
   port: number
   database: string
@@ -26,17 +24,13 @@ export interface ServerOptions extends ServerPlace {
   onEnd: (isExpected: boolean) => void
 }
 
-/** The server under test. */
 export interface Server {
   /** Starts the server and waits until it is healthy. @throws control_plane_silent */
   start(): Promise<void>
-  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** Sends SIGTERM. */
   terminate(): Promise<void>
   /** Suspends the process for `ms`. */
   freeze(ms: number): Promise<void>
-  /** Makes it reload its secrets. */
   reload(): void
   /** Sets the offset of its wall clock, ms; also possible while it is stopped. */
   setClock(ms: number): void

@@ -6,7 +6,6 @@ import type {Credentials, GrantableTokens} from './credentials.js'
 /** Role granted to new nodes. */
 export type BootstrapGrants = 'worker' | 'mesh'
 
-/** Body of a bootstrap exchange. */
 export interface BootstrapRequest {
   /** Optional copy of the token in the header; must be equal. */
   bootstrapToken?: string | undefined

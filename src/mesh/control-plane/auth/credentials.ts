@@ -6,7 +6,6 @@ import {readResultKey} from './attestation.js'
 
 /** Secrets of a control plane in plain text. */
 export interface MeshSecrets {
-  /** Token of the role mesh. */
   token?: string | undefined
   workerToken?: string | undefined
   submitterToken?: string | undefined
@@ -47,7 +46,6 @@ export interface GrantableTokens {
   submitter?: string | undefined
 }
 
-/** Bootstrap token. */
 export interface BootstrapGrant {
   /** SHA-256 of the token, hexadecimal. */
   digest: string
@@ -66,7 +64,6 @@ export class Credentials {
   readonly isOpen: boolean
   /** Verifies signed tokens. */
   readonly jwtKey: KeyObject | undefined
-  /** Verifies attestations of results. */
   readonly resultKey: KeyObject | undefined
   readonly bootstrap: BootstrapGrant | undefined
   /** Last valid token of each connection. */
@@ -110,7 +107,6 @@ export class Credentials {
     return role
   }
 
-  /** True for the bootstrap token. */
   isBootstrap(token: string): boolean {
     return this.#bootstrapDigest !== undefined && timingSafeEqual(sha256(token), this.#bootstrapDigest)
   }

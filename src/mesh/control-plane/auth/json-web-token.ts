@@ -11,7 +11,6 @@ import {
 import type {MeshStore, Scope} from '../../store/mesh-store.js'
 import type {Caller, TokenId} from './caller.js'
 
-/** Context of the verification of a token. */
 export interface TokenContext {
   key: KeyObject
   store: Pick<MeshStore, 'now'>

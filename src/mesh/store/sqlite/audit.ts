@@ -4,7 +4,6 @@ import type {PageQuery} from '../../protocol/page-query.js'
 import type {Page, Scope} from '../mesh-store.js'
 import type {Transaction} from './transaction.js'
 
-/** New entry of a scope. */
 export interface NewEntry extends Omit<AuditEntry, 'id' | 'at_unix_ms'> {
   scope: Scope
 }

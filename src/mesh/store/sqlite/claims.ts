@@ -195,7 +195,6 @@ export class Claims {
 const isHeld = ({holder, lease_expires}: ClaimState, now: number): boolean =>
   holder !== null && lease_expires !== null && lease_expires > now
 
-/** Audit entry of a dead message. */
 export const entryOf = (row: Pick<MessageRow, 'id' | 'scope_id' | 'receiver' | 'type' | 'attempts'>) => ({
   scope: row.scope_id,
   target: String(row.id),

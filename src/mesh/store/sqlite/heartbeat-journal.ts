@@ -68,7 +68,6 @@ export class HeartbeatJournal {
   /** Number of the latest write. */
   readonly #last = new TransactionalValue(0)
   readonly #fold = new TransactionalValue<Fold | undefined>(undefined)
-  /** Write of the current transaction. */
   #write: {no: number; at: number; entries: Entry[]} | undefined
 
   constructor(database: Database, nodes: NodeRegistry) {

@@ -21,11 +21,9 @@ ON CONFLICT (token_sha256) DO NOTHING`,
   ),
 })
 
-/** Used single-use tokens. */
 export class UsedTokens {
   readonly #sql: ReturnType<typeof prepare>
   readonly #audit: Audit
-  /** Number of stored ids. */
   readonly #count: TransactionalValue<number>
 
   constructor(database: Database, audit: Audit) {
