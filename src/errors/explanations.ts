@@ -1,11 +1,11 @@
 import type {ErrorCode, ErrorParams} from './catalogue.js'
 
-/** Why an error occurs, in one sentence; with realistic parameters where its message takes any. */
+/** The cause of an error in one sentence, with realistic parameters if its message has any. */
 export type ErrorExplanation<C extends ErrorCode> = keyof ErrorParams<C> extends never
   ? string
   : readonly [cause: string, example: ErrorParams<C>]
 
-/** Loaded by `svc explain` alone, so that no other command pays for it. */
+/** Loaded only by `svc explain`, so that other commands start faster. */
 export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>} = {
   context_file_unusable: [
     'The context file exists, but it is not a readable UTF-8 text file within the size limit.',
@@ -95,7 +95,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   config_type: [
     'A setting in a settings file has the wrong type or is out of range.',
-    {file: 'Svc.toml', key: 'engine.threads', expected: 'a whole number from 1 to 1024', found: '"four"'},
+    {file: 'Svc.toml', key: 'engine.threads', expected: 'a whole number from 0 to 256', found: '"four"'},
   ],
   config_variable: [
     'An environment variable has a value that its setting does not accept.',
@@ -161,7 +161,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   daemon_not_running: 'The command needs the daemon of this workspace, and none is running.',
-  daemon_silent: ['The daemon was started without --listen, so no program can call it.', {pid: 4711}],
+  daemon_silent: ['The daemon was started without --listen, or it is stopping.', {pid: 4711}],
   daemon_died: [
     'The daemon process exited during startup; the message ends with the last lines of its log.',
     {
@@ -189,11 +189,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   call_not_found: [
     'The daemon did not find what a call names; the message is that of the daemon.',
-    {message: 'There is no task T-0042 in this workspace.'},
+    {message: 'Task T-0042 does not exist in this workspace.'},
   ],
   call_refused: [
     'A call conflicts with the current state; the message is that of the daemon.',
-    {message: 'T-0042 is held by builder, and no claim was given.'},
+    {message: 'T-0042 is claimed by builder, and the request names no claim.'},
   ],
   call_unavailable: [
     'The daemon could not serve the call at this time; the message is that of the daemon.',
@@ -266,7 +266,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   program_invalid: ['The checker found errors, so the program does not run.', {path: 'src/main.svc', errors: 2}],
   endpoint_auth_not_enforced: [
-    'Ignoring the decorator would leave an endpoint unprotected that its author meant to protect.',
+    'svc does not enforce @auth; ignoring it would expose an endpoint that its author meant to protect.',
     {place: 'src/main.svc:7:1'},
   ],
   app_unprotected: [
@@ -366,7 +366,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   node_not_found: ['No node with this id is registered.', {node: 'laptop'}],
   lease_not_found: [
     'The lease expired, was released or revoked, never existed, or has a different scope key.',
-    {lease: '5f0c7c1e-9a3b-4d55-8f0e-2b6c1d7e8f90'},
+    {lease: '42'},
   ],
   dead_message_not_found: [
     'The message is not in the dead-letter list; it may have been retried or dropped.',
@@ -389,7 +389,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   store_unavailable: [
     'The database of the control plane is locked, damaged or not writable, or its disk is full or failing.',
-    {reason: 'database or disk is full'},
+    {reason: 'its disk is full'},
   ],
   attestation_key_missing: 'A signed result arrived, and the control plane has no key to verify it.',
   server_token_missing:
@@ -606,7 +606,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   tls_ca_unusable: [
     'The file in SVC_TLS_CA_FILE cannot be read or contains no PEM certificate.',
-    {path: '/etc/ssl/company.pem', reason: 'it holds no certificate'},
+    {path: '/etc/ssl/company.pem', reason: 'it contains no certificate'},
   ],
   certificate_untrusted: [
     "The server's certificate is self-signed or issued by an unknown authority.",
@@ -746,10 +746,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   plan_rejected: [
     'orchestrator.plan_adequacy_enforce is on, and the plan has vague or risky steps or covers too little of its goal.',
-    {faults: ['step 2 is vague and untested']},
+    {faults: ['step 2 is vague_phrase']},
   ],
   plan_model_answer: [
-    'Both answers of the model, the second after it was told what was wrong, did not match the schema of a plan.',
+    'Neither of two answers of the model matched the schema of a plan.',
     {fault: 'step 2 has no description'},
   ],
   plan_model_slow: ['The model did not finish its plan within the time limit.', {ms: 60_000}],
@@ -759,7 +759,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {plan: 'plan-42', version: 1, current: 2},
   ],
   plan_stuck: [
-    'All remaining steps depend on a step that failed or was cancelled.',
+    'Every remaining step depends on a step that failed or was cancelled.',
     {plan: 'plan-42', nodes: ['step-2']},
   ],
   plan_step_replaced: [
@@ -812,7 +812,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   session_limit: ['The number of open sessions reached its limit.', {limit: 32}],
   session_damaged: [
     'Another program changed or truncated the journal of the session.',
-    {id: 'builder-20260401', reason: 'line 12 of its journal is no event'},
+    {id: 'builder-20260401', reason: 'line 12 of its journal is not an event'},
   ],
   cache_unwritable: [
     'The cache folder cannot be created or written, or its disk is full.',
@@ -879,7 +879,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   store_busy: ['Another process holds the lock of the database.', {path: '.svc/store.db'}],
   store_migration_failed: [
     'SQLite rejected a step of the schema migration, and all steps were rolled back.',
-    {path: '.svc/store.db', fragment: 'orchestrator', version: 12, reason: 'database or disk is full'},
+    {path: '.svc/store.db', fragment: 'orchestrator', version: 12, reason: 'no such column: priority'},
   ],
   store_newer: [
     'A newer version of svc changed the schema, and an older version could damage the data.',
