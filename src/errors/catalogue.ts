@@ -47,7 +47,7 @@ const declare = () => ({
 type Catalogue = ReturnType<typeof declare>
 let catalogue: Catalogue | undefined
 
-/** Every error a user can meet, by code. Codes are part of the interface: they are added, never renamed. */
+/** Every error a user can meet, by code. Codes are a public interface: they are added, never renamed. */
 export function errorCatalogue(): Catalogue {
   catalogue ??= declare()
   return catalogue
@@ -55,5 +55,5 @@ export function errorCatalogue(): Catalogue {
 
 export type ErrorCode = keyof Catalogue
 
-/** What the sentence of an error needs to know. */
+/** Parameters of the message of an error. */
 export type ErrorParams<C extends ErrorCode> = Parameters<Catalogue[C]['message']>[0]

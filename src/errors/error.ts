@@ -1,22 +1,22 @@
 import {type ErrorCode, type ErrorParams, type ErrorRow, type ExitStatus, errorCatalogue} from './catalogue.js'
 import {httpStatusOf} from './row.js'
 
-/** An error as plain data, for crossing a thread or a process. */
+/** An error as plain data, to be sent to another thread or process. */
 export interface ErrorRecord {
   code: ErrorCode
   params: object
-  /** Where it is not the row that says it. */
+  /** Replaces the message of the row. */
   message?: string
   stack: string | undefined
 }
 
 interface SvcErrorOptions extends ErrorOptions {
-  /** The sentence, in the place of that of the row. */
+  /** Replaces the message of the row. */
   message?: string | undefined
 }
 
 /**
- * An error a user can meet: a row of the catalogue with the facts of this case.
+ * An error a user can meet: a row of the catalogue with the parameters of this case.
  *
  * @example throw new SvcError('shard_missing', {shard: 'model-00002-of-00002.safetensors', index})
  */
@@ -35,8 +35,8 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   }
 
   /**
-   * An error that another program has told of, by its code, in the sentence of that program, since the facts of the case
-   * did not come along; undefined where the code is of no row, or of one whose hint needs the facts.
+   * An error reported by another program as a code and a message, without parameters; undefined if the code is unknown
+   * or the hint of its row needs parameters.
    */
   static fromRemote(code: string, message: string): SvcError | undefined {
     if (!Object.hasOwn(errorCatalogue(), code)) return undefined
@@ -57,18 +57,18 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
     return httpStatusOf(this.#row)
   }
 
-  /** What to do about it: one sentence. */
+  /** One sentence: what to do about the error. */
   get hint(): string {
     const {hint} = this.#row
     return typeof hint === 'function' ? hint(this.params) : hint
   }
 
-  /** The code OpenAI clients know for this error, or null. */
+  /** OpenAI's code for this error, or null. */
   get openaiCode(): string | null {
     return this.#row.openai ?? null
   }
 
-  /** The request field at fault, or null. */
+  /** The request field that caused the error, or null. */
   get param(): string | null {
     return this.#row.param?.(this.params) || null
   }
@@ -86,14 +86,14 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
     return error
   }
 
-  /** Whatever was thrown, as a row of the catalogue: file-system errors keep their meaning, the rest is `internal`. */
+  /** Converts anything thrown to an error of the catalogue: file-system errors to theirs, the rest to `internal`. */
   static from(thrown: unknown): SvcError {
     if (thrown instanceof SvcError) return thrown
     if (thrown instanceof Error) {
       if (thrown.cause instanceof SvcError) return thrown.cause
-      const fault = thrown as NodeJS.ErrnoException
-      const path = fault.path ?? 'the file'
-      switch (fault.code) {
+      const systemError = thrown as NodeJS.ErrnoException
+      const path = systemError.path ?? 'the file'
+      switch (systemError.code) {
         case 'ENOENT':
         case 'ENOTDIR':
           return new SvcError('file_not_found', {path}, {cause: thrown})
@@ -112,6 +112,6 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Whether something thrown is the error of one row, with its parameters typed. */
+/** True if a thrown value has this error code; narrows the type of its parameters. */
 export const isErrorOf = <C extends ErrorCode>(thrown: unknown, code: C): thrown is SvcError<C> =>
   thrown instanceof SvcError && thrown.code === code

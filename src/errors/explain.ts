@@ -2,7 +2,7 @@ import {type ErrorCode, type ErrorRow, type ExitStatus, errorCatalogue} from './
 import {errorExplanations} from './explanations.js'
 import {httpStatusOf} from './row.js'
 
-/** An error code with its cause, its message for an example, and what to do about it. */
+/** An error code with its cause, an example of its message, and the fix. */
 export interface ExplainedError {
   code: ErrorCode
   exit: ExitStatus

@@ -1,11 +1,11 @@
 import type {ErrorCode, ErrorParams} from './catalogue.js'
 
-/** Why an error occurs, in one sentence; with realistic parameters where its message takes any. */
+/** The cause of an error in one sentence, with realistic parameters if its message has any. */
 export type ErrorExplanation<C extends ErrorCode> = keyof ErrorParams<C> extends never
   ? string
   : readonly [cause: string, example: ErrorParams<C>]
 
-/** Loaded by `svc explain` alone, so that no other command pays for it. */
+/** Loaded only by `svc explain`, so that other commands start faster. */
 export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>} = {
   context_file_unusable: [
     'The context file exists, but it is not a readable UTF-8 text file within the size limit.',
@@ -95,7 +95,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   config_type: [
     'A setting in a settings file has the wrong type or is out of range.',
-    {file: 'Svc.toml', key: 'engine.threads', expected: 'a whole number from 1 to 1024', found: '"four"'},
+    {file: 'Svc.toml', key: 'engine.threads', expected: 'a whole number from 0 to 256', found: '"four"'},
   ],
   config_variable: [
     'An environment variable has a value that its setting does not accept.',
@@ -136,19 +136,13 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The daemon has no JSON-RPC method with this name.',
     {method: 'orch.submit_tasks', suggestion: 'orch.submit_task'},
   ],
-  subscription_not_found: [
-    'The subscription was cancelled, or it belongs to another connection.',
-    {subscription: 's-4'},
-  ],
+  subscription_not_found: ['The subscription was cancelled or belongs to another connection.', {subscription: 's-4'}],
   subscriptions_exhausted: ['One connection has opened the maximum number of event subscriptions.', {limit: 64}],
   daemon_token_refused:
     'The daemon was started with SVC_DAEMON_TOKEN, and the client sent no token or a different one.',
   daemon_full: ['The maximum number of connections to the daemon is open.', {limit: 256}],
   daemon_address_invalid: ['A daemon address needs a host and a port.', {address: 'localhost'}],
-  daemon_address_in_use: [
-    'Another process, perhaps another daemon, is using this address.',
-    {address: '127.0.0.1:9745'},
-  ],
+  daemon_address_in_use: ['Another process, perhaps another daemon, uses this address.', {address: '127.0.0.1:9745'}],
   daemon_address_unavailable: [
     'The address does not belong to this machine, or the port requires more privileges.',
     {address: '192.0.2.7:9745', reason: 'listen EADDRNOTAVAIL: address not available 192.0.2.7:9745'},
@@ -161,7 +155,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   daemon_not_running: 'The command needs the daemon of this workspace, and none is running.',
-  daemon_silent: ['The daemon was started without --listen, so no program can call it.', {pid: 4711}],
+  daemon_silent: ['The daemon was started without --listen, or it is stopping.', {pid: 4711}],
   daemon_died: [
     'The daemon process exited during startup; the message ends with the last lines of its log.',
     {
@@ -170,14 +164,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
       tail: 'The database .svc/store.db is locked by another process.',
     },
   ],
-  daemon_start_timeout: [
-    'The daemon process started, but was not ready in time.',
-    {seconds: 30, log: '.svc/daemon.log'},
-  ],
-  daemon_stop_timeout: [
-    'The daemon was asked to stop and is still waiting for its running tasks.',
-    {pid: 4711, seconds: 10},
-  ],
+  daemon_start_timeout: ['The daemon started, but was not ready in time.', {seconds: 30, log: '.svc/daemon.log'}],
+  daemon_stop_timeout: ['The daemon is stopping and still waits for its running tasks.', {pid: 4711, seconds: 10}],
   daemon_connection_lost: [
     'The daemon stopped or crashed while a request was waiting for a response.',
     {address: '127.0.0.1:9745'},
@@ -189,11 +177,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   call_not_found: [
     'The daemon did not find what a call names; the message is that of the daemon.',
-    {message: 'There is no task T-0042 in this workspace.'},
+    {message: 'Task T-0042 does not exist in this workspace.'},
   ],
   call_refused: [
     'A call conflicts with the current state; the message is that of the daemon.',
-    {message: 'T-0042 is held by builder, and no claim was given.'},
+    {message: 'T-0042 is claimed by builder, and the request names no claim.'},
   ],
   call_unavailable: [
     'The daemon could not serve the call at this time; the message is that of the daemon.',
@@ -266,7 +254,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   program_invalid: ['The checker found errors, so the program does not run.', {path: 'src/main.svc', errors: 2}],
   endpoint_auth_not_enforced: [
-    'Ignoring the decorator would leave an endpoint unprotected that its author meant to protect.',
+    'svc does not enforce @auth; ignoring it would expose an endpoint that its author meant to protect.',
     {place: 'src/main.svc:7:1'},
   ],
   app_unprotected: [
@@ -302,10 +290,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A flag that decides about a migration names a table or column that does not exist or is not affected by it.',
     {flag: '--rebuild', value: 'Taks', fault: 'the program declares no table Taks'},
   ],
-  sql_invalid: [
-    'SQLite rejected the statement, or the statement does not only read.',
-    {reason: 'no such table: tasks'},
-  ],
+  sql_invalid: ['SQLite rejected the statement, or it does more than read.', {reason: 'no such table: tasks'}],
   unconfirmed: [
     'The command replaces or changes existing data, and neither --yes nor an answer confirmed it.',
     {what: 'A reset'},
@@ -337,22 +322,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The field is missing, or its value has the wrong type or is out of range.',
     {field: 'quarantined', expected: 'true or false'},
   ],
-  invalid_agent_id: [
-    'Agent ids in mesh messages are 64-bit numbers, sent as decimal strings.',
-    {field: 'receiver_agent_id'},
-  ],
+  invalid_agent_id: ['Agent ids in mesh messages are 64-bit numbers in decimal strings.', {field: 'receiver_agent_id'}],
   scope_key_too_long: ['The scope key of a lease request exceeds the limit.', {limit: 2048}],
   attestation_invalid: [
     'The digest or signature of a message is missing, malformed or wrong, or messages of its type are not signed.',
     {reason: 'the digest is not that of the payload'},
   ],
   token_expired: 'The exp, nbf or iat claim of the JWT excludes the current time.',
-  token_replayed:
-    'A JWT with the role mesh or admin is valid for one request, and the control plane has seen its jti claim before.',
+  token_replayed: 'A JWT with the role mesh or admin works once, and the control plane has seen its jti claim before.',
   bootstrap_invalid: 'The bootstrap token is missing, or it is not the one that the control plane accepts at present.',
   role_forbidden: ['The token is valid, but its role does not include this operation.', {role: 'worker'}],
   scope_mismatch:
-    'SVC_MESH_SCOPE_ID of the node, or the scp claim of its token, differs from SVC_MESH_SCOPE_ID of the control plane.',
+    'SVC_MESH_SCOPE_ID of the node, or the scp claim of its token, differs from that of the control plane.',
   unknown_node: ['The node never joined, has left, or was removed because its heartbeats stopped.', {node: 'laptop'}],
   node_quarantined: [
     'An administrator put the node into quarantine, so it gets no lease or message and renews none.',
@@ -366,12 +347,9 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   node_not_found: ['No node with this id is registered.', {node: 'laptop'}],
   lease_not_found: [
     'The lease expired, was released or revoked, never existed, or has a different scope key.',
-    {lease: '5f0c7c1e-9a3b-4d55-8f0e-2b6c1d7e8f90'},
+    {lease: '42'},
   ],
-  dead_message_not_found: [
-    'The message is not in the dead-letter list; it may have been retried or dropped.',
-    {message: 17},
-  ],
+  dead_message_not_found: ['The message is not a dead letter; it may have been retried or dropped.', {message: 17}],
   bootstrap_disabled: 'No bootstrap token is configured for the control plane.',
   lease_held: [
     'A lease is exclusive, and another node holds this one until it expires or is released.',
@@ -383,13 +361,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   bootstrap_expired:
     'A bootstrap token is valid for 10 minutes, unless svc mesh init --bootstrap-minutes set another time.',
   idempotency_key_reused: ['An earlier message has the same idempotency key and different content.', {message: 17}],
-  inbox_full: [
-    'The receiver does not acknowledge its messages, or all inboxes together are full; no message is dropped to make room.',
-    {limit: 10_000},
-  ],
+  inbox_full: ['The receiver does not acknowledge its messages, or all inboxes together are full.', {limit: 10_000}],
   store_unavailable: [
     'The database of the control plane is locked, damaged or not writable, or its disk is full or failing.',
-    {reason: 'database or disk is full'},
+    {reason: 'its disk is full'},
   ],
   attestation_key_missing: 'A signed result arrived, and the control plane has no key to verify it.',
   server_token_missing:
@@ -415,7 +390,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {variables: ['SVC_MESH_WORKER_TOKEN']},
   ],
   mesh_secrets_ignored: [
-    'mesh.env is unreadable, has an invalid line, is accessible to others or is for another control plane, and there are no other secrets.',
+    'mesh.env is unreadable, invalid, accessible to others or for another control plane, and there are no other secrets.',
     {fault: '.svc/mesh/mesh.env is ignored: it belongs to another user'},
   ],
   mesh_rejected: [
@@ -595,7 +570,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'ONNX Runtime reported an error, its worker exited unexpectedly, or the logits were not finite.',
     {reason: 'no token is left to choose from: no logit is finite'},
   ],
-  port_in_use: ['Another process, perhaps another svc server, is using this port.', {host: '127.0.0.1', port: 11_435}],
+  port_in_use: ['Another process, perhaps another svc server, uses this port.', {host: '127.0.0.1', port: 11_435}],
   address_unavailable: [
     'The address does not belong to this machine, or the port requires more privileges.',
     {host: '192.0.2.7', port: 11_435, reason: 'listen EADDRNOTAVAIL: address not available 192.0.2.7:11435'},
@@ -606,7 +581,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   tls_ca_unusable: [
     'The file in SVC_TLS_CA_FILE cannot be read or contains no PEM certificate.',
-    {path: '/etc/ssl/company.pem', reason: 'it holds no certificate'},
+    {path: '/etc/ssl/company.pem', reason: 'it contains no certificate'},
   ],
   certificate_untrusted: [
     "The server's certificate is self-signed or issued by an unknown authority.",
@@ -646,7 +621,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {origin: 'https://page.example'},
   ],
   host_forbidden: [
-    'Unknown host names are refused, because a web page could reach a local server through its own name (DNS rebinding).',
+    'Through a host name of its own, a web page could reach a local server (DNS rebinding).',
     {host: 'rebound.example'},
   ],
   route_unknown: ['The server has no route with this path.', {method: 'GET', path: '/v1/model'}],
@@ -679,10 +654,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The status of a task allows only certain changes; for example, a completed task cannot be cancelled.',
     {task: 'T-0042', from: 'Completed', to: 'Cancelled'},
   ],
-  task_path_escapes: [
-    'The path of a file is blank, too long, or leads out of the workspace.',
-    {path: '../other/readme.md'},
-  ],
+  task_path_escapes: ['A path is blank or too long, or leads out of the workspace.', {path: '../other/readme.md'}],
   dependency_unknown: ['--after, or depends_on in a batch, names a task that does not exist.', {dependency: 'T-0041'}],
   dependency_failed: [
     '--after, or depends_on in a batch, names a task that failed or was cancelled.',
@@ -708,10 +680,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   agent_not_found: ['No agent of this workspace has this name or id.', {agent: 'bulider', suggestion: 'builder'}],
   agent_exists: ['Agent names are unique within a workspace.', {name: 'builder', agent: 'A-01'}],
   max_agents_reached: ['The number of agents reached its limit.', {limit: 8}],
-  last_agent: [
-    'Retiring the agent would leave its tasks with no agent to run them.',
-    {agent: 'builder (A-01)', tasks: 3},
-  ],
+  last_agent: ['Retiring the agent would leave its tasks without an agent.', {agent: 'builder (A-01)', tasks: 3}],
   delegation_parent_not_found: ['The parent named for the new agent does not exist.', {parent: 'A-09'}],
   claim_required: [
     'The task is claimed, and only the holder of the claim may change it.',
@@ -746,10 +715,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   plan_rejected: [
     'orchestrator.plan_adequacy_enforce is on, and the plan has vague or risky steps or covers too little of its goal.',
-    {faults: ['step 2 is vague and untested']},
+    {faults: ['step 2 is vague_phrase']},
   ],
   plan_model_answer: [
-    'Two answers of the model did not match the schema of a plan; the second request listed the errors of the first.',
+    'Neither of two answers of the model matched the schema of a plan.',
     {fault: 'step 2 has no description'},
   ],
   plan_model_slow: ['The model did not finish its plan within the time limit.', {ms: 60_000}],
@@ -758,10 +727,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The plan was revised by another client after the request was prepared.',
     {plan: 'plan-42', version: 1, current: 2},
   ],
-  plan_stuck: [
-    'All remaining steps depend on a step that failed or was cancelled.',
-    {plan: 'plan-42', nodes: ['step-2']},
-  ],
+  plan_stuck: ['Every remaining step depends on a failed or cancelled step.', {plan: 'plan-42', nodes: ['step-2']}],
   plan_step_replaced: [
     'The plan was revised, so retrying a task of an older version would repeat the work.',
     {task: 'T-0042', plan: 'plan-42', node: 'step-2', version: 2},
@@ -788,10 +754,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   exec_disabled: 'orchestrator.exec.enabled is false, so the workspace runs no command templates.',
   exec_template_missing: 'The task is for the exec processor, which runs named command templates only.',
-  exec_template_unknown: [
-    'The settings define no command template of this name.',
-    {template: 'tset', suggestion: 'test'},
-  ],
+  exec_template_unknown: ['The settings define no such command template.', {template: 'tset', suggestion: 'test'}],
   exec_template_invalid: [
     'The definition of the command template in the settings is incomplete.',
     {template: 'test', reason: 'it names no program'},
@@ -812,7 +775,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   session_limit: ['The number of open sessions reached its limit.', {limit: 32}],
   session_damaged: [
     'Another program changed or truncated the journal of the session.',
-    {id: 'builder-20260401', reason: 'line 12 of its journal is no event'},
+    {id: 'builder-20260401', reason: 'line 12 of its journal is not an event'},
   ],
   cache_unwritable: [
     'The cache folder cannot be created or written, or its disk is full.',
@@ -879,7 +842,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   store_busy: ['Another process holds the lock of the database.', {path: '.svc/store.db'}],
   store_migration_failed: [
     'SQLite rejected a step of the schema migration, and all steps were rolled back.',
-    {path: '.svc/store.db', fragment: 'orchestrator', version: 12, reason: 'database or disk is full'},
+    {path: '.svc/store.db', fragment: 'orchestrator', version: 12, reason: 'no such column: priority'},
   ],
   store_newer: [
     'A newer version of svc changed the schema, and an older version could damage the data.',

@@ -1,6 +1,6 @@
 /**
- * One error type for everything a user can meet. A row of the catalogue gives the code, the sentence, the hint, the
- * exit status and the HTTP status; a renderer turns one error into the body of one wire.
+ * One error type for everything a user can meet. A row of the catalogue defines code, message, hint, exit status and
+ * HTTP status; a renderer turns an error into the body of one wire format.
  */
 export {type ErrorCode, type ErrorRow, Exit} from './catalogue.js'
 export {type ErrorRecord, isErrorOf, SvcError} from './error.js'
@@ -17,5 +17,5 @@ export {
 } from './render.js'
 export {nearest} from './suggestion.js'
 
-/** Every error code with its cause, an example and the fix. The texts are loaded only here. */
+/** Every error code with its cause, an example and the fix. Loads the texts on demand. */
 export const explainErrors = async () => (await import('./explain.js')).explainErrors()

@@ -5,7 +5,7 @@ export interface CliError {
   error: {code: string; message: string; remediation: string; exit: number}
 }
 
-/** Turns an error into the body of one wire. `requestId` is known where the error answers a request. */
+/** Turns an error into the body of one wire format. `requestId` is set if the error is a response to a request. */
 export type ErrorRenderer = (error: SvcError, requestId?: string) => object
 
 /** stdout of a failed command under `--json`. */
@@ -13,13 +13,13 @@ export const asCliError = (error: SvcError): CliError => ({
   error: {code: error.code, message: error.message, remediation: error.hint, exit: error.exit},
 })
 
-/** stderr of a failed command in text mode: what is wrong, then what to do. */
+/** stderr of a failed command in text mode. */
 export const asText = (error: SvcError): string => `error: ${error.message} (${error.code})\n  hint: ${error.hint}\n`
 
-/** `/api/*` of the inference server, as Ollama answers. */
+/** `/api/*` of the inference server, in the format of Ollama. */
 export const asOllamaError = (error: SvcError) => ({error: error.message})
 
-/** `/v1/*` of the inference server, as OpenAI answers: all four keys, always. */
+/** `/v1/*` of the inference server, in the format of OpenAI: always with all four keys. */
 export const asOpenAiError = (error: SvcError) => ({
   error: {
     message: error.message,
@@ -49,10 +49,10 @@ const titles: Record<number, string> = {
   507: 'Insufficient Storage',
 }
 
-/** Codes that problem details have another word for. */
+/** Codes that differ in problem details. */
 const problemCodes: Partial<Record<string, string>> = {media_type_unsupported: 'unsupported_media_type'}
 
-/** The mesh control plane: problem details, RFC 9457, with our code beside them. */
+/** The mesh control plane: problem details (RFC 9457), extended by the error code. */
 export const asProblem: ErrorRenderer = (error, requestId) => ({
   type: 'about:blank',
   title: titles[error.status] ?? 'Error',
@@ -63,7 +63,7 @@ export const asProblem: ErrorRenderer = (error, requestId) => ({
   ...(requestId === undefined ? {} : {request_id: requestId}),
 })
 
-/** `/api/audio/*`: flat. */
+/** `/api/audio/*`: a flat object. */
 export const asAudioError = (error: SvcError) => ({error: error.code, message: error.message, hint: error.hint})
 
 const databaseCodes: Record<number, string> = {

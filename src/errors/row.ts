@@ -1,4 +1,4 @@
-/** Exit statuses of every command: stable, documented, the same on each surface. */
+/** Exit statuses of every command: stable, documented, and the same on every interface. */
 export const Exit = {
   ok: 0,
   failed: 1,
@@ -25,16 +25,16 @@ const httpStatuses: Readonly<Record<ExitStatus, number>> = {
 
 export const httpStatusOf = ({exit, http = httpStatuses[exit]}: Pick<ErrorRow<never>, 'exit' | 'http'>): number => http
 
-/** One kind of error. `message` and `hint` are one sentence each: what is wrong and where, and what to do about it. */
+/** One kind of error. `message` says what failed, where and why; `hint` is one concrete action. One sentence each. */
 export interface ErrorRow<P> {
   exit: ExitStatus
-  /** HTTP status of the error as an answer to a request; that of its exit status where it is left out. */
+  /** HTTP status of a response with this error; default: the one that corresponds to its exit status. */
   http?: number
   message: (params: P) => string
   hint: string | ((params: P) => string)
-  /** The code OpenAI clients know for this error, where they know one. */
+  /** OpenAI's code for this error, if there is one. */
   openai?: string
-  /** Which request field is at fault, for wires that name it. */
+  /** The request field that caused the error, for wire formats that name it. */
   param?: (params: P) => string
 }
 
@@ -42,7 +42,7 @@ const rowWith =
   (exit: ExitStatus) =>
   <P = object>(row: Omit<ErrorRow<P>, 'exit'>): ErrorRow<NoInfer<P>> => ({exit, ...row})
 
-/** Rows of each exit status. `P`, the parameters of an error, follows from the parameters of its functions. */
+/** Rows of each exit status. `P`, the parameters of an error, is inferred from its functions. */
 export const failed = rowWith(Exit.failed)
 export const usage = rowWith(Exit.usage)
 export const notFound = rowWith(Exit.notFound)
@@ -51,5 +51,5 @@ export const unavailable = rowWith(Exit.unavailable)
 export const interrupted = rowWith(Exit.interrupted)
 export const terminated = rowWith(Exit.terminated)
 
-/** Gives each row its own parameter type; the table is built when an error is first looked up. */
+/** Keeps the parameter type of each row; the table is built at the first lookup of an error. */
 export const rows = <T extends Record<string, ErrorRow<never>>>(declare: () => T): (() => T) => declare

@@ -1,8 +1,7 @@
 import {closest, distance} from 'fastest-levenshtein'
 
 /**
- * The candidate a person most likely meant, or undefined when nothing is near enough: at most two edits, or a third of
- * the word's length for long words.
+ * The most similar candidate, or undefined if none is within two edits (for long words, a third of the length).
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word === '' || candidates.length === 0) return undefined
@@ -11,6 +10,6 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return distance(word, best) <= Math.min(limit, word.length - 1) ? best : undefined
 }
 
-/** " Did you mean x?" or the empty string: for the end of a sentence. */
+/** " Did you mean x?", or an empty string if there is no suggestion. */
 export const didYouMean = (suggestion: string | undefined): string =>
   suggestion === undefined ? '' : ` Did you mean ${suggestion}?`

@@ -21,10 +21,10 @@ import {
 import {temporaryFolder} from '../support/temporary.js'
 
 /**
- * Facts that suit every row. A name that is not listed reads as a list of one word, which also stands well in a
- * sentence, so a new row needs nothing here.
+ * Parameters for every row. A name that is not listed has a list of one word as its value, which also reads well as a
+ * text, so most new rows need no change here.
  */
-const facts: object = new Proxy<Record<string, unknown>>(
+const parameters: object = new Proxy<Record<string, unknown>>(
   {
     param: 'temperature',
     field: 'node_id',
@@ -37,23 +37,23 @@ const facts: object = new Proxy<Record<string, unknown>>(
   },
   {get: (known, name) => (name in known ? known[String(name)] : ['sample'])},
 )
-const errorOf = (code: ErrorCode) => new SvcError(code, facts as never)
+const errorOf = (code: ErrorCode) => new SvcError(code, parameters as never)
 const codes = Object.keys(errorCatalogue()) as ErrorCode[]
 
-describe('every error of the catalogue', () => {
+describe('each error of the catalogue', () => {
   for (const code of codes) {
-    it(`${code} says what is wrong and what to do`, () => {
+    it(`${code} has a message and a one-sentence hint`, () => {
       const {message, hint, exit, status} = errorOf(code)
       assert.match(code, /^[a-z]+(_[a-z0-9]+)*$/)
       assert.notEqual(message.trim(), '')
       assert.doesNotMatch(message, /undefined|\[object|null/)
-      assert.match(hint, /^[A-Z][^\n]*\.$/, 'a hint is one line that ends in a full stop')
-      assert.ok(hint.split(/[.!?] (?=[A-Z])/).length <= 2, 'a hint has one sentence or two')
+      assert.match(hint, /^[A-Z][^\n]*\.$/, 'a hint is one line that ends with a full stop')
+      assert.doesNotMatch(hint, /[.!?] [A-Z]/, 'a hint is one sentence')
       assert.ok(Object.values(Exit).includes(exit) && exit !== Exit.ok)
       assert.ok(status >= 400 && status < 600)
     })
 
-    it(`${code} has the shape of each wire`, async () => {
+    it(`${code} renders to each wire format`, async () => {
       const error = errorOf(code)
       const {message, hint, exit, status} = error
       assert.deepEqual(asCliError(error), {error: {code, message, remediation: hint, exit}})
@@ -93,7 +93,7 @@ describe('the explanation of an error', async () => {
   })
 
   for (const {code, cause, message, fix} of explained)
-    it(`${code} has a cause, and an example without a gap`, () => {
+    it(`${code} has a cause and a complete example`, () => {
       assert.match(cause, /^[A-Za-z-].*\.$/)
       for (const text of [message, fix]) assert.doesNotMatch(text, /undefined|\[object|NaN|\bnull\./)
       assert.match(fix, /^[A-Z][^\n]*\.$/)
@@ -106,7 +106,7 @@ describe('a failed command', () => {
     index: 'model.safetensors.index.json',
   })
 
-  it('prints the sentence, the code and the hint on standard error', () => {
+  it('prints message, code and hint to standard error', () => {
     assert.equal(
       asText(error),
       'error: The shard model-00002-of-00002.safetensors, which model.safetensors.index.json requires, is missing. (shard_missing)\n' +
@@ -126,23 +126,23 @@ describe('a failed command', () => {
   })
 })
 
-describe('a command line that names a near word', () => {
+describe('the message for a misspelt name', () => {
   const cases: [error: SvcError, sentence: string][] = [
     [new SvcError('flag_unknown', {flag: '--thread', suggestion: '--threads'}), 'Did you mean --threads?'],
     [new SvcError('command_unknown', {command: 'genrate', suggestion: 'generate'}), 'Did you mean generate?'],
     [new SvcError('contract_unknown', {id: 'cli/eror', suggestion: 'cli/error.v1'}), 'Did you mean cli/error.v1?'],
   ]
   for (const [error, sentence] of cases)
-    it(`is told "${sentence}"`, () => {
+    it(`ends with "${sentence}"`, () => {
       assert.ok(error.message.endsWith(sentence))
     })
 
-  it('is told nothing of the kind when no word is near', () => {
+  it('has no suggestion if no name is similar', () => {
     assert.equal(new SvcError('flag_unknown', {flag: '--banana'}).message, 'Unknown flag --banana.')
   })
 })
 
-describe('a client of /v1/*', () => {
+describe('an error of /v1/*', () => {
   const cases: [error: SvcError, status: number, type: string, code: string | null, param: string | null][] = [
     [new SvcError('bad_request', {reason: 'no', param: 'top_p'}), 400, 'invalid_request_error', null, 'top_p'],
     [new SvcError('bad_request', {reason: 'no'}), 400, 'invalid_request_error', null, null],
@@ -175,20 +175,20 @@ describe('a client of /v1/*', () => {
     [new SvcError('overloaded', {reason: 'no'}), 503, 'server_error', 'overloaded', null],
   ]
   for (const [error, status, type, code, param] of cases)
-    it(`sees ${status} ${type}, code ${code}, param ${param}`, () => {
+    it(`is ${status} ${type}, code ${code}, param ${param}`, () => {
       assert.equal(error.status, status)
       assert.deepEqual(asOpenAiError(error), {error: {message: error.message, type, param, code}})
     })
 })
 
-describe('a client of /api/*', () => {
-  it('sees the words Ollama uses for an empty body', () => {
+describe('an error of /api/*', () => {
+  it('uses the text of Ollama for an empty body', () => {
     assert.deepEqual(asOllamaError(new SvcError('body_missing', {})), {error: 'missing request body'})
   })
 })
 
-describe('a mesh node', () => {
-  it('sees a problem with the title of its status', () => {
+describe('an error of the control plane', () => {
+  it('is a problem with the title of its status', () => {
     assert.deepEqual(asProblem(new SvcError('unauthorized', {}), 'r-7'), {
       type: 'about:blank',
       title: 'Unauthorized',
@@ -200,34 +200,34 @@ describe('a mesh node', () => {
     })
   })
 
-  it('sees no request id where there was no request', () => {
+  it('has no request id without a request', () => {
     assert.ok(!('request_id' in asProblem(new SvcError('unauthorized', {}))))
   })
 })
 
-describe('a fault of the file system', () => {
+describe('a file-system error', () => {
   const caught = async (work: Promise<unknown>) =>
     SvcError.from(
       await work.then(
-        () => assert.fail('it should have failed'),
+        () => assert.fail('expected an error'),
         (error: unknown) => error,
       ),
     )
 
-  it('is "not found" when the file is missing, with its path', async (t) => {
+  it('becomes file_not_found if the file is missing', async (t) => {
     const path = join(await temporaryFolder(t), 'absent.json')
     const error = await caught(readFile(path))
     assert.equal(error.message, `${path} does not exist.`)
     assert.equal(error.exit, Exit.notFound)
   })
 
-  it('is "unreadable" when the file is a directory', async (t) => {
+  it('becomes file_unreadable if the file is a directory', async (t) => {
     const error = await caught(readFile(await temporaryFolder(t)))
     assert.equal(error.code, 'file_unreadable')
     assert.match(error.message, /it is a directory/)
   })
 
-  it('is no fault of svc when the path leads through a file', async (t) => {
+  it('is not an internal error if the path leads through a file', async (t) => {
     const file = join(await temporaryFolder(t), 'config.json')
     await writeFile(file, '{}')
     const error = await caught(readdir(join(file, 'inside')))
@@ -240,61 +240,61 @@ describe('a fault of the file system', () => {
     ['EPERM', 'file_unreadable'],
     ['ENOSPC', 'disk_full'],
   ] as const)
-    it(`${code} is ${expected}`, () => {
+    it(`${code} becomes ${expected}`, () => {
       const error = SvcError.from(Object.assign(new Error(code), {code, path: '/some/file'}))
       assert.equal(error.code, expected)
       assert.match(error.message, /\/some\/file/)
     })
 })
 
-describe('whatever else was thrown', () => {
-  it('stays the same error when it is one of ours', () => {
+describe('another thrown value', () => {
+  it('stays the same if it is an SvcError', () => {
     const error = new SvcError('unauthorized', {})
     assert.equal(SvcError.from(error), error)
   })
 
-  it('is an interruption when work was aborted', () => {
+  it('becomes interrupted if work was aborted', () => {
     assert.equal(SvcError.from(AbortSignal.abort().reason).code, 'interrupted')
   })
 
   for (const thrown of [new Error('boom'), 'boom'])
-    it(`is internal, with its words: ${typeof thrown}`, () => {
+    it(`becomes internal with its message: ${typeof thrown}`, () => {
       const error = SvcError.from(thrown)
       assert.equal(error.code, 'internal')
       assert.match(error.message, /boom/)
     })
 
-  it('keeps the first fault as its cause', async () => {
-    const fault = await access('/nowhere/at/all').catch((error: unknown) => error)
-    assert.equal(SvcError.from(fault).cause, fault)
+  it('keeps the original error as its cause', async () => {
+    const original = await access('/nowhere/at/all').catch((error: unknown) => error)
+    assert.equal(SvcError.from(original).cause, original)
   })
 })
 
-describe('an error that crosses a thread', () => {
-  it('arrives with its code, facts, sentence and stack', () => {
-    const cause = new Error('the first fault')
+describe('an error sent to another thread', () => {
+  it('keeps its code, parameters, message and stack', () => {
+    const cause = new Error('the original error')
     const sent = new SvcError('tensor_shape', {tensor: 'a', file: 'b', found: [2, 3], expected: [3, 2]}, {cause})
     const received = SvcError.fromRecord(structuredClone(sent.toRecord()))
     assert.ok(isErrorOf(received, 'tensor_shape'))
     assert.ok(!isErrorOf(received, 'internal'))
     assert.deepEqual(received.params, sent.params)
     assert.equal(received.message, 'The tensor a in b has shape [2, 3]; config.json requires [3, 2].')
-    assert.match(received.stack ?? '', /the first fault/)
+    assert.match(received.stack ?? '', /the original error/)
   })
 })
 
-describe('an error that another program has told of', () => {
-  it('is the row of its code in the words of that program, also in another process', () => {
-    const told = SvcError.fromRemote('inbox_full', 'Seven wait.')
-    assert.ok(told)
-    for (const error of [told, SvcError.fromRecord(JSON.parse(JSON.stringify(told.toRecord())))])
+describe('an error reported by another program', () => {
+  it('has the row of its code and the message of that program, also in another process', () => {
+    const remote = SvcError.fromRemote('inbox_full', 'Seven wait.')
+    assert.ok(remote)
+    for (const error of [remote, SvcError.fromRecord(JSON.parse(JSON.stringify(remote.toRecord())))])
       assert.deepEqual(
         [error.code, error.message, error.exit, error.hint],
         ['inbox_full', 'Seven wait.', Exit.unavailable, errorOf('inbox_full').hint],
       )
   })
 
-  it('is none where the code is unknown, or its hint needs to know more', () => {
+  it('is undefined if its code is unknown or its hint needs parameters', () => {
     for (const code of ['no_such_code', 'constructor', 'port_in_use'])
       assert.equal(SvcError.fromRemote(code, 'It is.'), undefined)
   })

@@ -160,12 +160,12 @@ export const meshErrors = rows(() => ({
   }),
   mesh_exists: conflict({
     message: (p: {path: string}) => `${p.path} already contains mesh secrets.`,
-    hint: 'Use another folder with -C DIR, or pass --force to overwrite the secrets, which locks out everyone who uses them.',
+    hint: 'Use another folder with -C DIR, or pass --force to overwrite the secrets, which locks out their users.',
   }),
   mesh_secrets_overruled: usage({
     http: 500,
     message: (p: {variables: readonly string[]}) =>
-      `The issued tokens would be ignored: ${p.variables.join(', ')} is set in the environment or in a file that takes precedence.`,
+      `The issued tokens would be ignored: ${p.variables.join(', ')} is set in the environment or another file.`,
     hint: 'Unset it there and join again; the bootstrap token was not consumed.',
   }),
   mesh_secrets_ignored: usage({
@@ -198,7 +198,7 @@ export const meshErrors = rows(() => ({
     message: (p: {operation: string; variables: readonly string[]}) =>
       `The control plane requires a token for ${p.operation}, and this machine has none.`,
     hint: (p: {variables: readonly string[]}) =>
-      `Set ${p.variables.join(' or ')} to its value on the control plane; a node can join with svc mesh join --bootstrap.`,
+      `Set ${p.variables.join(' or ')} to its value on the control plane, or join with svc mesh join --bootstrap.`,
   }),
   control_plane_missing: unavailable({
     http: 502,

@@ -16,12 +16,12 @@ export const messageErrors = rows(() => ({
   }),
   message_claim_lost: conflict({
     message: (p: {message: string; owner: string}) => `Message ${p.message} is not claimed by ${p.owner}.`,
-    hint: 'Claim the message again, with the same SVC_A2A_CONSUMER_ID as for the acknowledgement.',
+    hint: 'Claim the message again with the same consumer id (SVC_A2A_CONSUMER_ID).',
   }),
   agent_session_mismatch: conflict({
     http: 403,
     message: (p: {agent: string}) => `The agent ${p.agent} is bound to a different session.`,
-    hint: 'Pass the session of the agent.',
+    hint: 'Pass the session of the agent, for example with --session ID.',
   }),
   mesh_not_configured: unavailable({
     message: () => 'No mesh is configured to exchange messages with other machines.',

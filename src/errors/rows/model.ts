@@ -151,7 +151,7 @@ export const modelErrors = rows(() => ({
     hint: 'Send the roles in the order that the model expects, usually user and assistant alternating.',
   }),
   generation_failed: failed({
-    message: (p: {reason: string}) => `The model could not be run: ${p.reason}.`,
+    message: (p: {reason: string}) => `Generation failed: ${p.reason}.`,
     hint: 'Check that the machine has enough free memory, or run again with --debug for details.',
   }),
 }))

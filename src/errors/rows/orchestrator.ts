@@ -91,7 +91,7 @@ export const orchestratorErrors = rows(() => ({
   }),
   claim_lost: conflict({
     message: (p: {task: string; generation: number; current: number; status: string}) =>
-      `Claim ${p.generation} of ${p.task} is no longer valid: the task is ${p.status}, and its latest claim is ${p.current}.`,
+      `Claim ${p.generation} of ${p.task} is no longer valid: the task is ${p.status}, its latest claim is ${p.current}.`,
     hint: 'Discard the result, and claim another task with svc orch claim.',
   }),
   no_task_to_claim: notFound({

@@ -8,6 +8,7 @@ export const processorErrors = rows(() => ({
     message: (p: {
       reason: string
       exitCode?: number | undefined
+      /** Last lines of standard error. */
       stderr?: readonly string[] | undefined
     }) => `The task failed: ${p.reason}${p.stderr?.length ? `: ${p.stderr.join(' / ')}` : ''}.`,
     hint: 'Fix the cause, then retry the task with svc orch retry.',

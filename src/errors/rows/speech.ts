@@ -26,7 +26,7 @@ export const speechErrors = rows(() => ({
     hint: 'Copy the tokenizer and config.json again from the same model.',
   }),
   recognition_failed: failed({
-    message: (p: {reason: string}) => `The speech model could not be run: ${p.reason}.`,
+    message: (p: {reason: string}) => `Speech recognition failed: ${p.reason}.`,
     hint: 'Check that the machine has enough free memory, or run again with --debug for details.',
   }),
   words_unsupported: usage({
