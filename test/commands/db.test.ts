@@ -518,10 +518,10 @@ describe('svc db call', {concurrency: 3}, () => {
     ['ends with 2 without an argument that is needed', ['add'], 2, /argument title: it is missing\./],
     ['ends with 2 for an argument of a wrong type', ['one', 'id=milk'], 2, /argument id: it must be Id\[Task\]\./],
     [
-      'exits with status 2 for an argument of the wrong type',
-      ['one', 'id=milk'],
+      'exits with status 2 for an argument that the endpoint does not have',
+      ['one', 'id=1', 'day=2'],
       2,
-      /argument day: .* no such parameter/,
+      /argument day: the endpoint has no such parameter\./,
     ],
     ['ends with 2 for an argument without a value', ['one', 'id'], 2, /argument id: write name=value\./],
   ] as const)
@@ -553,7 +553,7 @@ describe('svc db call', {concurrency: 3}, () => {
     const input = tasks
       .replace('title: str,', 'title: str, level: int,')
       .replace('done: false,', 'done: false, level: 1,')
-    const blocked = /needs_default +blocking[\s\S]*1 migration step needs a decision\. \(migration_blocked\)/
+    const blocked = /needs_default +blocking[\s\S]*1 step needs a decision\. \(migration_blocked\)/
     await fails(['call', 'list', '--program', '-'], 3, blocked, {input})
   })
 })

@@ -163,7 +163,7 @@ describe('svc orch plan execute', {concurrency: 3}, () => {
     })
     const {stdout, stderr} = await workspace.run(['orch', 'plan', 'execute', id])
     assert.equal(stdout, 'T-0001\n')
-    assert.match(stderr, /^notice: n2 could not be submitted: The queue is full: 1 of 1 tasks are queued/)
+    assert.match(stderr, /^notice: n2 was not submitted: The queue is full: 1 of 1 tasks are queued/)
     await workspace.fails(['orch', 'plan', 'execute', id], 4, 'queue_full')
     const {steps: nodes} = await status(workspace, id)
     assert.match(nodes[1]?.held_reason ?? '', /^queue_full: The queue is full: 1 of 1 tasks are queued/)

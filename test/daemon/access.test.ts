@@ -86,7 +86,7 @@ describe('a daemon with a token', () => {
       said.push(JSON.stringify(await peer.next()))
     }
     said.push(stderr(), readFileSync(join(workspace.cwd, '.svc/daemon.json'), 'utf8'))
-    assert.match(stderr(), /admitted/, 'the log tells of connections')
+    assert.match(stderr(), /authenticated/, 'the log records connections')
     for (const text of said) assert.ok(!text.includes(token), text)
   })
 
@@ -113,7 +113,7 @@ describe('a page in a browser', () => {
     const body = `${JSON.stringify(submit)}\n`.repeat(3)
     const answer = await fetch(`http://${addr}/`, {method: 'POST', body, headers: {'content-type': 'text/plain'}})
     assert.equal(answer.status, 400)
-    assert.match(await answer.text(), /no HTTP server/)
+    assert.match(await answer.text(), /not an HTTP server/)
     for (const first of [
       'POST / HTTP/1.1\r\nHost: x\r\n\r\n',
       'GET /?x=1 HTTP/1.0\r\n\r\n',

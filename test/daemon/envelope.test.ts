@@ -27,8 +27,8 @@ describe('a request', () => {
   const refused: readonly [line: string, form: Request['form'], id: Request['id'], code: number, reason: RegExp][] = [
     ['{', 'wrapped', '0', -32_700, /^invalid request: the line is not JSON/],
     ['{"jsonrpc": "2.0", "id": 1,', 'json-rpc', null, -32_700, /^invalid request: the line is not JSON/],
-    ['7', 'wrapped', '0', -32_600, /a request is an object/],
-    ['null', 'wrapped', '0', -32_600, /a request is an object/],
+    ['7', 'wrapped', '0', -32_600, /a request must be an object/],
+    ['null', 'wrapped', '0', -32_600, /a request must be an object/],
     ['{}', 'wrapped', '0', -32_600, /"id" is missing/],
     ['{"id":"a","params":{}}', 'wrapped', '0', -32_600, /"method" is missing/],
     ['{"id":"a","method":"m"}', 'wrapped', '0', -32_600, /"params" is missing/],
@@ -203,6 +203,6 @@ describe('the number of an error', () => {
   it('comes without what went wrong inside', () => {
     const wire = JSON.stringify(toWireError(SvcError.from(new TypeError('x is not a function at /home/me'))))
     assert.doesNotMatch(wire, /function|home/)
-    assert.match(wire, /the log of the daemon says more/)
+    assert.match(wire, /see the daemon log/)
   })
 })

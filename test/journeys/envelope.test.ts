@@ -94,7 +94,7 @@ describe('the envelope of a journey', () => {
         () => envelope({[member]: value}),
         (error) => {
           assert.ok(isErrorOf(error, 'journey_invalid'))
-          assert.equal(error.message, `Invalid journey: its ${member} ${fault}.`)
+          assert.equal(error.message, `The ${member} of a journey ${fault}.`)
           assert.equal(error.exit, 2)
           return true
         },

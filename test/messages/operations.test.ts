@@ -124,7 +124,7 @@ describe('the operations of messages', () => {
           assert.ok(isErrorOf(error, 'params_invalid'))
           assert.match(
             error.message,
-            new RegExp(`^Invalid parameters for ${name}: with ${member} it takes consumer_id, `),
+            new RegExp(`^Invalid parameters for ${name}: with ${member}, consumer_id is required, `),
           )
           return true
         })

@@ -36,7 +36,7 @@ describe('a task that asks for a command line that cannot be', () => {
       'names no template',
       () => resolveArgv(undefined, program, builtins),
       'exec_template_missing',
-      /has no command template/,
+      /names no command template/,
     ],
     [
       'names an unknown template',

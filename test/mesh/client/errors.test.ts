@@ -128,7 +128,7 @@ describe('error response', () => {
         const error = await failure(everyOperation[operation].ask(client))
         const reported = SvcError.from(error)
         assert.deepEqual([reported.code, reported.exit, error.status], ['control_plane_missing', Exit.unavailable, 404])
-        assert.ok(reported.message.startsWith(`No control plane answers at ${plane.url}: `), reported.message)
+        assert.ok(reported.message.startsWith(`No control plane at ${plane.url}: `), reported.message)
         assert.equal(error.isMissing, false)
       }
     })
