@@ -126,7 +126,8 @@ export function testCanaries(select: TokenSelection): void {
       for (let i = 0; i < 12; i++) await provoke('POST', exchange, {token: `${newToken}-${i}`, body: {}})
 
       // Reload with valid and invalid secrets.
-      const reloads = () => server.stderr().match(/":"(The secrets were read again|Keeping the current secrets)/g)?.length ?? 0
+      const reloads = () =>
+        server.stderr().match(/":"(The secrets were read again|Keeping the current secrets)/g)?.length ?? 0
       for (const [before, text] of [
         `SVC_MESH_TOKEN=${newToken}\nSVC_MESH_ADMIN_TOKEN=${newToken}\n`,
         `SVC_MESH_TOKEN="${newToken}\n`,
